@@ -1,0 +1,50 @@
+VENV := .venv
+BIN := $(VENV)/bin
+DOCS_COMMAND = $(BIN)/python -m tests.documents
+
+.PHONY: help run test check fix bench lock docs wheel clean
+
+help: ## list these targets (ARGS="…" is passed on where it makes sense)
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-6s  %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+run: $(VENV)/.runtime ## start mcpguard: gateway and web UI on this machine
+	@$(BIN)/mcpguard serve $(ARGS)
+
+test: check ## run every check, then every test
+	@$(BIN)/python -m tests.browser.locate
+	$(BIN)/python -m pytest $(ARGS)
+
+check: $(VENV)/.dev ## lint, formatting, types, import layers
+	$(BIN)/ruff check
+	$(BIN)/ruff format --check
+	$(BIN)/mypy
+	$(BIN)/lint-imports --no-logo
+
+fix: $(VENV)/.dev ## repair what ruff can repair
+	$(BIN)/ruff check --fix
+	$(BIN)/ruff format
+
+bench: $(VENV)/.dev ## measure
+	$(BIN)/python -m tests.benchmarks $(ARGS)
+
+lock: ## rewrite requirements*.txt from pyproject.toml (ARGS=--upgrade for newer versions)
+	.ci/lock $(ARGS)
+
+docs: $(VENV)/.dev ## rewrite the documents that are generated from code
+	$(DOCS_COMMAND)
+
+wheel: $(VENV)/.runtime ## build dist/*.whl
+	$(BIN)/python -m hatchling build --target wheel
+
+clean: ## remove everything that make made
+	rm -rf $(VENV) .tools dist build .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
+
+# The stamps that .ci/bootstrap leaves; dev holds everything that runtime does.
+INSTALLED_FROM := requirements-build.txt pyproject.toml .ci/bootstrap
+
+$(VENV)/.runtime: requirements.txt $(INSTALLED_FROM)
+	@.ci/bootstrap runtime
+
+$(VENV)/.dev: requirements-dev.txt $(INSTALLED_FROM)
+	@.ci/bootstrap dev

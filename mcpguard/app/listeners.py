@@ -1,0 +1,137 @@
+"""The two listeners: the network's and the operator's. We bind the sockets; uvicorn speaks HTTP on them.
+
+uvicorn's own `uds=` would make the operator's socket writable by everyone, and its signal handling would compete
+with ours, so it gets neither.
+"""
+
+import asyncio
+import os
+import socket
+import stat
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import anyio
+import structlog
+import uvicorn
+from starlette.types import ASGIApp
+from uvicorn.protocols.http.h11_impl import H11Protocol
+
+from mcpguard.app.places import operator_socket
+from mcpguard.domain.clock import Ids
+from mcpguard.domain.errors import StoreUnavailable
+from mcpguard.guard.guard import Guard
+from mcpguard.settings.model import Settings
+from mcpguard.store import datadir
+from mcpguard.web.network import network_app
+from mcpguard.web.operator import operator_app
+from mcpguard.web.peer import Refused, identify, keep_orphans
+
+log = structlog.get_logger("mcpguard")
+
+
+@dataclass(frozen=True, slots=True)
+class Listening:
+    """Where the guard can be reached."""
+
+    url: str
+    operator: Path
+
+
+class _Server(uvicorn.Server):
+    """A server that leaves signals to us."""
+
+    @contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        yield
+
+
+class _OperatorProtocol(H11Protocol):
+    """Speaks to the operator only."""
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        super().connection_made(transport)  # type: ignore[arg-type]
+        try:
+            peer = identify(transport.get_extra_info("socket"))
+        except Refused as refusal:
+            log.warning("operator.refused", why=str(refusal))
+            self.transport.abort()
+        else:
+            self.app_state = {**self.app_state, "peer": peer}
+
+
+@asynccontextmanager
+async def listening(settings: Settings, guard: Guard, new_id: Ids) -> AsyncIterator[Listening]:
+    """Both listeners, open for as long as the block runs. Requests in flight get their time to end."""
+    with _network_socket(settings) as network, _operator_socket(settings.data_dir) as (operator, path):
+        host, port = settings.address[0], network.getsockname()[1]
+        servers = (
+            (_server(settings, network_app(guard, port, new_id)), network),
+            (_server(settings, operator_app(guard, new_id), _OperatorProtocol), operator),
+        )
+        async with anyio.create_task_group() as tasks:
+            for server, bound in servers:
+                tasks.start_soon(server.serve, [bound], name=f"listener {bound.getsockname()}")
+            try:
+                yield Listening(f"http://{f'[{host}]' if ':' in host else host}:{port}", path)
+            finally:
+                for server, _ in servers:
+                    server.should_exit = True
+
+
+def _server(settings: Settings, app: ASGIApp, protocol: type[H11Protocol] = H11Protocol) -> _Server:
+    return _Server(
+        uvicorn.Config(
+            app,
+            http=protocol,
+            ws="none",
+            lifespan="off",
+            log_config=None,
+            access_log=False,
+            server_header=False,
+            proxy_headers=False,
+            limit_concurrency=settings.limits.connections + 1,  # uvicorn refuses at its limit, not above
+            timeout_graceful_shutdown=max(1, int(settings.limits.stop_seconds / 2)),
+        )
+    )
+
+
+@contextmanager
+def _network_socket(settings: Settings) -> Iterator[socket.socket]:
+    host, port = settings.address
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    try:
+        bound = socket.create_server((host, port), family=family, backlog=2048)
+    except OSError as error:
+        raise StoreUnavailable(
+            f"{settings.listen} cannot be listened on: {error.strerror}; choose another with --listen"
+        ) from error
+    with bound:
+        yield bound
+
+
+@contextmanager
+def _operator_socket(data_dir: Path) -> Iterator[tuple[socket.socket, Path]]:
+    keep_orphans()
+    path = operator_socket(data_dir)
+    datadir.prepare(path.parent)  # a folder that somebody else made for us is refused
+    if path.exists() and stat.S_ISSOCK(path.lstat().st_mode):
+        path.unlink()  # left by a guard that was killed: we hold the lock on the data directory
+    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as bound:
+        before = os.umask(0o177)
+        try:
+            bound.bind(str(path))
+        except OSError as error:
+            raise StoreUnavailable(
+                f"{path} cannot be listened on: {error.strerror or error}; "
+                "choose another --data-dir, or a shorter XDG_RUNTIME_DIR if that is where it lies"
+            ) from error
+        finally:
+            os.umask(before)
+        bound.listen(128)
+        try:
+            yield bound, path
+        finally:
+            path.unlink(missing_ok=True)

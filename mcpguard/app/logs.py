@@ -1,0 +1,51 @@
+"""The program's own log, on standard error: lines for a person on a terminal, JSON for a machine."""
+
+import logging
+import sys
+from typing import Any
+
+import structlog
+
+from mcpguard.settings.model import Log
+from mcpguard.text.visible import visible
+
+_LEVELS = {"debug": logging.DEBUG, "info": logging.INFO, "warning": logging.WARNING, "error": logging.ERROR}
+
+
+def configure(settings: Log) -> None:
+    """Send our log and that of the libraries through one form. Called again, it applies a new level."""
+    console = settings.format == "console" or (settings.format == "auto" and sys.stderr.isatty())
+    shared: list[structlog.types.Processor] = [
+        structlog.contextvars.merge_contextvars,
+        structlog.stdlib.add_log_level,
+        structlog.processors.TimeStamper(fmt="iso", utc=True),
+        structlog.processors.format_exc_info,
+        _tame,
+    ]
+    renderer: structlog.types.Processor = (
+        structlog.dev.ConsoleRenderer(colors=sys.stderr.isatty()) if console else structlog.processors.JSONRenderer()
+    )
+    handler = logging.StreamHandler(sys.stderr)
+    handler.setFormatter(
+        structlog.stdlib.ProcessorFormatter(
+            foreign_pre_chain=shared,
+            processors=[structlog.stdlib.ProcessorFormatter.remove_processors_meta, renderer],
+        )
+    )
+    root = logging.getLogger()
+    root.handlers = [handler]
+    root.setLevel(_LEVELS[settings.level])
+    for noisy in ("uvicorn.error", "alembic"):
+        logging.getLogger(noisy).setLevel(max(logging.WARNING, root.level))
+    structlog.configure(
+        processors=[structlog.stdlib.filter_by_level, *shared, structlog.stdlib.ProcessorFormatter.wrap_for_formatter],
+        logger_factory=structlog.stdlib.LoggerFactory(),
+    )
+
+
+def _tame(_: Any, __: str, event: structlog.types.EventDict) -> structlog.types.EventDict:  # noqa: ANN401 - structlog's
+    """What others wrote must not move a terminal's cursor or forge a line."""
+    for key, value in event.items():
+        if isinstance(value, str) and not value.isprintable() and key != "exception":
+            event[key] = visible(value.rstrip("\n"))
+    return event

@@ -1,0 +1,45 @@
+"""Where the things are that the settings name."""
+
+import hashlib
+import os
+import tempfile
+from pathlib import Path
+
+from mcpguard.settings.model import Settings
+from mcpguard.store.backend import Backend
+from mcpguard.store.offline import Place, place_from
+from mcpguard.store.postgres import Postgres
+from mcpguard.store.sqlite import SQLite
+
+SOCKET = "operator.sock"
+LONGEST_PATH = 100
+
+
+def database(settings: Settings) -> Place:
+    """The database file, or the URL of the server."""
+    if settings.store.url is None:
+        return settings.data_dir / "mcpguard.db"
+    return place_from(settings.store.url.get_secret_value())
+
+
+def backend(settings: Settings) -> Backend:
+    """The database, to be written to."""
+    place = database(settings)
+    if isinstance(place, Path):
+        return SQLite(place, settings.store.busy_timeout)
+    return Postgres(place, settings.store.busy_timeout)
+
+
+def signing_key(settings: Settings) -> Path:
+    """The file with the key that signs checkpoints."""
+    return settings.audit.key_file or settings.data_dir / "audit.key"
+
+
+def operator_socket(data_dir: Path) -> Path:
+    """In the data directory, unless that makes the path longer than the system takes."""
+    path = data_dir / SOCKET
+    if len(os.fsencode(path)) <= LONGEST_PATH:
+        return path
+    digest = hashlib.sha256(os.fsencode(data_dir)).hexdigest()[:16]
+    runtime = os.environ.get("XDG_RUNTIME_DIR") or tempfile.gettempdir()
+    return Path(runtime) / f"mcpguard-{os.getuid()}" / f"{digest}.sock"

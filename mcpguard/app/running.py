@@ -1,0 +1,79 @@
+"""The one lifespan: everything that runs, runs inside `running`, and has ended when it is left."""
+
+import os
+import platform
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+
+import anyio
+import structlog
+
+from mcpguard import __version__
+from mcpguard.app.places import backend, signing_key
+from mcpguard.domain.clock import Clock, Ids
+from mcpguard.domain.errors import LedgerUnavailable
+from mcpguard.guard.guard import Facts, Guard
+from mcpguard.ledger import keys
+from mcpguard.ledger.chain import Chain
+from mcpguard.ledger.ledger import Ledger
+from mcpguard.settings.model import Settings
+from mcpguard.store import datadir, store
+
+DRAIN_SECONDS = 2.0
+log = structlog.get_logger("mcpguard")
+
+
+@dataclass(frozen=True, slots=True)
+class Running:
+    """A guard that runs."""
+
+    settings: Settings
+    guard: Guard
+    ledger: Ledger
+    store: store.Store
+
+
+@asynccontextmanager
+async def running(settings: Settings, clock: Clock, new_id: Ids) -> AsyncIterator[Running]:
+    """A whole guard without its listeners. Starts in the order of dependence, stops in reverse."""
+    datadir.prepare(settings.data_dir)
+    with datadir.locked(settings.data_dir, "serve"):
+        key = keys.load_or_make(signing_key(settings))
+        chain = Chain(key, settings.audit.checkpoint_records, clock, new_id)
+        opening = store.opened(backend(settings), chain, batch=settings.store.batch, readers=settings.store.readers)
+        async with opening as opened, anyio.create_task_group() as tasks:
+            ledger = Ledger(opened.writer, chain, settings, clock)
+            left_open = await ledger.start(_started(settings, opened, key))
+            if left_open:
+                log.warning("ledger.left_open", entries=left_open, closed_as="unknown")
+            facts = Facts(__version__, os.getpid(), clock.now())
+            tasks.start_soon(ledger.upkeep, name="ledger upkeep")
+            try:
+                yield Running(settings, Guard(settings, opened, ledger, clock, facts), ledger, opened)
+            finally:
+                with anyio.CancelScope(shield=True):
+                    await _wind_down(ledger)
+                tasks.cancel_scope.cancel()
+
+
+def _started(settings: Settings, opened: store.Store, key: keys.SigningKey) -> dict[str, str | int | bool | None]:
+    return {
+        "version": __version__,
+        "schema": opened.schema,
+        "settings": settings.version,
+        "key": key.public,
+        "process": f"{os.getpid()} on {platform.node()}",
+    }
+
+
+async def _wind_down(ledger: Ledger) -> None:
+    """Calls that were cancelled have yet to be closed; then the last record."""
+    with anyio.move_on_after(DRAIN_SECONDS):
+        await ledger.quiet()
+    if ledger.open_entries:
+        log.warning("ledger.still_open", entries=ledger.open_entries, closed_by="the next start")
+    try:
+        await ledger.stop("asked to")
+    except LedgerUnavailable as error:
+        log.error("ledger.stop_unrecorded", why=str(error))

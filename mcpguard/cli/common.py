@@ -1,0 +1,69 @@
+"""What every command shares: its options, loading the settings, tables, and how an error is told."""
+
+import json
+import os
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from mcpguard.domain.errors import GuardError
+from mcpguard.settings.load import Loaded, load
+from mcpguard.settings.problems import SettingsError
+from mcpguard.text.visible import visible
+
+
+class Output(StrEnum):
+    """How data is written to standard output."""
+
+    TABLE = "table"
+    JSON = "json"
+
+
+Config = Annotated[Path | None, typer.Option("--config", metavar="FILE", help="The configuration file to read.")]
+DataDir = Annotated[Path | None, typer.Option("--data-dir", metavar="DIR", help="The data directory.")]
+As = Annotated[Output, typer.Option("--output", "-o", help="How to print.")]
+
+
+def loaded(config: Path | None, **given: object) -> Loaded:
+    """The settings as a start would see them; every problem on standard error otherwise."""
+    try:
+        return load(given, os.environ, config)
+    except SettingsError as error:
+        for problem in error.problems:
+            typer.echo(problem, err=True)
+        raise typer.Exit(1) from None
+
+
+@contextmanager
+def telling() -> Iterator[None]:
+    """What we raise on purpose is told in its sentence, without a traceback."""
+    try:
+        yield
+    except GuardError as error:
+        typer.echo(f"mcpguard: {visible(str(error))}", err=True)
+        raise typer.Exit(1) from None
+
+
+def print_json(value: object) -> None:
+    typer.echo(json.dumps(value, indent=2, ensure_ascii=not _utf8()))
+
+
+def print_table(columns: tuple[str, ...], rows: Iterator[tuple[str, ...]]) -> None:
+    """Cells are text and nothing else: no markup, hidden characters made visible."""
+    table = Table(*columns, box=None, pad_edge=False)
+    for row in rows:
+        table.add_row(*(Text(visible(cell), overflow="fold") for cell in row))
+    width = None if sys.stdout.isatty() else 10_000  # what is piped is neither wrapped nor cut
+    Console(width=width, highlight=False).print(table)
+
+
+def _utf8() -> bool:
+    return (sys.stdout.encoding or "").lower().replace("-", "") == "utf8"

@@ -1,0 +1,50 @@
+"""`mcpguard db`: the database's schema, and copies of it."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from mcpguard.app import places
+from mcpguard.cli.common import Config, DataDir, loaded, telling
+from mcpguard.domain.errors import StoreUnavailable
+from mcpguard.store import datadir, sqlite
+from mcpguard.store.schema import upgrade as upgrade_schema
+
+app = typer.Typer(help="Upgrade and back up the database.", no_args_is_help=True)
+
+
+@app.command()
+def upgrade(config: Config = None, data_dir: DataDir = None) -> None:
+    """Bring the database to the schema of this version. `serve` does the same at its start."""
+    settings = loaded(config, data_dir=data_dir).settings
+    with telling():
+        datadir.prepare(settings.data_dir)
+        with datadir.locked(settings.data_dir, "db upgrade"):
+            backend = places.backend(settings)
+            try:
+                done = upgrade_schema(backend)
+            finally:
+                backend.dispose()
+    if done.before == done.after:
+        typer.echo(f"{backend.name} has schema {done.after} already")
+    else:
+        typer.echo(f"{backend.name} upgraded from {done.before or 'nothing'} to schema {done.after}")
+    if done.backup:
+        typer.echo(f"what was there before is in {done.backup}")
+
+
+@app.command()
+def backup(
+    target: Annotated[Path, typer.Argument(help="The file to write; it must not exist.")],
+    config: Config = None,
+    data_dir: DataDir = None,
+) -> None:
+    """Copy the SQLite database into a file, also while the guard runs."""
+    settings = loaded(config, data_dir=data_dir).settings
+    with telling():
+        place = places.database(settings)
+        if not isinstance(place, Path):
+            raise StoreUnavailable("the database is on a PostgreSQL server; back it up with pg_dump")
+        sqlite.copy(place, target)
+    typer.echo(f"copied to {target}; check it with: mcpguard audit verify {target}")

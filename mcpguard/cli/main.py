@@ -1,0 +1,44 @@
+"""`mcpguard`: all commands. Only the one that is asked for is imported, so that each starts as fast as it can."""
+
+from collections.abc import Sequence
+from importlib import import_module
+
+import typer
+
+from mcpguard import __version__
+
+COMMANDS = ("serve", "status")
+GROUPS = ("audit", "config", "db")
+"""Each is a module of this package: a command is the function of its name, a group the `app` in it."""
+
+
+def build(arguments: Sequence[str]) -> typer.Typer:
+    """The command line for these arguments: the command they begin with, or all, for help and for errors."""
+    app = typer.Typer(
+        name="mcpguard",
+        no_args_is_help=True,
+        pretty_exceptions_show_locals=False,  # local variables may hold what must not be shown
+    )
+    app.callback()(_root)
+    wanted = arguments[0] if arguments and arguments[0] in (*COMMANDS, *GROUPS) else None
+    for name in COMMANDS:
+        if wanted in (None, name):
+            app.command()(getattr(import_module(f"mcpguard.cli.{name}"), name))
+    for name in GROUPS:
+        if wanted in (None, name):
+            app.add_typer(import_module(f"mcpguard.cli.{name}").app, name=name)
+    return app
+
+
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"mcpguard {__version__}")
+        raise typer.Exit
+
+
+def _root(
+    _version: bool = typer.Option(
+        False, "--version", is_eager=True, callback=_print_version, help="Print the version and exit."
+    ),
+) -> None:
+    """A firewall between AI agents and the MCP servers they use."""

@@ -1,0 +1,168 @@
+"""Strict JSON: a document has one meaning, or it is refused.
+
+Two readers that understand one document differently are an attack (the last duplicate key wins here, the first
+one there), so whatever leaves room for that is refused: duplicate keys, NaN and Infinity, numbers that overflow
+into infinity, lone surrogates, a byte order mark and anything but UTF-8. Size and nesting are checked before the
+parser runs, so neither memory nor the stack can be exhausted by it.
+
+A refusal never repeats a value of the document; it names a duplicate key, because the reader has to find it.
+This module does not repair, and it has no lenient mode.
+"""
+
+import json
+import math
+import re
+from collections.abc import Iterator
+from typing import Final, NoReturn
+
+MOST_DEPTH: Final = 256
+"""The parser recurses once a level; beyond this Python's own limit would come into play."""
+
+_STRING: Final = r'"(?:[^"\\]++|\\.)*+"'
+_TOKEN: Final = re.compile(rf'{_STRING}|[{{}}\[\]:,]|[^\s{{}}\[\]:,"]++', re.DOTALL)
+_NEXT_BRACKET: Final = re.compile(rf'(?:[^"\[\]{{}}]++|{_STRING})*+([\[\]{{}}"]|\Z)', re.DOTALL)
+_SURROGATE_ESCAPE: Final = re.compile(r"\\u[dD][89a-fA-F]")
+_CONSTANTS: Final = frozenset({"NaN", "Infinity", "-Infinity"})
+
+
+class StrictError(ValueError):
+    """A document was refused. `line` and `column` count from 1 and are None where no single place is at fault."""
+
+    def __init__(self, message: str, line: int | None = None, column: int | None = None) -> None:
+        super().__init__(message)
+        self.message = message
+        self.line = line
+        self.column = column
+
+
+class _Refused(Exception):
+    """The parser met something that is JSON to Python and not to us."""
+
+
+def parse(data: bytes, *, max_bytes: int, max_depth: int = 64) -> object:
+    """Return the value `data` stands for, or raise StrictError."""
+    if max_depth > MOST_DEPTH:
+        raise ValueError(f"max_depth is at most {MOST_DEPTH}")
+    if len(data) > max_bytes:
+        raise StrictError(f"larger than {max_bytes} bytes")
+    text = _decoded(data)
+    _refuse_depth(text, max_depth)
+    try:
+        value: object = json.loads(text, object_pairs_hook=_unique, parse_constant=_constant, parse_float=_finite)
+    except json.JSONDecodeError as error:
+        raise _at(text, error.pos, error.msg[0].lower() + error.msg[1:]) from None
+    except (_Refused, ValueError):  # ValueError: Python refuses to convert integers of thousands of digits
+        raise _offence(text) or StrictError("not strict JSON") from None
+    if _SURROGATE_ESCAPE.search(text) and (offence := _offence(text)):
+        raise offence
+    return value
+
+
+def _decoded(data: bytes) -> str:
+    if data.startswith(b"\xef\xbb\xbf"):
+        raise StrictError("starts with a byte order mark; save it as UTF-8 without one", 1, 1)
+    try:
+        return data.decode()
+    except UnicodeDecodeError as error:
+        readable = data[: error.start].decode()
+        raise _at(readable, len(readable), "not UTF-8") from None
+
+
+def _refuse_depth(text: str, max_depth: int) -> None:
+    depth = 0
+    for found in _NEXT_BRACKET.finditer(text):
+        match found[1]:
+            case "[" | "{":
+                depth += 1
+                if depth > max_depth:
+                    raise _at(text, found.start(1), f"nested deeper than {max_depth} levels")
+            case "]" | "}":
+                depth -= 1
+            case _:  # the end, or a string that never ends: the parser stops there too
+                return
+
+
+def _unique(pairs: list[tuple[str, object]]) -> dict[str, object]:
+    members = dict(pairs)
+    if len(members) != len(pairs):
+        raise _Refused
+    return members
+
+
+def _constant(_name: str) -> NoReturn:
+    raise _Refused
+
+
+def _finite(digits: str) -> float:
+    number = float(digits)
+    if math.isinf(number):
+        raise _Refused
+    return number
+
+
+def _offence(text: str) -> StrictError | None:
+    """Find the first thing in well-formed JSON that strict JSON refuses. Slow; runs only when there may be one."""
+    for token, in_keys, start in _tokens(text):
+        if token.startswith('"'):
+            said = json.loads(token)
+            if not _encodable(said):
+                return _at(text, start, "a lone surrogate stands for no character")
+            if in_keys is not None and said in in_keys:
+                return _at(text, start, f"duplicate key {_quoted(said)}")
+            if in_keys is not None:
+                in_keys.add(said)
+        elif token in _CONSTANTS:
+            return _at(text, start, f"{token} is not JSON")
+        elif token[0] in "-0123456789" and not _representable(token):
+            return _at(text, start, "a number too large to read")
+    return None
+
+
+def _tokens(text: str) -> Iterator[tuple[str, set[str] | None, int]]:
+    """Give each scalar with its place and, where it is a member's key, the keys seen in that object so far."""
+    open_: list[set[str] | None] = []
+    key_next = False
+    for found in _TOKEN.finditer(text):
+        match found[0]:
+            case "{":
+                open_.append(set())
+                key_next = True
+            case "[":
+                open_.append(None)
+                key_next = False
+            case "}" | "]":
+                open_.pop()
+                key_next = False
+            case ",":
+                key_next = open_[-1] is not None
+            case ":":
+                key_next = False
+            case token:
+                yield token, open_[-1] if key_next and open_ else None, found.start()
+
+
+def _encodable(said: str) -> bool:
+    try:
+        said.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def _representable(number: str) -> bool:
+    if re.search("[.eE]", number):
+        return not math.isinf(float(number))
+    try:
+        int(number)
+    except ValueError:
+        return False
+    return True
+
+
+def _quoted(key: str) -> str:
+    return json.dumps(key if len(key) <= 60 else key[:60] + "…", ensure_ascii=not key.isprintable())
+
+
+def _at(text: str, position: int, message: str) -> StrictError:
+    line = text.count("\n", 0, position) + 1
+    return StrictError(message, line, position - text.rfind("\n", 0, position))

@@ -1,0 +1,1 @@
+"""The words: frozen values and tables that every other layer speaks in. Imports nothing of ours."""

@@ -1,0 +1,49 @@
+"""A call: who wants to do what, with which arguments, and why."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+
+from mcpguard.domain.callers import Caller
+from mcpguard.domain.capabilities import Capability, Effect
+
+REASON_LIMIT = 1000
+
+
+class Face(StrEnum):
+    """One shape that the guard shows to agents."""
+
+    GUARD = "guard"
+    DIRECT = "direct"
+    TRANSPARENT = "transparent"
+
+
+class Sensitivity(StrEnum):
+    """How sensitive the data of a call is, in the agent's words."""
+
+    PUBLIC = "public"
+    INTERNAL = "internal"
+    PRIVATE = "private"
+    UNKNOWN = "unknown"
+
+
+@dataclass(frozen=True, slots=True)
+class Intent:
+    """What the agent says it means to do, and why. Declared by the agent, or implied by the face it came through."""
+
+    operation: Effect
+    declared: bool
+    sensitivity: Sensitivity = Sensitivity.UNKNOWN
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """A caller, a capability, its arguments and an intent. Its id is the id of its entry in the ledger."""
+
+    id: str
+    caller: Caller
+    capability: Capability
+    arguments: Mapping[str, object]
+    intent: Intent
+    face: Face

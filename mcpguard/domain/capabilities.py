@@ -1,0 +1,53 @@
+"""What an upstream offers, and how one such thing is named and pinned."""
+
+import re
+from dataclasses import dataclass
+from enum import StrEnum
+
+from mcpguard.domain.errors import InvalidName
+
+FINGERPRINT = re.compile(r"v1:[0-9a-f]{64}")
+
+
+class CapabilityKind(StrEnum):
+    """The kinds of thing that an upstream can offer."""
+
+    TOOL = "tool"
+    RESOURCE = "resource"
+    TEMPLATE = "template"
+    PROMPT = "prompt"
+    INSTRUCTIONS = "instructions"
+
+
+class Effect(StrEnum):
+    """What a tool does to the world, from harmless to irreversible."""
+
+    READ = "read"
+    WRITE = "write"
+    DESTRUCTIVE = "destructive"
+
+
+@dataclass(frozen=True, slots=True)
+class Fingerprint:
+    """SHA-256 of the canonical form of a definition or of a launch identity, with the version of that form."""
+
+    text: str
+
+    def __post_init__(self) -> None:
+        if not FINGERPRINT.fullmatch(self.text):
+            raise InvalidName("a fingerprint is v1: and 64 lower-case hexadecimal digits")
+
+    def __str__(self) -> str:
+        return self.text
+
+
+@dataclass(frozen=True, slots=True)
+class Capability:
+    """One thing an upstream offers, by the upstream's name, its kind and its own name."""
+
+    server: str
+    kind: CapabilityKind
+    name: str
+
+    def __str__(self) -> str:
+        return f"{self.kind}:{self.server}:{self.name}"

@@ -1,0 +1,190 @@
+"""Why a call was not simply answered: one closed list, each with a constant sentence and a next step.
+
+Rules kept here:
+1. Sentences are ours and constant. Nothing an upstream or an agent said is ever put into them.
+2. A next step never suggests repeating what may already have happened.
+3. A code is `subject:state`, and once released it keeps its meaning.
+"""
+
+from enum import StrEnum
+from typing import Self
+
+
+class Reason(StrEnum):
+    """A stable code, what it means, and what to do next."""
+
+    sentence: str
+    next: str
+
+    def __new__(cls, code: str, sentence: str, next_step: str) -> Self:
+        reason = str.__new__(cls, code)
+        reason._value_ = code
+        reason.sentence = sentence
+        reason.next = next_step
+        return reason
+
+    SERVER_QUARANTINED = (
+        "server:quarantined",
+        "This server waits for a person to review it.",
+        "Ask the security team to review the server; the call was not sent.",
+    )
+    SERVER_BLOCKED = (
+        "server:blocked",
+        "This server was blocked by the security team.",
+        "Use another server, or ask the security team why.",
+    )
+    SERVER_DISABLED = (
+        "server:disabled",
+        "This server is switched off.",
+        "Ask whoever switched it off, or use another server.",
+    )
+    SERVER_UNREACHABLE = (
+        "server:unreachable",
+        "This server is not connected now.",
+        "Nothing was sent; try again later.",
+    )
+    SERVER_BUSY = (
+        "server:busy",
+        "Too many calls are waiting for this server.",
+        "Nothing was sent; try again when earlier calls have been answered.",
+    )
+    CAPABILITY_PENDING = (
+        "capability:pending",
+        "This capability waits for a person to review it.",
+        "Ask the security team to review it; the call was not sent.",
+    )
+    CAPABILITY_CHANGED = (
+        "capability:changed",
+        "This capability differs from what was approved.",
+        "Ask the security team to review the change; the call was not sent.",
+    )
+    CAPABILITY_BLOCKED = (
+        "capability:blocked",
+        "This capability was blocked by the security team.",
+        "Use another capability, or ask the security team why.",
+    )
+    CAPABILITY_UNKNOWN = (
+        "capability:unknown",
+        "No such capability is within your reach.",
+        "Search for it with retrieve_tools, and use the name it gives.",
+    )
+    INTENT_UNDERSTATED = (
+        "intent:understated",
+        "The tool does more than the call says it means to do.",
+        "Call it through the variant that matches its effect.",
+    )
+    INTENT_MISMATCH = (
+        "intent:mismatch",
+        "The declared operation and the variant that was called differ.",
+        "Make operation_type equal to the variant, or leave it out.",
+    )
+    INTENT_INVALID = (
+        "intent:invalid",
+        "The declared intent does not have the form it must have.",
+        "Correct the intent; the tool's description lists the fields.",
+    )
+    INTENT_UNDECLARED = (
+        "intent:undeclared",
+        "This caller must declare what it means to do.",
+        "Use call_tool_write or call_tool_destructive and declare the intent.",
+    )
+    SCOPE_EFFECT = (
+        "scope:effect",
+        "This caller may not use capabilities with this effect.",
+        "Ask the security team for a wider scope.",
+    )
+    SCOPE_SERVER = (
+        "scope:server",
+        "This caller may not use this server.",
+        "Ask the security team for a wider scope.",
+    )
+    SCOPE_TOOL = (
+        "scope:tool",
+        "This caller may not use this tool.",
+        "Ask the security team for a wider scope.",
+    )
+    ARGUMENTS_INVALID = (
+        "arguments:invalid",
+        "The arguments do not match the approved schema.",
+        "Read the schema with describe_tool and correct the arguments.",
+    )
+    ARGUMENTS_TOO_LARGE = (
+        "arguments:too_large",
+        "The arguments are larger than the limit.",
+        "Send less, or ask the operator to raise the limit.",
+    )
+    ARGUMENTS_SECRET = (
+        "arguments:secret",
+        "The arguments contain something that looks like a secret.",
+        "Leave the secret out; the call was not sent.",
+    )
+    BUDGET_CALLS = (
+        "budget:calls",
+        "This caller has used up its calls for now.",
+        "Nothing was sent; wait, or ask the security team for a larger budget.",
+    )
+    HOLD_WAITING = (
+        "hold:waiting",
+        "The call waits for a person to allow it.",
+        "Repeat the same call with the ticket it was given, after a person has answered.",
+    )
+    HOLD_DENIED = (
+        "hold:denied",
+        "A person refused this call.",
+        "Do not repeat it; ask the security team why.",
+    )
+    HOLD_EXPIRED = (
+        "hold:expired",
+        "Nobody answered in time, so the call was refused.",
+        "Nothing was sent; ask the security team before you call again.",
+    )
+    UPSTREAM_REQUEST_DENIED = (
+        "upstream:request_denied",
+        "The server asked for something that it is not permitted to ask for.",
+        "Ask the security team to permit this kind of request for the server.",
+    )
+    REPLY_TOO_LARGE = (
+        "reply:too_large",
+        "The call was executed, and its reply is larger than the limit.",
+        "Do not repeat it; ask for less in a call that only reads.",
+    )
+    REPLY_SCREENED = (
+        "reply:screened",
+        "The call was executed, and its reply is withheld because of what it contains.",
+        "Do not repeat it; a person can read the reply in the audit log.",
+    )
+    REPLY_TIMEOUT = (
+        "reply:timeout",
+        "The server did not answer in time; whether it executed the call is unknown.",
+        "Find out what happened by a call that only reads before you do it again.",
+    )
+    AUTHORITY_PERSON = (
+        "authority:person",
+        "Only a person may do this.",
+        "Ask the security team to do it in the console.",
+    )
+    LEDGER_UNAVAILABLE = (
+        "ledger:unavailable",
+        "The call cannot be recorded, so it was not sent.",
+        "Try again later; the operator finds the cause at /readyz and in the guard's log.",
+    )
+    LEDGER_OUTCOME_UNRECORDED = (
+        "ledger:outcome_unrecorded",
+        "The call was sent, and what became of it could not be recorded yet.",
+        "Do not repeat it; find out what happened by a call that only reads.",
+    )
+    GUARD_STOPPING = (
+        "guard:stopping",
+        "The guard is stopping and takes no more calls.",
+        "Nothing was sent; try again when it is back.",
+    )
+    GUARD_ERROR = (
+        "guard:error",
+        "The guard failed at this call.",
+        "If executed is no, try again; otherwise find out first. The operator finds the cause in the log.",
+    )
+    GUARD_CRASHED = (
+        "guard:crashed",
+        "The guard ended while this call was open; whether it was executed is unknown.",
+        "Find out what happened by a call that only reads before you do it again.",
+    )

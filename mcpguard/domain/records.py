@@ -1,0 +1,51 @@
+"""The facts that the ledger keeps. docs/ledger-format.md says how each is written."""
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from mcpguard.domain.bodies import Body
+from mcpguard.domain.callers import Caller
+from mcpguard.domain.calls import Face, Intent
+from mcpguard.domain.capabilities import Capability, Effect, Fingerprint
+from mcpguard.domain.verdicts import Verdict
+
+
+class RecordKind(StrEnum):
+    """The kinds of record."""
+
+    STARTED = "started"
+    STOPPED = "stopped"
+    OPENED = "opened"
+    RELEASED = "released"
+    CLOSED = "closed"
+    RESUMED = "resumed"
+    LOST = "lost"
+    PRUNED = "pruned"
+
+
+@dataclass(frozen=True, slots=True)
+class Opening:
+    """A call and the verdict about it, with everything that the verdict rests on; its arguments only as a body."""
+
+    entry: str
+    caller: Caller
+    capability: Capability
+    intent: Intent
+    face: Face
+    verdict: Verdict
+    effect: Effect | None = None
+    fingerprint: Fingerprint | None = None
+    rules: tuple[str, ...] = ()
+    settings: str = ""
+    client: str = ""
+    trace: str = ""
+    continues: str = ""
+    ticket: str = ""
+    arguments: Body | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Permit:
+    """Says that the verdict which allows this call is stored. Nothing is sent to an upstream without one."""
+
+    entry: str

@@ -1,0 +1,136 @@
+"""Where a thing stands with the security team, as one table per kind of thing.
+
+Rules kept here:
+1. A move that the table does not list is refused (`IllegalMove`) and nothing changes.
+2. Each move says who makes it: a person, or the guard by itself. The guard moves nothing towards `approved`,
+   except back to exactly what a person had approved (`returned`).
+3. Rejecting is no move: it is a decision that leaves the standing as it is.
+"""
+
+from collections.abc import Mapping
+from enum import StrEnum
+from types import MappingProxyType
+from typing import Self, TypeVar
+
+from mcpguard.domain.errors import IllegalMove
+
+
+class UpstreamStanding(StrEnum):
+    """Where an upstream stands."""
+
+    QUARANTINED = "quarantined"
+    APPROVED = "approved"
+    BLOCKED = "blocked"
+
+
+class CapabilityStanding(StrEnum):
+    """Where a capability stands."""
+
+    PENDING = "pending"
+    APPROVED = "approved"
+    CHANGED = "changed"
+    BLOCKED = "blocked"
+
+
+class Mover(StrEnum):
+    """Who makes a move."""
+
+    PERSON = "person"
+    GUARD = "guard"
+
+
+class _Move(StrEnum):
+    """What can happen to a standing: the answer of a person, or something the guard noticed."""
+
+    by: Mover
+
+    def __new__(cls, value: str, by: Mover) -> Self:
+        move = str.__new__(cls, value)
+        move._value_ = value
+        move.by = by
+        return move
+
+
+class UpstreamMove(_Move):
+    """What can happen to an upstream's standing."""
+
+    APPROVE = "approve", Mover.PERSON
+    BLOCK = "block", Mover.PERSON
+    QUARANTINE = "quarantine", Mover.PERSON
+    IDENTITY_CHANGED = "identity_changed", Mover.GUARD
+
+
+class CapabilityMove(_Move):
+    """What can happen to a capability's standing."""
+
+    APPROVE = "approve", Mover.PERSON
+    ASSIGN_EFFECT = "assign_effect", Mover.PERSON
+    BLOCK = "block", Mover.PERSON
+    UNBLOCK = "unblock", Mover.PERSON
+    REVOKE = "revoke", Mover.PERSON
+    DIFFERS = "differs", Mover.GUARD
+    RETURNED = "returned", Mover.GUARD
+    IDENTITY_CHANGED = "identity_changed", Mover.GUARD
+
+
+S = TypeVar("S", UpstreamStanding, CapabilityStanding)
+M = TypeVar("M", UpstreamMove, CapabilityMove)
+Table = Mapping[S, Mapping[M, S]]
+
+
+def _table(moves: dict[S, dict[M, S]]) -> Table[S, M]:
+    return MappingProxyType({standing: MappingProxyType(allowed) for standing, allowed in moves.items()})
+
+
+UPSTREAM_MOVES: Table[UpstreamStanding, UpstreamMove] = _table(
+    {
+        UpstreamStanding.QUARANTINED: {
+            UpstreamMove.APPROVE: UpstreamStanding.APPROVED,
+            UpstreamMove.BLOCK: UpstreamStanding.BLOCKED,
+        },
+        UpstreamStanding.APPROVED: {
+            UpstreamMove.QUARANTINE: UpstreamStanding.QUARANTINED,
+            UpstreamMove.IDENTITY_CHANGED: UpstreamStanding.QUARANTINED,
+            UpstreamMove.BLOCK: UpstreamStanding.BLOCKED,
+        },
+        UpstreamStanding.BLOCKED: {
+            UpstreamMove.QUARANTINE: UpstreamStanding.QUARANTINED,
+        },
+    }
+)
+
+CAPABILITY_MOVES: Table[CapabilityStanding, CapabilityMove] = _table(
+    {
+        CapabilityStanding.PENDING: {
+            CapabilityMove.APPROVE: CapabilityStanding.APPROVED,
+            CapabilityMove.BLOCK: CapabilityStanding.BLOCKED,
+        },
+        CapabilityStanding.APPROVED: {
+            CapabilityMove.ASSIGN_EFFECT: CapabilityStanding.APPROVED,
+            CapabilityMove.DIFFERS: CapabilityStanding.CHANGED,
+            CapabilityMove.REVOKE: CapabilityStanding.PENDING,
+            CapabilityMove.IDENTITY_CHANGED: CapabilityStanding.PENDING,
+            CapabilityMove.BLOCK: CapabilityStanding.BLOCKED,
+        },
+        CapabilityStanding.CHANGED: {
+            CapabilityMove.DIFFERS: CapabilityStanding.CHANGED,
+            CapabilityMove.REVOKE: CapabilityStanding.PENDING,
+            CapabilityMove.IDENTITY_CHANGED: CapabilityStanding.PENDING,
+            CapabilityMove.APPROVE: CapabilityStanding.APPROVED,
+            CapabilityMove.RETURNED: CapabilityStanding.APPROVED,
+            CapabilityMove.BLOCK: CapabilityStanding.BLOCKED,
+        },
+        CapabilityStanding.BLOCKED: {
+            CapabilityMove.UNBLOCK: CapabilityStanding.PENDING,
+        },
+    }
+)
+
+
+def moved(table: Table[S, M], standing: S, move: M) -> S:
+    """Where `move` leads from `standing`; refuses what the table does not list."""
+    try:
+        return table[standing][move]
+    except KeyError:
+        listed = ", ".join(sorted(table[standing])) or "none"
+        raise IllegalMove(f"{standing} does not allow {move}; allowed: {listed}") from None

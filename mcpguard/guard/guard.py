@@ -1,0 +1,63 @@
+"""What a door is given: everything it may ask of the guard, and nothing behind it."""
+
+from dataclasses import dataclass
+
+from mcpguard.domain.clock import Clock
+from mcpguard.domain.reasons import Reason
+from mcpguard.guard.status import LedgerStatus, Readiness, Status
+from mcpguard.ledger.ledger import Ledger
+from mcpguard.settings.model import Settings
+from mcpguard.store.store import Store
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """What does not change while the guard runs."""
+
+    version: str
+    process: int
+    started_at: int
+
+
+class Guard:
+    """The guard as its doors see it."""
+
+    def __init__(self, settings: Settings, store: Store, ledger: Ledger, clock: Clock, facts: Facts) -> None:
+        self.settings = settings
+        self._store = store
+        self._ledger = ledger
+        self._clock = clock
+        self._facts = facts
+
+    def readiness(self) -> Readiness:
+        """Whether calls can be taken now, and if not, why. Answers from memory, also while the ledger is down."""
+        outage = self._ledger.outage
+        if outage is None:
+            return Readiness(ready=True)
+        return Readiness(ready=False, reason=Reason.LEDGER_UNAVAILABLE, since=outage.since, cause=outage.why)
+
+    def status(self) -> Status:
+        """What an operator wants to know first."""
+        chain = self._ledger.chain
+        end, signed, outage = chain.acknowledged, chain.signed, self._ledger.outage
+        return Status(
+            version=self._facts.version,
+            process=self._facts.process,
+            started_at=self._facts.started_at,
+            now=self._clock.now(),
+            data_dir=str(self.settings.data_dir),
+            database=self._store.name,
+            schema=self._store.schema,
+            settings=self.settings.version,
+            ready=self.readiness(),
+            ledger=LedgerStatus(
+                chain=chain.id,
+                records=end.seq if end else 0,
+                hash=end.hash.hex() if end else "",
+                signed_to=signed.seq if signed else 0,
+                signed_at=signed.at if signed else None,
+                key=chain.public_key,
+                open_entries=self._ledger.open_entries,
+                refused=outage.refused if outage else 0,
+            ),
+        )

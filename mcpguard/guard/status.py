@@ -1,0 +1,45 @@
+"""How the guard is, as values that pages and commands print."""
+
+from dataclasses import dataclass
+
+from mcpguard.domain.reasons import Reason
+
+
+@dataclass(frozen=True, slots=True)
+class Readiness:
+    """Whether calls can be taken now. `cause` is for the operator and may name files."""
+
+    ready: bool
+    reason: Reason | None = None
+    since: int | None = None
+    cause: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class LedgerStatus:
+    """Where the ledger stands. `refused` counts the records that it could not take since it cannot write."""
+
+    chain: str
+    records: int
+    hash: str
+    signed_to: int
+    signed_at: int | None
+    key: str
+    open_entries: int
+    refused: int
+
+
+@dataclass(frozen=True, slots=True)
+class Status:
+    """What an operator wants to know first. Times are microseconds in UTC."""
+
+    version: str
+    process: int
+    started_at: int
+    now: int
+    data_dir: str
+    database: str
+    schema: str
+    settings: str
+    ready: Readiness
+    ledger: LedgerStatus

@@ -1,0 +1,160 @@
+"""The chain as the writer's thread sees it: where it ends, and what is being added.
+
+Rules kept here:
+1. A number is given and a hash is made inside the transaction that stores the record, so the sequence has no gaps.
+2. What a failed transaction would have added never happened: the end of the chain is read again.
+3. An end that lies before what was acknowledged means that acknowledged records are gone; the next record says so.
+"""
+
+import os
+from dataclasses import dataclass
+
+import structlog
+
+from mcpguard.codec.canonical import Scalar, encode
+from mcpguard.domain.bodies import Body, KeptBody
+from mcpguard.domain.clock import Clock, Ids
+from mcpguard.domain.records import RecordKind
+from mcpguard.ledger.checkpoints import Checkpoint, Why, sign
+from mcpguard.ledger.format import GENESIS, SALT_BYTES, VERSION, Fields, body_fields, link
+from mcpguard.ledger.keys import SigningKey
+from mcpguard.store import chains, checkpoints, records
+from mcpguard.store.backend import Connection
+from mcpguard.store.checkpoints import StoredCheckpoint
+
+log = structlog.get_logger("mcpguard.ledger")
+
+
+@dataclass(frozen=True, slots=True)
+class Head:
+    """Where a chain ends."""
+
+    seq: int
+    hash: bytes
+
+
+class Chain:
+    """Adds records to the newest chain of the store, beginning one in an empty store."""
+
+    def __init__(self, key: SigningKey, every: int, clock: Clock, new_id: Ids) -> None:
+        self.id = ""
+        self.acknowledged: Head | None = None
+        self.signed: Checkpoint | None = None
+        self._key = key
+        self._every = every
+        self._clock = clock
+        self._new_id = new_id
+        self._head: Head | None = None
+        self._last_signed = 0
+        self._signing: Checkpoint | None = None
+        self._due: Why | None = None
+        self._rows: list[dict[str, object]] = []
+        self._bodies: list[dict[str, object]] = []
+
+    @property
+    def public_key(self) -> str:
+        """The key that signs, as it stands in records."""
+        return self._key.public
+
+    def append(self, kind: RecordKind, fields: Fields, body: Body | None = None) -> int:
+        """Add a record to the running transaction; its number. `fields` have been through `canonical` already."""
+        end = self._end()
+        salt = os.urandom(SALT_BYTES)
+        record: dict[str, Scalar] = {
+            "v": VERSION,
+            "chain": self.id,
+            "seq": end.seq + 1,
+            "at": self._clock.now(),
+            "kind": kind.value,
+            **fields,
+            **body_fields(body, salt),
+        }
+        content = encode(record)
+        self._head = Head(end.seq + 1, link(end.hash, content))
+        self._rows.append(
+            {"content": content, "hash": self._head.hash, **{name: record.get(name) for name in records.COLUMNS}}
+        )
+        if isinstance(body, KeptBody):
+            self._bodies.append({"chain": self.id, "seq": self._head.seq, "salt": salt, "content": body.masked})
+        return self._head.seq
+
+    def checkpoint(self, why: Why) -> None:
+        """Sign the chain as it will stand when the running transaction ends."""
+        self._due = why
+
+    def flush(self, connection: Connection) -> None:
+        """Write what was appended, so that the transaction can read it."""
+        if self._rows:
+            records.add(connection, self._rows)
+            self._rows.clear()
+        if self._bodies:
+            records.add_bodies(connection, self._bodies)
+            self._bodies.clear()
+
+    # What the writer calls (store.writer.Participant).
+
+    def begin(self, connection: Connection) -> None:
+        if self._head is None:
+            self._read(connection)
+
+    def mark(self, connection: Connection) -> Head:
+        self.flush(connection)
+        return self._end()
+
+    def back_to(self, mark: object) -> None:
+        assert isinstance(mark, Head)  # noqa: S101 - the writer hands back what `mark` gave it
+        self._head = mark
+        self._rows.clear()
+        self._bodies.clear()
+
+    def prepare(self, connection: Connection) -> None:
+        self.flush(connection)
+        end = self._end()
+        if self._due is None and end.seq - self._last_signed >= self._every:
+            self._due = Why.COUNT
+        if self._due is not None and end.seq > self._last_signed:
+            self._sign(connection, end, self._due)
+
+    def kept(self) -> None:
+        self.acknowledged = self._head
+        if self._signing is not None:
+            self.signed, self._last_signed = self._signing, self._signing.seq
+            log.info(
+                "ledger.checkpoint", chain=self.id, seq=self.signed.seq, hash=self.signed.hash, why=str(self.signed.why)
+            )
+        self._signing = self._due = None
+
+    def undone(self) -> None:
+        self._head = self._signing = self._due = None
+        self._rows.clear()
+        self._bodies.clear()
+
+    def _end(self) -> Head:
+        assert self._head is not None  # noqa: S101 - `begin` has run: we are inside a transaction
+        return self._head
+
+    def _read(self, connection: Connection) -> None:
+        chain = chains.newest(connection)
+        if chain is None:
+            chain = self._new_id()
+            chains.begin(connection, chain, self._clock.now())
+        self.id = chain
+        last = records.last(connection, chain)
+        self._head = Head(*last) if last else Head(0, GENESIS)
+        newest = checkpoints.last(connection, chain)
+        self._last_signed = newest.seq if newest else 0
+        known = self.acknowledged
+        if known is not None and known.seq and records.hash_of(connection, chain, known.seq) != known.hash:
+            log.error("ledger.lost", acknowledged=known.seq, found=self._head.seq)
+            self.append(
+                RecordKind.LOST,
+                {"acknowledged": known.seq, "acknowledged_hash": known.hash.hex(), "found": self._head.seq},
+            )
+
+    def _sign(self, connection: Connection, end: Head, why: Why) -> None:
+        statement = Checkpoint(
+            self.id, end.seq, end.hash.hex(), self._clock.now(), why, self._last_signed, self._key.public
+        )
+        stored = StoredCheckpoint(end.seq, statement.content(), sign(statement, self._key))
+        checkpoints.add(connection, self.id, stored)
+        self._signing = statement

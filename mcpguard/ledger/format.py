@@ -1,0 +1,101 @@
+"""How facts are written as records. docs/ledger-format.md says the same for people who write a verifier.
+
+Rules kept here:
+1. A record is a flat object; a field without a value is left out. `v`, `chain`, `seq`, `at`, `kind` are always there.
+2. Every hash and signature is over a tag and bytes, so that bytes of one kind can never pass for another.
+"""
+
+import hashlib
+from collections.abc import Mapping
+from typing import assert_never
+
+from mcpguard.codec.canonical import Scalar
+from mcpguard.domain.bodies import Body, DigestedBody, KeptBody
+from mcpguard.domain.outcomes import Outcome
+from mcpguard.domain.records import Opening
+from mcpguard.domain.verdicts import Allow, Deny, Hold, Verdict
+
+VERSION = 1
+RECORD_TAG = b"mcpguard/record/1\0"
+BODY_TAG = b"mcpguard/body/1\0"
+CHECKPOINT_TAG = b"mcpguard/checkpoint/1\0"
+GENESIS = bytes(32)
+SALT_BYTES = 16
+
+Fields = Mapping[str, Scalar]
+
+
+def link(previous: bytes, content: bytes) -> bytes:
+    """The hash of a record that follows the one whose hash is `previous`."""
+    return hashlib.sha256(RECORD_TAG + previous + content).digest()
+
+
+def body_digest(salt: bytes, content: bytes) -> str:
+    return "sha256:" + hashlib.sha256(BODY_TAG + salt + content).hexdigest()
+
+
+def opening_fields(opening: Opening) -> dict[str, Scalar]:
+    """An opening without its arguments."""
+    return _given(
+        entry=opening.entry,
+        caller=opening.caller.id,
+        caller_label=opening.caller.label,
+        client=opening.client,
+        face=opening.face.value,
+        server=opening.capability.server,
+        capability=opening.capability.kind.value,
+        name=opening.capability.name,
+        fingerprint=None if opening.fingerprint is None else opening.fingerprint.text,
+        effect=None if opening.effect is None else opening.effect.value,
+        operation=opening.intent.operation.value,
+        declared=opening.intent.declared,
+        sensitivity=opening.intent.sensitivity.value,
+        intent_reason=opening.intent.reason,
+        rules=" ".join(opening.rules),
+        settings=opening.settings,
+        trace=opening.trace,
+        continues=opening.continues,
+        ticket=opening.ticket,
+        **verdict_fields(opening.verdict),
+    )
+
+
+def verdict_fields(verdict: Verdict) -> dict[str, Scalar]:
+    match verdict:
+        case Allow():
+            return {"verdict": "allow"}
+        case Hold(reason):
+            return {"verdict": "hold", "reason": reason.value}
+        case Deny(reason):
+            return {"verdict": "deny", "reason": reason.value}
+        case _:
+            assert_never(verdict)
+
+
+def closing_fields(entry: str, outcome: Outcome, took_us: int | None, *, late: bool = False) -> dict[str, Scalar]:
+    """A closing without its reply."""
+    return _given(
+        entry=entry,
+        outcome=outcome.kind.value,
+        executed=outcome.executed.value,
+        reason=None if outcome.reason is None else outcome.reason.value,
+        took_us=took_us,
+        late=late or None,
+    )
+
+
+def body_fields(body: Body | None, salt: bytes) -> dict[str, Scalar]:
+    """What a record says about the body that belongs to it."""
+    match body:
+        case None:
+            return {}
+        case KeptBody(masked):
+            return {"body_size": len(masked), "body_digest": body_digest(salt, masked), "body_kept": True}
+        case DigestedBody(size, digest):
+            return {"body_size": size, "body_digest": digest, "body_kept": False}
+        case _:
+            assert_never(body)
+
+
+def _given(**fields: Scalar) -> dict[str, Scalar]:
+    return {key: value for key, value in fields.items() if value is not None and value != ""}

@@ -1,0 +1,257 @@
+"""The ledger: no record, no call.
+
+Rules kept here:
+1. The opening, with the verdict in it, is stored before the work of a call begins: synced for whatever does more than
+   read, committed for the rest. The closing is stored before anyone is told how the call ended.
+2. If it cannot write, every call gets `ledger:unavailable` and nothing is sent; it says since when, keeps trying, and
+   when it can write again the first record says how long it could not and how many calls it refused.
+3. A closing that could not be stored is owed and is written, marked `late`, when the ledger can write again. After a
+   crash the next start closes what was left open as `unknown`.
+4. It never sees clear text: bodies come masked or as keyed digests.
+"""
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import TypeVar, assert_never
+
+import anyio
+import structlog
+
+from mcpguard.codec.canonical import canonical
+from mcpguard.domain.capabilities import Effect
+from mcpguard.domain.clock import Clock
+from mcpguard.domain.errors import LedgerUnavailable, StoreUnavailable
+from mcpguard.domain.outcomes import Executed, Outcome
+from mcpguard.domain.reasons import Reason
+from mcpguard.domain.records import Opening, RecordKind
+from mcpguard.domain.verdicts import Allow, Deny, Hold, Verdict
+from mcpguard.ledger.chain import Chain
+from mcpguard.ledger.checkpoints import Why
+from mcpguard.ledger.entries import Entry
+from mcpguard.ledger.format import Fields, closing_fields, opening_fields, verdict_fields
+from mcpguard.settings.model import Settings
+from mcpguard.store import records
+from mcpguard.store.backend import Connection
+from mcpguard.store.durability import Durability
+from mcpguard.store.writer import Writer
+
+T = TypeVar("T")
+Work = Callable[[Entry], Awaitable[Outcome]]
+log = structlog.get_logger("mcpguard.ledger")
+
+
+@dataclass(slots=True)
+class Outage:
+    """Since when the ledger cannot write (UTC, microseconds), why, and how many records it had to refuse."""
+
+    since: int
+    why: str
+    refused: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class _Owed:
+    outcome: Outcome
+    took_us: int
+
+
+class Ledger:
+    """Where every call is recorded before it is carried out."""
+
+    def __init__(self, writer: Writer, chain: Chain, settings: Settings, clock: Clock) -> None:
+        self.chain = chain
+        self.outage: Outage | None = None
+        self._writer = writer
+        self._settings = settings.audit
+        self._clock = clock
+        self._live: set[str] = set()
+        self._owed: dict[str, _Owed] = {}
+        self._started = 0
+        self._quiet = anyio.Event()
+
+    @property
+    def open_entries(self) -> int:
+        """How many calls are open now."""
+        return len(self._live)
+
+    async def start(self, facts: Fields) -> int:
+        """Record that the guard starts; close what an earlier run left open. How many those were."""
+
+        def job(connection: Connection) -> tuple[int, int]:
+            left = records.open_entries(
+                connection, self.chain.id, records.last_of(connection, self.chain.id, "started")
+            )
+            started = self.chain.append(RecordKind.STARTED, facts)
+            for entry in left:
+                self._append_closing(entry, Outcome.unknown(Reason.GUARD_CRASHED), None, late=True)
+            self.chain.checkpoint(Why.START)
+            return started, len(left)
+
+        self._started, left = await self._writer.submit(job, Durability.SYNCED)
+        return left
+
+    async def stop(self, why: str) -> None:
+        """Record that the guard stops."""
+        if self.outage or self._owed:
+            await self._resume()
+
+        def job() -> None:
+            self.chain.append(RecordKind.STOPPED, {"why": why})
+            self.chain.checkpoint(Why.STOP)
+
+        await self._store(job, Durability.SYNCED)
+
+    async def quiet(self) -> None:
+        """Wait until no call is open, but for those whose closing is owed."""
+        while self._live - self._owed.keys():
+            self._quiet = anyio.Event()
+            await self._quiet.wait()
+
+    async def record(self, opening: Opening, work: Work) -> Outcome:
+        """Record a call around its work. What the work does not say, or cannot know, the entry does (see `entries`).
+
+        The work runs only if the stored verdict does not deny the call. The outcome returned is the one to tell.
+        """
+        began = self._clock.monotonic()
+        try:
+            match opening.verdict:
+                case Deny(reason):
+                    return await self._refuse(opening, Outcome.refused(reason))
+                case Allow() | Hold():
+                    await self._open(opening)
+                case _:
+                    assert_never(opening.verdict)
+        except LedgerUnavailable:
+            return Outcome.refused(Reason.LEDGER_UNAVAILABLE)
+        entry = Entry(opening.entry, opening.verdict, partial(self._release, opening.effect))
+        try:
+            said = await work(entry)
+        except LedgerUnavailable as error:
+            outcome = entry.ended_by(error)
+        except BaseException as error:
+            await self._close(entry.id, entry.ended_by(error), began)
+            raise
+        else:
+            outcome = entry.ended_with(said)
+            if outcome != said:
+                log.error("ledger.corrected", entry=entry.id, said=said.kind.value, recorded=outcome.kind.value)
+        return await self._close(entry.id, outcome, began)
+
+    async def upkeep(self) -> None:
+        """Sign by time, and while the ledger cannot write, keep trying. Runs until it is cancelled."""
+        signed = self._clock.monotonic()
+        while True:
+            await self._clock.sleep(self._settings.probe_seconds)
+            if self.outage or self._owed:
+                await self._resume()
+            elif self._clock.monotonic() - signed >= self._settings.checkpoint_seconds:
+                signed = self._clock.monotonic()
+                await self._sign_by_time()
+
+    async def _sign_by_time(self) -> None:
+        try:
+            await self._store(partial(self.chain.checkpoint, Why.TIME), Durability.COMMITTED)
+        except LedgerUnavailable:
+            return  # noted as an outage already; the next record that can be written brings the next checkpoint
+
+    async def _open(self, opening: Opening) -> None:
+        fields = _checked(opening_fields(opening))
+        self._live.add(opening.entry)  # before it is queued: whoever finds it open on disk must know that it is ours
+        try:
+            await self._store(
+                lambda: self.chain.append(RecordKind.OPENED, fields, opening.arguments),
+                _durability(opening.verdict, opening.effect),
+            )
+        except LedgerUnavailable:
+            self._live.discard(opening.entry)
+            raise
+
+    async def _refuse(self, opening: Opening, outcome: Outcome) -> Outcome:
+        fields = _checked(opening_fields(opening))
+
+        def job() -> None:
+            self.chain.append(RecordKind.OPENED, fields, opening.arguments)
+            self._append_closing(opening.entry, outcome, 0)
+
+        await self._store(job, Durability.COMMITTED)
+        return outcome
+
+    async def _release(self, effect: Effect | None, entry: str, verdict: Verdict) -> None:
+        fields = {"entry": entry, **verdict_fields(verdict)}
+        await self._store(lambda: self.chain.append(RecordKind.RELEASED, fields), _durability(verdict, effect))
+
+    async def _close(self, entry: str, outcome: Outcome, began: float) -> Outcome:
+        took_us = round((self._clock.monotonic() - began) * 1_000_000)
+        try:
+            await self._store(lambda: self._append_closing(entry, outcome, took_us), Durability.COMMITTED)
+        except LedgerUnavailable:
+            self._owed[entry] = _Owed(outcome, took_us)
+            self._quiet.set()
+            unsent = outcome.executed is Executed.NO
+            return replace(outcome, reason=Reason.LEDGER_UNAVAILABLE if unsent else Reason.LEDGER_OUTCOME_UNRECORDED)
+        self._live.discard(entry)
+        self._quiet.set()
+        return outcome
+
+    def _append_closing(self, entry: str, outcome: Outcome, took_us: int | None, *, late: bool = False) -> None:
+        self.chain.append(RecordKind.CLOSED, closing_fields(entry, outcome, took_us, late=late), outcome.reply)
+
+    async def _store(self, job: Callable[[], T], durability: Durability) -> T:
+        if self.outage is not None:
+            self.outage.refused += 1
+            raise LedgerUnavailable(self.outage.why)
+        try:
+            return await self._writer.submit(lambda _: job(), durability, bare=True)
+        except StoreUnavailable as error:
+            self._went_down(str(error))
+            raise LedgerUnavailable(str(error)) from error
+
+    def _went_down(self, why: str) -> None:
+        if self.outage is None:
+            self.outage = Outage(self._clock.now(), why)
+            log.error("ledger.unavailable", why=why)
+        self.outage.refused += 1
+
+    async def _resume(self) -> None:
+        """Try to write again: what happened meanwhile, the closings that are owed, and an end for what nobody owns.
+
+        Nobody owns an entry whose opening was reported as failed and was stored all the same; nothing was sent for it.
+        """
+        outage, owed, live = self.outage, dict(self._owed), frozenset(self._live)
+
+        def job(connection: Connection) -> None:
+            if outage is not None:
+                self.chain.append(
+                    RecordKind.RESUMED, {"since": outage.since, "why": outage.why[:500], "refused": outage.refused}
+                )
+            self.chain.flush(connection)
+            for entry in records.open_entries(connection, self.chain.id, self._started):
+                if entry in owed:
+                    self._append_closing(entry, owed[entry].outcome, owed[entry].took_us, late=True)
+                elif entry not in live:
+                    self._append_closing(entry, Outcome.refused(Reason.LEDGER_UNAVAILABLE), None, late=True)
+
+        try:
+            await self._writer.submit(job, Durability.SYNCED)
+        except StoreUnavailable as error:
+            if self.outage is not None:
+                self.outage.why = str(error)
+            return
+        for entry in owed:
+            del self._owed[entry]
+            self._live.discard(entry)
+        if outage is not None:
+            self.outage = None
+            log.warning("ledger.resumed", since=outage.since, refused=outage.refused)
+
+
+def _durability(verdict: Verdict, effect: Effect | None) -> Durability:
+    harmless = effect is Effect.READ or not isinstance(verdict, Allow)
+    return Durability.COMMITTED if harmless else Durability.SYNCED
+
+
+def _checked(fields: Fields) -> Fields:
+    """Refuse here, where it costs one call, what would otherwise fail among others on the writer's thread."""
+    canonical(fields)
+    return fields

@@ -1,0 +1,65 @@
+"""Bodies lie apart from the records that speak of them; the two are compared in one pass, both in order."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from mcpguard.ledger.format import SALT_BYTES, body_digest
+from mcpguard.ledger.verify.report import ChainReport, Tampering
+from mcpguard.ledger.verify.tombstones import Tombstones
+from mcpguard.store.records import StoredBody
+
+
+class Bodies:
+    """Matches stored bodies with records."""
+
+    def __init__(self, stored: Iterator[StoredBody], report: ChainReport, tombstones: Tombstones) -> None:
+        self._stored = stored
+        self._next = next(stored, None)
+        self._report = report
+        self._tombstones = tombstones
+
+    def take(self, seq: int, record: Mapping[str, Any]) -> None:
+        """Compare what `record` says of its body with what is there."""
+        body = self._at(seq)
+        if not record.get("body_kept"):
+            if body is not None:
+                self._found(seq, Tampering.BODY_ADDED, "a body lies beside it, but the record speaks of none")
+        elif body is None:
+            self._found(seq, Tampering.BODY_REMOVED, "the record speaks of a body, but there is none")
+        else:
+            self._compare(seq, record, body)
+
+    def skip(self, seq: int) -> None:
+        """For a pruned record, whose body went with it."""
+        if self._at(seq) is not None:
+            self._found(seq, Tampering.BODY_ADDED, "the record was pruned, but its body was not")
+
+    def finish(self) -> None:
+        self._drop_below(2**63)
+
+    def _compare(self, seq: int, record: Mapping[str, Any], body: StoredBody) -> None:
+        if body.content is None and body.salt is None:
+            self._tombstones.body(seq)
+            return
+        content, salt = body.content or b"", body.salt or b""
+        sizes = (len(salt), len(content))  # the digest does not say where the salt ends
+        if record.get("body_digest") != body_digest(salt, content) or sizes != (SALT_BYTES, record.get("body_size")):
+            self._found(seq, Tampering.BODY_EDITED, "its body is not the one that was recorded")
+            return
+        self._report.bodies += 1
+
+    def _at(self, seq: int) -> StoredBody | None:
+        self._drop_below(seq)
+        body = self._next
+        if body is None or body.seq != seq:
+            return None
+        self._next = next(self._stored, None)
+        return body
+
+    def _drop_below(self, seq: int) -> None:
+        while self._next is not None and self._next.seq < seq:
+            self._found(self._next.seq, Tampering.BODY_ADDED, "a body lies here that belongs to no record")
+            self._next = next(self._stored, None)
+
+    def _found(self, seq: int, tampering: Tampering, sentence: str) -> None:
+        self._report.found(seq, tampering, sentence)

@@ -1,0 +1,114 @@
+"""A report in words: what was found, and what the answer rests on. Also as JSON, with the same facts."""
+
+from collections.abc import Iterator
+from datetime import UTC, datetime
+
+from mcpguard.ledger.keys import short
+from mcpguard.ledger.verify.report import ChainReport, Report, Source, Trust
+
+
+def sentences(report: Report) -> Iterator[str]:
+    """For a person."""
+    if not report.chains:
+        yield f"{report.place}: nothing has been recorded yet."
+    for chain in report.chains:
+        yield f"Chain {chain.chain} in {report.place}: {chain.records:,} records{_at(chain)}."
+        if chain.pruned:
+            yield f"  {chain.pruned:,} of them were pruned: their hashes still hold the chain together."
+        yield from (f"  Note: {notice}." for notice in chain.notices)
+        yield from _problems(chain)
+        yield from _open(chain)
+        yield from (f"  {line}" for line in rests_on(chain, report.trust))
+    yield f"Whole: {'yes' if report.whole else 'NO'}."
+
+
+_SIGNED_BY = {
+    Source.LOG: (
+        "a key that only the log itself names ({keys}): whoever can write the log can name a key of their own. "
+        "Compare it with the guard's (mcpguard audit key) and give it with --key"
+    ),
+    Source.BESIDE: (
+        "a key found beside the log ({keys}): not proof against whoever owns both. "
+        "Keep a checkpoint elsewhere (mcpguard audit checkpoint) and give it with --checkpoint"
+    ),
+    Source.GIVEN: "the key that was given ({keys}): nobody without it rewrote them",
+}
+
+
+def rests_on(chain: ChainReport, trust: Trust) -> Iterator[str]:
+    """Why the answer may be believed, and how far."""
+    if chain.anchored_to:
+        yield f"Records 1 to {chain.anchored_to:,} rest on the checkpoint kept elsewhere: nobody rewrote them."
+    if chain.signed_to > chain.anchored_to:
+        keys = ", ".join(sorted(_name(key) for key in trust.keys or chain.keys))
+        signed_by = _SIGNED_BY[trust.source].format(keys=keys)
+        yield f"Records {chain.anchored_to + 1:,} to {chain.signed_to:,} rest on signatures by {signed_by}."
+    newest = chain.last_seq - max(chain.signed_to, chain.anchored_to)
+    if newest > 0:
+        yield f"The newest {newest:,} records rest on the chain alone: had more followed, their removal would not show."
+
+
+def as_json(report: Report) -> dict[str, object]:
+    """For a program."""
+    return {
+        "place": report.place,
+        "whole": report.whole,
+        "chains": [
+            {
+                "chain": chain.chain,
+                "whole": chain.whole,
+                "records": chain.records,
+                "last": chain.last_seq,
+                "pruned": chain.pruned,
+                "bodies": chain.bodies,
+                "checkpoints": chain.checkpoints,
+                "signed_to": chain.signed_to,
+                "anchored_to": chain.anchored_to,
+                "keys": sorted(chain.keys),
+                "open": sorted(chain.open_entries),
+                "notices": chain.notices,
+                "problem_count": chain.problem_count,
+                "problems": [
+                    {"seq": problem.seq, "tampering": problem.tampering.value, "sentence": problem.sentence}
+                    for problem in chain.problems
+                ],
+                "rests_on": list(rests_on(chain, report.trust)),
+            }
+            for chain in report.chains
+        ],
+    }
+
+
+def _problems(chain: ChainReport) -> Iterator[str]:
+    if chain.first is None:
+        return
+    yield f"  FIRST BAD RECORD: {chain.first.seq} ({chain.first.tampering}): {chain.first.sentence}."
+    for problem in chain.problems[1:]:
+        yield f"  also {problem.seq} ({problem.tampering}): {problem.sentence}."
+    hidden = chain.problem_count - len(chain.problems)
+    if hidden:
+        yield f"  and {hidden:,} more."
+
+
+def _open(chain: ChainReport) -> Iterator[str]:
+    if chain.open_entries:
+        shown = sorted(chain.open_entries)[:10]
+        more = len(chain.open_entries) - len(shown)
+        yield f"  Open entries: {len(chain.open_entries)} ({', '.join(shown)}{f' and {more} more' if more else ''})."
+
+
+def _at(chain: ChainReport) -> str:
+    if chain.last_at is None:
+        return ""
+    try:
+        at = datetime.fromtimestamp(chain.last_at / 1e6, UTC)
+    except (OverflowError, ValueError, OSError):
+        return ", the last of an impossible time"
+    return f", the last of {at:%Y-%m-%d %H:%M:%S} UTC"
+
+
+def _name(key: str) -> str:
+    try:
+        return short(key)
+    except ValueError:
+        return "unreadable"

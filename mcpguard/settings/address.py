@@ -1,0 +1,56 @@
+"""Addresses as an operator writes them: what may be listened on, and which Host headers are accepted.
+
+Listening is refused everywhere but on loopback, because callers cannot be told apart yet. Nothing is resolved:
+a name that the resolver would have to look up could mean another address tomorrow. `localhost` is the exception.
+"""
+
+import ipaddress
+import re
+from typing import Final
+
+_ADDRESS: Final = re.compile(r"(?:\[(?P<six>[^\[\]]*)\]|(?P<four>[^:\[\]]*)):(?P<port>[0-9]{1,5})")
+_HOST: Final = re.compile(
+    r"(?P<host>\[[0-9a-f:.]+\]|(?!-)[a-z0-9_-]{1,63}(?:\.[a-z0-9_-]{1,63})*)(?::(?P<port>[0-9]{1,5}))?"
+)
+_LOOPBACK: Final = ipaddress.ip_network("127.0.0.0/8")
+_LOOPBACK_SIX: Final = ipaddress.IPv6Address("::1")
+_LARGEST_PORT: Final = 65535
+
+
+def split(address: str) -> tuple[str, int]:
+    """Split `host:port`; the host comes without brackets."""
+    found = _ADDRESS.fullmatch(address)
+    if found is None or int(found["port"]) > _LARGEST_PORT:
+        raise ValueError("must be host:port, such as 127.0.0.1:8080 or [::1]:8080")
+    return (found["four"] if found["six"] is None else found["six"]).lower(), int(found["port"])
+
+
+def loopback(address: str) -> str:
+    """Accept an address to listen on."""
+    host, _port = split(address)
+    if not _is_loopback(host, bracketed=address.startswith("[")):
+        raise ValueError(
+            "must be on loopback (127.0.0.0/8, [::1] or localhost): callers cannot be told apart yet,"
+            " so this version listens on loopback only"
+        )
+    return address
+
+
+def host_header(value: str) -> str:
+    """Accept an exact Host header value, in the form that it is compared in."""
+    found = _HOST.fullmatch(value.lower())
+    if found is None or int(found["port"] or 0) > _LARGEST_PORT:
+        raise ValueError("must be a host or host:port, without scheme, path or wildcard")
+    return value.lower()
+
+
+def _is_loopback(host: str, *, bracketed: bool) -> bool:
+    if host == "localhost":
+        return not bracketed
+    try:
+        ip = ipaddress.ip_address(host)
+    except ValueError:
+        return False
+    if isinstance(ip, ipaddress.IPv6Address):
+        return ip == _LOOPBACK_SIX  # one with a scope is another address
+    return not bracketed and ip in _LOOPBACK

@@ -1,0 +1,103 @@
+"""docs/settings.md and the JSON Schema of the file, both made from the models alone.
+
+What is made is the same on every machine. `python -m mcpguard.settings.document` writes the page to standard output.
+"""
+
+import sys
+from typing import Any, Final
+
+from pydantic.fields import FieldInfo
+
+from mcpguard.settings.fields import Leaf, groups, leaves
+from mcpguard.settings.model import Settings
+from mcpguard.settings.phrases import default, kind
+
+EXAMPLE: Final = """\
+{
+  "mcpServers": {
+    "github": { "command": "npx", "args": ["-y", "@modelcontextprotocol/server-github"] }
+  },
+  "mcpguard": {
+    "listen": "127.0.0.1:9090",
+    "log": { "level": "debug" }
+  }
+}
+"""
+
+_INTRODUCTION: Final = f"""\
+<!-- Generated from mcpguard/settings/model.py by `make docs`. Edit the model, not this page. -->
+
+# Settings
+
+A setting is taken from the first of these places that gives it:
+
+1. the command line, such as `--listen 127.0.0.1:9090`
+2. the environment, such as `MCPGUARD_LISTEN=127.0.0.1:9090`
+3. the configuration file
+4. the default
+
+`mcpguard config show` prints every setting with its value and the place it came from, `mcpguard config check [FILE]`
+reports everything that is wrong, and `mcpguard config schema` prints the JSON Schema of our part of the file.
+
+A setting that does not exist is an error that names the nearest one that does, wherever it was written. **live** means
+that a change can take effect while mcpguard runs, **restart** that it takes effect at the next start.
+
+## The file
+
+One JSON file: the one named by `--config`, else by `MCPGUARD_CONFIG`, else `config.json` in the user's configuration
+folder for mcpguard (on Linux `~/.config/mcpguard`) if it is there. Settings stand below `mcpguard`, and nothing else
+in the file is read as a setting; an MCP client's own file is therefore a valid one.
+
+```json
+{EXAMPLE}```
+
+The file is UTF-8 and at most 1 MiB. A key that appears twice in one object is an error, as are `NaN` and `Infinity`.
+
+## The environment
+
+The name is `MCPGUARD_` and the key in capitals, with `__` where the key has a dot: `MCPGUARD_STORE__BUSY_TIMEOUT`. A
+list is written with commas. Every other name that begins with `MCPGUARD_` is an error, but for `MCPGUARD_CONFIG`,
+`MCPGUARD_TOKEN` and `MCPGUARD_TOKEN_FILE`, which are not settings, and the names that Kubernetes makes for a service
+called `mcpguard`.
+
+A secret may also be read from a file: `MCPGUARD_STORE__URL_FILE=/run/secrets/database` takes the content of that file
+(UTF-8, at most 64 KiB, one newline at its end ignored). Giving both forms is an error. Secrets are never printed.
+"""
+
+_HEAD: Final = (
+    "| key | environment | type | default | change | meaning |",
+    "|---|---|---|---|---|---|",
+)
+
+
+def markdown() -> str:
+    """Return docs/settings.md, whole."""
+    known = leaves(Settings)
+    sections = [_section("General", None, [leaf for key, leaf in known.items() if "." not in key])]
+    for name, field in groups(Settings).items():
+        sections.append(
+            _section(f"`{name}`", field, [leaf for key, leaf in known.items() if key.startswith(f"{name}.")])
+        )
+    return "\n".join([_INTRODUCTION, *sections])
+
+
+def json_schema() -> dict[str, Any]:
+    """Return the JSON Schema of the file's `mcpguard` object."""
+    schema = Settings.model_json_schema()
+    return {"$schema": "https://json-schema.org/draft/2020-12/schema"} | schema
+
+
+def _section(title: str, group: FieldInfo | None, members: list[Leaf]) -> str:
+    about = [group.description or "", ""] if group else []
+    return "\n".join([f"## {title}", "", *about, *_HEAD, *map(_row, members), ""])
+
+
+def _row(leaf: Leaf) -> str:
+    names = f"`{leaf.env}`" + (f" or `{leaf.env_file}`" if leaf.env_file else "")
+    applies = ", ".join(leaf.applies)
+    cells = (f"`{leaf.key}`", names, kind(leaf), default(leaf), applies, leaf.field.description or "")
+    return "| " + " | ".join(cell.replace("\n", " ").replace("|", "\\|") for cell in cells) + " |"
+
+
+if __name__ == "__main__":
+    sys.stdout.write(markdown())

@@ -1,0 +1,118 @@
+"""What is known about each setting: its key, its environment name, how a change to it takes effect.
+
+The models are the only source: everything here is read from their annotations, so a setting cannot be loaded,
+shown or documented in a way that its declaration does not say. Nothing here reads a value of a secret.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from functools import cache
+from operator import attrgetter
+from pathlib import Path
+from types import MappingProxyType
+from typing import Final, get_args, get_origin
+
+from pydantic import BaseModel, GetJsonSchemaHandler, SecretStr
+from pydantic.fields import FieldInfo
+from pydantic.json_schema import JsonSchemaValue
+from pydantic_core import CoreSchema
+
+ENV_PREFIX: Final = "MCPGUARD_"
+Json = str | int | float | bool | list[str] | None
+
+
+class Applies(StrEnum):
+    """When a changed value takes effect. Stands in the `Annotated` of every setting."""
+
+    LIVE = "live"
+    RESTART = "restart"
+
+    def __get_pydantic_json_schema__(self, schema: CoreSchema, handler: GetJsonSchemaHandler) -> JsonSchemaValue:
+        return handler(schema) | {"x-applies": self.value}
+
+
+Live: Final = Applies.LIVE
+Restart: Final = Applies.RESTART
+
+
+@dataclass(frozen=True, slots=True)
+class DefaultIs:
+    """Says a default in words where the value differs from machine to machine or follows from another setting."""
+
+    words: str
+
+
+@dataclass(frozen=True, slots=True)
+class Leaf:
+    """One setting."""
+
+    key: str
+    field: FieldInfo
+
+    @property
+    def env(self) -> str:
+        return ENV_PREFIX + self.key.replace(".", "__").upper()
+
+    @property
+    def env_file(self) -> str | None:
+        """The name of the environment variable that names a file with the value; secrets only."""
+        return f"{self.env}_FILE" if self.secret else None
+
+    @property
+    def applies(self) -> tuple[Applies, ...]:
+        """Exactly one, which a test holds every setting to."""
+        return tuple(each for each in self.field.metadata if isinstance(each, Applies))
+
+    @property
+    def default_words(self) -> str | None:
+        return next((each.words for each in self.field.metadata if isinstance(each, DefaultIs)), None)
+
+    @property
+    def secret(self) -> bool:
+        annotation = self.field.annotation
+        return SecretStr in (annotation, *get_args(annotation))
+
+    @property
+    def many(self) -> bool:
+        return get_origin(self.field.annotation) is tuple
+
+
+def walk(model: type[BaseModel], prefix: str = "") -> Iterator[tuple[str, FieldInfo, type[BaseModel] | None]]:
+    """Give every field in order with its dotted key, and the model where the field is a group."""
+    for name, field in model.model_fields.items():
+        group = field.annotation
+        if isinstance(group, type) and issubclass(group, BaseModel):
+            yield prefix + name, field, group
+            yield from walk(group, f"{prefix}{name}.")
+        else:
+            yield prefix + name, field, None
+
+
+@cache
+def leaves(model: type[BaseModel]) -> Mapping[str, Leaf]:
+    return MappingProxyType({key: Leaf(key, field) for key, field, group in walk(model) if group is None})
+
+
+@cache
+def groups(model: type[BaseModel]) -> Mapping[str, FieldInfo]:
+    return MappingProxyType({key: field for key, field, group in walk(model) if group is not None})
+
+
+def public(settings: BaseModel) -> dict[str, Json]:
+    """Give every setting's value as JSON has it; of a secret only whether it is set."""
+    return {key: _public(leaf, attrgetter(key)(settings)) for key, leaf in leaves(type(settings)).items()}
+
+
+def _public(leaf: Leaf, value: object) -> Json:
+    if leaf.secret:
+        return "not set" if value is None else "set"
+    match value:
+        case Path():
+            return str(value)
+        case tuple():
+            return [str(each) for each in value]
+        case None | bool() | int() | float() | str():
+            return value
+        case _:
+            raise TypeError(f"{leaf.key} holds a {type(value).__name__}, which no setting may")

@@ -1,0 +1,70 @@
+"""The layer of the configuration file: the object under `mcpguard` in one JSON file.
+
+The rest of the file belongs to others (`mcpServers`, `servers`, a client's own keys) and is not looked at here. The
+file is strict JSON up to 1 MiB. A file that was asked for by name must exist; the one at the platform's usual place
+need not.
+"""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Final
+
+import platformdirs
+
+from mcpguard.codec.strict import StrictError, parse
+from mcpguard.settings.fields import groups
+from mcpguard.settings.layer import LEAVES, Layer
+from mcpguard.settings.model import Settings
+from mcpguard.settings.problems import Origin, unknown
+
+LARGEST_FILE: Final = 1024 * 1024
+GROUPS: Final = groups(Settings)
+
+
+def usual_place() -> Path:
+    return platformdirs.user_config_path("mcpguard", appauthor=False) / "config.json"
+
+
+def read(path: Path) -> bytes | None:
+    """Return the file, at most a byte longer than it may be; None if there is none."""
+    try:
+        with path.open("rb") as file:
+            return file.read(LARGEST_FILE + 1)
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+
+
+def from_file(path: Path, data: bytes) -> Layer:
+    layer = Layer("file")
+    try:
+        whole = parse(data, max_bytes=LARGEST_FILE)
+    except StrictError as error:
+        place = f", line {error.line}, column {error.column}" if error.line is not None else ""
+        layer.problems.append(f"{path}{place}: {error.message}")
+        return layer
+    if not isinstance(whole, dict):
+        layer.problems.append(f'{path} must hold a JSON object, with our settings under "mcpguard"')
+        return layer
+    ours = whole.get("mcpguard", {})
+    if isinstance(ours, dict):
+        _take(layer, path, ours, "")
+    else:
+        layer.problems.append(f"mcpguard in {path} must be an object")
+    return layer
+
+
+def _take(layer: Layer, path: Path, members: Mapping[str, object], prefix: str) -> None:
+    for name, value in members.items():
+        key = prefix + name
+        origin = Origin.file(path, key)
+        if "." in name and key in LEAVES:  # as well as the nested form it would be a second way to say it
+            group, _, member = name.partition(".")
+            layer.problems.append(f'{origin.subject} must be nested: "{group}": {{"{member}": …}}')
+        elif key in LEAVES:
+            layer.put(key, value, origin)
+        elif key not in GROUPS:
+            layer.problems.append(unknown(origin.subject, key, (*GROUPS, *LEAVES)))
+        elif isinstance(value, dict):
+            _take(layer, path, value, f"{key}.")
+        else:
+            layer.problems.append(f"{origin.subject} must be an object")

@@ -1,0 +1,99 @@
+"""Loading: command line over environment over file over default.
+
+Rules kept here:
+1. Only what is handed in is read: the caller passes the environment (the platform's usual folders excepted).
+2. All problems are reported at once, and then nothing is returned: there are no half-loaded settings.
+3. A value that a higher layer overrides is not judged; a key that is unknown is refused wherever it stands.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from types import MappingProxyType
+
+from pydantic import ValidationError
+from pydantic_core import ErrorDetails
+
+from mcpguard.settings.command_line import command_line
+from mcpguard.settings.environment import CONFIG, environment
+from mcpguard.settings.file import from_file, read, usual_place
+from mcpguard.settings.layer import LEAVES, Layer, Root
+from mcpguard.settings.model import Settings
+from mcpguard.settings.phrases import kind
+from mcpguard.settings.problems import Origin, SettingsError
+
+
+@dataclass(frozen=True, slots=True)
+class Loaded:
+    """The settings, and for every key where its value was given."""
+
+    settings: Settings
+    sources: Mapping[str, str]
+    config_file: Path | None
+
+
+def load(cli: Mapping[str, object], environ: Mapping[str, str], config: Path | None) -> Loaded:
+    """Return the settings or raise SettingsError. `config` is the file named on the command line, if one is."""
+    path, file = _file(config, environ)
+    layers = (command_line(cli), environment(environ), file)
+    origins = {key: origin for layer in reversed(layers) for key, origin in layer.origins.items()}
+    problems = [problem for layer in layers for problem in layer.problems]
+    try:
+        settings = Root(_build_sources=(layers, {})).mcpguard
+    except ValidationError as error:
+        problems.extend(dict.fromkeys(_sentences(error, origins)))
+        raise SettingsError(problems) from None
+    if problems:
+        raise SettingsError(problems)
+    sources = {key: origins[key].label if key in origins else "default" for key in LEAVES}
+    return Loaded(settings, MappingProxyType(sources), path)
+
+
+def _file(config: Path | None, environ: Mapping[str, str]) -> tuple[Path | None, Layer]:
+    """Find the configuration file: the one named on the command line, else in the environment, else the usual one."""
+    if config is not None:
+        return _named_file(config, "on the command line")
+    if CONFIG in environ:
+        return _named_file(Path(environ[CONFIG]), f"by {CONFIG} in the environment")
+    path = usual_place()
+    try:
+        data = read(path)
+    except OSError as error:
+        return None, _refused(f"{path} cannot be read: {error.strerror}")
+    return (None, Layer("file")) if data is None else (path, from_file(path, data))
+
+
+def _named_file(named: Path, how: str) -> tuple[Path | None, Layer]:
+    path = named.absolute()
+    try:
+        data = read(path)
+    except OSError as error:
+        return None, _refused(f"{path}, named {how}, cannot be read: {error.strerror}")
+    if data is None:
+        return None, _refused(f"{path}, named {how}, does not exist")
+    return path, from_file(path, data)
+
+
+def _refused(problem: str) -> Layer:
+    layer = Layer("file")
+    layer.problems.append(problem)
+    return layer
+
+
+def _sentences(error: ValidationError, origins: Mapping[str, Origin]) -> Iterator[str]:
+    for each in error.errors(include_url=False, include_input=False):
+        _root, *path = each["loc"]
+        key = next(key for key in (_dotted(path, 1), _dotted(path, 2)) if key in LEAVES)
+        item = next((f" (item {part + 1})" for part in path if isinstance(part, int)), "")
+        yield f"{origins[key].subject}{item} {_remedy(each, key)}"
+
+
+def _dotted(path: list[int | str], parts: int) -> str:
+    return ".".join(str(part) for part in path[:parts])
+
+
+def _remedy(error: ErrorDetails, key: str) -> str:
+    """Our own validators say what to do; pydantic's words are not passed on, as they may repeat the value."""
+    if error["type"] == "value_error":
+        return str(error["ctx"]["error"])
+    return f"must be {kind(LEAVES[key])}"

@@ -1,0 +1,184 @@
+"""The settings, as types. Everyone may import them; only the app and the CLI load them (`load`).
+
+Rules kept here: every value is frozen; every field has a docstring for the operator, with the unit, and is marked
+`Live` or `Restart`; what is out of range is refused, never clamped. Making a `Settings` reads no file and no
+environment variable but those that say where the user's folders are. No message here repeats a value.
+"""
+
+import hashlib
+import json
+from pathlib import Path
+from typing import Annotated, Final, Literal
+
+import platformdirs
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    SecretStr,
+    ValidationInfo,
+    field_validator,
+)
+
+from mcpguard.settings.address import host_header, loopback, split
+from mcpguard.settings.fields import DefaultIs, Live, Restart, public
+
+MIB: Final = 1024 * 1024
+
+
+def _named(value: object) -> object:
+    if value == "":
+        raise ValueError("must name a path; it is empty")
+    return value
+
+
+def _none_if_empty(value: object) -> object:
+    return None if value == "" else value
+
+
+def _resolved(path: Path | None) -> Path | None:
+    try:
+        return path and path.expanduser().resolve()
+    except (OSError, RuntimeError, ValueError):
+        raise ValueError("must be a path that can be resolved") from None
+
+
+def _database_url(url: SecretStr | None) -> SecretStr | None:
+    if url is None or not url.get_secret_value():
+        return None
+    if not url.get_secret_value().startswith("postgresql://"):
+        raise ValueError("must begin with postgresql://, or be left out for the SQLite file in the data directory")
+    return url
+
+
+def _default_data_dir() -> Path:
+    return platformdirs.user_data_path("mcpguard", appauthor=False).resolve()
+
+
+class Group(BaseModel):
+    """What all groups share."""
+
+    model_config = ConfigDict(
+        frozen=True,
+        extra="forbid",
+        use_attribute_docstrings=True,
+        allow_inf_nan=False,
+        hide_input_in_errors=True,
+    )
+
+    @field_validator("*", mode="before")
+    @classmethod
+    def _true_is_not_one(cls, value: object, info: ValidationInfo) -> object:
+        if isinstance(value, bool) and cls.model_fields[info.field_name or ""].annotation in {int, float}:
+            raise ValueError("must be a number, not true or false")
+        return value
+
+
+class Store(Group):
+    """The database."""
+
+    url: Annotated[
+        SecretStr | None,
+        AfterValidator(_database_url),
+        DefaultIs("the SQLite file `mcpguard.db` in the data directory"),
+        Restart,
+    ] = None
+    """Database URL, `postgresql://…` for PostgreSQL. Left out or empty, a SQLite file in the data directory is used."""
+
+    busy_timeout: Annotated[float, Field(gt=0, le=60), Restart] = 2.0
+    """Seconds a write waits for a lock that somebody else holds on the database before it fails."""
+
+    readers: Annotated[int, Field(ge=1, le=16), Restart] = 3
+    """Number of connections that read at the same time; there is always exactly one that writes."""
+
+    batch: Annotated[int, Field(ge=1, le=4096), Restart] = 256
+    """Most jobs that are written in one transaction."""
+
+
+class Audit(Group):
+    """The audit log."""
+
+    checkpoint_records: Annotated[int, Field(ge=1, le=1_000_000), Restart] = 1000
+    """Number of records after which a signed checkpoint is written."""
+
+    checkpoint_seconds: Annotated[float, Field(gt=0), Restart] = 60.0
+    """Seconds after which a signed checkpoint is written if there are new records, however few."""
+
+    key_file: Annotated[
+        Path | None,
+        BeforeValidator(_none_if_empty),
+        AfterValidator(_resolved),
+        DefaultIs("`audit.key` in the data directory"),
+        Restart,
+    ] = None
+    """File with the Ed25519 key that signs checkpoints. Left out or empty, it is `audit.key` in the data directory."""
+
+    probe_seconds: Annotated[float, Field(gt=0), Restart] = 1.0
+    """Seconds between two attempts to write again while the audit log cannot be written and calls are refused."""
+
+
+class Log(Group):
+    """The program's own log, on standard error. It is not the audit log."""
+
+    level: Annotated[Literal["debug", "info", "warning", "error"], Live] = "info"
+    """Least severity that is logged."""
+
+    format: Annotated[Literal["auto", "console", "json"], Restart] = "auto"
+    """Form of the log lines; `auto` is `console` on a terminal and `json` elsewhere."""
+
+
+class Limits(Group):
+    """How much is accepted, and for how long."""
+
+    body_bytes: Annotated[int, Field(ge=1024, le=1024 * MIB), Restart] = 4 * MIB
+    """Largest HTTP request body in bytes; a larger one is refused before it is read to its end."""
+
+    stop_seconds: Annotated[float, Field(ge=1, le=10), Restart] = 10.0
+    """Seconds that stopping may take in all; what has not ended by then is ended."""
+
+    connections: Annotated[int, Field(ge=1, le=65_536), Restart] = 1000
+    """Most network connections open at once; further ones are refused."""
+
+
+class Settings(Group):
+    """The whole configuration of one guard."""
+
+    listen: Annotated[str, AfterValidator(loopback), Restart] = "127.0.0.1:8080"
+    """Address of the network listener as `host:port`, IPv6 in brackets; port 0 takes any free port. Loopback only."""
+
+    hosts: Annotated[tuple[Annotated[str, AfterValidator(host_header)], ...], Restart] = ()
+    """Further `Host` header values that are accepted, each exactly `host` or `host:port`."""
+
+    data_dir: Annotated[
+        Path,
+        BeforeValidator(_named),
+        AfterValidator(_resolved),
+        DefaultIs("the user's data folder for mcpguard (on Linux `~/.local/share/mcpguard`)"),
+        Restart,
+    ] = Field(default_factory=_default_data_dir)
+    """Directory for all that is kept: database, keys, sockets. A relative path starts at the working directory."""
+
+    store: Store = Field(default_factory=Store)
+    """The database."""
+
+    audit: Audit = Field(default_factory=Audit)
+    """The audit log."""
+
+    log: Log = Field(default_factory=Log)
+    """The program's own log, on standard error. It is not the audit log."""
+
+    limits: Limits = Field(default_factory=Limits)
+    """How much is accepted, and for how long."""
+
+    @property
+    def address(self) -> tuple[str, int]:
+        """Host (without brackets) and port to listen on."""
+        return split(self.listen)
+
+    @property
+    def version(self) -> str:
+        """Short digest of all values, secrets only as set or not set; audit records carry it. Computed at each call."""
+        values = json.dumps(public(self), sort_keys=True, separators=(",", ":"))
+        return hashlib.sha256(values.encode()).hexdigest()[:16]

@@ -1,0 +1,51 @@
+"""How settings are named to people: what a setting may be, and what it is by default."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from types import MappingProxyType
+from typing import Final, Literal, get_args, get_origin
+
+from pydantic import SecretStr
+
+from mcpguard.settings.fields import Leaf
+
+_PLAIN: Final[Mapping[object, str]] = MappingProxyType({str: "text", Path: "a path", SecretStr: "a secret text"})
+
+
+def kind(leaf: Leaf) -> str:
+    """Say what the setting may be, so that "must be …" is a sentence."""
+    annotation = leaf.field.annotation
+    if type(None) in get_args(annotation):
+        annotation = next(each for each in get_args(annotation) if each is not type(None))
+    if get_origin(annotation) is Literal:
+        return "one of " + ", ".join(get_args(annotation))
+    if leaf.many:
+        return "a list of texts"
+    if annotation is int:
+        return "a whole number" + _range(leaf)
+    if annotation is float:
+        return "a number" + _range(leaf)
+    return _PLAIN[annotation]
+
+
+def default(leaf: Leaf) -> str:
+    """Say the default, in the same words on every machine."""
+    if leaf.default_words is not None:
+        return leaf.default_words
+    value = leaf.field.default
+    return "none" if value in ((), None) else "`" + str(value).removesuffix(".0") + "`"
+
+
+def _range(leaf: Leaf) -> str:
+    bounds = {
+        name: getattr(each, name) for each in leaf.field.metadata for name in ("ge", "gt", "le") if hasattr(each, name)
+    }
+    match bounds:
+        case {"ge": low, "le": high}:
+            return f" from {low} to {high}"
+        case {"gt": low, "le": high}:
+            return f" above {low}, at most {high}"
+        case {"gt": low}:
+            return f" above {low}"
+        case _:
+            return ""

@@ -1,0 +1,70 @@
+"""What is wrong with a configuration, in sentences.
+
+Each sentence names the setting as it was written, where it was written, and what to do. All problems are reported
+together. No sentence contains a value: a secret may have been put where a number belongs.
+"""
+
+import json
+from collections.abc import Iterable
+from dataclasses import dataclass
+from difflib import SequenceMatcher
+from pathlib import Path
+from typing import Final, Self
+
+from mcpguard.settings.fields import ENV_PREFIX
+
+_LONGEST_NAME: Final = 80
+
+
+class SettingsError(Exception):
+    """The settings cannot be used. `problems` holds every reason."""
+
+    def __init__(self, problems: Iterable[str]) -> None:
+        self.problems = tuple(problems)
+        super().__init__("\n".join(self.problems))
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """Where a value was given: `label` as `config show` prints it, `subject` as a sentence begins with it."""
+
+    label: str
+    subject: str
+
+    @classmethod
+    def command_line(cls, key: str) -> Self:
+        flag = "--" + key.replace(".", "-").replace("_", "-")
+        return cls(f"command line {flag}", f"{flag} on the command line")
+
+    @classmethod
+    def environment(cls, name: str) -> Self:
+        return cls(f"environment {name}", f"{name} in the environment")
+
+    @classmethod
+    def file(cls, path: Path, key: str) -> Self:
+        return cls(f"file {path}", f"mcpguard.{printable(key)} in {path}")
+
+
+def unknown(subject: str, name: str, known: Iterable[str]) -> str:
+    return f"{subject} is not a setting; did you mean {nearest(name, known)}?"
+
+
+def nearest(name: str, known: Iterable[str]) -> str:
+    """Return the most similar of the known names, of equally similar ones the first."""
+    matcher = SequenceMatcher(b=name[:_LONGEST_NAME].casefold())
+
+    def similarity(candidate: str) -> tuple[bool, float]:
+        matcher.set_seq1(candidate.casefold())
+        return _last_part(candidate) == _last_part(name), matcher.ratio()
+
+    return max(known, key=similarity)
+
+
+def printable(text: str) -> str:
+    """Return the text so that a terminal shows it and does nothing else."""
+    short = text if len(text) <= _LONGEST_NAME else text[:_LONGEST_NAME] + "…"
+    return short if short.isprintable() else json.dumps(short)[1:-1]
+
+
+def _last_part(name: str) -> str:
+    return name.removeprefix(ENV_PREFIX).replace("__", ".").rpartition(".")[2]

@@ -1,0 +1,49 @@
+"""Checkpoints ⇄ rows."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from sqlalchemy import Connection, insert, select
+
+from mcpguard.store.tables import checkpoints
+
+
+@dataclass(frozen=True, slots=True)
+class StoredCheckpoint:
+    """A checkpoint as it lies in the table."""
+
+    seq: int
+    content: bytes
+    signature: bytes
+
+
+def add(connection: Connection, chain: str, checkpoint: StoredCheckpoint) -> None:
+    connection.execute(
+        insert(checkpoints),
+        {"chain": chain, "seq": checkpoint.seq, "content": checkpoint.content, "signature": checkpoint.signature},
+    )
+
+
+def last(connection: Connection, chain: str) -> StoredCheckpoint | None:
+    query = select(checkpoints).where(checkpoints.c.chain == chain).order_by(checkpoints.c.seq.desc()).limit(1)
+    row = connection.execute(query).first()
+    return None if row is None else StoredCheckpoint(row.seq, row.content, row.signature)
+
+
+def walk(connection: Connection, chain: str, upto: int, page: int = 2000) -> Iterator[StoredCheckpoint]:
+    """Every checkpoint to `upto`, in order."""
+    after = -(2**62)
+    while True:
+        query = (
+            select(checkpoints)
+            .where(checkpoints.c.chain == chain, checkpoints.c.seq > after, checkpoints.c.seq <= upto)
+            .order_by(checkpoints.c.seq)
+            .limit(page)
+        )
+        rows = connection.execute(query).all()
+        connection.rollback()
+        for row in rows:
+            yield StoredCheckpoint(row.seq, row.content, row.signature)
+        if len(rows) < page:
+            return
+        after = rows[-1].seq

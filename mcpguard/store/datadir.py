@@ -1,0 +1,61 @@
+"""The data directory: ours alone, and one guard at a time.
+
+The lock is an flock on a file that is never unlinked: a lock on an unlinked file protects nothing.
+"""
+
+import fcntl
+import json
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+
+from mcpguard.domain.errors import StoreUnavailable
+
+LOCK = "guard.lock"
+
+
+def prepare(folder: Path) -> None:
+    """Make the directory, for our own account only; refuse one that is not ours or that others can enter."""
+    try:
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        found = folder.lstat()  # a link that somebody else laid is theirs, wherever it leads
+    except OSError as error:
+        raise StoreUnavailable(f"the directory {folder} cannot be made: {error.strerror}") from error
+    if found.st_uid != os.getuid():
+        raise StoreUnavailable(f"the directory {folder} belongs to user {found.st_uid}, not to the guard's own account")
+    if found.st_mode & 0o077:
+        raise StoreUnavailable(
+            f"the directory {folder} can be entered by others (mode {found.st_mode & 0o777:o}); "
+            f"run: chmod 700 {folder}, or choose another with --data-dir"
+        )
+
+
+@contextmanager
+def locked(folder: Path, purpose: str) -> Iterator[None]:
+    """Keep every other guard out of the directory."""
+    try:
+        handle = os.open(folder / LOCK, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    except OSError as error:
+        raise StoreUnavailable(f"{folder / LOCK} cannot be opened: {error.strerror}") from error
+    try:
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise StoreUnavailable(f"the data directory {folder} is in use by {_holder(handle)}") from None
+        note = {"pid": os.getpid(), "purpose": purpose, "since": datetime.now(UTC).isoformat(timespec="seconds")}
+        os.ftruncate(handle, 0)
+        os.pwrite(handle, json.dumps(note).encode() + b"\n", 0)
+        yield
+        os.ftruncate(handle, 0)
+    finally:
+        os.close(handle)
+
+
+def _holder(handle: int) -> str:
+    try:
+        note = json.loads(os.pread(handle, 1024, 0))
+        return f"process {note['pid']} (mcpguard {note['purpose']}, since {note['since']})"
+    except (ValueError, KeyError, TypeError):
+        return "another process"

@@ -1,0 +1,161 @@
+"""Records and their bodies ⇄ rows. What a column means is the ledger's business; here they only come and go."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from sqlalchemy import Connection, Row, func, insert, select
+
+from mcpguard.domain.errors import StoreUnavailable
+from mcpguard.store.tables import bodies, checkpoints, records
+
+COLUMNS = (
+    "chain", "seq", "at", "kind", "entry", "caller", "server", "capability", "name", "effect", "verdict", "outcome",
+    "reason",
+)  # fmt: skip
+"""The columns that repeat what a record's content says."""
+
+_WHOLE = (records.c.hash, records.c.content, *(records.c[name] for name in COLUMNS))
+
+
+@dataclass(frozen=True, slots=True)
+class StoredRecord:
+    """A record as it lies in the table. `content` is None when it was pruned."""
+
+    columns: Mapping[str, str | int | None]
+    content: bytes | None
+    hash: bytes
+
+    @property
+    def seq(self) -> int:
+        seq = self.columns["seq"]
+        assert isinstance(seq, int)  # noqa: S101 - part of the primary key
+        return seq
+
+
+@dataclass(frozen=True, slots=True)
+class StoredBody:
+    """A body as it lies in the table. Both are None when it was pruned."""
+
+    seq: int
+    salt: bytes | None
+    content: bytes | None
+
+
+def add(connection: Connection, rows: Sequence[Mapping[str, object]]) -> None:
+    """Each row: `content`, `hash` and the columns."""
+    connection.execute(insert(records), rows)
+
+
+def add_bodies(connection: Connection, rows: Sequence[Mapping[str, object]]) -> None:
+    """Each row: `chain`, `seq`, `salt`, `content`."""
+    connection.execute(insert(bodies), rows)
+
+
+def last(connection: Connection, chain: str) -> tuple[int, bytes] | None:
+    """Number and hash of the newest record."""
+    found = connection.execute(
+        select(records.c.seq, records.c.hash).where(records.c.chain == chain).order_by(records.c.seq.desc()).limit(1)
+    ).first()
+    return None if found is None else (found.seq, found.hash)
+
+
+def hash_of(connection: Connection, chain: str, seq: int) -> bytes | None:
+    found: bytes | None = connection.scalar(
+        select(records.c.hash).where(records.c.chain == chain, records.c.seq == seq)
+    )
+    return found
+
+
+def open_entries(connection: Connection, chain: str, since: int = 0) -> list[str]:
+    """Entries opened after `since` that have no closing, oldest first."""
+    closing = records.alias("closing")
+    return list(
+        connection.scalars(
+            select(records.c.entry)
+            .where(
+                records.c.chain == chain,
+                records.c.seq > since,
+                records.c.kind == "opened",
+                ~select(closing.c.seq).where(closing.c.entry == records.c.entry, closing.c.kind == "closed").exists(),
+            )
+            .order_by(records.c.seq)
+        )
+    )
+
+
+def last_of(connection: Connection, chain: str, kind: str) -> int:
+    """Number of the newest record of a kind, 0 when there is none."""
+    found: int | None = connection.scalar(
+        select(records.c.seq)
+        .where(records.c.chain == chain, records.c.kind == kind)
+        .order_by(records.c.seq.desc())
+        .limit(1)
+    )
+    return found or 0
+
+
+def closed(connection: Connection, entry: str) -> bool:
+    found = select(records.c.seq).where(records.c.entry == entry, records.c.kind == "closed")
+    return connection.execute(found).first() is not None
+
+
+def walk(connection: Connection, chain: str, upto: int, page: int = 2000) -> Iterator[StoredRecord]:
+    """Every record to `upto`, in order. Reads page by page, so that a long walk holds up nobody who writes."""
+    after = -(2**62)  # an intruder may have numbered below 1
+    wanted = select(*_WHOLE).where(records.c.chain == chain).order_by(records.c.seq)
+    while True:
+        query = wanted.where(records.c.seq > after, records.c.seq <= upto).limit(page)
+        rows = connection.execute(query).all()
+        connection.rollback()
+        for row in rows:
+            yield _stored(row)
+        if len(rows) < page:
+            return
+        after = rows[-1].seq
+
+
+def walk_bodies(connection: Connection, chain: str, upto: int, page: int = 50) -> Iterator[StoredBody]:
+    """Every body to `upto`, in order."""
+    after = -(2**62)
+    wanted = select(bodies.c.seq, bodies.c.salt, bodies.c.content).where(bodies.c.chain == chain)
+    while True:
+        query = wanted.where(bodies.c.seq > after, bodies.c.seq <= upto).order_by(bodies.c.seq).limit(page)
+        rows = connection.execute(query).all()
+        connection.rollback()
+        for row in rows:
+            yield StoredBody(row.seq, row.salt, row.content)
+        if len(rows) < page:
+            return
+        after = rows[-1].seq
+
+
+def of_kind(connection: Connection, chain: str, kind: str, upto: int) -> list[StoredRecord]:
+    """All records of a kind that is rare."""
+    query = select(*_WHOLE).where(records.c.chain == chain, records.c.kind == kind, records.c.seq <= upto)
+    return [_stored(row) for row in connection.execute(query.order_by(records.c.seq))]
+
+
+def chains_named(connection: Connection) -> set[str]:
+    """Every chain that anything in the store claims to belong to. Jumps along the keys instead of reading them all."""
+    found: set[str] = set()
+    for table in (records, bodies, checkpoints):
+        chain: str | None = connection.scalar(select(func.min(table.c.chain)))
+        while chain is not None:
+            if not chain.isascii():
+                raise StoreUnavailable(f"the table {table.name} names a chain that mcpguard never began: {chain!a}")
+            found.add(chain)
+            chain = connection.scalar(select(func.min(table.c.chain)).where(table.c.chain > chain))
+    return found
+
+
+def newest(connection: Connection, chain: str, limit: int) -> list[StoredRecord]:
+    """The newest records, oldest of them first."""
+    rows = connection.execute(
+        select(*_WHOLE).where(records.c.chain == chain).order_by(records.c.seq.desc()).limit(limit)
+    ).all()
+    return [_stored(row) for row in reversed(rows)]
+
+
+def _stored(row: Row[Any]) -> StoredRecord:
+    return StoredRecord(dict(zip(COLUMNS, row[2:], strict=True)), row.content, row.hash)

@@ -1,0 +1,44 @@
+"""Opening the store: which database, its schema, one writer, a few readers."""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import structlog
+from anyio import to_thread
+
+from mcpguard.store.backend import Backend
+from mcpguard.store.readers import Readers
+from mcpguard.store.schema import upgrade
+from mcpguard.store.writer import Participant, Writer
+
+log = structlog.get_logger("mcpguard.store")
+
+
+@dataclass(frozen=True, slots=True)
+class Store:
+    """An open store. `name` says where it is, without a password."""
+
+    name: str
+    schema: str
+    writer: Writer
+    readers: Readers
+
+
+@asynccontextmanager
+async def opened(
+    backend: Backend, participant: Participant, *, batch: int, readers: int, scripts: Path | None = None
+) -> AsyncIterator[Store]:
+    """The store, upgraded and writable, for as long as the block runs."""
+    try:
+        done = await to_thread.run_sync(upgrade, backend, scripts)
+        if done.before != done.after:
+            log.info("store.upgraded", before=done.before, after=done.after, backup=str(done.backup or ""))
+        writer = Writer(backend, participant, batch)
+        try:
+            yield Store(backend.name, done.after, writer, Readers(backend, readers))
+        finally:
+            await writer.stop()
+    finally:
+        backend.dispose()

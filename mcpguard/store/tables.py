@@ -1,0 +1,75 @@
+"""The tables. They declare columns and validate nothing: values are parsed at the edge and mapped in this package.
+
+`migrations/` creates them; a test compares the two.
+"""
+
+from sqlalchemy import BigInteger, Index, LargeBinary, text
+from sqlmodel import Field, SQLModel
+
+_ONCE = text("kind IN ('opened', 'closed')")
+
+
+class ChainRow(SQLModel, table=True):
+    """A hash chain of records; one guard process writes to it."""
+
+    __tablename__ = "chains"
+
+    id: str = Field(primary_key=True, max_length=36)
+    created_at: int = Field(sa_type=BigInteger)
+
+
+class RecordRow(SQLModel, table=True):
+    """A record: its content, the hash that chains it, and columns to search by, which repeat what the content says.
+
+    A pruned record keeps `chain`, `seq` and `hash`; all else is null.
+    """
+
+    __tablename__ = "records"
+    __table_args__ = (
+        # Whatever our own code does wrong, an entry has one opening and one closing.
+        Index("entry_once", "entry", "kind", unique=True, sqlite_where=_ONCE, postgresql_where=_ONCE),
+    )
+
+    chain: str = Field(primary_key=True, max_length=36)
+    seq: int = Field(primary_key=True, sa_type=BigInteger)
+    hash: bytes = Field(sa_type=LargeBinary)
+    content: bytes | None = Field(default=None, sa_type=LargeBinary)
+    at: int | None = Field(default=None, sa_type=BigInteger)
+    kind: str | None = None
+    entry: str | None = None
+    caller: str | None = None
+    server: str | None = None
+    capability: str | None = None
+    name: str | None = None
+    effect: str | None = None
+    verdict: str | None = None
+    outcome: str | None = None
+    reason: str | None = None
+
+
+class BodyRow(SQLModel, table=True):
+    """The masked arguments or reply that a record's digest speaks of. A pruned body keeps only its key."""
+
+    __tablename__ = "bodies"
+
+    chain: str = Field(primary_key=True, max_length=36)
+    seq: int = Field(primary_key=True, sa_type=BigInteger)
+    salt: bytes | None = Field(default=None, sa_type=LargeBinary)
+    content: bytes | None = Field(default=None, sa_type=LargeBinary)
+
+
+class CheckpointRow(SQLModel, table=True):
+    """A signed statement about a chain as it stood after `seq`."""
+
+    __tablename__ = "checkpoints"
+
+    chain: str = Field(primary_key=True, max_length=36)
+    seq: int = Field(primary_key=True, sa_type=BigInteger)
+    content: bytes = Field(sa_type=LargeBinary)
+    signature: bytes = Field(sa_type=LargeBinary)
+
+
+chains = SQLModel.metadata.tables["chains"]
+records = SQLModel.metadata.tables["records"]
+bodies = SQLModel.metadata.tables["bodies"]
+checkpoints = SQLModel.metadata.tables["checkpoints"]

@@ -1,0 +1,19 @@
+"""Foreign text made fit for a terminal or a page: nothing in it moves the cursor, hides, or turns the line around."""
+
+import unicodedata
+
+_HIDDEN = {"Cc", "Cf", "Co", "Cs", "Cn", "Zl", "Zp"}
+"""Controls, format characters (bidi, zero-width, tags), private use, surrogates, unassigned, line separators."""
+
+
+def visible(text: str) -> str:
+    """The text with every hidden character written as its code point, for example ⟨U+202E⟩."""
+    return "".join(f"⟨U+{ord(char):04X}⟩" if _hides(char) else char for char in text)
+
+
+def _hides(char: str) -> bool:
+    return unicodedata.category(char) in _HIDDEN or _is_variation_selector(char)
+
+
+def _is_variation_selector(char: str) -> bool:
+    return "\ufe00" <= char <= "\ufe0f" or "\U000e0100" <= char <= "\U000e01ef" or "\u180b" <= char <= "\u180d"

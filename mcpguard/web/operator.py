@@ -1,0 +1,28 @@
+"""The operator's socket: for whoever holds the guard's own account, known by the peer's credentials (`peer`)."""
+
+from dataclasses import asdict
+
+from fastapi import FastAPI, Request
+from fastapi.responses import JSONResponse
+from starlette.types import ASGIApp
+
+from mcpguard.domain.clock import Ids
+from mcpguard.guard.guard import Guard
+from mcpguard.web.health import health
+from mcpguard.web.requests import Requests
+from mcpguard.web.security import BodyLimit
+
+
+def operator_app(guard: Guard, new_id: Ids) -> ASGIApp:
+    app = FastAPI(title="mcpguard operator", openapi_url=None, docs_url=None, redoc_url=None)
+    app.include_router(health(guard, causes=True))
+
+    @app.get("/api/v1/status")
+    async def status() -> dict[str, object]:
+        return asdict(guard.status())
+
+    @app.exception_handler(404)
+    async def not_found(request: Request, _: Exception) -> JSONResponse:
+        return JSONResponse({"message": f"{request.url.path} is not part of this API"}, status_code=404)
+
+    return Requests(BodyLimit(app, guard.settings.limits.body_bytes), "operator", new_id)

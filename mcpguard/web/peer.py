@@ -1,0 +1,96 @@
+"""Who is at the other end of the operator's socket, by the kernel's word.
+
+Rules kept here:
+1. Only the guard's own account and root are heard.
+2. A process in another pid or user namespace is refused (a sandboxed upstream that got hold of the path), and so is
+   every descendant of the guard: whatever an agent or an upstream starts must not inherit the operator's authority.
+   A parent that ends does not hide a descendant (`keep_orphans`), but the end of the guard itself does.
+3. What cannot be established is refused.
+"""
+
+import ctypes
+import os
+import socket
+import struct
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+_UCRED = struct.Struct("3i")
+_LOCAL_PEERPID = 0x002  # macOS
+_SOL_LOCAL = 0
+_PR_SET_CHILD_SUBREAPER = 36
+
+
+class Refused(Exception):
+    """This process is not the operator."""
+
+
+@dataclass(frozen=True, slots=True)
+class Peer:
+    """A process that holds the operator's authority."""
+
+    pid: int
+    uid: int
+
+
+def keep_orphans() -> None:
+    """Have descendants whose parent ends become the guard's children, not init's: their line of parents must show.
+
+    Whatever starts processes for the guard has to wait for these too, or they stay as zombies when they end.
+    """
+    if sys.platform == "linux" and ctypes.CDLL(None, use_errno=True).prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0):
+        raise OSError(ctypes.get_errno(), "orphans cannot be kept")
+
+
+def identify(connection: socket.socket) -> Peer:
+    """The process at the other end, or Refused."""
+    try:
+        peer = _linux(connection) if sys.platform == "linux" else _macos(connection)
+    except OSError as error:
+        raise Refused(f"its credentials cannot be read: {error}") from error
+    if peer.uid not in (os.getuid(), 0):
+        raise Refused(f"user {peer.uid} is not the guard's own")
+    if sys.platform == "linux":
+        _same_namespaces(peer.pid)
+        _no_descendant(peer.pid)
+    return peer
+
+
+def _linux(connection: socket.socket) -> Peer:
+    option = connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, _UCRED.size)
+    pid, uid, _ = _UCRED.unpack(option)
+    return Peer(pid, uid)
+
+
+def _macos(connection: socket.socket) -> Peer:
+    # struct xucred: version, uid, number of groups, groups
+    credentials = connection.getsockopt(_SOL_LOCAL, 0x001, 76)
+    pid = struct.unpack("i", connection.getsockopt(_SOL_LOCAL, _LOCAL_PEERPID, 4))[0]
+    return Peer(pid, struct.unpack_from("II", credentials)[1])
+
+
+def _same_namespaces(pid: int) -> None:
+    for name in ("pid", "user"):
+        try:
+            same = Path(f"/proc/{pid}/ns/{name}").readlink() == Path(f"/proc/self/ns/{name}").readlink()
+        except OSError as error:
+            raise Refused(f"the {name} namespace of process {pid} cannot be read") from error
+        if not same:
+            raise Refused(f"process {pid} is in another {name} namespace")
+
+
+def _no_descendant(pid: int) -> None:
+    ours, at = os.getpid(), _parent(pid)
+    while at > 1:
+        if at == ours:
+            raise Refused(f"process {pid} was started by the guard")
+        at = _parent(at)
+
+
+def _parent(pid: int) -> int:
+    try:
+        stat = Path(f"/proc/{pid}/stat").read_text()
+    except OSError as error:
+        raise Refused(f"process {pid} cannot be looked at") from error
+    return int(stat.rpartition(")")[2].split()[1])  # the name before it may contain anything

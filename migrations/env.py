@@ -1,0 +1,13 @@
+"""Alembic's entry. The guard hands in its own connection, inside its own transaction (mcpguard/store/schema.py)."""
+
+from alembic import context
+from sqlmodel import SQLModel
+
+from mcpguard.store import tables  # noqa: F401 - declares the tables
+
+context.configure(
+    connection=context.config.attributes["connection"],
+    target_metadata=SQLModel.metadata,
+    transactional_ddl=False,  # the transaction is the caller's
+)
+context.run_migrations()

@@ -1,0 +1,1 @@
+"""Stories, attacks, properties, and a mirror of the package."""

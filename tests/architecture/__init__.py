@@ -1,0 +1,1 @@
+"""The shape of the code, and documents that must agree with it."""

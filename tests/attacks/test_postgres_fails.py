@@ -1,0 +1,107 @@
+"""The PostgreSQL server goes away while the guard runs, comes back, and may have lost what it had not yet synced."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import psycopg
+import pytest
+
+from mcpguard.domain.capabilities import Effect
+from mcpguard.domain.errors import StoreUnavailable
+from mcpguard.domain.outcomes import Outcome, OutcomeKind
+from mcpguard.domain.reasons import Reason
+from mcpguard.ledger.entries import Entry
+from tests import postgres
+from tests.postgres import PostgresServer, fresh_database
+from tests.world import World, world
+
+pytestmark = pytest.mark.anyio
+
+
+@pytest.fixture
+def server(tmp_path: Path) -> Iterator[PostgresServer]:
+    """A server of this test's own, to be stopped and started."""
+    made = postgres.start(tmp_path / "postgres")
+    yield made
+    made.cleanup()
+
+
+async def refused(guard: World) -> None:
+    began = False
+
+    async def work(_: Entry) -> Outcome:
+        nonlocal began
+        began = True
+        return Outcome.answered()
+
+    for effect in Effect:
+        outcome = await guard.now.ledger.record(guard.opening(effect=effect), work)
+        assert outcome == Outcome.refused(Reason.LEDGER_UNAVAILABLE)
+    assert not began
+    assert (await guard.network.get("/readyz")).status_code == 503
+
+
+async def test_the_server_stops_and_starts_again(server: PostgresServer, tmp_path: Path) -> None:
+    async with world(tmp_path, store__url=fresh_database(server.get_uri())) as guard:
+        assert (await guard.call()).kind is OutcomeKind.ANSWERED
+        server.stop()
+        await refused(guard)
+        await guard.clock.advance(5)
+        assert (await guard.network.get("/readyz")).status_code == 503
+        server.start()
+        await guard.recovered()
+        assert (await guard.call()).kind is OutcomeKind.ANSWERED
+        assert (await guard.network.get("/readyz")).status_code == 200
+        assert [said["kind"] for said in guard.said()].count("resumed") == 1
+        assert guard.verified().whole
+
+
+async def test_acknowledged_records_that_a_crash_of_the_server_lost_are_recorded_as_lost(
+    postgres_server: str, tmp_path: Path
+) -> None:
+    url = fresh_database(postgres_server)
+    async with world(tmp_path, store__url=url) as guard:
+        await guard.call()
+        await guard.call()
+        before = guard.said()
+        lost = before[-2:]
+        with psycopg.connect(url) as connection:  # what the server would do: the newest are gone, and so is our session
+            connection.execute("DELETE FROM records WHERE seq >= %s", [lost[0]["seq"]])
+            connection.commit()
+            connection.execute(
+                "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() "
+                "AND pid <> pg_backend_pid()"
+            )
+        await refused(guard)
+        await guard.recovered()
+        assert (await guard.call()).kind is OutcomeKind.ANSWERED
+        said = next(record for record in guard.said() if record["kind"] == "lost")
+        assert (said["acknowledged"], said["found"]) == (lost[-1]["seq"], lost[0]["seq"] - 1)
+        report = guard.verified()
+        assert report.whole
+        assert any("lost" in notice for notice in report.chains[0].notices)
+
+
+async def test_a_second_guard_on_the_same_database_is_refused(postgres_server: str, tmp_path: Path) -> None:
+    url = fresh_database(postgres_server)
+    (tmp_path / "second").mkdir()
+    async with world(tmp_path, store__url=url) as guard:
+        with pytest.raises(StoreUnavailable, match="in use by another guard"):
+            async with world(tmp_path / "second", store__url=url, store__busy_timeout=0.1):
+                raise AssertionError
+        assert (await guard.call()).kind is OutcomeKind.ANSWERED
+        assert guard.verified().whole
+
+
+async def test_the_password_of_the_database_appears_nowhere(postgres_server: str, tmp_path: Path) -> None:
+    url = fresh_database(postgres_server).replace("postgres:@", "postgres:canary@")
+    assert "canary" in url
+    async with world(tmp_path, store__url=url) as guard:
+        await guard.call()
+        answers = [(await guard.operator.get("/api/v1/status")).text, (await guard.network.get("/")).text]
+        assert not any("canary" in text for text in [*answers, repr(guard.said()), repr(guard.now)])
+    assert not any(b"canary" in content for content in everything_in(tmp_path))
+
+
+def everything_in(folder: Path) -> list[bytes]:
+    return [file.read_bytes() for file in folder.rglob("*") if file.is_file()]

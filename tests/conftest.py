@@ -1,0 +1,30 @@
+"""What all tests share."""
+
+from collections.abc import AsyncIterator, Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.world import World, world
+
+
+@pytest.fixture
+def anyio_backend() -> tuple[str, dict[str, object]]:
+    return "asyncio", {"use_uvloop": True}
+
+
+@pytest.fixture
+async def guard(tmp_path: Path) -> AsyncIterator[World]:
+    """A whole guard on a SQLite file."""
+    async with world(tmp_path) as running:
+        yield running
+
+
+@pytest.fixture(scope="session")
+def postgres_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """The URL of a real PostgreSQL server, its own and empty."""
+    from tests import postgres  # noqa: PLC0415 - slow to import, and many runs need none
+
+    server = postgres.start(tmp_path_factory.mktemp("postgres"))
+    yield server.get_uri()
+    server.cleanup()

@@ -1,0 +1,89 @@
+"""The documents that are made from code. `make docs` writes them; a test compares."""
+
+import sys
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+from mcpguard.domain.reasons import Reason
+from mcpguard.domain.standing import CAPABILITY_MOVES, UPSTREAM_MOVES, CapabilityMove, UpstreamMove
+from mcpguard.domain.words import WORDS
+from mcpguard.settings.document import markdown as settings
+
+DOCS = Path(__file__).parent.parent / "docs"
+MADE = "<!-- Made from the code by `make docs`; edit the code instead. -->"
+
+
+def documents() -> dict[str, str]:
+    """File name → text."""
+    return {"words.md": words(), "reasons.md": reasons(), "settings.md": settings()}
+
+
+def words() -> str:
+    def rows() -> Iterator[str]:
+        for word in WORDS:
+            values = "; ".join(" · ".join(f"`{value}`" for value in one) for one in word.values)
+            types = ", ".join(f"`{kind.__name__}`" for kind in word.types)
+            yield f"| **{word.word}** | {word.meaning} | {values} | {types} |"
+
+    return "\n".join(
+        (
+            "# Words",
+            "",
+            MADE,
+            "",
+            "These words, and no others, for these things: in the code, on the pages, in the documents and in the API.",
+            "",
+            "| word | means | values | in `mcpguard.domain` |",
+            "|---|---|---|---|",
+            *rows(),
+            "",
+            "## Standing",
+            "",
+            "What is not listed here is refused and changes nothing. Moves in *italics* the guard makes by itself;",
+            "every other move is a person's. Rejecting is a decision, not a move: the standing stays as it is.",
+            "",
+            "### An upstream",
+            "",
+            *table(UPSTREAM_MOVES),
+            "",
+            "### A capability",
+            "",
+            *table(CAPABILITY_MOVES),
+            "",
+        )
+    )
+
+
+def table(
+    moves: Mapping[str, Mapping[UpstreamMove, str]] | Mapping[str, Mapping[CapabilityMove, str]],
+) -> Iterator[str]:
+    yield "| from | by | to |"
+    yield "|---|---|---|"
+    for standing, allowed in moves.items():
+        for move, to in allowed.items():
+            name = f"`{move}`" if move.by == "person" else f"*`{move}`*"
+            yield f"| {standing} | {name} | {to} |"
+
+
+def reasons() -> str:
+    return "\n".join(
+        (
+            "# Reasons",
+            "",
+            MADE,
+            "",
+            "Why a call was not simply answered. A code keeps its meaning once it was released; the sentences are",
+            "constant and contain nothing that a server or an agent said.",
+            "",
+            "| code | means | what to do |",
+            "|---|---|---|",
+            *(f"| `{reason.value}` | {reason.sentence} | {reason.next} |" for reason in Reason),
+            "",
+        )
+    )
+
+
+if __name__ == "__main__":
+    for name, text in documents().items():
+        (DOCS / name).write_text(text)
+        sys.stdout.write(f"docs/{name}\n")

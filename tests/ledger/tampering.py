@@ -1,0 +1,24 @@
+"""Changing a ledger behind the guard's back."""
+
+import sqlite3
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from pathlib import Path
+
+from mcpguard.ledger.format import GENESIS, link
+
+
+@contextmanager
+def tampering(database: Path) -> Iterator[sqlite3.Connection]:
+    with closing(sqlite3.connect(database, isolation_level=None)) as connection:
+        connection.execute("BEGIN")
+        yield connection
+        connection.execute("COMMIT")
+
+
+def rechain(connection: sqlite3.Connection) -> None:
+    """What a careful forger does after a change: compute every hash anew."""
+    previous = GENESIS
+    for seq, content in connection.execute("SELECT seq, content FROM records ORDER BY seq").fetchall():
+        previous = link(previous, content)
+        connection.execute("UPDATE records SET hash = ? WHERE seq = ?", (previous, seq))

@@ -1,0 +1,35 @@
+"""Both databases, empty for every test."""
+
+from collections.abc import AsyncIterator, Iterator
+from pathlib import Path
+
+import pytest
+from sqlalchemy import make_url
+
+from mcpguard.store.backend import Backend
+from mcpguard.store.postgres import Postgres
+from mcpguard.store.sqlite import SQLite
+from mcpguard.store.store import Store, opened
+from tests.postgres import fresh_database
+from tests.store.tally import Tally
+
+
+@pytest.fixture(params=["sqlite", "postgres"])
+def backend(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Backend]:
+    if request.param == "sqlite":
+        made: Backend = SQLite(tmp_path / "test.db", busy_timeout=0.2)
+    else:
+        made = Postgres(make_url(fresh_database(request.getfixturevalue("postgres_server"))), busy_timeout=1)
+    yield made
+    made.dispose()
+
+
+@pytest.fixture
+def tally() -> Tally:
+    return Tally()
+
+
+@pytest.fixture
+async def store(backend: Backend, tally: Tally) -> AsyncIterator[Store]:
+    async with opened(backend, tally, batch=64, readers=2) as ready:
+        yield ready

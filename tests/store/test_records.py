@@ -1,0 +1,106 @@
+"""Records, bodies and checkpoints come back as they were stored, on both databases."""
+
+from collections.abc import Callable
+from functools import partial
+from typing import TypeVar
+
+import pytest
+from sqlalchemy import Connection
+
+from mcpguard.domain.errors import StoreUnavailable
+from mcpguard.store import checkpoints, records
+from mcpguard.store.checkpoints import StoredCheckpoint
+from mcpguard.store.records import COLUMNS, StoredBody
+from mcpguard.store.store import Store
+
+pytestmark = pytest.mark.anyio
+T = TypeVar("T")
+
+
+def row(seq: int, kind: str = "started", entry: str | None = None, chain: str = "a") -> dict[str, object]:
+    given = {
+        "chain": chain,
+        "seq": seq,
+        "at": seq * 10,
+        "kind": kind,
+        "entry": entry,
+        "content": b"\x00\xff",
+        "hash": b"h",
+    }
+    return dict.fromkeys(COLUMNS) | given
+
+
+async def put(store: Store, *rows: dict[str, object]) -> None:
+    await store.writer.submit(lambda connection: records.add(connection, rows))
+
+
+async def ask(store: Store, question: Callable[[Connection], T]) -> T:
+    return await store.readers.run(question)
+
+
+@pytest.mark.parametrize("page", [1, 2, 3, 1000])
+async def test_a_walk_gives_every_record_once_and_in_order(store: Store, page: int) -> None:
+    await put(store, *(row(seq) for seq in (3, 1, 5, 2, 4)), row(1, chain="b"))
+    found = await ask(store, lambda c: list(records.walk(c, "a", 4, page)))
+    assert [record.seq for record in found] == [1, 2, 3, 4]
+    assert (found[0].content, found[0].hash, found[0].columns["at"]) == (b"\x00\xff", b"h", 10)
+
+
+async def test_the_last_one_and_the_newest(store: Store) -> None:
+    assert await ask(store, lambda c: records.last(c, "a")) is None
+    await put(store, row(1), row(2), row(3, "stopped"))
+    assert await ask(store, lambda c: records.last(c, "a")) == (3, b"h")
+    assert await ask(store, lambda c: records.last_of(c, "a", "started")) == 2
+    assert await ask(store, lambda c: records.last_of(c, "a", "pruned")) == 0
+    assert [record.seq for record in await ask(store, lambda c: records.newest(c, "a", 2))] == [2, 3]
+
+
+async def test_open_entries_are_those_without_a_closing(store: Store) -> None:
+    await put(store, row(1, "opened", "x"), row(2, "opened", "y"), row(3, "closed", "x"), row(4, "opened", "z"))
+    assert await ask(store, lambda c: records.open_entries(c, "a")) == ["y", "z"]
+    assert await ask(store, lambda c: records.open_entries(c, "a", since=2)) == ["z"]
+
+
+@pytest.mark.parametrize("kind", ["opened", "closed"])
+async def test_the_database_itself_refuses_a_second_opening_or_closing(store: Store, kind: str) -> None:
+    await put(store, row(1, kind, "x"))
+    with pytest.raises(StoreUnavailable):
+        await put(store, row(2, kind, "x"))
+    await put(store, row(2, "released", "x"), row(3, "released", "x"))
+    assert await ask(store, lambda c: records.last(c, "a")) == (3, b"h")
+
+
+async def test_a_number_is_given_once(store: Store) -> None:
+    await put(store, row(1))
+    with pytest.raises(StoreUnavailable):
+        await put(store, row(1))
+
+
+@pytest.mark.parametrize("page", [1, 50])
+async def test_bodies_and_tombstones_of_bodies(store: Store, page: int) -> None:
+    rows = [
+        {"chain": "a", "seq": 1, "salt": b"s", "content": b""},
+        {"chain": "a", "seq": 2, "salt": None, "content": None},
+        {"chain": "a", "seq": 9, "salt": b"s", "content": b"\x00" * 100_000},
+    ]
+    await store.writer.submit(lambda connection: records.add_bodies(connection, rows))
+    found = await ask(store, lambda c: list(records.walk_bodies(c, "a", 9, page)))
+    assert found == [StoredBody(1, b"s", b""), StoredBody(2, None, None), StoredBody(9, b"s", b"\x00" * 100_000)]
+
+
+@pytest.mark.parametrize("page", [1, 50])
+async def test_checkpoints(store: Store, page: int) -> None:
+    made = [StoredCheckpoint(seq, b"content", b"signature") for seq in (1, 4, 9)]
+    for checkpoint in made:
+        await store.writer.submit(partial(checkpoints.add, chain="a", checkpoint=checkpoint))
+    assert await ask(store, lambda c: list(checkpoints.walk(c, "a", 8, page))) == made[:2]
+    assert await ask(store, lambda c: checkpoints.last(c, "a")) == made[-1]
+    assert await ask(store, lambda c: checkpoints.last(c, "b")) is None
+
+
+async def test_every_chain_that_anything_names_is_found(store: Store) -> None:
+    body = {"chain": "c", "seq": 1, "salt": None, "content": None}
+    await put(store, row(1), row(1, chain="b"), row(2, chain="b"))
+    await store.writer.submit(lambda connection: records.add_bodies(connection, [body]))
+    await store.writer.submit(lambda c: checkpoints.add(c, "d", StoredCheckpoint(1, b"", b"")))
+    assert await ask(store, records.chains_named) == {"a", "b", "c", "d"}

@@ -1,0 +1,107 @@
+"""Bringing a database to the schema that this version needs, on both databases."""
+
+import shutil
+from pathlib import Path
+
+import pytest
+from alembic.autogenerate import compare_metadata
+from alembic.migration import MigrationContext
+from sqlalchemy import inspect
+from sqlmodel import SQLModel
+
+from mcpguard import assets
+from mcpguard.domain.errors import StoreUnavailable
+from mcpguard.store import chains
+from mcpguard.store.backend import Backend
+from mcpguard.store.durability import Durability
+from mcpguard.store.schema import upgrade
+from mcpguard.store.sqlite import SQLite
+
+NEXT = """
+import sqlalchemy as sa
+from alembic import op
+
+revision = "9999"
+down_revision = "0001"
+
+
+def upgrade() -> None:
+    op.add_column("chains", sa.Column("colour", sa.String))
+    {more}
+"""
+
+
+@pytest.fixture
+def newer(tmp_path: Path) -> Path:
+    """The scripts of a version after this one."""
+    return scripts_with(tmp_path / "newer", "pass")
+
+
+def scripts_with(folder: Path, more: str) -> Path:
+    shutil.copytree(assets.migrations(), folder)
+    (folder / "versions" / "9999_next.py").write_text(NEXT.format(more=more))
+    return folder
+
+
+def put_a_chain(backend: Backend) -> None:
+    with backend.connect() as connection:
+        backend.begin(connection, Durability.COMMITTED)
+        chains.begin(connection, "mine", 0)
+        connection.commit()
+
+
+def test_a_new_database_gets_the_newest_schema_and_a_second_upgrade_does_nothing(backend: Backend) -> None:
+    first = upgrade(backend)
+    assert (first.before, first.backup) == (None, None)
+    again = upgrade(backend)
+    assert (again.before, again.after, again.backup) == (first.after, first.after, None)
+
+
+def test_the_migrations_make_what_the_tables_declare(backend: Backend) -> None:
+    upgrade(backend)
+    with backend.connect() as connection:
+        context = MigrationContext.configure(connection, opts={"compare_type": True})
+        assert compare_metadata(context, SQLModel.metadata) == []
+
+
+def test_an_older_database_is_upgraded_and_keeps_what_it_holds(backend: Backend, newer: Path) -> None:
+    upgrade(backend)
+    put_a_chain(backend)
+    done = upgrade(backend, newer)
+    assert (done.before, done.after) == ("0001", "9999")
+    with backend.connect() as connection:
+        assert chains.every(connection) == ["mine"]
+        assert "colour" in {column["name"] for column in inspect(connection).get_columns("chains")}
+
+
+def test_sqlite_is_copied_before_it_is_changed(tmp_path: Path, newer: Path) -> None:
+    backend = SQLite(tmp_path / "test.db", busy_timeout=1)
+    upgrade(backend)
+    put_a_chain(backend)
+    done = upgrade(backend, newer)
+    assert done.backup is not None
+    assert done.backup.stat().st_mode & 0o777 == 0o600
+    copy = SQLite(done.backup, busy_timeout=1)
+    with copy.connect() as connection:
+        assert chains.every(connection) == ["mine"]
+        assert MigrationContext.configure(connection).get_current_revision() == "0001"
+
+
+def test_a_newer_schema_is_refused_and_left_as_it_is(backend: Backend, newer: Path) -> None:
+    upgrade(backend, newer)
+    with pytest.raises(StoreUnavailable, match=r"has schema 9999, which mcpguard .* does not know"):
+        upgrade(backend)
+    with backend.connect() as connection:
+        assert MigrationContext.configure(connection).get_current_revision() == "9999"
+
+
+def test_an_upgrade_that_fails_half_way_leaves_what_was_there(backend: Backend, tmp_path: Path) -> None:
+    upgrade(backend)
+    put_a_chain(backend)
+    broken = scripts_with(tmp_path / "broken", "raise RuntimeError('half way')")
+    with pytest.raises(RuntimeError, match="half way"):
+        upgrade(backend, broken)
+    with backend.connect() as connection:
+        assert MigrationContext.configure(connection).get_current_revision() == "0001"
+        assert "colour" not in {column["name"] for column in inspect(connection).get_columns("chains")}
+        assert chains.every(connection) == ["mine"]

@@ -1,0 +1,146 @@
+"""A whole guard in one process: the real one, with a clock that the test owns. Nothing of ours is simulated."""
+
+import itertools
+import json
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import httpx2
+from anyio import wait_all_tasks_blocked
+
+from mcpguard.app import places
+from mcpguard.app.running import Running, running
+from mcpguard.domain.bodies import Body
+from mcpguard.domain.callers import Caller
+from mcpguard.domain.calls import Face, Intent
+from mcpguard.domain.capabilities import Capability, CapabilityKind, Effect
+from mcpguard.domain.errors import StoreUnavailable
+from mcpguard.domain.outcomes import Outcome
+from mcpguard.domain.records import Opening
+from mcpguard.domain.verdicts import Allow, Verdict
+from mcpguard.ledger.checkpoints import Checkpoint
+from mcpguard.ledger.entries import Entry
+from mcpguard.ledger.verify.report import LOG_ONLY, Report, Trust
+from mcpguard.ledger.verify.verify import verify
+from mcpguard.settings.load import load
+from mcpguard.settings.model import Settings
+from mcpguard.store import chains, records
+from mcpguard.store.offline import named, reading
+from mcpguard.web.network import network_app
+from mcpguard.web.operator import operator_app
+from tests.clock import FakeClock
+
+PORT = 8080
+_numbers = itertools.count(1)
+
+
+@dataclass
+class World:
+    """A running guard and what a test does with it."""
+
+    now: Running
+    clock: FakeClock
+    new_id: Callable[[], str]
+    network: httpx2.AsyncClient
+    operator: httpx2.AsyncClient
+
+    @property
+    def database(self) -> Path:
+        place = places.database(self.now.settings)
+        assert isinstance(place, Path)
+        return place
+
+    def opening(
+        self, verdict: Verdict | None = None, effect: Effect | None = Effect.READ, arguments: Body | None = None
+    ) -> Opening:
+        """A call that somebody makes."""
+        return Opening(
+            entry=self.new_id(),
+            caller=Caller("caller-1", "an agent"),
+            capability=Capability("files", CapabilityKind.TOOL, "read_file"),
+            intent=Intent(Effect.READ, declared=True, reason="to look"),
+            face=Face.GUARD,
+            verdict=verdict or Allow(),
+            effect=effect,
+            arguments=arguments,
+        )
+
+    async def call(self, opening: Opening | None = None, outcome: Outcome | None = None) -> Outcome:
+        """A call that is sent and answered."""
+
+        async def work(entry: Entry) -> Outcome:
+            entry.permit()
+            return outcome or Outcome.answered()
+
+        return await self.now.ledger.record(opening or self.opening(), work)
+
+    async def settle(self) -> None:
+        """Let everything that was set in motion come to rest, on the writer's thread too."""
+        await wait_all_tasks_blocked()
+        await self.now.store.writer.submit(lambda _: None)
+        await wait_all_tasks_blocked()
+
+    async def recovered(self) -> None:
+        """Let the guard try again until it can record; each round waits for the attempt to end."""
+        for _ in range(100):
+            await self.clock.advance(1)
+            with suppress(StoreUnavailable):
+                await self.settle()
+            if self.now.guard.readiness().ready:
+                return
+        raise AssertionError(self.now.guard.readiness().cause)
+
+    def said(self) -> list[dict[str, Any]]:
+        """Every record in the store, as it lies there."""
+        return said(places.database(self.now.settings))
+
+    def verified(self, anchor: Checkpoint | None = None) -> Report:
+        return verified(places.database(self.now.settings), anchor)
+
+
+def said(place: Any) -> list[dict[str, Any]]:  # noqa: ANN401 - a path or a URL
+    with reading(place) as connect, connect() as connection:
+        return [
+            json.loads(record.content)
+            for chain in chains.every(connection)
+            for record in records.walk(connection, chain, 2**62)
+            if record.content is not None
+        ]
+
+
+def verified(place: Any, anchor: Checkpoint | None = None, trust: Trust = LOG_ONLY) -> Report:  # noqa: ANN401 - a path or a URL
+    with reading(place) as connect:
+        return verify(connect, named(place), anchor, trust, lambda _: None)
+
+
+def settings_for(folder: Path, **given: object) -> Settings:
+    """Settings as the loader makes them, in a data directory of their own."""
+    data_dir = folder / "data"
+    data_dir.mkdir(mode=0o700, exist_ok=True)
+    dotted = {key.replace("__", "."): value for key, value in given.items()}
+    return load({"data_dir": data_dir, **dotted}, {}, None).settings
+
+
+def new_id() -> str:
+    """Ids in the order in which they were made, never twice in one test run."""
+    return f"00000000-0000-7000-8000-{next(_numbers):012d}"
+
+
+@asynccontextmanager
+async def world(folder: Path, **given: object) -> AsyncIterator[World]:
+    """A guard in `folder`. Settings are given as `audit__checkpoint_records=10`."""
+    settings = settings_for(folder, **given)
+    clock = FakeClock()
+    async with (
+        running(settings, clock, new_id) as now,
+        _client(network_app(now.guard, PORT, new_id), f"http://127.0.0.1:{PORT}") as network,
+        _client(operator_app(now.guard, new_id), "http://operator") as operator,
+    ):
+        yield World(now, clock, new_id, network, operator)
+
+
+def _client(app: Any, url: str) -> httpx2.AsyncClient:  # noqa: ANN401 - an ASGI application
+    return httpx2.AsyncClient(transport=httpx2.ASGITransport(app), base_url=url)
