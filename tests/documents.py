@@ -1,11 +1,11 @@
 """The documents that are made from code. `make docs` writes them; a test compares."""
 
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from pathlib import Path
 
 from mcpguard.domain.reasons import Reason
-from mcpguard.domain.standing import CAPABILITY_MOVES, UPSTREAM_MOVES, CapabilityMove, UpstreamMove
+from mcpguard.domain.standing import CAPABILITY_MOVES, UPSTREAM_MOVES, M, Mover, S, Table
 from mcpguard.domain.words import WORDS
 from mcpguard.settings.document import markdown as settings
 
@@ -54,14 +54,12 @@ def words() -> str:
     )
 
 
-def table(
-    moves: Mapping[str, Mapping[UpstreamMove, str]] | Mapping[str, Mapping[CapabilityMove, str]],
-) -> Iterator[str]:
+def table(moves: Table[S, M]) -> Iterator[str]:
     yield "| from | by | to |"
     yield "|---|---|---|"
     for standing, allowed in moves.items():
         for move, to in allowed.items():
-            name = f"`{move}`" if move.by == "person" else f"*`{move}`*"
+            name = f"`{move}`" if move.by is Mover.PERSON else f"*`{move}`*"
             yield f"| {standing} | {name} | {to} |"
 
 

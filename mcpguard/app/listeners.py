@@ -11,7 +11,9 @@ import stat
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
+from typing import Any, cast
 
 import anyio
 import structlog
@@ -48,11 +50,31 @@ class _Server(uvicorn.Server):
         yield
 
 
-class _OperatorProtocol(H11Protocol):
-    """Speaks to the operator only."""
+class _Protocol(H11Protocol):
+    """HTTP, with whoever has something to say: a connection that stays silent must not take up a place for ever."""
+
+    def __init__(self, *given: Any, head_seconds: float, **named: Any) -> None:  # noqa: ANN401 - uvicorn's own
+        super().__init__(*given, **named)
+        self._head_seconds = head_seconds
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         super().connection_made(transport)  # type: ignore[arg-type]
+        self._head_due = self.loop.call_later(self._head_seconds, self._end_if_silent)
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self._head_due.cancel()
+        super().connection_lost(exc)
+
+    def _end_if_silent(self) -> None:
+        if cast("object", self.cycle) is None:  # no request has begun
+            self.transport.abort()
+
+
+class _OperatorProtocol(_Protocol):
+    """HTTP with the operator only."""
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        super().connection_made(transport)
         try:
             peer = identify(transport.get_extra_info("socket"))
         except Refused as refusal:
@@ -81,11 +103,11 @@ async def listening(settings: Settings, guard: Guard, new_id: Ids) -> AsyncItera
                     server.should_exit = True
 
 
-def _server(settings: Settings, app: ASGIApp, protocol: type[H11Protocol] = H11Protocol) -> _Server:
+def _server(settings: Settings, app: ASGIApp, protocol: type[_Protocol] = _Protocol) -> _Server:
     return _Server(
         uvicorn.Config(
             app,
-            http=protocol,
+            http=cast("type[H11Protocol]", partial(protocol, head_seconds=settings.limits.head_seconds)),
             ws="none",
             lifespan="off",
             log_config=None,

@@ -23,6 +23,7 @@ from mcpguard.ledger.verify.verify import verify as verify_store
 from mcpguard.store import chains, checkpoints, records
 from mcpguard.store.backend import Connection
 from mcpguard.store.offline import Place, named, place_from, reading
+from mcpguard.text.visible import visible
 
 app = typer.Typer(help="Read the audit log and prove it whole.", no_args_is_help=True)
 
@@ -57,7 +58,7 @@ def verify(
         print_json(as_json(report))
     else:
         for sentence in sentences(report):
-            typer.echo(sentence)
+            typer.echo(visible(sentence))
     if not report.whole:
         raise typer.Exit(1)
 

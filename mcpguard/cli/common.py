@@ -17,7 +17,7 @@ from rich.text import Text
 from mcpguard.domain.errors import GuardError
 from mcpguard.settings.load import Loaded, load
 from mcpguard.settings.problems import SettingsError
-from mcpguard.text.visible import visible
+from mcpguard.text.visible import hidden_as, visible
 
 
 class Output(StrEnum):
@@ -53,7 +53,9 @@ def telling() -> Iterator[None]:
 
 
 def print_json(value: object) -> None:
-    typer.echo(json.dumps(value, indent=2, ensure_ascii=not _utf8()))
+    """The value unchanged, in a form that no terminal obeys: hidden characters are escaped, which JSON may always."""
+    lines = json.dumps(value, indent=2, ensure_ascii=not _utf8()).split("\n")
+    typer.echo("\n".join(hidden_as(line, _escaped) for line in lines))
 
 
 def print_table(columns: tuple[str, ...], rows: Iterator[tuple[str, ...]]) -> None:
@@ -63,6 +65,11 @@ def print_table(columns: tuple[str, ...], rows: Iterator[tuple[str, ...]]) -> No
         table.add_row(*(Text(visible(cell), overflow="fold") for cell in row))
     width = None if sys.stdout.isatty() else 10_000  # what is piped is neither wrapped nor cut
     Console(width=width, highlight=False).print(table)
+
+
+def _escaped(char: str) -> str:
+    units = char.encode("utf-16-be", "surrogatepass")
+    return "".join(f"\\u{unit.hex()}" for unit in (units[:2], units[2:]) if unit)
 
 
 def _utf8() -> bool:

@@ -21,6 +21,9 @@ def status(config: Config = None, data_dir: DataDir = None, output: As = Output.
     path = operator_socket(loaded(config, data_dir=data_dir).settings.data_dir)
     try:
         answer = _ask(path, "/api/v1/status")
+    except (BrokenPipeError, ConnectionResetError, http.client.RemoteDisconnected):
+        typer.echo(f"mcpguard: the guard at {path} does not speak to this process; its log says why", err=True)
+        raise typer.Exit(1) from None
     except (OSError, http.client.HTTPException, ValueError) as error:
         typer.echo(f"mcpguard: no guard answers at {path}: {str(error) or type(error).__name__}", err=True)
         raise typer.Exit(1) from None

@@ -166,7 +166,7 @@ class Reason(StrEnum):
     LEDGER_UNAVAILABLE = (
         "ledger:unavailable",
         "The call cannot be recorded, so it was not sent.",
-        "Try again later; the operator finds the cause at /readyz and in the guard's log.",
+        "Try again later; the operator finds the cause with mcpguard status and in the guard's log.",
     )
     LEDGER_OUTCOME_UNRECORDED = (
         "ledger:outcome_unrecorded",

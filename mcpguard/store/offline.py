@@ -24,7 +24,7 @@ from sqlalchemy import (
     select,
 )
 from sqlalchemy.engine.interfaces import DBAPIConnection
-from sqlalchemy.exc import SQLAlchemyError
+from sqlalchemy.exc import ArgumentError, SQLAlchemyError
 from sqlalchemy.pool import ConnectionPoolEntry, NullPool
 
 from mcpguard.domain.errors import StoreUnavailable
@@ -53,7 +53,12 @@ def reading(place: Place) -> Iterator[Callable[[], Connection]]:
 
 def place_from(text: str) -> Place:
     """A path, or the URL of a server."""
-    return make_url(text) if "://" in text else Path(text)
+    if "://" not in text:
+        return Path(text)
+    try:
+        return make_url(text)
+    except ArgumentError as error:
+        raise StoreUnavailable("the URL of the database cannot be understood") from error
 
 
 def _file(path: Path) -> Engine:

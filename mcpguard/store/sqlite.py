@@ -123,13 +123,20 @@ class SQLite:
 
 
 def copy(source: Path, target: Path) -> None:
-    """A consistent copy of a live database, readable by us only. Refuses to overwrite."""
-    os.close(os.open(target, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600))
-    with (
-        closing(sqlite3.connect(f"{source.absolute().as_uri()}?mode=ro", uri=True)) as live,
-        closing(sqlite3.connect(target)) as new,
-    ):
-        live.backup(new)
+    """A consistent copy of a live database, readable by us only. Refuses to overwrite; a failure leaves no copy."""
+    try:
+        os.close(os.open(target, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600))
+    except OSError as error:
+        raise StoreUnavailable(f"{target} cannot be made: {error.strerror}") from error
+    try:
+        with (
+            closing(sqlite3.connect(f"{source.absolute().as_uri()}?mode=ro", uri=True)) as live,
+            closing(sqlite3.connect(target)) as new,
+        ):
+            live.backup(new)
+    except sqlite3.Error as error:
+        target.unlink()
+        raise StoreUnavailable(f"{source} cannot be copied to {target}: {error}") from error
 
 
 def _begin_immediate(connection: Connection) -> None:

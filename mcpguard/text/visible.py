@@ -1,6 +1,7 @@
 """Foreign text made fit for a terminal or a page: nothing in it moves the cursor, hides, or turns the line around."""
 
 import unicodedata
+from collections.abc import Callable
 
 _HIDDEN = {"Cc", "Cf", "Co", "Cs", "Cn", "Zl", "Zp"}
 """Controls, format characters (bidi, zero-width, tags), private use, surrogates, unassigned, line separators."""
@@ -8,7 +9,12 @@ _HIDDEN = {"Cc", "Cf", "Co", "Cs", "Cn", "Zl", "Zp"}
 
 def visible(text: str) -> str:
     """The text with every hidden character written as its code point, for example ⟨U+202E⟩."""
-    return "".join(f"⟨U+{ord(char):04X}⟩" if _hides(char) else char for char in text)
+    return hidden_as(text, lambda char: f"⟨U+{ord(char):04X}⟩")
+
+
+def hidden_as(text: str, escape: Callable[[str], str]) -> str:
+    """The text with every hidden character replaced by what `escape` makes of it."""
+    return "".join(escape(char) if _hides(char) else char for char in text)
 
 
 def _hides(char: str) -> bool:

@@ -1,7 +1,8 @@
 """Who is at the other end of the operator's socket, by the kernel's word.
 
 Rules kept here:
-1. Only the guard's own account and root are heard.
+1. Only the guard's own account and root are heard. Root may do with us as it likes anyway, so where a guard that is
+   not root cannot look at root's namespaces, root is heard all the same.
 2. A process in another pid or user namespace is refused (a sandboxed upstream that got hold of the path), and so is
    every descendant of the guard: whatever an agent or an upstream starts must not inherit the operator's authority.
    A parent that ends does not hide a descendant (`keep_orphans`), but the end of the guard itself does.
@@ -52,7 +53,8 @@ def identify(connection: socket.socket) -> Peer:
     if peer.uid not in (os.getuid(), 0):
         raise Refused(f"user {peer.uid} is not the guard's own")
     if sys.platform == "linux":
-        _same_namespaces(peer.pid)
+        if peer.uid == os.getuid():
+            _same_namespaces(peer.pid)
         _no_descendant(peer.pid)
     return peer
 

@@ -80,11 +80,14 @@ def test_what_the_guard_started_is_refused(tmp_path: Path, how: str) -> None:
 def apart(*kinds: str) -> tuple[str, ...]:
     """A command that starts another in namespaces of these kinds of its own.
 
-    Where an account may not make a user namespace itself, bubblewrap may (Ubuntu lets it); root may always.
+    Root may make any. Others may make a user namespace, and in it the rest; where even that is denied, bubblewrap may
+    still do it (Ubuntu lets it).
     """
+    also = sorted({"user", *kinds})
     unshared = ("unshare", *(f"--{kind}" for kind in kinds), "--fork")
-    wrapped = ("bwrap", *(f"--unshare-{kind}" for kind in {*kinds, "user"}), "--dev-bind", "/", "/")
-    for way in (unshared, wrapped):
+    unshared_both = ("unshare", *(f"--{kind}" for kind in also), "--fork")
+    wrapped = ("bwrap", *(f"--unshare-{kind}" for kind in also), "--dev-bind", "/", "/")
+    for way in (unshared, unshared_both, wrapped):
         try:
             subprocess.run([*way, "true"], check=True, capture_output=True, timeout=PATIENCE)
         except (OSError, subprocess.CalledProcessError):
@@ -134,7 +137,8 @@ def test_another_user_is_refused_even_where_the_modes_let_him_in(
         # So the guard's question is asked here, on a real connection, in a process that takes itself for somebody else.
         near, far = connected(open_folder)
         with near, far:
-            monkeypatch.setattr(os, "getuid", lambda: SOMEBODY)
+            other = os.getuid() + 1
+            monkeypatch.setattr(os, "getuid", lambda: other)
             with pytest.raises(Refused, match="is not the guard's own"):
                 identify(near)
 

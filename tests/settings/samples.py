@@ -23,6 +23,7 @@ SAMPLES: Final[Mapping[str, tuple[object, object, object]]] = {
     "log.format": ("console", "json", "auto"),
     "limits.body_bytes": (1024, 5_000, 1_000_000),
     "limits.stop_seconds": (1, 2.5, 9),
+    "limits.head_seconds": (0.5, 1, 60),
     "limits.connections": (1, 2, 65_536),
 }
 

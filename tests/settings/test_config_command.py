@@ -45,9 +45,9 @@ def test_show_as_json_is_what_was_loaded(write: WriteFile) -> None:
     assert report["settings"][0] == {"key": "listen", "value": "[::1]:1", "source": f"file {path}"}
 
 
-def test_show_prints_control_characters_as_escapes() -> None:
+def test_show_prints_hidden_characters_as_code_points() -> None:
     result = run("show", "--data-dir", "/srv/\x1b[31m[bold]x")
-    assert '"/srv/\\u001b[31m[bold]x"' in result.stdout
+    assert "/srv/⟨U+001B⟩[31m[bold]x" in result.stdout
 
 
 def test_check_says_ok(write: WriteFile) -> None:

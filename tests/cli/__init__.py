@@ -1,0 +1,1 @@
+"""Commands, as a person or a script runs them."""

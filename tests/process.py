@@ -1,0 +1,187 @@
+"""The real program in processes of its own: a guard that serves, and commands that end."""
+
+import json
+import os
+import re
+import socket
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, TypeVar
+
+import httpx2
+
+ROOT = Path(__file__).parents[1]
+MCPGUARD = (sys.executable, "-m", "mcpguard")
+NOWHERE = "/nonexistent"
+STOPS_WITHIN = 10.0
+PATIENCE = 30.0
+Result = subprocess.CompletedProcess[str]
+T = TypeVar("T")
+
+
+def until(condition: Callable[[], T | None], what: str) -> T:
+    """What `condition` finds, as soon as it finds something. The only place where a test waits by the clock."""
+    deadline = time.monotonic() + PATIENCE
+    while not (found := condition()):
+        if time.monotonic() > deadline:
+            raise AssertionError(f"never happened: {what}")
+        time.sleep(0.02)
+    return found
+
+
+class Served:
+    """A guard in a process of its own, and everything it has said."""
+
+    def __init__(self, process: subprocess.Popen[str]) -> None:
+        self.process = process
+        self.lines: list[str] = []
+        self._listener = threading.Thread(target=self._listen, name="listener", daemon=True)
+        self._listener.start()
+
+    @property
+    def pid(self) -> int:
+        return self.process.pid
+
+    @property
+    def announced(self) -> list[str]:
+        """The lines for a person, from "mcpguard … is running" to the last one; none before all are there."""
+        ends = [at for at, line in enumerate(self.lines) if line.startswith(("mcpguard ", "Stop it with "))]
+        return self.lines[ends[0] : ends[1] + 1] if len(ends) == 2 else []
+
+    @property
+    def places(self) -> dict[str, str]:
+        """Where everything is, as it was announced."""
+        found = (re.fullmatch(r"  (\w+(?: \w+)?) {2,}(\S.*)", line) for line in self.announced)
+        return {each[1]: each[2] for each in found if each}
+
+    @property
+    def url(self) -> str:
+        return self.places["console"].removesuffix("/")
+
+    @property
+    def port(self) -> int:
+        return int(self.url.rpartition(":")[2])
+
+    @property
+    def operator(self) -> Path:
+        return Path(self.places["operator socket"])
+
+    @property
+    def data_dir(self) -> Path:
+        return Path(self.places["data directory"])
+
+    @property
+    def log(self) -> list[dict[str, Any]]:
+        """Every other line, each of which must be JSON."""
+        announced = self.announced
+        return [json.loads(line) for line in tuple(self.lines) if line not in announced]
+
+    def logged(self, event: str, **fields: object) -> list[dict[str, Any]]:
+        """The log's lines about `event` that have these fields."""
+        wanted = {"event": event, **fields}
+        return [line for line in self.log if wanted.items() <= line.items()]
+
+    def until_logged(self, event: str, **fields: object) -> dict[str, Any]:
+        return until(lambda: self.logged(event, **fields), f"{event} {fields}")[0]
+
+    def get(self, path: str, **headers: str) -> httpx2.Response:
+        return httpx2.get(self.url + path, headers=headers, trust_env=False)
+
+    def connect(self) -> socket.socket:
+        """A connection to the network listener, to say anything on."""
+        return socket.create_connection(("127.0.0.1", self.port), timeout=PATIENCE)
+
+    def signal(self, number: int) -> None:
+        self.process.send_signal(number)
+
+    def ended(self) -> int:
+        """Its exit code, which must be there within the time that stopping may take."""
+        code = self.process.wait(STOPS_WITHIN)
+        self._listener.join(PATIENCE)
+        return code
+
+    def kill(self) -> None:
+        """End it as a power failure would."""
+        self.process.kill()
+        self.ended()
+
+    def _listen(self) -> None:
+        assert self.process.stderr is not None
+        for line in self.process.stderr:
+            self.lines.append(line.rstrip("\n"))
+
+
+@contextmanager
+def serving(
+    data_dir: Path,
+    *arguments: str,
+    listen: str = "127.0.0.1:0",
+    environ: Mapping[str, str] | None = None,
+    command: Sequence[str] = MCPGUARD,
+    cwd: Path = ROOT,
+    umask: int = -1,
+) -> Iterator[Served]:
+    """`mcpguard serve`, once it says that it runs. However the block ends, so does the process."""
+    with subprocess.Popen(
+        [*command, "serve", "--listen", listen, "--data-dir", str(data_dir), *arguments],
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        cwd=cwd,
+        umask=umask,
+        env=environment(environ or {}),
+    ) as process:
+        served = Served(process)
+        try:
+            until(lambda: served.announced or process.poll() is not None, "it says that it runs")
+            assert served.announced, served.lines
+            yield served
+        finally:
+            served.kill()
+
+
+def run(
+    *arguments: str | Path,
+    environ: Mapping[str, str] | None = None,
+    command: Sequence[str] = MCPGUARD,
+    cwd: Path = ROOT,
+) -> Result:
+    """A command of ours that ends by itself, or a start that is refused."""
+    return subprocess.run(
+        [*command, *map(str, arguments)],
+        capture_output=True,
+        stdin=subprocess.DEVNULL,
+        text=True,
+        check=False,
+        timeout=PATIENCE,
+        cwd=cwd,
+        env=environment(environ or {}),
+    )
+
+
+def recorded(data_dir: Path) -> list[dict[str, Any]]:
+    """The whole ledger, as `mcpguard audit list` prints it."""
+    listed = run("audit", "list", "-n", "10000", "-o", "json", "--data-dir", data_dir)
+    assert (listed.returncode, listed.stderr) == (0, "")
+    found: list[dict[str, Any]] = json.loads(listed.stdout)
+    return found
+
+
+def whole(data_dir: Path) -> bool:
+    """What `mcpguard audit verify` says, by word and by exit code."""
+    verified = run("audit", "verify", "--data-dir", data_dir)
+    assert verified.stderr == ""
+    assert (verified.returncode, verified.stdout.splitlines()[-1]) in {(0, "Whole: yes."), (1, "Whole: NO.")}
+    return verified.returncode == 0
+
+
+def environment(more: Mapping[str, str]) -> dict[str, str]:
+    """Ours, without the settings and the configuration file of whoever runs the tests."""
+    kept = {name: value for name, value in os.environ.items() if not name.upper().startswith("MCPGUARD_")}
+    return {**kept, "HOME": NOWHERE, "XDG_CONFIG_HOME": NOWHERE, "XDG_DATA_HOME": NOWHERE, **more}

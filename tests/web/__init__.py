@@ -1,0 +1,1 @@
+"""The doors, without sockets: what they let in and what they answer."""
