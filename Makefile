@@ -12,7 +12,7 @@ run: $(VENV)/.runtime ## start mcpguard: gateway and web UI on this machine
 
 test: check ## run every check, then every test
 	@$(BIN)/python -m tests.browser.locate
-	$(BIN)/python -m pytest $(ARGS)
+	$(BIN)/python -m pytest -n auto $(ARGS)
 
 check: $(VENV)/.dev ## lint, formatting, types, import layers
 	$(BIN)/ruff check

@@ -27,8 +27,12 @@ from tests.world import World, verified, world
 pytestmark = pytest.mark.anyio
 
 
-async def refused(guard: World, calls: int = 20) -> None:
-    """Calls of every kind are refused, and none of their work begins."""
+async def refused(guard: World, *, together: bool = False) -> None:
+    """Calls of every kind are refused, and none of their work begins.
+
+    What a new connection would mend is met by one call alone, before the others: calls that come in the moment between
+    may well be recorded, and then they are not refused. What lasts is met by all of them `together`.
+    """
     began: list[str] = []
 
     async def work(entry: Entry) -> Outcome:
@@ -41,8 +45,10 @@ async def refused(guard: World, calls: int = 20) -> None:
         outcome = await guard.now.ledger.record(opening, work)
         assert outcome == Outcome.refused(Reason.LEDGER_UNAVAILABLE)
 
+    if not together:
+        await call(1)
     async with anyio.create_task_group() as tasks:
-        for number in range(calls):
+        for number in range(20):
             tasks.start_soon(call, number)
     assert began == []
     answer = await guard.network.get("/readyz")
@@ -76,7 +82,7 @@ async def test_no_file_can_grow(guard: World) -> None:
     before = guard.said()
     wal = guard.database.with_name(guard.database.name + "-wal")
     with file_size_limit(wal.stat().st_size):
-        await refused(guard)
+        await refused(guard, together=True)
         assert guard.said() == before
     resumed = await works_again(guard)
     assert resumed["refused"] >= 20
@@ -122,7 +128,7 @@ async def test_another_process_locks_the_database(tmp_path: Path) -> None:
         before = guard.said()
         with closing(sqlite3.connect(guard.database, isolation_level=None)) as other:
             other.execute("BEGIN IMMEDIATE")
-            await refused(guard)
+            await refused(guard, together=True)
             assert guard.said() == before
             assert "locked" in guard.now.guard.readiness().cause
             await guard.clock.advance(3)
@@ -140,7 +146,7 @@ async def test_a_file_is_unlinked_while_it_is_open(guard: World, suffix: str, tm
     kept = tmp_path / "kept"
     os.link(file, kept)
     file.unlink()
-    await refused(guard)
+    await refused(guard, together=suffix == "")
     assert "removed or replaced" in guard.now.guard.readiness().cause
     await guard.clock.advance(5)
     if suffix == "":
@@ -153,7 +159,7 @@ async def test_the_file_is_replaced_by_a_copy(guard: World, tmp_path: Path) -> N
     copy = tmp_path / "copy.db"
     shutil.copy(guard.database, copy)
     copy.replace(guard.database)
-    await refused(guard)
+    await refused(guard, together=True)
 
 
 async def test_a_call_whose_end_cannot_be_recorded_is_told_so_and_its_end_is_recorded_later(guard: World) -> None:
