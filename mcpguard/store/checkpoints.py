@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from sqlalchemy import Connection, insert, select
 
+from mcpguard.store.pages import paged
 from mcpguard.store.tables import checkpoints
 
 
@@ -32,18 +33,6 @@ def last(connection: Connection, chain: str) -> StoredCheckpoint | None:
 
 def walk(connection: Connection, chain: str, upto: int, page: int = 2000) -> Iterator[StoredCheckpoint]:
     """Every checkpoint to `upto`, in order."""
-    after = -(2**62)
-    while True:
-        query = (
-            select(checkpoints)
-            .where(checkpoints.c.chain == chain, checkpoints.c.seq > after, checkpoints.c.seq <= upto)
-            .order_by(checkpoints.c.seq)
-            .limit(page)
-        )
-        rows = connection.execute(query).all()
-        connection.rollback()
-        for row in rows:
-            yield StoredCheckpoint(row.seq, row.content, row.signature)
-        if len(rows) < page:
-            return
-        after = rows[-1].seq
+    wanted = select(checkpoints.c.seq, checkpoints.c.content, checkpoints.c.signature)
+    rows = paged(connection, wanted, checkpoints, chain, upto, page)
+    return (StoredCheckpoint(row.seq, row.content, row.signature) for row in rows)

@@ -7,6 +7,7 @@ from typing import Any
 from sqlalchemy import Connection, Row, func, insert, select
 
 from mcpguard.domain.errors import StoreUnavailable
+from mcpguard.store.pages import paged
 from mcpguard.store.tables import bodies, checkpoints, records
 
 COLUMNS = (
@@ -101,33 +102,14 @@ def closed(connection: Connection, entry: str) -> bool:
 
 
 def walk(connection: Connection, chain: str, upto: int, page: int = 2000) -> Iterator[StoredRecord]:
-    """Every record to `upto`, in order. Reads page by page, so that a long walk holds up nobody who writes."""
-    after = -(2**62)  # an intruder may have numbered below 1
-    wanted = select(*_WHOLE).where(records.c.chain == chain).order_by(records.c.seq)
-    while True:
-        query = wanted.where(records.c.seq > after, records.c.seq <= upto).limit(page)
-        rows = connection.execute(query).all()
-        connection.rollback()
-        for row in rows:
-            yield _stored(row)
-        if len(rows) < page:
-            return
-        after = rows[-1].seq
+    """Every record to `upto`, in order."""
+    return map(_stored, paged(connection, select(*_WHOLE), records, chain, upto, page))
 
 
 def walk_bodies(connection: Connection, chain: str, upto: int, page: int = 50) -> Iterator[StoredBody]:
     """Every body to `upto`, in order."""
-    after = -(2**62)
-    wanted = select(bodies.c.seq, bodies.c.salt, bodies.c.content).where(bodies.c.chain == chain)
-    while True:
-        query = wanted.where(bodies.c.seq > after, bodies.c.seq <= upto).order_by(bodies.c.seq).limit(page)
-        rows = connection.execute(query).all()
-        connection.rollback()
-        for row in rows:
-            yield StoredBody(row.seq, row.salt, row.content)
-        if len(rows) < page:
-            return
-        after = rows[-1].seq
+    wanted = select(bodies.c.seq, bodies.c.salt, bodies.c.content)
+    return (StoredBody(row.seq, row.salt, row.content) for row in paged(connection, wanted, bodies, chain, upto, page))
 
 
 def of_kind(connection: Connection, chain: str, kind: str, upto: int) -> list[StoredRecord]:

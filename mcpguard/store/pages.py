@@ -1,0 +1,26 @@
+"""Long walks over a table whose key is (chain, seq)."""
+
+from collections.abc import Iterator
+from typing import Any
+
+from sqlalchemy import Connection, Row, Select, Table
+
+_FIRST = -(2**62)  # an intruder may have numbered below 1
+
+
+def paged(
+    connection: Connection, wanted: Select[Any], table: Table, chain: str, upto: int, page: int
+) -> Iterator[Row[Any]]:
+    """Every wanted row of a chain up to a number, in order. `wanted` has the column `seq`.
+
+    Read page by page, each in a transaction of its own, so that a long walk holds up nobody who writes.
+    """
+    after = _FIRST
+    mine = wanted.where(table.c.chain == chain, table.c.seq <= upto).order_by(table.c.seq).limit(page)
+    while True:
+        rows = connection.execute(mine.where(table.c.seq > after)).all()
+        connection.rollback()
+        yield from rows
+        if len(rows) < page:
+            return
+        after = rows[-1].seq
