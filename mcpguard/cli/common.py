@@ -64,7 +64,10 @@ def print_table(columns: tuple[str, ...], rows: Iterator[tuple[str, ...]]) -> No
     for row in rows:
         table.add_row(*(Text(visible(cell), overflow="fold") for cell in row))
     width = None if sys.stdout.isatty() else 10_000  # what is piped is neither wrapped nor cut
-    Console(width=width, highlight=False).print(table)
+    console = Console(width=width, highlight=False)
+    with console.capture() as printed:
+        console.print(table)
+    typer.echo("\n".join(line.rstrip() for line in printed.get().splitlines()))
 
 
 def _escaped(char: str) -> str:
