@@ -12,6 +12,7 @@ import structlog
 from mcpguard.app.clock import SystemClock, new_id
 from mcpguard.app.listeners import Listening, listening
 from mcpguard.app.logs import configure
+from mcpguard.app.process import steady
 from mcpguard.app.running import Running, running
 from mcpguard.settings.load import Loaded
 from mcpguard.settings.model import Log
@@ -36,6 +37,7 @@ async def _serve(loaded: Loaded, reload: Reload, announce: Announce) -> None:
     with anyio.open_signal_receiver(signal.SIGTERM, signal.SIGINT, signal.SIGHUP) as signals:
         async with running(settings, SystemClock(), new_id) as now, listening(settings, now.guard, new_id) as where:
             announce(now, where)
+            steady()
             async for received in signals:
                 if received is not signal.SIGHUP:
                     break

@@ -1,6 +1,7 @@
 """Waiting for something that will happen whether or not anyone waits."""
 
 import asyncio
+from functools import partial
 from typing import TypeVar
 
 import anyio
@@ -19,7 +20,7 @@ async def settled(future: "asyncio.Future[T]") -> T:
     with anyio.CancelScope(shield=True):
         while not future.done():
             try:
-                await asyncio.wait((future,))
+                await _done(future)
             except asyncio.CancelledError:  # by asyncio itself (a server that ends its tasks), which no scope shields
                 swallowed += 1
     if task is not None:
@@ -27,3 +28,15 @@ async def settled(future: "asyncio.Future[T]") -> T:
             task.uncancel()
             task.cancel()
     return future.result()
+
+
+def _done(future: "asyncio.Future[T]") -> "asyncio.Future[None]":
+    """What `asyncio.wait` does for one future, at half its cost: something to wait for that may be cancelled."""
+    waiter = future.get_loop().create_future()
+    future.add_done_callback(partial(_wake, waiter))
+    return waiter
+
+
+def _wake(waiter: "asyncio.Future[None]", _: "asyncio.Future[T]") -> None:
+    if not waiter.done():
+        waiter.set_result(None)

@@ -71,7 +71,8 @@ class Walk:
 
     def _take_tombstone(self, stored: StoredRecord) -> None:
         self._report.pruned += 1
-        if any(stored.columns[name] is not None for name in COLUMNS if name not in _SAID_ANYWAY):
+        columns = zip(COLUMNS, stored.columns, strict=True)
+        if any(value is not None and name not in _SAID_ANYWAY for name, value in columns):
             self._found(stored.seq, Tampering.EDITED, "its content is gone, but its columns are not")
         self._tombstones.record(stored.seq, stored.hash)
         self._bodies.skip(stored.seq)
@@ -85,8 +86,10 @@ class Walk:
             self._found(seq, Tampering.REORDERED, f"what lies here says that it is {where}")
         elif self._previous is not None and link(self._previous, content) != stored.hash:
             self._found(seq, Tampering.EDITED, "its content or its hash is not what was written")
-        elif different := [name for name in COLUMNS if stored.columns[name] != record.get(name)]:
-            self._found(seq, Tampering.COLUMNS_EDITED, f"columns differ from what was recorded: {', '.join(different)}")
+        elif stored.columns != (said := tuple(map(record.get, COLUMNS))):
+            pairs = zip(COLUMNS, stored.columns, said, strict=True)
+            different = ", ".join(name for name, lies, was in pairs if lies != was)
+            self._found(seq, Tampering.COLUMNS_EDITED, f"columns differ from what was recorded: {different}")
         self._note(seq, record)
         self._signatures.take(seq, stored.hash)
         self._bodies.take(seq, record)

@@ -1,0 +1,1 @@
+"""How fast the guard records and verifies. `make bench`; nothing here is a test."""

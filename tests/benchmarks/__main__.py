@@ -1,0 +1,65 @@
+"""`python -m tests.benchmarks`: measure, print tables, and write JSON if asked to."""
+
+import logging
+from collections.abc import Iterator
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+import structlog
+import typer
+from rich.console import Console
+
+from tests.benchmarks import append, disk, report, verify
+
+
+class What(StrEnum):
+    """What can be measured."""
+
+    APPEND = "append"
+    VERIFY = "verify"
+    DISK = "disk"
+
+
+def main(
+    what: Annotated[list[What] | None, typer.Argument(help="Default: append and verify.")] = None,
+    json: Annotated[Path | None, typer.Option(metavar="FILE", help="Write the figures there too.")] = None,
+    directory: Annotated[
+        Path, typer.Option("--dir", help="Where databases are made; must be on the disk in question.")
+    ] = Path("/var/tmp"),  # noqa: S108 - a folder of our own is made in it; unlike /tmp it is seldom in memory
+    postgres: Annotated[
+        str | None, typer.Option(metavar="URL", help="Also on this server, in databases that are dropped afterwards.")
+    ] = None,
+    runs: Annotated[int, typer.Option(min=1, help="How often everything is measured.")] = 3,
+    quick: Annotated[bool, typer.Option("--quick", help="A tenth of the time, a twentieth of the records.")] = False,
+) -> None:
+    """Measure how fast the guard records calls and verifies what it recorded."""
+    structlog.configure(wrapper_class=structlog.make_filtering_bound_logger(logging.WARNING))
+    console = Console()
+    console.width = max(console.width, 100)
+    facts = report.machine()
+    console.print(", ".join(f"{name} {fact}" for name, fact in facts.items()))
+    sheets = []
+    for sheet in _measured(what or [What.APPEND, What.VERIFY], directory, postgres, runs, quick=quick):
+        report.show(sheet, console)
+        sheets.append(sheet)
+    if json is not None:
+        json.write_bytes(report.as_json(facts, sheets))
+
+
+def _measured(
+    wanted: list[What], folder: Path, server: str | None, runs: int, *, quick: bool
+) -> Iterator[report.Sheet]:
+    seconds = 0.3 if quick else 3.0
+    for what in wanted:
+        match what:
+            case What.APPEND:
+                yield from append.sheets(folder, server, runs, seconds)
+            case What.VERIFY:
+                yield from verify.sheets(folder, server, runs, 50_000 if quick else 1_000_000)
+            case What.DISK:
+                yield from disk.sheets(folder, runs, seconds)
+
+
+if __name__ == "__main__":
+    typer.run(main)

@@ -1,0 +1,100 @@
+"""How long a call waits to be recorded, and how many records a guard writes: a real one, on the real clock."""
+
+import resource
+import time
+from array import array
+from collections.abc import Iterator
+from functools import partial
+from pathlib import Path
+
+import anyio
+
+from mcpguard.app.clock import SystemClock, new_id
+from mcpguard.app.running import running
+from mcpguard.domain.capabilities import Effect
+from mcpguard.domain.outcomes import Outcome
+from mcpguard.ledger.entries import Entry
+from mcpguard.ledger.ledger import Ledger
+from mcpguard.settings.model import Settings
+from tests.benchmarks import calls, disk, places
+from tests.benchmarks.report import Row, Sheet, medians, quantile
+
+APPENDERS = (1, 16, 256)
+DURABILITIES = {"committed": Effect.READ, "synced": Effect.DESTRUCTIVE}
+
+
+class _Appenders:
+    """Agents that make one call after the other, all at the same time."""
+
+    def __init__(self, ledger: Ledger, effect: Effect) -> None:
+        self._ledger = ledger
+        self._effect = effect
+        self.openings = array("d")
+        self.calls = array("d")
+
+    async def run(self, count: int, seconds: float) -> None:
+        self.openings, self.calls = array("d"), array("d")
+        async with anyio.create_task_group() as tasks:
+            for number in range(count):
+                tasks.start_soon(self._one, number, time.perf_counter() + seconds)
+
+    async def _one(self, number: int, end: float) -> None:
+        opened = began = time.perf_counter()
+
+        async def work(entry: Entry) -> Outcome:
+            nonlocal opened
+            opened = time.perf_counter()
+            entry.permit()
+            return calls.answered()
+
+        while began < end:
+            outcome = await self._ledger.record(calls.opening(new_id(), number, self._effect), work)
+            done = time.perf_counter()
+            if outcome != calls.answered():
+                raise RuntimeError(f"a call was not recorded: {outcome}")
+            self.openings.append(opened - began)
+            self.calls.append(done - began)
+            began = done
+            number += 1
+
+
+async def _cell(settings: Settings, effect: Effect, appenders: int, seconds: float) -> dict[str, float]:
+    async with running(settings, SystemClock(), new_id) as now:
+        them = _Appenders(now.ledger, effect)
+        await them.run(appenders, seconds / 5)  # until everything is warm
+        cpu, began = _cpu(), time.perf_counter()
+        await them.run(appenders, seconds)
+        elapsed, cpu = time.perf_counter() - began, _cpu() - cpu
+    records = 2 * len(them.calls)
+    return {
+        "opening_p50_ms": quantile(them.openings, 0.5) * 1e3,
+        "opening_p99_ms": quantile(them.openings, 0.99) * 1e3,
+        "call_p50_ms": quantile(them.calls, 0.5) * 1e3,
+        "call_p99_ms": quantile(them.calls, 0.99) * 1e3,
+        "records_per_s": records / elapsed,
+        "cpu_us_per_record": cpu / records * 1e6,
+    }
+
+
+def sheets(folder: Path, server: str | None, runs: int, seconds: float) -> Iterator[Sheet]:
+    """The disk and the appending, measured in turns, so that both have seen the same machine."""
+    of_disk: list[Row] = []
+    of_ledger: list[Row] = []
+    for _ in range(runs):
+        of_disk.append(disk.measure(folder, seconds / 3))
+        for store in ("sqlite", "postgres") if server else ("sqlite",):
+            for durability, effect in DURABILITIES.items():
+                for appenders in APPENDERS:
+                    with places.fresh(folder, server if store == "postgres" else None) as settings:
+                        measured = partial(_cell, settings, effect, appenders, seconds)
+                        figures = anyio.run(measured, backend_options={"use_uvloop": True})
+                    of_ledger.append(Row({"store": store, "opening": durability, "appenders": appenders}, figures))
+    yield disk.sheet(of_disk)
+    about = f"median of {runs} runs of {seconds:g} s; a call is an opening and its closing, which is committed"
+    yield Sheet("append", about, medians(of_ledger))
+
+
+def _cpu() -> float:
+    """Seconds that all threads of this process have computed."""
+    used = resource.getrusage(resource.RUSAGE_SELF)
+    return used.ru_utime + used.ru_stime

@@ -1,0 +1,74 @@
+"""A long ledger in a short time: the guard's own chain and store, without the event loop and with nobody waiting."""
+
+from collections import deque
+from dataclasses import dataclass
+
+from mcpguard.app import places
+from mcpguard.app.clock import SystemClock, new_id
+from mcpguard.domain.capabilities import Effect
+from mcpguard.domain.records import RecordKind
+from mcpguard.ledger import keys
+from mcpguard.ledger.chain import Chain
+from mcpguard.ledger.format import closing_fields, opening_fields
+from mcpguard.settings.model import Settings
+from mcpguard.store.durability import Durability
+from mcpguard.store.schema import upgrade
+from tests.benchmarks import calls
+
+_EFFECTS = (Effect.READ, Effect.READ, Effect.READ, Effect.WRITE, Effect.DESTRUCTIVE)
+_OPEN_AT_ONCE = 20
+_KEPT_EVERY = 10  # one call in so many has its arguments kept
+
+
+@dataclass
+class _Source:
+    """Calls without end, some of them open at any time."""
+
+    chain: Chain
+    made: int = 0
+
+    def __post_init__(self) -> None:
+        self._open: deque[str] = deque()
+
+    def start(self) -> None:
+        self.chain.append(RecordKind.STARTED, {"version": "benchmark", "key": self.chain.public_key})
+
+    def call(self) -> None:
+        """Open one, and close the one that has been open longest."""
+        self.made += 1
+        arguments = {} if self.made % _KEPT_EVERY else {"arguments": calls.kept(self.made)}
+        opening = calls.opening(new_id(), self.made, _EFFECTS[self.made % len(_EFFECTS)], **arguments)
+        self.chain.append(RecordKind.OPENED, opening_fields(opening), opening.arguments)
+        self._open.append(opening.entry)
+        if len(self._open) > _OPEN_AT_ONCE:
+            self.close()
+
+    def close(self) -> None:
+        outcome = calls.answered()
+        fields = closing_fields(self._open.popleft(), outcome, 1000 + self.made % 9000)
+        self.chain.append(RecordKind.CLOSED, fields, outcome.reply)
+
+
+def fill(settings: Settings, records: int) -> None:
+    """Begin a chain and add this many records to it (a few more), as the writer's thread would."""
+    backend = places.backend(settings)
+    upgrade(backend)
+    every = settings.audit.checkpoint_records
+    chain = Chain(keys.load_or_make(places.signing_key(settings)), every, SystemClock(), new_id)
+    source = _Source(chain)
+    connection = backend.connect()
+    while 2 * source.made < records:
+        backend.begin(connection, Durability.COMMITTED)
+        chain.begin(connection)
+        if not source.made:
+            source.start()
+        for _ in range(every // 2):
+            source.call()
+        chain.prepare(connection)
+        connection.commit()
+        chain.kept()
+    if connection.dialect.name == "postgresql":
+        connection.exec_driver_sql("ANALYZE")  # a server in use does so by itself; without, it misjudges every page
+        connection.commit()
+    connection.close()
+    backend.dispose()

@@ -1,0 +1,44 @@
+"""A process that verifies one store and nothing else; what it needed goes to standard output as JSON.
+
+Apart, because the most memory that a process ever used includes what it did before.
+"""
+
+import resource
+import sys
+import time
+from pathlib import Path
+
+import orjson
+
+from mcpguard.ledger.verify.report import LOG_ONLY
+from mcpguard.ledger.verify.verify import verify
+from mcpguard.store.offline import named, place_from, reading
+
+
+def main() -> None:
+    place = place_from(sys.stdin.read())
+    before = _peak_mib()
+    began, cpu = time.perf_counter(), time.process_time()
+    with reading(place) as connect:
+        report = verify(connect, named(place), None, LOG_ONLY, lambda _: None)
+    figures = {
+        "records": sum(chain.records for chain in report.chains),
+        "seconds": time.perf_counter() - began,
+        "cpu_seconds": time.process_time() - cpu,
+        "peak_mib": _peak_mib(),
+        "before_mib": before,
+        "whole": report.whole,
+    }
+    sys.stdout.buffer.write(orjson.dumps(figures))
+
+
+def _peak_mib() -> float:
+    """Most memory so far. Linux counts what the parent had when it started us in `ru_maxrss`, but not in `VmHWM`."""
+    status = Path("/proc/self/status")
+    if status.exists():
+        return int(status.read_text().partition("VmHWM:")[2].split()[0]) / 1024
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024**2  # in bytes on macOS
+
+
+if __name__ == "__main__":
+    main()
