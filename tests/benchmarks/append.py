@@ -10,6 +10,7 @@ from pathlib import Path
 import anyio
 
 from mcpguard.app.clock import SystemClock, new_id
+from mcpguard.app.process import steady
 from mcpguard.app.running import running
 from mcpguard.domain.capabilities import Effect
 from mcpguard.domain.outcomes import Outcome
@@ -60,6 +61,7 @@ class _Appenders:
 
 async def _cell(settings: Settings, effect: Effect, appenders: int, seconds: float) -> dict[str, float]:
     async with running(settings, SystemClock(), new_id) as now:
+        steady()
         them = _Appenders(now.ledger, effect)
         await them.run(appenders, seconds / 5)  # until everything is warm
         cpu, began = _cpu(), time.perf_counter()
