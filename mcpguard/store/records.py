@@ -6,7 +6,7 @@ from functools import cache
 from operator import itemgetter
 from typing import Any, NamedTuple
 
-from sqlalchemy import Connection, Row, func, insert, select
+from sqlalchemy import Connection, func, insert, select
 
 from mcpguard.domain.errors import StoreUnavailable
 from mcpguard.store.pages import paged
@@ -138,5 +138,6 @@ def _insertion(dialect: str) -> str:
     return f"INSERT INTO records ({', '.join(_NAMES)}) VALUES ({marks})"  # noqa: S608 - our own names
 
 
-def _stored(row: Row[Any]) -> StoredRecord:
-    return StoredRecord(row.seq, row.hash, row.content, tuple(row[2:]))
+def _stored(row: Sequence[Any]) -> StoredRecord:
+    """By position, as `_WHOLE` has it: by name would take a good part of a walk over millions."""
+    return StoredRecord(row[3], row[0], row[1], tuple(row[2:]))

@@ -1,8 +1,10 @@
 """Records, bodies and checkpoints come back as they were stored, on both databases."""
 
+import itertools
 from collections.abc import Callable
 from functools import partial
-from typing import TypeVar
+from pathlib import Path
+from typing import Any, TypeVar
 
 import pytest
 from sqlalchemy import Connection
@@ -11,6 +13,8 @@ from mcpguard.domain.errors import StoreUnavailable
 from mcpguard.store import checkpoints, records
 from mcpguard.store.checkpoints import StoredCheckpoint
 from mcpguard.store.records import COLUMNS, StoredBody
+from mcpguard.store.schema import upgrade
+from mcpguard.store.sqlite import SQLite
 from mcpguard.store.store import Store
 
 pytestmark = pytest.mark.anyio
@@ -105,3 +109,26 @@ async def test_every_chain_that_anything_names_is_found(store: Store) -> None:
     await store.writer.submit(lambda connection: records.add_bodies(connection, [body]))
     await store.writer.submit(lambda c: checkpoints.add(c, "d", StoredCheckpoint(1, b"", b"")))
     assert await ask(store, records.chains_named) == {"a", "b", "c", "d"}
+
+
+def test_finding_open_entries_takes_work_in_proportion_to_the_entries(tmp_path: Path) -> None:
+    """Once it looked through the whole table for every opening, and a start after a crash would have taken hours."""
+
+    def work(entries: int) -> int:
+        backend = SQLite(tmp_path / f"{entries}.db", busy_timeout=1)
+        upgrade(backend)
+        with backend.connect() as connection:
+            both = (
+                row(2 * n + at, kind, f"e{n}")
+                for n in range(1, entries)
+                for at, kind in enumerate(("opened", "closed"))
+            )
+            records.add(connection, list(both))
+            steps = itertools.count()
+            driver: Any = connection.connection.dbapi_connection
+            driver.set_progress_handler(lambda: next(steps) < 0, 100)
+            assert records.open_entries(connection, "a") == []
+        backend.dispose()
+        return next(steps)
+
+    assert work(2000) < 3 * work(1000)
