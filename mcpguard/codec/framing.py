@@ -1,0 +1,113 @@
+"""Messages on a byte stream, in the two forms that are spoken: a line each, or a header that counts bytes.
+
+Rules kept here:
+1. The form is decided once, by the first byte that is not blank (`{` or `[`: lines; a letter: headers), and holds for
+   the whole stream; what else comes is refused. Answers go out in the same form.
+2. A message over the limit is refused before it is held whole: a header by the number it says, a line as soon as it has
+   grown too long.
+3. A header says its length once, in digits and nothing else. There is nothing to repair and nothing to skip.
+
+Knows no stream and no clock: bytes go in, messages come out.
+"""
+
+import re
+from collections.abc import Iterator
+from enum import StrEnum
+
+_BLANK = b" \t\r\n"
+_HEAD_LIMIT = 1024
+_HEAD_END = b"\r\n\r\n"
+_LENGTH = re.compile(rb"content-length[ \t]*:[ \t]*([0-9]{1,15})[ \t]*", re.IGNORECASE)
+_TYPE = re.compile(rb"content-type[ \t]*:[ \t\x21-\x7e]*", re.IGNORECASE)
+
+
+class Framing(StrEnum):
+    """How messages are told apart."""
+
+    LINES = "lines"
+    HEADERS = "headers"
+
+
+class FramingError(ValueError):
+    """The stream cannot be understood any further; it has to be closed."""
+
+
+class Decoder:
+    """Takes bytes as they come and gives messages as they are complete."""
+
+    def __init__(self, limit: int, framing: Framing | None = None) -> None:
+        self.framing = framing
+        self._limit = limit
+        self._buffer = bytearray()
+        self._searched = 0
+
+    def feed(self, data: bytes) -> Iterator[bytes]:
+        """The messages that `data` completes. Raises FramingError once the stream is beyond understanding."""
+        self._buffer += data
+        while (message := self._next()) is not None:
+            yield message
+
+    def _next(self) -> bytes | None:
+        if self.framing is None and not self._decide():
+            return None
+        return self._line() if self.framing is Framing.LINES else self._counted()
+
+    def _decide(self) -> bool:
+        del self._buffer[: len(self._buffer) - len(self._buffer.lstrip(_BLANK))]
+        if not self._buffer:
+            return False
+        if self._buffer[0] in b"{[":
+            self.framing = Framing.LINES
+        elif self._buffer[:1].lower() == b"c":
+            self.framing = Framing.HEADERS
+        else:
+            raise FramingError("neither a JSON message nor a header of one")
+        return True
+
+    def _line(self) -> bytes | None:
+        while (end := self._buffer.find(b"\n", self._searched)) >= 0:
+            line = bytes(self._buffer[:end]).strip(_BLANK)
+            del self._buffer[: end + 1]
+            self._searched = 0
+            if len(line) > self._limit:
+                raise FramingError(f"a message is longer than {self._limit} bytes")
+            if line:
+                return line
+        self._searched = len(self._buffer)
+        if self._searched > self._limit:
+            raise FramingError(f"a message is longer than {self._limit} bytes")
+        return None
+
+    def _counted(self) -> bytes | None:
+        end = self._buffer.find(_HEAD_END, 0, _HEAD_LIMIT)
+        if end < 0:
+            if len(self._buffer) >= _HEAD_LIMIT:
+                raise FramingError(f"a header is longer than {_HEAD_LIMIT} bytes")
+            return None
+        length = self._length(bytes(self._buffer[:end]))
+        begin = end + len(_HEAD_END)
+        if len(self._buffer) < begin + length:
+            return None
+        message = bytes(self._buffer[begin : begin + length])
+        del self._buffer[: begin + length]
+        return message
+
+    def _length(self, head: bytes) -> int:
+        lengths = []
+        for field in head.split(b"\r\n"):
+            if found := _LENGTH.fullmatch(field):
+                lengths.append(int(found[1]))
+            elif not _TYPE.fullmatch(field):
+                raise FramingError("a header says something other than a length and a type")
+        if len(lengths) != 1:
+            raise FramingError("a header must say one length")
+        if lengths[0] > self._limit:
+            raise FramingError(f"a message is longer than {self._limit} bytes")
+        return lengths[0]
+
+
+def encode(message: bytes, framing: Framing) -> bytes:
+    """A message ready to be sent. JSON as we write it contains no line break."""
+    if framing is Framing.HEADERS:
+        return b"Content-Length: %d\r\n\r\n%b" % (len(message), message)
+    return message + b"\n"
