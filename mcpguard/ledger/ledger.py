@@ -204,14 +204,15 @@ class Ledger:
         try:
             return await self._writer.submit(lambda _: job(), durability, bare=True)
         except StoreUnavailable as error:
-            self._went_down(str(error))
+            self._went_down(str(error)).refused += 1
             raise LedgerUnavailable(str(error)) from error
 
-    def _went_down(self, why: str) -> None:
+    def _went_down(self, why: str) -> Outage:
         if self.outage is None:
             self.outage = Outage(self._clock.now(), why)
             log.error("ledger.unavailable", why=why)
-        self.outage.refused += 1
+        self.outage.why = why
+        return self.outage
 
     async def _resume(self) -> None:
         """Try to write again: what happened meanwhile, the closings that are owed, and an end for what nobody owns.
@@ -235,8 +236,7 @@ class Ledger:
         try:
             await self._writer.submit(job, Durability.SYNCED)
         except StoreUnavailable as error:
-            if self.outage is not None:
-                self.outage.why = str(error)
+            self._went_down(str(error))
             return
         for entry in owed:
             del self._owed[entry]

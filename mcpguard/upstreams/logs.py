@@ -1,0 +1,79 @@
+"""What a server writes to its standard error: kept for the operator, in a file that cannot grow without end.
+
+Rules kept here:
+1. Two files of bounded size; the older one is overwritten. A flood overwrites the lines of the same server only.
+2. Lines are cut at a length, and nothing in them is obeyed: control characters are made visible when they are stored,
+   because people look at logs on terminals.
+3. A log that cannot be written never holds up the server or the guard.
+"""
+
+import os
+from pathlib import Path
+
+import structlog
+
+from mcpguard.text.visible import visible
+
+LONGEST_LINE = 4096
+log = structlog.get_logger("mcpguard.upstreams")
+
+
+class UpstreamLog:
+    """The log of one server: `<name>.log`, and `<name>.log.1` with what came before."""
+
+    def __init__(self, folder: Path, name: str, limit: int) -> None:
+        self.path = folder / f"{name}.log"
+        self._limit = limit
+        self._partial = bytearray()
+        self._cut = False
+        self._broken = False
+
+    def write(self, data: bytes) -> None:
+        """Take what came, in whatever pieces."""
+        text = ""
+        for piece in data.splitlines(keepends=True):
+            self._take(piece)
+            if piece.endswith((b"\n", b"\r")):
+                text += self._line()
+            if len(text) >= LONGEST_LINE:
+                self._store(text)
+                text = ""
+        if text:
+            self._store(text)
+
+    def close(self) -> None:
+        """Store a last line that never ended."""
+        if self._partial:
+            self._store(self._line())
+
+    def _take(self, piece: bytes) -> None:
+        room = LONGEST_LINE - len(self._partial)
+        text = piece.rstrip(b"\r\n")
+        self._cut = self._cut or len(text) > room
+        self._partial += text[:room]
+
+    def _line(self) -> str:
+        text = visible(self._partial.decode(errors="backslashreplace"))
+        end = " […]\n" if self._cut else "\n"
+        self._partial.clear()
+        self._cut = False
+        return text + end
+
+    def _store(self, text: str) -> None:
+        try:
+            self._rotate_for(len(text.encode()))
+            handle = os.open(self.path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
+            with os.fdopen(handle, "w", encoding="utf-8") as file:
+                file.write(text)
+        except OSError as error:
+            if not self._broken:
+                log.warning("upstream.log_unwritable", path=str(self.path), why=error.strerror)
+            self._broken = True
+
+    def _rotate_for(self, coming: int) -> None:
+        try:
+            size = self.path.stat().st_size
+        except FileNotFoundError:
+            return
+        if size + coming > self._limit:
+            self.path.replace(self.path.with_name(self.path.name + ".1"))

@@ -1,0 +1,1 @@
+"""The ways to reach a server: bytes out, bytes in, one message at a time, each of them bounded."""

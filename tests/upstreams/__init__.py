@@ -1,0 +1,1 @@
+"""Upstreams: real child processes, doing what a hostile or a broken server would."""
