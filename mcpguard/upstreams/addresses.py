@@ -1,0 +1,101 @@
+"""Which addresses a server's URL may lead to.
+
+Rules kept here:
+1. Only public addresses, unless the operator allowed a network. A name is resolved here, every address that it has is
+   looked at, and what is dialled is an address that was looked at: a name that says something else a moment later
+   (DNS rebinding) changes nothing.
+2. An IPv4 address in the clothes of IPv6 (mapped, compatible, 6to4, Teredo, NAT64) is judged as what is inside.
+3. One forbidden address among several is enough to refuse the name: which one is dialled must not be luck.
+"""
+
+import socket
+from collections.abc import Collection, Iterator
+from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address, ip_network
+
+import anyio
+
+from mcpguard.domain.errors import GuardError
+
+Address = IPv4Address | IPv6Address
+Network = IPv4Network | IPv6Network
+
+_NOT_PUBLIC: tuple[Network, ...] = tuple(
+    ip_network(text)
+    for text in (
+        "0.0.0.0/8", "10.0.0.0/8", "100.64.0.0/10", "127.0.0.0/8", "169.254.0.0/16", "172.16.0.0/12", "192.0.0.0/24",
+        "192.0.2.0/24", "192.88.99.0/24", "192.168.0.0/16", "198.18.0.0/15", "198.51.100.0/24", "203.0.113.0/24",
+        "224.0.0.0/4", "240.0.0.0/4", "::/128", "::1/128", "64:ff9b:1::/48", "100::/64", "2001::/23", "2001:db8::/32",
+        "3fff::/20", "5f00::/16", "fc00::/7", "fe80::/10", "fec0::/10", "ff00::/8",
+    )
+)  # fmt: skip
+_INSIDE_AT_THE_END = (ip_network("::/96"), ip_network("64:ff9b::/96"))
+
+
+class Forbidden(GuardError):
+    """A URL leads to where no server of ours may be. Says where, and what the operator can do."""
+
+
+def is_public(address: Address) -> bool:
+    """Whether it is an address on the internet, and not of this machine, this network or no one."""
+    return address.is_global and all(
+        not any(one.version == network.version and one in network for network in _NOT_PUBLIC)
+        for one in (address, *_inside(address))
+    )
+
+
+async def checked(host: str, port: int, allowed: Collection[Network]) -> tuple[Address, ...]:
+    """The addresses of `host`, each of which may be dialled. Raises Forbidden."""
+    found = [_address(host)] if _is_address(host) else await _resolved(host, port)
+    for address in found:
+        if not is_public(address) and not _is_allowed(address, allowed):
+            raise Forbidden(
+                f"{host} leads to {address}, which is not a public address; the operator can allow its network"
+            )
+    return tuple(found)
+
+
+def _is_allowed(address: Address, allowed: Collection[Network]) -> bool:
+    """The operator allows what is really dialled, so of an address inside another both must be allowed."""
+    return all(
+        any(one.version == network.version and one in network for network in allowed)
+        for one in (address, *_inside(address))
+    )
+
+
+def _inside(address: Address) -> Iterator[IPv4Address]:
+    if isinstance(address, IPv4Address):
+        return
+    if address.ipv4_mapped is not None:
+        yield address.ipv4_mapped
+    if address.sixtofour is not None:
+        yield address.sixtofour
+    if address.teredo is not None:
+        yield from address.teredo
+    if any(address in network for network in _INSIDE_AT_THE_END):
+        yield IPv4Address(int(address) & 0xFFFF_FFFF)
+
+
+def _is_address(host: str) -> bool:
+    try:
+        _address(host)
+    except ValueError:
+        return False
+    return True
+
+
+def _address(host: str) -> Address:
+    address = ip_address(host.removeprefix("[").removesuffix("]"))
+    if isinstance(address, IPv6Address) and address.scope_id is not None:
+        raise Forbidden(f"{host} names an interface of this machine")
+    return address
+
+
+async def _resolved(host: str, port: int) -> list[Address]:
+    try:
+        answers = await anyio.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+    except (OSError, UnicodeError) as error:
+        raise Forbidden(f"{host!a} cannot be resolved: {error}") from error
+    found = list(dict.fromkeys(ip_address(str(answer[4][0]).partition("%")[0]) for answer in answers))
+    if not found:
+        raise Forbidden(f"{host} has no address")
+    return found
