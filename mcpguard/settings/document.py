@@ -40,7 +40,7 @@ A setting is taken from the first of these places that gives it:
 reports everything that is wrong, and `mcpguard config schema` prints the JSON Schema of our part of the file.
 
 A setting that does not exist is an error that names the nearest one that does, wherever it was written. **live** means
-that a change can take effect while mcpguard runs, **restart** that it takes effect at the next start.
+that a change takes effect when the running guard gets SIGHUP, **restart** that it takes effect at the next start.
 
 ## The file
 
