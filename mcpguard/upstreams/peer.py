@@ -1,0 +1,222 @@
+"""A conversation with one server over a stream of messages: who asked what, and who is answered.
+
+Rules kept here:
+1. Reading never waits for anything but the next message: not for a caller, not for what a server's own request sets in
+   motion. So a request of the server during a call cannot block the call's answer.
+2. Every request ends: with its answer, with the server's error, with the caller's cancellation, or with the end of the
+   stream, which ends them all. An answer that nobody waits for any more is dropped.
+3. What the server sends without being asked is bounded: beyond a number of requests in progress they are refused (and
+   dropped, where it does not read the refusals), beyond a number of notifications waiting the oldest are dropped.
+4. A line that is no message costs nobody but itself: it is counted and passed over.
+"""
+
+import itertools
+from collections import deque
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from typing import Any
+
+import anyio
+import structlog
+from anyio.abc import TaskGroup
+
+from mcpguard.codec.messages import BadMessage, Failure, Id, Message, Notification, Request, Result, read, write
+from mcpguard.domain.errors import GuardError
+from mcpguard.upstreams.transports.transport import Transport, TransportEnded
+
+INTERNAL_ERROR = -32603
+METHOD_NOT_FOUND = -32601
+Params = dict[str, Any] | None
+OnRequest = Callable[[str, Params], Awaitable[dict[str, Any]]]
+OnNotification = Callable[[str, Params], Awaitable[None]]
+log = structlog.get_logger("mcpguard.upstreams")
+
+
+class Refused(GuardError):
+    """A request of the server that is answered with an error."""
+
+    def __init__(self, code: int, sentence: str) -> None:
+        super().__init__(sentence)
+        self.code = code
+
+
+class ServerError(GuardError):
+    """The server answered with an error, which is kept as it is."""
+
+    def __init__(self, error: dict[str, Any]) -> None:
+        super().__init__(f"the server answered with the error {error.get('code')}")
+        self.error = error
+
+
+@dataclass(frozen=True, slots=True)
+class Bounds:
+    """How much is taken from a server."""
+
+    message_bytes: int = 16 * 1024 * 1024
+    depth: int = 64
+    requests: int = 16
+    notifications: int = 256
+
+
+@dataclass(slots=True)
+class Counts:
+    """What was passed over."""
+
+    unreadable: int = 0
+    dropped: int = 0
+    late: int = 0
+
+
+class _Pending:
+    """A request that waits for its answer."""
+
+    def __init__(self) -> None:
+        self.done = anyio.Event()
+        self.answer: Result | Failure | TransportEnded | None = None
+
+    def settle(self, answer: "Result | Failure | TransportEnded") -> None:
+        self.answer = answer
+        self.done.set()
+
+
+class Peer:
+    """One side of a conversation. `run` reads; everything else may be called from any task while it runs."""
+
+    def __init__(
+        self, transport: Transport, on_request: OnRequest, on_notification: OnNotification, bounds: Bounds | None = None
+    ) -> None:
+        self.counts = Counts()
+        self._transport = transport
+        self._on_request = on_request
+        self._on_notification = on_notification
+        self._bounds = bounds or Bounds()
+        self._numbers = itertools.count(1)
+        self._pending: dict[Id, _Pending] = {}
+        self._news: deque[Notification] = deque()
+        self._some_news = anyio.Event()
+        self._serving = 0
+        self._ended: TransportEnded | None = None
+
+    async def request(self, method: str, params: Params = None) -> dict[str, Any]:
+        """Ask, and return the result. Raises ServerError, or TransportEnded when there is nobody to answer.
+
+        A caller that is cancelled takes its question back: the server is told, and a late answer is dropped.
+        """
+        if self._ended is not None:
+            raise TransportEnded(str(self._ended))
+        id_, pending = next(self._numbers), _Pending()
+        self._pending[id_] = pending
+        try:
+            await self._transport.send(write(Request(id_, method, params)))
+            await pending.done.wait()
+        except anyio.get_cancelled_exc_class():
+            await self._take_back(id_)
+            raise
+        finally:
+            self._pending.pop(id_, None)
+        match pending.answer:
+            case Result(_, result):
+                return result
+            case Failure(_, error):
+                raise ServerError(error)
+            case ended:
+                raise TransportEnded(str(ended))
+
+    async def notify(self, method: str, params: Params = None) -> None:
+        await self._transport.send(write(Notification(method, params)))
+
+    async def run(self) -> None:
+        """Read until the stream ends; then everyone who waits hears of it. Raises only what a handler of ours does."""
+        try:
+            async with anyio.create_task_group() as tasks:
+                tasks.start_soon(self._tell_news, name="notifications")
+                await self._read(tasks)
+                tasks.cancel_scope.cancel()
+        finally:
+            self._end_all(self._ended or TransportEnded("the conversation was ended"))
+
+    async def _read(self, tasks: TaskGroup) -> None:
+        bounds = self._bounds
+        while True:
+            try:
+                data = await self._transport.receive()
+            except TransportEnded as ended:
+                self._ended = ended
+                return
+            try:
+                message = read(data, max_bytes=bounds.message_bytes, max_depth=bounds.depth)
+            except BadMessage as error:
+                self.counts.unreadable += 1
+                log.debug("upstream.unreadable", why=str(error))
+            else:
+                self._take(message, tasks)
+
+    def _take(self, message: Message, tasks: TaskGroup) -> None:
+        match message:
+            case Result() | Failure():
+                self._answered(message)
+            case Notification():
+                self._news.append(message)
+                if len(self._news) > self._bounds.notifications:
+                    self._news.popleft()
+                    self.counts.dropped += 1
+                self._some_news.set()
+            case Request():
+                self._take_request(message, tasks)
+
+    def _take_request(self, request: Request, tasks: TaskGroup) -> None:
+        if self._serving >= 2 * self._bounds.requests:  # it does not even read its refusals
+            self.counts.dropped += 1
+            return
+        serve = self._serve if self._serving < self._bounds.requests else self._refuse
+        self._serving += 1
+        tasks.start_soon(serve, request, name="request of the server")
+
+    def _answered(self, message: Result | Failure) -> None:
+        pending = self._pending.get(message.id) if message.id is not None else None
+        if pending is None or pending.done.is_set():
+            self.counts.late += 1
+        else:
+            pending.settle(message)
+
+    async def _serve(self, request: Request) -> None:
+        try:
+            result = await self._on_request(request.method, request.params)
+        except Refused as refusal:
+            await self._answer(Failure(request.id, {"code": refusal.code, "message": str(refusal)}))
+        else:
+            await self._answer(Result(request.id, result))
+
+    async def _refuse(self, request: Request) -> None:
+        await self._answer(Failure(request.id, {"code": INTERNAL_ERROR, "message": "too many requests at once"}))
+
+    async def _answer(self, answer: Result | Failure) -> None:
+        try:
+            await self._transport.send(write(answer))
+        except TransportEnded:
+            log.debug("upstream.answer_unsent")
+        finally:
+            self._serving -= 1
+
+    async def _tell_news(self) -> None:
+        while True:
+            while self._news:
+                notification = self._news.popleft()
+                await self._on_notification(notification.method, notification.params)
+            self._some_news = anyio.Event()
+            await self._some_news.wait()
+
+    async def _take_back(self, id_: Id) -> None:
+        if self._ended is not None:
+            return
+        with anyio.move_on_after(1, shield=True):
+            try:
+                await self.notify("notifications/cancelled", {"requestId": id_})
+            except TransportEnded:
+                return  # then it needs no telling
+
+    def _end_all(self, ended: TransportEnded) -> None:
+        self._ended = ended
+        for pending in self._pending.values():
+            if not pending.done.is_set():
+                pending.settle(ended)

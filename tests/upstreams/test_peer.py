@@ -1,0 +1,238 @@
+"""A conversation with a server that the test plays, message by message."""
+
+import json
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Any
+
+import anyio
+import pytest
+from anyio import wait_all_tasks_blocked
+
+from mcpguard.upstreams.peer import METHOD_NOT_FOUND, Bounds, Peer, Refused, ServerError
+from mcpguard.upstreams.transports.transport import TransportEnded
+
+pytestmark = pytest.mark.anyio
+
+
+class Played:
+    """The other end of a stream: what was sent, and what the test says."""
+
+    def __init__(self) -> None:
+        self.heard: list[dict[str, Any]] = []
+        self.reads = anyio.Event()
+        self.reads.set()
+        self._say, self._hear = anyio.create_memory_object_stream[bytes](1000)
+
+    async def send(self, message: bytes) -> None:
+        await self.reads.wait()
+        self.heard.append(json.loads(message))
+
+    async def receive(self) -> bytes:
+        try:
+            return await self._hear.receive()
+        except anyio.EndOfStream:
+            raise TransportEnded("the server has ended") from None
+
+    async def say(self, **message: Any) -> None:  # noqa: ANN401 - JSON
+        await self.say_raw(json.dumps({"jsonrpc": "2.0"} | message).encode())
+
+    async def say_raw(self, data: bytes) -> None:
+        await self._say.send(data)
+        await wait_all_tasks_blocked()
+
+    async def flood(self, count: int, method: str) -> None:
+        """Requests numbered from 0, one straight after the other."""
+        for number in range(count):
+            await self._say.send(json.dumps({"jsonrpc": "2.0", "id": number, "method": method}).encode())
+        await wait_all_tasks_blocked()
+
+    async def hang_up(self) -> None:
+        await self._say.aclose()
+
+    def close(self) -> None:
+        self._say.close()
+        self._hear.close()
+
+
+class Conversation:
+    """A peer, the server it speaks to, and what reached us from there."""
+
+    def __init__(self, bounds: Bounds | None = None) -> None:
+        self.server = Played()
+        self.news: list[tuple[str, object]] = []
+        self.hold_news = anyio.Event()
+        self.hold_news.set()
+        self.answers = anyio.Event()
+        self.answers.set()
+        self.peer = Peer(self.server, self._asked, self._told, bounds)
+        self.outcomes: list[object] = []
+
+    async def ask(self, method: str, params: dict[str, Any] | None = None) -> None:
+        try:
+            self.outcomes.append(await self.peer.request(method, params))
+        except (ServerError, TransportEnded) as error:
+            self.outcomes.append(error)
+
+    async def _asked(self, method: str, params: object) -> dict[str, Any]:
+        if method == "unknown":
+            raise Refused(METHOD_NOT_FOUND, "no such method")
+        await self.answers.wait()
+        return {"asked": method, "with": params}
+
+    async def _told(self, method: str, params: object) -> None:
+        await self.hold_news.wait()
+        self.news.append((method, params))
+
+
+@asynccontextmanager
+async def conversing(bounds: Bounds | None = None) -> AsyncIterator[tuple[Conversation, anyio.abc.TaskGroup]]:
+    talk = Conversation(bounds)
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(talk.peer.run)
+        yield talk, tasks
+        await wait_all_tasks_blocked()
+        tasks.cancel_scope.cancel()
+    talk.server.close()
+
+
+async def test_answers_reach_those_who_asked_in_whatever_order_they_come() -> None:
+    async with conversing() as (talk, tasks):
+        for name in "abc":
+            tasks.start_soon(talk.ask, name)
+            await wait_all_tasks_blocked()
+        assert [said["method"] for said in talk.server.heard] == ["a", "b", "c"]
+        for said in reversed(talk.server.heard.copy()):
+            await talk.server.say(id=said["id"], result={"to": said["method"], "null": None})
+        assert talk.outcomes == [{"to": name, "null": None} for name in "cba"]
+
+
+async def test_an_error_of_the_server_is_kept_as_it_is() -> None:
+    async with conversing() as (talk, tasks):
+        tasks.start_soon(talk.ask, "a")
+        await wait_all_tasks_blocked()
+        error = {"code": -32000, "message": "no", "data": {"odd": None}, "more": 1}
+        await talk.server.say(id=talk.server.heard[0]["id"], error=error)
+        (outcome,) = talk.outcomes
+        assert isinstance(outcome, ServerError)
+        assert outcome.error == error
+
+
+async def test_the_end_of_the_stream_ends_every_request_and_all_that_come_after() -> None:
+    async with conversing() as (talk, tasks):
+        for name in "abc":
+            tasks.start_soon(talk.ask, name)
+        await wait_all_tasks_blocked()
+        await talk.server.hang_up()
+        await wait_all_tasks_blocked()
+        await talk.ask("later")
+        assert [str(outcome) for outcome in talk.outcomes] == ["the server has ended"] * 4
+        assert [said["method"] for said in talk.server.heard] == ["a", "b", "c"]
+
+
+async def test_a_cancelled_request_is_taken_back_and_its_late_answer_reaches_nobody() -> None:
+    async with conversing() as (talk, tasks):
+        with anyio.CancelScope() as scope:
+            async with anyio.create_task_group() as callers:
+                callers.start_soon(talk.ask, "a")
+                await wait_all_tasks_blocked()
+                scope.cancel()
+        asked, taken_back = talk.server.heard
+        assert taken_back["method"] == "notifications/cancelled"
+        assert taken_back["params"] == {"requestId": asked["id"]}
+        tasks.start_soon(talk.ask, "b")
+        await wait_all_tasks_blocked()
+        await talk.server.say(id=asked["id"], result={"late": True})
+        assert (talk.outcomes, talk.peer.counts.late) == ([], 1)
+        await talk.server.say(id=talk.server.heard[-1]["id"], result={})
+        assert talk.outcomes == [{}]
+
+
+async def test_answers_to_what_nobody_asked_or_was_answered_already_are_dropped() -> None:
+    async with conversing() as (talk, tasks):
+        tasks.start_soon(talk.ask, "a")
+        await wait_all_tasks_blocked()
+        id_ = talk.server.heard[0]["id"]
+        for odd in (99, str(id_), "x"):
+            await talk.server.say(id=odd, result={"forged": True})
+        await talk.server.say(id=id_, result={"first": True})
+        await talk.server.say(id=id_, result={"second": True})
+        assert talk.outcomes == [{"first": True}]
+        assert talk.peer.counts.late == 4
+
+
+async def test_what_is_no_message_is_passed_over_and_costs_nobody_else() -> None:
+    async with conversing() as (talk, tasks):
+        tasks.start_soon(talk.ask, "a")
+        await wait_all_tasks_blocked()
+        hostile = [
+            b"Starting server...",
+            b"[" * 5000,
+            b'{"jsonrpc":"2.0","id":1,"result":NaN}',
+            b'"\\ud800"',
+            b"\xff\xfe",
+        ]
+        for line in hostile:
+            await talk.server.say_raw(line)
+        await talk.server.say(id=talk.server.heard[0]["id"], result={})
+        assert talk.outcomes == [{}]
+        assert talk.peer.counts.unreadable == len(hostile)
+
+
+async def test_a_request_of_the_server_during_a_call_does_not_block_its_answer() -> None:
+    async with conversing() as (talk, tasks):
+        talk.answers = anyio.Event()
+        tasks.start_soon(talk.ask, "a")
+        await wait_all_tasks_blocked()
+        await talk.server.say(id="s1", method="roots/list")
+        await talk.server.say(id=talk.server.heard[0]["id"], result={})
+        assert talk.outcomes == [{}]
+        talk.answers.set()
+        await wait_all_tasks_blocked()
+        assert talk.server.heard[-1] == {"jsonrpc": "2.0", "id": "s1", "result": {"asked": "roots/list", "with": None}}
+
+
+async def test_what_is_refused_is_answered_with_an_error() -> None:
+    async with conversing() as (talk, _):
+        await talk.server.say(id=7, method="unknown")
+        error = {"code": METHOD_NOT_FOUND, "message": "no such method"}
+        assert talk.server.heard == [{"jsonrpc": "2.0", "id": 7, "error": error}]
+
+
+async def test_a_flood_of_requests_is_refused_beyond_the_bound() -> None:
+    async with conversing(Bounds(requests=3)) as (talk, _):
+        talk.answers = anyio.Event()
+        await talk.server.flood(6, "sampling/createMessage")
+        assert [said["id"] for said in talk.server.heard if "error" in said] == [3, 4, 5]
+        talk.answers.set()
+        await wait_all_tasks_blocked()
+        assert sorted(said["id"] for said in talk.server.heard if "result" in said) == [0, 1, 2]
+
+
+async def test_a_flood_of_requests_whose_refusals_are_not_read_is_dropped() -> None:
+    async with conversing(Bounds(requests=3)) as (talk, _):
+        talk.server.reads = anyio.Event()
+        await talk.server.flood(50, "sampling/createMessage")
+        assert talk.peer.counts.dropped == 44
+        talk.server.reads.set()
+        await wait_all_tasks_blocked()
+        assert sorted(said["id"] for said in talk.server.heard) == [0, 1, 2, 3, 4, 5]
+
+
+async def test_notifications_come_in_order_and_a_flood_loses_the_oldest_only() -> None:
+    async with conversing(Bounds(notifications=5)) as (talk, tasks):
+        for number in range(3):
+            await talk.server.say(method="n", params={"number": number})
+        assert [params for _, params in talk.news] == [{"number": number} for number in range(3)]
+        talk.news.clear()
+        talk.hold_news = anyio.Event()
+        for number in range(20):
+            await talk.server.say(method="n", params={"number": number})
+        tasks.start_soon(talk.ask, "a")
+        await wait_all_tasks_blocked()
+        await talk.server.say(id=talk.server.heard[0]["id"], result={})
+        assert talk.outcomes == [{}]  # nobody who waits for an answer waits for these
+        talk.hold_news.set()
+        await wait_all_tasks_blocked()
+        assert [params for _, params in talk.news] == [{"number": number} for number in (0, 15, 16, 17, 18, 19)]
+        assert talk.peer.counts.dropped == 14
