@@ -7,7 +7,7 @@ DOCS_COMMAND = $(BIN)/python -m tests.documents
 help: ## list these targets (ARGS="…" is passed on where it makes sense)
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-6s  %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
-run: $(VENV)/.runtime ## start mcpguard: gateway and web UI on this machine
+run: $(VENV)/.runtime ## start the guard on this machine
 	@$(BIN)/mcpguard serve $(ARGS)
 
 test: check ## run every check, then every test
