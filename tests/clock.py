@@ -2,8 +2,6 @@
 
 import heapq
 import itertools
-from collections.abc import Iterator
-from contextlib import contextmanager
 
 import anyio
 from anyio import wait_all_tasks_blocked
@@ -30,11 +28,6 @@ class FakeClock:
         event = anyio.Event()
         heapq.heappush(self._sleepers, (self._elapsed + seconds, next(self._order), event))
         await event.wait()
-
-    @contextmanager
-    def timeout(self, seconds: float) -> Iterator[object]:
-        with anyio.fail_after(seconds) as scope:
-            yield scope
 
     async def advance(self, seconds: float) -> None:
         """Let time pass, waking every sleeper at its moment, in order."""

@@ -112,6 +112,7 @@ class _Chain:
         self.before: bytes | None = bytes(32)  # nothing: the record before is missing
         self.announced: dict[object, int] = {}  # where, 0 for what a pruned record repeats
         self.first_pruned: int | None = None
+        self.lost = False
         self.open: dict[object, None] = {}
         ranges: dict[object, list[tuple[int, int]]] = {"records": [], "bodies": []}
         for seq, content in db.execute(ACCOUNTS, (name, b'"kind":"pruned"')):
@@ -179,6 +180,7 @@ class _Chain:
         if wrong:
             self.find(seq, "columns edited", f"Columns of record {seq} differ from its content: {', '.join(wrong)}.")
         self.body(seq, fields, *body)
+        self.lost |= fields.get("kind") == "lost"
         if fields.get("kind") == "started":
             self.announced.setdefault(fields.get("key"), seq)
         elif fields.get("kind") == "pruned":
@@ -215,7 +217,7 @@ class _Chain:
             if entry in self.open:
                 self.find(seq, "inconsistent", f"Record {seq} opens an entry that is open.")
             self.open[entry] = None
-        elif entry not in self.open and self.first_pruned is None:
+        elif entry not in self.open and self.first_pruned is None and not self.lost:
             self.find(seq, "inconsistent", f"Record {seq} speaks of an entry that is not open.")
         if kind == "closed":
             self.open.pop(entry, None)

@@ -1,7 +1,6 @@
 """The real clock and the real ids."""
 
 import time
-from contextlib import AbstractContextManager
 
 import anyio
 import uuid_utils
@@ -18,9 +17,6 @@ class SystemClock:
 
     async def sleep(self, seconds: float) -> None:
         await anyio.sleep(seconds)
-
-    def timeout(self, seconds: float) -> AbstractContextManager[object]:
-        return anyio.fail_after(seconds)
 
 
 def new_id() -> str:

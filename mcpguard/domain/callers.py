@@ -4,8 +4,6 @@ from dataclasses import dataclass
 
 from mcpguard.domain.capabilities import Effect
 
-ANONYMOUS = "anonymous"
-
 
 @dataclass(frozen=True, slots=True)
 class Scope:

@@ -7,8 +7,6 @@ from enum import StrEnum
 from mcpguard.domain.callers import Caller
 from mcpguard.domain.capabilities import Capability, Effect
 
-REASON_LIMIT = 1000
-
 
 class Face(StrEnum):
     """One shape that the guard shows to agents."""

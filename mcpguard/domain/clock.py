@@ -1,7 +1,6 @@
 """Time and ids as things that are passed in, so that a test can own them."""
 
 from collections.abc import Callable
-from contextlib import AbstractContextManager
 from typing import Protocol
 
 
@@ -17,10 +16,6 @@ class Clock(Protocol):
         ...
 
     async def sleep(self, seconds: float) -> None: ...
-
-    def timeout(self, seconds: float) -> AbstractContextManager[object]:
-        """A block that is cancelled after `seconds`, raising TimeoutError."""
-        ...
 
 
 Ids = Callable[[], str]

@@ -35,6 +35,7 @@ from mcpguard.store import records
 from mcpguard.store.backend import Connection
 from mcpguard.store.durability import Durability
 from mcpguard.store.writer import Writer
+from mcpguard.text.visible import visible
 
 T = TypeVar("T")
 Work = Callable[[Entry], Awaitable[Outcome]]
@@ -67,6 +68,7 @@ class Ledger:
         self._clock = clock
         self._live: set[str] = set()
         self._owed: dict[str, _Owed] = {}
+        self._disowned: set[str] = set()
         self._started = 0
         self._quiet = anyio.Event()
 
@@ -158,6 +160,7 @@ class Ledger:
     async def _open(self, opening: Opening) -> None:
         fields = _checked(opening_fields(opening))
         self._live.add(opening.entry)  # before it is queued: whoever finds it open on disk must know that it is ours
+        queued = self.outage is None
         try:
             await self._store(
                 lambda: self.chain.append(RecordKind.OPENED, fields, opening.arguments),
@@ -165,6 +168,8 @@ class Ledger:
             )
         except LedgerUnavailable:
             self._live.discard(opening.entry)
+            if queued:  # it may have been stored all the same
+                self._disowned.add(opening.entry)
             raise
 
     async def _refuse(self, opening: Opening, outcome: Outcome) -> Outcome:
@@ -207,7 +212,8 @@ class Ledger:
             self._went_down(str(error)).refused += 1
             raise LedgerUnavailable(str(error)) from error
 
-    def _went_down(self, why: str) -> Outage:
+    def _went_down(self, cause: str) -> Outage:
+        why = visible(cause)[:500]  # it names files, whose names may be any bytes, and goes into a record
         if self.outage is None:
             self.outage = Outage(self._clock.now(), why)
             log.error("ledger.unavailable", why=why)
@@ -217,21 +223,25 @@ class Ledger:
     async def _resume(self) -> None:
         """Try to write again: what happened meanwhile, the closings that are owed, and an end for what nobody owns.
 
-        Nobody owns an entry whose opening was reported as failed and was stored all the same; nothing was sent for it.
+        Nothing was sent for an entry whose opening was reported as failed and was stored all the same. Any other that
+        nobody owns was closed once, and the database lost that: what became of it is not known any more.
         """
         outage, owed, live = self.outage, dict(self._owed), frozenset(self._live)
+        disowned = frozenset(self._disowned)
 
         def job(connection: Connection) -> None:
             if outage is not None:
                 self.chain.append(
-                    RecordKind.RESUMED, {"since": outage.since, "why": outage.why[:500], "refused": outage.refused}
+                    RecordKind.RESUMED, {"since": outage.since, "why": outage.why, "refused": outage.refused}
                 )
             self.chain.flush(connection)
             for entry in records.open_entries(connection, self.chain.id, self._started):
                 if entry in owed:
                     self._append_closing(entry, owed[entry].outcome, owed[entry].took_us, late=True)
-                elif entry not in live:
+                elif entry in disowned:
                     self._append_closing(entry, Outcome.refused(Reason.LEDGER_UNAVAILABLE), None, late=True)
+                elif entry not in live:
+                    self._append_closing(entry, Outcome.unknown(Reason.LEDGER_OUTCOME_UNRECORDED), None, late=True)
 
         try:
             await self._writer.submit(job, Durability.SYNCED)
@@ -241,6 +251,7 @@ class Ledger:
         for entry in owed:
             del self._owed[entry]
             self._live.discard(entry)
+        self._disowned -= disowned
         if outage is not None:
             self.outage = None
             log.warning("ledger.resumed", since=outage.since, refused=outage.refused)

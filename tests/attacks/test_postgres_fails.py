@@ -56,6 +56,17 @@ async def test_the_server_stops_and_starts_again(server: PostgresServer, tmp_pat
         assert guard.verified().whole
 
 
+def crash(url: str, lost: int) -> None:
+    """What a crash of the server would do: the records from this number on are gone, and so is our session."""
+    with psycopg.connect(url) as connection:
+        connection.execute("DELETE FROM records WHERE seq >= %s", [lost])
+        connection.commit()
+        connection.execute(
+            "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() "
+            "AND pid <> pg_backend_pid()"
+        )
+
+
 async def test_acknowledged_records_that_a_crash_of_the_server_lost_are_recorded_as_lost(
     postgres_server: str, tmp_path: Path
 ) -> None:
@@ -63,15 +74,8 @@ async def test_acknowledged_records_that_a_crash_of_the_server_lost_are_recorded
     async with world(tmp_path, store__url=url) as guard:
         await guard.call()
         await guard.call()
-        before = guard.said()
-        lost = before[-2:]
-        with psycopg.connect(url) as connection:  # what the server would do: the newest are gone, and so is our session
-            connection.execute("DELETE FROM records WHERE seq >= %s", [lost[0]["seq"]])
-            connection.commit()
-            connection.execute(
-                "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() "
-                "AND pid <> pg_backend_pid()"
-            )
+        lost = guard.said()[-2:]
+        crash(url, lost[0]["seq"])
         await refused(guard)
         await guard.recovered()
         assert (await guard.call()).kind is OutcomeKind.ANSWERED
@@ -80,6 +84,42 @@ async def test_acknowledged_records_that_a_crash_of_the_server_lost_are_recorded
         report = guard.verified()
         assert report.whole
         assert any("lost" in notice for notice in report.chains[0].notices)
+
+
+async def test_a_call_whose_closing_a_crash_lost_is_not_said_to_have_been_refused(
+    postgres_server: str, tmp_path: Path
+) -> None:
+    """It was executed and answered. All that is known now is that nobody knows any more."""
+    url = fresh_database(postgres_server)
+    async with world(tmp_path, store__url=url) as guard:
+        opening = guard.opening()
+        assert (await guard.call(opening)).kind is OutcomeKind.ANSWERED
+        crash(url, guard.said()[-1]["seq"])
+        await refused(guard)
+        await guard.recovered()
+        _, closed = [said for said in guard.said() if said.get("entry") == opening.entry]
+        assert (closed["outcome"], closed["executed"], closed["late"]) == ("unknown", "unknown", True)
+        assert guard.verified().whole
+
+
+async def test_a_call_whose_opening_a_crash_lost_is_closed_and_the_chain_stays_whole(
+    postgres_server: str, tmp_path: Path
+) -> None:
+    url = fresh_database(postgres_server)
+    async with world(tmp_path, store__url=url) as guard:
+        opening = guard.opening()
+
+        async def work(entry: Entry) -> Outcome:
+            entry.permit()
+            crash(url, guard.said()[-1]["seq"])
+            await refused(guard)
+            await guard.recovered()
+            return Outcome.answered()
+
+        assert (await guard.now.ledger.record(opening, work)).kind is OutcomeKind.ANSWERED
+        assert [said["kind"] for said in guard.said() if said.get("entry") == opening.entry] == ["closed"]
+        report = guard.verified()
+        assert report.whole, report.chains[0].problems
 
 
 async def test_a_second_guard_on_the_same_database_is_refused(postgres_server: str, tmp_path: Path) -> None:

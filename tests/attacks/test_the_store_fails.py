@@ -136,6 +136,19 @@ async def test_another_process_locks_the_database(tmp_path: Path) -> None:
         await works_again(guard)
 
 
+async def test_a_cause_that_is_no_text_does_not_keep_it_from_recording_again(tmp_path: Path) -> None:
+    """The cause names the file, and a folder's name may be any bytes."""
+    folder = os.fsdecode(bytes(tmp_path) + b"/\xff")
+    os.mkdir(folder)  # noqa: PTH102 - nobody waits
+    async with world(Path(folder)) as guard:
+        await guard.call()
+        away = guard.database.with_name("away.db")
+        guard.database.rename(away)
+        await refused(guard, together=True)
+        away.rename(guard.database)
+        assert "U+DCFF" in (await works_again(guard))["why"]
+
+
 @pytest.mark.parametrize("suffix", ["", "-wal"])
 async def test_a_file_is_unlinked_while_it_is_open(guard: World, suffix: str, tmp_path: Path) -> None:
     """A commit to an unlinked database succeeds silently: nobody may be told that it is stored."""

@@ -11,6 +11,11 @@ class Entries:
 
     def __init__(self, report: ChainReport) -> None:
         self._report = report
+        self._openings_lost = False
+
+    def lost(self) -> None:
+        """From here on an entry may end whose opening the chain says was lost."""
+        self._openings_lost = True
 
     def take(self, seq: int, record: Mapping[str, Any]) -> None:
         entry, kind = str(record.get("entry")), record["kind"]
@@ -20,12 +25,16 @@ class Entries:
                 if entry in still_open:
                     self._inconsistent(seq, f"entry {entry} was opened twice")
                 still_open.add(entry)
-            case "released" | "closed" if entry not in still_open and not self._report.pruned:
+            case "released" | "closed" if entry not in still_open and not self._excused:
                 self._inconsistent(seq, f"entry {entry} was {kind}, but is not open")
             case "closed":
                 still_open.discard(entry)
             case _:
                 pass
+
+    @property
+    def _excused(self) -> bool:
+        return self._openings_lost or self._report.pruned > 0
 
     def _inconsistent(self, seq: int, sentence: str) -> None:
         self._report.found(seq, Tampering.INCONSISTENT, sentence)

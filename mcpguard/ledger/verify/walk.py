@@ -104,6 +104,7 @@ class Walk:
             case "started":
                 self._signatures.announce(str(record.get("key")))
             case "lost":
+                self._entries.lost()
                 report.notices.append(
                     f"record {seq}: the guard found the chain ending at {record.get('found')} after it had "
                     f"acknowledged {record.get('acknowledged')}; what lay between is lost"
