@@ -6,14 +6,13 @@ Rules kept here:
 2. Every request ends: with its answer, with the server's error, with the caller's cancellation, or with the end of the
    stream, which ends them all. An answer that nobody waits for any more is dropped.
 3. What the server sends without being asked is bounded: beyond a number of requests in progress they are refused (and
-   dropped, where it does not read the refusals), beyond a number of notifications waiting the oldest are dropped.
+   dropped, where it does not read the refusals). Notifications are handed over at once, in the order in which they
+   came, before the answer that follows them; nothing of them is kept here.
 4. A line that is no message costs nobody but itself: it is counted and passed over.
 """
 
 import itertools
-from collections import deque
-from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
+from collections.abc import Mapping
 from typing import Any
 
 import anyio
@@ -21,56 +20,27 @@ import structlog
 from anyio.abc import TaskGroup
 
 from mcpguard.codec.messages import BadMessage, Failure, Id, Message, Notification, Request, Result, read, write
-from mcpguard.domain.errors import GuardError
+from mcpguard.upstreams.conversation import (
+    INTERNAL_ERROR,
+    Bounds,
+    Counts,
+    OnNotification,
+    OnRequest,
+    Origin,
+    Params,
+    Refused,
+    ServerError,
+)
 from mcpguard.upstreams.transports.transport import Transport, TransportEnded
 
-INTERNAL_ERROR = -32603
-METHOD_NOT_FOUND = -32601
-Params = dict[str, Any] | None
-OnRequest = Callable[[str, Params], Awaitable[dict[str, Any]]]
-OnNotification = Callable[[str, Params], Awaitable[None]]
 log = structlog.get_logger("mcpguard.upstreams")
-
-
-class Refused(GuardError):
-    """A request of the server that is answered with an error."""
-
-    def __init__(self, code: int, sentence: str) -> None:
-        super().__init__(sentence)
-        self.code = code
-
-
-class ServerError(GuardError):
-    """The server answered with an error, which is kept as it is."""
-
-    def __init__(self, error: dict[str, Any]) -> None:
-        super().__init__(f"the server answered with the error {error.get('code')}")
-        self.error = error
-
-
-@dataclass(frozen=True, slots=True)
-class Bounds:
-    """How much is taken from a server."""
-
-    message_bytes: int = 16 * 1024 * 1024
-    depth: int = 64
-    requests: int = 16
-    notifications: int = 256
-
-
-@dataclass(slots=True)
-class Counts:
-    """What was passed over."""
-
-    unreadable: int = 0
-    dropped: int = 0
-    late: int = 0
 
 
 class _Pending:
     """A request that waits for its answer."""
 
-    def __init__(self) -> None:
+    def __init__(self, origin: Origin | None) -> None:
+        self.origin = origin
         self.done = anyio.Event()
         self.answer: Result | Failure | TransportEnded | None = None
 
@@ -92,19 +62,23 @@ class Peer:
         self._bounds = bounds or Bounds()
         self._numbers = itertools.count(1)
         self._pending: dict[Id, _Pending] = {}
-        self._news: deque[Notification] = deque()
-        self._some_news = anyio.Event()
         self._serving = 0
         self._ended: TransportEnded | None = None
 
-    async def request(self, method: str, params: Params = None) -> dict[str, Any]:
+    async def request(
+        self,
+        method: str,
+        params: Params = None,
+        origin: Origin | None = None,
+        headers: Mapping[str, str] | None = None,  # noqa: ARG002 - a stream has none
+    ) -> dict[str, Any]:
         """Ask, and return the result. Raises ServerError, or TransportEnded when there is nobody to answer.
 
         A caller that is cancelled takes its question back: the server is told, and a late answer is dropped.
         """
         if self._ended is not None:
             raise TransportEnded(str(self._ended))
-        id_, pending = next(self._numbers), _Pending()
+        id_, pending = next(self._numbers), _Pending(origin)
         self._pending[id_] = pending
         try:
             await self._transport.send(write(Request(id_, method, params)))
@@ -125,11 +99,13 @@ class Peer:
     async def notify(self, method: str, params: Params = None) -> None:
         await self._transport.send(write(Notification(method, params)))
 
+    def speak(self, version: str) -> None:
+        """A stream looks the same in every revision."""
+
     async def run(self) -> None:
         """Read until the stream ends; then everyone who waits hears of it. Raises only what a handler of ours does."""
         try:
             async with anyio.create_task_group() as tasks:
-                tasks.start_soon(self._tell_news, name="notifications")
                 await self._read(tasks)
                 tasks.cancel_scope.cancel()
         finally:
@@ -155,12 +131,8 @@ class Peer:
         match message:
             case Result() | Failure():
                 self._answered(message)
-            case Notification():
-                self._news.append(message)
-                if len(self._news) > self._bounds.notifications:
-                    self._news.popleft()
-                    self.counts.dropped += 1
-                self._some_news.set()
+            case Notification(method, params):
+                self._on_notification(method, params, self._only_origin())
             case Request():
                 self._take_request(message, tasks)
 
@@ -170,7 +142,12 @@ class Peer:
             return
         serve = self._serve if self._serving < self._bounds.requests else self._refuse
         self._serving += 1
-        tasks.start_soon(serve, request, name="request of the server")
+        tasks.start_soon(serve, request, self._only_origin(), name="request of the server")
+
+    def _only_origin(self) -> Origin | None:
+        """Nothing on a stream says for which of our requests a server speaks. With one in progress it is that one."""
+        asked = [pending.origin for pending in self._pending.values()]
+        return asked[0] if len(asked) == 1 else None
 
     def _answered(self, message: Result | Failure) -> None:
         pending = self._pending.get(message.id) if message.id is not None else None
@@ -179,15 +156,15 @@ class Peer:
         else:
             pending.settle(message)
 
-    async def _serve(self, request: Request) -> None:
+    async def _serve(self, request: Request, origin: Origin | None) -> None:
         try:
-            result = await self._on_request(request.method, request.params)
+            result = await self._on_request(request.method, request.params, origin)
         except Refused as refusal:
             await self._answer(Failure(request.id, {"code": refusal.code, "message": str(refusal)}))
         else:
             await self._answer(Result(request.id, result))
 
-    async def _refuse(self, request: Request) -> None:
+    async def _refuse(self, request: Request, _: Origin | None) -> None:
         await self._answer(Failure(request.id, {"code": INTERNAL_ERROR, "message": "too many requests at once"}))
 
     async def _answer(self, answer: Result | Failure) -> None:
@@ -197,14 +174,6 @@ class Peer:
             log.debug("upstream.answer_unsent")
         finally:
             self._serving -= 1
-
-    async def _tell_news(self) -> None:
-        while True:
-            while self._news:
-                notification = self._news.popleft()
-                await self._on_notification(notification.method, notification.params)
-            self._some_news = anyio.Event()
-            await self._some_news.wait()
 
     async def _take_back(self, id_: Id) -> None:
         if self._ended is not None:

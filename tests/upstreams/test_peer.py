@@ -9,7 +9,8 @@ import anyio
 import pytest
 from anyio import wait_all_tasks_blocked
 
-from mcpguard.upstreams.peer import METHOD_NOT_FOUND, Bounds, Peer, Refused, ServerError
+from mcpguard.upstreams.conversation import METHOD_NOT_FOUND, Bounds, Refused, ServerError
+from mcpguard.upstreams.peer import Peer
 from mcpguard.upstreams.transports.transport import TransportEnded
 
 pytestmark = pytest.mark.anyio
@@ -60,29 +61,26 @@ class Conversation:
 
     def __init__(self, bounds: Bounds | None = None) -> None:
         self.server = Played()
-        self.news: list[tuple[str, object]] = []
-        self.hold_news = anyio.Event()
-        self.hold_news.set()
+        self.news: list[tuple[str, object, object]] = []
         self.answers = anyio.Event()
         self.answers.set()
         self.peer = Peer(self.server, self._asked, self._told, bounds)
         self.outcomes: list[object] = []
 
-    async def ask(self, method: str, params: dict[str, Any] | None = None) -> None:
+    async def ask(self, method: str, origin: object = None) -> None:
         try:
-            self.outcomes.append(await self.peer.request(method, params))
+            self.outcomes.append(await self.peer.request(method, origin=origin))
         except (ServerError, TransportEnded) as error:
             self.outcomes.append(error)
 
-    async def _asked(self, method: str, params: object) -> dict[str, Any]:
+    async def _asked(self, method: str, params: object, origin: object) -> dict[str, Any]:
         if method == "unknown":
             raise Refused(METHOD_NOT_FOUND, "no such method")
         await self.answers.wait()
-        return {"asked": method, "with": params}
+        return {"asked": method, "with": params, "for": origin}
 
-    async def _told(self, method: str, params: object) -> None:
-        await self.hold_news.wait()
-        self.news.append((method, params))
+    def _told(self, method: str, params: object, origin: object) -> None:
+        self.news.append((method, params, origin))
 
 
 @asynccontextmanager
@@ -189,7 +187,8 @@ async def test_a_request_of_the_server_during_a_call_does_not_block_its_answer()
         assert talk.outcomes == [{}]
         talk.answers.set()
         await wait_all_tasks_blocked()
-        assert talk.server.heard[-1] == {"jsonrpc": "2.0", "id": "s1", "result": {"asked": "roots/list", "with": None}}
+        answer = {"asked": "roots/list", "with": None, "for": None}
+        assert talk.server.heard[-1] == {"jsonrpc": "2.0", "id": "s1", "result": answer}
 
 
 async def test_what_is_refused_is_answered_with_an_error() -> None:
@@ -219,20 +218,32 @@ async def test_a_flood_of_requests_whose_refusals_are_not_read_is_dropped() -> N
         assert sorted(said["id"] for said in talk.server.heard) == [0, 1, 2, 3, 4, 5]
 
 
-async def test_notifications_come_in_order_and_a_flood_loses_the_oldest_only() -> None:
-    async with conversing(Bounds(notifications=5)) as (talk, tasks):
-        for number in range(3):
-            await talk.server.say(method="n", params={"number": number})
-        assert [params for _, params in talk.news] == [{"number": number} for number in range(3)]
-        talk.news.clear()
-        talk.hold_news = anyio.Event()
-        for number in range(20):
-            await talk.server.say(method="n", params={"number": number})
+async def test_notifications_come_in_order_and_before_the_answer_that_follows_them() -> None:
+    async with conversing() as (talk, tasks):
         tasks.start_soon(talk.ask, "a")
         await wait_all_tasks_blocked()
-        await talk.server.say(id=talk.server.heard[0]["id"], result={})
-        assert talk.outcomes == [{}]  # nobody who waits for an answer waits for these
-        talk.hold_news.set()
+        for number in range(3):
+            await talk.server.say(method="n", params={"number": number})
+        assert [params for _, params, _ in talk.news] == [{"number": number} for number in range(3)]
+        assert talk.outcomes == []
+
+
+async def test_what_a_server_says_is_put_to_the_only_request_in_progress_and_never_guessed() -> None:
+    async with conversing() as (talk, tasks):
+        await talk.server.say(method="before")
+        tasks.start_soon(talk.ask, "a", "call a")
         await wait_all_tasks_blocked()
-        assert [params for _, params in talk.news] == [{"number": number} for number in (0, 15, 16, 17, 18, 19)]
-        assert talk.peer.counts.dropped == 14
+        await talk.server.say(method="during one")
+        tasks.start_soon(talk.ask, "b", "call b")
+        await wait_all_tasks_blocked()
+        await talk.server.say(method="during two")
+        await talk.server.say(id=talk.server.heard[0]["id"], result={})
+        await talk.server.say(method="after the first")
+        await talk.server.say(id="s", method="roots/list")
+        assert [(method, origin) for method, _, origin in talk.news] == [
+            ("before", None),
+            ("during one", "call a"),
+            ("during two", None),
+            ("after the first", "call b"),
+        ]
+        assert talk.server.heard[-1]["result"]["for"] == "call b"
