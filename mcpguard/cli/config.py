@@ -7,11 +7,14 @@ from typing import Annotated
 import typer
 
 from mcpguard.cli.common import As, Config, DataDir, Output, loaded, print_json, print_table
+from mcpguard.domain.launches import Declared, RemoteLaunch, StdioLaunch
 from mcpguard.settings.document import json_schema
 from mcpguard.settings.fields import Json, public
 from mcpguard.settings.load import Loaded
+from mcpguard.settings.servers import Servers
 
 app = typer.Typer(help="Show and check the settings.", no_args_is_help=True)
+_SERVER = ("server", "transport", "reached by", "environment or headers")
 
 
 @app.command()
@@ -20,13 +23,17 @@ def show(
     data_dir: DataDir = None,
     output: As = Output.TABLE,
 ) -> None:
-    """Print every setting, its value and where the value came from. Of secrets only whether they are set."""
+    """Print every setting, its value and where it came from, and every server. Of secrets only whether they are set."""
     found = loaded(config, data_dir=data_dir)
     match output:
         case Output.JSON:
             print_json(_report(found))
         case Output.TABLE:
             print_table(("key", "value", "source"), _rows(found))
+            if found.servers.servers:
+                typer.echo()
+                print_table(_SERVER, map(_server_row, found.servers.servers))
+    _tell(found.servers)
 
 
 @app.command()
@@ -35,7 +42,10 @@ def check(
     data_dir: DataDir = None,
 ) -> None:
     """Check the file together with the environment, as a start would read them, and report every problem."""
-    loaded(file, data_dir=data_dir)
+    found = loaded(file, data_dir=data_dir)
+    _tell(found.servers)
+    if found.servers.problems:
+        raise typer.Exit(1)
     typer.echo("ok")
 
 
@@ -50,7 +60,8 @@ def _report(found: Loaded) -> dict[str, object]:
         {"key": key, "value": value, "source": found.sources[key]} for key, value in public(found.settings).items()
     ]
     file = None if found.config_file is None else str(found.config_file)
-    return {"version": found.settings.version, "config_file": file, "settings": settings}
+    servers = [_server(each) for each in found.servers.servers]
+    return {"version": found.settings.version, "config_file": file, "settings": settings, "servers": servers}
 
 
 def _rows(found: Loaded) -> Iterator[tuple[str, ...]]:
@@ -62,3 +73,38 @@ def _shown(value: Json) -> str:
     if value is None:
         return "not set"
     return ", ".join(value) or "none" if isinstance(value, list) else str(value)
+
+
+def _tell(servers: Servers) -> None:
+    for problem in servers.problems:
+        typer.echo(problem, err=True)
+    for notice in servers.notices:
+        typer.echo(f"notice: {notice}", err=True)
+
+
+def _server(server: Declared) -> dict[str, object]:
+    """Of the environment, the headers, the arguments and a URL's query no value: each may be a secret."""
+    common = {"name": server.name, "label": server.label, "enabled": server.enabled, "era": server.era}
+    how: dict[str, object]
+    match server.launch:
+        case StdioLaunch(command, arguments, environment, folder, framing):
+            how = {"command": command, "arguments": len(arguments), "environment": list(environment)}
+            how |= {"folder": folder, "framing": framing}
+        case RemoteLaunch(_, url, headers):
+            how = {"url": _without_query(url), "headers": list(headers)}
+    return common | {"timeout": server.timeout, "transport": server.launch.transport} | how
+
+
+def _server_row(server: Declared) -> tuple[str, ...]:
+    match server.launch:
+        case StdioLaunch(command, arguments, names):
+            reached = f"{command} ({len(arguments)} arguments)" if arguments else command
+        case RemoteLaunch(_, url, names):
+            reached = _without_query(url)
+    state = "" if server.enabled else " (disabled)"
+    return server.name + state, server.launch.transport, reached, ", ".join(names) or "nothing"
+
+
+def _without_query(url: str) -> str:
+    path, mark, _query = url.partition("?")
+    return f"{path}{mark}…" if mark else path

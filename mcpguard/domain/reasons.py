@@ -43,6 +43,11 @@ class Reason(StrEnum):
         "This server is not connected now.",
         "Nothing was sent; try again later.",
     )
+    SERVER_LOST = (
+        "server:lost",
+        "The connection to the server ended during the call; whether it was executed is unknown.",
+        "Find out what happened by a call that only reads before you do it again.",
+    )
     SERVER_BUSY = (
         "server:busy",
         "Too many calls are waiting for this server.",
@@ -66,7 +71,7 @@ class Reason(StrEnum):
     CAPABILITY_UNKNOWN = (
         "capability:unknown",
         "No such capability is within your reach.",
-        "Search for it with retrieve_tools, and use the name it gives.",
+        "List or search what there is, and use the name that is given there.",
     )
     INTENT_UNDERSTATED = (
         "intent:understated",

@@ -19,6 +19,8 @@ class RecordKind(StrEnum):
     RELEASED = "released"
     CLOSED = "closed"
     RESUMED = "resumed"
+    DISCLOSED = "disclosed"
+    TURNED_AWAY = "turned_away"
     LOST = "lost"
     PRUNED = "pruned"
 
@@ -33,6 +35,7 @@ class Opening:
     intent: Intent
     face: Face
     verdict: Verdict
+    method: str = ""
     effect: Effect | None = None
     fingerprint: Fingerprint | None = None
     rules: tuple[str, ...] = ()

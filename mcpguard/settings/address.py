@@ -44,6 +44,14 @@ def host_header(value: str) -> str:
     return value.lower()
 
 
+def network(value: str) -> str:
+    """Accept a network in CIDR form, or one address."""
+    try:
+        return str(ipaddress.ip_network(value))
+    except ValueError:
+        raise ValueError("must be a network such as 127.0.0.0/8 or fd00::/8, with no host bits set") from None
+
+
 def _is_loopback(host: str, *, bracketed: bool) -> bool:
     if host == "localhost":
         return not bracketed

@@ -11,11 +11,15 @@ from pydantic.fields import FieldInfo
 from mcpguard.settings.fields import Leaf, groups, leaves
 from mcpguard.settings.model import Settings
 from mcpguard.settings.phrases import default, kind
+from mcpguard.settings.servers import MOST_SECONDS, MOST_SERVERS
 
 EXAMPLE: Final = """\
 {
   "mcpServers": {
-    "github": { "command": "npx", "args": ["-y", "@modelcontextprotocol/server-github"] }
+    "github": { "command": "npx", "args": ["-y", "@modelcontextprotocol/server-github"],
+                "env": { "GITHUB_TOKEN": "${env:GITHUB_TOKEN}" } },
+    "wiki": { "type": "http", "url": "https://wiki.example/mcp",
+              "headers": { "Authorization": "Bearer ${file:/run/secrets/wiki}" }, "timeout": 30 }
   },
   "mcpguard": {
     "listen": "127.0.0.1:9090",
@@ -45,13 +49,41 @@ that a change takes effect when the running guard gets SIGHUP, **restart** that 
 ## The file
 
 One JSON file: the one named by `--config`, else by `MCPGUARD_CONFIG`, else `config.json` in the user's configuration
-folder for mcpguard (on Linux `~/.config/mcpguard`) if it is there. Settings stand below `mcpguard`, and nothing else
-in the file is read as a setting; an MCP client's own file is therefore a valid one.
+folder for mcpguard (on Linux `~/.config/mcpguard`) if it is there. Settings stand below `mcpguard`, servers below
+`mcpServers`, and nothing else in the file is read; an MCP client's own file is therefore a valid one.
 
 ```json
 {EXAMPLE}```
 
 The file is UTF-8 and at most 1 MiB. A key that appears twice in one object is an error, as are `NaN` and `Infinity`.
+
+## Servers
+
+`mcpServers`, or `servers`, holds an object with an entry for each server, or a list of entries that have an `id` or a
+`name`. The name that agents see is the label in lower case, with `-` for other characters than letters, digits, `-`
+and `_`; labels that become the same name are all refused. At most {MOST_SERVERS} servers are read.
+
+- `command`, `args`: program and arguments, which no shell reads; `command` may also be a list of both
+- `env`, `cwd`: variables for it, besides the few that it needs to run at all; its working directory, a whole path
+- `framing`: how messages are told apart on its streams: `lines` (the default) or `headers`
+- `url`, `headers`: where a server listens that runs already, and what to send with every request
+- `type`: `stdio`, `http` (also `streamable-http`) or `sse`; by default what `command` or `url` suggests
+- `disabled`, `enabled`: whether it is left alone
+- `timeout`: seconds that a call may take, at most {MOST_SECONDS}
+- `era`: `auto` (the default), `legacy` or `modern`: the era of the protocol to speak
+
+Further names for the same are `transport` and `protocol` (`type`), `httpUrl` and `serverUrl` (`url`), and
+`working_dir` (`cwd`). Every other key is ignored with a notice. So is every key that grants trust, such as
+`autoApprove`, `trust` or `quarantined`: nothing in a file approves a server.
+
+Values of `env` and `headers` may hold references, which are resolved when the server is started and never shown:
+`${{env:NAME}}` is a variable of mcpguard's own environment, `${{file:/path}}` the content of a file (UTF-8, at most 64
+KiB, one newline at its end ignored) below a folder that `upstreams.secret_folders` names. They stand nowhere else, and
+the forms of other programs, such as `${{NAME}}` or `${{input:name}}`, are refused with what to write instead.
+
+An entry that is wrong keeps out that one server. `mcpguard config check` names everything that is wrong, and `mcpguard
+config show` lists the servers with the names of their variables and headers, but without values, arguments and the
+query of a URL.
 
 ## The environment
 

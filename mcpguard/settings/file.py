@@ -1,8 +1,7 @@
-"""The layer of the configuration file: the object under `mcpguard` in one JSON file.
+"""The configuration file, one JSON file: the layer of the object under `mcpguard`, and the servers it declares.
 
-The rest of the file belongs to others (`mcpServers`, `servers`, a client's own keys) and is not looked at here. The
-file is strict JSON up to 1 MiB. A file that was asked for by name must exist; the one at the platform's usual place
-need not.
+The rest of the file belongs to others (a client's own keys) and is not looked at. The file is strict JSON up to 1 MiB.
+A file that was asked for by name must exist; the one at the platform's usual place need not.
 """
 
 from collections.abc import Mapping
@@ -16,6 +15,7 @@ from mcpguard.settings.fields import groups
 from mcpguard.settings.layer import LEAVES, Layer
 from mcpguard.settings.model import Settings
 from mcpguard.settings.problems import Origin, unknown
+from mcpguard.settings.servers import Servers, declared
 
 LARGEST_FILE: Final = 1024 * 1024
 GROUPS: Final = groups(Settings)
@@ -34,23 +34,23 @@ def read(path: Path) -> bytes | None:
         return None
 
 
-def from_file(path: Path, data: bytes) -> Layer:
+def from_file(path: Path, data: bytes) -> tuple[Layer, Servers]:
     layer = Layer("file")
     try:
         whole = parse(data, max_bytes=LARGEST_FILE)
     except StrictError as error:
         place = f", line {error.line}, column {error.column}" if error.line is not None else ""
         layer.problems.append(f"{path}{place}: {error.message}")
-        return layer
+        return layer, Servers()
     if not isinstance(whole, dict):
         layer.problems.append(f'{path} must hold a JSON object, with our settings under "mcpguard"')
-        return layer
+        return layer, Servers()
     ours = whole.get("mcpguard", {})
     if isinstance(ours, dict):
         _take(layer, path, ours, "")
     else:
         layer.problems.append(f"mcpguard in {path} must be an object")
-    return layer
+    return layer, declared(whole)
 
 
 def _take(layer: Layer, path: Path, members: Mapping[str, object], prefix: str) -> None:

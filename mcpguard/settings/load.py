@@ -4,6 +4,7 @@ Rules kept here:
 1. Only what is handed in is read: the caller passes the environment (the platform's usual folders excepted).
 2. All problems are reported at once, and then nothing is returned: there are no half-loaded settings.
 3. A value that a higher layer overrides is not judged; a key that is unknown is refused wherever it stands.
+4. What is wrong with a server that the file declares keeps only that server out; it is told with other problems.
 """
 
 from collections.abc import Iterator, Mapping
@@ -21,20 +22,24 @@ from mcpguard.settings.layer import LEAVES, Layer, Root
 from mcpguard.settings.model import Settings
 from mcpguard.settings.phrases import kind
 from mcpguard.settings.problems import Origin, SettingsError
+from mcpguard.settings.servers import Servers
+
+_Found = tuple[Path | None, Layer, Servers]
 
 
 @dataclass(frozen=True, slots=True)
 class Loaded:
-    """The settings, and for every key where its value was given."""
+    """The settings, for every key where its value was given, and the servers that the file declares."""
 
     settings: Settings
     sources: Mapping[str, str]
     config_file: Path | None
+    servers: Servers
 
 
 def load(cli: Mapping[str, object], environ: Mapping[str, str], config: Path | None) -> Loaded:
     """Return the settings or raise SettingsError. `config` is the file named on the command line, if one is."""
-    path, file = _file(config, environ)
+    path, file, servers = _file(config, environ)
     layers = (command_line(cli), environment(environ), file)
     origins = {key: origin for layer in reversed(layers) for key, origin in layer.origins.items()}
     problems = [problem for layer in layers for problem in layer.problems]
@@ -42,14 +47,14 @@ def load(cli: Mapping[str, object], environ: Mapping[str, str], config: Path | N
         settings = Root(_build_sources=(layers, {})).mcpguard
     except ValidationError as error:
         problems.extend(dict.fromkeys(_sentences(error, origins)))
-        raise SettingsError(problems) from None
+        raise SettingsError([*problems, *servers.problems]) from None
     if problems:
-        raise SettingsError(problems)
+        raise SettingsError([*problems, *servers.problems])
     sources = {key: origins[key].label if key in origins else "default" for key in LEAVES}
-    return Loaded(settings, MappingProxyType(sources), path)
+    return Loaded(settings, MappingProxyType(sources), path, servers)
 
 
-def _file(config: Path | None, environ: Mapping[str, str]) -> tuple[Path | None, Layer]:
+def _file(config: Path | None, environ: Mapping[str, str]) -> _Found:
     """Find the configuration file: the one named on the command line, else in the environment, else the usual one."""
     if config is not None:
         return _named_file(config, "on the command line")
@@ -59,25 +64,25 @@ def _file(config: Path | None, environ: Mapping[str, str]) -> tuple[Path | None,
     try:
         data = read(path)
     except OSError as error:
-        return None, _refused(f"{path} cannot be read: {error.strerror}")
-    return (None, Layer("file")) if data is None else (path, from_file(path, data))
+        return _refused(f"{path} cannot be read: {error.strerror}")
+    return (None, Layer("file"), Servers()) if data is None else (path, *from_file(path, data))
 
 
-def _named_file(named: Path, how: str) -> tuple[Path | None, Layer]:
+def _named_file(named: Path, how: str) -> _Found:
     path = named.absolute()
     try:
         data = read(path)
     except OSError as error:
-        return None, _refused(f"{path}, named {how}, cannot be read: {error.strerror}")
+        return _refused(f"{path}, named {how}, cannot be read: {error.strerror}")
     if data is None:
-        return None, _refused(f"{path}, named {how}, does not exist")
-    return path, from_file(path, data)
+        return _refused(f"{path}, named {how}, does not exist")
+    return path, *from_file(path, data)
 
 
-def _refused(problem: str) -> Layer:
+def _refused(problem: str) -> _Found:
     layer = Layer("file")
     layer.problems.append(problem)
-    return layer
+    return None, layer, Servers()
 
 
 def _sentences(error: ValidationError, origins: Mapping[str, Origin]) -> Iterator[str]:

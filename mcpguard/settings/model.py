@@ -22,7 +22,7 @@ from pydantic import (
     field_validator,
 )
 
-from mcpguard.settings.address import host_header, loopback, split
+from mcpguard.settings.address import host_header, loopback, network, split
 from mcpguard.settings.fields import DefaultIs, Live, Restart, public
 
 MIB: Final = 1024 * 1024
@@ -144,6 +144,73 @@ class Limits(Group):
     connections: Annotated[int, Field(ge=1, le=65_536), Restart] = 1000
     """Most network connections open at once; further ones are refused."""
 
+    sessions: Annotated[int, Field(ge=1, le=1_000_000), Restart] = 10_000
+    """Most sessions of agents at once; beyond it those that were idle for longest end."""
+
+    session_seconds: Annotated[float, Field(gt=0), Restart] = 3600.0
+    """Seconds after which an idle session of an agent ends."""
+
+    depth: Annotated[int, Field(ge=8, le=200), Restart] = 64
+    """Deepest nesting of a message; deeper ones are refused."""
+
+    client_calls: Annotated[int, Field(ge=1, le=10_000), Restart] = 64
+    """Requests that one session or stream of an agent may have in progress; further ones are refused."""
+
+    page: Annotated[int, Field(ge=1, le=100_000), Restart] = 1000
+    """Most entries of a list that are given at once; the rest follows with a cursor."""
+
+
+class Upstreams(Group):
+    """The servers that the guard stands in front of, and the connections to them."""
+
+    connect_seconds: Annotated[float, Field(gt=0, le=600), Restart] = 60.0
+    """Seconds in which a server must have started, agreed on a protocol and listed what it offers."""
+
+    probe_seconds: Annotated[float, Field(gt=0, le=60), Restart] = 5.0
+    """Seconds a server has to answer in the newest revision of the protocol before the older handshake is tried."""
+
+    call_seconds: Annotated[float, Field(gt=0, le=86_400), Restart] = 300.0
+    """Seconds a call may take, unless the server's own `timeout` says otherwise."""
+
+    health_seconds: Annotated[float, Field(gt=0, le=3600), Restart] = 30.0
+    """Seconds between two signs of life that are asked of a server which has nothing to do."""
+
+    health_timeout: Annotated[float, Field(gt=0, le=600), Restart] = 10.0
+    """Seconds in which a sign of life must come; the connection is made anew otherwise."""
+
+    retry_seconds: Annotated[float, Field(gt=0, le=600), Restart] = 1.0
+    """Seconds before the first new attempt after a connection failed; each further pause is twice as long."""
+
+    retry_most_seconds: Annotated[float, Field(gt=0, le=3600), Restart] = 60.0
+    """Longest pause in seconds; a connection that held for as long begins with short pauses again."""
+
+    settle_seconds: Annotated[float, Field(ge=0, le=60), Restart] = 5.0
+    """Seconds after the start for which lists wait for servers that are still connecting for the first time."""
+
+    concurrency: Annotated[int, Field(ge=1, le=1024), Restart] = 32
+    """Calls that one server works on at once; further ones wait."""
+
+    queue: Annotated[int, Field(ge=0, le=65_536), Restart] = 256
+    """Calls that may wait for one server; further ones are refused."""
+
+    message_bytes: Annotated[int, Field(ge=1024, le=256 * MIB), Restart] = 16 * MIB
+    """Largest message in bytes that is taken from a server; a larger one ends what it belongs to."""
+
+    list_pages: Annotated[int, Field(ge=1, le=10_000), Restart] = 100
+    """Most pages of one list that are read from a server; a longer list is refused whole."""
+
+    list_entries: Annotated[int, Field(ge=1, le=100_000), Restart] = 5000
+    """Most entries of one list that are read from a server; a longer list is refused whole."""
+
+    log_bytes: Annotated[int, Field(ge=4096, le=1024 * MIB), Restart] = MIB
+    """Size in bytes at which the log of a server's standard error is begun anew; one older file is kept."""
+
+    networks: Annotated[tuple[Annotated[str, AfterValidator(network)], ...], Restart] = ()
+    """Networks besides the public internet that the URLs of servers may lead to, such as `127.0.0.0/8`."""
+
+    secret_folders: Annotated[tuple[str, ...], Restart] = ()
+    """Folders whose files `${file:…}` may name in the environment and the headers of a server."""
+
 
 class Settings(Group):
     """The whole configuration of one guard."""
@@ -162,6 +229,12 @@ class Settings(Group):
         Restart,
     ] = Field(default_factory=_default_data_dir)
     """Directory for all that is kept: database, keys, sockets. A relative path starts at the working directory."""
+
+    separator: Annotated[Literal["::", "__", "."], Restart] = "::"
+    """What stands between server and name on the direct face; some models take no colons. All are understood."""
+
+    upstreams: Upstreams = Field(default_factory=Upstreams)
+    """The servers that the guard stands in front of, and the connections to them."""
 
     store: Store = Field(default_factory=Store)
     """The database."""

@@ -23,7 +23,8 @@ def test_show_prints_every_setting_with_its_source(write: WriteFile, tmp_path: P
     long = str(tmp_path / ("d" * 100))
     result = run("show", "--config", str(path), "--data-dir", long, MCPGUARD_HOSTS="[::1]:80,b")
     assert (result.exit_code, result.stderr) == (0, "")
-    head, *lines = (line.rstrip() for line in result.stdout.splitlines())
+    settings, _, _servers = result.stdout.partition("\n\n")
+    head, *lines = (line.rstrip() for line in settings.splitlines())
     assert head.split() == ["key", "value", "source"]
     rows = dict(line.split(maxsplit=1) for line in lines)
     assert list(rows) == list(leaves(Settings))

@@ -1,0 +1,27 @@
+"""How it stands with the connection to an upstream. Whether it may be used is another question (`standing`)."""
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+
+class ConnectionState(StrEnum):
+    """How far the connection to an upstream has come."""
+
+    DISCONNECTED = "disconnected"
+    CONNECTING = "connecting"
+    AUTHENTICATING = "authenticating"
+    READY = "ready"
+    ERROR = "error"
+
+
+@dataclass(frozen=True, slots=True)
+class Condition:
+    """The state of a connection, since when (UTC, microseconds), and what went wrong last."""
+
+    state: ConnectionState
+    since: int
+    error: str = ""
+    next_try: int | None = None
+    protocol: str = ""
+    server: str = ""
+    attempts: int = 0

@@ -1,0 +1,32 @@
+"""What the fleet tells those above it. News travels up; nobody below waits for what becomes of it."""
+
+from dataclasses import dataclass
+
+from mcpguard.domain.connections import Condition
+from mcpguard.domain.listings import Listing
+
+
+@dataclass(frozen=True, slots=True)
+class Stood:
+    """The connection to a server came to stand otherwise."""
+
+    server: str
+    condition: Condition
+
+
+@dataclass(frozen=True, slots=True)
+class Listed:
+    """A server was listed whole."""
+
+    server: str
+    listing: Listing
+
+
+@dataclass(frozen=True, slots=True)
+class Removed:
+    """A server is no longer wanted, and its connection has ended."""
+
+    server: str
+
+
+News = Stood | Listed | Removed

@@ -1,0 +1,130 @@
+"""One server's entry in the file, read key by key.
+
+Rules kept here:
+1. A key that is given must have the form that it is read as; nothing is converted. `null` is the same as not given.
+2. A sentence names the place and what was expected there. No sentence repeats a value; names that others chose are
+   shortened and made visible.
+3. What is left over is not read, and is named. What would grant trust is named apart: nothing in a file approves.
+"""
+
+import re
+from collections.abc import Iterable, Mapping
+from enum import StrEnum
+from typing import Final, TypeVar
+
+from mcpguard.settings.references import unreferenced
+from mcpguard.text.visible import visible
+
+MOST_NAMED: Final = 10
+_LONGEST_NAME: Final = 60
+_PLAIN: Final = re.compile(r"[A-Za-z0-9_-]+")
+_TRUST: Final = frozenset(
+    {
+        "allowalltools", "alwaysallow", "alwaysallowed", "approved", "autoapprove", "autoapproved", "autoapprovetools",
+        "autoapprovetoolchanges", "autoapprovedtools", "autorun", "effect", "effects", "quarantine", "quarantined",
+        "skipquarantine", "standing", "trust", "trusted", "trustmode",
+    }
+)  # fmt: skip
+
+Word = TypeVar("Word", bound=StrEnum)
+
+
+def named(name: str) -> str:
+    """A name that others chose, fit for a sentence."""
+    return visible(name if len(name) <= _LONGEST_NAME else name[:_LONGEST_NAME] + "…")
+
+
+def below(place: str, name: str) -> str:
+    """The place of a member: `mcpServers.github`, or `mcpServers["my server"]`."""
+    return f"{place}.{named(name)}" if _PLAIN.fullmatch(name) else f'{place}["{named(name)}"]'
+
+
+def enumerated(names: Iterable[str]) -> str:
+    """All names, or the first few and how many there are besides."""
+    every = list(names)
+    more = f" and {len(every) - MOST_NAMED} more" if len(every) > MOST_NAMED else ""
+    return ", ".join(every[:MOST_NAMED]) + more
+
+
+class Entry:
+    """What an entry still holds, and what was found wrong with it."""
+
+    def __init__(self, place: str, members: Mapping[str, object]) -> None:
+        self.place = place
+        self.problems: list[str] = []
+        self.notices: list[str] = []
+        self._left = {name: value for name, value in members.items() if value is not None}
+
+    def wrong(self, key: str, sentence: str) -> None:
+        """`key` is one of ours, or what `below` made."""
+        self.problems.append(f"{self.place}.{key} {sentence}")
+
+    def take(self, *names: str) -> tuple[str, object] | None:
+        """The key and the value that one of the names has; they are names for one thing."""
+        given = {name: self._left.pop(name) for name in names if name in self._left}
+        if not given:
+            return None
+        (name, value), *others = given.items()
+        if any(other != value for _, other in others):
+            self.wrong(name, f"says something else than {enumerated(other for other, _ in others)}; give one of them")
+        return name, value
+
+    def text(self, key: str, value: object, *, blank: bool = False) -> str | None:
+        """The value if it is a text without a reference, and is there at all."""
+        if not isinstance(value, str):
+            self.wrong(key, "must be text")
+        elif not blank and not value.strip():
+            self.wrong(key, "is empty")
+        elif "\0" in value:
+            self.wrong(key, "holds a NUL character")
+        elif remedy := unreferenced(value):
+            self.wrong(key, remedy)
+        else:
+            return value
+        return None
+
+    def texts(self, key: str, value: object) -> tuple[str, ...]:
+        if not isinstance(value, list):
+            self.wrong(key, "must be a list of texts")
+            return ()
+        checked = (self.text(f"{key}[{index}]", each, blank=True) for index, each in enumerate(value))
+        return tuple(each for each in checked if each is not None)
+
+    def flag(self, name: str) -> bool | None:
+        given = self.take(name)
+        if given is not None and isinstance(given[1], bool):
+            return given[1]
+        if given is not None:
+            self.wrong(name, "must be true or false")
+        return None
+
+    def word(self, name: str, kind: type[Word], default: Word) -> Word:
+        given = self.take(name)
+        if given is None:
+            return default
+        if isinstance(given[1], str) and given[1] in {each.value for each in kind}:
+            return kind(given[1])
+        self.wrong(name, "must be one of " + ", ".join(kind))
+        return default
+
+    def seconds(self, name: str, most: int) -> float | None:
+        given = self.take(name)
+        value = None if given is None else given[1]
+        if isinstance(value, int | float) and not isinstance(value, bool) and 0 < value <= most:
+            return float(value)
+        if given is not None:
+            self.wrong(name, f"must be a number of seconds (not milliseconds) above 0, at most {most}")
+        return None
+
+    def needless(self, why: str, *names: str) -> None:
+        """Leave out keys that mean nothing here; only one that holds something is worth a word."""
+        given = [name for name in names if self._left.pop(name, None) not in (None, "", [], {})]
+        if given:
+            self.notices.append(f"{self.place}: ignored {enumerated(given)} ({why})")
+
+    def leave_the_rest(self) -> None:
+        trust = {name: None for name in self._left if re.sub("[-_]", "", name).casefold() in _TRUST}
+        other = [name for name in self._left if name not in trust]
+        for names, why in ((trust, "nothing in a file approves a server"), (other, "not known to mcpguard")):
+            if names:
+                self.notices.append(f"{self.place}: ignored {enumerated(map(named, names))} ({why})")
