@@ -17,6 +17,8 @@ import anyio
 from anyio import CapacityLimiter, to_thread
 
 HIGH_WATER = 1_048_576
+RUNNING: set[int] = set()
+"""The processes that were started here and have not been waited for."""
 
 
 class Ended(Exception):
@@ -39,6 +41,7 @@ class Child:
             start_new_session=True,
         )
         self.pid = self._process.pid
+        RUNNING.add(self.pid)
         self.input = _number(self._process.stdin)
         self.output = _number(self._process.stdout)
         self.errors = _number(self._process.stderr)
@@ -66,6 +69,7 @@ class Child:
             self._process.stdin.close()
 
     def close(self) -> None:
+        RUNNING.discard(self.pid)
         self.close_input()
         for pipe in (self._process.stdout, self._process.stderr):
             if pipe is not None and not pipe.closed:

@@ -1,0 +1,132 @@
+"""The fleet: which upstreams are wanted, and a supervisor for each of them.
+
+Rules kept here:
+1. Each upstream has a task of its own; starting, failing or stopping one delays no other.
+2. What changed is stopped before it is started anew. What is no longer wanted is unreachable at once, and then stopped.
+3. Nothing is sent without a permit, which shows that the verdict is stored.
+"""
+
+from collections.abc import Callable, Iterable, Mapping
+from types import TracebackType
+from typing import Any, Self
+
+import anyio
+import structlog
+
+from mcpguard.domain.connections import Condition
+from mcpguard.domain.counterpart import Counterpart
+from mcpguard.domain.errors import GuardError
+from mcpguard.domain.launches import Declared
+from mcpguard.domain.news import Removed
+from mcpguard.domain.records import Permit
+from mcpguard.upstreams.supervisor import Supervisor, Surroundings
+
+log = structlog.get_logger("mcpguard.upstreams")
+
+
+class Unreachable(GuardError):
+    """There is no connection to the server now; nothing was sent."""
+
+
+class Overdue(GuardError):
+    """The server did not answer in time; what it did is unknown."""
+
+
+class Turn:
+    """A place at a server, for one call. `async with` waits for it; raises Busy, or Unreachable."""
+
+    def __init__(self, supervisor: Supervisor | None, seconds: float) -> None:
+        self._supervisor = supervisor
+        self._seconds = seconds
+
+    async def __aenter__(self) -> Self:
+        if self._supervisor is None or self._supervisor.connection is None:
+            raise Unreachable
+        await self._supervisor.turns.__aenter__()
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._supervisor is not None:
+            await self._supervisor.turns.__aexit__(kind, error, trace)
+
+    def reachable(self) -> None:
+        """Raises Unreachable if the connection was lost while the call waited for its place."""
+        if self._supervisor is None or self._supervisor.connection is None:
+            raise Unreachable
+
+    async def send(
+        self, _permit: Permit, method: str, params: Mapping[str, Any], counterpart: Counterpart
+    ) -> dict[str, Any]:
+        """What the server answers. Raises ServerError with its error, Overdue, or TransportEnded."""
+        connection = self._supervisor.connection if self._supervisor else None
+        if connection is None:
+            raise Unreachable
+        with anyio.move_on_after(self._seconds):
+            return await connection.call(method, params, counterpart)
+        raise Overdue
+
+
+class Fleet:
+    """All upstreams. `run` has to run for anything to happen."""
+
+    def __init__(self, around: Surroundings) -> None:
+        self._around = around
+        self._wanted: dict[str, Declared] = {}
+        self._supervisors: dict[str, Supervisor] = {}
+        self._scopes: dict[str, anyio.CancelScope] = {}
+        self._kept: set[str] = set()
+        self._start: Callable[[str], object] | None = None
+
+    async def run(self) -> None:
+        """Keep what is wanted, until cancelled; then everything is stopped."""
+        async with anyio.create_task_group() as tasks:
+            self._start = lambda name: tasks.start_soon(self._keep, name, name=f"upstream {name}")
+            self._adjust()
+            await anyio.sleep_forever()
+
+    def want(self, wanted: Iterable[Declared]) -> None:
+        """From now on these are wanted, as they stand here, and no others."""
+        before, self._wanted = self._wanted, {declared.name: declared for declared in wanted if declared.enabled}
+        for name, declared in before.items():
+            if self._wanted.get(name) != declared and name in self._scopes:
+                self._scopes[name].cancel()
+                self._supervisors.pop(name, None)
+        self._adjust()
+
+    def restart(self, name: str) -> bool:
+        """Whether there is such a server; its connection is made anew."""
+        supervisor = self._supervisors.get(name)
+        if supervisor is not None:
+            supervisor.restart()
+        return supervisor is not None
+
+    def conditions(self) -> dict[str, Condition]:
+        return {name: supervisor.condition for name, supervisor in sorted(self._supervisors.items())}
+
+    def turn(self, name: str) -> Turn:
+        """A place at this server, to be taken with `async with`."""
+        supervisor = self._supervisors.get(name)
+        own = supervisor.declared.timeout if supervisor else None
+        return Turn(supervisor, own or self._around.settings.call_seconds)
+
+    def _adjust(self) -> None:
+        if self._start is None:
+            return
+        for name in self._wanted.keys() - self._kept:
+            self._kept.add(name)
+            self._start(name)
+
+    async def _keep(self, name: str) -> None:
+        """One name: what is wanted under it, one after the other."""
+        try:
+            while (declared := self._wanted.get(name)) is not None:
+                supervisor = self._supervisors[name] = Supervisor(declared, self._around)
+                with anyio.CancelScope() as self._scopes[name]:
+                    await supervisor.run()
+        finally:
+            self._kept.discard(name)
+            self._supervisors.pop(name, None)
+            self._scopes.pop(name, None)
+            self._around.tell(Removed(name))

@@ -1,0 +1,116 @@
+"""Server-sent events, read from bytes as they come.
+
+Rules kept here:
+1. The same events come out however the bytes were cut, and the work is linear in the bytes, a byte at a time included.
+2. An event over the limit ends the stream before it is held whole; the events before it still count.
+3. The data of an event stays bytes: whoever reads it as JSON does so strictly. All three line ends are understood,
+   a byte order mark at the beginning and comments are passed over, and a block without data is no event.
+
+Knows no stream and no clock: bytes go in, events come out.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+_BOM = b"\xef\xbb\xbf"
+_LONGEST_FIELD = len(b"event: ")
+_LONGEST_NAME = 1024
+_DIGITS = 9
+
+
+class EventTooLarge(ValueError):
+    """The stream cannot be read any further."""
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """One event. `id` is the last one that the stream has named so far, which need not be this event's own."""
+
+    data: bytes
+    type: str = "message"
+    id: str = ""
+
+
+class EventParser:
+    """Takes bytes and gives events. `last_id` and `retry` (milliseconds) are what the stream has said of itself."""
+
+    def __init__(self, limit: int, last_id: str = "") -> None:
+        self.last_id = last_id
+        self.retry: int | None = None
+        self._limit = limit
+        self._buffer = bytearray()
+        self._searched = 0
+        self._begun = False
+        self._after_return = False
+        self._data = bytearray()
+        self._type = ""
+        self._next_id = last_id
+
+    def feed(self, data: bytes) -> Iterator[Event]:
+        """The events that `data` completes. Raises EventTooLarge once the stream is beyond reading."""
+        self._buffer += self._with_one_line_end(data)
+        if not self._begun and not self._begin():
+            return
+        while (line := self._line()) is not None:
+            if line:
+                self._field(line)
+            elif (event := self._complete()) is not None:
+                yield event
+
+    def _with_one_line_end(self, data: bytes) -> bytes:
+        """`data` with a newline for every line end. A return at the end may be half of one: the other half is none."""
+        if not data:
+            return data
+        if self._after_return and data.startswith(b"\n"):
+            data = data[1:]
+            if not data:
+                self._after_return = False
+                return data
+        self._after_return = data.endswith(b"\r")
+        return data.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
+
+    def _begin(self) -> bool:
+        if len(self._buffer) < len(_BOM) and _BOM.startswith(self._buffer):
+            return False
+        if self._buffer.startswith(_BOM):
+            del self._buffer[: len(_BOM)]
+        self._begun = True
+        return True
+
+    def _line(self) -> bytes | None:
+        end = self._buffer.find(b"\n", self._searched)
+        length = end if end >= 0 else len(self._buffer)
+        if length > self._limit + _LONGEST_FIELD:
+            raise EventTooLarge(f"an event is longer than {self._limit} bytes")
+        if end < 0:
+            self._searched = length
+            return None
+        line = bytes(self._buffer[:end])
+        del self._buffer[: end + 1]
+        self._searched = 0
+        return line
+
+    def _field(self, line: bytes) -> None:
+        name, _, value = line.partition(b":")
+        value = value.removeprefix(b" ")
+        match name:
+            case b"data":
+                if len(self._data) + len(value) > self._limit:
+                    raise EventTooLarge(f"an event is longer than {self._limit} bytes")
+                self._data += value
+                self._data += b"\n"
+            case b"event":
+                self._type = value[:_LONGEST_NAME].decode(errors="replace")
+            case b"id" if b"\0" not in value and len(value) <= _LONGEST_NAME:
+                self._next_id = value.decode(errors="replace")
+            case b"retry" if value.isdigit():
+                self.retry = int(value) if len(value) <= _DIGITS else 10**_DIGITS
+
+    def _complete(self) -> Event | None:
+        self.last_id = self._next_id
+        data, type_ = self._data, self._type
+        self._type = ""
+        if not data:
+            return None
+        self._data = bytearray()
+        return Event(bytes(data[:-1]), type_ or "message", self.last_id)

@@ -1,0 +1,116 @@
+"""What is said in the headers of our requests, in each era of the protocol.
+
+Rules kept here:
+1. Up to 2025-11-25 there is a session, whose id goes with everything after the answer to `initialize`, to the origin
+   that gave it and to no other. From 2026-07-28 on there is none, and each request repeats in its headers what it is.
+2. A request says for itself which revision it speaks until one has been agreed on; afterwards no request can leave the
+   era that was.
+3. Configured headers go to the origin that they were configured for.
+"""
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from mcp.shared.inbound import NAME_BEARING_METHODS, encode_header_value
+
+from mcpguard.codec import envelope
+from mcpguard.upstreams.conversation import Params
+from mcpguard.upstreams.transports.endings import Unanswered
+from mcpguard.upstreams.transports.http_pool import Headers
+from mcpguard.upstreams.transports.http_replies import Reply
+from mcpguard.upstreams.transports.remotes import Header, Place, Remote, mirrored
+
+INITIALIZE = "initialize"
+_POST = [
+    (b"Accept", b"application/json, text/event-stream"),
+    (b"Content-Type", b"application/json"),
+    (b"Accept-Encoding", b"identity"),
+]
+_GET = [(b"Accept", b"text/event-stream"), (b"Accept-Encoding", b"identity")]
+_AGENT = (b"User-Agent", b"mcpguard")
+_SESSION = re.compile(rb"[\x21-\x7e]{1,4096}")
+_VERSION = re.compile(r"[0-9A-Za-z.-]{1,40}")
+_SENDABLE = re.compile(r"[\x20-\x7e]{1,1024}")
+
+
+class Heading:
+    """The headers for one remote, and what they depend on."""
+
+    def __init__(self, remote: Remote) -> None:
+        self._origin = remote.place.origin
+        named = any(name.lower() == b"user-agent" for name, _ in remote.fields)
+        self._configured = remote.fields if named else (_AGENT, *remote.fields)
+        self._version: str | None = None
+        self._session: tuple[bytes, tuple[str, str, int]] | None = None
+
+    @property
+    def has_session(self) -> bool:
+        return self._session is not None
+
+    def speak(self, version: str) -> None:
+        self._version = version
+        if version in envelope.MODERN:
+            self._session = None
+
+    def modern(self, params: Params) -> str | None:
+        """The revision in which these parameters are sent, if it is of the modern era."""
+        if self._version is not None and self._version not in envelope.MODERN:
+            return None
+        said = envelope.meta(params).get(envelope.PROTOCOL, self._version)
+        return said if isinstance(said, str) and _VERSION.fullmatch(said) else self._version
+
+    def take_session(self, reply: Reply) -> None:
+        """Remember the session that the answer to `initialize` begins, if it begins one."""
+        given = reply.header(b"mcp-session-id")
+        if given and not _SESSION.fullmatch(given):
+            raise Unanswered("the server began a session whose id cannot be sent back")
+        self._session = (given, reply.place.origin) if given else None
+
+    def carried_session(self, reply: Reply) -> bool:
+        """Whether the session's id went with the request for this reply."""
+        return self._session is not None and self._session[1] == reply.place.origin
+
+    def asking(self, method: str, params: Params, extra: Mapping[str, str] | None = None) -> Headers:
+        """For a request or a notification."""
+        version = self.modern(params)
+        if version is None:
+            return self._with(_POST, in_session=method != INITIALIZE)
+        said = [*_POST, (b"MCP-Protocol-Version", version.encode()), (b"Mcp-Method", _encoded(method))]
+        if (name := _named(method, params)) is not None:
+            said.append((b"Mcp-Name", _encoded(name)))
+        return self._with(said + mirrored(extra or {}), in_session=False)
+
+    def answering(self) -> Headers:
+        """For an answer of ours."""
+        return self._with(_POST)
+
+    def listening(self, last_id: str = "") -> Headers:
+        """For a stream of events, from where it was left."""
+        resumed = [(b"Last-Event-ID", last_id.encode())] if _SENDABLE.fullmatch(last_id) else []
+        return self._with(_GET + resumed)
+
+    def _with(self, said: list[Header], *, in_session: bool = True) -> Headers:
+        """What was said, with what belongs to the place."""
+
+        def headers(place: Place) -> list[Header]:
+            found = [*said]
+            if place.origin == self._origin:
+                found += self._configured
+            if in_session and self._version is not None:
+                found.append((b"MCP-Protocol-Version", self._version.encode()))
+            if in_session and self._session is not None and self._session[1] == place.origin:
+                found.append((b"Mcp-Session-Id", self._session[0]))
+            return found
+
+        return headers
+
+
+def _encoded(value: str) -> bytes:
+    return encode_header_value(value).encode()
+
+
+def _named(method: str, params: Params) -> str | None:
+    key = "taskId" if method.startswith("tasks/") else NAME_BEARING_METHODS.get(method)
+    name: Any = (params or {}).get(key) if key else None
+    return name if isinstance(name, str) else None

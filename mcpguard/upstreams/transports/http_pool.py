@@ -1,0 +1,98 @@
+"""HTTP requests to one remote server, over connections that are kept for the next one.
+
+Rules kept here:
+1. What goes wrong with one request is that request's own, and says whether the server can have carried it out.
+2. A redirection is followed a few times, in the same method only, through the same gates, and never from TLS to none.
+   What was meant for one origin goes to no other: `Headers` are asked anew at every place.
+3. Nothing is sent twice. A connection that has been idle for a while is not used again, so that a request does not
+   meet a server that is just closing it.
+4. Nothing a server says is repeated in an error.
+"""
+
+import ssl
+from collections.abc import Callable
+
+import httpcore2
+import structlog
+
+from mcpguard.upstreams.transports.dialing import CONNECT_SECONDS, Dialer, Dialing
+from mcpguard.upstreams.transports.endings import Unanswered, Unsent
+from mcpguard.upstreams.transports.http_replies import Reply
+from mcpguard.upstreams.transports.remotes import BadRemote, Header, Place, Remote
+
+MOST_CONNECTIONS = 2048
+MOST_IDLE = 16
+IDLE_SECONDS = 4.0
+MOST_REDIRECTIONS = 5
+_FOLLOWED = {"GET": {301, 302, 303, 307, 308}, "POST": {307, 308}}
+_TIMES = {"timeout": {"connect": CONNECT_SECONDS, "pool": CONNECT_SECONDS}}
+_NEVER_SENT = (httpcore2.PoolTimeout, httpcore2.LocalProtocolError, httpcore2.UnsupportedProtocol)
+_FAILED = (httpcore2.NetworkError, httpcore2.TimeoutException, httpcore2.ProtocolError)
+
+Headers = Callable[[Place], list[Header]]
+log = structlog.get_logger("mcpguard.upstreams")
+
+
+class HttpPool:
+    """The connections to one remote."""
+
+    def __init__(self, remote: Remote, dialing: Dialing, trust: ssl.SSLContext) -> None:
+        self._start = remote.place
+        self._pool = httpcore2.AsyncConnectionPool(
+            ssl_context=trust,
+            max_connections=MOST_CONNECTIONS,
+            max_keepalive_connections=MOST_IDLE,
+            keepalive_expiry=IDLE_SECONDS,
+            network_backend=Dialer(dialing),
+        )
+
+    async def send(self, method: str, headers: Headers, body: bytes = b"", at: Place | None = None) -> Reply:
+        """The reply, whatever its status; whoever gets it closes it. Raises Unsent or Unanswered."""
+        place = at or self._start
+        reply = await self._once(method, place, headers(place), body)
+        for _ in range(MOST_REDIRECTIONS):
+            if not _leads_on(reply, method):
+                return reply
+            await reply.aclose()
+            place = _next(place, reply.header(b"location"))
+            try:
+                reply = await self._once(method, place, headers(place), body)
+            except Unsent as error:  # not to this place, but to the one before
+                raise Unanswered(f"the server redirects to where it cannot be followed: {error}") from error
+        if not _leads_on(reply, method):
+            return reply
+        await reply.aclose()
+        raise Unanswered("the server redirects too often")
+
+    async def _once(self, method: str, place: Place, headers: list[Header], body: bytes) -> Reply:
+        headers.append((b"Host", place.authority.encode()))
+        if method == "POST":
+            headers.append((b"Content-Length", b"%d" % len(body)))
+        request = httpcore2.Request(method, place.url, headers=headers, content=body, extensions=_TIMES)
+        try:
+            response = await self._pool.handle_async_request(request)
+        except _NEVER_SENT as error:
+            raise Unsent(f"the request could not be sent to {place.host}") from error
+        except _FAILED as error:
+            log.debug("upstream.failed", host=place.host, why=repr(error))
+            raise Unanswered(
+                f"{place.host} closed the connection or answered with something that is not HTTP"
+            ) from error
+        return Reply(response, place)
+
+    async def aclose(self) -> None:
+        await self._pool.aclose()
+
+
+def _leads_on(reply: Reply, method: str) -> bool:
+    return reply.status in _FOLLOWED.get(method, ()) and bool(reply.header(b"location"))
+
+
+def _next(here: Place, location: bytes) -> Place:
+    try:
+        there = here.towards(location.decode("ascii"))
+    except (BadRemote, UnicodeDecodeError) as error:
+        raise Unanswered("the server redirects to what is no URL") from error
+    if here.scheme == "https" and there.scheme != "https":
+        raise Unanswered("the server redirects to a place without TLS, which is not followed")
+    return there

@@ -1,0 +1,115 @@
+"""What a server says on its streams without having been asked.
+
+Rules kept here:
+1. A notification is handed over at once; a request is answered by a task of its own, and what it sets in motion holds
+   up no reading. Beyond a number in progress requests are refused, and beyond twice as many they are dropped.
+2. Servers of the modern era may not ask anything on a stream: that is dropped and counted.
+3. What cannot be understood costs nobody but itself: it is counted and passed over.
+"""
+
+from dataclasses import dataclass
+
+import structlog
+from anyio.abc import TaskGroup
+
+from mcpguard.codec.messages import BadMessage, Failure, Notification, Request, Result, read
+from mcpguard.upstreams.conversation import (
+    INTERNAL_ERROR,
+    Bounds,
+    Counts,
+    OnNotification,
+    OnRequest,
+    Origin,
+    Refused,
+)
+from mcpguard.upstreams.transports.events import Event
+from mcpguard.upstreams.transports.http_posts import Posts
+from mcpguard.upstreams.transports.http_streams import Answer, Waits
+from mcpguard.upstreams.transports.transport import TransportEnded
+
+log = structlog.get_logger("mcpguard.upstreams")
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A request of ours. On a stream that belongs to none the id is 0."""
+
+    id: int = 0
+    origin: Origin | None = None
+    modern: bool = False
+
+
+class Pushes:
+    """Takes what comes on the streams of one server."""
+
+    def __init__(
+        self,
+        on_request: OnRequest,
+        on_notification: OnNotification,
+        posts: Posts,
+        tasks: TaskGroup,
+        counts: Counts,
+        bounds: Bounds,
+        waits: Waits,
+    ) -> None:
+        self._on_request = on_request
+        self._on_notification = on_notification
+        self._posts = posts
+        self._tasks = tasks
+        self._counts = counts
+        self._bounds = bounds
+        self._waits = waits
+        self._serving = 0
+
+    def take(self, event: Event, asked: Asked) -> Answer | None:
+        """The answer to what was asked, if the event is that."""
+        if event.type != "message" or not event.data:
+            return None
+        return self.read(event.data, asked)
+
+    def read(self, data: bytes, asked: Asked) -> Answer | None:
+        """The same of a message."""
+        try:
+            message = read(data, max_bytes=self._bounds.message_bytes, max_depth=self._bounds.depth)
+        except BadMessage as error:
+            self._counts.unreadable += 1
+            log.debug("upstream.unreadable", why=str(error))
+            return None
+        match message:
+            case Result() | Failure():
+                if asked.id and message.id in (asked.id, None):
+                    return message
+                self._counts.late += 1
+            case Notification(method, params):
+                self._on_notification(method, params, asked.origin)
+            case Request():
+                self._take_request(message, asked)
+        return None
+
+    def _take_request(self, request: Request, asked: Asked) -> None:
+        over = self._tasks.cancel_scope.cancel_called
+        if asked.modern or over or self._serving >= 2 * self._bounds.requests:
+            self._counts.dropped += 1
+            return
+        serve = self._serve if self._serving < self._bounds.requests else self._refuse
+        self._serving += 1
+        self._tasks.start_soon(serve, request, asked.origin, name="request of the server")
+
+    async def _serve(self, request: Request, origin: Origin | None) -> None:
+        try:
+            result = await self._on_request(request.method, request.params, origin)
+        except Refused as refusal:
+            await self._answer(Failure(request.id, {"code": refusal.code, "message": str(refusal)}))
+        else:
+            await self._answer(Result(request.id, result))
+
+    async def _refuse(self, request: Request, _: Origin | None) -> None:
+        await self._answer(Failure(request.id, {"code": INTERNAL_ERROR, "message": "too many requests at once"}))
+
+    async def _answer(self, answer: Answer) -> None:
+        try:
+            await self._posts.send(answer, self._waits.told)
+        except TransportEnded:
+            log.debug("upstream.answer_unsent")
+        finally:
+            self._serving -= 1

@@ -1,0 +1,119 @@
+"""One request of ours and its answer, by whatever way that comes; and the stream on which nothing was asked.
+
+Rules kept here:
+1. The answer comes as one JSON text or on a stream of events. Whatever else comes is no answer.
+2. A stream that ends before the answer is taken up again where it was left, if the server has named a place in it and
+   the era knows such a thing. The question itself is never asked twice.
+3. Once the answer is there nobody waits for the stream to end.
+"""
+
+from collections.abc import Mapping
+from functools import partial
+
+import anyio
+import structlog
+
+from mcpguard.codec.messages import Request, write
+from mcpguard.upstreams.conversation import Bounds, Params
+from mcpguard.upstreams.transports.endings import SessionLost, TooLarge, Unanswered
+from mcpguard.upstreams.transports.http_headers import INITIALIZE, Heading
+from mcpguard.upstreams.transports.http_pool import HttpPool
+from mcpguard.upstreams.transports.http_posts import Posts
+from mcpguard.upstreams.transports.http_pushes import Asked, Pushes
+from mcpguard.upstreams.transports.http_replies import EVENTS, JSON, Reply, refusal
+from mcpguard.upstreams.transports.http_streams import Answer, Following, Waits
+from mcpguard.upstreams.transports.transport import TransportEnded
+
+MOST_FAILURES = 3
+BROKEN_OFF = "the server closed its answer before it was whole"
+NO_ANSWER = "what the server answered is no answer that can be read"
+_LATER = frozenset({408, 425, 429, 500, 502, 503, 504})
+log = structlog.get_logger("mcpguard.upstreams")
+
+
+class _NoStream(Unanswered):
+    """The server says that there is nothing to listen to."""
+
+
+class Questions:
+    """Asks one server, and listens to it."""
+
+    def __init__(
+        self, pool: HttpPool, heading: Heading, posts: Posts, pushes: Pushes, bounds: Bounds, waits: Waits
+    ) -> None:
+        self._pool = pool
+        self._heading = heading
+        self._posts = posts
+        self._pushes = pushes
+        self._bounds = bounds
+        self._waits = waits
+
+    async def ask(self, asked: Asked, method: str, params: Params, extra: Mapping[str, str] | None) -> Answer:
+        """Raises ServerError, or TransportEnded when there will be no answer."""
+        headers = self._heading.asking(method, params, extra)
+        reply = await self._pool.send("POST", headers, write(Request(asked.id, method, params)))
+        async with reply:
+            if method == INITIALIZE and reply.ok:
+                self._heading.take_session(reply)
+            elif method != INITIALIZE and not asked.modern:
+                self._posts.look_for_loss(reply)
+            if not reply.ok:
+                raise await refusal(reply, asked.id, self._bounds)
+            if reply.type == JSON:
+                answer = self._pushes.read(await reply.body(self._bounds.message_bytes), asked)
+            elif reply.type == EVENTS:
+                answer = await self._heard_or_resumed(reply, asked)
+            else:
+                raise Unanswered("the server answered with neither JSON nor events")
+        if answer is None:
+            raise Unanswered(NO_ANSWER)
+        return answer
+
+    async def listen(self) -> None:
+        """Take what the server says of its own accord, until it says that there is nothing of the kind."""
+        following = Following(self._bounds.message_bytes, self._waits)
+        while True:
+            try:
+                await self._followed(following, Asked())
+            except (_NoStream, SessionLost):
+                return
+            except TooLarge:
+                following.forget()
+            except TransportEnded as error:
+                log.debug("upstream.unheard", why=str(error))
+            await anyio.sleep(following.pause())
+
+    async def _heard_or_resumed(self, reply: Reply, asked: Asked) -> Answer:
+        following = Following(self._bounds.message_bytes, self._waits)
+        answer = await self._heard(reply, following, asked)
+        failures = 0
+        while answer is None:
+            if not following.last_id or asked.modern or failures >= MOST_FAILURES:
+                raise Unanswered(BROKEN_OFF)
+            await reply.aclose()
+            await anyio.sleep(following.pause())
+            try:
+                answer = await self._followed(following, asked)
+                failures = 0
+            except (_NoStream, TooLarge, SessionLost):
+                raise
+            except TransportEnded:
+                failures += 1
+        return answer
+
+    async def _followed(self, following: Following, asked: Asked) -> Answer | None:
+        """Connect to a stream and hear it to its end, or to the answer."""
+        reply = await self._pool.send("GET", self._heading.listening(following.last_id))
+        async with reply:
+            self._posts.look_for_loss(reply)
+            if reply.ok and reply.type == EVENTS:
+                return await self._heard(reply, following, asked)
+            if reply.status in _LATER:
+                raise Unanswered("the server has no stream at the moment")
+            raise _NoStream(BROKEN_OFF)
+
+    async def _heard(self, reply: Reply, following: Following, asked: Asked) -> Answer | None:
+        answer = await following.hear(reply, partial(self._pushes.take, asked=asked))
+        if answer is not None:
+            self._posts.drain_soon(reply, self._waits.drained)
+        return answer

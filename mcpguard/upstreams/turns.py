@@ -1,0 +1,62 @@
+"""How many calls a server works on at once, and how many may wait for it."""
+
+from collections import deque
+from types import TracebackType
+
+import anyio
+
+from mcpguard.domain.errors import GuardError
+
+
+class Busy(GuardError):
+    """Too many calls wait for the server already."""
+
+
+class Turns:
+    """Places at a server. Who finds none waits in a line of bounded length; who finds that full is sent away.
+
+    `async with turns:` takes a place.
+    """
+
+    def __init__(self, places: int, line: int) -> None:
+        self._places = places
+        self._free = places
+        self._longest = line
+        self._line: deque[anyio.Event] = deque()
+
+    @property
+    def taken(self) -> int:
+        return self._places - self._free
+
+    async def __aenter__(self) -> None:
+        if self._free > 0 and not self._line:
+            self._free -= 1
+            return
+        if len(self._line) >= self._longest:
+            raise Busy(f"{len(self._line)} calls wait for this server already")
+        called = anyio.Event()
+        self._line.append(called)
+        came = False
+        try:
+            await called.wait()
+            came = True
+        finally:
+            if not came:
+                self._leave(called)
+
+    async def __aexit__(
+        self, _kind: type[BaseException] | None, _error: BaseException | None, _trace: TracebackType | None
+    ) -> None:
+        self._give_back()
+
+    def _leave(self, called: anyio.Event) -> None:
+        if called.is_set():
+            self._give_back()  # the place was ours by now
+        else:
+            self._line.remove(called)
+
+    def _give_back(self) -> None:
+        if self._line:
+            self._line.popleft().set()
+        else:
+            self._free += 1
