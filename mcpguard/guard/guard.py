@@ -2,9 +2,14 @@
 
 from dataclasses import dataclass
 
+from mcpguard.catalog.catalog import Catalog
 from mcpguard.domain.clock import Clock
 from mcpguard.domain.reasons import Reason
+from mcpguard.guard.callers import Callers
+from mcpguard.guard.calls import Calls
+from mcpguard.guard.servers import Servers
 from mcpguard.guard.status import LedgerStatus, Readiness, Status
+from mcpguard.guard.tallies import Tallies
 from mcpguard.ledger.ledger import Ledger
 from mcpguard.settings.model import Settings
 from mcpguard.store.store import Store
@@ -22,12 +27,31 @@ class Facts:
 class Guard:
     """The guard as its doors see it."""
 
-    def __init__(self, settings: Settings, store: Store, ledger: Ledger, clock: Clock, facts: Facts) -> None:
+    def __init__(
+        self,
+        settings: Settings,
+        store: Store,
+        ledger: Ledger,
+        clock: Clock,
+        facts: Facts,
+        servers: Servers,
+        calls: Calls,
+        callers: Callers,
+    ) -> None:
         self.settings = settings
+        self.calls = calls
+        self.callers = callers
+        self.servers = servers
+        self.tallies = Tallies(ledger, clock)
         self._store = store
         self._ledger = ledger
         self._clock = clock
         self._facts = facts
+
+    @property
+    def catalog(self) -> Catalog:
+        """What may be found and called at this moment."""
+        return self.servers.publisher.catalog
 
     def readiness(self) -> Readiness:
         """Whether calls can be taken now, and if not, why. Answers from memory, also while the ledger is down."""
@@ -50,6 +74,7 @@ class Guard:
             schema=self._store.schema,
             settings=self.settings.version,
             ready=self.readiness(),
+            servers=self.servers.status(),
             ledger=LedgerStatus(
                 chain=chain.id,
                 records=end.seq if end else 0,

@@ -30,6 +30,26 @@ class LedgerStatus:
 
 
 @dataclass(frozen=True, slots=True)
+class ServerStatus:
+    """A server and the connection to it. Times are microseconds in UTC; `error` is for the operator."""
+
+    name: str
+    transport: str
+    standing: str
+    state: str
+    since: int
+    error: str
+    next_try: int | None
+    protocol: str
+    server: str
+    tools: int
+    resources: int
+    templates: int
+    prompts: int
+    left_out: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Status:
     """What an operator wants to know first. Times are microseconds in UTC."""
 
@@ -43,3 +63,4 @@ class Status:
     settings: str
     ready: Readiness
     ledger: LedgerStatus
+    servers: tuple[ServerStatus, ...]

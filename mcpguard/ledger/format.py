@@ -42,6 +42,7 @@ def opening_fields(opening: Opening) -> dict[str, Scalar]:
         caller_label=opening.caller.label,
         client=opening.client,
         face=opening.face.value,
+        method=opening.method,
         server=opening.capability.server,
         capability=opening.capability.kind.value,
         name=opening.capability.name,

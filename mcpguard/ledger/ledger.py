@@ -140,6 +140,11 @@ class Ledger:
                 log.error("ledger.corrected", entry=entry.id, said=said.kind.value, recorded=outcome.kind.value)
         return await self._close(entry.id, outcome, began)
 
+    async def note(self, kind: RecordKind, fields: Fields) -> None:
+        """Record a fact that is no call. Raises LedgerUnavailable."""
+        checked = _checked(fields)
+        await self._store(lambda: self.chain.append(kind, checked), Durability.COMMITTED)
+
     async def upkeep(self) -> None:
         """Sign by time, and while the ledger cannot write, keep trying. Runs until it is cancelled."""
         signed = self._clock.monotonic()
