@@ -1,4 +1,5 @@
-"""The two listeners: the network's and the operator's. We bind the sockets; uvicorn speaks HTTP on them.
+"""The listeners: the network's, the operator's, and the agents' on this machine. We bind the sockets; uvicorn speaks
+HTTP on the first two.
 
 uvicorn's own `uds=` would make the operator's socket writable by everyone, and its signal handling would compete
 with ours, so it gets neither.
@@ -12,24 +13,29 @@ from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass
 from functools import partial
+from ipaddress import ip_address
 from pathlib import Path
 from typing import Any, cast
 
 import anyio
 import structlog
 import uvicorn
+from anyio.abc import SocketListener
 from starlette.types import ASGIApp
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
-from mcpguard.app.places import operator_socket
-from mcpguard.domain.clock import Ids
+from mcpguard.app.places import agents_socket, operator_socket
+from mcpguard.app.running import Running
+from mcpguard.domain.clock import Clock, Ids
 from mcpguard.domain.errors import StoreUnavailable
-from mcpguard.guard.guard import Guard
+from mcpguard.gateway.http.door import Door
+from mcpguard.gateway.methods import Methods
+from mcpguard.gateway.streams.door import Streams
 from mcpguard.settings.model import Settings
 from mcpguard.store import datadir
 from mcpguard.web.network import network_app
 from mcpguard.web.operator import operator_app
-from mcpguard.web.peer import Refused, identify, keep_orphans
+from mcpguard.web.peer import Refused, identify
 
 log = structlog.get_logger("mcpguard")
 
@@ -40,6 +46,13 @@ class Listening:
 
     url: str
     operator: Path
+    agents: Path
+    door: Door
+    streams: Streams
+
+    def idle_since(self, now: float) -> float:
+        """When an agent was last here, on the clock that never goes back."""
+        return now if self.streams.busy else max(self.door.used, self.streams.used)
 
 
 class _Server(uvicorn.Server):
@@ -85,22 +98,34 @@ class _OperatorProtocol(_Protocol):
 
 
 @asynccontextmanager
-async def listening(settings: Settings, guard: Guard, new_id: Ids) -> AsyncIterator[Listening]:
-    """Both listeners, open for as long as the block runs. Requests in flight get their time to end."""
-    with _network_socket(settings) as network, _operator_socket(settings.data_dir) as (operator, path):
+async def listening(now: Running, clock: Clock, new_id: Ids) -> AsyncIterator[Listening]:
+    """All listeners, open for as long as the block runs. Requests in flight get their time to end."""
+    settings, guard = now.settings, now.guard
+    ours, theirs = operator_socket(settings.data_dir), agents_socket(settings.data_dir)
+    with _network_socket(settings) as network, _unix_socket(ours) as operator, _unix_socket(theirs) as agents:
         host, port = settings.address[0], network.getsockname()[1]
+        now.listeners.add((ip_address(network.getsockname()[0]), port))
+        methods = Methods(guard)
+        door, streams = Door(guard, methods, clock), Streams(guard, methods, clock)
         servers = (
-            (_server(settings, network_app(guard, port, new_id)), network),
+            (_server(settings, network_app(guard, port, new_id, door)), network),
             (_server(settings, operator_app(guard, new_id), _OperatorProtocol), operator),
         )
-        async with anyio.create_task_group() as tasks:
-            for server, bound in servers:
-                tasks.start_soon(server.serve, [bound], name=f"listener {bound.getsockname()}")
-            try:
-                yield Listening(f"http://{f'[{host}]' if ':' in host else host}:{port}", path)
-            finally:
-                for server, _ in servers:
-                    server.should_exit = True
+        publisher = guard.servers.publisher
+        with publisher.subscribed(door.tell), publisher.subscribed(streams.tell):
+            async with anyio.create_task_group() as tasks, await SocketListener.from_socket(agents) as listener:
+                tasks.start_soon(listener.serve, streams.serve, name="agents' streams")
+                async with anyio.create_task_group() as serving:
+                    for server, bound in servers:
+                        serving.start_soon(server.serve, [bound], name=f"listener {bound.getsockname()}")
+                    try:
+                        url = f"http://{f'[{host}]' if ':' in host else host}:{port}"
+                        yield Listening(url, ours, theirs, door, streams)
+                    finally:
+                        door.close()
+                        for server, _ in servers:
+                            server.should_exit = True
+                tasks.cancel_scope.cancel()
 
 
 def _server(settings: Settings, app: ASGIApp, protocol: type[_Protocol] = _Protocol) -> _Server:
@@ -135,9 +160,8 @@ def _network_socket(settings: Settings) -> Iterator[socket.socket]:
 
 
 @contextmanager
-def _operator_socket(data_dir: Path) -> Iterator[tuple[socket.socket, Path]]:
-    keep_orphans()
-    path = operator_socket(data_dir)
+def _unix_socket(path: Path) -> Iterator[socket.socket]:
+    """A socket that only our own account can connect to."""
     datadir.prepare(path.parent)  # a folder that somebody else made for us is refused
     if path.exists() and stat.S_ISSOCK(path.lstat().st_mode):
         path.unlink()  # left by a guard that was killed: we hold the lock on the data directory
@@ -153,7 +177,8 @@ def _operator_socket(data_dir: Path) -> Iterator[tuple[socket.socket, Path]]:
         finally:
             os.umask(before)
         bound.listen(128)
+        bound.setblocking(False)
         try:
-            yield bound, path
+            yield bound
         finally:
             path.unlink(missing_ok=True)

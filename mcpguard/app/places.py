@@ -5,6 +5,7 @@ import os
 import tempfile
 from pathlib import Path
 
+from mcpguard.gateway.relay import place
 from mcpguard.settings.model import Settings
 from mcpguard.store.backend import Backend
 from mcpguard.store.offline import Place, place_from
@@ -35,6 +36,16 @@ def signing_key(settings: Settings) -> Path:
     return settings.audit.key_file or settings.data_dir / "audit.key"
 
 
+def digest_key(settings: Settings) -> Path:
+    """The file with the key of digests."""
+    return settings.data_dir / "digest.key"
+
+
+def server_logs(settings: Settings) -> Path:
+    """The folder with what servers write to their standard error."""
+    return settings.data_dir / "logs"
+
+
 def operator_socket(data_dir: Path) -> Path:
     """In the data directory, unless that makes the path longer than the system takes."""
     path = data_dir / SOCKET
@@ -43,3 +54,8 @@ def operator_socket(data_dir: Path) -> Path:
     digest = hashlib.sha256(os.fsencode(data_dir)).hexdigest()[:16]
     runtime = os.environ.get("XDG_RUNTIME_DIR") or tempfile.gettempdir()
     return Path(runtime) / f"mcpguard-{os.getuid()}" / f"{digest}.sock"
+
+
+def agents_socket(data_dir: Path) -> Path:
+    """Beside the operator's. Relays look for it without the settings, so the rule stands with them."""
+    return place.agents_socket(data_dir)

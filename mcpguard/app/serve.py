@@ -14,47 +14,89 @@ from mcpguard.app.listeners import Listening, listening
 from mcpguard.app.logs import configure
 from mcpguard.app.process import steady
 from mcpguard.app.running import Running, running
+from mcpguard.domain.clock import Clock
 from mcpguard.settings.load import Loaded
 from mcpguard.settings.model import Log
 from mcpguard.settings.problems import SettingsError
+from mcpguard.settings.servers import Servers
+from mcpguard.upstreams.orphans import sweeping
+from mcpguard.web.peer import keep_orphans
 
 Announce = Callable[[Running, Listening], None]
 Reload = Callable[[], Loaded]
 log = structlog.get_logger("mcpguard")
 
 
-def serve(loaded: Loaded, reload: Reload, announce: Announce) -> None:
-    """Run until SIGTERM or SIGINT. `reload` loads the settings anew at SIGHUP; `announce` says where everything is."""
+def serve(loaded: Loaded, reload: Reload, announce: Announce, idle_exit: float | None = None) -> None:
+    """Run until SIGTERM or SIGINT, or until no agent was here for `idle_exit` seconds.
+
+    `reload` loads the settings anew at SIGHUP; `announce` says where everything is.
+    """
     configure(loaded.settings.log)
     try:
-        anyio.run(partial(_serve, loaded, reload, announce), backend_options={"use_uvloop": True})
+        anyio.run(partial(_serve, loaded, reload, announce, idle_exit), backend_options={"use_uvloop": True})
     except BaseExceptionGroup as group:  # a task group wraps even what alone went wrong inside it
         raise _alone(group) from None
 
 
-async def _serve(loaded: Loaded, reload: Reload, announce: Announce) -> None:
+async def _serve(loaded: Loaded, reload: Reload, announce: Announce, idle_exit: float | None) -> None:
     settings = loaded.settings
+    keep_orphans()
     with anyio.open_signal_receiver(signal.SIGTERM, signal.SIGINT, signal.SIGHUP) as signals:
-        async with running(settings, SystemClock(), new_id) as now, listening(settings, now.guard, new_id) as where:
+        clock, declared = SystemClock(), loaded.servers
+        _tell(declared)
+        async with (
+            running(settings, clock, new_id, declared.servers) as now,
+            listening(now, clock, new_id) as where,
+            anyio.create_task_group() as tasks,
+        ):
+            tasks.start_soon(sweeping, clock, name="orphans")
+            if idle_exit is not None:
+                tasks.start_soon(_leave_when_idle, where, clock, idle_exit, name="idle exit")
             announce(now, where)
             steady()
             async for received in signals:
                 if received is not signal.SIGHUP:
                     break
-                _apply(reload, settings.log)
+                _apply(reload, settings.log, now)
             log.info("stopping", signal=received.name, within_seconds=settings.limits.stop_seconds)
             _deadline(settings.limits.stop_seconds)
+            tasks.cancel_scope.cancel()
 
 
-def _apply(reload: Reload, started_with: Log) -> None:
-    """What is marked live takes effect; the rest waits for a restart. What cannot be loaded changes nothing."""
+async def _leave_when_idle(where: Listening, clock: Clock, seconds: float) -> None:
+    """A guard that was started for an agent ends some time after the last one has left."""
+    while True:
+        now = clock.monotonic()
+        left = where.idle_since(now) + seconds - now
+        if left <= 0:
+            log.info("idle", seconds=seconds)
+            signal.raise_signal(signal.SIGTERM)
+            return
+        await clock.sleep(left)
+
+
+def _apply(reload: Reload, started_with: Log, now: Running) -> None:
+    """What is marked live takes effect, and the servers; the rest waits for a restart. What cannot be loaded changes
+    nothing."""
     try:
-        settings = reload().settings
+        loaded = reload()
     except SettingsError as error:
         log.error("settings.refused", problems=list(error.problems))
         return
+    settings = loaded.settings
     configure(started_with.model_copy(update={"level": settings.log.level}))
-    log.info("settings.applied", live=["log.level"], settings=settings.version)
+    _tell(loaded.servers)
+    now.guard.servers.declare(loaded.servers.servers)
+    log.info("settings.applied", live=["log.level", "servers"], settings=settings.version)
+
+
+def _tell(servers: Servers) -> None:
+    """What of the file was not taken, and why."""
+    for problem in servers.problems:
+        log.error("servers.refused", why=problem)
+    for notice in servers.notices:
+        log.warning("servers.notice", what=notice)
 
 
 def _alone(error: BaseException) -> BaseException:

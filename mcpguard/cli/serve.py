@@ -18,6 +18,10 @@ def serve(
     config: Config = None,
     listen: Annotated[str | None, typer.Option(metavar="HOST:PORT", help="The address to listen on.")] = None,
     data_dir: DataDir = None,
+    idle_exit: Annotated[
+        float | None,
+        typer.Option(metavar="SECONDS", min=1, help="End when no agent was connected for so long."),
+    ] = None,
 ) -> None:
     """Start the guard and run until SIGTERM or Ctrl-C. Prints where everything is."""
 
@@ -31,7 +35,7 @@ def serve(
             typer.echo(line, err=True)
 
     with telling():
-        run(found, load_again, announce)
+        run(found, load_again, announce, idle_exit)
 
 
 def _places(found: Loaded, now: Running, where: Listening) -> list[str]:
@@ -39,6 +43,8 @@ def _places(found: Loaded, now: Running, where: Listening) -> list[str]:
     status = now.guard.status()
     return [
         f"mcpguard {__version__} is running",
+        f"  agents           {where.url}/mcp/all  (one server alone: {where.url}/mcp/only/SERVER)",
+        f"  agents on stdio  mcpguard stdio --data-dir {status.data_dir}",
         f"  console          {where.url}/",
         f"  health           {where.url}/healthz  {where.url}/readyz",
         f"  operator socket  {where.operator}",

@@ -8,7 +8,8 @@ from mcpguard.cli.main import build
 from tests.cli.command import mcpguard
 
 COMMANDS = {
-    ("serve",): {"--config", "--listen", "--data-dir"},
+    ("serve",): {"--config", "--listen", "--data-dir", "--idle-exit"},
+    ("stdio",): {"--config", "--data-dir", "--face", "--only"},
     ("status",): {"--config", "--data-dir", "--output"},
     ("audit",): {"verify", "list", "checkpoint", "key"},
     ("audit", "verify"): {"PATH", "--checkpoint", "--key", "--config", "--data-dir", "--output"},
@@ -28,7 +29,7 @@ COMMANDS = {
 def test_help_lists_every_command() -> None:
     told = mcpguard("--help")
     assert (told.exit_code, told.stderr) == (0, "")
-    for command in ("serve", "status", "audit", "config", "db", "--version"):
+    for command in ("serve", "stdio", "status", "audit", "config", "db", "--version"):
         assert command in told.stdout.replace("│", " ").split()
 
 

@@ -81,8 +81,10 @@ def test_what_it_keeps_is_for_its_own_account_only_whatever_the_umask(tmp_path: 
         guard.get("/")
         assert mode(guard.data_dir) == 0o700
         assert mode(guard.operator) == 0o600
-        kept = {path.name: mode(path) for path in guard.data_dir.iterdir()}
-        assert {"mcpguard.db", "mcpguard.db-wal", "audit.key", "guard.lock", "operator.sock"} <= kept.keys()
+        assert mode(guard.data_dir / "logs") == 0o700
+        kept = {path.name: mode(path) for path in guard.data_dir.iterdir() if not path.is_dir()}
+        files = {"mcpguard.db", "mcpguard.db-wal", "audit.key", "digest.key", "guard.lock"}
+        assert files | {"operator.sock", "agents.sock"} <= kept.keys()
         assert set(kept.values()) == {0o600}, kept
 
 
@@ -327,7 +329,7 @@ def test_a_port_in_use_is_refused_and_the_directory_stays_usable(tmp_path: Path)
 # It is told what to do.
 
 
-def test_sighup_applies_the_level_of_the_log_and_nothing_else(tmp_path: Path) -> None:
+def test_sighup_applies_what_is_live_and_nothing_else(tmp_path: Path) -> None:
     config = tmp_path / "config.json"
     config.write_text('{"mcpguard": {"log": {"level": "error"}}}')
     with serving(tmp_path / "data", "--config", str(config)) as guard:
@@ -336,7 +338,7 @@ def test_sighup_applies_the_level_of_the_log_and_nothing_else(tmp_path: Path) ->
             '{"mcpguard": {"log": {"level": "info", "format": "console"}, "limits": {"body_bytes": 1024}}}'
         )
         guard.signal(signal.SIGHUP)
-        assert guard.until_logged("settings.applied")["live"] == ["log.level"]
+        assert guard.until_logged("settings.applied")["live"] == ["log.level", "servers"]
         loud = guard.get("/").headers["x-request-id"]
         guard.until_logged("request", request=loud)  # as JSON still: the format waits for a restart
         assert not guard.logged("request", request=silent)

@@ -1,0 +1,75 @@
+"""Who is at the other end: of a session, of a stream, or of one request that says everything itself."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from mcpguard.codec import envelope
+from mcpguard.codec.messages import Notification
+from mcpguard.domain.callers import Caller
+from mcpguard.domain.launches import Era
+from mcpguard.gateway.faces.face import Face
+from mcpguard.text.visible import visible
+
+LEVELS = ("debug", "info", "notice", "warning", "error", "critical", "alert", "emergency")
+LONGEST_NAME = 100
+Say = Callable[[Notification], None]
+
+
+@dataclass(slots=True)
+class Client:
+    """A caller at a face, in a revision of the protocol. `log_level` is the least severe message it wants."""
+
+    caller: Caller
+    face: Face
+    era: Era
+    version: str
+    name: str = ""
+    log_level: str | None = None
+
+
+class Exchange:
+    """One request of a client while it is being answered, and so the counterpart of the call that it makes."""
+
+    def __init__(self, client: Client, params: Mapping[str, Any], say: Say) -> None:
+        given = envelope.meta(params)
+        self.client = client
+        self.trace = _trace(given)
+        self._say = say
+        self._token = given.get(envelope.PROGRESS)
+        self._level = given.get(envelope.LOG_LEVEL) if client.era is Era.MODERN else client.log_level or "info"
+
+    @property
+    def name(self) -> str:
+        return self.client.name
+
+    @property
+    def wants_progress(self) -> bool:
+        return isinstance(self._token, str | int) and not isinstance(self._token, bool)
+
+    @property
+    def log_level(self) -> str | None:
+        return self._level if self._level in LEVELS else None
+
+    def progress(self, params: Mapping[str, Any]) -> None:
+        if self.wants_progress:
+            self._say(Notification("notifications/progress", {envelope.PROGRESS: self._token, **params}))
+
+    def log(self, params: Mapping[str, Any]) -> None:
+        least, level = self.log_level, params.get("level")
+        if least is not None and level in LEVELS and LEVELS.index(level) >= LEVELS.index(least):
+            self._say(Notification("notifications/message", dict(params)))
+
+
+def client_name(info: object) -> str:
+    """What a client calls itself, fit to be recorded."""
+    match info:
+        case {"name": str(name)}:
+            return visible(name)[:LONGEST_NAME]
+        case _:
+            return ""
+
+
+def _trace(given: Mapping[str, Any]) -> str:
+    trace = given.get("traceparent")
+    return visible(trace)[:LONGEST_NAME] if isinstance(trace, str) else ""

@@ -1,0 +1,108 @@
+"""The direct face: everything that is offered, as if it were one server.
+
+Names carry their server. A resource's URI is wrapped so that it names its server and can be read without a list; a
+template keeps a form that clients can expand, behind a prefix that names its server.
+
+    tool, prompt    <server>::<name>
+    resource        proxy://resource/<base64url of {"server": …, "uri": …}>
+    template        proxy://template/<server>/<the server's own template>
+
+A server's own URI is understood as well, where only one server offers it.
+"""
+
+from collections.abc import Iterable
+from typing import Any
+
+from mcpguard.catalog.catalog import Catalog
+from mcpguard.catalog.shelf import KEYS, Pinned, Shelf
+from mcpguard.codec.names import SEPARATORS, Separator, is_server_name, qualified
+from mcpguard.codec.uris import PREFIX, unwrapped, wrapped
+from mcpguard.domain import calls
+from mcpguard.domain.capabilities import Capability, CapabilityKind
+from mcpguard.domain.errors import InvalidName
+from mcpguard.gateway.faces.coverage import covering
+from mcpguard.gateway.faces.face import Meant
+
+TEMPLATES = "proxy://template/"
+
+
+class Direct:
+    """All servers at once."""
+
+    word = calls.Face.DIRECT
+    key = "direct"
+
+    def __init__(self, separator: Separator) -> None:
+        self._separator = separator
+
+    def shelves(self, catalog: Catalog) -> Iterable[Shelf]:
+        return catalog.shelves.values()
+
+    def shown(self, pinned: Pinned) -> dict[str, Any]:
+        capability, definition = pinned.capability, pinned.definition
+        origin = {"server": capability.server, "name": capability.name}
+        proxy: dict[str, Any] = {"server": capability.server}
+        match capability.kind:
+            case CapabilityKind.RESOURCE:
+                name = wrapped(capability.server, capability.name)
+                origin = {"server": capability.server, "uri": capability.name}
+                proxy |= {"originalUri": capability.name}
+            case CapabilityKind.TEMPLATE:
+                name = f"{TEMPLATES}{capability.server}/{capability.name}"
+                origin = {"server": capability.server, "uriTemplate": capability.name}
+                proxy |= {"originalUri": capability.name}
+            case _:
+                name = qualified(capability.server, capability.name, self._separator)
+                proxy |= {"originalName": capability.name}
+        return {
+            **definition,
+            KEYS[capability.kind]: name,
+            "_meta": {**_object(definition.get("_meta")), "mcpguard/origin": origin},
+            "metadata": {**_object(definition.get("metadata")), "proxy": proxy},
+        }
+
+    def named(self, catalog: Catalog, kind: CapabilityKind, name: str) -> Capability:
+        found = catalog.qualified(kind, name)
+        if len(found) == 1:
+            return found[0].capability
+        for separator in SEPARATORS:  # not found: whose it would be, for the record and for the reason
+            server, between, own = name.partition(separator)
+            if between and own and is_server_name(server):
+                return Capability(server if not found else "", kind, own)
+        return Capability("", kind, name)
+
+    def resource(self, catalog: Catalog, uri: str) -> Meant:
+        server, own = self._placed(uri)
+        shelves = [shelf for shelf in self.shelves(catalog) if server in (None, shelf.server)]
+        covered = [(shelf, covered) for shelf in shelves if (covered := covering(shelf, own)) is not None]
+        if len(covered) == 1:
+            shelf, pinned = covered[0]
+            return Meant(Capability(shelf.server, CapabilityKind.RESOURCE, own), pinned)
+        return Meant(Capability(server or "", CapabilityKind.RESOURCE, own))
+
+    def template(self, catalog: Catalog, uri: str) -> Capability:
+        server, own = self._placed(uri)
+        found = [
+            (shelf.server, kind)
+            for shelf in self.shelves(catalog)
+            for kind in (CapabilityKind.TEMPLATE, CapabilityKind.RESOURCE)
+            if server in (None, shelf.server) and own in shelf.of(kind)
+        ]
+        if len(found) == 1:
+            return Capability(found[0][0], found[0][1], own)
+        return Capability(server or "", CapabilityKind.TEMPLATE, own)
+
+    def _placed(self, uri: str) -> tuple[str | None, str]:
+        """The server that a URI names, if it names one, and that server's own URI."""
+        if uri.startswith(PREFIX):
+            return unwrapped(uri)
+        if uri.startswith(TEMPLATES):
+            server, slash, own = uri.removeprefix(TEMPLATES).partition("/")
+            if not slash or not own or not is_server_name(server):
+                raise InvalidName("the URI of the resource does not name a server and a resource")
+            return server, own
+        return None, uri
+
+
+def _object(value: object) -> dict[str, Any]:
+    return value if isinstance(value, dict) else {}

@@ -1,0 +1,40 @@
+"""The transparent face: one server, under its own names, for clients that expect to speak to exactly that server."""
+
+from collections.abc import Iterable
+from typing import Any
+
+from mcpguard.catalog.catalog import Catalog
+from mcpguard.catalog.shelf import Pinned, Shelf
+from mcpguard.domain import calls
+from mcpguard.domain.capabilities import Capability, CapabilityKind
+from mcpguard.gateway.faces.coverage import covering
+from mcpguard.gateway.faces.face import Meant
+
+
+class Transparent:
+    """Nothing is renamed."""
+
+    word = calls.Face.TRANSPARENT
+
+    def __init__(self, server: str) -> None:
+        self._server = server
+        self.key = f"transparent:{server}"
+
+    def shelves(self, catalog: Catalog) -> Iterable[Shelf]:
+        shelf = catalog.shelves.get(self._server)
+        return [shelf] if shelf else []
+
+    def shown(self, pinned: Pinned) -> dict[str, Any]:
+        return dict(pinned.definition)
+
+    def named(self, _catalog: Catalog, kind: CapabilityKind, name: str) -> Capability:
+        return Capability(self._server, kind, name)
+
+    def resource(self, catalog: Catalog, uri: str) -> Meant:
+        shelf = catalog.shelves.get(self._server)
+        return Meant(Capability(self._server, CapabilityKind.RESOURCE, uri), covering(shelf, uri) if shelf else None)
+
+    def template(self, catalog: Catalog, uri: str) -> Capability:
+        shelf = catalog.shelves.get(self._server)
+        listed = shelf is not None and uri in shelf.of(CapabilityKind.RESOURCE)
+        return Capability(self._server, CapabilityKind.RESOURCE if listed else CapabilityKind.TEMPLATE, uri)

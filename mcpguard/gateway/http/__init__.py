@@ -1,0 +1,1 @@
+"""The agents' door on the network: streamable HTTP, in both eras."""

@@ -1,0 +1,144 @@
+"""Clients that begin with a handshake (revisions up to 2025-11-25): a session, and requests within it.
+
+A client that leaves has not taken its request back; only `notifications/cancelled` does that.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+import anyio
+from starlette.types import Receive, Scope, Send
+
+from mcpguard.codec import envelope
+from mcpguard.codec.messages import (
+    INVALID_REQUEST,
+    Failure,
+    Message,
+    Notification,
+    Request,
+    Result,
+    write,
+)
+from mcpguard.domain.callers import Caller
+from mcpguard.domain.launches import Era
+from mcpguard.gateway.clients import Client, Exchange
+from mcpguard.gateway.faces.face import Face
+from mcpguard.gateway.http.plain import Turned, give, header
+from mcpguard.gateway.http.reply import KEEP_ALIVE, QUIET_SECONDS, STREAM, Say, reply
+from mcpguard.gateway.http.sessions import Session, Sessions
+from mcpguard.gateway.methods import Methods
+from mcpguard.gateway.outbox import Outbox
+from mcpguard.gateway.wire import REFUSED, Rejected
+from mcpguard.guard.guard import Guard
+
+SESSION = b"mcp-session-id"
+VERSION = b"mcp-protocol-version"
+CANCELLED = -32800
+
+
+class Legacy:
+    """Answers messages of the handshake era."""
+
+    def __init__(self, guard: Guard, methods: Methods, sessions: Sessions) -> None:
+        self._guard = guard
+        self._methods = methods
+        self._sessions = sessions
+
+    async def take(
+        self, message: Message, caller: Caller, face: Face, scope: Scope, receive: Receive, send: Send
+    ) -> None:
+        if isinstance(message, Request) and message.method == "initialize":
+            await self._initialize(message, caller, face, scope, send)
+            return
+        session = self.session(caller, face, scope)
+        match message:
+            case Request():
+                await self._answer(message, session, receive, send)
+            case Notification("notifications/cancelled", params):
+                _cancel(session, params or {})
+                await give(send, 202)
+            case Notification() | Result() | Failure():
+                await give(send, 202)
+
+    def session(self, caller: Caller, face: Face, scope: Scope) -> Session:
+        """The session that a request names."""
+        id_ = header(scope, SESSION)
+        if id_ is None:
+            raise Turned(400, INVALID_REQUEST, "begin with initialize, and name the session it gives", "no session")
+        session = self._sessions.find(id_, caller.id, face.key)
+        if session is None:
+            raise Turned(404, INVALID_REQUEST, "there is no such session; begin with initialize", "unknown session")
+        version = header(scope, VERSION)
+        if version is not None and version not in envelope.HANDSHAKE:
+            raise Turned(400, INVALID_REQUEST, "this revision of the protocol is not spoken in sessions", "version")
+        return session
+
+    async def listen(self, session: Session, receive: Receive, send: Send) -> None:
+        """The stream on which a session hears news, until either side ends it."""
+        if session.stream is not None:
+            raise Turned(409, INVALID_REQUEST, "this session listens already", "second stream")
+        outbox = session.stream = Outbox()
+        try:
+            async with anyio.create_task_group() as tasks:
+                tasks.start_soon(_until_left, receive, tasks.cancel_scope)
+                await send({"type": "http.response.start", "status": 200, "headers": [*STREAM, _named(session)]})
+                await send({"type": "http.response.body", "body": KEEP_ALIVE, "more_body": True})
+                while not outbox.closed:
+                    with anyio.move_on_after(QUIET_SECONDS):
+                        await outbox.wait()
+                    news = outbox.take() or KEEP_ALIVE
+                    await send({"type": "http.response.body", "body": news, "more_body": True})
+                await send({"type": "http.response.body", "body": b""})
+                tasks.cancel_scope.cancel()
+        finally:
+            session.stream = None
+
+    async def end(self, session: Session, send: Send) -> None:
+        self._sessions.end(session)
+        await give(send, 200)
+
+    async def _initialize(self, request: Request, caller: Caller, face: Face, scope: Scope, send: Send) -> None:
+        if header(scope, SESSION) is not None:
+            raise Turned(400, INVALID_REQUEST, "a session is initialized once", "second initialize")
+        client = Client(caller, face, Era.LEGACY, "")
+        try:
+            said = await self._methods.initialize(client, request.params or {})
+        except Rejected as rejected:
+            await give(send, 200, write(Failure(request.id, rejected.error)))
+            return
+        session = self._sessions.open(client)
+        await give(send, 200, write(Result(request.id, said)), (_named(session),))
+
+    async def _answer(self, request: Request, session: Session, receive: Receive, send: Send) -> None:
+        if request.id in session.calls:
+            raise Turned(400, INVALID_REQUEST, "a request with this id is in progress", "id in use")
+        if len(session.calls) >= self._guard.settings.limits.client_calls:
+            raise Turned(429, REFUSED, "too many requests are in progress in this session", "too many requests")
+
+        async def work(say: Say) -> tuple[int, bytes]:
+            answer: Result | Failure = Failure(request.id, {"code": CANCELLED, "message": "the request was cancelled"})
+            with anyio.CancelScope() as session.calls[request.id]:
+                answer = await self._methods.reply(Exchange(session.client, request.params or {}, say), request)
+            return 200, write(answer)
+
+        try:
+            await reply(receive, send, work, (_named(session),), leaving_cancels=False)
+        finally:
+            session.calls.pop(request.id, None)
+
+
+def _named(session: Session) -> tuple[bytes, bytes]:
+    return SESSION, session.id.encode()
+
+
+def _cancel(session: Session, params: Mapping[str, Any]) -> None:
+    id_ = params.get("requestId")
+    scope = session.calls.get(id_) if isinstance(id_, str | int) else None
+    if scope is not None:
+        scope.cancel()
+
+
+async def _until_left(receive: Receive, scope: anyio.CancelScope) -> None:
+    while (await receive())["type"] != "http.disconnect":
+        pass
+    scope.cancel()

@@ -1,0 +1,88 @@
+"""Requests that say everything themselves (from revision 2026-07-28 on): no session, one POST, one answer.
+
+Closing the connection takes the request back.
+"""
+
+from mcp.shared.inbound import (
+    ERROR_CODE_HTTP_STATUS,
+    InboundLadderRejection,
+    classify_inbound_request,
+    find_duplicated_routing_header,
+    unsupported_protocol_version_rejection,
+    validate_mcp_param_headers,
+)
+from starlette.types import Receive, Scope, Send
+
+from mcpguard.codec.messages import INVALID_REQUEST, Failure, Message, Notification, Request, write
+from mcpguard.domain.callers import Caller
+from mcpguard.domain.capabilities import CapabilityKind
+from mcpguard.domain.launches import Era
+from mcpguard.gateway.clients import Client, Exchange, client_name
+from mcpguard.gateway.faces.face import Face
+from mcpguard.gateway.http.plain import Turned, give, header
+from mcpguard.gateway.http.reply import Say, reply
+from mcpguard.gateway.methods import Methods
+from mcpguard.guard.guard import Guard
+
+HEADER_MISMATCH = -32020
+VERSION = b"mcp-protocol-version"
+
+
+class Modern:
+    """Answers messages of the modern era."""
+
+    def __init__(self, guard: Guard, methods: Methods) -> None:
+        self._guard = guard
+        self._methods = methods
+
+    async def take(
+        self, message: Message, caller: Caller, face: Face, scope: Scope, receive: Receive, send: Send
+    ) -> None:
+        match message:
+            case Request():
+                client = self._client(message, caller, face, scope)
+                self._check_mirrored(message, face, scope)
+                await self._answer(message, client, receive, send)
+            case Notification():
+                if unsupported := unsupported_protocol_version_rejection(header(scope, VERSION) or ""):
+                    raise _turned(unsupported)
+                await give(send, 202)  # this revision has none over HTTP; nothing is done with it
+            case _:
+                raise Turned(400, INVALID_REQUEST, "clients of this revision send no answers", "answer")
+
+    def _client(self, request: Request, caller: Caller, face: Face, scope: Scope) -> Client:
+        pairs = [(name.decode("latin-1"), value.decode("latin-1")) for name, value in scope["headers"]]
+        if (twice := find_duplicated_routing_header(pairs)) is not None:
+            raise Turned(400, HEADER_MISMATCH, f"the header {twice} is there more than once", "headers")
+        body = {"method": request.method, "params": request.params}
+        route = classify_inbound_request(body, headers=dict(pairs))
+        if isinstance(route, InboundLadderRejection):
+            raise _turned(route)
+        return Client(caller, face, Era.MODERN, route.protocol_version, client_name(route.client_info))
+
+    def _check_mirrored(self, request: Request, face: Face, scope: Scope) -> None:
+        """What a header repeats of the arguments must be what the arguments say."""
+        params = request.params or {}
+        name, arguments = params.get("name"), params.get("arguments") or {}
+        if request.method != "tools/call" or not isinstance(name, str) or not isinstance(arguments, dict):
+            return
+        capability = face.named(self._guard.catalog, CapabilityKind.TOOL, name)
+        pinned = self._guard.catalog.find(capability.server, capability.kind, capability.name)
+        if pinned is None:
+            return
+        headers = {key.decode("latin-1"): value.decode("latin-1") for key, value in scope["headers"]}
+        if rejection := validate_mcp_param_headers(pinned.definition.get("inputSchema"), arguments, headers):
+            raise _turned(rejection)
+
+    async def _answer(self, request: Request, client: Client, receive: Receive, send: Send) -> None:
+        async def work(say: Say) -> tuple[int, bytes]:
+            answer = await self._methods.reply(Exchange(client, request.params or {}, say), request)
+            status = ERROR_CODE_HTTP_STATUS.get(answer.error["code"], 200) if isinstance(answer, Failure) else 200
+            return status, write(answer)
+
+        await reply(receive, send, work, (), leaving_cancels=True)
+
+
+def _turned(rejection: InboundLadderRejection) -> Turned:
+    status = ERROR_CODE_HTTP_STATUS.get(rejection.code, 400)
+    return Turned(status, rejection.code, rejection.message, "envelope", data=rejection.data)

@@ -1,0 +1,91 @@
+"""The answer to one POST: one JSON message, unless something else has to be said before it. Then it is a stream.
+
+Rules kept here:
+1. Whoever says something meanwhile never waits for the client, and the answer comes after all of it.
+2. A client that is silent for long gets a sign of life, so that nothing in between closes the connection.
+"""
+
+from collections.abc import Awaitable, Callable
+
+import anyio
+from anyio.abc import TaskGroup
+from starlette.types import Receive, Send
+
+from mcpguard.codec.messages import Notification, write
+from mcpguard.gateway.http.plain import Headers, give
+from mcpguard.gateway.outbox import Outbox
+
+QUIET_SECONDS = 15.0
+STREAM = (
+    (b"content-type", b"text/event-stream"),
+    (b"cache-control", b"no-cache, no-transform"),
+    (b"x-accel-buffering", b"no"),
+)
+KEEP_ALIVE = b": \n\n"
+Say = Callable[[Notification], None]
+Work = Callable[[Say], Awaitable[tuple[int, bytes]]]
+
+
+def event(message: bytes) -> bytes:
+    """A message as an event. JSON as we write it has no line break."""
+    return b"event: message\ndata: " + message + b"\n\n"
+
+
+async def reply(receive: Receive, send: Send, work: Work, headers: Headers, *, leaving_cancels: bool) -> None:
+    """Do the work and answer with the status and the message that it returns."""
+    async with anyio.create_task_group() as tasks:
+        answer = _Answer(send, tuple(headers), tasks)
+        tasks.start_soon(_watch, receive, answer, tasks.cancel_scope if leaving_cancels else None)
+        await answer.finish(*await work(answer.say))
+        tasks.cancel_scope.cancel()
+
+
+async def _watch(receive: Receive, answer: "_Answer", scope: anyio.CancelScope | None) -> None:
+    """Notice that the client leaves, and that nothing was said for long."""
+    while True:
+        with anyio.move_on_after(QUIET_SECONDS) as quiet:
+            if (await receive())["type"] == "http.disconnect":
+                if scope is not None:
+                    scope.cancel()
+                return
+        if quiet.cancelled_caught:
+            answer.keep_alive()
+
+
+class _Answer:
+    def __init__(self, send: Send, headers: Headers, tasks: TaskGroup) -> None:
+        self._send = send
+        self._headers = headers
+        self._tasks = tasks
+        self._outbox: Outbox | None = None
+        self._sent = anyio.Event()
+
+    def say(self, notification: Notification) -> None:
+        self._stream().put(event(write(notification)))
+
+    def keep_alive(self) -> None:
+        self._stream().put(KEEP_ALIVE)
+
+    async def finish(self, status: int, message: bytes) -> None:
+        if self._outbox is None:
+            await give(self._send, status, message, self._headers)
+            return
+        self._outbox.close()
+        await self._sent.wait()
+        await self._send({"type": "http.response.body", "body": event(message)})
+
+    def _stream(self) -> Outbox:
+        if self._outbox is None:
+            self._outbox = Outbox()
+            self._tasks.start_soon(self._pump, self._outbox, name="stream of an answer")
+        return self._outbox
+
+    async def _pump(self, outbox: Outbox) -> None:
+        await self._send({"type": "http.response.start", "status": 200, "headers": [*STREAM, *self._headers]})
+        while True:
+            await outbox.wait()
+            if waiting := outbox.take():
+                await self._send({"type": "http.response.body", "body": waiting, "more_body": True})
+            elif outbox.closed:
+                break
+        self._sent.set()

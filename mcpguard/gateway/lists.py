@@ -1,0 +1,75 @@
+"""Lists of what is offered, page by page, as a face shows it to a caller."""
+
+from collections.abc import Mapping
+from fnmatch import fnmatchcase
+from typing import Any
+
+from mcpguard.catalog.catalog import Catalog
+from mcpguard.catalog.shelf import KEYS
+from mcpguard.codec import cursors
+from mcpguard.domain.callers import Scope
+from mcpguard.domain.capabilities import Capability, CapabilityKind
+from mcpguard.gateway.faces.face import Face
+from mcpguard.gateway.wire import INVALID_PARAMS, Rejected
+
+KINDS = {
+    "tools/list": (CapabilityKind.TOOL, "tools"),
+    "resources/list": (CapabilityKind.RESOURCE, "resources"),
+    "resources/templates/list": (CapabilityKind.TEMPLATE, "resourceTemplates"),
+    "prompts/list": (CapabilityKind.PROMPT, "prompts"),
+}
+MOST_FACES = 256
+Shown = tuple[Catalog, list[dict[str, Any]]]
+
+
+class Lists:
+    """Remembers what it showed last, for as long as the catalog stays the same."""
+
+    def __init__(self, most: int) -> None:
+        self._most = most
+        self._shown: dict[tuple[str, CapabilityKind, Scope], Shown] = {}
+
+    def page(
+        self, face: Face, scope: Scope, catalog: Catalog, method: str, params: Mapping[str, Any]
+    ) -> tuple[dict[str, Any], list[str]]:
+        """A page, and the names on it."""
+        kind, key = KINDS[method]
+        offset, limit = self._window(params)
+        entries = self._all(face, kind, scope, catalog)
+        page = entries[offset : offset + limit]
+        result: dict[str, Any] = {key: page}
+        if offset + limit < len(entries):
+            result["nextCursor"] = cursors.encode(offset + limit)
+        return result, [str(entry[KEYS[kind]]) for entry in page]
+
+    def _window(self, params: Mapping[str, Any]) -> tuple[int, int]:
+        limit = params.get("limit", self._most)
+        if type(limit) is not int or limit < 1:
+            raise Rejected(INVALID_PARAMS, "limit must be a whole number from 1")
+        cursor = params.get("cursor")
+        try:
+            return 0 if cursor is None else cursors.decode(cursor), min(limit, self._most)
+        except cursors.BadCursor as error:
+            raise Rejected(INVALID_PARAMS, f"{error}; use the one that the list gave") from error
+
+    def _all(self, face: Face, kind: CapabilityKind, scope: Scope, catalog: Catalog) -> list[dict[str, Any]]:
+        remembered = self._shown.get((face.key, kind, scope))
+        if remembered is not None and remembered[0] is catalog:
+            return remembered[1]
+        entries = [
+            face.shown(pinned)
+            for shelf in face.shelves(catalog)
+            for pinned in shelf.of(kind).values()
+            if within(scope, pinned.capability) and pinned.effect in scope.effects
+        ]
+        if len(self._shown) >= MOST_FACES:
+            self._shown.clear()
+        self._shown[face.key, kind, scope] = (catalog, entries)
+        return entries
+
+
+def within(scope: Scope, capability: Capability) -> bool:
+    """Whether the names are within a scope."""
+    return any(fnmatchcase(capability.server, pattern) for pattern in scope.servers) and any(
+        fnmatchcase(capability.name, pattern) for pattern in scope.tools
+    )

@@ -1,0 +1,195 @@
+"""What clients can ask of a face: one table, for every transport and both eras.
+
+Rules kept here:
+1. A method that the client's revision does not have is unknown, and parameters that it forbids are refused, before
+   anything is looked up.
+2. Whatever is forwarded is a call (`guard.calls`), whether it is a tool, a resource, a prompt or a completion.
+3. A list is answered from the catalog; no server is asked, so none can delay it.
+"""
+
+import hashlib
+from collections.abc import Awaitable, Callable, Mapping
+from functools import partial
+from typing import Any, TypeVar
+
+from mcp_types.methods import validate_client_request
+from pydantic import ValidationError
+
+from mcpguard import __version__
+from mcpguard.catalog.catalog import Catalog
+from mcpguard.codec import envelope
+from mcpguard.codec.messages import Failure, Request, Result
+from mcpguard.domain.capabilities import CapabilityKind
+from mcpguard.domain.errors import InvalidName
+from mcpguard.domain.launches import Era
+from mcpguard.gateway.clients import LEVELS, Client, Exchange, client_name
+from mcpguard.gateway.faces.coverage import LONGEST_URI
+from mcpguard.gateway.faces.face import Meant
+from mcpguard.gateway.lists import KINDS, Lists
+from mcpguard.gateway.wire import (
+    INVALID_PARAMS,
+    METHOD_NOT_FOUND,
+    Passed,
+    Rejected,
+    refusal,
+    refused_error,
+    refused_result,
+)
+from mcpguard.guard.calls import Asked
+from mcpguard.guard.guard import Guard
+from mcpguard.text.visible import visible
+
+US = {"name": "mcpguard", "title": "mcpguard", "version": __version__}
+LONGEST_NAME = 1024
+Params = Mapping[str, Any]
+T = TypeVar("T")
+Method = Callable[[Exchange, Params], Awaitable[dict[str, Any]]]
+
+
+class Methods:
+    """Answers requests."""
+
+    def __init__(self, guard: Guard) -> None:
+        self._guard = guard
+        self._lists = Lists(guard.settings.limits.page)
+        self._table: dict[str, Method] = {
+            "server/discover": self._discover,
+            "ping": self._nothing,
+            "shutdown": self._nothing,
+            "logging/setLevel": self._set_level,
+            "tools/call": self._call_tool,
+            "resources/read": self._read,
+            "prompts/get": self._get_prompt,
+            "completion/complete": self._complete,
+            **{method: partial(self._list, method) for method in KINDS},
+        }
+
+    async def reply(self, exchange: Exchange, request: Request) -> Result | Failure:
+        """The answer to a request."""
+        try:
+            return Result(request.id, await self._answer(exchange, request.method, request.params or {}))
+        except (Rejected, Passed) as error:
+            return Failure(request.id, error.error)
+
+    async def initialize(self, client: Client, params: Params) -> dict[str, Any]:
+        """The answer to a handshake; from here on `client` is who it says it is."""
+        _validate("initialize", envelope.HANDSHAKE[-1], params)
+        asked = params["protocolVersion"]
+        client.version = asked if asked in envelope.HANDSHAKE else envelope.HANDSHAKE[-1]
+        client.name = client_name(params["clientInfo"])
+        return {"protocolVersion": client.version, **await self._greeting(client)}
+
+    async def _answer(self, exchange: Exchange, method: str, params: Params) -> dict[str, Any]:
+        client = exchange.client
+        _validate(method, client.version, params)
+        result = await self._table[method](exchange, params)
+        return envelope.modern_result(method, result, US) if client.era is Era.MODERN else result
+
+    async def _greeting(self, client: Client) -> dict[str, Any]:
+        await self._guard.servers.settled()
+        has: dict[str, Any] = {}
+        for shelf in client.face.shelves(self._guard.catalog):
+            if "tools" in shelf.capabilities:
+                has["tools"] = {"listChanged": True}
+            if "resources" in shelf.capabilities:
+                has["resources"] = {"listChanged": True}
+            if "prompts" in shelf.capabilities:
+                has["prompts"] = {"listChanged": True}
+            has |= {name: {} for name in ("completions", "logging") if name in shelf.capabilities}
+        return {"capabilities": has, "serverInfo": US}
+
+    async def _discover(self, exchange: Exchange, _params: Params) -> dict[str, Any]:
+        return {"supportedVersions": list(envelope.MODERN), **await self._greeting(exchange.client)}
+
+    async def _nothing(self, _exchange: Exchange, _params: Params) -> dict[str, Any]:
+        return {}
+
+    async def _set_level(self, exchange: Exchange, params: Params) -> dict[str, Any]:
+        if params["level"] not in LEVELS:
+            raise Rejected(INVALID_PARAMS, f"level must be one of {', '.join(LEVELS)}")
+        exchange.client.log_level = params["level"]
+        return {}
+
+    async def _list(self, method: str, exchange: Exchange, params: Params) -> dict[str, Any]:
+        await self._guard.servers.settled()
+        client = exchange.client
+        result, names = self._lists.page(client.face, client.caller.scope, self._guard.catalog, method, params)
+        self._guard.tallies.disclosed(
+            caller=client.caller.id,
+            face=client.face.word.value,
+            method=method,
+            names=len(names),
+            digest=hashlib.sha256("\0".join(names).encode()).hexdigest(),
+        )
+        return result
+
+    async def _call_tool(self, exchange: Exchange, params: Params) -> dict[str, Any]:
+        capability = exchange.client.face.named(self._guard.catalog, CapabilityKind.TOOL, _name(params["name"]))
+        return await self._make(exchange, "tools/call", Meant(capability), {**params, "name": capability.name})
+
+    async def _get_prompt(self, exchange: Exchange, params: Params) -> dict[str, Any]:
+        capability = exchange.client.face.named(self._guard.catalog, CapabilityKind.PROMPT, _name(params["name"]))
+        return await self._make(exchange, "prompts/get", Meant(capability), {**params, "name": capability.name})
+
+    async def _read(self, exchange: Exchange, params: Params) -> dict[str, Any]:
+        meant = _understood(exchange.client.face.resource, self._guard.catalog, params["uri"])
+        return await self._make(exchange, "resources/read", meant, {**params, "uri": meant.capability.name})
+
+    async def _complete(self, exchange: Exchange, params: Params) -> dict[str, Any]:
+        face, catalog, ref = exchange.client.face, self._guard.catalog, params["ref"]
+        if ref["type"] == "ref/prompt":
+            capability = face.named(catalog, CapabilityKind.PROMPT, _name(ref["name"]))
+            own = {**ref, "name": capability.name}
+        else:
+            capability = _understood(face.template, catalog, ref["uri"])
+            own = {**ref, "uri": capability.name}
+        return await self._make(exchange, "completion/complete", Meant(capability), {**params, "ref": own})
+
+    async def _make(self, exchange: Exchange, method: str, meant: Meant, params: Params) -> dict[str, Any]:
+        client = exchange.client
+        asked = Asked(
+            caller=client.caller,
+            face=client.face.word,
+            method=method,
+            capability=meant.capability,
+            params=envelope.bare(params),
+            client=client.name,
+            pinned=meant.pinned,
+            trace=exchange.trace,
+        )
+        told = await self._guard.calls.make(asked, exchange)
+        if told.result is not None:
+            return told.result
+        if told.error is not None:
+            raise Passed(told.error)
+        said = refusal(told.outcome, told.call)
+        if method == "tools/call":
+            return refused_result(said)
+        raise refused_error(said)
+
+
+def _validate(method: str, version: str, params: Params) -> None:
+    if method == "shutdown" and version in envelope.HANDSHAKE:
+        return  # no method of any revision, but older clients say it
+    try:
+        validate_client_request(method, version, params)
+    except KeyError:
+        raise Rejected(METHOD_NOT_FOUND, "there is no such method in this revision of the protocol") from None
+    except ValidationError as error:
+        where = ".".join(str(part) for part in error.errors(include_input=False)[0]["loc"] if part != "params")
+        raise Rejected(INVALID_PARAMS, f"the parameters are not those of {method}: {visible(where)[:200]}") from None
+
+
+def _name(name: str) -> str:
+    if len(name) > LONGEST_NAME:
+        raise Rejected(INVALID_PARAMS, f"a name has at most {LONGEST_NAME} characters")
+    return name
+
+
+def _understood(find: Callable[[Catalog, str], T], catalog: Catalog, uri: str) -> T:
+    if len(uri) > LONGEST_URI:
+        raise Rejected(INVALID_PARAMS, f"a URI has at most {LONGEST_URI} characters")
+    try:
+        return find(catalog, uri)
+    except InvalidName as error:
+        raise Rejected(INVALID_PARAMS, str(error)) from None

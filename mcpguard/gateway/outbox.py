@@ -1,0 +1,85 @@
+"""Messages on their way to a client that may be slow.
+
+Rules kept here:
+1. Nobody who has something to say waits for a client that does not read.
+2. What waits is bounded. Beyond that news is dropped, oldest first. Answers never are: whoever takes in what they
+   answer waits for `room` before taking in more.
+"""
+
+from collections import deque
+
+import anyio
+
+MOST = 256
+MOST_BYTES = 1024 * 1024
+
+
+class Outbox:
+    """A line of messages, with one reader."""
+
+    def __init__(self) -> None:
+        self.dropped = 0
+        self._messages: deque[tuple[bytes, bool]] = deque()
+        self._news = 0
+        self._bytes = 0
+        self._closed = False
+        self._more = anyio.Event()
+        self._less = anyio.Event()
+
+    @property
+    def closed(self) -> bool:
+        return self._closed
+
+    def put(self, message: bytes) -> None:
+        """Take news."""
+        if self._closed:
+            return
+        if self._news >= MOST or self._bytes > MOST_BYTES:
+            self._drop_oldest()
+        self._news += 1
+        self._add(message, is_news=True)
+
+    def add(self, message: bytes) -> None:
+        """Take an answer."""
+        if not self._closed:
+            self._add(message, is_news=False)
+
+    def take(self) -> bytes:
+        """Everything that waits, in order."""
+        taken = b"".join(message for message, _ in self._messages)
+        self._messages.clear()
+        self._news = self._bytes = 0
+        self._less.set()
+        return taken
+
+    def close(self) -> None:
+        """Nothing more will come."""
+        self._closed = True
+        self._more.set()
+        self._less.set()
+
+    async def wait(self) -> None:
+        """Until there is something, or nothing will come any more."""
+        while not self._messages and not self._closed:
+            self._more = anyio.Event()
+            await self._more.wait()
+
+    async def room(self) -> None:
+        """Until there is room for an answer."""
+        while self._bytes > MOST_BYTES and not self._closed:
+            self._less = anyio.Event()
+            await self._less.wait()
+
+    def _add(self, message: bytes, *, is_news: bool) -> None:
+        self._messages.append((message, is_news))
+        self._bytes += len(message)
+        self._more.set()
+
+    def _drop_oldest(self) -> None:
+        for place, (message, is_news) in enumerate(self._messages):
+            if is_news:
+                del self._messages[place]
+                self._news -= 1
+                self._bytes -= len(message)
+                self.dropped += 1
+                return
