@@ -14,6 +14,7 @@ from mcpguard.app.listeners import Listening, listening
 from mcpguard.app.logs import configure
 from mcpguard.app.process import steady
 from mcpguard.app.running import Running, running
+from mcpguard.app.watch import watching
 from mcpguard.domain.clock import Clock
 from mcpguard.settings.load import Loaded
 from mcpguard.settings.model import Log
@@ -51,6 +52,9 @@ async def _serve(loaded: Loaded, reload: Reload, announce: Announce, idle_exit: 
             anyio.create_task_group() as tasks,
         ):
             tasks.start_soon(sweeping, clock, name="orphans")
+            if loaded.config_file is not None:
+                again = partial(_apply, reload, settings.log, now)
+                tasks.start_soon(watching, loaded.config_file, again, clock, name="configuration file")
             if idle_exit is not None:
                 tasks.start_soon(_leave_when_idle, where, clock, idle_exit, name="idle exit")
             announce(now, where)
@@ -87,7 +91,10 @@ def _apply(reload: Reload, started_with: Log, now: Running) -> None:
     settings = loaded.settings
     configure(started_with.model_copy(update={"level": settings.log.level}))
     _tell(loaded.servers)
-    now.guard.servers.declare(loaded.servers.servers)
+    if loaded.servers.problems:
+        log.error("servers.unchanged", why="what is wrong in the file must be put right first")
+    else:
+        now.guard.servers.declare(loaded.servers.servers)
     log.info("settings.applied", live=["log.level", "servers"], settings=settings.version)
 
 

@@ -1,60 +1,24 @@
-"""`mcpguard status`: asks the running guard over the operator's socket."""
+"""`mcpguard status`: how the running guard is."""
 
-import http.client
-import json
-import socket
 from collections.abc import Iterator
 from datetime import UTC, datetime
-from pathlib import Path
 from typing import Any
 
 import typer
 
-from mcpguard.app.places import operator_socket
 from mcpguard.cli.common import As, Config, DataDir, Output, loaded, print_json, print_table
-
-TIMEOUT = 5.0
+from mcpguard.cli.operator import asked
 
 
 def status(config: Config = None, data_dir: DataDir = None, output: As = Output.TABLE) -> None:
     """Say how the running guard is. Exit code 1 when none runs or it cannot take calls."""
-    path = operator_socket(loaded(config, data_dir=data_dir).settings.data_dir)
-    try:
-        answer = _ask(path, "/api/v1/status")
-    except (BrokenPipeError, ConnectionResetError, http.client.RemoteDisconnected):
-        typer.echo(f"mcpguard: the guard at {path} does not speak to this process; its log says why", err=True)
-        raise typer.Exit(1) from None
-    except (OSError, http.client.HTTPException, ValueError) as error:
-        typer.echo(f"mcpguard: no guard answers at {path}: {str(error) or type(error).__name__}", err=True)
-        raise typer.Exit(1) from None
+    answer = asked(loaded(config, data_dir=data_dir).settings.data_dir, "/api/v1/status")
     if output is Output.JSON:
         print_json(answer)
     else:
         print_table(("what", "value"), _rows(answer))
     if not answer["ready"]["ready"]:
         raise typer.Exit(1)
-
-
-class _Connection(http.client.HTTPConnection):
-    """HTTP over a unix socket."""
-
-    def __init__(self, path: Path) -> None:
-        super().__init__("operator", timeout=TIMEOUT)
-        self._path = path
-
-    def connect(self) -> None:
-        self.sock = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
-        self.sock.settimeout(TIMEOUT)
-        self.sock.connect(str(self._path))
-
-
-def _ask(path: Path, what: str) -> Any:  # noqa: ANN401 - JSON of our own
-    connection = _Connection(path)
-    try:
-        connection.request("GET", what)
-        return json.loads(connection.getresponse().read())
-    finally:
-        connection.close()
 
 
 def _rows(answer: Any) -> Iterator[tuple[str, str]]:  # noqa: ANN401 - JSON of our own
@@ -64,6 +28,8 @@ def _rows(answer: Any) -> Iterator[tuple[str, str]]:  # noqa: ANN401 - JSON of o
     yield "data directory", answer["data_dir"]
     yield "database", f"{answer['database']} (schema {answer['schema']})"
     yield "settings", answer["settings"]
+    states = [server["state"] for server in answer["servers"]]
+    yield "servers", f"{states.count('ready')} of {len(states)} ready (mcpguard server list)" if states else "none"
     yield "audit log", f"{ledger['records']:,} records, signed to {ledger['signed_to']:,}"
     yield "chain", f"{ledger['chain']} ends in {ledger['hash']}"
     yield "signing key", ledger["key"]

@@ -23,7 +23,7 @@ class Client:
     caller: Caller
     face: Face
     era: Era
-    version: str
+    version: str = envelope.HANDSHAKE[-1]
     name: str = ""
     log_level: str | None = None
 

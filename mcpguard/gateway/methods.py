@@ -12,6 +12,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from functools import partial
 from typing import Any, TypeVar
 
+import structlog
 from mcp_types.methods import validate_client_request
 from pydantic import ValidationError
 
@@ -22,11 +23,13 @@ from mcpguard.codec.messages import Failure, Request, Result
 from mcpguard.domain.capabilities import CapabilityKind
 from mcpguard.domain.errors import InvalidName
 from mcpguard.domain.launches import Era
+from mcpguard.domain.reasons import Reason
 from mcpguard.gateway.clients import LEVELS, Client, Exchange, client_name
 from mcpguard.gateway.faces.coverage import LONGEST_URI
 from mcpguard.gateway.faces.face import Meant
 from mcpguard.gateway.lists import KINDS, Lists
 from mcpguard.gateway.wire import (
+    INTERNAL_ERROR,
     INVALID_PARAMS,
     METHOD_NOT_FOUND,
     Passed,
@@ -43,6 +46,7 @@ US = {"name": "mcpguard", "title": "mcpguard", "version": __version__}
 LONGEST_NAME = 1024
 Params = Mapping[str, Any]
 T = TypeVar("T")
+log = structlog.get_logger("mcpguard.gateway")
 Method = Callable[[Exchange, Params], Awaitable[dict[str, Any]]]
 
 
@@ -70,6 +74,9 @@ class Methods:
             return Result(request.id, await self._answer(exchange, request.method, request.params or {}))
         except (Rejected, Passed) as error:
             return Failure(request.id, error.error)
+        except Exception:
+            log.exception("gateway.failed", method=visible(request.method)[:100])
+            return Failure(request.id, {"code": INTERNAL_ERROR, "message": Reason.GUARD_ERROR.sentence})
 
     async def initialize(self, client: Client, params: Params) -> dict[str, Any]:
         """The answer to a handshake; from here on `client` is who it says it is."""

@@ -28,6 +28,7 @@ class Servers:
         self._new_id = new_id
         self._settle_seconds = settle_seconds
         self._known: dict[str, Upstream] = {}
+        self._declared: dict[str, Declared] = {}
         self._fleet: Fleet | None = None
         self._began = clock.monotonic()
 
@@ -42,10 +43,17 @@ class Servers:
     def declare(self, declared: tuple[Declared, ...]) -> None:
         """From now on these are the servers, as they stand here, and there are no others."""
         new = {one.name for one in declared if one.enabled and one.name not in self._known}
-        self._known = {one.name: admitted(one, self._new_id) for one in declared}
+        self._known = {one.name: self._upstream(one) for one in declared}
+        self._declared = {one.name: one for one in declared}
         self._intake.expect(new)
         if self._fleet is not None:
             self._fleet.want(one for one in declared if self.standing(one.name) is UpstreamStanding.APPROVED)
+
+    def _upstream(self, declared: Declared) -> Upstream:
+        """What is declared as before stays the same upstream."""
+        if self._declared.get(declared.name) == declared:
+            return self._known[declared.name]
+        return admitted(declared, self._new_id)
 
     def standing(self, name: str) -> UpstreamStanding | None:
         """None for a server that is not known."""

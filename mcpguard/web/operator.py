@@ -21,6 +21,10 @@ def operator_app(guard: Guard, new_id: Ids) -> ASGIApp:
     async def status() -> dict[str, object]:
         return asdict(guard.status())
 
+    @app.get("/api/v1/servers")
+    async def servers() -> list[dict[str, object]]:
+        return [asdict(server) for server in guard.servers.status()]
+
     @app.exception_handler(404)
     async def not_found(request: Request, _: Exception) -> JSONResponse:
         return JSONResponse({"message": f"{request.url.path} is not part of this API"}, status_code=404)

@@ -100,7 +100,7 @@ class Legacy:
     async def _initialize(self, request: Request, caller: Caller, face: Face, scope: Scope, send: Send) -> None:
         if header(scope, SESSION) is not None:
             raise Turned(400, INVALID_REQUEST, "a session is initialized once", "second initialize")
-        client = Client(caller, face, Era.LEGACY, "")
+        client = Client(caller, face, Era.LEGACY)
         try:
             said = await self._methods.initialize(client, request.params or {})
         except Rejected as rejected:

@@ -95,7 +95,7 @@ class Streams:
         match hello:
             case {"mcpguard": 1, "face": str(face), "only": None | str() as only, "token": None | str() as token}:
                 caller = caller_of_token(token, self._guard.callers)
-                return Client(caller, self._face(face, only), Era.LEGACY, "")
+                return Client(caller, self._face(face, only), Era.LEGACY)
             case _:
                 raise NotWelcome("the first line must say which face is wanted")
 

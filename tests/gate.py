@@ -1,0 +1,108 @@
+"""A whole guard with its listeners on loopback, in front of servers that the test plays, and clients of it.
+
+The guard's clock is the test's. Everything else is real: sockets, processes, the database.
+"""
+
+import json
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import anyio
+import anyio.lowlevel
+import httpx2
+from anyio.streams.buffered import BufferedByteReceiveStream
+
+from mcpguard.app import places
+from mcpguard.app.listeners import Listening, listening
+from mcpguard.app.running import Running, running
+from mcpguard.domain.launches import Declared, RemoteLaunch, StdioLaunch, Templates
+from mcpguard.domain.upstreams import Transport
+from mcpguard.guard.callers import Callers
+from tests.clock import FakeClock
+from tests.simulators.http_client import HttpClient
+from tests.simulators.line_client import LineClient
+from tests.world import new_id, said, settings_for
+
+DIRECT = "/mcp/all"
+
+
+@dataclass
+class Gate:
+    """A guard that runs, and what a test does with it."""
+
+    now: Running
+    where: Listening
+    clock: FakeClock
+    http: httpx2.AsyncClient
+
+    def client(self, face: str = DIRECT, *, modern: bool = True, token: str | None = None) -> HttpClient:
+        """A client over HTTP that has said nothing yet."""
+        client = HttpClient(self.http, self.where.url + face, modern=modern)
+        if token is not None:
+            client.headers["authorization"] = f"Bearer {token}"
+        return client
+
+    async def legacy(self, face: str = DIRECT, *, token: str | None = None) -> HttpClient:
+        """A client over HTTP that has made the handshake."""
+        client = self.client(face, modern=False, token=token)
+        assert (await client.initialize()).result["protocolVersion"]
+        return client
+
+    @asynccontextmanager
+    async def stream(self, *, modern: bool = True, **hello: Any) -> AsyncIterator[LineClient]:  # noqa: ANN401 - JSON
+        """A client on the agents' socket."""
+        first = {"mcpguard": 1, "face": "direct", "only": None, "token": None} | hello
+        async with await anyio.connect_unix(self.where.agents) as socket, anyio.create_task_group() as tasks:
+            lines = BufferedByteReceiveStream(socket)
+            await socket.send(json.dumps(first).encode() + b"\n")
+            assert json.loads(await lines.receive_until(b"\n", 4096)) == {"mcpguard": 1}
+            client = LineClient(socket, lines, modern=modern)
+            tasks.start_soon(client.run)
+            yield client
+            tasks.cancel_scope.cancel()
+
+    async def ready(self, *names: str) -> None:
+        """Wait until these servers are connected and listed."""
+        while not {*names} <= {one.name for one in self.now.guard.status().servers if one.state == "ready"}:
+            await anyio.lowlevel.checkpoint()
+
+    def said(self) -> list[dict[str, Any]]:
+        """Every record in the store, as it lies there."""
+        return said(places.database(self.now.settings))
+
+    def entries(self) -> list[dict[str, Any]]:
+        """The openings of calls, each with what its closing adds."""
+        records = self.said()
+        closings = {record["entry"]: record for record in records if record["kind"] == "closed"}
+        return [{**closings.get(record["entry"], {}), **record} for record in records if record["kind"] == "opened"]
+
+
+def remote(name: str, url: str, transport: Transport = Transport.HTTP, **more: Any) -> Declared:  # noqa: ANN401 - fields
+    """A server at a URL."""
+    return Declared(name, name, RemoteLaunch(transport, url, Templates()), **more)
+
+
+def process(name: str, command: Sequence[str], **more: Any) -> Declared:  # noqa: ANN401 - fields
+    """A server that is started."""
+    return Declared(name, name, StdioLaunch(command[0], tuple(command[1:]), Templates(), None), **more)
+
+
+@asynccontextmanager
+async def gate(
+    folder: Path,
+    *servers: Declared,
+    callers: Callers | None = None,
+    **given: Any,  # noqa: ANN401 - settings
+) -> AsyncIterator[Gate]:
+    """A guard in front of these servers. It answers when all of them were tried once."""
+    given = {"upstreams__networks": ["127.0.0.0/8"], "listen": "127.0.0.1:0"} | given
+    settings, clock = settings_for(folder, **given), FakeClock()
+    async with (
+        running(settings, clock, new_id, servers, callers) as now,
+        listening(now, clock, new_id) as where,
+        httpx2.AsyncClient(trust_env=False, timeout=30) as http,
+    ):
+        yield Gate(now, where, clock, http)
