@@ -12,6 +12,7 @@ run: $(VENV)/.runtime ## start the guard on this machine
 
 test: check ## run every check, then every test
 	@$(BIN)/python -m tests.browser.locate
+	@$(BIN)/python -m tests.conformance.tools
 	$(BIN)/python -m pytest -n auto $(ARGS)
 
 check: $(VENV)/.dev ## lint, formatting, types, import layers
