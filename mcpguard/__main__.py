@@ -1,12 +1,26 @@
 """`python -m mcpguard`, and the command `mcpguard`."""
 
+import os
 import sys
-
-from mcpguard.cli.main import build
 
 
 def main() -> None:
-    build(sys.argv[1:])(prog_name="mcpguard")
+    words = sys.argv[1:]
+    if words[:1] == ["stdio"]:
+        _stdio(words[1:])
+    from mcpguard.cli.main import build  # noqa: PLC0415 - takes longer than a relay may take to start
+
+    build(words)(prog_name="mcpguard")
+
+
+def _stdio(words: list[str]) -> None:
+    """Become a relay, unless there is something to explain first."""
+    from mcpguard.cli.quick import understood  # noqa: PLC0415 - only a relay needs it
+    from mcpguard.gateway.relay.relay import relay  # noqa: PLC0415
+
+    asked = understood(words)
+    if asked is not None:
+        sys.exit(relay(asked, os.environ))
 
 
 if __name__ == "__main__":

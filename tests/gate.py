@@ -8,7 +8,7 @@ from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import anyio
 import anyio.lowlevel
@@ -27,6 +27,7 @@ from tests.simulators.line_client import LineClient
 from tests.world import new_id, said, settings_for
 
 DIRECT = "/mcp/all"
+Remote = Literal[Transport.HTTP, Transport.SSE]
 
 
 @dataclass
@@ -80,7 +81,7 @@ class Gate:
         return [{**closings.get(record["entry"], {}), **record} for record in records if record["kind"] == "opened"]
 
 
-def remote(name: str, url: str, transport: Transport = Transport.HTTP, **more: Any) -> Declared:  # noqa: ANN401 - fields
+def remote(name: str, url: str, transport: Remote = Transport.HTTP, **more: Any) -> Declared:  # noqa: ANN401 - fields
     """A server at a URL."""
     return Declared(name, name, RemoteLaunch(transport, url, Templates()), **more)
 

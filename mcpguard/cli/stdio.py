@@ -1,0 +1,26 @@
+"""`mcpguard stdio`. Mostly `mcpguard.cli.quick` is faster; here are its help and the words for its mistakes."""
+
+import os
+from typing import Annotated
+
+import typer
+
+from mcpguard.cli.common import Config, DataDir
+from mcpguard.gateway.relay.relay import Asked, Face, relay
+
+
+def stdio(
+    config: Config = None,
+    data_dir: DataDir = None,
+    face: Annotated[
+        Face, typer.Option(help="What the agent sees: the guard's own tools, or the servers'.")
+    ] = Face.GUARD,
+    only: Annotated[str | None, typer.Option(metavar="SERVER", help="The server for --face transparent.")] = None,
+) -> None:
+    """Connect an agent that speaks MCP on standard input and output with the guard, which is started if none runs.
+
+    The agent's token is taken from MCPGUARD_TOKEN or from the file that MCPGUARD_TOKEN_FILE names.
+    """
+    if face is Face.TRANSPARENT and only is None:
+        raise typer.BadParameter("is needed with --face transparent", param_hint="--only")
+    raise typer.Exit(relay(Asked(config, data_dir, face, only), os.environ))
