@@ -30,7 +30,7 @@ CHUNK = 32_768
 TOGETHER = 65_536
 _READ = httpcore2.ReadError
 _WRITE = httpcore2.WriteError
-_BROKEN = (OSError, anyio.BrokenResourceError, anyio.ClosedResourceError)
+_BROKEN = (OSError, anyio.BrokenResourceError, anyio.ClosedResourceError, anyio.EndOfStream)
 
 
 class Dialing:
@@ -185,7 +185,7 @@ class Wire(httpcore2.AsyncNetworkStream):
             )
         except ssl.SSLCertVerificationError as error:
             raise Unsent(f"the certificate of {self._host} is not accepted: {error.verify_message}") from error
-        except (*_BROKEN, anyio.EndOfStream, ValueError) as error:
+        except (*_BROKEN, ValueError) as error:
             raise Unsent(f"{self._host} does not agree on TLS") from error
 
     def get_extra_info(self, info: str) -> Any:  # noqa: ANN401 - the pool's interface

@@ -7,6 +7,10 @@ class Unsent(TransportEnded):
     """Nothing of this message has left us, so it cannot have been carried out. Others may go on."""
 
 
+class Unsayable(Unsent):
+    """It holds what no message can, such as half a character."""
+
+
 class Unanswered(TransportEnded):
     """This message gets no answer that could be used; whether it was carried out is not known. Others go on."""
 

@@ -34,6 +34,8 @@ from mcpguard.upstreams.transports.transport import TransportEnded
 INITIALIZED = "notifications/initialized"
 CANCELLED = "notifications/cancelled"
 
+__all__ = ["Http", "Remote", "http"]
+
 
 class Http:
     """A conversation with one server. Everything may be called from any task while `run` runs."""

@@ -13,7 +13,7 @@ from anyio.abc import TaskGroup
 
 from mcpguard.codec.messages import Message, Notification, write
 from mcpguard.upstreams.conversation import Counts
-from mcpguard.upstreams.transports.endings import SessionLost, TooLarge
+from mcpguard.upstreams.transports.endings import SessionLost, Unanswered, Unsayable
 from mcpguard.upstreams.transports.http_headers import Heading
 from mcpguard.upstreams.transports.http_pool import HttpPool
 from mcpguard.upstreams.transports.http_replies import EVENTS, NOT_FOUND, Reply
@@ -54,13 +54,17 @@ class Posts:
 
     async def send(self, message: Message, seconds: float) -> None:
         """Send, and return when it was taken or the time is over. Raises TransportEnded when nobody is there."""
+        try:
+            body = write(message)
+        except UnicodeEncodeError as error:
+            raise Unsayable("half a character cannot be sent") from error
         headers = (
             self._heading.asking(message.method, message.params)
             if isinstance(message, Notification)
             else self._heading.answering()
         )
         with anyio.move_on_after(seconds):
-            async with await self._pool.send("POST", headers, write(message)) as reply:
+            async with await self._pool.send("POST", headers, body) as reply:
                 await self._look_at(reply)
 
     def look_for_loss(self, reply: Reply) -> None:
@@ -92,7 +96,7 @@ class Posts:
         elif reply.type != EVENTS:
             try:
                 await reply.body(LITTLE)
-            except TooLarge:
+            except Unanswered:  # nothing in it was of interest
                 log.debug("upstream.talkative")
 
     async def _drain(self, reply: Reply, seconds: float) -> None:

@@ -22,6 +22,7 @@ from mcpguard.upstreams.conversation import (
     Origin,
     Refused,
 )
+from mcpguard.upstreams.transports.endings import Unsayable
 from mcpguard.upstreams.transports.events import Event
 from mcpguard.upstreams.transports.http_posts import Posts
 from mcpguard.upstreams.transports.http_streams import Answer, Waits
@@ -108,7 +109,11 @@ class Pushes:
 
     async def _answer(self, answer: Answer) -> None:
         try:
-            await self._posts.send(answer, self._waits.told)
+            try:
+                await self._posts.send(answer, self._waits.told)
+            except Unsayable:
+                failure = {"code": INTERNAL_ERROR, "message": "the answer holds what no message can"}
+                await self._posts.send(Failure(answer.id, failure), self._waits.told)
         except TransportEnded:
             log.debug("upstream.answer_unsent")
         finally:

@@ -15,13 +15,14 @@ import structlog
 
 from mcpguard.codec.messages import Request, write
 from mcpguard.upstreams.conversation import Bounds, Params
-from mcpguard.upstreams.transports.endings import SessionLost, TooLarge, Unanswered
+from mcpguard.upstreams.transports.endings import SessionLost, TooLarge, Unanswered, Unsayable
 from mcpguard.upstreams.transports.http_headers import INITIALIZE, Heading
 from mcpguard.upstreams.transports.http_pool import HttpPool
 from mcpguard.upstreams.transports.http_posts import Posts
 from mcpguard.upstreams.transports.http_pushes import Asked, Pushes
 from mcpguard.upstreams.transports.http_replies import EVENTS, JSON, Reply, refusal
 from mcpguard.upstreams.transports.http_streams import Answer, Following, Waits
+from mcpguard.upstreams.transports.remotes import BadRemote
 from mcpguard.upstreams.transports.transport import TransportEnded
 
 MOST_FAILURES = 3
@@ -50,15 +51,19 @@ class Questions:
 
     async def ask(self, asked: Asked, method: str, params: Params, extra: Mapping[str, str] | None) -> Answer:
         """Raises ServerError, or TransportEnded when there will be no answer."""
-        headers = self._heading.asking(method, params, extra)
-        reply = await self._pool.send("POST", headers, write(Request(asked.id, method, params)))
+        try:
+            headers = self._heading.asking(method, params, extra)
+            body = write(Request(asked.id, method, params))
+        except (BadRemote, UnicodeEncodeError) as error:
+            raise Unsayable("the question holds what no message can") from error
+        reply = await self._pool.send("POST", headers, body)
         async with reply:
             if method == INITIALIZE and reply.ok:
                 self._heading.take_session(reply)
             elif method != INITIALIZE and not asked.modern:
                 self._posts.look_for_loss(reply)
             if not reply.ok:
-                raise await refusal(reply, asked.id, self._bounds)
+                raise await refusal(reply, self._bounds)
             if reply.type == JSON:
                 answer = self._pushes.read(await reply.body(self._bounds.message_bytes), asked)
             elif reply.type == EVENTS:

@@ -13,7 +13,7 @@ from typing import Any, Self, cast
 import httpcore2
 from anyio.lowlevel import checkpoint
 
-from mcpguard.codec.messages import BadMessage, Failure, Id, read
+from mcpguard.codec.messages import BadMessage, Failure, read
 from mcpguard.upstreams.conversation import INTERNAL_ERROR, Bounds, ServerError
 from mcpguard.upstreams.transports.endings import TooLarge, Unanswered
 from mcpguard.upstreams.transports.remotes import Place
@@ -91,26 +91,28 @@ class Reply:
         raise TooLarge(f"the server's answer is longer than {limit} bytes")
 
     async def aclose(self) -> None:
-        """Keeps the connection if the body was read to its end."""
-        await self._pieces.aclose()
+        """Keeps the connection if the body was read to its end. Whoever still reads hears of the end."""
+        if not self._pieces.ag_running:
+            await self._pieces.aclose()
         await self._stream.aclose()
 
 
-async def refusal(reply: Reply, id_: Id | None, bounds: Bounds) -> ServerError:
+async def refusal(reply: Reply, bounds: Bounds) -> ServerError:
     """What a reply that is no success says."""
     data: dict[str, Any] = {"status": reply.status}
     if reply.status in (UNAUTHORIZED, FORBIDDEN):
         if challenge := reply.header(b"www-authenticate"):
             data["www_authenticate"] = _UNPRINTABLE.sub(b"", challenge[:LONGEST_CHALLENGE]).decode("ascii")
-    elif reply.type == JSON and (error := await _error_in(reply, id_, bounds)) is not None:
+    elif reply.type == JSON and (error := await _error_in(reply, bounds)) is not None:
         return ServerError(error)
     sentence = f"the server answered with HTTP status {reply.status}"
     return ServerError({"code": INTERNAL_ERROR, "message": sentence, "data": data})
 
 
-async def _error_in(reply: Reply, id_: Id | None, bounds: Bounds) -> dict[str, Any] | None:
+async def _error_in(reply: Reply, bounds: Bounds) -> dict[str, Any] | None:
+    """Whatever id it names: a server that refuses a request as a whole need not have read it."""
     try:
         said = read(await reply.body(bounds.message_bytes), max_bytes=bounds.message_bytes, max_depth=bounds.depth)
     except (Unanswered, BadMessage):
         return None
-    return said.error if isinstance(said, Failure) and said.id in (id_, None) else None
+    return said.error if isinstance(said, Failure) else None

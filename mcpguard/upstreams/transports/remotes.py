@@ -46,7 +46,7 @@ class Place:
     scheme: str
     host: str
     port: int
-    target: str
+    target: str = field(repr=False)
     url: httpcore2.URL = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
@@ -138,6 +138,9 @@ def _host(host: str) -> str:
             raise BadRemote("a URL names no host that could be reached")
         return host
     try:
-        return str(IPv6Address(host))
+        address = IPv6Address(host)
     except ValueError as error:
         raise BadRemote("a URL names no host that could be reached") from error
+    if address.scope_id is not None:
+        raise BadRemote("a URL names an interface of this machine")
+    return str(address)

@@ -128,7 +128,7 @@ async def sse(
         heading = Heading(remote)
         reply = await stack.enter_async_context(await pool.send("GET", heading.listening()))
         if not reply.ok:
-            raise await refusal(reply, None, bounds)
+            raise await refusal(reply, bounds)
         if reply.type != EVENTS:
             raise TransportEnded("the server answered with something else than a stream of events")
         events = _Events(reply, bounds.message_bytes, waits)
