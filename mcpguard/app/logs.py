@@ -35,7 +35,7 @@ def configure(settings: Log) -> None:
     root = logging.getLogger()
     root.handlers = [handler]
     root.setLevel(_LEVELS[settings.level])
-    for noisy in ("uvicorn.error", "alembic"):
+    for noisy in ("uvicorn.error", "alembic", "httpcore2"):  # the last one tells headers, which may be secret
         logging.getLogger(noisy).setLevel(max(logging.WARNING, root.level))
     structlog.configure(
         processors=[structlog.stdlib.filter_by_level, *shared, structlog.stdlib.ProcessorFormatter.wrap_for_formatter],

@@ -31,6 +31,7 @@ from mcpguard.upstreams.conversation import (
     Refused,
     ServerError,
 )
+from mcpguard.upstreams.transports.endings import Unsayable
 from mcpguard.upstreams.transports.transport import Transport, TransportEnded
 
 log = structlog.get_logger("mcpguard.upstreams")
@@ -62,6 +63,7 @@ class Peer:
         self._bounds = bounds or Bounds()
         self._numbers = itertools.count(1)
         self._pending: dict[Id, _Pending] = {}
+        self._taken_back: set[Id | None] = set()
         self._serving = 0
         self._ended: TransportEnded | None = None
 
@@ -79,11 +81,13 @@ class Peer:
         if self._ended is not None:
             raise TransportEnded(str(self._ended))
         id_, pending = next(self._numbers), _Pending(origin)
+        message = _written(Request(id_, method, params))
         self._pending[id_] = pending
         try:
-            await self._transport.send(write(Request(id_, method, params)))
+            await self._transport.send(message)
             await pending.done.wait()
         except anyio.get_cancelled_exc_class():
+            self._taken_back.add(id_)
             await self._take_back(id_)
             raise
         finally:
@@ -145,7 +149,12 @@ class Peer:
         tasks.start_soon(serve, request, self._only_origin(), name="request of the server")
 
     def _only_origin(self) -> Origin | None:
-        """Nothing on a stream says for which of our requests a server speaks. With one in progress it is that one."""
+        """Nothing on a stream says for which of our requests a server speaks. With one in progress it is that one.
+
+        What was taken back counts as in progress until it is answered all the same: the server may still be at it.
+        """
+        if self._taken_back:
+            return None
         asked = [pending.origin for pending in self._pending.values()]
         return asked[0] if len(asked) == 1 else None
 
@@ -153,6 +162,7 @@ class Peer:
         pending = self._pending.get(message.id) if message.id is not None else None
         if pending is None or pending.done.is_set():
             self.counts.late += 1
+            self._taken_back.discard(message.id)
         else:
             pending.settle(message)
 
@@ -169,7 +179,11 @@ class Peer:
 
     async def _answer(self, answer: Result | Failure) -> None:
         try:
-            await self._transport.send(write(answer))
+            try:
+                message = _written(answer)
+            except Unsayable as error:
+                message = _written(Failure(answer.id, {"code": INTERNAL_ERROR, "message": str(error)}))
+            await self._transport.send(message)
         except TransportEnded:
             log.debug("upstream.answer_unsent")
         finally:
@@ -189,3 +203,10 @@ class Peer:
         for pending in self._pending.values():
             if not pending.done.is_set():
                 pending.settle(ended)
+
+
+def _written(message: Message) -> bytes:
+    try:
+        return write(message)
+    except UnicodeEncodeError as error:
+        raise Unsayable("it holds half a character, which no message can") from error

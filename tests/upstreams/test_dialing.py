@@ -218,9 +218,9 @@ async def test_a_redirection_leads_through_the_same_gates(tmp_path: Path) -> Non
         async with modern(server, dial=dialing(authority.trust)) as talk:
             for location, says in [
                 (f"http://{METADATA}/latest/meta-data", "without TLS"),
-                (f"https://{METADATA}/latest/meta-data", METADATA),
+                (f"https://{METADATA}/latest/meta-data", "another host"),
                 (plain.url, "without TLS"),
-                ("https://[::1]/", "::1"),
+                ("https://[::1]/", "another host"),
             ]:
                 talk.asking("tools/call")
                 await (await server.next()).answer(307, b"", f"Location: {location}")

@@ -85,3 +85,16 @@ async def test_what_is_no_url_leads_nowhere(location: str) -> None:
         talk.asking("tools/list")
         await (await server.next()).result()
         assert await talk.outcome() == {}
+
+
+@pytest.mark.parametrize("host", ["localhost", "127.0.0.2", "169.254.169.254", "example.com"])
+async def test_another_host_is_another_server(host: str) -> None:
+    async with played() as server, modern(server) as talk:
+        talk.asking("tools/call", {"name": "x", "arguments": {"for": "this server only"}})
+        await (await server.next()).answer(307, b"", f"Location: http://{host}:{server.port}/mcp")
+        outcome = await talk.outcome()
+        assert isinstance(outcome, Unanswered)
+        assert "another host" in str(outcome)
+        talk.asking("tools/list")  # the next that comes is this, so the other never came
+        await (await server.next("tools/list")).result()
+        assert await talk.outcome() == {}

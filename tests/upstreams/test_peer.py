@@ -9,8 +9,9 @@ import anyio
 import pytest
 from anyio import wait_all_tasks_blocked
 
-from mcpguard.upstreams.conversation import METHOD_NOT_FOUND, Bounds, Refused, ServerError
+from mcpguard.upstreams.conversation import INTERNAL_ERROR, METHOD_NOT_FOUND, Bounds, Refused, ServerError
 from mcpguard.upstreams.peer import Peer
+from mcpguard.upstreams.transports.endings import Unsayable
 from mcpguard.upstreams.transports.transport import TransportEnded
 
 pytestmark = pytest.mark.anyio
@@ -66,6 +67,7 @@ class Conversation:
         self.answers.set()
         self.peer = Peer(self.server, self._asked, self._told, bounds)
         self.outcomes: list[object] = []
+        self.more: dict[str, Any] = {}
 
     async def ask(self, method: str, origin: object = None) -> None:
         try:
@@ -77,7 +79,7 @@ class Conversation:
         if method == "unknown":
             raise Refused(METHOD_NOT_FOUND, "no such method")
         await self.answers.wait()
-        return {"asked": method, "with": params, "for": origin}
+        return {"asked": method, "with": params, "for": origin} | self.more
 
     def _told(self, method: str, params: object, origin: object) -> None:
         self.news.append((method, params, origin))
@@ -247,3 +249,32 @@ async def test_what_a_server_says_is_put_to_the_only_request_in_progress_and_nev
             ("after the first", "call b"),
         ]
         assert talk.server.heard[-1]["result"]["for"] == "call b"
+
+
+async def test_after_a_request_was_taken_back_nothing_is_put_to_the_next_one() -> None:
+    async with conversing() as (talk, tasks):
+        with anyio.CancelScope() as scope:
+            async with anyio.create_task_group() as callers:
+                callers.start_soon(talk.ask, "a", "call a")
+                await wait_all_tasks_blocked()
+                scope.cancel()
+        tasks.start_soon(talk.ask, "b", "call b")
+        await wait_all_tasks_blocked()
+        await talk.server.say(method="is it for a or for b?")
+        await talk.server.say(id=talk.server.heard[0]["id"], result={})  # it ended a all the same
+        await talk.server.say(method="for b")
+        assert [origin for _, _, origin in talk.news] == [None, "call b"]
+
+
+async def test_half_a_character_costs_only_the_message_that_holds_it() -> None:
+    async with conversing() as (talk, tasks):
+        tasks.start_soon(talk.ask, "a")
+        await wait_all_tasks_blocked()
+        with pytest.raises(Unsayable):
+            await talk.peer.request("b", {"half": "\ud800"})
+        talk.more = {"half": "\ud800"}
+        await talk.server.say(id="s", method="roots/list")
+        assert [said.get("id") for said in talk.server.heard] == [talk.server.heard[0]["id"], "s"]
+        assert talk.server.heard[-1]["error"]["code"] == INTERNAL_ERROR
+        await talk.server.say(id=talk.server.heard[0]["id"], result={})
+        assert talk.outcomes == [{}]
