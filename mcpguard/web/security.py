@@ -74,9 +74,8 @@ class BodyLimit:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
-        refusal = PlainTextResponse(f"The body is larger than {self._limit} bytes.\n", status_code=413)
         if not self._fits(RequestHeaders(scope=scope).get("content-length", "0")):
-            await refusal(scope, receive, send)
+            await self._refusal()(scope, receive, send)
             return
         body = _Body(receive, send, self._limit)
         try:
@@ -85,7 +84,10 @@ class BodyLimit:
             if not body.refused:
                 raise
         if body.refused:
-            await refusal(scope, receive, send)
+            await self._refusal()(scope, receive, send)
+
+    def _refusal(self) -> PlainTextResponse:
+        return PlainTextResponse(f"The body is larger than {self._limit} bytes.\n", status_code=413)
 
     def _fits(self, length: str) -> bool:
         return length.isdecimal() and len(length) <= LONGEST_NUMBER and int(length) <= self._limit
