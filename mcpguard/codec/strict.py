@@ -69,6 +69,8 @@ def _decoded(data: bytes) -> str:
 
 
 def _refuse_depth(text: str, max_depth: int) -> None:
+    if text.count("[") + text.count("{") <= max_depth:
+        return
     depth = 0
     for found in _NEXT_BRACKET.finditer(text):
         match found[1]:

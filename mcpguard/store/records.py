@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
+from itertools import chain as flattened
 from operator import itemgetter
 from typing import Any, NamedTuple
 
@@ -18,6 +19,8 @@ COLUMNS = (
 )  # fmt: skip
 """The columns that repeat what a record's content says."""
 
+TOGETHER = 50
+"""Rows in one statement: an old SQLite takes 999 values at once."""
 _NAMES = ("hash", "content", *COLUMNS)
 _VALUES = itemgetter(*_NAMES)
 _WHOLE = (records.c.hash, records.c.content, *(records.c[name] for name in COLUMNS))
@@ -44,7 +47,10 @@ class StoredBody:
 
 def add(connection: Connection, rows: Sequence[Mapping[str, object]]) -> None:
     """Each row: `content`, `hash` and the columns."""
-    connection.exec_driver_sql(_insertion(connection.dialect.name), list(map(_VALUES, rows)))
+    for begin in range(0, len(rows), TOGETHER):
+        some = rows[begin : begin + TOGETHER]
+        values = tuple(flattened.from_iterable(map(_VALUES, some)))
+        connection.exec_driver_sql(_insertion(connection.dialect.name, len(some)), values)
 
 
 def add_bodies(connection: Connection, rows: Sequence[Mapping[str, object]]) -> None:
@@ -131,11 +137,12 @@ def newest(connection: Connection, chain: str, limit: int) -> list[StoredRecord]
 
 
 @cache
-def _insertion(dialect: str) -> str:
-    """Goes to the driver as it is: SQLAlchemy would take longer over the rows than SQLite does."""
+def _insertion(dialect: str, rows: int) -> str:
+    """Goes to the driver as it is, and many rows at once: SQLAlchemy would take longer over them than SQLite does, and
+    between two statements the thread has to wait for its turn again."""
     mark = "?" if dialect == "sqlite" else "%s"
-    marks = ", ".join(mark for _ in _NAMES)
-    return f"INSERT INTO records ({', '.join(_NAMES)}) VALUES ({marks})"  # noqa: S608 - our own names
+    marks = f"({', '.join(mark for _ in _NAMES)})"
+    return f"INSERT INTO records ({', '.join(_NAMES)}) VALUES {', '.join([marks] * rows)}"  # noqa: S608 - our own names
 
 
 def _stored(row: Sequence[Any]) -> StoredRecord:

@@ -1,1 +1,1 @@
-"""How fast the guard records and verifies. `make bench`; nothing here is a test."""
+"""How fast the guard records, verifies and carries calls. `make bench`; nothing here is a test."""

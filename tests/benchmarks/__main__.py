@@ -3,6 +3,7 @@
 import logging
 from collections.abc import Iterator
 from enum import StrEnum
+from functools import partial
 from pathlib import Path
 from typing import Annotated
 
@@ -11,6 +12,7 @@ import typer
 from rich.console import Console
 
 from tests.benchmarks import append, disk, report, verify
+from tests.benchmarks.gateway import sheets as gateway
 
 
 class What(StrEnum):
@@ -19,10 +21,11 @@ class What(StrEnum):
     APPEND = "append"
     VERIFY = "verify"
     DISK = "disk"
+    GATEWAY = "gateway"
 
 
 def main(
-    what: Annotated[list[What] | None, typer.Argument(help="Default: append and verify.")] = None,
+    what: Annotated[list[What] | None, typer.Argument(help="Default: append, verify and gateway.")] = None,
     json: Annotated[Path | None, typer.Option(metavar="FILE", help="Write the figures there too.")] = None,
     directory: Annotated[
         Path, typer.Option("--dir", help="Where databases are made; must be on the disk in question.")
@@ -31,24 +34,28 @@ def main(
         str | None, typer.Option(metavar="URL", help="Also on this server, in databases that are dropped afterwards.")
     ] = None,
     runs: Annotated[int, typer.Option(min=1, help="How often everything is measured.")] = 3,
+    only: Annotated[str, typer.Option(metavar="TEXT", help="Of the gateways those with this in their name.")] = "",
     quick: Annotated[bool, typer.Option("--quick", help="A tenth of the time, a twentieth of the records.")] = False,
 ) -> None:
-    """Measure how fast the guard records calls and verifies what it recorded."""
+    """Measure how fast the guard records calls, verifies what it recorded, and carries calls beside other gateways."""
     structlog.configure(wrapper_class=structlog.make_filtering_bound_logger(logging.WARNING))
     console = Console()
-    console.width = max(console.width, 100)
+    console.width = max(console.width, 150)
     facts = report.machine()
     console.print(", ".join(f"{name} {fact}" for name, fact in facts.items()))
     sheets = []
-    for sheet in _measured(what or [What.APPEND, What.VERIFY], directory, postgres, runs, quick=quick):
+    wanted = what or [What.APPEND, What.VERIFY, What.GATEWAY]
+    for sheet in _measured(wanted, directory, postgres, runs, only, quick=quick):
         report.show(sheet, console)
         sheets.append(sheet)
     if json is not None:
         json.write_bytes(report.as_json(facts, sheets))
+    if any(gateway.has_failed(sheet) for sheet in sheets):
+        raise typer.Exit(1)
 
 
 def _measured(
-    wanted: list[What], folder: Path, server: str | None, runs: int, *, quick: bool
+    wanted: list[What], folder: Path, server: str | None, runs: int, only: str, *, quick: bool
 ) -> Iterator[report.Sheet]:
     seconds = 0.3 if quick else 3.0
     for what in wanted:
@@ -59,6 +66,8 @@ def _measured(
                 yield from verify.sheets(folder, server, runs, 50_000 if quick else 1_000_000)
             case What.DISK:
                 yield from disk.sheets(folder, runs, seconds)
+            case What.GATEWAY:
+                yield from gateway.sheets(folder, runs, seconds * 2 / 3, only, partial(typer.echo, err=True))
 
 
 if __name__ == "__main__":

@@ -1,5 +1,6 @@
 """What was measured: tables for a person, JSON for a program. Both say the same under the same names."""
 
+import math
 import os
 import platform
 import sqlite3
@@ -80,5 +81,7 @@ def as_json(facts: Mapping[str, str | int | float], sheets: Sequence[Sheet]) -> 
 
 
 def _short(figure: float) -> str:
-    """Three digits that say something."""
+    """Three digits that say something; what is counted, whole; "-" for what there is not."""
+    if isinstance(figure, int) or math.isnan(figure):
+        return "-" if math.isnan(figure) else f"{figure:,}"
     return f"{figure:,.{0 if figure >= 100 else 1 if figure >= 10 else 2 if figure >= 1 else 3}f}"

@@ -22,7 +22,7 @@ from mcpguard.upstreams.transports.http_replies import Reply
 from mcpguard.upstreams.transports.remotes import BadRemote, Header, Place, Remote
 
 MOST_CONNECTIONS = 2048
-MOST_IDLE = 16
+MOST_IDLE = 64
 IDLE_SECONDS = 4.0
 MOST_REDIRECTIONS = 5
 _FOLLOWED = {"GET": {301, 302, 303, 307, 308}, "POST": {307, 308}}
