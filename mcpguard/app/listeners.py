@@ -22,7 +22,7 @@ import structlog
 import uvicorn
 from anyio.abc import SocketListener
 from starlette.types import ASGIApp
-from uvicorn.protocols.http.h11_impl import H11Protocol
+from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 from mcpguard.app.places import agents_socket, operator_socket
 from mcpguard.app.running import Running
@@ -37,6 +37,7 @@ from mcpguard.web.network import network_app
 from mcpguard.web.operator import operator_app
 from mcpguard.web.peer import Refused, identify
 
+LONGEST_HEAD = 65_536
 log = structlog.get_logger("mcpguard")
 
 
@@ -56,23 +57,58 @@ class Listening:
 
 
 class _Server(uvicorn.Server):
-    """A server that leaves signals to us."""
+    """A server that leaves signals to us, and nothing open behind it, also where it is cancelled."""
+
+    async def keep(self, bound: socket.socket) -> None:
+        self.servers: list[asyncio.Server] = []
+        try:
+            await self.serve([bound])
+        finally:
+            for server in self.servers:
+                server.close()
+            for connection in tuple(self.server_state.connections):
+                cast("HttpToolsProtocol", connection).transport.abort()
 
     @contextmanager
     def capture_signals(self) -> Iterator[None]:
         yield
 
 
-class _Protocol(H11Protocol):
-    """HTTP, with whoever has something to say: a connection that stays silent must not take up a place for ever."""
+class _Protocol(HttpToolsProtocol):
+    """HTTP, with whoever has something to say and says it in few words: a connection that stays silent must not take up
+    a place for ever, and a head that does not end must not take up the memory.
+    """
 
     def __init__(self, *given: Any, head_seconds: float, **named: Any) -> None:  # noqa: ANN401 - uvicorn's own
         super().__init__(*given, **named)
         self._head_seconds = head_seconds
+        self._head_bytes = 0
+        self._in_head = True
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         super().connection_made(transport)  # type: ignore[arg-type]
         self._head_due = self.loop.call_later(self._head_seconds, self._end_if_silent)
+
+    def data_received(self, data: bytes) -> None:
+        self._head_bytes += len(data)
+        super().data_received(data)
+        if not self._in_head:
+            self._head_bytes = 0
+        elif self._head_bytes > LONGEST_HEAD and not self.transport.is_closing():
+            self.send_400_response("The head of the request is too long.")
+
+    def on_message_begin(self) -> None:
+        self._in_head = True
+        super().on_message_begin()
+
+    def on_url(self, url: bytes) -> None:
+        if not self.url and not url.startswith(b"/"):
+            raise ValueError("a whole URL names another host than the header may do")  # answered with 400
+        super().on_url(url)
+
+    def on_headers_complete(self) -> None:
+        self._in_head = False
+        super().on_headers_complete()
 
     def connection_lost(self, exc: Exception | None) -> None:
         self._head_due.cancel()
@@ -113,11 +149,11 @@ async def listening(now: Running, clock: Clock, new_id: Ids) -> AsyncIterator[Li
         )
         publisher = guard.servers.publisher
         with publisher.subscribed(door.tell), publisher.subscribed(streams.tell):
-            async with anyio.create_task_group() as tasks, await SocketListener.from_socket(agents) as listener:
-                tasks.start_soon(listener.serve, streams.serve, name="agents' streams")
+            async with await SocketListener.from_socket(agents) as listener, anyio.create_task_group() as tasks:
+                tasks.start_soon(streams.listen, listener, name="agents' streams")
                 async with anyio.create_task_group() as serving:
                     for server, bound in servers:
-                        serving.start_soon(server.serve, [bound], name=f"listener {bound.getsockname()}")
+                        serving.start_soon(server.keep, bound, name=f"listener {bound.getsockname()}")
                     try:
                         url = f"http://{f'[{host}]' if ':' in host else host}:{port}"
                         yield Listening(url, ours, theirs, door, streams)
@@ -132,7 +168,7 @@ def _server(settings: Settings, app: ASGIApp, protocol: type[_Protocol] = _Proto
     return _Server(
         uvicorn.Config(
             app,
-            http=cast("type[H11Protocol]", partial(protocol, head_seconds=settings.limits.head_seconds)),
+            http=cast("type[HttpToolsProtocol]", partial(protocol, head_seconds=settings.limits.head_seconds)),
             ws="none",
             lifespan="off",
             log_config=None,

@@ -20,7 +20,7 @@ from mcpguard.settings.load import Loaded
 from mcpguard.settings.model import Log
 from mcpguard.settings.problems import SettingsError
 from mcpguard.settings.servers import Servers
-from mcpguard.upstreams.orphans import sweeping
+from mcpguard.upstreams.orphans import sweeping, swept
 from mcpguard.web.peer import keep_orphans
 
 Announce = Callable[[Running, Listening], None]
@@ -66,6 +66,7 @@ async def _serve(loaded: Loaded, reload: Reload, announce: Announce, idle_exit: 
             log.info("stopping", signal=received.name, within_seconds=settings.limits.stop_seconds)
             _deadline(settings.limits.stop_seconds)
             tasks.cancel_scope.cancel()
+        await swept()  # all servers have ended, so whatever is left was left behind
 
 
 async def _leave_when_idle(where: Listening, clock: Clock, seconds: float) -> None:

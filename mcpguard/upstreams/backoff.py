@@ -10,10 +10,10 @@ class Backoff:
     """Doubles from `first` to `most` seconds; each wait is drawn from its upper half."""
 
     def __init__(self, first: float, most: float, jitter: Jitter) -> None:
-        self._first = first
+        self._first = min(first, most)
         self._most = most
         self._jitter = jitter
-        self._ceiling = first
+        self._ceiling = self._first
 
     def next(self) -> float:
         ceiling = self._ceiling

@@ -1,33 +1,54 @@
-"""A server that has been connected to and agreed with: what can be asked of it."""
+"""A server that has been connected to and agreed with: what can be asked of it.
+
+Rules kept here:
+1. Every request goes out in the revision that was agreed on.
+2. Where arguments are repeated in headers, a tool whose schema asks for that in a way that cannot be followed is not
+   offered at all: the protocol wants it so, as the two could be made to say different things.
+3. A server that answers with a question to the client is refused; the question goes nowhere.
+"""
 
 from collections.abc import Mapping
+from dataclasses import replace
+from itertools import compress
 from typing import Any
 
+import structlog
 from mcp.shared.inbound import find_invalid_x_mcp_header, mcp_param_headers, x_mcp_header_map
 
 from mcpguard.codec import envelope
 from mcpguard.domain.counterpart import Counterpart
 from mcpguard.domain.launches import Era
 from mcpguard.domain.listings import Listing
-from mcpguard.upstreams.conversation import Conversation
+from mcpguard.domain.reasons import Reason
+from mcpguard.text.visible import visible
+from mcpguard.upstreams.conversation import STANDING, Conversation, ServerError
 from mcpguard.upstreams.listing import ListingBounds, listing
 from mcpguard.upstreams.negotiation import Greeting, stamped
-from mcpguard.upstreams.switchboard import Switchboard
+from mcpguard.upstreams.switchboard import DENIED, Switchboard
 
+LISTS = ("tools", "prompts", "resources")
 HeaderMap = dict[tuple[str, ...], str]
+log = structlog.get_logger("mcpguard.upstreams")
 
 
 class Connection:
-    """One upstream, connected. Every request goes out in the revision that was agreed on."""
+    """One upstream, connected. `in_headers`: whether its transport has headers to repeat arguments in."""
 
     def __init__(
-        self, conversation: Conversation, switchboard: Switchboard, greeting: Greeting, us: Mapping[str, Any]
+        self,
+        conversation: Conversation,
+        switchboard: Switchboard,
+        greeting: Greeting,
+        us: Mapping[str, Any],
+        *,
+        in_headers: bool = False,
     ) -> None:
         self.greeting = greeting
         self._conversation = conversation
         self._switchboard = switchboard
         self._us = us
         self._modern = greeting.era is Era.MODERN
+        self._in_headers = in_headers and self._modern
         self._mirrored: dict[str, HeaderMap] = {}
 
     async def call(self, method: str, params: Mapping[str, Any], counterpart: Counterpart) -> dict[str, Any]:
@@ -41,20 +62,40 @@ class Connection:
                 said[envelope.LOG_LEVEL] = counterpart.log_level
             us = {**self._us, "name": f"{counterpart.name}-through-proxy"} if counterpart.name else self._us
             dressed = stamped(params, self.greeting.version, us, **said)
-            return envelope.bare_result(
-                await self._conversation.request(method, dressed, call, self._headers(method, params))
-            )
+            answer = await self._conversation.request(method, dressed, call, self._headers(method, params))
+            if answer.get("resultType") == "input_required":
+                raise ServerError({"code": DENIED, "message": Reason.UPSTREAM_REQUEST_DENIED.sentence})
+            return envelope.bare_result(answer)
         finally:
             self._switchboard.end(call)
 
     async def listed(self, bounds: ListingBounds) -> Listing:
         """Everything the server offers now."""
         found = await listing(self._ask, self.greeting, bounds)
-        if self._modern:
-            self._mirrored = {
-                tool["name"]: headers for tool in found.tools if (headers := _header_map(tool)) and "name" in tool
-            }
-        return found
+        if not self._in_headers:
+            return found
+        followed = [find_invalid_x_mcp_header(tool.get("inputSchema")) is None for tool in found.tools]
+        tools = tuple(compress(found.tools, followed))
+        if len(tools) < len(found.tools):
+            first = visible(_name(found.tools[followed.index(False)])[:100])
+            log.warning("upstream.left_out", tools=len(found.tools) - len(tools), first=first, why="x-mcp-header")
+        self._mirrored = {_name(tool): headers for tool in tools if (headers := _header_map(tool))}
+        return replace(found, tools=tools)
+
+    @property
+    def tells(self) -> bool:
+        """Whether it tells of changes to those who have asked for it. Before the modern revisions it told anyway."""
+        return self._modern and bool(self._wanted())
+
+    async def listen(self) -> None:
+        """Be told of changes, until the server ends that. Raises what asking raises."""
+        params = stamped({"notifications": self._wanted()}, self.greeting.version, self._us)
+        await self._conversation.request("subscriptions/listen", params, STANDING)
+
+    def _wanted(self) -> dict[str, bool]:
+        has = self.greeting.capabilities
+        said = {kind: has[kind].get("listChanged") for kind in LISTS if isinstance(has.get(kind), dict)}
+        return {f"{kind}ListChanged": True for kind in LISTS if said.get(kind) is True}
 
     async def is_there(self) -> None:
         """Returns when the server has shown that it lives. Raises what asking raises."""
@@ -66,11 +107,16 @@ class Connection:
         return await self._conversation.request(method, dict(params) or None)
 
     def _headers(self, method: str, params: Mapping[str, Any]) -> dict[str, str] | None:
-        mirrored = self._mirrored.get(params.get("name", "")) if method == "tools/call" else None
+        mirrored = self._mirrored.get(_name(params)) if method == "tools/call" else None
         arguments = params.get("arguments")
         return mcp_param_headers(mirrored, arguments) if mirrored and isinstance(arguments, dict) else None
 
 
+def _name(said: Mapping[str, Any]) -> str:
+    """Of a tool; empty where it has none that could be one."""
+    name = said.get("name")
+    return name if isinstance(name, str) else ""
+
+
 def _header_map(tool: Mapping[str, Any]) -> HeaderMap:
-    schema = tool.get("inputSchema")
-    return {} if find_invalid_x_mcp_header(schema) is not None else x_mcp_header_map(schema)
+    return x_mcp_header_map(tool.get("inputSchema"))

@@ -10,7 +10,7 @@ Rules for whoever implements one:
 
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, Final, Protocol
 
 from mcpguard.domain.errors import GuardError
 
@@ -20,6 +20,8 @@ METHOD_NOT_FOUND = -32601
 Params = dict[str, Any] | None
 Origin = object
 """What a request of ours is made for. It comes back with whatever the server sends on that request's account."""
+STANDING: Final[Origin] = "standing"
+"""The origin of a request that stays open, so that what a server says meanwhile need not be said on its account."""
 
 OnRequest = Callable[[str, Params, Origin | None], Awaitable[dict[str, Any]]]
 """Answers a request of the server, or raises Refused. The origin is None where it cannot be known."""

@@ -91,8 +91,9 @@ class Fleet:
         before, self._wanted = self._wanted, {declared.name: declared for declared in wanted if declared.enabled}
         for name, declared in before.items():
             if self._wanted.get(name) != declared and name in self._scopes:
+                if (supervisor := self._supervisors.pop(name, None)) is not None:
+                    supervisor.retire()
                 self._scopes[name].cancel()
-                self._supervisors.pop(name, None)
         self._adjust()
 
     def restart(self, name: str) -> bool:

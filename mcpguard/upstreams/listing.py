@@ -2,19 +2,21 @@
 
 Rules kept here:
 1. A listing is whole or it is none: where a list cannot be read to its end within the bounds, nothing of it counts.
-2. A server is asked only for what it says it has. One that says it has resources and knows no templates has none.
+2. A server is asked only for what it says it has. One that says so and knows no such list has nothing of the kind.
 """
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import Any
 
+from mcpguard.codec.messages import dumps
 from mcpguard.domain.errors import GuardError
 from mcpguard.domain.listings import Definition, Listing
 from mcpguard.upstreams.conversation import METHOD_NOT_FOUND, ServerError
 from mcpguard.upstreams.negotiation import Greeting
 
 Ask = Callable[[str, dict[str, Any]], Awaitable[dict[str, Any]]]
+LONGEST_CURSOR = 64 * 1024
 
 
 class ListingRefused(GuardError):
@@ -23,52 +25,67 @@ class ListingRefused(GuardError):
 
 @dataclass(frozen=True, slots=True)
 class ListingBounds:
-    """How much of one list is taken."""
+    """How much is taken: pages and entries of one list, and bytes of all of them together."""
 
     pages: int = 100
     entries: int = 5000
+    bytes: int = 16 * 1024 * 1024
 
 
 async def listing(ask: Ask, greeting: Greeting, bounds: ListingBounds) -> Listing:
     """Everything the server offers. Raises ListingRefused, ServerError, or TransportEnded."""
-    has = greeting.capabilities
+    has, lists = greeting.capabilities, _Lists(ask, bounds)
     return Listing(
-        tools=await _drained(ask, "tools/list", "tools", bounds) if "tools" in has else (),
-        resources=await _drained(ask, "resources/list", "resources", bounds) if "resources" in has else (),
-        templates=await _templates(ask, bounds) if "resources" in has else (),
-        prompts=await _drained(ask, "prompts/list", "prompts", bounds) if "prompts" in has else (),
+        tools=await lists.drained("tools/list", "tools") if "tools" in has else (),
+        resources=await lists.drained("resources/list", "resources") if "resources" in has else (),
+        templates=await lists.drained("resources/templates/list", "resourceTemplates") if "resources" in has else (),
+        prompts=await lists.drained("prompts/list", "prompts") if "prompts" in has else (),
         capabilities=has,
         server=greeting.server,
         instructions=greeting.instructions,
     )
 
 
-async def _templates(ask: Ask, bounds: ListingBounds) -> tuple[Definition, ...]:
-    try:
-        return await _drained(ask, "resources/templates/list", "resourceTemplates", bounds)
-    except ServerError as error:
-        if error.error.get("code") == METHOD_NOT_FOUND:
-            return ()
-        raise
+class _Lists:
+    """All lists of one server."""
 
+    def __init__(self, ask: Ask, bounds: ListingBounds) -> None:
+        self._ask = ask
+        self._bounds = bounds
+        self._bytes = 0
 
-async def _drained(ask: Ask, method: str, key: str, bounds: ListingBounds) -> tuple[Definition, ...]:
-    found: list[Definition] = []
-    params: dict[str, Any] = {}
-    seen: set[str] = set()
-    for _ in range(bounds.pages):
-        page = await ask(method, params)
+    async def drained(self, method: str, key: str) -> tuple[Definition, ...]:
+        """One list to its end."""
+        found: list[Definition] = []
+        seen: set[str] = set()
+        params: dict[str, Any] = {}
+        for _ in range(self._bounds.pages):
+            page = await self._page(method, key, params)
+            found += self._entries(method, key, page)
+            if len(found) > self._bounds.entries:
+                raise ListingRefused(f"{method} gives more than {self._bounds.entries} entries")
+            cursor = page.get("nextCursor")
+            if cursor is None:
+                return tuple(found)
+            if not isinstance(cursor, str) or len(cursor) > LONGEST_CURSOR or cursor in seen:
+                raise ListingRefused(f"{method} goes in circles, or names a next page that cannot be asked for")
+            seen.add(cursor)
+            params = {"cursor": cursor}
+        raise ListingRefused(f"{method} does not end within {self._bounds.pages} pages")
+
+    async def _page(self, method: str, key: str, params: dict[str, Any]) -> dict[str, Any]:
+        try:
+            return await self._ask(method, params)
+        except ServerError as error:
+            if error.error.get("code") == METHOD_NOT_FOUND and not params:
+                return {key: []}
+            raise
+
+    def _entries(self, method: str, key: str, page: dict[str, Any]) -> list[dict[str, Any]]:
         entries = page.get(key)
         if not isinstance(entries, list) or not all(isinstance(entry, dict) for entry in entries):
             raise ListingRefused(f"the answer to {method} is no list of {key}")
-        found += entries
-        if len(found) > bounds.entries:
-            raise ListingRefused(f"{method} gives more than {bounds.entries} entries")
-        cursor = page.get("nextCursor")
-        if cursor is None:
-            return tuple(found)
-        if not isinstance(cursor, str) or cursor in seen:
-            raise ListingRefused(f"{method} goes in circles")
-        seen.add(cursor)
-        params = {"cursor": cursor}
-    raise ListingRefused(f"{method} does not end within {bounds.pages} pages")
+        self._bytes += len(dumps(entries))
+        if self._bytes > self._bounds.bytes:
+            raise ListingRefused(f"what the server lists is larger than {self._bounds.bytes} bytes")
+        return entries

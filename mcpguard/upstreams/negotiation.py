@@ -2,7 +2,10 @@
 
 Asked first in the modern way. What answers that is modern; what answers with anything else, or not in time, is asked
 for the handshake of the earlier revisions. A late answer to the first question may have made up the server's mind: then
-it refuses the handshake by naming modern revisions, and is asked once more.
+it refuses the handshake with an error of the modern revisions, and is asked once more.
+
+There are servers of the earlier revisions that end when they are asked anything before the handshake. `Shied` says so,
+and whoever connects again asks for the handshake first.
 """
 
 from collections.abc import Mapping
@@ -14,14 +17,29 @@ import anyio
 from mcpguard.codec import envelope
 from mcpguard.domain.errors import GuardError
 from mcpguard.domain.launches import Era
+from mcpguard.upstreams.complaints import sentence, status
 from mcpguard.upstreams.conversation import Conversation, ServerError
+from mcpguard.upstreams.transports.endings import Unanswered, Unsent
+from mcpguard.upstreams.transports.transport import TransportEnded
 
 UNSUPPORTED_VERSION = -32022
+_MODERN_ERRORS = {-32020, -32021, UNSUPPORTED_VERSION}
+"""No earlier revision has these: whoever says them is modern."""
 LONGEST_INSTRUCTIONS = 64 * 1024
+_UNAUTHORIZED = 401
+_VERSION = envelope.MODERN[-1]
 
 
 class NotUnderstood(GuardError):
     """The server speaks, but nothing that we speak. Says what in a sentence for the operator."""
+
+
+class Shied(TransportEnded):
+    """The connection ended over the question for the newest revision."""
+
+
+class _NotModern(GuardError):
+    """What came is no answer of a modern server. Says what it is."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,18 +57,21 @@ async def negotiate(conversation: Conversation, us: Mapping[str, Any], era: Era,
     """Agree on a revision. Raises NotUnderstood, ServerError, or TransportEnded."""
     if era is Era.LEGACY:
         return await _handshake(conversation, us)
-    if (greeting := await _discovered(conversation, us, probe_seconds)) is not None:
-        return greeting
-    if era is Era.MODERN:
-        raise NotUnderstood("the server does not speak the revision 2026-07-28 that it is set to be spoken to in")
+    try:
+        return await _discovered(conversation, us, probe_seconds)
+    except _NotModern as error:
+        if era is Era.MODERN:
+            raise NotUnderstood(f"the server is to be spoken to in the revision {_VERSION}, and {error}") from error
     try:
         return await _handshake(conversation, us)
     except ServerError as error:
-        if error.error.get("code") != UNSUPPORTED_VERSION:
+        if error.error.get("code") not in _MODERN_ERRORS:
             raise
-    if (greeting := await _discovered(conversation, us, probe_seconds)) is not None:
-        return greeting
-    raise NotUnderstood("the server refuses both the handshake and the revision 2026-07-28")
+        _refuse_unknown_revisions(error)
+    try:
+        return await _discovered(conversation, us, probe_seconds)
+    except _NotModern as error:
+        raise NotUnderstood(f"the server refuses the handshake; asked for the revision {_VERSION}, {error}") from error
 
 
 def stamped(params: Mapping[str, Any], version: str, us: Mapping[str, Any], **more: object) -> dict[str, Any]:
@@ -59,30 +80,43 @@ def stamped(params: Mapping[str, Any], version: str, us: Mapping[str, Any], **mo
     return envelope.with_meta(params, said | more)
 
 
-async def _discovered(conversation: Conversation, us: Mapping[str, Any], seconds: float) -> Greeting | None:
-    version = envelope.MODERN[-1]
+async def _discovered(conversation: Conversation, us: Mapping[str, Any], seconds: float) -> Greeting:
     said: dict[str, Any] | None = None
     with anyio.move_on_after(seconds):
-        try:
-            said = await conversation.request("server/discover", stamped({}, version, us))
-        except ServerError as error:
-            _refuse_unknown_revisions(error)
+        said = await _answer(conversation, stamped({}, _VERSION, us))
     if said is None:
-        return None
+        raise _NotModern(f"it gave no answer within {seconds:g} seconds")
     offered = said.get("supportedVersions")
-    if not isinstance(offered, list) or version not in offered:
-        return None
-    conversation.speak(version)
+    if not isinstance(offered, list) or _VERSION not in offered:
+        raise _NotModern("it does not offer that")
+    conversation.speak(_VERSION)
     server = said.get("serverInfo", envelope.meta(said).get(envelope.SERVER))
-    return Greeting(Era.MODERN, version, _object(said.get("capabilities")), _object(server), _instructions(said))
+    return Greeting(Era.MODERN, _VERSION, _object(said.get("capabilities")), _object(server), _instructions(said))
+
+
+async def _answer(conversation: Conversation, params: dict[str, Any]) -> dict[str, Any]:
+    try:
+        return await conversation.request("server/discover", params)
+    except ServerError as error:
+        if status(error) == _UNAUTHORIZED:
+            raise
+        _refuse_unknown_revisions(error)
+        raise _NotModern(sentence(error)) from error
+    except Unsent:
+        raise
+    except Unanswered as error:  # that one question was; others may be asked
+        raise _NotModern(str(error)) from error
+    except TransportEnded as error:
+        raise Shied(str(error)) from error
 
 
 def _refuse_unknown_revisions(error: ServerError) -> None:
     if error.error.get("code") != UNSUPPORTED_VERSION:
         return
-    match error.error.get("data"):
-        case {"supported": list(offered)} if not set(map(str, offered)) & {*envelope.MODERN, *envelope.HANDSHAKE}:
-            raise NotUnderstood("the server speaks only revisions of the protocol that are not known here")
+    data = error.error.get("data")
+    offered = data.get("supported") if isinstance(data, dict) else None
+    if isinstance(offered, list) and not any(each in (*envelope.MODERN, *envelope.HANDSHAKE) for each in offered):
+        raise NotUnderstood("the server speaks only revisions of the protocol that are not known here")
 
 
 async def _handshake(conversation: Conversation, us: Mapping[str, Any]) -> Greeting:

@@ -2,7 +2,12 @@
 
 A server may start a process that leaves its group, so that ending the group does not end it. Where the guard adopts
 orphans (on Linux, as the subreaper of what it starts), such a process becomes a child of the guard once its parent is
-gone. The guard starts nothing but servers, so any other child of it is one of those: it is killed and reaped.
+gone. The guard starts nothing but servers, so any other child of it is one of those.
+
+Rules kept here:
+1. A process whose server is gone is killed and reaped. So is one of which cannot be known whose it is.
+2. A process of a server that still runs may stay: it is in the server's session, or bears the mark that the server was
+   started with. It can do nothing that the server could not do itself, and it goes when the server goes.
 """
 
 import os
@@ -10,12 +15,16 @@ import signal
 from contextlib import suppress
 from pathlib import Path
 
+import anyio
 import structlog
 
 from mcpguard.domain.clock import Clock
 from mcpguard.upstreams.transports.child import RUNNING
 
+MARK = "MCPGUARD_STARTED"
+"""The variable in a server's environment that tells what it started from what others did."""
 SWEEP_SECONDS = 5.0
+SOON = 0.01
 log = structlog.get_logger("mcpguard.upstreams")
 
 
@@ -26,16 +35,37 @@ async def sweeping(clock: Clock) -> None:
         sweep()
 
 
-def sweep() -> int:
-    """Kill and reap every child that is no server. How many those were."""
-    orphans = _children() - RUNNING
-    for orphan in orphans:
+async def swept(seconds: float = 1.0) -> None:
+    """Sweep until nothing is left, as the end of one process may bring to light what that had started."""
+    with anyio.move_on_after(seconds):
+        while orphans := sweep():
+            for orphan in orphans:
+                await _end_of(orphan)
+
+
+def sweep() -> list[int]:
+    """Kill every child that belongs to no running server. Which ones those were."""
+    orphans = [child for child in _children() - RUNNING if not _reaped(child)]
+    marks = {_mark(server) for server in RUNNING} - {b""} if orphans else set()
+    left = [orphan for orphan in orphans if _session(orphan) not in RUNNING and _mark(orphan) not in marks]
+    for orphan in left:
+        log.warning("upstream.orphan", process=orphan)
         with suppress(ProcessLookupError, PermissionError):
             os.kill(orphan, signal.SIGKILL)
-        with suppress(ChildProcessError):
-            os.waitpid(orphan, os.WNOHANG)  # if it is not gone yet, the next sweep finds it again
-        log.warning("upstream.orphan", process=orphan)
-    return len(orphans)
+        _reaped(orphan)  # if it takes a moment, the next sweep finds it again
+    return left
+
+
+async def _end_of(child: int) -> None:
+    try:
+        descriptor = os.pidfd_open(child)
+    except OSError:  # it is gone, or it cannot be waited for
+        await anyio.sleep(SOON)
+        return
+    try:
+        await anyio.wait_readable(descriptor)
+    finally:
+        os.close(descriptor)
 
 
 def _children() -> set[int]:
@@ -45,3 +75,27 @@ def _children() -> set[int]:
         with suppress(OSError):
             found.update(int(pid) for pid in task.read_text().split())
     return found
+
+
+def _reaped(child: int) -> bool:
+    """Whether it has ended, and nothing is left of it."""
+    try:
+        return os.waitpid(child, os.WNOHANG)[0] == child
+    except ChildProcessError:
+        return True
+
+
+def _session(process: int) -> int:
+    try:
+        return os.getsid(process)
+    except ProcessLookupError:
+        return 0
+
+
+def _mark(process: int) -> bytes:
+    """Empty where it bears none, or none that can be read."""
+    try:
+        variables = Path(f"/proc/{process}/environ").read_bytes().split(b"\0")
+    except OSError:
+        return b""
+    return next((each for each in variables if each.startswith(MARK.encode() + b"=")), b"")

@@ -22,6 +22,7 @@ from anyio.abc import TaskGroup
 from mcpguard.codec.messages import BadMessage, Failure, Id, Message, Notification, Request, Result, read, write
 from mcpguard.upstreams.conversation import (
     INTERNAL_ERROR,
+    STANDING,
     Bounds,
     Counts,
     OnNotification,
@@ -155,7 +156,7 @@ class Peer:
         """
         if self._taken_back:
             return None
-        asked = [pending.origin for pending in self._pending.values()]
+        asked = [pending.origin for pending in self._pending.values() if pending.origin is not STANDING]
         return asked[0] if len(asked) == 1 else None
 
     def _answered(self, message: Result | Failure) -> None:

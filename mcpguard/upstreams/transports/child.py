@@ -9,16 +9,17 @@ import os
 import subprocess
 import sys
 from collections.abc import Awaitable, Mapping, Sequence
-from contextlib import suppress
 from pathlib import Path
 from typing import IO
 
 import anyio
+import structlog
 from anyio import CapacityLimiter, to_thread
 
 HIGH_WATER = 1_048_576
 RUNNING: set[int] = set()
 """The processes that were started here and have not been waited for."""
+log = structlog.get_logger("mcpguard.upstreams")
 
 
 class Ended(Exception):
@@ -56,11 +57,18 @@ class Child:
     async def wait(self) -> None:
         """Until the process has ended; its pipes may be held open by others."""
         if sys.platform == "linux":
-            with suppress(ProcessLookupError):
+            try:
                 await _readable_pidfd(self.pid)
+            except ProcessLookupError:
+                log.debug("upstream.waited_for", process=self.pid)
+            except OSError:  # there is no such descriptor here, or none is left
+                await self._wait_aside()
             self._process.wait()
         else:
-            await to_thread.run_sync(self._process.wait, abandon_on_cancel=True, limiter=CapacityLimiter(1))
+            await self._wait_aside()
+
+    async def _wait_aside(self) -> None:
+        await to_thread.run_sync(self._process.wait, abandon_on_cancel=True, limiter=CapacityLimiter(1))
 
     def close_input(self) -> None:
         """Say that nothing more will come."""
@@ -116,15 +124,18 @@ class Outgoing:
             raise Ended
 
     async def run(self) -> None:
-        while not self._ended:
-            self._more = anyio.Event()
-            if not self._bytes:
-                await self._more.wait()
-            try:
-                await _ready(anyio.wait_writable(self._pipe))
-            except Ended:
-                self._end()
-            self._write()
+        try:
+            while not self._ended:
+                self._more = anyio.Event()
+                if not self._bytes:
+                    await self._more.wait()
+                try:
+                    await _ready(anyio.wait_writable(self._pipe))
+                except Ended:
+                    self._end()
+                self._write()
+        finally:
+            self._end()  # nobody writes any more, so nobody may wait for that
 
     def _write(self) -> None:
         try:

@@ -97,5 +97,5 @@ def _next(here: Place, location: bytes) -> Place:
     if here.scheme == "https" and there.scheme != "https":
         raise Unanswered("the server redirects to a place without TLS, which is not followed")
     if here.host != there.host:
-        raise Unanswered("the server redirects to another host, which is another server; declare its URL if it is meant")
+        raise Unanswered("the server redirects to another host, which is another server; declare its URL instead")
     return there

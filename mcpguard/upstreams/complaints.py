@@ -1,0 +1,24 @@
+"""What a server's error says, in words of ours.
+
+Nothing that a server wrote is repeated: it may hold what it was given in confidence.
+"""
+
+from mcpguard.upstreams.conversation import INTERNAL_ERROR, ServerError
+
+
+def status(error: ServerError) -> int | None:
+    """The HTTP status, where the server answered with one and with no error of the protocol."""
+    match error.error:
+        case {"code": code, "data": {"status": int(number)}} if code == INTERNAL_ERROR:
+            return number
+        case _:
+            return None
+
+
+def sentence(error: BaseException) -> str:
+    """What went wrong."""
+    if isinstance(error, ServerError):
+        number = status(error)
+        if number is not None:
+            return f"the server answered with HTTP status {number}"
+    return str(error)

@@ -1,0 +1,293 @@
+"""A fleet on its own: its clock is the test's, what it tells is kept, and its servers are scripts.
+
+Scripts are reached by hand, without a socket or a process (`Wires`), or the way that they are in life (`Reaching`).
+"""
+
+import heapq
+import os
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import AsyncExitStack, asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import anyio
+from anyio import wait_all_tasks_blocked
+from anyio.lowlevel import checkpoint
+
+from mcpguard.domain.connections import Condition, ConnectionState
+from mcpguard.domain.launches import Declared, RemoteLaunch, StdioLaunch, Templates
+from mcpguard.domain.listings import Listing
+from mcpguard.domain.news import Listed, News, Removed, Stood
+from mcpguard.domain.records import Permit
+from mcpguard.domain.upstreams import Transport
+from mcpguard.settings.model import Upstreams
+from mcpguard.upstreams.conversation import Bounds, Conversation, ServerError
+from mcpguard.upstreams.fleet import Fleet
+from mcpguard.upstreams.peer import Peer
+from mcpguard.upstreams.reach import Reaching
+from mcpguard.upstreams.supervisor import Reach, Surroundings
+from mcpguard.upstreams.switchboard import Switchboard
+from mcpguard.upstreams.transports.transport import TransportEnded
+from tests.clock import FakeClock
+from tests.simulators.over_http import serving_http
+from tests.simulators.over_sse import serving_sse
+from tests.simulators.processes import Controlled, controlled
+from tests.simulators.script import Script
+from tests.simulators.spoken import Spoken
+from tests.upstreams.played import PATIENCE, dialing
+
+US = {"name": "mcpguard", "version": "0"}
+Json = dict[str, Any]
+
+
+class Clock(FakeClock):
+    """Waits only where there is something to wait for."""
+
+    async def advance(self, seconds: float) -> None:
+        until = self._elapsed + seconds
+        await settled()
+        while self._sleepers and self._sleepers[0][0] <= until:
+            self._elapsed, _, event = heapq.heappop(self._sleepers)
+            event.set()
+            await settled()
+        self._elapsed = until
+
+
+async def settled() -> None:
+    """Let everything come to rest. Most of it does so in a few steps, and then nobody has to sleep for it."""
+    for _ in range(40):
+        await checkpoint()
+    await wait_all_tasks_blocked()
+
+
+class Wire:
+    """Messages to and from a script, by hand."""
+
+    def __init__(self) -> None:
+        self.sent: list[bytes] = []
+        self._coming, self._came = anyio.create_memory_object_stream[bytes](100_000)
+        self._spoken: Spoken | None = None
+
+    def played_by(self, spoken: Spoken) -> None:
+        self._spoken = spoken
+
+    async def say(self, data: bytes) -> None:
+        """What the server sends."""
+        try:
+            for line in data.splitlines():
+                self._coming.send_nowait(line)
+        except (anyio.ClosedResourceError, anyio.BrokenResourceError):
+            return
+
+    async def cut(self) -> None:
+        """The server ends the connection."""
+        self._coming.close()
+
+    async def send(self, message: bytes) -> None:
+        assert self._spoken is not None
+        self.sent.append(message)
+        await checkpoint()
+        self._spoken.feed(message + b"\n")
+
+    async def receive(self) -> bytes:
+        try:
+            return await self._came.receive()
+        except anyio.EndOfStream:
+            raise TransportEnded("the server hung up") from None
+
+    def close(self) -> None:
+        self._coming.close()
+        self._came.close()
+
+
+class Wires:
+    """Reaches scripts by name. What is no script is raised."""
+
+    def __init__(self, scripts: Mapping[str, Script | BaseException]) -> None:
+        self.scripts = dict(scripts)
+        self.open: dict[str, Wire] = {}
+        self.reached: list[str] = []
+
+    @asynccontextmanager
+    async def __call__(self, declared: Declared, switchboard: Switchboard) -> AsyncIterator[Conversation]:
+        name = declared.name
+        self.reached.append(name)
+        script = self.scripts[name]
+        await checkpoint()
+        if isinstance(script, BaseException):
+            raise script
+        assert name not in self.open, f"{name} is connected twice"
+        wire = self.open[name] = Wire()
+        try:
+            async with anyio.create_task_group() as tasks:
+                with Spoken(script, tasks, wire.say, wire.cut) as spoken:
+                    wire.played_by(spoken)
+                    yield Peer(wire, switchboard.asked, switchboard.told, Bounds())
+                tasks.cancel_scope.cancel()
+        finally:
+            wire.close()
+            del self.open[name]
+            with anyio.CancelScope(shield=True):
+                await checkpoint()
+
+
+class Somebody:
+    """Whoever calls, and what they were told meanwhile."""
+
+    def __init__(self, name: str = "agent", *, progress: bool = False, level: str | None = None) -> None:
+        self.name = name
+        self.wants_progress = progress
+        self.log_level = level
+        self.progressed: list[Mapping[str, Any]] = []
+        self.logged: list[Mapping[str, Any]] = []
+
+    def progress(self, params: Mapping[str, Any]) -> None:
+        self.progressed.append(params)
+
+    def log(self, params: Mapping[str, Any]) -> None:
+        self.logged.append(params)
+
+
+class Flock:
+    """A fleet that runs, and what a test does with it."""
+
+    def __init__(self, settings: Upstreams, reach: Reach, jitter: Callable[[], float]) -> None:
+        self.clock = Clock()
+        self.news: list[News] = []
+        self._reach = reach
+        self._told = anyio.Event()
+        self.fleet = Fleet(Surroundings(settings, self.clock, jitter, reach, self._tell, US))
+
+    def _tell(self, news: News) -> None:
+        self.news.append(news)
+        self._told.set()
+        self._told = anyio.Event()
+
+    @property
+    def wires(self) -> Wires:
+        """Where the servers are reached by hand."""
+        assert isinstance(self._reach, Wires)
+        return self._reach
+
+    async def until(self, condition: Callable[[], object]) -> None:
+        """Wait until it holds. It is looked at whenever the fleet has told something."""
+        with anyio.fail_after(PATIENCE):
+            while not condition():
+                await self._told.wait()
+
+    def condition(self, name: str) -> Condition:
+        return self.fleet.conditions()[name]
+
+    def state(self, name: str) -> str:
+        found = self.fleet.conditions().get(name)
+        return found.state.value if found else "none"
+
+    async def stands(self, state: str, *names: str) -> Condition:
+        """Wait until these servers are in this state. The condition of the last."""
+        await self.until(lambda: all(self.state(name) == state for name in names))
+        return self.condition(names[-1])
+
+    async def ready(self, *names: str) -> Condition:
+        return await self.stands("ready", *names)
+
+    def stood(self, name: str) -> list[str]:
+        """Every state that was told of this server, in order."""
+        return [each.condition.state.value for each in self.news if isinstance(each, Stood) and each.server == name]
+
+    def times(self, name: str, state: ConnectionState) -> int:
+        return self.stood(name).count(state.value)
+
+    def listings(self, name: str) -> list[Listing]:
+        return [each.listing for each in self.news if isinstance(each, Listed) and each.server == name]
+
+    def removed(self, name: str) -> bool:
+        return Removed(name) in self.news
+
+    async def until_idle(self, name: str) -> None:
+        """Wait until no call is at this server any more."""
+        supervisor = self.fleet._supervisors[name]
+        with anyio.fail_after(PATIENCE):
+            while supervisor.turns.taken:
+                await checkpoint()
+
+    async def call(
+        self, name: str, tool: str = "echo", arguments: Json | None = None, by: Somebody | None = None
+    ) -> Json:
+        """Call a tool as the guard does."""
+        async with self.fleet.turn(name) as turn:
+            turn.reachable()
+            said = {"name": tool, "arguments": arguments or {}}
+            return await turn.send(Permit("entry"), "tools/call", said, by or Somebody())
+
+    async def failed(self, name: str, tool: str, arguments: Json | None = None) -> Json:
+        """The error with which a tool is answered."""
+        try:
+            result = await self.call(name, tool, arguments)
+        except ServerError as error:
+            return error.error
+        raise AssertionError(result)
+
+
+def plain(name: str, **more: Any) -> Declared:  # noqa: ANN401 - fields
+    """A server for whom it does not matter how it is reached."""
+    return Declared(name, name, StdioLaunch("nothing"), **more)
+
+
+def process(name: str, server: Controlled, environment: Mapping[str, str] | None = None, **more: Any) -> Declared:  # noqa: ANN401
+    """A server that is started."""
+    return Declared(name, name, StdioLaunch(server.command, server.arguments, Templates(environment)), **more)
+
+
+def remote(
+    name: str,
+    url: str,
+    headers: Mapping[str, str] | None = None,
+    transport: Transport = Transport.HTTP,
+    **more: Any,  # noqa: ANN401 - fields
+) -> Declared:
+    """A server at a URL."""
+    assert transport is not Transport.STDIO
+    return Declared(name, name, RemoteLaunch(transport, url, Templates(headers)), **more)
+
+
+@asynccontextmanager
+async def played(how: str, script: Script, folder: Path, **more: Any) -> AsyncIterator[Declared]:  # noqa: ANN401
+    """The server `a`, which plays this script over `stdio`, `http` or `sse`."""
+    async with AsyncExitStack() as stack:
+        match how:
+            case "stdio":
+                yield process("a", await stack.enter_async_context(controlled(script, folder)), **more)
+            case "http":
+                yield remote("a", await stack.enter_async_context(serving_http(script)), **more)
+            case _:
+                url = await stack.enter_async_context(serving_sse(script))
+                yield remote("a", url, transport=Transport.SSE, **more)
+
+
+def settings(**given: Any) -> Upstreams:  # noqa: ANN401 - the fields of the settings
+    """With time limits that no test reaches by being slow."""
+    return Upstreams(**({"connect_seconds": 60, "probe_seconds": 30, "health_timeout": 30} | given))
+
+
+def reaching(folder: Path, environ: Mapping[str, str] | None = None, **given: Any) -> Reaching:  # noqa: ANN401
+    """The ways of life, with loopback allowed."""
+    return Reaching(settings(**given), os.environ if environ is None else environ, folder, dialing())
+
+
+@asynccontextmanager
+async def flock(
+    reach: Reach | Mapping[str, Script | BaseException],
+    *wanted: Declared,
+    jitter: Callable[[], float] = lambda: 0.0,
+    **given: Any,  # noqa: ANN401 - settings
+) -> AsyncIterator[Flock]:
+    """A fleet that is to keep these servers. Given scripts by name, it keeps those, by hand."""
+    if isinstance(reach, Mapping):
+        wanted = wanted or tuple(plain(name) for name in reach)
+        reach = Wires(reach)
+    kept = Flock(settings(**given), reach, jitter)
+    kept.fleet.want(wanted)
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(kept.fleet.run, name="fleet")
+        yield kept
+        tasks.cancel_scope.cancel()

@@ -1,0 +1,491 @@
+"""The fleet: servers come, change and go while others work; calls wait their turn, run late, or are taken back."""
+
+import sys
+from pathlib import Path
+
+import anyio
+import pytest
+from anyio.lowlevel import checkpoint
+
+from mcpguard.domain.connections import ConnectionState
+from mcpguard.domain.launches import Declared, Era, StdioLaunch, Templates
+from mcpguard.domain.upstreams import Transport
+from mcpguard.upstreams.fleet import Overdue, Unreachable
+from mcpguard.upstreams.transports.transport import TransportEnded
+from mcpguard.upstreams.turns import Busy
+from tests.simulators.asked import Asked
+from tests.simulators.over_http import HttpFace, serving_http
+from tests.simulators.over_sse import SseFace, serving_sse
+from tests.simulators.processes import controlled
+from tests.simulators.script import Script
+from tests.upstreams.flock import Flock, flock, plain, played, process, reaching, remote, settled
+from tests.upstreams.played import PATIENCE
+from tests.upstreams.test_stdio import gone
+
+pytestmark = pytest.mark.anyio
+WAYS = [("stdio", Era.LEGACY), ("stdio", Era.MODERN), ("http", Era.LEGACY), ("http", Era.MODERN), ("sse", Era.LEGACY)]
+
+
+class Calls:
+    """Calls that run beside the test, and how they ended."""
+
+    def __init__(self, kept: Flock) -> None:
+        self.kept = kept
+        self.ended: list[str] = []
+        self.scopes: list[anyio.CancelScope] = []
+
+    async def make(self, server: str = "a", tool: str = "slow") -> None:
+        with anyio.CancelScope() as scope:
+            self.scopes.append(scope)
+            try:
+                await self.kept.call(server, tool)
+                self.ended.append("answered")
+            except (Busy, Unreachable, Overdue, TransportEnded) as error:
+                self.ended.append(type(error).__name__)
+        if scope.cancelled_caught:
+            self.ended.append("cancelled")
+
+    async def until(self, count: int) -> None:
+        with anyio.fail_after(PATIENCE):
+            while len(self.ended) < count:
+                await checkpoint()
+
+
+# Starting and failing.
+
+
+async def test_many_processes_start_side_by_side(tmp_path: Path) -> None:
+    """None is ready before all of them were started."""
+    script = Script("modern")
+    names = [f"s{number}" for number in range(20)]
+
+    async def greet(asked: Asked) -> dict[str, object]:
+        await asked.script.hold()
+        return {"supportedVersions": ["2026-07-28"], "capabilities": script.capabilities}
+
+    script.answers["server/discover"] = greet
+    async with controlled(script, tmp_path) as server:
+        async with flock(reaching(tmp_path), *(process(name, server) for name in names)) as kept:
+            await script.until(lambda: script.held == len(names))
+            assert [kept.state(name) for name in names] == ["connecting"] * len(names)
+            script.go()
+            await kept.ready(*names)
+            pids = [started.pid for started in server.processes]
+            assert len({*pids}) == len(names)
+        assert all(gone(pid) for pid in pids)
+
+
+async def test_fifty_that_fail_at_once_wait_and_do_nothing_else() -> None:
+    names = [f"bad{number}" for number in range(50)]
+    scripts: dict[str, Script | BaseException] = {name: TransportEnded("nobody is there") for name in names}
+    async with flock({**scripts, "good": Script()}, retry_seconds=1) as kept:
+        await kept.stands("error", *names)
+        await kept.ready("good")
+        for _ in range(1000):
+            await checkpoint()
+        assert len(kept.wires.reached) == 51, "each was tried once"
+        assert await kept.call("good")
+        told = len(kept.news)
+        await kept.clock.advance(0.5)
+        await kept.until(lambda: all(kept.times(name, ConnectionState.ERROR) == 2 for name in names))
+        assert len(kept.wires.reached) == 101
+        assert len(kept.news) == told + 100
+
+
+async def test_they_do_not_all_come_back_at_the_same_moment() -> None:
+    names = [f"bad{number}" for number in range(50)]
+    drawn = iter([number / 50 for number in range(50)])
+    scripts: dict[str, Script | BaseException] = {name: TransportEnded("nobody is there") for name in names}
+    async with flock(scripts, jitter=lambda: next(drawn), retry_seconds=1) as kept:
+        await kept.stands("error", *names)
+        moments = {kept.condition(name).next_try for name in names}
+        assert len(moments) == 50
+        assert 400_000 < max(filter(None, moments)) - min(filter(None, moments)) < 500_000
+
+
+# Crashes.
+
+
+@pytest.mark.parametrize("how", ["exit", "die", "close_output"])
+async def test_a_process_that_ends_is_started_anew(how: str, tmp_path: Path) -> None:
+    script = Script()
+    async with (
+        controlled(script, tmp_path) as server,
+        flock(reaching(tmp_path), process("a", server)) as kept,
+        anyio.create_task_group() as tasks,
+    ):
+        await kept.ready("a")
+        calls = Calls(kept)
+        tasks.start_soon(calls.make)
+        await script.until(lambda: script.held)
+        first = server.process
+        await {"exit": first.exit, "die": first.die, "close_output": first.close_output}[how]()
+        condition = await kept.stands("error", "a")
+        said = {"exit": "exit code 1", "die": "by signal 9", "close_output": "though it is still running"}[how]
+        assert said in condition.error
+        await calls.until(1)
+        assert calls.ended == ["TransportEnded"]
+        assert len(server.processes) == 1
+        assert gone(first.pid)
+        await kept.clock.advance(0.5)
+        await kept.ready("a")
+        assert server.process.pid != first.pid
+        assert await kept.call("a")
+
+
+async def test_a_process_that_ends_is_noticed_although_its_child_holds_its_output_open(tmp_path: Path) -> None:
+    async with controlled(Script(), tmp_path) as server, flock(reaching(tmp_path), process("a", server)) as kept:
+        await kept.ready("a")
+        await server.process.grandchild()
+        await server.grandchild()
+        await server.process.exit(9)
+        assert "exit code 9" in (await kept.stands("error", "a")).error
+
+
+async def test_what_a_process_said_before_it_ended_still_counts(tmp_path: Path) -> None:
+    script = Script("legacy")
+
+    async def last(asked: Asked) -> str:
+        await asked.say({"jsonrpc": "2.0", "id": asked.id, "result": {"content": [], "x": "y" * 200_000}})
+        await server.process.exit(0)
+        return "never said"
+
+    script.tool("last", last)
+    async with controlled(script, tmp_path) as server, flock(reaching(tmp_path), process("a", server)) as kept:
+        await kept.ready("a")
+        assert len((await kept.call("a", "last"))["x"]) == 200_000
+        await kept.stands("error", "a")
+
+
+async def test_a_session_that_is_lost_over_http_is_begun_anew(tmp_path: Path) -> None:
+    face = HttpFace(Script("legacy"))
+    async with (
+        serving_http(face) as url,
+        flock(reaching(tmp_path), remote("a", url)) as kept,
+        anyio.create_task_group() as tasks,
+    ):
+        await kept.ready("a")
+        calls = Calls(kept)
+        tasks.start_soon(calls.make)
+        await face.script.until(lambda: face.script.held)
+        face.lose_sessions()
+        tasks.start_soon(calls.make, "a", "echo")
+        condition = await kept.stands("error", "a")
+        assert condition.error == "the server has forgotten the session"
+        await calls.until(2)
+        assert "answered" not in calls.ended
+        assert len(face.script.called("tools/call", "echo")) == 0
+        await kept.clock.advance(0.5)
+        await kept.ready("a")
+        assert await kept.call("a")
+
+
+async def test_a_stream_that_ends_is_opened_anew(tmp_path: Path) -> None:
+    face = SseFace(Script("legacy"))
+    async with serving_sse(face) as url, flock(reaching(tmp_path), remote("a", url, transport=Transport.SSE)) as kept:
+        await kept.ready("a")
+        face.lose_sessions()
+        assert (await kept.stands("error", "a")).error == "the server has closed its stream"
+        await kept.clock.advance(0.5)
+        await kept.ready("a")
+        assert await kept.call("a")
+
+
+async def test_who_cannot_get_rid_of_a_request_is_let_go_when_the_connection_ends(tmp_path: Path) -> None:
+    """The server reads nothing, so a large request is stuck half-way."""
+    script = Script()
+    async with (
+        controlled(script, tmp_path) as server,
+        flock(reaching(tmp_path), process("a", server)) as kept,
+        anyio.create_task_group() as tasks,
+    ):
+        await kept.ready("a")
+        calls = Calls(kept)
+        await server.process.reading(on=False)
+
+        async def large() -> None:
+            with pytest.raises(TransportEnded):
+                await kept.call("a", "echo", {"x": "y" * 4_000_000})
+            calls.ended.append("let go")
+
+        tasks.start_soon(large)
+        await settled()
+        assert calls.ended == []
+        kept.fleet.restart("a")
+        await calls.until(1)
+        await server.process.reading(on=True)
+
+
+# Coming, changing and going.
+
+
+async def test_what_is_no_longer_wanted_is_unreachable_at_once_and_then_gone(tmp_path: Path) -> None:
+    script = Script()
+    async with (
+        controlled(script, tmp_path) as server,
+        flock(reaching(tmp_path), process("a", server), concurrency=1) as kept,
+        anyio.create_task_group() as tasks,
+    ):
+        await kept.ready("a")
+        calls = Calls(kept)
+        for _ in range(3):
+            tasks.start_soon(calls.make)
+        await script.until(lambda: script.held == 1)
+        await settled()
+        turn = kept.fleet.turn("a")
+        kept.fleet.want([])
+        with pytest.raises(Unreachable):
+            turn.reachable()
+        with pytest.raises(Unreachable):
+            await kept.call("a")
+        await calls.until(3)
+        assert calls.ended == ["TransportEnded", "Unreachable", "Unreachable"]
+        await kept.until(lambda: kept.removed("a"))
+        assert gone(server.process.pid)
+        assert kept.fleet.conditions() == {}
+        assert not kept.fleet.restart("a")
+        assert len(script.called("tools/call")) == 1
+        await kept.clock.advance(3600)
+        assert len(server.processes) == 1
+
+
+async def test_what_stays_as_it_is_is_left_alone() -> None:
+    async with flock({"a": Script(), "b": Script()}) as kept:
+        await kept.ready("a", "b")
+        for wanted in ([plain("a"), plain("b")], [plain("a")], [plain("a"), plain("b", timeout=7)], [plain("a")]):
+            kept.fleet.want(wanted)
+            await settled()
+        assert kept.stood("a") == ["connecting", "ready"]
+        assert kept.removed("b")
+
+
+async def test_what_is_switched_off_is_stopped_and_can_be_switched_on_again() -> None:
+    async with flock({"a": Script()}) as kept:
+        await kept.ready("a")
+        kept.fleet.want([plain("a", enabled=False)])
+        await kept.until(lambda: kept.removed("a"))
+        assert kept.wires.open == {}
+        kept.fleet.want([plain("a")])
+        await kept.ready("a")
+
+
+async def test_a_new_one_is_started_while_the_others_run() -> None:
+    async with flock({"a": Script(), "b": Script()}, plain("a")) as kept:
+        await kept.ready("a")
+        kept.fleet.want([plain("a"), plain("b")])
+        await kept.ready("b")
+        assert kept.stood("a") == ["connecting", "ready"]
+
+
+async def test_a_name_that_goes_and_comes_back_in_one_breath_is_there() -> None:
+    async with flock({"a": Script()}) as kept:
+        for wanted in ([], [plain("a")], [plain("a", timeout=1)], [], [plain("a", timeout=2)]):
+            kept.fleet.want(wanted)
+        await kept.ready("a")
+        kept.fleet.want([])
+        kept.fleet.want([plain("a", timeout=3)])
+        assert kept.state("a") == "none", "nobody reaches the old one by the new name"
+        await kept.ready("a")
+        assert await kept.call("a")
+        assert len(kept.wires.open) == 1
+
+
+LOCKED = """
+import fcntl, os, pathlib, sys
+lock = open("lock", "a")
+try:
+    fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+except OSError:
+    pathlib.Path("twice").touch()
+os.set_inheritable(lock.fileno(), True)
+os.execv(sys.executable, [sys.executable, *sys.argv[1:]])
+"""
+
+
+async def test_what_changed_is_stopped_before_it_is_started_anew(tmp_path: Path) -> None:
+    """Two of a name would fight over their files. The lock is held for as long as the process lives."""
+    async with controlled(Script(), tmp_path) as server:
+
+        def version(number: int) -> Declared:
+            arguments = ("-I", "-S", "-c", LOCKED, *server.arguments)
+            environment = Templates({"VERSION": str(number)})
+            return Declared("a", "a", StdioLaunch(sys.executable, arguments, environment, str(tmp_path)))
+
+        async with flock(reaching(tmp_path), version(0)) as kept:
+            await kept.ready("a")
+            for number in range(1, 6):
+                kept.fleet.want([version(number)])
+                if number % 2:
+                    await kept.until(lambda count=number: kept.times("a", ConnectionState.CONNECTING) > count)  # type: ignore[misc]
+                else:
+                    await kept.ready("a")
+            await kept.ready("a")
+            assert not (tmp_path / "twice").exists()
+            assert [gone(each.pid) for each in server.processes] == [True] * (len(server.processes) - 1) + [False]
+            environment = Path(f"/proc/{server.process.pid}/environ").read_bytes()  # noqa: ASYNC240 - no disk
+            assert b"VERSION=5" in environment
+
+
+async def test_a_change_does_not_wait_for_the_end_of_a_pause() -> None:
+    """A configuration that was put right is tried at once."""
+    scripts: dict[str, Script | BaseException] = {"a": TransportEnded("wrong")}
+    async with flock(scripts, retry_seconds=600) as kept:
+        await kept.stands("error", "a")
+        kept.wires.scripts["a"] = Script()
+        kept.fleet.want([plain("a", timeout=1)])
+        await kept.ready("a")
+
+
+async def test_one_that_takes_its_time_to_stop_delays_no_other() -> None:
+    leave, left = anyio.Event(), anyio.Event()
+
+    async def stubborn(asked: Asked) -> str:
+        try:
+            await asked.script.hold()
+        finally:
+            with anyio.CancelScope(shield=True):
+                await leave.wait()
+            left.set()
+        return "never"
+
+    bad = Script()
+    bad.tool("slow", stubborn)
+    async with flock({"bad": bad, "good": Script()}) as kept, anyio.create_task_group() as tasks:
+        await kept.ready("bad", "good")
+        calls = Calls(kept)
+        tasks.start_soon(calls.make, "bad")
+        await bad.until(lambda: bad.held)
+        kept.fleet.want([plain("good", timeout=5)])
+        await kept.until(lambda: kept.times("good", ConnectionState.READY) == 2)
+        assert await kept.call("good")
+        assert not kept.removed("bad")
+        leave.set()
+        await kept.until(lambda: kept.removed("bad"))
+        assert left.is_set()
+
+
+# Calls.
+
+
+async def test_a_server_gets_so_many_calls_at_once_and_so_many_wait() -> None:
+    script = Script()
+    async with flock({"a": script}, concurrency=2, queue=3) as kept, anyio.create_task_group() as tasks:
+        await kept.ready("a")
+        calls = Calls(kept)
+        for _ in range(5):
+            tasks.start_soon(calls.make)
+        await script.until(lambda: script.held == 2)
+        await settled()
+        with pytest.raises(Busy, match="3 calls wait for this server already"):
+            await kept.call("a")
+        assert len(script.called("tools/call")) == 2, "nothing of the others was sent"
+        calls.scopes[3].cancel()
+        await calls.until(1)
+        tasks.start_soon(calls.make, "a", "echo")
+        while script.held or len(calls.ended) < 6:
+            script.go()
+            await checkpoint()
+        assert calls.ended.count("answered") == 5
+        assert len(script.called("tools/call")) == 5, "whoever gave up was never sent"
+
+
+async def test_a_full_server_fills_no_other() -> None:
+    scripts = {"full": Script(), "free": Script()}
+    async with flock(scripts, concurrency=1, queue=0) as kept, anyio.create_task_group() as tasks:
+        await kept.ready(*scripts)
+        tasks.start_soon(kept.call, "full", "slow")
+        await scripts["full"].until(lambda: scripts["full"].held)
+        with pytest.raises(Busy):
+            await kept.call("full")
+        assert await kept.call("free")
+        scripts["full"].go()
+
+
+@pytest.mark.parametrize(("how", "era"), WAYS)
+async def test_a_call_over_its_time_ends_and_the_server_is_told(how: str, era: Era, tmp_path: Path) -> None:
+    script = Script()
+    async with (
+        played(how, script, tmp_path, era=era, timeout=0.2) as server,
+        flock(reaching(tmp_path), server) as kept,
+    ):
+        await kept.ready("a")
+        with pytest.raises(Overdue):
+            await kept.call("a", "slow")
+        await taken_back(script)
+        await kept.until_idle("a")
+        assert kept.state("a") == "ready"
+
+
+@pytest.mark.parametrize(("how", "era"), WAYS)
+async def test_a_call_that_is_taken_back_is_taken_back_at_the_server(how: str, era: Era, tmp_path: Path) -> None:
+    script = Script()
+    async with (
+        played(how, script, tmp_path, era=era) as server,
+        flock(reaching(tmp_path), server) as kept,
+        anyio.create_task_group() as tasks,
+    ):
+        await kept.ready("a")
+        calls = Calls(kept)
+        tasks.start_soon(calls.make)
+        tasks.start_soon(calls.make, "a", "slow")
+        await script.until(lambda: script.held == 2)
+        calls.scopes[0].cancel()
+        await taken_back(script)
+        script.go()
+        await calls.until(2)
+        assert calls.ended == ["cancelled", "answered"], "the other one was left alone"
+        assert kept.state("a") == "ready"
+
+
+async def taken_back(script: Script) -> None:
+    with anyio.fail_after(PATIENCE):
+        await script.until(lambda: script.abandoned)
+    (message,) = script.abandoned
+    assert message["params"]["name"] == "slow"
+
+
+async def test_a_late_answer_is_nobodys() -> None:
+    script = Script("legacy")
+
+    async def deaf(asked: Asked) -> str:
+        with anyio.CancelScope(shield=True):
+            await asked.script.hold()
+        return "too late"
+
+    script.tool("slow", deaf)
+    async with flock({"a": script}, plain("a", timeout=0.5)) as kept:
+        await kept.ready("a")
+        with pytest.raises(Overdue):
+            await kept.call("a", "slow")
+        script.go()
+        assert (await kept.call("a", "echo", {"n": 1}))["structuredContent"] == {"n": 1}
+
+
+@pytest.mark.parametrize("name", ["unknown", "", "a:b", "bad"])
+async def test_what_is_not_connected_is_unreachable(name: str) -> None:
+    script = Script()
+    async with flock({"a": script, "bad": TransportEnded("nobody")}) as kept:
+        await kept.ready("a")
+        await kept.stands("error", "bad")
+        with pytest.raises(Unreachable):
+            await kept.call(name)
+        assert script.called("tools/call") == []
+
+
+async def test_nothing_is_left_when_the_fleet_stops(tmp_path: Path) -> None:
+    script = Script()
+    async with (
+        controlled(script, tmp_path) as server,
+        serving_http(script) as url,
+        anyio.create_task_group() as tasks,
+    ):
+        async with flock(reaching(tmp_path), process("p", server), remote("h", url)) as kept:
+            await kept.ready("p", "h")
+            calls = Calls(kept)
+            tasks.start_soon(calls.make, "p")
+            tasks.start_soon(calls.make, "h")
+            await script.until(lambda: script.held == 2)
+        assert gone(server.process.pid)
+        await calls.until(2)
+        assert set(calls.ended) <= {"TransportEnded", "Unsent"}
+        assert (kept.stood("p")[-1], kept.stood("h")[-1]) == ("disconnected", "disconnected")
