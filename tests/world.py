@@ -2,7 +2,7 @@
 
 import itertools
 import json
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,13 +18,11 @@ from mcpguard.domain.callers import Caller
 from mcpguard.domain.calls import Face, Intent
 from mcpguard.domain.capabilities import Capability, CapabilityKind, Effect
 from mcpguard.domain.errors import StoreUnavailable
-from mcpguard.domain.launches import Declared
 from mcpguard.domain.outcomes import Outcome
 from mcpguard.domain.records import Opening
 from mcpguard.domain.verdicts import Allow, Verdict
 from mcpguard.gateway.http.door import Door
 from mcpguard.gateway.methods import Methods
-from mcpguard.guard.callers import Callers
 from mcpguard.ledger.checkpoints import Checkpoint
 from mcpguard.ledger.entries import Entry
 from mcpguard.ledger.verify.report import LOG_ONLY, Report, Trust
@@ -134,14 +132,12 @@ def new_id() -> str:
 
 
 @asynccontextmanager
-async def world(
-    folder: Path, declared: Sequence[Declared] = (), callers: Callers | None = None, **given: object
-) -> AsyncIterator[World]:
-    """A guard in `folder`, in front of these servers. Settings are given as `audit__checkpoint_records=10`."""
+async def world(folder: Path, **given: object) -> AsyncIterator[World]:
+    """A guard in `folder`, in front of no server (see `tests.gate`). Settings as `audit__checkpoint_records=10`."""
     settings = settings_for(folder, **given)
     clock = FakeClock()
     async with (
-        running(settings, clock, new_id, declared, callers) as now,
+        running(settings, clock, new_id) as now,
         _client(
             network_app(now.guard, PORT, new_id, Door(now.guard, Methods(now.guard), clock)), f"http://127.0.0.1:{PORT}"
         ) as network,

@@ -6,7 +6,7 @@ Rules kept here:
 3. What cannot be offered (no name, a name that grows too long, two alike) is left out, and `odd` says so.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from types import MappingProxyType
@@ -28,6 +28,11 @@ class Catalog:
 
     def without(self, server: str) -> "Catalog":
         return Catalog(MappingProxyType({name: shelf for name, shelf in self.shelves.items() if name != server}))
+
+    def only(self, wanted: Callable[[str], bool]) -> "Catalog":
+        """What these servers offer. It is the catalog itself if that is everything."""
+        shelves = {name: shelf for name, shelf in self.shelves.items() if wanted(name)}
+        return self if len(shelves) == len(self.shelves) else Catalog(MappingProxyType(shelves))
 
     def pinned(self, kind: CapabilityKind) -> Iterator[Pinned]:
         """Everything of this kind, by server and then as the server listed it."""

@@ -1,11 +1,13 @@
 """What one server offers: each thing by its own name, in the order in which the server listed it."""
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any
 
 from mcpguard.codec.names import LONGEST_QUALIFIED, qualified
+from mcpguard.codec.uris import wrapped
 from mcpguard.domain.capabilities import Capability, CapabilityKind, Effect
 from mcpguard.domain.listings import Definition, Listing
 
@@ -17,6 +19,10 @@ KEYS = {
     CapabilityKind.PROMPT: "name",
 }
 """The key of a definition that names it."""
+LONGEST_URI = 8192
+"""In a request: what is longer, or grows longer on the direct face, could not be asked for."""
+_LONGEST_PREFIX = 100
+"""Of a template on the direct face."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +49,7 @@ class Shelf:
 
 def shelf(server: str, listing: Listing, effect: Effects) -> Shelf:
     """The part of the catalog that a listing makes."""
-    odd: list[str] = []
+    odd: Counter[str] = Counter()
     lists = {
         CapabilityKind.TOOL: listing.tools,
         CapabilityKind.RESOURCE: listing.resources,
@@ -51,29 +57,38 @@ def shelf(server: str, listing: Listing, effect: Effects) -> Shelf:
         CapabilityKind.PROMPT: listing.prompts,
     }
     kinds = {kind: _pinned(server, kind, definitions, effect, odd) for kind, definitions in lists.items()}
-    return Shelf(server, MappingProxyType(kinds), listing.capabilities, tuple(odd))
+    left_out = tuple(what if times == 1 else f"{what}, {times} times" for what, times in odd.items())
+    return Shelf(server, MappingProxyType(kinds), listing.capabilities, left_out)
 
 
 def _pinned(
-    server: str, kind: CapabilityKind, definitions: Iterable[Definition], effect: Effects, odd: list[str]
+    server: str, kind: CapabilityKind, definitions: Iterable[Definition], effect: Effects, odd: Counter[str]
 ) -> Mapping[str, Pinned]:
     found: dict[str, Pinned] = {}
     twice: set[str] = set()
     for definition in definitions:
         name = definition.get(KEYS[kind])
         if not isinstance(name, str) or not name:
-            odd.append(f"a {kind} without a name")
-        elif kind in (CapabilityKind.TOOL, CapabilityKind.PROMPT) and _too_long(server, name):
-            odd.append(f"a {kind} whose name grows longer than {LONGEST_QUALIFIED} characters")
+            odd[f"a {kind} without a name"] += 1
+        elif (longest := _outgrown(server, kind, name)) is not None:
+            odd[f"a {kind} whose {KEYS[kind]} grows longer than {longest} characters"] += 1
         elif name in found and found[name].definition != definition:
             twice.add(name)
         else:
             found[name] = Pinned(Capability(server, kind, name), definition, effect(kind, definition))
     for name in twice:
-        odd.append(f"a {kind} that is listed twice, differently")
+        odd[f"a {kind} that is listed twice, differently"] += 1
         del found[name]
     return MappingProxyType(found)
 
 
-def _too_long(server: str, name: str) -> bool:
-    return len(qualified(server, name, "::")) > LONGEST_QUALIFIED
+def _outgrown(server: str, kind: CapabilityKind, name: str) -> int | None:
+    """The length that it would exceed on the direct face, if it does."""
+    match kind:
+        case CapabilityKind.RESOURCE:
+            longest, length = LONGEST_URI, len(wrapped(server, name))
+        case CapabilityKind.TEMPLATE:
+            longest, length = LONGEST_URI, _LONGEST_PREFIX + len(name)
+        case _:
+            longest, length = LONGEST_QUALIFIED, len(qualified(server, name, "::"))
+    return longest if length > longest else None

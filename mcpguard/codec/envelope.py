@@ -18,6 +18,7 @@ CLIENT: Final = RESERVED + "clientInfo"
 CAPABILITIES: Final = RESERVED + "clientCapabilities"
 LOG_LEVEL: Final = RESERVED + "logLevel"
 SERVER: Final = RESERVED + "serverInfo"
+SUBSCRIPTION: Final = RESERVED + "subscriptionId"
 PROGRESS: Final = "progressToken"
 
 CACHEABLE: Final = frozenset(
@@ -65,4 +66,4 @@ def bare_result(result: Mapping[str, Any]) -> dict[str, Any]:
 def modern_result(method: str, result: Mapping[str, Any], server: Mapping[str, Any]) -> dict[str, Any]:
     """A result as a modern client gets it. Nothing may be kept for others, and nothing longer than this moment."""
     hints = {"ttlMs": 0, "cacheScope": "private"} if method in CACHEABLE else {}
-    return {"resultType": "complete", **with_meta(result, {SERVER: server}), **hints}
+    return {**with_meta(result, {SERVER: server}), "resultType": "complete", **hints}

@@ -5,12 +5,13 @@ from dataclasses import dataclass
 from typing import Any
 
 from mcpguard.codec import envelope
-from mcpguard.codec.messages import Notification
+from mcpguard.codec.messages import Notification, Request
 from mcpguard.domain.callers import Caller
 from mcpguard.domain.launches import Era
 from mcpguard.gateway.faces.face import Face
 from mcpguard.text.visible import visible
 
+NETWORK, STREAMS = "network", "streams"
 LEVELS = ("debug", "info", "notice", "warning", "error", "critical", "alert", "emergency")
 LONGEST_NAME = 100
 Say = Callable[[Notification], None]
@@ -20,6 +21,7 @@ Say = Callable[[Notification], None]
 class Client:
     """A caller at a face, in a revision of the protocol. `log_level` is the least severe message it wants."""
 
+    door: str
     caller: Caller
     face: Face
     era: Era
@@ -31,11 +33,12 @@ class Client:
 class Exchange:
     """One request of a client while it is being answered, and so the counterpart of the call that it makes."""
 
-    def __init__(self, client: Client, params: Mapping[str, Any], say: Say) -> None:
-        given = envelope.meta(params)
+    def __init__(self, client: Client, request: Request, say: Say) -> None:
+        given = envelope.meta(request.params)
+        self.id = request.id
         self.client = client
         self.trace = _trace(given)
-        self._say = say
+        self.say = say
         self._token = given.get(envelope.PROGRESS)
         self._level = given.get(envelope.LOG_LEVEL) if client.era is Era.MODERN else client.log_level or "info"
 
@@ -53,23 +56,23 @@ class Exchange:
 
     def progress(self, params: Mapping[str, Any]) -> None:
         if self.wants_progress:
-            self._say(Notification("notifications/progress", {envelope.PROGRESS: self._token, **params}))
+            self.say(Notification("notifications/progress", {envelope.PROGRESS: self._token, **params}))
 
     def log(self, params: Mapping[str, Any]) -> None:
         least, level = self.log_level, params.get("level")
         if least is not None and level in LEVELS and LEVELS.index(level) >= LEVELS.index(least):
-            self._say(Notification("notifications/message", dict(params)))
+            self.say(Notification("notifications/message", dict(params)))
 
 
 def client_name(info: object) -> str:
     """What a client calls itself, fit to be recorded."""
     match info:
         case {"name": str(name)}:
-            return visible(name)[:LONGEST_NAME]
+            return visible(name[:LONGEST_NAME])[:LONGEST_NAME]
         case _:
             return ""
 
 
 def _trace(given: Mapping[str, Any]) -> str:
     trace = given.get("traceparent")
-    return visible(trace)[:LONGEST_NAME] if isinstance(trace, str) else ""
+    return visible(trace[:LONGEST_NAME])[:LONGEST_NAME] if isinstance(trace, str) else ""

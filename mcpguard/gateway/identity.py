@@ -14,13 +14,17 @@ from mcpguard.domain.callers import Caller
 from mcpguard.domain.errors import GuardError
 from mcpguard.guard.callers import Callers
 
-FORWARDED = {b"forwarded", b"via", b"x-forwarded-for", b"x-forwarded-host", b"x-forwarded-proto", b"x-real-ip"}
+FORWARDED = (b"forwarded", b"via", b"x-forwarded-", b"x-real-ip")
 _LOCAL = ("127.0.0.1", "localhost", "[::1]")
 Headers = Iterable[tuple[bytes, bytes]]
 
 
 class Unauthorized(GuardError):
-    """A credential is missing or wrong. Says what to do."""
+    """A credential is missing, or was given and is wrong. Says what to do."""
+
+    def __init__(self, sentence: str, *, given: bool = True) -> None:
+        super().__init__(sentence)
+        self.given = given
 
 
 def caller_of_request(scope: MutableMapping[str, Any], callers: Callers) -> Caller:
@@ -33,7 +37,7 @@ def caller_of_request(scope: MutableMapping[str, Any], callers: Callers) -> Call
             raise Unauthorized("authorize with one bearer token")
         return caller_of_token(token.strip().decode("latin-1"), callers)
     if not _is_local(scope, headers):
-        raise Unauthorized("a token is needed here; only clients on this machine may do without")
+        raise Unauthorized("a token is needed here; only clients on this machine may do without", given=False)
     return callers.anonymous
 
 
@@ -54,7 +58,7 @@ def _is_local(scope: MutableMapping[str, Any], headers: Headers) -> bool:
     hosts = [value.decode("latin-1").lower() for name, value in headers if name == b"host"]
     if hosts not in [[f"{name}:{listener[1]}"] for name in _LOCAL]:
         return False
-    return not any(name in FORWARDED for name, _ in headers)
+    return not any(name.startswith(FORWARDED) for name, _ in headers)
 
 
 def _is_loopback(host: str) -> bool:

@@ -1,16 +1,16 @@
 """Lists of what is offered, page by page, as a face shows it to a caller."""
 
-from collections.abc import Mapping
-from fnmatch import fnmatchcase
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from mcpguard.catalog.catalog import Catalog
-from mcpguard.catalog.shelf import KEYS
+from mcpguard.catalog.shelf import KEYS, Pinned
 from mcpguard.codec import cursors
 from mcpguard.domain.callers import Scope
-from mcpguard.domain.capabilities import Capability, CapabilityKind
+from mcpguard.domain.capabilities import CapabilityKind
 from mcpguard.gateway.faces.face import Face
 from mcpguard.gateway.wire import INVALID_PARAMS, Rejected
+from mcpguard.policy.scopes import within
 
 KINDS = {
     "tools/list": (CapabilityKind.TOOL, "tools"),
@@ -43,33 +43,29 @@ class Lists:
         return result, [str(entry[KEYS[kind]]) for entry in page]
 
     def _window(self, params: Mapping[str, Any]) -> tuple[int, int]:
-        limit = params.get("limit", self._most)
+        limit = self._most if params.get("limit") is None else params["limit"]
         if type(limit) is not int or limit < 1:
-            raise Rejected(INVALID_PARAMS, "limit must be a whole number from 1")
+            raise Rejected(INVALID_PARAMS, "limit must be a whole number from 1", "parameters")
         cursor = params.get("cursor")
         try:
             return 0 if cursor is None else cursors.decode(cursor), min(limit, self._most)
         except cursors.BadCursor as error:
-            raise Rejected(INVALID_PARAMS, f"{error}; use the one that the list gave") from error
+            raise Rejected(INVALID_PARAMS, f"{error}; use the one that the list gave", "parameters") from error
 
     def _all(self, face: Face, kind: CapabilityKind, scope: Scope, catalog: Catalog) -> list[dict[str, Any]]:
         remembered = self._shown.get((face.key, kind, scope))
         if remembered is not None and remembered[0] is catalog:
             return remembered[1]
-        entries = [
-            face.shown(pinned)
-            for shelf in face.shelves(catalog)
-            for pinned in shelf.of(kind).values()
-            if within(scope, pinned.capability) and pinned.effect in scope.effects
-        ]
+        entries = [face.shown(pinned) for pinned in offered(face, kind, scope, catalog)]
         if len(self._shown) >= MOST_FACES:
             self._shown.clear()
         self._shown[face.key, kind, scope] = (catalog, entries)
         return entries
 
 
-def within(scope: Scope, capability: Capability) -> bool:
-    """Whether the names are within a scope."""
-    return any(fnmatchcase(capability.server, pattern) for pattern in scope.servers) and any(
-        fnmatchcase(capability.name, pattern) for pattern in scope.tools
-    )
+def offered(face: Face, kind: CapabilityKind, scope: Scope, catalog: Catalog) -> Iterator[Pinned]:
+    """What a face shows within a scope, in order."""
+    for shelf in face.shelves(catalog):
+        for pinned in shelf.of(kind).values():
+            if pinned.effect in scope.effects and within(scope, pinned.capability):
+                yield pinned

@@ -18,6 +18,7 @@ from pydantic import ValidationError
 
 from mcpguard import __version__
 from mcpguard.catalog.catalog import Catalog
+from mcpguard.catalog.shelf import LONGEST_URI, Pinned
 from mcpguard.codec import envelope
 from mcpguard.codec.messages import Failure, Request, Result
 from mcpguard.domain.capabilities import CapabilityKind
@@ -25,9 +26,10 @@ from mcpguard.domain.errors import InvalidName
 from mcpguard.domain.launches import Era
 from mcpguard.domain.reasons import Reason
 from mcpguard.gateway.clients import LEVELS, Client, Exchange, client_name
-from mcpguard.gateway.faces.coverage import LONGEST_URI
 from mcpguard.gateway.faces.face import Meant
+from mcpguard.gateway.listening import Listening
 from mcpguard.gateway.lists import KINDS, Lists
+from mcpguard.gateway.views import Views
 from mcpguard.gateway.wire import (
     INTERNAL_ERROR,
     INVALID_PARAMS,
@@ -40,10 +42,20 @@ from mcpguard.gateway.wire import (
 )
 from mcpguard.guard.calls import Asked
 from mcpguard.guard.guard import Guard
+from mcpguard.policy.scopes import within
 from mcpguard.text.visible import visible
 
 US = {"name": "mcpguard", "title": "mcpguard", "version": __version__}
+OFFERED: dict[str, dict[str, Any]] = {
+    "tools": {"listChanged": True},
+    "resources": {"listChanged": True},
+    "prompts": {"listChanged": True},
+    "completions": {},
+    "logging": {},
+}
+"""What the endpoint can do as soon as one server can, whatever that server says of it."""
 LONGEST_NAME = 1024
+MOST_ERRORS = 100
 Params = Mapping[str, Any]
 T = TypeVar("T")
 log = structlog.get_logger("mcpguard.gateway")
@@ -56,6 +68,8 @@ class Methods:
     def __init__(self, guard: Guard) -> None:
         self._guard = guard
         self._lists = Lists(guard.settings.limits.page)
+        self._views = Views()
+        self._listening = Listening(guard.servers.publisher)
         self._table: dict[str, Method] = {
             "server/discover": self._discover,
             "ping": self._nothing,
@@ -65,6 +79,7 @@ class Methods:
             "resources/read": self._read,
             "prompts/get": self._get_prompt,
             "completion/complete": self._complete,
+            "subscriptions/listen": self._listening.answer,
             **{method: partial(self._list, method) for method in KINDS},
         }
 
@@ -72,37 +87,59 @@ class Methods:
         """The answer to a request."""
         try:
             return Result(request.id, await self._answer(exchange, request.method, request.params or {}))
-        except (Rejected, Passed) as error:
-            return Failure(request.id, error.error)
+        except Passed as passed:
+            return Failure(request.id, passed.error)
+        except Rejected as rejected:
+            return self._rejected(exchange.client, request, rejected)
         except Exception:
-            log.exception("gateway.failed", method=visible(request.method)[:100])
+            log.exception("gateway.failed", method=visible(request.method[:100]))
             return Failure(request.id, {"code": INTERNAL_ERROR, "message": Reason.GUARD_ERROR.sentence})
 
-    async def initialize(self, client: Client, params: Params) -> dict[str, Any]:
-        """The answer to a handshake; from here on `client` is who it says it is."""
-        _validate("initialize", envelope.HANDSHAKE[-1], params)
+    async def initialize(self, client: Client, request: Request) -> Result | Failure:
+        """The answer to a handshake. If it is a result, `client` is who it says it is from here on."""
+        params = request.params or {}
+        try:
+            _validate("initialize", envelope.HANDSHAKE[-1], params)
+        except Rejected as rejected:
+            return self._rejected(client, request, rejected)
         asked = params["protocolVersion"]
         client.version = asked if asked in envelope.HANDSHAKE else envelope.HANDSHAKE[-1]
         client.name = client_name(params["clientInfo"])
-        return {"protocolVersion": client.version, **await self._greeting(client)}
+        return Result(request.id, {"protocolVersion": client.version, **await self._greeting(client)})
+
+    def _rejected(self, client: Client, request: Request, rejected: Rejected) -> Failure:
+        if rejected.why:
+            self._guard.tallies.turned_away(door=client.door, why=rejected.why)
+        return Failure(request.id, rejected.error)
+
+    def tool(self, client: Client, name: str) -> Pinned | None:
+        """The tool that a client means by a name, if it may know of it."""
+        catalog = self._seen_by(client)
+        found = client.face.named(catalog, CapabilityKind.TOOL, name)
+        pinned = catalog.find(found.server, found.kind, found.name)
+        return pinned if pinned is not None and within(client.caller.scope, found) else None
+
+    def close(self) -> None:
+        """Answer every request that would otherwise stay open for ever."""
+        self._listening.close()
+
+    def _seen_by(self, client: Client) -> Catalog:
+        return self._views.of(self._guard.catalog, client.caller.scope)
 
     async def _answer(self, exchange: Exchange, method: str, params: Params) -> dict[str, Any]:
         client = exchange.client
+        answer = self._table.get(method)
+        if answer is None:
+            raise _unknown_method()
         _validate(method, client.version, params)
-        result = await self._table[method](exchange, params)
+        result = await answer(exchange, params)
         return envelope.modern_result(method, result, US) if client.era is Era.MODERN else result
 
     async def _greeting(self, client: Client) -> dict[str, Any]:
         await self._guard.servers.settled()
         has: dict[str, Any] = {}
-        for shelf in client.face.shelves(self._guard.catalog):
-            if "tools" in shelf.capabilities:
-                has["tools"] = {"listChanged": True}
-            if "resources" in shelf.capabilities:
-                has["resources"] = {"listChanged": True}
-            if "prompts" in shelf.capabilities:
-                has["prompts"] = {"listChanged": True}
-            has |= {name: {} for name in ("completions", "logging") if name in shelf.capabilities}
+        for shelf in client.face.shelves(self._seen_by(client)):
+            has |= {name: said for name, said in OFFERED.items() if name in shelf.capabilities}
         return {"capabilities": has, "serverInfo": US}
 
     async def _discover(self, exchange: Exchange, _params: Params) -> dict[str, Any]:
@@ -113,14 +150,14 @@ class Methods:
 
     async def _set_level(self, exchange: Exchange, params: Params) -> dict[str, Any]:
         if params["level"] not in LEVELS:
-            raise Rejected(INVALID_PARAMS, f"level must be one of {', '.join(LEVELS)}")
+            raise _invalid(f"level must be one of {', '.join(LEVELS)}")
         exchange.client.log_level = params["level"]
         return {}
 
     async def _list(self, method: str, exchange: Exchange, params: Params) -> dict[str, Any]:
         await self._guard.servers.settled()
         client = exchange.client
-        result, names = self._lists.page(client.face, client.caller.scope, self._guard.catalog, method, params)
+        result, names = self._lists.page(client.face, client.caller.scope, self._seen_by(client), method, params)
         self._guard.tallies.disclosed(
             caller=client.caller.id,
             face=client.face.word.value,
@@ -131,19 +168,22 @@ class Methods:
         return result
 
     async def _call_tool(self, exchange: Exchange, params: Params) -> dict[str, Any]:
-        capability = exchange.client.face.named(self._guard.catalog, CapabilityKind.TOOL, _name(params["name"]))
+        client = exchange.client
+        capability = client.face.named(self._seen_by(client), CapabilityKind.TOOL, _name(params["name"]))
         return await self._make(exchange, "tools/call", Meant(capability), {**params, "name": capability.name})
 
     async def _get_prompt(self, exchange: Exchange, params: Params) -> dict[str, Any]:
-        capability = exchange.client.face.named(self._guard.catalog, CapabilityKind.PROMPT, _name(params["name"]))
+        client = exchange.client
+        capability = client.face.named(self._seen_by(client), CapabilityKind.PROMPT, _name(params["name"]))
         return await self._make(exchange, "prompts/get", Meant(capability), {**params, "name": capability.name})
 
     async def _read(self, exchange: Exchange, params: Params) -> dict[str, Any]:
-        meant = _understood(exchange.client.face.resource, self._guard.catalog, params["uri"])
+        client = exchange.client
+        meant = _understood(client.face.resource, self._seen_by(client), params["uri"])
         return await self._make(exchange, "resources/read", meant, {**params, "uri": meant.capability.name})
 
     async def _complete(self, exchange: Exchange, params: Params) -> dict[str, Any]:
-        face, catalog, ref = exchange.client.face, self._guard.catalog, params["ref"]
+        face, catalog, ref = exchange.client.face, self._seen_by(exchange.client), params["ref"]
         if ref["type"] == "ref/prompt":
             capability = face.named(catalog, CapabilityKind.PROMPT, _name(ref["name"]))
             own = {**ref, "name": capability.name}
@@ -181,22 +221,37 @@ def _validate(method: str, version: str, params: Params) -> None:
     try:
         validate_client_request(method, version, params)
     except KeyError:
-        raise Rejected(METHOD_NOT_FOUND, "there is no such method in this revision of the protocol") from None
+        raise _unknown_method() from None
     except ValidationError as error:
-        where = ".".join(str(part) for part in error.errors(include_input=False)[0]["loc"] if part != "params")
-        raise Rejected(INVALID_PARAMS, f"the parameters are not those of {method}: {visible(where)[:200]}") from None
+        raise _invalid(f"the parameters are not those of {method}: {_where(error)}") from None
+
+
+def _where(error: ValidationError) -> str:
+    """What is wrong first; where there is very much wrong, looking for it would take long."""
+    if error.error_count() > MOST_ERRORS:
+        return "most of them"
+    parts = (str(part) for part in error.errors(include_input=False)[0]["loc"] if part != "params")
+    return visible(".".join(parts)[:200])
+
+
+def _unknown_method() -> Rejected:
+    return Rejected(METHOD_NOT_FOUND, "there is no such method in this revision of the protocol", "method")
+
+
+def _invalid(sentence: str) -> Rejected:
+    return Rejected(INVALID_PARAMS, sentence, "parameters")
 
 
 def _name(name: str) -> str:
     if len(name) > LONGEST_NAME:
-        raise Rejected(INVALID_PARAMS, f"a name has at most {LONGEST_NAME} characters")
+        raise _invalid(f"a name has at most {LONGEST_NAME} characters")
     return name
 
 
 def _understood(find: Callable[[Catalog, str], T], catalog: Catalog, uri: str) -> T:
     if len(uri) > LONGEST_URI:
-        raise Rejected(INVALID_PARAMS, f"a URI has at most {LONGEST_URI} characters")
+        raise _invalid(f"a URI has at most {LONGEST_URI} characters")
     try:
         return find(catalog, uri)
     except InvalidName as error:
-        raise Rejected(INVALID_PARAMS, str(error)) from None
+        raise _invalid(str(error)) from None

@@ -1,7 +1,19 @@
-"""What clients are told when something else is offered than before."""
+"""What clients are told when something else is offered than before.
 
+Rules kept here:
+1. A client hears of a list that is different for it, and of no other: what happens beyond its face and its scope is
+   none of its business.
+2. The notification says which list, and not in what it differs.
+"""
+
+from collections.abc import Callable
+
+from mcpguard.catalog.catalog import Catalog
+from mcpguard.catalog.shelf import Pinned
 from mcpguard.codec.messages import Notification
 from mcpguard.domain.capabilities import CapabilityKind
+from mcpguard.gateway.clients import Client
+from mcpguard.gateway.lists import offered
 from mcpguard.guard.publish import Changed
 
 _METHODS = {
@@ -10,8 +22,32 @@ _METHODS = {
     CapabilityKind.TEMPLATE: "notifications/resources/list_changed",
     CapabilityKind.PROMPT: "notifications/prompts/list_changed",
 }
+For = Callable[[Client], tuple[Notification, ...]]
 
 
-def announcements(changed: Changed) -> list[Notification]:
-    """One notification for each list that differs, without saying in what."""
-    return [Notification(method) for method in dict.fromkeys(_METHODS[kind] for kind in sorted(changed))]
+class News:
+    """Remembers the catalog of which clients have heard."""
+
+    def __init__(self, catalog: Catalog) -> None:
+        self._heard = catalog
+
+    def of(self, catalog: Catalog, changed: Changed) -> For:
+        """What is new in this catalog, for each client."""
+        before, self._heard = self._heard, catalog
+        told: dict[object, tuple[Notification, ...]] = {}
+
+        def news(client: Client) -> tuple[Notification, ...]:
+            key = client.face.key, client.caller.scope
+            if key not in told:
+                kinds = [
+                    kind for kind in sorted(changed) if _seen(client, kind, before) != _seen(client, kind, catalog)
+                ]
+                methods = dict.fromkeys(_METHODS[kind] for kind in kinds)
+                told[key] = tuple(Notification(method) for method in methods)
+            return told[key]
+
+        return news
+
+
+def _seen(client: Client, kind: CapabilityKind, catalog: Catalog) -> list[Pinned]:
+    return list(offered(client.face, kind, client.caller.scope, catalog))

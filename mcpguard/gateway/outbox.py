@@ -21,6 +21,7 @@ class Outbox:
         self.dropped = 0
         self._messages: deque[tuple[bytes, bool]] = deque()
         self._news = 0
+        self._news_bytes = 0
         self._bytes = 0
         self._closed = False
         self._more = anyio.Event()
@@ -34,9 +35,10 @@ class Outbox:
         """Take news."""
         if self._closed:
             return
-        if self._news >= MOST or self._bytes > MOST_BYTES:
+        while self._news and (self._news >= MOST or self._news_bytes + len(message) > MOST_BYTES):
             self._drop_oldest()
         self._news += 1
+        self._news_bytes += len(message)
         self._add(message, is_news=True)
 
     def add(self, message: bytes) -> None:
@@ -48,7 +50,7 @@ class Outbox:
         """Everything that waits, in order."""
         taken = b"".join(message for message, _ in self._messages)
         self._messages.clear()
-        self._news = self._bytes = 0
+        self._news = self._news_bytes = self._bytes = 0
         self._less.set()
         return taken
 
@@ -80,6 +82,7 @@ class Outbox:
             if is_news:
                 del self._messages[place]
                 self._news -= 1
+                self._news_bytes -= len(message)
                 self._bytes -= len(message)
                 self.dropped += 1
                 return

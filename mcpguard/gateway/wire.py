@@ -17,11 +17,12 @@ METHOD_NOT_FOUND = -32601
 
 
 class Rejected(GuardError):
-    """A request that is answered with an error."""
+    """A request that is answered with an error. `why` is a word of ours, for counting; empty for what is recorded."""
 
-    def __init__(self, code: int, sentence: str, data: object = None) -> None:
+    def __init__(self, code: int, sentence: str, why: str, data: object = None) -> None:
         super().__init__(sentence)
         self.code = code
+        self.why = why
         self.data = data
 
     @property
@@ -59,7 +60,7 @@ def refused_result(said: dict[str, Any]) -> dict[str, Any]:
 
 def refused_error(said: dict[str, Any]) -> Rejected:
     """A refusal as an error."""
-    return Rejected(REFUSED, f"{said['message']} {said['next']}", said)
+    return Rejected(REFUSED, f"{said['message']} {said['next']}", "", said)
 
 
 def _status(outcome: Outcome) -> str:

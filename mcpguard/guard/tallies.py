@@ -42,13 +42,16 @@ class Tallies:
             await self.flush()
 
     async def flush(self) -> None:
-        """Record what was counted."""
-        counts, self._counts = self._counts, Counter()
-        for (kind, facts), count in counts.items():
+        """Record what was counted. It is kept until it is stored, also if this is cancelled."""
+        for key, count in tuple(self._counts.items()):
+            kind, facts = key
             try:
                 await self._ledger.note(kind, {**dict(facts), "count": count})
             except LedgerUnavailable:
-                self._counts[kind, facts] += count
+                return
+            self._counts[key] -= count
+            if not self._counts[key]:
+                del self._counts[key]
 
     def _count(self, kind: RecordKind, facts: Mapping[str, Scalar]) -> None:
         key = (kind, tuple(sorted(facts.items())))

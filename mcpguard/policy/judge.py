@@ -8,13 +8,13 @@ Rules kept here:
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from fnmatch import fnmatchcase
 
 from mcpguard.domain.callers import Caller
 from mcpguard.domain.capabilities import Capability, Effect
 from mcpguard.domain.reasons import Reason
 from mcpguard.domain.standing import UpstreamStanding
 from mcpguard.domain.verdicts import Allow, Deny, Verdict
+from mcpguard.policy.scopes import within
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,12 +53,7 @@ def judge(situation: Situation) -> Judgement:
 
 
 def _name_in_scope(situation: Situation) -> Reason | None:
-    scope, capability = situation.caller.scope, situation.capability
-    if not any(fnmatchcase(capability.server, pattern) for pattern in scope.servers):
-        return Reason.CAPABILITY_UNKNOWN
-    if not any(fnmatchcase(capability.name, pattern) for pattern in scope.tools):
-        return Reason.CAPABILITY_UNKNOWN
-    return None
+    return None if within(situation.caller.scope, situation.capability) else Reason.CAPABILITY_UNKNOWN
 
 
 def _known(situation: Situation) -> Reason | None:

@@ -17,6 +17,7 @@ ALLOWED = {
     ("ledger/ledger.py", "BaseException"): "closes the entry whatever ended the work, and raises it again",
     ("store/writer.py", "BaseException"): "whoever waits for the writer must hear of its failure, whatever it is",
     ("store/writer.py", "Exception"): "what goes wrong in a job is its caller's, who gets it",
+    ("upstreams/supervisor.py", "Exception"): "what one server makes go wrong is logged and ends that connection only",
 }
 OWNERLESS = {"create_task", "ensure_future", "run_coroutine_threadsafe"}
 

@@ -1,22 +1,28 @@
 """Which of a server's resources or templates covers a URI.
 
 Rules kept here:
-1. A template covers a URI as a whole or not at all, and values are decoded once.
-2. A value that climbs (`..`), that hides a separator in an encoding, or that holds a control character is covered by
-   nothing: the server might read it differently than we do.
-3. Matching takes linear time, whatever the server wrote into its template.
+1. A template covers a URI as a whole or not at all, and what is encoded is decoded once. A query that says more than
+   the template asks for, or says it twice, is covered by nothing.
+2. A URI that climbs (`..`), that hides a separator in an encoding, that is no text when it is decoded, or that holds a
+   control character is covered by no template: the server might read it differently than we do.
+3. Looking is bounded, whatever a server wrote into its templates and a client into its URI.
 """
 
 import re
+import unicodedata
 from functools import lru_cache
+from urllib.parse import unquote
 
 from mcp.shared.uri_template import InvalidUriTemplate, UriTemplate
 
-from mcpguard.catalog.shelf import Shelf
+from mcpguard.catalog.shelf import LONGEST_URI, Shelf
 from mcpguard.domain.capabilities import Capability, CapabilityKind
 
-LONGEST_URI = 8192
-_HIDDEN = re.compile(r"[\x00-\x20\x7f]|%(?:2f|5c|00)|%25", re.IGNORECASE)
+MOST_STEPS = 1_000_000
+"""Characters looked at for one URI, times the variables that may begin or end there; some tens of milliseconds."""
+_HIDDEN = re.compile(r"[\x00-\x20\x7f\\]|%(?:2f|5c|00)|%25", re.IGNORECASE)
+_BETWEEN = re.compile(r"[/:;?&=#,]")
+_CONTROL = {"Cc", "Zl", "Zp"}
 
 
 def covering(shelf: Shelf, uri: str) -> Capability | None:
@@ -24,8 +30,18 @@ def covering(shelf: Shelf, uri: str) -> Capability | None:
     exact = shelf.of(CapabilityKind.RESOURCE).get(uri)
     if exact is not None:
         return exact.capability
-    for name, template in shelf.of(CapabilityKind.TEMPLATE).items():
-        if covers(name, uri):
+    templates = shelf.of(CapabilityKind.TEMPLATE)
+    if not templates or not _is_harmless(uri):
+        return None
+    left = MOST_STEPS
+    for name, template in templates.items():
+        if not uri.startswith(name.partition("{")[0]):
+            continue
+        parsed = _parsed(name)
+        left -= len(uri) * (1 + len(parsed.variables)) if parsed else 0
+        if left < 0:
+            return None
+        if parsed is not None and _covers(parsed, uri):
             return template.capability
     return None
 
@@ -33,20 +49,34 @@ def covering(shelf: Shelf, uri: str) -> Capability | None:
 def covers(template: str, uri: str) -> bool:
     """Whether the template could have been expanded to this URI by someone who means no harm."""
     parsed = _parsed(template)
-    if parsed is None or len(uri) > LONGEST_URI or _HIDDEN.search(uri):
+    return parsed is not None and _is_harmless(uri) and _covers(parsed, uri)
+
+
+def _covers(parsed: UriTemplate, uri: str) -> bool:
+    return parsed.match(uri, max_uri_length=LONGEST_URI) is not None and _is_whole(parsed, uri)
+
+
+def _is_whole(parsed: UriTemplate, uri: str) -> bool:
+    """Matching passes over what it does not know of a query, and over a fragment; servers may not."""
+    wanted = parsed.query_variable_names
+    if not wanted:
+        return True
+    _, mark, query = uri.partition("?")
+    said = [pair.partition("=")[0] for pair in query.split("&")] if mark else []
+    return "#" not in uri and len({*said}) == len(said) and wanted.issuperset(said)
+
+
+def _is_harmless(uri: str) -> bool:
+    if len(uri) > LONGEST_URI or _HIDDEN.search(uri):
         return False
-    values = parsed.match(uri, max_uri_length=LONGEST_URI)
-    if values is None:
+    try:
+        said = unquote(uri, errors="strict")
+    except UnicodeDecodeError:
         return False
-    texts = [text for value in values.values() for text in ([value] if isinstance(value, str) else value)]
-    return not any(_climbs(text) for text in texts)
+    return ".." not in _BETWEEN.split(said) and not any(unicodedata.category(each) in _CONTROL for each in said)
 
 
-def _climbs(value: str) -> bool:
-    return ".." in re.split(r"[/\\]", value) or any(ord(character) < 32 for character in value)
-
-
-@lru_cache(maxsize=4096)
+@lru_cache(maxsize=16_384)
 def _parsed(template: str) -> UriTemplate | None:
     try:
         return UriTemplate.parse(template)

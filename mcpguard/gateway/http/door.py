@@ -10,53 +10,59 @@ Rules kept here:
 from starlette.types import Receive, Scope, Send
 
 from mcpguard.codec import envelope
-from mcpguard.codec.messages import INVALID_REQUEST, BadMessage, Id, Message, Request, write
+from mcpguard.codec.messages import INVALID_REQUEST, BadMessage, Id, Message, Request
 from mcpguard.codec.names import is_server_name
 from mcpguard.domain.callers import Caller
 from mcpguard.domain.clock import Clock
+from mcpguard.gateway.clients import NETWORK
 from mcpguard.gateway.faces.direct import Direct
 from mcpguard.gateway.faces.face import Face
 from mcpguard.gateway.faces.transparent import Transparent
 from mcpguard.gateway.http.legacy import Legacy
 from mcpguard.gateway.http.modern import Modern
 from mcpguard.gateway.http.origins import check_origin
-from mcpguard.gateway.http.plain import Left, Turned, failure, give, header, message
-from mcpguard.gateway.http.reply import event
+from mcpguard.gateway.http.plain import Left, Patience, Turned, accepted, failure, give, header, message
 from mcpguard.gateway.http.sessions import Sessions
 from mcpguard.gateway.identity import Unauthorized, caller_of_request
 from mcpguard.gateway.methods import Methods
-from mcpguard.gateway.news import announcements
-from mcpguard.gateway.wire import METHOD_NOT_FOUND
+from mcpguard.gateway.news import News
+from mcpguard.gateway.reading import Reader
 from mcpguard.guard.guard import Guard
 from mcpguard.guard.publish import Changed
+from mcpguard.policy.scopes import reaches
 
 ALL = "/mcp/all"
 ONLY = "/mcp/only/"
-UNAUTHORIZED = -32001
 VERSION = b"mcp-protocol-version"
+_JSON = {"application/json", "application/*", "*/*"}
+_STREAM = {"text/event-stream", "text/*", "*/*"}
 
 
 class Door:
     """An ASGI application for every path below /mcp."""
 
-    def __init__(self, guard: Guard, methods: Methods, clock: Clock) -> None:
+    def __init__(self, guard: Guard, methods: Methods, clock: Clock, patience: Patience | None = None) -> None:
         limits = guard.settings.limits
         self.used = clock.monotonic()
+        self.sessions = Sessions(limits.sessions, limits.session_seconds, clock)
         self._clock = clock
         self._guard = guard
-        self._sessions = Sessions(limits.sessions, limits.session_seconds, clock)
-        self._legacy = Legacy(guard, methods, self._sessions)
-        self._modern = Modern(guard, methods)
+        self._methods = methods
+        self._patience = patience or Patience()
+        self._reader = Reader(limits)
+        self._news = News(guard.catalog)
+        self._legacy = Legacy(methods, self.sessions, limits.client_calls, self._patience)
+        self._modern = Modern(methods, self._patience)
         self._direct = Direct(guard.settings.separator)
 
     def tell(self, changed: Changed) -> None:
         """What is offered is different now."""
-        for announcement in announcements(changed):
-            self._sessions.tell(event(write(announcement)))
+        self.sessions.tell(self._news.of(self._guard.catalog, changed))
 
     def close(self) -> None:
         """End every stream that would otherwise stay open for ever."""
-        self._sessions.end_all()
+        self.sessions.end_streams()
+        self._methods.close()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         id_: Id | None = None
@@ -64,13 +70,12 @@ class Door:
         try:
             check_origin(scope)
             caller = caller_of_request(scope, self._guard.callers)
-            face = self._face(scope["path"])
+            face = self._face(scope["path"], caller)
             if scope["method"] != "POST":
                 await self._other(caller, face, scope, receive, send)
                 return
             _check_headers(scope)
-            limits = self._guard.settings.limits
-            said = await message(receive, limits.body_bytes, limits.depth)
+            said = await message(receive, self._reader, self._patience.body)
             id_ = said.id if isinstance(said, Request) else None
             era = self._modern if _is_modern(said, scope) else self._legacy
             await era.take(said, caller, face, scope, receive, send)
@@ -79,44 +84,48 @@ class Door:
             await give(send, 400, failure(error.code, str(error), error.id))
         except Unauthorized as error:
             self._count("credential")
-            challenge = (b"www-authenticate", b'Bearer realm="mcpguard", error="invalid_token"')
-            await give(send, 401, failure(UNAUTHORIZED, str(error)), (challenge,))
+            why = b', error="invalid_token"' if error.given else b""
+            challenge = (b"www-authenticate", b'Bearer realm="mcpguard"' + why)
+            await give(send, 401, failure(INVALID_REQUEST, str(error)), (challenge,))
         except Turned as turned:
-            self._count(turned.reason)
-            await give(send, turned.status, failure(turned.code, str(turned), id_, turned.data))
+            self._count(turned.why)
+            end = ((b"connection", b"close"),) if turned.status == 408 else ()
+            await give(send, turned.status, failure(turned.code, str(turned), id_, turned.data), end)
         except Left:
             return
 
     async def _other(self, caller: Caller, face: Face, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["method"] not in ("GET", "DELETE") or header(scope, VERSION) in envelope.MODERN:
-            await give(send, 405, headers=((b"allow", b"GET, POST, DELETE"),))
+        in_sessions = header(scope, VERSION) not in envelope.MODERN
+        if scope["method"] not in ("GET", "DELETE") or not in_sessions:
+            self._count("http method")
+            await give(send, 405, headers=((b"allow", b"GET, POST, DELETE" if in_sessions else b"POST"),))
             return
         session = self._legacy.session(caller, face, scope)
         if scope["method"] == "DELETE":
             await self._legacy.end(session, send)
-        elif "text/event-stream" not in (header(scope, b"accept") or ""):
+        elif not accepted(scope) & _STREAM:
             raise Turned(406, INVALID_REQUEST, "accept text/event-stream to listen", "accept")
         else:
             await self._legacy.listen(session, receive, send)
 
-    def _face(self, path: str) -> Face:
+    def _face(self, path: str, caller: Caller) -> Face:
         if path == ALL:
             return self._direct
-        server = path.removeprefix(ONLY)
-        if path.startswith(ONLY) and is_server_name(server) and self._guard.servers.knows(server):
+        server = path.removeprefix(ONLY) if path.startswith(ONLY) else ""
+        if is_server_name(server) and reaches(caller.scope, server) and self._guard.servers.knows(server):
             return Transparent(server)
-        raise Turned(404, METHOD_NOT_FOUND, f"nothing is here; agents are served at {ALL} and {ONLY}<server>", "path")
+        raise Turned(404, INVALID_REQUEST, f"nothing is here; agents are served at {ALL} and {ONLY}<server>", "path")
 
     def _count(self, reason: str) -> None:
-        self._guard.tallies.turned_away(door="network", why=reason)
+        self._guard.tallies.turned_away(door=NETWORK, why=reason)
 
 
 def _check_headers(scope: Scope) -> None:
     kind = (header(scope, b"content-type") or "").partition(";")[0].strip().lower()
     if kind != "application/json":
         raise Turned(415, INVALID_REQUEST, "send application/json", "content type")
-    accepted = header(scope, b"accept") or ""
-    if "*/*" not in accepted and not ("application/json" in accepted and "text/event-stream" in accepted):
+    kinds = accepted(scope)
+    if not (kinds & _JSON and kinds & _STREAM):
         raise Turned(406, INVALID_REQUEST, "accept both application/json and text/event-stream", "accept")
 
 

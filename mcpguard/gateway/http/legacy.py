@@ -3,9 +3,6 @@
 A client that leaves has not taken its request back; only `notifications/cancelled` does that.
 """
 
-from collections.abc import Mapping
-from typing import Any
-
 import anyio
 from starlette.types import Receive, Scope, Send
 
@@ -21,15 +18,14 @@ from mcpguard.codec.messages import (
 )
 from mcpguard.domain.callers import Caller
 from mcpguard.domain.launches import Era
-from mcpguard.gateway.clients import Client, Exchange
+from mcpguard.gateway.clients import NETWORK, Client, Exchange
 from mcpguard.gateway.faces.face import Face
-from mcpguard.gateway.http.plain import Turned, give, header
-from mcpguard.gateway.http.reply import KEEP_ALIVE, QUIET_SECONDS, STREAM, Say, reply
+from mcpguard.gateway.http.plain import Patience, Turned, give, header
+from mcpguard.gateway.http.reply import KEEP_ALIVE, STREAM, Say, reply
 from mcpguard.gateway.http.sessions import Session, Sessions
 from mcpguard.gateway.methods import Methods
 from mcpguard.gateway.outbox import Outbox
-from mcpguard.gateway.wire import REFUSED, Rejected
-from mcpguard.guard.guard import Guard
+from mcpguard.gateway.wire import REFUSED
 
 SESSION = b"mcp-session-id"
 VERSION = b"mcp-protocol-version"
@@ -39,10 +35,11 @@ CANCELLED = -32800
 class Legacy:
     """Answers messages of the handshake era."""
 
-    def __init__(self, guard: Guard, methods: Methods, sessions: Sessions) -> None:
-        self._guard = guard
+    def __init__(self, methods: Methods, sessions: Sessions, most_calls: int, patience: Patience) -> None:
         self._methods = methods
         self._sessions = sessions
+        self._most_calls = most_calls
+        self._patience = patience
 
     async def take(
         self, message: Message, caller: Caller, face: Face, scope: Scope, receive: Receive, send: Send
@@ -55,7 +52,7 @@ class Legacy:
             case Request():
                 await self._answer(message, session, receive, send)
             case Notification("notifications/cancelled", params):
-                _cancel(session, params or {})
+                session.cancel((params or {}).get("requestId"))
                 await give(send, 202)
             case Notification() | Result() | Failure():
                 await give(send, 202)
@@ -75,23 +72,19 @@ class Legacy:
 
     async def listen(self, session: Session, receive: Receive, send: Send) -> None:
         """The stream on which a session hears news, until either side ends it."""
-        if session.stream is not None:
-            raise Turned(409, INVALID_REQUEST, "this session listens already", "second stream")
-        outbox = session.stream = Outbox()
-        try:
+        outbox = Outbox()
+        with self._sessions.listening(session, outbox):
             async with anyio.create_task_group() as tasks:
                 tasks.start_soon(_until_left, receive, tasks.cancel_scope)
                 await send({"type": "http.response.start", "status": 200, "headers": [*STREAM, _named(session)]})
                 await send({"type": "http.response.body", "body": KEEP_ALIVE, "more_body": True})
                 while not outbox.closed:
-                    with anyio.move_on_after(QUIET_SECONDS):
+                    with anyio.move_on_after(self._patience.quiet):
                         await outbox.wait()
                     news = outbox.take() or KEEP_ALIVE
                     await send({"type": "http.response.body", "body": news, "more_body": True})
                 await send({"type": "http.response.body", "body": b""})
                 tasks.cancel_scope.cancel()
-        finally:
-            session.stream = None
 
     async def end(self, session: Session, send: Send) -> None:
         self._sessions.end(session)
@@ -100,42 +93,29 @@ class Legacy:
     async def _initialize(self, request: Request, caller: Caller, face: Face, scope: Scope, send: Send) -> None:
         if header(scope, SESSION) is not None:
             raise Turned(400, INVALID_REQUEST, "a session is initialized once", "second initialize")
-        client = Client(caller, face, Era.LEGACY)
-        try:
-            said = await self._methods.initialize(client, request.params or {})
-        except Rejected as rejected:
-            await give(send, 200, write(Failure(request.id, rejected.error)))
-            return
-        session = self._sessions.open(client)
-        await give(send, 200, write(Result(request.id, said)), (_named(session),))
+        client = Client(NETWORK, caller, face, Era.LEGACY)
+        answer = await self._methods.initialize(client, request)
+        headers = (_named(self._sessions.open(client)),) if isinstance(answer, Result) else ()
+        await give(send, 200, write(answer), headers)
 
     async def _answer(self, request: Request, session: Session, receive: Receive, send: Send) -> None:
         if request.id in session.calls:
             raise Turned(400, INVALID_REQUEST, "a request with this id is in progress", "id in use")
-        if len(session.calls) >= self._guard.settings.limits.client_calls:
+        if len(session.calls) >= self._most_calls:
             raise Turned(429, REFUSED, "too many requests are in progress in this session", "too many requests")
 
         async def work(say: Say) -> tuple[int, bytes]:
             answer: Result | Failure = Failure(request.id, {"code": CANCELLED, "message": "the request was cancelled"})
-            with anyio.CancelScope() as session.calls[request.id]:
-                answer = await self._methods.reply(Exchange(session.client, request.params or {}, say), request)
+            with self._sessions.calling(session, request.id):
+                answer = await self._methods.reply(Exchange(session.client, request, say), request)
             return 200, write(answer)
 
-        try:
-            await reply(receive, send, work, (_named(session),), leaving_cancels=False)
-        finally:
-            session.calls.pop(request.id, None)
+        named = (_named(session),)
+        await reply(receive, send, work, named, leaving_cancels=False, quiet=self._patience.quiet)
 
 
 def _named(session: Session) -> tuple[bytes, bytes]:
     return SESSION, session.id.encode()
-
-
-def _cancel(session: Session, params: Mapping[str, Any]) -> None:
-    id_ = params.get("requestId")
-    scope = session.calls.get(id_) if isinstance(id_, str | int) else None
-    if scope is not None:
-        scope.cancel()
 
 
 async def _until_left(receive: Receive, scope: anyio.CancelScope) -> None:

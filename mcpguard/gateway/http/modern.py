@@ -15,25 +15,23 @@ from starlette.types import Receive, Scope, Send
 
 from mcpguard.codec.messages import INVALID_REQUEST, Failure, Message, Notification, Request, write
 from mcpguard.domain.callers import Caller
-from mcpguard.domain.capabilities import CapabilityKind
 from mcpguard.domain.launches import Era
-from mcpguard.gateway.clients import Client, Exchange, client_name
+from mcpguard.gateway.clients import NETWORK, Client, Exchange, client_name
 from mcpguard.gateway.faces.face import Face
-from mcpguard.gateway.http.plain import Turned, give, header
+from mcpguard.gateway.http.plain import HEADER_MISMATCH, Patience, Turned, give, header
 from mcpguard.gateway.http.reply import Say, reply
 from mcpguard.gateway.methods import Methods
-from mcpguard.guard.guard import Guard
 
-HEADER_MISMATCH = -32020
 VERSION = b"mcp-protocol-version"
+MIRRORED = b"mcp-param-"
 
 
 class Modern:
     """Answers messages of the modern era."""
 
-    def __init__(self, guard: Guard, methods: Methods) -> None:
-        self._guard = guard
+    def __init__(self, methods: Methods, patience: Patience) -> None:
         self._methods = methods
+        self._patience = patience
 
     async def take(
         self, message: Message, caller: Caller, face: Face, scope: Scope, receive: Receive, send: Send
@@ -41,7 +39,7 @@ class Modern:
         match message:
             case Request():
                 client = self._client(message, caller, face, scope)
-                self._check_mirrored(message, face, scope)
+                self._check_mirrored(message, client, scope)
                 await self._answer(message, client, receive, send)
             case Notification():
                 if unsupported := unsupported_protocol_version_rejection(header(scope, VERSION) or ""):
@@ -58,29 +56,31 @@ class Modern:
         route = classify_inbound_request(body, headers=dict(pairs))
         if isinstance(route, InboundLadderRejection):
             raise _turned(route)
-        return Client(caller, face, Era.MODERN, route.protocol_version, client_name(route.client_info))
+        return Client(NETWORK, caller, face, Era.MODERN, route.protocol_version, client_name(route.client_info))
 
-    def _check_mirrored(self, request: Request, face: Face, scope: Scope) -> None:
+    def _check_mirrored(self, request: Request, client: Client, scope: Scope) -> None:
         """What a header repeats of the arguments must be what the arguments say."""
         params = request.params or {}
         name, arguments = params.get("name"), params.get("arguments") or {}
         if request.method != "tools/call" or not isinstance(name, str) or not isinstance(arguments, dict):
             return
-        capability = face.named(self._guard.catalog, CapabilityKind.TOOL, name)
-        pinned = self._guard.catalog.find(capability.server, capability.kind, capability.name)
+        pinned = self._methods.tool(client, name)
         if pinned is None:
             return
-        headers = {key.decode("latin-1"): value.decode("latin-1") for key, value in scope["headers"]}
+        mirrored = [pair for pair in scope["headers"] if pair[0].startswith(MIRRORED)]
+        headers = {key.decode("latin-1"): value.decode("latin-1") for key, value in mirrored}
+        if len(headers) < len(mirrored):
+            raise Turned(400, HEADER_MISMATCH, "a header of an argument is there more than once", "headers")
         if rejection := validate_mcp_param_headers(pinned.definition.get("inputSchema"), arguments, headers):
             raise _turned(rejection)
 
     async def _answer(self, request: Request, client: Client, receive: Receive, send: Send) -> None:
         async def work(say: Say) -> tuple[int, bytes]:
-            answer = await self._methods.reply(Exchange(client, request.params or {}, say), request)
+            answer = await self._methods.reply(Exchange(client, request, say), request)
             status = ERROR_CODE_HTTP_STATUS.get(answer.error["code"], 200) if isinstance(answer, Failure) else 200
             return status, write(answer)
 
-        await reply(receive, send, work, (), leaving_cancels=True)
+        await reply(receive, send, work, (), leaving_cancels=True, quiet=self._patience.quiet)
 
 
 def _turned(rejection: InboundLadderRejection) -> Turned:

@@ -1,15 +1,27 @@
 """Answers over HTTP that are one JSON message, and the reading of requests."""
 
 from collections.abc import Iterable
+from dataclasses import dataclass
 from typing import Any
 
+import anyio
 from starlette.types import Receive, Scope, Send
 
-from mcpguard.codec.messages import Failure, Id, Message, read, write
+from mcpguard.codec.messages import INVALID_REQUEST, Failure, Id, Message, write
 from mcpguard.domain.errors import GuardError
+from mcpguard.gateway.reading import Reader
 
+HEADER_MISMATCH = -32020
 JSON = (b"content-type", b"application/json")
 Headers = Iterable[tuple[bytes, bytes]]
+
+
+@dataclass(frozen=True, slots=True)
+class Patience:
+    """How many seconds a body may take to come, and how long a client hears nothing before it gets a sign of life."""
+
+    body: float = 60.0
+    quiet: float = 15.0
 
 
 class Left(GuardError):
@@ -17,34 +29,44 @@ class Left(GuardError):
 
 
 class Turned(GuardError):
-    """A request that is answered at once. `reason` is a word of ours, for counting."""
+    """A request that is answered at once. `why` is a word of ours, for counting."""
 
-    def __init__(self, status: int, code: int, sentence: str, reason: str, data: object = None) -> None:
+    def __init__(self, status: int, code: int, sentence: str, why: str, data: object = None) -> None:
         super().__init__(sentence)
         self.status = status
         self.code = code
-        self.reason = reason
+        self.why = why
         self.data = data
 
 
 def header(scope: Scope, name: bytes) -> str | None:
-    """The value of a header that is there exactly once or not at all; of several, the first."""
-    for key, value in scope["headers"]:
-        if key == name:
-            return str(value.decode("latin-1"))
-    return None
+    """The value of a header. One that is there twice could mean two things, and is refused."""
+    found = [value for key, value in scope["headers"] if key == name]
+    if len(found) > 1:
+        raise Turned(400, HEADER_MISMATCH, f"the header {name.decode()} is there more than once", "headers")
+    return found[0].decode("latin-1") if found else None
 
 
-async def message(receive: Receive, limit: int, depth: int) -> Message:
-    """The message in the body. Raises BadMessage, or Left."""
-    body = b""
-    while True:
-        part = await receive()
-        if part["type"] != "http.request":
-            raise Left
-        body += part.get("body", b"")
-        if not part.get("more_body"):
-            return read(body, max_bytes=limit, max_depth=depth)
+def accepted(scope: Scope) -> set[str]:
+    """The kinds of answer that the client takes; they may be said in one header or in several."""
+    said = b",".join(value for key, value in scope["headers"] if key == b"accept").decode("latin-1").lower()
+    return {each.partition(";")[0].strip() for each in said.split(",")}
+
+
+async def message(receive: Receive, reader: Reader, seconds: float) -> Message:
+    """The message in the body. Raises BadMessage, Left, or Turned if it takes too long to come."""
+    part = await receive()
+    body = bytearray(part.get("body", b""))
+    if part.get("more_body"):
+        with anyio.move_on_after(seconds) as late:
+            while part.get("more_body"):
+                part = await receive()
+                body += part.get("body", b"")
+        if late.cancelled_caught:
+            raise Turned(408, INVALID_REQUEST, "the body did not come in time", "slow body")
+    if part["type"] != "http.request":
+        raise Left
+    return await reader.read(bytes(body))
 
 
 async def give(send: Send, status: int, body: bytes = b"", headers: Headers = ()) -> None:

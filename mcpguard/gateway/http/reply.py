@@ -3,9 +3,13 @@
 Rules kept here:
 1. Whoever says something meanwhile never waits for the client, and the answer comes after all of it.
 2. A client that is silent for long gets a sign of life, so that nothing in between closes the connection.
+3. Most answers come at once. Whether the client leaves is watched only when one does not: a task of its own for that
+   would cost more than much of the rest.
 """
 
+import asyncio
 from collections.abc import Awaitable, Callable
+from functools import partial
 
 import anyio
 from anyio.abc import TaskGroup
@@ -15,13 +19,13 @@ from mcpguard.codec.messages import Notification, write
 from mcpguard.gateway.http.plain import Headers, give
 from mcpguard.gateway.outbox import Outbox
 
-QUIET_SECONDS = 15.0
 STREAM = (
     (b"content-type", b"text/event-stream"),
     (b"cache-control", b"no-cache, no-transform"),
     (b"x-accel-buffering", b"no"),
 )
 KEEP_ALIVE = b": \n\n"
+PROMPT_SECONDS = 0.02
 Say = Callable[[Notification], None]
 Work = Callable[[Say], Awaitable[tuple[int, bytes]]]
 
@@ -31,19 +35,26 @@ def event(message: bytes) -> bytes:
     return b"event: message\ndata: " + message + b"\n\n"
 
 
-async def reply(receive: Receive, send: Send, work: Work, headers: Headers, *, leaving_cancels: bool) -> None:
+async def reply(
+    receive: Receive, send: Send, work: Work, headers: Headers, *, leaving_cancels: bool, quiet: float
+) -> None:
     """Do the work and answer with the status and the message that it returns."""
     async with anyio.create_task_group() as tasks:
         answer = _Answer(send, tuple(headers), tasks)
-        tasks.start_soon(_watch, receive, answer, tasks.cancel_scope if leaving_cancels else None)
-        await answer.finish(*await work(answer.say))
+        scope = tasks.cancel_scope if leaving_cancels else None
+        watch = partial(tasks.start_soon, _watch, receive, answer, scope, quiet, name="whether a client leaves")
+        later = asyncio.get_running_loop().call_later(PROMPT_SECONDS, watch)
+        try:
+            await answer.finish(*await work(answer.say))
+        finally:
+            later.cancel()
         tasks.cancel_scope.cancel()
 
 
-async def _watch(receive: Receive, answer: "_Answer", scope: anyio.CancelScope | None) -> None:
+async def _watch(receive: Receive, answer: "_Answer", scope: anyio.CancelScope | None, seconds: float) -> None:
     """Notice that the client leaves, and that nothing was said for long."""
     while True:
-        with anyio.move_on_after(QUIET_SECONDS) as quiet:
+        with anyio.move_on_after(seconds) as quiet:
             if (await receive())["type"] == "http.disconnect":
                 if scope is not None:
                     scope.cancel()

@@ -3,18 +3,23 @@
 Rules kept here:
 1. A session belongs to the caller and the face that it was opened by. For anybody else it does not exist.
 2. An idle session is a few hundred bytes and no task. Their number is bounded: beyond it the one that was idle for
-   longest ends, and so does whatever was idle for too long.
+   longest ends, and so does whatever was idle for too long. One that is in use does not end.
 """
 
 import secrets
 from collections import OrderedDict
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 import anyio
 
-from mcpguard.codec.messages import Id
+from mcpguard.codec.messages import INVALID_REQUEST, Id, write
 from mcpguard.domain.clock import Clock
 from mcpguard.gateway.clients import Client
+from mcpguard.gateway.http.plain import Turned
+from mcpguard.gateway.http.reply import event
+from mcpguard.gateway.news import For
 from mcpguard.gateway.outbox import Outbox
 
 
@@ -32,6 +37,12 @@ class Session:
     def idle(self) -> bool:
         return not self.calls and self.stream is None
 
+    def cancel(self, id_: object) -> None:
+        """Take a request back, if it is one of this session's that is in progress."""
+        scope = self.calls.get(id_) if type(id_) is str or type(id_) is int else None
+        if scope is not None:
+            scope.cancel()
+
 
 class Sessions:
     """All sessions, the one that was used longest ago first."""
@@ -46,6 +57,7 @@ class Sessions:
         return len(self._sessions)
 
     def open(self, client: Client) -> Session:
+        """A new one. Raises Turned when all that there may be are in use."""
         self._make_room()
         session = Session(secrets.token_urlsafe(32), client, self._clock.monotonic())
         self._sessions[session.id] = session
@@ -56,12 +68,34 @@ class Sessions:
         session = self._sessions.get(id_)
         if session is None or session.client.caller.id != caller or session.client.face.key != face:
             return None
-        if session.idle and self._clock.monotonic() - session.used > self._seconds:
+        if self._is_stale(session):
             self.end(session)
             return None
-        session.used = self._clock.monotonic()
-        self._sessions.move_to_end(id_)
+        self._use(session)
         return session
+
+    @contextmanager
+    def calling(self, session: Session, id_: Id) -> Iterator[None]:
+        """A request is in progress; the block is left when it is taken back."""
+        try:
+            with anyio.CancelScope() as session.calls[id_]:
+                yield
+        finally:
+            del session.calls[id_]
+            self._use(session)
+
+    @contextmanager
+    def listening(self, session: Session, stream: Outbox) -> Iterator[None]:
+        """News goes to this stream, and no longer to the one before: its client may have left without our noticing."""
+        if session.stream is not None:
+            session.stream.close()
+        session.stream = stream
+        try:
+            yield
+        finally:
+            if session.stream is stream:
+                session.stream = None
+            self._use(session)
 
     def end(self, session: Session) -> None:
         """Forget it; what is going on in it is cancelled."""
@@ -71,21 +105,34 @@ class Sessions:
         if session.stream is not None:
             session.stream.close()
 
-    def end_all(self) -> None:
-        for session in tuple(self._sessions.values()):
+    def end_streams(self) -> None:
+        for session in self._sessions.values():
             if session.stream is not None:
                 session.stream.close()
 
-    def tell(self, message: bytes) -> None:
+    def tell(self, news: For) -> None:
         """News for everyone who listens."""
         for session in self._sessions.values():
             if session.stream is not None:
-                session.stream.put(message)
+                for told in news(session.client):
+                    session.stream.put(event(write(told)))
+
+    def _use(self, session: Session) -> None:
+        session.used = self._clock.monotonic()
+        if session.id in self._sessions:
+            self._sessions.move_to_end(session.id)
+
+    def _is_stale(self, session: Session) -> bool:
+        return session.idle and self._clock.monotonic() - session.used > self._seconds
 
     def _make_room(self) -> None:
-        now = self._clock.monotonic()
-        for session in list(self._sessions.values()):
-            if session.idle and (now - session.used > self._seconds or len(self._sessions) >= self._most):
-                self.end(session)
+        for _ in range(len(self._sessions)):
+            oldest = next(iter(self._sessions.values()))
+            if not oldest.idle:
+                self._use(oldest)
+            elif self._is_stale(oldest) or len(self._sessions) >= self._most:
+                self.end(oldest)
             else:
-                break
+                return
+        if len(self._sessions) >= self._most:
+            raise Turned(503, INVALID_REQUEST, "every session that there may be is in use", "too many sessions")

@@ -12,27 +12,33 @@ import json
 from contextlib import suppress
 
 import anyio
-from anyio.abc import ByteStream
+import structlog
+from anyio.abc import ByteStream, SocketListener
 from anyio.streams.buffered import BufferedByteStream
 
 from mcpguard.codec.names import is_server_name
 from mcpguard.codec.strict import StrictError, parse
+from mcpguard.domain.callers import Caller
 from mcpguard.domain.clock import Clock
 from mcpguard.domain.errors import GuardError
 from mcpguard.domain.launches import Era
-from mcpguard.gateway.clients import Client
+from mcpguard.gateway.clients import STREAMS, Client
 from mcpguard.gateway.faces.direct import Direct
 from mcpguard.gateway.faces.face import Face
 from mcpguard.gateway.faces.transparent import Transparent
 from mcpguard.gateway.identity import Unauthorized, caller_of_token
 from mcpguard.gateway.methods import Methods
-from mcpguard.gateway.news import announcements
+from mcpguard.gateway.news import News
+from mcpguard.gateway.reading import Reader
 from mcpguard.gateway.streams.talk import Talk
 from mcpguard.guard.guard import Guard
 from mcpguard.guard.publish import Changed
+from mcpguard.policy.scopes import reaches
 
 HELLO_SECONDS = 10.0
+PAUSE_SECONDS = 1.0
 LONGEST_HELLO = 8192
+log = structlog.get_logger("mcpguard.gateway")
 
 
 class NotWelcome(GuardError):
@@ -42,12 +48,16 @@ class NotWelcome(GuardError):
 class Streams:
     """Serves streams."""
 
-    def __init__(self, guard: Guard, methods: Methods, clock: Clock) -> None:
+    def __init__(self, guard: Guard, methods: Methods, clock: Clock, hello_seconds: float = HELLO_SECONDS) -> None:
         self.used = clock.monotonic()
         self._clock = clock
         self._guard = guard
         self._methods = methods
+        self._hello_seconds = hello_seconds
+        self._reader = Reader(guard.settings.limits)
+        self._news = News(guard.catalog)
         self._talks: set[Talk] = set()
+        self._open = 0
         self._direct = Direct(guard.settings.separator)
 
     @property
@@ -57,53 +67,75 @@ class Streams:
 
     def tell(self, changed: Changed) -> None:
         """What is offered is different now."""
-        for announcement in announcements(changed):
-            for talk in self._talks:
-                talk.tell(announcement)
+        news = self._news.of(self._guard.catalog, changed)
+        for talk in self._talks:
+            talk.tell(news)
+
+    async def listen(self, listener: SocketListener) -> None:
+        """Whoever connects, until cancelled. Where a connection cannot be taken there is no reason to stop."""
+        async with anyio.create_task_group() as tasks:
+            while True:
+                try:
+                    stream = await listener.accept()
+                except anyio.BrokenResourceError as error:  # no descriptor is left for it, mostly
+                    log.warning("streams.refused", why=str(error.__cause__))
+                    await self._clock.sleep(PAUSE_SECONDS)
+                else:
+                    tasks.start_soon(self.serve, stream, name="stream of an agent")
 
     async def serve(self, stream: ByteStream) -> None:
         """One client, from its first line to its end."""
-        async with stream:
-            lines = BufferedByteStream(stream)
-            with suppress(anyio.BrokenResourceError, anyio.ClosedResourceError):
-                try:
-                    client = await self._welcome(lines)
-                except (NotWelcome, Unauthorized) as error:
-                    self._guard.tallies.turned_away(door="streams", why="hello")
-                    await stream.send(json.dumps({"error": str(error)}).encode() + b"\n")
-                    return
-                await stream.send(b'{"mcpguard":1}\n')
-                await self._talk(lines, client)
+        self._open += 1
+        try:
+            async with stream:
+                with suppress(anyio.BrokenResourceError, anyio.ClosedResourceError):
+                    await self._serve(stream)
+        finally:
+            self._open -= 1
+
+    async def _serve(self, stream: ByteStream) -> None:
+        lines = BufferedByteStream(stream)
+        try:
+            client = await self._welcome(lines)
+        except (NotWelcome, Unauthorized) as error:
+            self._count("credential" if isinstance(error, Unauthorized) else "hello")
+            await stream.send(json.dumps({"error": str(error)}).encode() + b"\n")
+            return
+        await stream.send(b'{"mcpguard":1}\n')
+        await self._talk(lines, client)
 
     async def _talk(self, stream: ByteStream, client: Client) -> None:
-        talk = Talk(stream, client, self._methods, self._guard.settings.limits)
+        talk = Talk(stream, client, self._methods, self._guard.settings.limits, self._reader, self._count)
         self._talks.add(talk)
         try:
             await talk.run()
         finally:
             self._talks.discard(talk)
             self.used = self._clock.monotonic()
-            if talk.unreadable:
-                self._guard.tallies.turned_away(door="streams", why="message")
+
+    def _count(self, why: str) -> None:
+        self._guard.tallies.turned_away(door=STREAMS, why=why)
 
     async def _welcome(self, lines: BufferedByteStream) -> Client:
         try:
-            with anyio.fail_after(HELLO_SECONDS):
+            with anyio.fail_after(self._hello_seconds):
                 hello = parse(await lines.receive_until(b"\n", LONGEST_HELLO), max_bytes=LONGEST_HELLO)
         except (StrictError, TimeoutError, anyio.IncompleteRead, anyio.DelimiterNotFound):
             raise NotWelcome("the first line must say which face is wanted") from None
+        if self._open > self._guard.settings.limits.connections:
+            raise NotWelcome("too many clients are connected")
         match hello:
             case {"mcpguard": 1, "face": str(face), "only": None | str() as only, "token": None | str() as token}:
                 caller = caller_of_token(token, self._guard.callers)
-                return Client(caller, self._face(face, only), Era.LEGACY)
+                return Client(STREAMS, caller, self._face(face, only, caller), Era.LEGACY)
             case _:
                 raise NotWelcome("the first line must say which face is wanted")
 
-    def _face(self, word: str, only: str | None) -> Face:
+    def _face(self, word: str, only: str | None, caller: Caller) -> Face:
         match word, only:
             case "direct", None:
                 return self._direct
-            case "transparent", str(server) if is_server_name(server) and self._guard.servers.knows(server):
+            case "transparent", str(server) if self._knows(server, caller):
                 return Transparent(server)
             case "transparent", None:
                 raise NotWelcome("the transparent face shows one server; say which with --only SERVER")
@@ -113,3 +145,6 @@ class Streams:
                 raise NotWelcome("--only goes with the transparent face")
             case _:
                 raise NotWelcome("this face is not there yet; use direct or transparent")
+
+    def _knows(self, server: str, caller: Caller) -> bool:
+        return is_server_name(server) and reaches(caller.scope, server) and self._guard.servers.knows(server)

@@ -9,7 +9,7 @@ Rules kept here:
    itself: nothing more is read from it until it does.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import anyio
@@ -26,14 +26,15 @@ from mcpguard.codec.messages import (
     Notification,
     Request,
     Result,
-    read,
     write,
 )
 from mcpguard.domain.launches import Era
-from mcpguard.gateway.clients import Client, Exchange, client_name
+from mcpguard.gateway.clients import STREAMS, Client, Exchange, client_name
 from mcpguard.gateway.methods import Methods
+from mcpguard.gateway.news import For
 from mcpguard.gateway.outbox import Outbox
-from mcpguard.gateway.wire import REFUSED, Rejected
+from mcpguard.gateway.reading import Reader
+from mcpguard.gateway.wire import INVALID_PARAMS, METHOD_NOT_FOUND, REFUSED, Rejected
 from mcpguard.settings.model import Limits
 
 CHUNK = 65_536
@@ -41,10 +42,22 @@ UNSUPPORTED_VERSION = -32022
 
 
 class Talk:
-    """One client. `run` ends when the client does; `tell` may be called by anyone meanwhile."""
+    """One client. `run` ends when the client does; `tell` may be called by anyone meanwhile.
 
-    def __init__(self, stream: ByteStream, client: Client, methods: Methods, limits: Limits) -> None:
-        self.unreadable = 0
+    `count` is told, in a word, of whatever is not taken.
+    """
+
+    def __init__(
+        self,
+        stream: ByteStream,
+        client: Client,
+        methods: Methods,
+        limits: Limits,
+        reader: Reader,
+        count: Callable[[str], None],
+    ) -> None:
+        self._reader = reader
+        self._count = count
         self._stream = stream
         self._client = client
         self._methods = methods
@@ -53,10 +66,11 @@ class Talk:
         self._outbox = Outbox()
         self._calls: dict[Id, anyio.CancelScope] = {}
 
-    def tell(self, message: Notification) -> None:
+    def tell(self, news: For) -> None:
         """News that belongs to no request. Only a client that began with a handshake expects any."""
         if self._era is Era.LEGACY:
-            self._outbox.put(write(message) + b"\n")
+            for told in news(self._client):
+                self._say(told)
 
     async def run(self) -> None:
         """Until the client has ended, and has been told what it still waits for."""
@@ -74,7 +88,7 @@ class Talk:
                 for line in decoder.feed(await self._stream.receive(CHUNK)):
                     await self._take(line, requests)
             except FramingError as error:
-                self.unreadable += 1
+                self._count("message")
                 self._send(Failure(None, {"code": INVALID_REQUEST, "message": str(error)}))
                 return
             except (anyio.EndOfStream, anyio.BrokenResourceError, anyio.ClosedResourceError):
@@ -82,9 +96,9 @@ class Talk:
 
     async def _take(self, line: bytes, requests: TaskGroup) -> None:
         try:
-            message = read(line, max_bytes=self._limits.body_bytes, max_depth=self._limits.depth)
+            message = await self._reader.read(line)
         except BadMessage as error:
-            self.unreadable += 1
+            self._count("message")
             self._send(Failure(error.id, {"code": error.code, "message": str(error)}))
             return
         match message:
@@ -100,72 +114,61 @@ class Talk:
             client = self._speaker(request)
             self._check_room(request.id)
         except Rejected as rejected:
+            self._count(rejected.why)
             self._send(Failure(request.id, rejected.error))
             return
         if request.method == "initialize":
-            await self._initialize(request)
+            answer = await self._methods.initialize(client, request)
+            self._era = Era.LEGACY if isinstance(answer, Result) else None
+            self._send(answer)
             return
         self._calls[request.id] = anyio.CancelScope()
         requests.start_soon(self._answer, request, client, name=f"request {request.method[:40]}")
 
     def _speaker(self, request: Request) -> Client:
-        """Who speaks in this request."""
-        modern = envelope.is_modern(request.params) and request.method != "initialize"
-        era = Era.MODERN if modern else Era.LEGACY
-        if self._era not in (None, era):
-            if request.method == "initialize":
-                asked = (request.params or {}).get("protocolVersion")
-                raise Rejected(
-                    UNSUPPORTED_VERSION,
-                    "this stream is spoken on without a handshake",
-                    {"supported": list(envelope.MODERN), "requested": asked},
-                )
-            raise Rejected(INVALID_REQUEST, "this stream began otherwise; both eras cannot be spoken on one stream")
-        if not modern:
-            if self._era is None and request.method not in ("initialize", "ping"):
-                self._refuse_unready(request)
-            return self._client
-        return self._modern(request.params or {})
+        """Who speaks in this request. The first one says in which era."""
+        if request.method == "initialize":
+            self._check_handshake(request.params or {})
+        elif self._era is Era.MODERN or (envelope.is_modern(request.params) and self._era is None):
+            return self._modern(request.params or {})
+        elif envelope.is_modern(request.params):
+            raise Rejected(INVALID_REQUEST, "this stream began with a handshake, and goes on in it", "era")
+        elif (
+            self._era is None and request.method == "server/discover"
+        ):  # a probe of the other era, without its envelope
+            raise Rejected(METHOD_NOT_FOUND, "there is no such method in this revision of the protocol", "method")
+        elif self._era is None and request.method != "ping":
+            raise Rejected(INVALID_REQUEST, "begin with initialize", "no handshake")
+        return self._client
+
+    def _check_handshake(self, params: Mapping[str, Any]) -> None:
+        if self._era is Era.LEGACY:
+            raise Rejected(INVALID_REQUEST, "the handshake was made already", "second initialize")
+        if self._era is Era.MODERN:
+            raise _unsupported("this stream is spoken on without a handshake", params.get("protocolVersion"))
 
     def _check_room(self, id_: Id) -> None:
         if id_ in self._calls:
-            raise Rejected(INVALID_REQUEST, "a request with this id is in progress")
+            raise Rejected(INVALID_REQUEST, "a request with this id is in progress", "id in use")
         if len(self._calls) >= self._limits.client_calls:
-            raise Rejected(REFUSED, "too many requests are in progress on this stream")
-
-    def _refuse_unready(self, request: Request) -> None:
-        if request.method == "server/discover":  # a probe of the other era that lacks its envelope
-            raise Rejected(-32601, "there is no such method in this revision of the protocol")
-        raise Rejected(INVALID_REQUEST, "begin with initialize")
+            raise Rejected(REFUSED, "too many requests are in progress on this stream", "too many requests")
 
     def _modern(self, params: Mapping[str, Any]) -> Client:
         said = envelope.meta(params)
         version = said.get(envelope.PROTOCOL)
         if not isinstance(version, str) or not isinstance(said.get(envelope.CAPABILITIES), dict):
-            raise Rejected(-32602, "_meta must say the protocol version and the client's capabilities")
+            sentence = "_meta must say the protocol version and the client's capabilities"
+            raise Rejected(INVALID_PARAMS, sentence, "envelope")
         if version not in envelope.MODERN:
-            data = {"supported": list(envelope.MODERN), "requested": version}
-            raise Rejected(UNSUPPORTED_VERSION, "this revision of the protocol is not spoken here", data)
+            raise _unsupported("this revision of the protocol is not spoken here", version)
         self._era = Era.MODERN
         name = client_name(said.get(envelope.CLIENT))
-        return Client(self._client.caller, self._client.face, Era.MODERN, version, name)
-
-    async def _initialize(self, request: Request) -> None:
-        if self._era is Era.LEGACY:
-            self._send(Failure(request.id, Rejected(INVALID_REQUEST, "the handshake was made already").error))
-            return
-        try:
-            said = await self._methods.initialize(self._client, request.params or {})
-        except Rejected as rejected:
-            self._send(Failure(request.id, rejected.error))
-            return
-        self._era = Era.LEGACY
-        self._send(Result(request.id, said))
+        return Client(STREAMS, self._client.caller, self._client.face, Era.MODERN, version, name)
 
     async def _answer(self, request: Request, client: Client) -> None:
         try:
             with self._calls[request.id]:
-                exchange = Exchange(client, request.params or {}, self._say)
+                exchange = Exchange(client, request, self._say)
                 answer = await self._methods.reply(exchange, request)
                 self._send(answer)
         finally:
@@ -173,7 +176,7 @@ class Talk:
 
     def _cancel(self, params: Mapping[str, Any]) -> None:
         id_ = params.get("requestId")
-        scope = self._calls.get(id_) if isinstance(id_, str | int) else None
+        scope = self._calls.get(id_) if type(id_) is str or type(id_) is int else None
         if scope is not None:
             scope.cancel()
 
@@ -194,3 +197,8 @@ class Talk:
                     return
         except (anyio.BrokenResourceError, anyio.ClosedResourceError):
             self._outbox.close()  # it does not want to hear any more
+
+
+def _unsupported(sentence: str, asked: object) -> Rejected:
+    data = {"supported": list(envelope.MODERN), "requested": asked}
+    return Rejected(UNSUPPORTED_VERSION, sentence, "version", data)

@@ -1,0 +1,91 @@
+"""What one server offers: what can be said back to us is offered, and the rest is left out and counted."""
+
+from typing import Any
+
+import pytest
+
+from mcpguard.catalog.shelf import LONGEST_URI, Shelf, shelf
+from mcpguard.codec.uris import wrapped
+from mcpguard.domain.capabilities import CapabilityKind, Effect
+from mcpguard.domain.listings import Listing
+from mcpguard.policy.effects import assumed
+
+TOOL, RESOURCE = CapabilityKind.TOOL, CapabilityKind.RESOURCE
+TEMPLATE, PROMPT = CapabilityKind.TEMPLATE, CapabilityKind.PROMPT
+
+
+def tools(*definitions: Any) -> Shelf:  # noqa: ANN401 - raw JSON
+    return shelf("web", Listing(tools=definitions), assumed)
+
+
+def test_the_order_is_the_servers_and_the_definition_is_whole() -> None:
+    definitions = [{"name": name, "inputSchema": None, "odd": [1e300]} for name in ("b", "a", "c")]
+    made = tools(*definitions).of(TOOL)
+    assert list(made) == ["b", "a", "c"]
+    assert [each.definition for each in made.values()] == definitions
+
+
+@pytest.mark.parametrize("name", [None, "", 5, [], {}, True])
+def test_what_has_no_name_is_left_out(name: object) -> None:
+    made = tools({"name": name}, {}, {"name": "good"})
+    assert list(made.of(TOOL)) == ["good"]
+    assert made.odd == ("a tool without a name, 2 times",)
+
+
+def test_listed_twice_alike_is_once_and_differently_is_not_at_all() -> None:
+    made = tools({"name": "a", "x": 1}, {"name": "b"}, {"name": "a", "x": 1}, {"name": "b", "y": None}, {"name": "b"})
+    assert list(made.of(TOOL)) == ["a"]
+    assert made.odd == ("a tool that is listed twice, differently",)
+
+
+def test_a_name_that_grows_too_long_for_the_direct_face_is_left_out() -> None:
+    room = 128 - len("web::")
+    made = tools({"name": "x" * room}, {"name": "y" * (room + 1)})
+    assert list(made.of(TOOL)) == ["x" * room]
+    assert made.odd == ("a tool whose name grows longer than 128 characters",)
+
+
+def test_a_uri_that_could_not_be_asked_for_is_left_out() -> None:
+    longest = "x:" + "a" * 6000
+    while len(wrapped("web", longest + "a")) <= LONGEST_URI:
+        longest += "a"
+    resources = tuple({"uri": uri} for uri in (longest, longest + "a", "x:" + "\u20ac" * 3000))
+    templates = tuple({"uriTemplate": "y:{x}" + "a" * length} for length in (8000, 8187))
+    made = shelf("web", Listing(resources=resources, templates=templates), assumed)
+    assert list(made.of(RESOURCE)) == [longest]
+    assert len(made.of(TEMPLATE)) == 1
+    assert made.odd == (
+        "a resource whose uri grows longer than 8192 characters, 2 times",
+        "a template whose uriTemplate grows longer than 8192 characters",
+    )
+
+
+def test_a_server_that_offers_nothing_good_fills_no_log() -> None:
+    made = shelf("web", Listing(tools=({},) * 5000, prompts=({"name": ""},) * 5000), assumed)
+    assert made.odd == ("a tool without a name, 5000 times", "a prompt without a name, 5000 times")
+
+
+@pytest.mark.parametrize(
+    ("annotations", "effect"),
+    [
+        (None, Effect.DESTRUCTIVE),
+        ({}, Effect.DESTRUCTIVE),
+        ([], Effect.DESTRUCTIVE),
+        ("readOnlyHint", Effect.DESTRUCTIVE),
+        ({"readOnlyHint": False}, Effect.DESTRUCTIVE),
+        ({"readOnlyHint": None}, Effect.DESTRUCTIVE),
+        ({"readOnlyHint": 1}, Effect.DESTRUCTIVE),
+        ({"readOnlyHint": "true"}, Effect.DESTRUCTIVE),
+        ({"readonlyhint": True}, Effect.DESTRUCTIVE),
+        ({"destructiveHint": False}, Effect.DESTRUCTIVE),
+        ({"readOnlyHint": True}, Effect.READ),
+    ],
+)
+def test_what_is_not_said_to_be_harmless_is_taken_for_the_worst(annotations: object, effect: Effect) -> None:
+    (pinned,) = tools({"name": "a", "annotations": annotations}).of(TOOL).values()
+    assert pinned.effect is effect
+
+
+def test_what_is_no_tool_only_reads() -> None:
+    made = shelf("web", Listing(resources=({"uri": "x:y"},), prompts=({"name": "p"},)), assumed)
+    assert [pinned.effect for kind in (RESOURCE, PROMPT) for pinned in made.of(kind).values()] == [Effect.READ] * 2

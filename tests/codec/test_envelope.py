@@ -1,0 +1,105 @@
+"""What belongs to one leg of the way is taken off and put on; nothing else is touched."""
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from mcpguard.codec import envelope
+
+values = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.text(max_size=5),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner, max_size=3),
+    max_leaves=6,
+)
+objects = st.dictionaries(st.text(max_size=8), values, max_size=4)
+US = {"name": "mcpguard", "version": "1"}
+LEG = {
+    envelope.PROTOCOL: "2026-07-28",
+    envelope.CLIENT: {"name": "x"},
+    envelope.CAPABILITIES: {},
+    envelope.LOG_LEVEL: "debug",
+    envelope.PROGRESS: 7,
+    "io.modelcontextprotocol/anything": [1],
+}
+
+
+@given(params=objects, meta=objects)
+def test_what_is_not_reserved_stays(params: dict[str, Any], meta: dict[str, Any]) -> None:
+    own = {key: value for key, value in meta.items() if key != envelope.PROGRESS}
+    said = {**params, "_meta": {**own, **LEG}}
+    bare = envelope.bare(said)
+    assert bare.pop("_meta", {}) == own
+    assert bare == {key: value for key, value in params.items() if key != "_meta"}
+
+
+def test_a_meta_of_which_nothing_is_left_is_left_out() -> None:
+    assert envelope.bare({"name": "x", "_meta": dict(LEG)}) == {"name": "x"}
+    assert envelope.bare_result({"content": [], "_meta": {envelope.SERVER: US}}) == {"content": []}
+
+
+@pytest.mark.parametrize("meta", [None, {}, {"com.example/x": None}, 5, [], "text"])
+def test_a_meta_that_says_nothing_of_a_leg_stays_as_it_is(meta: object) -> None:
+    assert envelope.bare({"name": "x", "_meta": meta}) == {"name": "x", "_meta": meta}
+
+
+def test_nothing_that_was_given_is_changed() -> None:
+    given_ = {"name": "x", "_meta": dict(LEG)}
+    result = {"resultType": "complete", "content": [], "_meta": {envelope.SERVER: US}}
+    envelope.bare(given_)
+    envelope.bare_result(result)
+    envelope.modern_result("tools/call", result, US)
+    assert given_ == {"name": "x", "_meta": LEG}
+    assert result == {"resultType": "complete", "content": [], "_meta": {envelope.SERVER: US}}
+
+
+@given(result=objects, meta=objects)
+def test_a_result_goes_through_both_legs_unchanged(result: dict[str, Any], meta: dict[str, Any]) -> None:
+    result = {key: value for key, value in result.items() if key not in {"resultType", "ttlMs", "cacheScope", "_meta"}}
+    meta = {key: value for key, value in meta.items() if key != envelope.SERVER}
+    result |= {"_meta": meta} if meta else {}
+    for method in ("tools/call", "resources/read"):
+        assert envelope.bare_result(envelope.modern_result(method, result, US)) == result
+
+
+@pytest.mark.parametrize("method", sorted(envelope.CACHEABLE))
+def test_what_may_be_cached_is_for_this_client_and_this_moment(method: str) -> None:
+    said = envelope.modern_result(method, {"ttlMs": 10_000, "cacheScope": "public"}, US)
+    assert (said["ttlMs"], said["cacheScope"]) == (0, "private")
+
+
+def test_other_results_carry_no_hints() -> None:
+    assert envelope.modern_result("tools/call", {"content": []}, US) == {
+        "resultType": "complete",
+        "content": [],
+        "_meta": {envelope.SERVER: US},
+    }
+
+
+def test_a_server_of_the_handshake_era_cannot_ask_for_input_in_the_way_of_the_other() -> None:
+    """To such a server `resultType` is a key like any other."""
+    said = envelope.modern_result("tools/call", {"resultType": "input_required", "requestState": "x"}, US)
+    assert said["resultType"] == "complete"
+
+
+def test_a_server_cannot_say_that_it_is_somebody_else() -> None:
+    said = envelope.modern_result("tools/call", {"_meta": {envelope.SERVER: {"name": "bank"}, "kept": 1}}, US)
+    assert said["_meta"] == {envelope.SERVER: US, "kept": 1}
+
+
+@pytest.mark.parametrize(
+    ("params", "modern"),
+    [
+        (None, False),
+        ({}, False),
+        ({"_meta": None}, False),
+        ({"_meta": []}, False),
+        ({"_meta": "2026-07-28"}, False),
+        ({"_meta": {"progressToken": 1}}, False),
+        ({"_meta": {envelope.PROTOCOL: None}}, True),
+        ({"_meta": {envelope.PROTOCOL: "2099-01-01"}}, True),
+    ],
+)
+def test_a_request_is_modern_if_it_says_a_revision_for_itself(params: dict[str, Any] | None, modern: bool) -> None:
+    assert envelope.is_modern(params) is modern

@@ -1,0 +1,142 @@
+"""Clients of a guard, over both transports and in both eras, and a guard in front of one server that the test plays."""
+
+import json
+from collections.abc import AsyncIterator, Iterable, Iterator
+from contextlib import asynccontextmanager, contextmanager
+from pathlib import Path
+from typing import Any
+
+from mcpguard.domain.callers import Caller, Scope
+from mcpguard.domain.capabilities import Effect
+from mcpguard.domain.launches import Declared
+from mcpguard.guard.callers import EVERYTHING, Callers
+from tests.gate import DIRECT, Gate, gate, process, remote
+from tests.simulators.client import RawClient
+from tests.simulators.over_http import serving_http
+from tests.simulators.processes import controlled
+from tests.simulators.script import Script
+
+HOWS = ("http modern", "http legacy", "stream modern", "stream legacy")
+TOKEN, OTHER_TOKEN = "mcpg_one", "mcpg_other"
+ONLY = "/mcp/only/"
+
+
+def callers(**scopes: Scope) -> Callers:
+    """A caller for each token, besides the anonymous one."""
+    return Callers({token: Caller(f"caller-{token}", token, scope) for token, scope in scopes.items()})
+
+
+def two_callers() -> Callers:
+    return callers(**{TOKEN: EVERYTHING, OTHER_TOKEN: EVERYTHING})
+
+
+def scope(servers: str = "*", tools: str = "*", *effects: Effect) -> Scope:
+    return Scope(tuple(servers.split(",")), tuple(tools.split(",")), frozenset(effects or Effect))
+
+
+@asynccontextmanager
+async def speaking(
+    guard: Gate, how: str, *, only: str | None = None, token: str | None = None
+) -> AsyncIterator[RawClient]:
+    """A client that is ready to ask."""
+    transport, era = how.split()
+    if transport == "stream":
+        face = "transparent" if only else "direct"
+        async with guard.stream(modern=era == "modern", face=face, only=only, token=token) as client:
+            if era == "legacy":
+                assert (await client.initialize()).result["serverInfo"]["name"] == "mcpguard"
+            yield client
+    else:
+        path = ONLY + only if only else DIRECT
+        yield guard.client(path, token=token) if era == "modern" else await guard.legacy(path, token=token)
+
+
+@asynccontextmanager
+async def guarded(
+    folder: Path,
+    script: Script,
+    name: str = "web",
+    *,
+    over: str = "http",
+    callers: Callers | None = None,
+    declared: dict[str, Any] | None = None,
+    **settings: Any,  # noqa: ANN401 - settings
+) -> AsyncIterator[Gate]:
+    """A guard in front of this server. `declared` are fields of its declaration."""
+    async with (
+        played(folder, script, name, over=over, **(declared or {})) as server,
+        gate(folder, server, callers=callers, **settings) as guard,
+    ):
+        await guard.ready(name)
+        yield guard
+
+
+@asynccontextmanager
+async def played(
+    folder: Path,
+    script: Script,
+    name: str,
+    *,
+    over: str = "http",
+    **more: Any,  # noqa: ANN401 - fields of Declared
+) -> AsyncIterator[Declared]:
+    """A server that plays this script, as it is declared."""
+    if over == "http":
+        async with serving_http(script) as url:
+            yield remote(name, url, **more)
+    else:
+        home = folder / name
+        home.mkdir()
+        async with controlled(script, home) as command:
+            yield process(name, [command.command, *command.arguments], **more)
+
+
+async def flushed(guard: Gate, kind: str) -> list[dict[str, Any]]:
+    """The records of this kind, with everything that is counted by now."""
+    await guard.now.guard.tallies.flush()
+    return [record for record in guard.said() if record["kind"] == kind]
+
+
+async def turned_away(guard: Gate) -> dict[tuple[str, str], int]:
+    """How often what was turned away, by door and reason."""
+    found: dict[tuple[str, str], int] = {}
+    for record in await flushed(guard, "turned_away"):
+        key = record["door"], record["why"]
+        found[key] = found.get(key, 0) + record["count"]
+    return found
+
+
+@contextmanager
+def nothing_happens(guard: Gate, *scripts: Script) -> Iterator[None]:
+    """In the block no server is asked for anything on a client's account, and no call comes into the ledger."""
+    asked, entries = _asked(scripts), len(guard.entries())
+    yield
+    assert _asked(scripts) == asked
+    assert guard.entries()[entries:] == []
+
+
+@contextmanager
+def refused_once(guard: Gate, reason: str, *scripts: Script) -> Iterator[dict[str, Any]]:
+    """In the block no server is asked, and one entry says why. It is given when the block has ended."""
+    asked, entries, found = _asked(scripts), len(guard.entries()), dict[str, Any]()
+    yield found
+    assert _asked(scripts) == asked
+    (entry,) = guard.entries()[entries:]
+    assert (entry["outcome"], entry["executed"], entry["reason"]) == ("refused", "no", reason), entry
+    found |= entry
+
+
+def _asked(scripts: Iterable[Script]) -> list[list[str]]:
+    return [[each["method"] for each in script.calls if each.get("method") in ASKED] for script in scripts]
+
+
+ASKED = {"tools/call", "resources/read", "prompts/get", "completion/complete"}
+
+
+def same(one: object, other: object) -> bool:
+    """Equal as JSON: a boolean is no number, and 1 is not 1.0."""
+    return _text(one) == _text(other)
+
+
+def _text(value: object) -> str:
+    return json.dumps(value, sort_keys=True)

@@ -1,0 +1,231 @@
+"""Taking a request back, or waiting no longer: the server hears of it, the record says so, nobody else is touched."""
+
+from contextlib import AsyncExitStack
+from pathlib import Path
+
+import anyio
+import pytest
+
+from mcpguard.codec.uris import wrapped
+from tests.gate import Gate
+from tests.gateway.speaking import HOWS, ONLY, OTHER_TOKEN, TOKEN, guarded, speaking, two_callers
+from tests.simulators.asked import Asked
+from tests.simulators.client import RawClient, Reply
+from tests.simulators.line_client import LineClient
+from tests.simulators.script import Script
+from tests.simulators.words import Id, Json
+
+pytestmark = pytest.mark.anyio
+REQUESTS: list[tuple[str, Json]] = [
+    ("tools/call", {"name": "web::echo"}),
+    ("resources/read", {"uri": wrapped("web", "note://first")}),
+    ("prompts/get", {"name": "web::greet"}),
+    (
+        "completion/complete",
+        {"ref": {"type": "ref/prompt", "name": "web::greet"}, "argument": {"name": "a", "value": ""}},
+    ),
+]
+NOT_THE_ID = [True, 1.0, "1", None, [1], {}, 2**53, "other"]
+
+
+def waiting(*eras: str) -> Script:
+    """Whatever it is asked, it does not answer before the test says so."""
+
+    async def wait(asked: Asked) -> Json:
+        await asked.script.hold()
+        return {"content": [], "contents": [], "messages": [], "completion": {"values": []}}
+
+    script = Script(*eras)
+    for key in script.answers:
+        script.answers[key] = wait
+    script.answers["completion/complete"] = wait
+    return script
+
+
+class Asking:
+    """A request in a task of its own, that can be given up."""
+
+    def __init__(self, client: RawClient, method: str, params: Json, id_: Id = 1) -> None:
+        self.given_up = anyio.CancelScope()
+        self.reply: Reply | None = None
+        self._asked = client, method, params, id_
+
+    async def __call__(self) -> None:
+        client, method, params, id_ = self._asked
+        with self.given_up:
+            self.reply = await client.request(method, params, id_=id_)
+
+
+async def begun(script: Script, abandoned: int) -> None:
+    """Wait until the server works on one request, and so many before it were taken back."""
+    await script.until(lambda: script.held == 1 and len(script.abandoned) == abandoned)
+
+
+async def abandoned(script: Script, count: int) -> None:
+    await script.until(lambda: len(script.abandoned) == count)
+
+
+async def closed(guard: Gate, count: int) -> Json:
+    """The entry of a call, when that many have ended."""
+    while len([each for each in guard.entries() if "outcome" in each]) < count:
+        await anyio.lowlevel.checkpoint()
+    return guard.entries()[count - 1]
+
+
+@pytest.mark.parametrize("over", ["http", "stdio"])
+@pytest.mark.parametrize("era", ["modern", "legacy"])
+async def test_a_client_that_takes_a_request_back_stops_the_work(over: str, era: str, tmp_path: Path) -> None:
+    """A modern client over HTTP does so by leaving, any other by saying so."""
+    script = waiting(era)
+    async with guarded(tmp_path, script, over=over) as guard:
+        count = 0
+        for how in HOWS:
+            for method, params in REQUESTS:
+                async with speaking(guard, how) as client, anyio.create_task_group() as tasks:
+                    asking = Asking(client, method, params, "mine")
+                    tasks.start_soon(asking)
+                    count += 1
+                    await begun(script, count - 1)
+                    if how == "http modern":
+                        asking.given_up.cancel()
+                    else:
+                        await client.notify("notifications/cancelled", {"requestId": "mine", "reason": "enough"})
+                    await abandoned(script, count)
+                    entry = await closed(guard, count)
+                    assert (entry["outcome"], entry["executed"]) == ("cancelled", "unknown")
+                    assert entry["method"] == method
+                    if how == "http legacy":
+                        while asking.reply is None:
+                            await anyio.lowlevel.checkpoint()
+                        assert asking.reply.error["code"] == -32800
+                    if isinstance(client, LineClient):
+                        script.go()
+                        await client.request("ping" if how == "stream legacy" else "server/discover")
+                        assert asking.reply is None, "a stream says nothing of what was taken back"
+                    tasks.cancel_scope.cancel()
+        assert len(script.abandoned) == count
+
+
+async def test_a_legacy_client_that_hangs_up_has_not_taken_it_back(tmp_path: Path) -> None:
+    script = waiting()
+    async with guarded(tmp_path, script) as guard:
+        for count, (method, params) in enumerate(REQUESTS, 1):
+            client = await guard.legacy()
+            async with anyio.create_task_group() as tasks:
+                asking = Asking(client, method, params | {"_meta": {"progressToken": 1}})
+                tasks.start_soon(asking)
+                await script.until(lambda: script.held == 1)
+                asking.given_up.cancel()
+            assert (await client.request("ping", id_=1)).status == 400, "it goes on, and its id is in use"
+            script.go()
+            entry = await closed(guard, count)
+            assert (entry["outcome"], entry["executed"]) == ("answered", "yes")
+            while (await client.request("ping", id_=1)).status != 200:
+                await anyio.lowlevel.checkpoint()
+        assert script.abandoned == []
+
+
+async def test_only_ones_own_requests_can_be_taken_back(tmp_path: Path) -> None:
+    script = waiting()
+    script.answers["tools/call add"] = {"content": []}
+    async with guarded(tmp_path, script, callers=two_callers()) as guard, AsyncExitStack() as stack:
+        owner = await guard.legacy(token=TOKEN)
+        others: list[RawClient] = [
+            await guard.legacy(token=TOKEN),
+            await guard.legacy(ONLY + "web", token=TOKEN),
+            await guard.legacy(token=OTHER_TOKEN),
+            await guard.legacy(),
+            guard.client(token=TOKEN),
+            await stack.enter_async_context(speaking(guard, "stream legacy", token=TOKEN)),
+            await stack.enter_async_context(speaking(guard, "stream modern", token=TOKEN)),
+        ]
+        async with anyio.create_task_group() as tasks:
+            asking = Asking(owner, "tools/call", {"name": "web::echo"})
+            tasks.start_soon(asking)
+            await script.until(lambda: script.held == 1)
+            for other in others:
+                reply = await other.notify("notifications/cancelled", {"requestId": 1})
+                assert reply.status in (202, None)
+            for wrong in NOT_THE_ID:
+                assert (await owner.notify("notifications/cancelled", {"requestId": wrong})).status == 202
+            for params in (None, {}, {"id": 1}):
+                assert (await owner.notify("notifications/cancelled", params)).status == 202
+            await owner.call("web::add")
+            assert (script.held, script.abandoned) == (1, [])
+            script.go()
+        assert asking.reply is not None
+        assert asking.reply.result["content"] == []
+
+
+async def test_what_is_taken_back_while_it_waits_for_its_turn_was_never_sent(tmp_path: Path) -> None:
+    script = waiting()
+    async with guarded(tmp_path, script, upstreams__concurrency=1) as guard:
+        for count, how in enumerate(HOWS):
+            async with speaking(guard, how) as client, anyio.create_task_group() as tasks:
+                first = Asking(guard.client(), "tools/call", {"name": "web::echo"})
+                tasks.start_soon(first)
+                await script.until(lambda: script.held == 1)
+                second = Asking(client, "tools/call", {"name": "web::echo"}, "mine")
+                tasks.start_soon(second)
+                while len(guard.entries()) < 2 * count + 2:
+                    await anyio.lowlevel.checkpoint()
+                if how == "http modern":
+                    second.given_up.cancel()
+                else:
+                    await client.notify("notifications/cancelled", {"requestId": "mine"})
+                entry = await closed_one(guard, 2 * count + 1)
+                assert (entry["outcome"], entry["executed"]) == ("cancelled", "no")
+                script.go()
+                while first.reply is None:
+                    await anyio.lowlevel.checkpoint()
+                tasks.cancel_scope.cancel()
+        assert len(script.called("tools/call")) == len(HOWS)
+
+
+async def closed_one(guard: Gate, at: int) -> Json:
+    while "outcome" not in (entry := guard.entries()[at]):
+        await anyio.lowlevel.checkpoint()
+    return entry
+
+
+@pytest.mark.parametrize("over", ["http", "stdio"])
+async def test_a_server_that_does_not_answer_in_time_is_not_waited_for(over: str, tmp_path: Path) -> None:
+    script = waiting()
+    async with guarded(tmp_path, script, over=over, declared={"timeout": 0.05}) as guard:
+        count = 0
+        for how in HOWS:
+            async with speaking(guard, how) as client:
+                for method, params in REQUESTS:
+                    reply = await client.request(method, params)
+                    count += 1
+                    said = reply.result["structuredContent"] if method == "tools/call" else reply.error["data"]
+                    assert (said["status"], said["executed"], said["reason"]) == (
+                        "withheld",
+                        "unknown",
+                        "reply:timeout",
+                    )
+                    await abandoned(script, count)
+                    entry = await closed(guard, count)
+                    assert (entry["outcome"], entry["executed"], entry["reason"]) == (
+                        "unknown",
+                        "unknown",
+                        "reply:timeout",
+                    )
+        script.answers["tools/call echo"] = {"content": []}
+        async with speaking(guard, "http modern") as client:
+            assert (await client.call("web::echo")).result["content"] == [], "and it can be called again"
+
+
+async def test_a_server_that_ends_in_the_middle_leaves_it_open_what_happened(tmp_path: Path) -> None:
+    script = waiting()
+    async with guarded(tmp_path, script, over="stdio") as guard:
+        async with anyio.create_task_group() as tasks:
+            asking = Asking(guard.client(), "tools/call", {"name": "web::echo"})
+            tasks.start_soon(asking)
+            await script.until(lambda: script.held == 1)
+            assert guard.now.guard.servers.restart("web")
+        assert asking.reply is not None
+        said = asking.reply.result["structuredContent"]
+        assert (said["status"], said["executed"], said["reason"]) == ("withheld", "unknown", "server:lost")
+        entry = await closed(guard, 1)
+        assert (entry["outcome"], entry["reason"]) == ("unknown", "server:lost")

@@ -1,0 +1,200 @@
+"""Who calls: a credential names a caller or is refused, and anonymous is only who is on this very machine."""
+
+import json
+import socket
+from pathlib import Path
+
+import anyio
+import pytest
+
+from mcpguard.domain.callers import Caller
+from mcpguard.gateway.identity import Unauthorized, caller_of_request, caller_of_token
+from mcpguard.guard.callers import EVERYTHING, Callers
+from tests.gate import Gate
+from tests.gateway.speaking import TOKEN, callers, guarded, nothing_happens, speaking, turned_away
+from tests.simulators.client import Reply
+from tests.simulators.script import Script
+
+pytestmark = pytest.mark.anyio
+KNOWN = Callers({"good": Caller("one", "one", EVERYTHING)})
+PORT = 8080
+
+
+def scope(
+    *headers: tuple[str, str], listener: object = ("127.0.0.1", PORT), peer: object = ("127.0.0.1", 5)
+) -> dict[str, object]:
+    given = headers if any(name == "host" for name, _ in headers) else (("host", f"127.0.0.1:{PORT}"), *headers)
+    return {
+        "type": "http",
+        "headers": [(name.encode(), value.encode("latin-1")) for name, value in given],
+        "server": listener,
+        "client": peer,
+    }
+
+
+@pytest.mark.parametrize("host", [f"127.0.0.1:{PORT}", f"localhost:{PORT}", f"LOCALHOST:{PORT}", f"[::1]:{PORT}"])
+def test_on_this_machine_nobody_needs_a_token(host: str) -> None:
+    assert caller_of_request(scope(("host", host)), KNOWN) is KNOWN.anonymous
+    ipv6 = scope(("host", host), listener=("::1", PORT), peer=("::1", 5))
+    assert caller_of_request(ipv6, KNOWN) is KNOWN.anonymous
+
+
+@pytest.mark.parametrize(
+    "host",
+    [
+        "",
+        "127.0.0.1",
+        "localhost",
+        f"127.0.0.1:{PORT + 1}",
+        f"127.0.0.2:{PORT}",
+        f"127.0.0.1.:{PORT}",
+        f"localhost.:{PORT}",
+        f"guard.example:{PORT}",
+        f"::1:{PORT}",
+        f"[::]:{PORT}",
+        f"127.0.0.1:{PORT},guard.example",
+        f" 127.0.0.1:{PORT}",
+    ],
+)
+def test_under_another_name_everybody_does(host: str) -> None:
+    """The name may be allowed by the setting `hosts`: then somebody reaches us by it, from wherever they are."""
+    with pytest.raises(Unauthorized, match="a token is needed here"):
+        caller_of_request(scope(("host", host)), KNOWN)
+    with pytest.raises(Unauthorized):
+        caller_of_request(scope(("host", host), ("host", f"127.0.0.1:{PORT}")), KNOWN)
+    assert caller_of_request(scope(("host", host), ("authorization", "Bearer good")), KNOWN).id == "one"
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "forwarded",
+        "via",
+        "x-forwarded-for",
+        "x-forwarded-host",
+        "x-forwarded-proto",
+        "x-forwarded-port",
+        "x-forwarded-server",
+        "x-forwarded-prefix",
+        "x-real-ip",
+    ],
+)
+@pytest.mark.parametrize("value", ["", "127.0.0.1", "unknown"])
+def test_nobody_is_anonymous_through_somebody_else(name: str, value: str) -> None:
+    with pytest.raises(Unauthorized):
+        caller_of_request(scope((name, value)), KNOWN)
+    assert caller_of_request(scope((name, value), ("authorization", "Bearer good")), KNOWN).id == "one"
+
+
+@pytest.mark.parametrize(
+    ("listener", "peer"),
+    [
+        (("0.0.0.0", PORT), ("127.0.0.1", 5)),  # noqa: S104 - nothing is bound
+        (("192.0.2.1", PORT), ("127.0.0.1", 5)),
+        (("127.0.0.1", PORT), ("192.0.2.1", 5)),
+        (("::", PORT), ("::1", 5)),
+        (("127.0.0.1", PORT), None),
+        (None, ("127.0.0.1", 5)),
+        (("127.0.0.1", PORT), ("", 5)),
+    ],
+)
+def test_both_ends_must_be_on_this_machine(listener: object, peer: object) -> None:
+    with pytest.raises(Unauthorized):
+        caller_of_request(scope(listener=listener, peer=peer), KNOWN)
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        "",
+        "Bearer",
+        "Bearer ",
+        "Bearer bad",
+        "Bearer good bad",
+        "Bearer Good",
+        "Bearer bad good",
+        "Basic Z29vZDo=",
+        "good",
+        "Token good",
+        "Bearer\tgood",
+        "Bearer \xfc",
+        "Bearer " + "x" * 5000,
+    ],
+)
+def test_a_wrong_credential_makes_nobody_anonymous(given: str) -> None:
+    with pytest.raises(Unauthorized):
+        caller_of_request(scope(("authorization", given)), KNOWN)
+
+
+def test_one_credential_is_enough_and_two_are_too_many() -> None:
+    assert caller_of_request(scope(("authorization", "bearer good")), KNOWN).id == "one"
+    assert caller_of_request(scope(("authorization", "BEARER   good")), KNOWN).id == "one"
+    with pytest.raises(Unauthorized):
+        caller_of_request(scope(("authorization", "Bearer good"), ("authorization", "Bearer good")), KNOWN)
+
+
+def test_on_a_stream_no_token_is_anonymous_and_a_wrong_one_is_refused() -> None:
+    assert caller_of_token(None, KNOWN) is KNOWN.anonymous
+    assert caller_of_token("good", KNOWN).id == "one"
+    for token in ("", "bad", "good ", "Good", "\u00fc"):
+        with pytest.raises(Unauthorized):
+            caller_of_token(token, KNOWN)
+
+
+async def ask(guard: Gate, **headers: str) -> Reply:
+    return await guard.client().request("tools/call", {"name": "web::echo"}, headers=headers)
+
+
+async def test_over_the_network_a_refusal_says_how_to_do_better(tmp_path: Path) -> None:
+    script = Script()
+    async with guarded(tmp_path, script, callers=callers(**{TOKEN: EVERYTHING})) as guard:
+        with nothing_happens(guard, script):
+            wrong = await ask(guard, authorization="Bearer wrong")
+            behind = await ask(guard, via="1.1 proxy")
+            for method in ("GET", "DELETE", "PUT"):
+                reply = await guard.http.request(
+                    method, guard.where.url + "/mcp/all", headers={"authorization": "Bearer x"}
+                )
+                assert reply.status_code == 401
+        assert (wrong.status, behind.status) == (401, 401)
+        assert wrong.headers["www-authenticate"] == 'Bearer realm="mcpguard", error="invalid_token"'
+        assert behind.headers["www-authenticate"] == 'Bearer realm="mcpguard"', "no credential, so none was wrong"
+        assert "wrong" not in wrong.body.decode()
+        assert (await turned_away(guard)) == {("network", "credential"): 5}
+        assert (await guard.client(token=TOKEN).call("web::echo", {})).status == 200
+        assert guard.entries()[-1]["caller"] == f"caller-{TOKEN}"
+
+
+async def test_a_host_that_is_allowed_by_a_setting_needs_a_token(tmp_path: Path) -> None:
+    script = Script()
+    known = callers(**{TOKEN: EVERYTHING})
+    async with guarded(tmp_path, script, callers=known, hosts=["guard.example"]) as guard:
+        assert (await ask(guard, host="guard.example")).status == 401
+        assert (await ask(guard, host="guard.example", authorization=f"Bearer {TOKEN}")).status == 200
+        assert (await ask(guard, host="other.example", authorization=f"Bearer {TOKEN}")).status == 421
+
+
+async def test_on_a_stream_a_wrong_token_is_the_end(tmp_path: Path) -> None:
+    script = Script()
+    async with guarded(tmp_path, script, callers=callers(**{TOKEN: EVERYTHING})) as guard:
+        with nothing_happens(guard, script):
+            for token in ("wrong", ""):
+                async with await anyio.connect_unix(guard.where.agents) as stream:
+                    hello = {"mcpguard": 1, "face": "direct", "only": None, "token": token}
+                    await stream.send(json.dumps(hello).encode() + b'\n{"jsonrpc":"2.0","id":1,"method":"ping"}\n')
+                    said = json.loads(await stream.receive())
+                    assert "token" in said["error"]
+                    with pytest.raises(anyio.EndOfStream):
+                        await stream.receive()
+        assert (await turned_away(guard)) == {("streams", "credential"): 2}
+        async with speaking(guard, "stream modern", token=TOKEN) as client:
+            await client.call("web::echo", {})
+        assert guard.entries()[-1]["caller"] == f"caller-{TOKEN}"
+
+
+async def test_the_agents_socket_is_for_our_own_account_only(tmp_path: Path) -> None:
+    async with guarded(tmp_path, Script()) as guard:
+        assert guard.where.agents.stat().st_mode & 0o777 == 0o600
+        assert guard.where.agents.parent.stat().st_mode & 0o777 == 0o700
+        with socket.socket(socket.AF_UNIX) as one:
+            one.connect(str(guard.where.agents))

@@ -1,0 +1,138 @@
+"""A refusal says what happened, why, and what to do next, in sentences of ours; and it is one entry in the ledger."""
+
+from pathlib import Path
+
+import anyio
+import pytest
+
+from mcpguard.codec.uris import wrapped
+from mcpguard.domain.bodies import KeptBody
+from mcpguard.domain.outcomes import Executed, Outcome, OutcomeKind
+from mcpguard.domain.reasons import Reason
+from mcpguard.gateway.wire import refusal, refused_error, refused_result
+from tests.gateway.speaking import HOWS, guarded, nothing_happens, refused_once, speaking
+from tests.simulators.script import Script
+from tests.simulators.words import Json
+
+pytestmark = pytest.mark.anyio
+KEYS = {"status", "executed", "reason", "message", "next", "call_id"}
+ASKED: list[tuple[str, Json]] = [
+    ("tools/call", {"name": "web::nothing", "arguments": {"secret": "planted"}}),
+    ("resources/read", {"uri": wrapped("web", "note://planted")}),
+    ("prompts/get", {"name": "web::planted", "arguments": {"a": "planted"}}),
+    (
+        "completion/complete",
+        {"ref": {"type": "ref/prompt", "name": "web::planted"}, "argument": {"name": "planted", "value": "planted"}},
+    ),
+]
+
+
+def outcomes() -> list[Outcome]:
+    """Every way in which a call can end other than with the server's own answer."""
+    found = [Outcome.refused(reason) for reason in Reason]
+    found += [Outcome.held(reason) for reason in Reason]
+    found += [Outcome.unknown(reason) for reason in Reason]
+    found += [Outcome.answered(reason=reason) for reason in Reason]
+    found += [Outcome.failed(reason=reason) for reason in Reason]
+    return found
+
+
+@pytest.mark.parametrize("outcome", outcomes(), ids=lambda outcome: f"{outcome.kind}-{outcome.reason}")
+def test_a_refusal_is_made_of_constants(outcome: Outcome) -> None:
+    said = refusal(outcome, "the-call")
+    assert said.keys() == KEYS
+    (reason,) = [each for each in Reason if each.value == said["reason"]]
+    assert (said["message"], said["next"], said["call_id"]) == (reason.sentence, reason.next, "the-call")
+    assert said["executed"] in {"no", "yes", "unknown"}
+    assert said["status"] == (
+        "held" if outcome.kind is OutcomeKind.HELD else "refused" if outcome.executed is Executed.NO else "withheld"
+    )
+    result = refused_result(said)
+    assert result == {
+        "content": [{"type": "text", "text": f"{reason.sentence} {reason.next}"}],
+        "isError": True,
+        "structuredContent": said,
+    }
+    error = refused_error(said).error
+    assert error == {"code": -31010, "message": f"{reason.sentence} {reason.next}", "data": said}
+
+
+def test_an_outcome_without_a_reason_is_the_guards_own_mistake() -> None:
+    said = refusal(Outcome.cancelled(Executed.UNKNOWN), "x")
+    assert (said["reason"], said["executed"], said["status"]) == ("guard:error", "unknown", "withheld")
+
+
+async def test_every_way_of_asking_gets_the_same_refusal_in_its_form(tmp_path: Path) -> None:
+    script = Script()
+    async with guarded(tmp_path, script) as guard:
+        for how in HOWS:
+            async with speaking(guard, how) as client:
+                for method, params in ASKED:
+                    with refused_once(guard, "capability:unknown", script) as entry:
+                        reply = await client.request(method, params)
+                    if method == "tools/call":
+                        result = reply.result
+                        assert result["isError"] is True
+                        said = result["structuredContent"]
+                        assert result["content"] == [{"type": "text", "text": f"{said['message']} {said['next']}"}]
+                    else:
+                        said = reply.error["data"]
+                        assert reply.error["code"] == -31010
+                        assert reply.error["message"] == f"{said['message']} {said['next']}"
+                    assert said.keys() == KEYS
+                    assert (said["status"], said["executed"], said["call_id"]) == ("refused", "no", entry["entry"])
+                    assert reply.status in (200, None)
+                    assert "planted" not in str(reply.message), "nothing of what was asked is repeated"
+                    assert entry["method"] == method
+                    assert entry["client"] == "simulated client"
+
+
+async def test_what_a_server_says_of_itself_is_passed_on_and_is_no_refusal(tmp_path: Path) -> None:
+    """Its failure is its answer: it was executed, and the record says so."""
+    script = Script()
+    script.tool("failing", {"content": [{"type": "text", "text": "x"}], "isError": True})
+    script.tool("odd", {"content": [], "isError": "true"})
+    async with guarded(tmp_path, script) as guard:
+        client = guard.client()
+        assert (await client.call("web::failing")).result["content"][0]["text"] == "x"
+        assert (await client.call("web::odd")).result["isError"] == "true"
+        assert [(each["outcome"], each["executed"]) for each in guard.entries()] == [
+            ("failed", "yes"),
+            ("answered", "yes"),
+        ]
+
+
+async def test_a_full_line_at_a_server_is_a_refusal(tmp_path: Path) -> None:
+    script = Script()
+    async with guarded(tmp_path, script, upstreams__concurrency=1, upstreams__queue=0) as guard:
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(guard.client().call, "web::slow")
+            await script.until(lambda: script.held == 1)
+            said = (await guard.client().call("web::echo")).result["structuredContent"]
+            assert (said["reason"], said["executed"], said["status"]) == ("server:busy", "no", "refused")
+            script.go()
+        assert len(script.called("tools/call")) == 1
+        assert sorted(each["outcome"] for each in guard.entries()) == ["answered", "refused"]
+
+
+def test_no_body_is_ever_part_of_a_refusal() -> None:
+    outcome = Outcome.answered(KeptBody(b"planted"), Reason.REPLY_SCREENED)
+    assert "planted" not in str(refusal(outcome, "x"))
+
+
+async def test_without_a_record_there_is_no_call_and_everything_else_goes_on(tmp_path: Path) -> None:
+    script = Script()
+    async with guarded(tmp_path, script) as guard:
+        await guard.now.store.writer.submit(lambda c: c.exec_driver_sql("PRAGMA query_only=ON").close())
+        for how in HOWS:
+            async with speaking(guard, how) as client:
+                with nothing_happens(guard, script):
+                    for name in ("web::echo", "web::fail", "web::nothing"):
+                        said = (await client.call(name)).result["structuredContent"]
+                        assert (said["reason"], said["executed"]) == ("ledger:unavailable", "no")
+                    read = await client.request("resources/read", {"uri": "note://first"})
+                    assert read.error["data"]["reason"] == "ledger:unavailable"
+                assert "web::echo" in await client.names(), "what is there can still be looked up"
+        while not guard.now.guard.readiness().ready:
+            await guard.clock.advance(1)
+        assert (await guard.client().call("web::echo", {"x": 1})).result["structuredContent"] == {"x": 1}
