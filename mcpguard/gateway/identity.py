@@ -7,6 +7,7 @@ Rules kept here:
 """
 
 from collections.abc import Iterable, MutableMapping
+from functools import lru_cache
 from ipaddress import ip_address
 from typing import Any
 
@@ -61,6 +62,7 @@ def _is_local(scope: MutableMapping[str, Any], headers: Headers) -> bool:
     return not any(name.startswith(FORWARDED) for name, _ in headers)
 
 
+@lru_cache
 def _is_loopback(host: str) -> bool:
     try:
         return ip_address(host).is_loopback
