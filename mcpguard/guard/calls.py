@@ -100,6 +100,7 @@ class Calls:
                 caller=asked.caller,
                 capability=asked.capability,
                 standing=self._servers.standing(asked.capability.server),
+                enabled=self._servers.enabled(asked.capability.server),
                 listed=asked.capability.server in catalog.shelves,
                 effect=effect,
             )

@@ -60,6 +60,10 @@ class Servers:
         upstream = self._known.get(name)
         return upstream.standing if upstream else None
 
+    def enabled(self, name: str) -> bool:
+        upstream = self._known.get(name)
+        return upstream is not None and upstream.enabled
+
     def knows(self, name: str) -> bool:
         return name in self._known
 

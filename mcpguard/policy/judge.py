@@ -27,6 +27,7 @@ class Situation:
     caller: Caller
     capability: Capability
     standing: UpstreamStanding | None
+    enabled: bool
     listed: bool
     effect: Effect | None
 
@@ -66,7 +67,7 @@ def _known(situation: Situation) -> Reason | None:
 def _standing(situation: Situation) -> Reason | None:
     match situation.standing:
         case UpstreamStanding.APPROVED:
-            return None
+            return None if situation.enabled else Reason.SERVER_DISABLED
         case None:
             return Reason.CAPABILITY_UNKNOWN
         case UpstreamStanding.BLOCKED:

@@ -88,7 +88,8 @@ class Peer:
             await self._transport.send(message)
             await pending.done.wait()
         except anyio.get_cancelled_exc_class():
-            self._taken_back.add(id_)
+            if origin is not None:
+                self._taken_back.add(id_)
             await self._take_back(id_)
             raise
         finally:

@@ -1,22 +1,18 @@
 """Attacks by the servers themselves: whatever they do, it costs nobody else anything, and the ledger tells it."""
 
 import sys
-from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
 import anyio
 import pytest
-from anyio.lowlevel import checkpoint
 
 from mcpguard.domain.launches import Declared
-from mcpguard.domain.upstreams import Transport
 from mcpguard.upstreams.transports.child import RUNNING
 from tests.attacks import hostile_server
-from tests.gate import DIRECT, Gate, gate, process, remote
+from tests.attacks.in_front import in_front_of, refused, state, until
+from tests.gate import DIRECT, gate, process, remote
 from tests.simulators.asked import Asked
-from tests.simulators.client import RawClient
 from tests.simulators.hostile import (
     cursor_loop,
     deep,
@@ -35,11 +31,9 @@ from tests.simulators.hostile import (
     wrong_id,
 )
 from tests.simulators.over_http import HttpFace, serving_http
-from tests.simulators.over_sse import serving_sse
 from tests.simulators.processes import controlled
 from tests.simulators.script import Hook, Script
 from tests.simulators.web import HttpReply
-from tests.simulators.words import Json
 from tests.upstreams.played import PATIENCE
 from tests.upstreams.test_stdio import gone
 
@@ -48,31 +42,6 @@ pytestmark = pytest.mark.anyio
 
 def harm(what: str, name: str) -> Declared:
     return process(name, [sys.executable, "-I", "-S", hostile_server.__file__, what])
-
-
-def refused(entry: Json) -> tuple[str, str, str]:
-    return entry["outcome"], entry["executed"], entry.get("reason", "")
-
-
-async def until(condition: Callable[[], object]) -> None:
-    with anyio.fail_after(PATIENCE):
-        while not condition():
-            await checkpoint()
-
-
-def state(guard: Gate, name: str) -> str:
-    return next(one.state for one in guard.now.guard.status().servers if one.name == name)
-
-
-@asynccontextmanager
-async def in_front_of(script: Script, folder: Path, **given: Any) -> AsyncIterator[Gate]:  # noqa: ANN401 - settings
-    """A guard in front of one server that is a process, `bad`."""
-    async with (
-        controlled(script, folder) as server,
-        gate(folder, process("bad", [server.command, *server.arguments]), **given) as guard,
-    ):
-        await guard.ready("bad")
-        yield guard
 
 
 # All of them at once.
@@ -87,7 +56,7 @@ async def test_many_that_mean_harm_delay_nobody_and_are_gone_in_the_end(tmp_path
             async with gate(tmp_path, *bad.values(), *servers, upstreams__settle_seconds=0) as guard:
                 await guard.ready("good", "web")
                 await until(lambda: all(state(guard, name) != "connecting" for name in bad if name != "bad1"))
-                agents: list[RawClient] = [guard.client(), await guard.legacy()]
+                agents = [guard.client(), await guard.legacy()]
                 for agent in agents:
                     for number in range(10):
                         for name in ("good", "web"):
@@ -152,7 +121,7 @@ async def test_an_answer_that_is_none_costs_one_call_and_its_end_is_unknown(tmp_
     for name, hook in NO_ANSWERS.items():
         script.tool(name, "done")
         script.hooks.append(on("tools/call", hook, name))
-    told: dict[str, Json] = {}
+    told: dict[str, dict[str, Any]] = {}
 
     async with in_front_of(script, tmp_path, upstreams__call_seconds=1) as guard:
         agent = guard.client()
@@ -249,127 +218,6 @@ async def test_progress_of_one_client_is_not_heard_by_another(tmp_path: Path) ->
         await until(lambda: len(guard.entries()) == 1 and "outcome" in guard.entries()[0])
         await caller.call("bad::spread")
         assert [each for each in (*victim.heard, *caller.heard) if each["method"] == "notifications/progress"] == []
-
-
-# What is taken away, taken back, or takes too long.
-
-
-async def test_a_server_that_is_removed_is_uncallable_at_once(tmp_path: Path) -> None:
-    script, other = Script(), Script()
-    async with controlled(script, tmp_path) as server, serving_http(other) as url:
-        bad, good = process("bad", [server.command, *server.arguments]), remote("good", url)
-        async with gate(tmp_path, bad, good) as guard, anyio.create_task_group() as tasks:
-            await guard.ready("bad", "good")
-            agent = guard.client()
-            told: list[Json] = []
-
-            async def call(name: str) -> None:
-                told.append((await agent.call(name)).result["structuredContent"])
-
-            tasks.start_soon(call, "bad::slow")
-            await script.until(lambda: script.held)
-            guard.now.guard.servers.declare((good,))
-            await call("bad::echo")
-            await until(lambda: len(told) == 2)
-            assert sorted((said["reason"], said["executed"]) for said in told) == [
-                ("capability:unknown", "no"),
-                ("server:lost", "unknown"),
-            ]
-            await until(server.process.ended.is_set)
-            assert len(script.called("tools/call")) == 1
-            assert len(server.processes) == 1
-            assert (await agent.call("good::echo", {"n": 1})).result["structuredContent"] == {"n": 1}
-            assert "bad::echo" not in await agent.names()
-            assert sorted(refused(entry) for entry in guard.entries()) == [
-                ("answered", "yes", ""),
-                ("refused", "no", "capability:unknown"),
-                ("unknown", "unknown", "server:lost"),
-            ]
-
-
-async def test_a_server_that_is_full_refuses_in_clear_words(tmp_path: Path) -> None:
-    script = Script()
-    given = {"upstreams__concurrency": 1, "upstreams__queue": 1}
-    async with in_front_of(script, tmp_path, **given) as guard, anyio.create_task_group() as tasks:
-        agent = guard.client()
-        tasks.start_soon(agent.call, "bad::slow")
-        await script.until(lambda: script.held)
-        tasks.start_soon(agent.call, "bad::echo")
-        await until(lambda: len(guard.entries()) == 2)
-        await anyio.wait_all_tasks_blocked()
-        said = (await agent.call("bad::echo")).result["structuredContent"]
-        assert (said["reason"], said["executed"]) == ("server:busy", "no")
-        assert len(script.called("tools/call")) == 1
-        script.go()
-        await script.received("tools/call", 2)
-        await until(lambda: all("outcome" in entry for entry in guard.entries()))
-        assert sorted(refused(entry) for entry in guard.entries()) == [
-            ("answered", "yes", ""),
-            ("answered", "yes", ""),
-            ("refused", "no", "server:busy"),
-        ]
-
-
-@pytest.mark.parametrize("how", ["http modern", "http legacy", "stream modern", "stream legacy"])
-@pytest.mark.parametrize("way", ["stdio", "http", "sse"])
-async def test_what_a_client_takes_back_is_taken_back_at_the_server(way: str, how: str, tmp_path: Path) -> None:
-    script = Script()
-    async with at(way, script, tmp_path) as guard, speaking(guard, how) as agent, anyio.create_task_group() as tasks:
-        scope = anyio.CancelScope()
-
-        async def call() -> None:
-            with scope:
-                await agent.call("bad::slow", id_="mine")
-
-        tasks.start_soon(call)
-        await script.until(lambda: script.held)
-        if how == "http modern":
-            scope.cancel()  # closing the connection says it
-        else:
-            await agent.notify("notifications/cancelled", {"requestId": "mine"})
-        with anyio.fail_after(PATIENCE):
-            await script.until(lambda: script.abandoned)
-        scope.cancel()
-        await until(lambda: all("outcome" in entry for entry in guard.entries()))
-        assert [refused(entry) for entry in guard.entries()] == [("cancelled", "unknown", "")]
-        assert (await agent.call("bad::echo", {"n": 1})).result["structuredContent"] == {"n": 1}
-
-
-@pytest.mark.parametrize("way", ["stdio", "http", "sse"])
-async def test_a_call_over_its_time_is_unknown_and_the_server_is_told(way: str, tmp_path: Path) -> None:
-    script = Script()
-    async with at(way, script, tmp_path, upstreams__call_seconds=0.5) as guard:
-        said = (await guard.client().call("bad::slow")).result["structuredContent"]
-        assert (said["reason"], said["executed"]) == ("reply:timeout", "unknown")
-        with anyio.fail_after(PATIENCE):
-            await script.until(lambda: script.abandoned)
-        assert [refused(entry) for entry in guard.entries()] == [("unknown", "unknown", "reply:timeout")]
-
-
-@asynccontextmanager
-async def at(way: str, script: Script, folder: Path, **given: Any) -> AsyncIterator[Gate]:  # noqa: ANN401 - settings
-    """A guard in front of one server, `bad`, that is reached in this way."""
-    async with controlled(script, folder) as server, serving_http(script) as http, serving_sse(script) as sse:
-        bad = {
-            "stdio": process("bad", [server.command, *server.arguments]),
-            "http": remote("bad", http),
-            "sse": remote("bad", sse, Transport.SSE),
-        }[way]
-        async with gate(folder, bad, **given) as guard:
-            await guard.ready("bad")
-            yield guard
-
-
-@asynccontextmanager
-async def speaking(guard: Gate, how: str) -> AsyncIterator[RawClient]:
-    transport, era = how.split()
-    if transport == "http":
-        yield guard.client() if era == "modern" else await guard.legacy()
-    else:
-        async with guard.stream(modern=era == "modern") as client:
-            if era == "legacy":
-                await client.initialize()
-            yield client
 
 
 async def test_a_list_that_is_swapped_is_seen_by_clients_and_a_call_by_the_old_name_goes_nowhere(

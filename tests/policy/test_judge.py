@@ -25,10 +25,11 @@ def situation(
     standing: UpstreamStanding | None = APPROVED,
     effect: Effect | None = Effect.READ,
     *,
+    enabled: bool = True,
     listed: bool = True,
     capability: Capability = ECHO,
 ) -> Situation:
-    return Situation(Caller("a", "a", within_ or scope()), capability, standing, listed, effect)
+    return Situation(Caller("a", "a", within_ or scope()), capability, standing, enabled, listed, effect)
 
 
 def reason(of: Situation) -> Reason | None:
@@ -56,6 +57,8 @@ def test_a_call_to_which_nothing_objects_is_allowed_after_every_question() -> No
         (situation(standing=None), Reason.CAPABILITY_UNKNOWN, 2),
         (situation(standing=BLOCKED), Reason.SERVER_BLOCKED, 2),
         (situation(standing=QUARANTINED), Reason.SERVER_QUARANTINED, 2),
+        (situation(enabled=False), Reason.SERVER_DISABLED, 2),
+        (situation(standing=BLOCKED, enabled=False), Reason.SERVER_BLOCKED, 2),
         (situation(effect=None), Reason.CAPABILITY_UNKNOWN, 3),
         (situation(effect=None, listed=False), Reason.SERVER_UNREACHABLE, 3),
         (situation(scope("*", "*", Effect.READ), effect=Effect.WRITE), Reason.SCOPE_EFFECT, 4),

@@ -1,4 +1,4 @@
-"""The fleet: servers come, change and go while others work; calls wait their turn, run late, or are taken back."""
+"""The fleet: servers come, change and go while the others work."""
 
 import sys
 from pathlib import Path
@@ -8,47 +8,18 @@ import pytest
 from anyio.lowlevel import checkpoint
 
 from mcpguard.domain.connections import ConnectionState
-from mcpguard.domain.launches import Declared, Era, StdioLaunch, Templates
-from mcpguard.domain.upstreams import Transport
-from mcpguard.upstreams.fleet import Overdue, Unreachable
+from mcpguard.domain.launches import Declared, StdioLaunch, Templates
+from mcpguard.upstreams.fleet import Unreachable
 from mcpguard.upstreams.transports.transport import TransportEnded
-from mcpguard.upstreams.turns import Busy
 from tests.simulators.asked import Asked
-from tests.simulators.over_http import HttpFace, serving_http
-from tests.simulators.over_sse import SseFace, serving_sse
+from tests.simulators.over_http import serving_http
 from tests.simulators.processes import controlled
 from tests.simulators.script import Script
-from tests.upstreams.flock import Flock, flock, plain, played, process, reaching, remote, settled
-from tests.upstreams.played import PATIENCE
+from tests.upstreams.calling import Calls
+from tests.upstreams.flock import flock, plain, process, reaching, remote, settled
 from tests.upstreams.test_stdio import gone
 
 pytestmark = pytest.mark.anyio
-WAYS = [("stdio", Era.LEGACY), ("stdio", Era.MODERN), ("http", Era.LEGACY), ("http", Era.MODERN), ("sse", Era.LEGACY)]
-
-
-class Calls:
-    """Calls that run beside the test, and how they ended."""
-
-    def __init__(self, kept: Flock) -> None:
-        self.kept = kept
-        self.ended: list[str] = []
-        self.scopes: list[anyio.CancelScope] = []
-
-    async def make(self, server: str = "a", tool: str = "slow") -> None:
-        with anyio.CancelScope() as scope:
-            self.scopes.append(scope)
-            try:
-                await self.kept.call(server, tool)
-                self.ended.append("answered")
-            except (Busy, Unreachable, Overdue, TransportEnded) as error:
-                self.ended.append(type(error).__name__)
-        if scope.cancelled_caught:
-            self.ended.append("cancelled")
-
-    async def until(self, count: int) -> None:
-        with anyio.fail_after(PATIENCE):
-            while len(self.ended) < count:
-                await checkpoint()
 
 
 # Starting and failing.
@@ -101,119 +72,6 @@ async def test_they_do_not_all_come_back_at_the_same_moment() -> None:
         moments = {kept.condition(name).next_try for name in names}
         assert len(moments) == 50
         assert 400_000 < max(filter(None, moments)) - min(filter(None, moments)) < 500_000
-
-
-# Crashes.
-
-
-@pytest.mark.parametrize("how", ["exit", "die", "close_output"])
-async def test_a_process_that_ends_is_started_anew(how: str, tmp_path: Path) -> None:
-    script = Script()
-    async with (
-        controlled(script, tmp_path) as server,
-        flock(reaching(tmp_path), process("a", server)) as kept,
-        anyio.create_task_group() as tasks,
-    ):
-        await kept.ready("a")
-        calls = Calls(kept)
-        tasks.start_soon(calls.make)
-        await script.until(lambda: script.held)
-        first = server.process
-        await {"exit": first.exit, "die": first.die, "close_output": first.close_output}[how]()
-        condition = await kept.stands("error", "a")
-        said = {"exit": "exit code 1", "die": "by signal 9", "close_output": "though it is still running"}[how]
-        assert said in condition.error
-        await calls.until(1)
-        assert calls.ended == ["TransportEnded"]
-        assert len(server.processes) == 1
-        assert gone(first.pid)
-        await kept.clock.advance(0.5)
-        await kept.ready("a")
-        assert server.process.pid != first.pid
-        assert await kept.call("a")
-
-
-async def test_a_process_that_ends_is_noticed_although_its_child_holds_its_output_open(tmp_path: Path) -> None:
-    async with controlled(Script(), tmp_path) as server, flock(reaching(tmp_path), process("a", server)) as kept:
-        await kept.ready("a")
-        await server.process.grandchild()
-        await server.grandchild()
-        await server.process.exit(9)
-        assert "exit code 9" in (await kept.stands("error", "a")).error
-
-
-async def test_what_a_process_said_before_it_ended_still_counts(tmp_path: Path) -> None:
-    script = Script("legacy")
-
-    async def last(asked: Asked) -> str:
-        await asked.say({"jsonrpc": "2.0", "id": asked.id, "result": {"content": [], "x": "y" * 200_000}})
-        await server.process.exit(0)
-        return "never said"
-
-    script.tool("last", last)
-    async with controlled(script, tmp_path) as server, flock(reaching(tmp_path), process("a", server)) as kept:
-        await kept.ready("a")
-        assert len((await kept.call("a", "last"))["x"]) == 200_000
-        await kept.stands("error", "a")
-
-
-async def test_a_session_that_is_lost_over_http_is_begun_anew(tmp_path: Path) -> None:
-    face = HttpFace(Script("legacy"))
-    async with (
-        serving_http(face) as url,
-        flock(reaching(tmp_path), remote("a", url)) as kept,
-        anyio.create_task_group() as tasks,
-    ):
-        await kept.ready("a")
-        calls = Calls(kept)
-        tasks.start_soon(calls.make)
-        await face.script.until(lambda: face.script.held)
-        face.lose_sessions()
-        tasks.start_soon(calls.make, "a", "echo")
-        condition = await kept.stands("error", "a")
-        assert condition.error == "the server has forgotten the session"
-        await calls.until(2)
-        assert "answered" not in calls.ended
-        assert len(face.script.called("tools/call", "echo")) == 0
-        await kept.clock.advance(0.5)
-        await kept.ready("a")
-        assert await kept.call("a")
-
-
-async def test_a_stream_that_ends_is_opened_anew(tmp_path: Path) -> None:
-    face = SseFace(Script("legacy"))
-    async with serving_sse(face) as url, flock(reaching(tmp_path), remote("a", url, transport=Transport.SSE)) as kept:
-        await kept.ready("a")
-        face.lose_sessions()
-        assert (await kept.stands("error", "a")).error == "the server has closed its stream"
-        await kept.clock.advance(0.5)
-        await kept.ready("a")
-        assert await kept.call("a")
-
-
-async def test_who_cannot_get_rid_of_a_request_is_let_go_when_the_connection_ends(tmp_path: Path) -> None:
-    """The server reads nothing, so a large request is stuck half-way."""
-    script = Script()
-    async with (
-        controlled(script, tmp_path) as server,
-        flock(reaching(tmp_path), process("a", server)) as kept,
-        anyio.create_task_group() as tasks,
-    ):
-        await kept.ready("a")
-        calls = Calls(kept)
-        await server.process.reading(on=False)
-
-        async def large() -> None:
-            with pytest.raises(TransportEnded):
-                await kept.call("a", "echo", {"x": "y" * 4_000_000})
-            calls.ended.append("let go")
-
-        tasks.start_soon(large)
-        await settled()
-        assert calls.ended == []
-        kept.fleet.restart("a")
-        await calls.until(1)
-        await server.process.reading(on=True)
 
 
 # Coming, changing and going.
@@ -362,114 +220,6 @@ async def test_one_that_takes_its_time_to_stop_delays_no_other() -> None:
         leave.set()
         await kept.until(lambda: kept.removed("bad"))
         assert left.is_set()
-
-
-# Calls.
-
-
-async def test_a_server_gets_so_many_calls_at_once_and_so_many_wait() -> None:
-    script = Script()
-    async with flock({"a": script}, concurrency=2, queue=3) as kept, anyio.create_task_group() as tasks:
-        await kept.ready("a")
-        calls = Calls(kept)
-        for _ in range(5):
-            tasks.start_soon(calls.make)
-        await script.until(lambda: script.held == 2)
-        await settled()
-        with pytest.raises(Busy, match="3 calls wait for this server already"):
-            await kept.call("a")
-        assert len(script.called("tools/call")) == 2, "nothing of the others was sent"
-        calls.scopes[3].cancel()
-        await calls.until(1)
-        tasks.start_soon(calls.make, "a", "echo")
-        while script.held or len(calls.ended) < 6:
-            script.go()
-            await checkpoint()
-        assert calls.ended.count("answered") == 5
-        assert len(script.called("tools/call")) == 5, "whoever gave up was never sent"
-
-
-async def test_a_full_server_fills_no_other() -> None:
-    scripts = {"full": Script(), "free": Script()}
-    async with flock(scripts, concurrency=1, queue=0) as kept, anyio.create_task_group() as tasks:
-        await kept.ready(*scripts)
-        tasks.start_soon(kept.call, "full", "slow")
-        await scripts["full"].until(lambda: scripts["full"].held)
-        with pytest.raises(Busy):
-            await kept.call("full")
-        assert await kept.call("free")
-        scripts["full"].go()
-
-
-@pytest.mark.parametrize(("how", "era"), WAYS)
-async def test_a_call_over_its_time_ends_and_the_server_is_told(how: str, era: Era, tmp_path: Path) -> None:
-    script = Script()
-    async with (
-        played(how, script, tmp_path, era=era, timeout=0.2) as server,
-        flock(reaching(tmp_path), server) as kept,
-    ):
-        await kept.ready("a")
-        with pytest.raises(Overdue):
-            await kept.call("a", "slow")
-        await taken_back(script)
-        await kept.until_idle("a")
-        assert kept.state("a") == "ready"
-
-
-@pytest.mark.parametrize(("how", "era"), WAYS)
-async def test_a_call_that_is_taken_back_is_taken_back_at_the_server(how: str, era: Era, tmp_path: Path) -> None:
-    script = Script()
-    async with (
-        played(how, script, tmp_path, era=era) as server,
-        flock(reaching(tmp_path), server) as kept,
-        anyio.create_task_group() as tasks,
-    ):
-        await kept.ready("a")
-        calls = Calls(kept)
-        tasks.start_soon(calls.make)
-        tasks.start_soon(calls.make, "a", "slow")
-        await script.until(lambda: script.held == 2)
-        calls.scopes[0].cancel()
-        await taken_back(script)
-        script.go()
-        await calls.until(2)
-        assert calls.ended == ["cancelled", "answered"], "the other one was left alone"
-        assert kept.state("a") == "ready"
-
-
-async def taken_back(script: Script) -> None:
-    with anyio.fail_after(PATIENCE):
-        await script.until(lambda: script.abandoned)
-    (message,) = script.abandoned
-    assert message["params"]["name"] == "slow"
-
-
-async def test_a_late_answer_is_nobodys() -> None:
-    script = Script("legacy")
-
-    async def deaf(asked: Asked) -> str:
-        with anyio.CancelScope(shield=True):
-            await asked.script.hold()
-        return "too late"
-
-    script.tool("slow", deaf)
-    async with flock({"a": script}, plain("a", timeout=0.5)) as kept:
-        await kept.ready("a")
-        with pytest.raises(Overdue):
-            await kept.call("a", "slow")
-        script.go()
-        assert (await kept.call("a", "echo", {"n": 1}))["structuredContent"] == {"n": 1}
-
-
-@pytest.mark.parametrize("name", ["unknown", "", "a:b", "bad"])
-async def test_what_is_not_connected_is_unreachable(name: str) -> None:
-    script = Script()
-    async with flock({"a": script, "bad": TransportEnded("nobody")}) as kept:
-        await kept.ready("a")
-        await kept.stands("error", "bad")
-        with pytest.raises(Unreachable):
-            await kept.call(name)
-        assert script.called("tools/call") == []
 
 
 async def test_nothing_is_left_when_the_fleet_stops(tmp_path: Path) -> None:

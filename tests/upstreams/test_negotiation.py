@@ -1,7 +1,5 @@
 """Which revision is spoken with which server: with kind ones, with slow ones, and with those who say strange things."""
 
-import json
-from collections.abc import Callable
 from ipaddress import ip_address
 from pathlib import Path
 from typing import Any
@@ -10,7 +8,7 @@ import anyio
 import pytest
 
 from mcpguard.domain.launches import Era
-from mcpguard.upstreams.negotiation import LONGEST_INSTRUCTIONS, negotiate
+from mcpguard.upstreams.negotiation import negotiate
 from mcpguard.upstreams.peer import Peer
 from mcpguard.upstreams.reach import Reaching
 from mcpguard.upstreams.switchboard import Switchboard
@@ -20,7 +18,8 @@ from tests.simulators.over_http import HttpFace, serving_http
 from tests.simulators.script import Next, Script
 from tests.simulators.spoken import Spoken
 from tests.simulators.web import HttpReply
-from tests.simulators.words import LEGACY, MODERN, UNSUPPORTED_VERSION, Json, RpcError, failure
+from tests.simulators.words import LEGACY, MODERN, UNSUPPORTED_VERSION, Json
+from tests.upstreams.conduct import refusing
 from tests.upstreams.flock import US, Wire, flock, plain, played, reaching, remote, settings
 from tests.upstreams.played import dialing
 
@@ -289,55 +288,3 @@ async def test_the_conversation_goes_on_in_what_was_agreed_on(era: str, first: s
             tasks.cancel_scope.cancel()
     wire.close()
     assert peer.spoken == spoken
-
-
-@pytest.mark.parametrize("era", ["legacy", "modern"])
-@pytest.mark.parametrize("odd", [None, [], "text", 7, {"name": ["x"], "version": {"a": 1}}, {"name": "\u202egnp\x00"}])
-async def test_what_it_says_of_itself_may_be_anything(era: str, odd: Any) -> None:  # noqa: ANN401 - JSON
-    script = Script(era)
-    said: Json = {"capabilities": {"tools": {}}, "serverInfo": odd, "instructions": odd}
-    if era == "legacy":
-        script.answers["initialize"] = {"protocolVersion": LEGACY[0], **said}
-    else:
-        script.answers["server/discover"] = {"supportedVersions": [MODERN], **said}
-    async with flock({"a": script}) as kept:
-        condition = await kept.ready("a")
-        assert condition.server in ("", "⟨U+202E⟩gnp⟨U+0000⟩")
-        assert kept.listings("a")[-1].instructions == ("text" if odd == "text" else None)
-        assert kept.listings("a")[-1].server == (odd if isinstance(odd, dict) else {})
-
-
-@pytest.mark.parametrize("odd", [None, [], "tools", 7])
-async def test_capabilities_that_are_none_are_none(odd: Any) -> None:  # noqa: ANN401 - JSON
-    script = Script("legacy")
-    script.answers["initialize"] = {"protocolVersion": LEGACY[0], "capabilities": odd}
-    async with flock({"a": script}) as kept:
-        await kept.ready("a")
-        assert kept.listings("a")[-1].capabilities == {}
-        assert script.called("tools/list") == []
-
-
-async def test_instructions_are_cut_at_a_length() -> None:
-    script = Script()
-    script.instructions = "x" * (LONGEST_INSTRUCTIONS + 1)
-    async with flock({"a": script}) as kept:
-        await kept.ready("a")
-        assert kept.listings("a")[-1].instructions == "x" * LONGEST_INSTRUCTIONS
-
-
-async def test_we_say_who_we_are_and_that_we_can_do_nothing() -> None:
-    """What we can do is what servers may ask for."""
-    for era in ("legacy", "modern"):
-        script = Script(era)
-        async with flock({"a": script}) as kept:
-            await kept.ready("a")
-        said = json.dumps(script.calls[0 if era == "modern" else 1]["params"])
-        assert '"mcpguard"' in said
-        assert 'apabilities": {}' in said
-
-
-def refusing(code: int, data: object) -> Callable[[Asked, Next], Any]:
-    async def hook(asked: Asked, _: Next) -> Reply:
-        return failure(asked.id, RpcError(code, "no", data))
-
-    return hook
