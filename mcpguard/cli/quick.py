@@ -7,7 +7,7 @@ the same options and has the words for it.
 from collections.abc import Sequence
 from pathlib import Path
 
-from mcpguard.gateway.relay.relay import Asked, Face
+from mcpguard.gateway.relay.relay import USUAL, Asked, Face
 
 OPTIONS = ("--config", "--data-dir", "--face", "--only")
 
@@ -23,7 +23,7 @@ def understood(words: Sequence[str]) -> Asked | None:
         if option not in OPTIONS or value.startswith("-"):
             return None
         given[option] = value
-    face = given.get("--face", Face.GUARD)
+    face = given.get("--face", USUAL)
     if face not in {*Face} or (face == Face.TRANSPARENT and "--only" not in given):
         return None
     return Asked(_path(given.get("--config")), _path(given.get("--data-dir")), Face(face), given.get("--only"))

@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from mcpguard.cli.common import Config, DataDir
-from mcpguard.gateway.relay.relay import Asked, Face, relay
+from mcpguard.gateway.relay.relay import USUAL, Asked, Face, relay
 
 
 def stdio(
@@ -14,7 +14,7 @@ def stdio(
     data_dir: DataDir = None,
     face: Annotated[
         Face, typer.Option(help="What the agent sees: the guard's own tools, or the servers'.")
-    ] = Face.GUARD,
+    ] = USUAL,
     only: Annotated[str | None, typer.Option(metavar="SERVER", help="The server for --face transparent.")] = None,
 ) -> None:
     """Connect an agent that speaks MCP on standard input and output with the guard, which is started if none runs.

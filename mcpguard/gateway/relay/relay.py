@@ -40,6 +40,10 @@ class Face(StrEnum):
     TRANSPARENT = "transparent"
 
 
+USUAL = Face.DIRECT
+"""What is shown if nothing else is asked for; the guard's own tools, once there are any."""
+
+
 class Asked(NamedTuple):
     """What the command line says."""
 
