@@ -87,7 +87,7 @@ class _Protocol(HttpToolsProtocol):
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         super().connection_made(transport)  # type: ignore[arg-type]
-        self._head_due = self.loop.call_later(self._head_seconds, self._end_if_silent)
+        self._expect_head()
 
     def data_received(self, data: bytes) -> None:
         self._head_bytes += len(data)
@@ -98,7 +98,9 @@ class _Protocol(HttpToolsProtocol):
             self.send_400_response("The head of the request is too long.")
 
     def on_message_begin(self) -> None:
-        self._in_head = True
+        if not self._in_head:  # a further request on the same connection
+            self._in_head = True
+            self._expect_head()
         super().on_message_begin()
 
     def on_url(self, url: bytes) -> None:
@@ -108,15 +110,15 @@ class _Protocol(HttpToolsProtocol):
 
     def on_headers_complete(self) -> None:
         self._in_head = False
+        self._head_due.cancel()
         super().on_headers_complete()
 
     def connection_lost(self, exc: Exception | None) -> None:
         self._head_due.cancel()
         super().connection_lost(exc)
 
-    def _end_if_silent(self) -> None:
-        if cast("object", self.cycle) is None:  # no request has begun
-            self.transport.abort()
+    def _expect_head(self) -> None:
+        self._head_due = self.loop.call_later(self._head_seconds, self.transport.abort)
 
 
 class _OperatorProtocol(_Protocol):

@@ -12,9 +12,7 @@ from mcpguard.gateway.relay.relay import USUAL, Asked, Face, relay
 def stdio(
     config: Config = None,
     data_dir: DataDir = None,
-    face: Annotated[
-        Face, typer.Option(help="What the agent sees: the guard's own tools, or the servers'.")
-    ] = USUAL,
+    face: Annotated[Face, typer.Option(help="What the agent sees: the guard's own tools, or the servers'.")] = USUAL,
     only: Annotated[str | None, typer.Option(metavar="SERVER", help="The server for --face transparent.")] = None,
 ) -> None:
     """Connect an agent that speaks MCP on standard input and output with the guard, which is started if none runs.

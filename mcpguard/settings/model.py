@@ -139,7 +139,7 @@ class Limits(Group):
     """Seconds that stopping may take in all; what has not ended by then is ended."""
 
     head_seconds: Annotated[float, Field(gt=0, le=60), Restart] = 10.0
-    """Seconds in which a new connection must have sent the head of its first request; it is closed otherwise."""
+    """Seconds in which the head of a request must have come whole; its connection is closed otherwise."""
 
     connections: Annotated[int, Field(ge=1, le=65_536), Restart] = 1000
     """Most network connections open at once; further ones are refused."""

@@ -6,6 +6,8 @@ from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
 from typing import Any
 
+import anyio.lowlevel
+
 from mcpguard.domain.callers import Caller, Scope
 from mcpguard.domain.capabilities import Effect
 from mcpguard.domain.launches import Declared
@@ -89,6 +91,27 @@ async def played(
         home.mkdir()
         async with controlled(script, home) as command:
             yield process(name, [command.command, *command.arguments], **more)
+
+
+async def changed(guard: Gate, script: Script, kind: str = "tools") -> None:
+    """Let the server say that a list is another now, and the guard list it again."""
+    catalog, waiting = guard.now.guard.catalog, len(guard.clock._sleepers)
+    await script.changed_list(kind)
+    while len(guard.clock._sleepers) == waiting:  # until it has noticed, and lets a moment pass
+        await anyio.lowlevel.checkpoint()
+    await guard.clock.advance(1)
+    while guard.now.guard.catalog is catalog:
+        await anyio.lowlevel.checkpoint()
+
+
+async def restarted(guard: Gate, server: str) -> None:
+    """Let the guard connect to the server anew, after a pause that grows, and list what it offers now."""
+    catalog = guard.now.guard.catalog
+    assert guard.now.guard.servers.restart(server)
+    while guard.now.guard.catalog is catalog:
+        await guard.clock.advance(1)
+        await anyio.lowlevel.checkpoint()
+    await guard.ready(server)
 
 
 async def flushed(guard: Gate, kind: str) -> list[dict[str, Any]]:

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.gate import gate, remote
-from tests.gateway.speaking import HOWS, guarded, nothing_happens, played, refused_once, speaking
+from tests.gateway.speaking import HOWS, guarded, nothing_happens, played, refused_once, restarted, speaking
 from tests.simulators.script import Script
 
 pytestmark = pytest.mark.anyio
@@ -95,10 +95,7 @@ async def test_the_order_is_by_server_and_then_the_servers_own(tmp_path: Path) -
         for how in HOWS:
             async with speaking(guard, how) as client:
                 assert await client.names() == wanted == await client.names()
-        assert guard.now.guard.servers.restart("alpha")
-        while len(scripts["alpha"].called("tools/list")) < 2:
-            await guard.clock.advance(1)
-        await guard.ready("alpha")
+        await restarted(guard, "alpha")
         assert await guard.client().names() == wanted, "also after one was listed again"
 
 

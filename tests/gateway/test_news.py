@@ -11,7 +11,7 @@ from anyio.abc import TaskStatus
 
 from mcpguard.domain.capabilities import Effect
 from tests.gate import DIRECT, Gate, gate
-from tests.gateway.speaking import ONLY, TOKEN, callers, guarded, played, scope
+from tests.gateway.speaking import ONLY, TOKEN, callers, changed, guarded, played, scope
 from tests.simulators.http_client import HttpClient
 from tests.simulators.line_client import LineClient
 from tests.simulators.script import Script
@@ -21,14 +21,6 @@ pytestmark = pytest.mark.anyio
 TOOLS, PROMPTS = "notifications/tools/list_changed", "notifications/prompts/list_changed"
 RESOURCES = "notifications/resources/list_changed"
 ACKNOWLEDGED = "notifications/subscriptions/acknowledged"
-
-
-async def change(guard: Gate, script: Script, kind: str = "tools") -> None:
-    """Let the server offer something else, and the guard notice."""
-    catalog = guard.now.guard.catalog
-    await script.changed_list(kind)
-    while guard.now.guard.catalog is catalog:
-        await guard.clock.advance(1)
 
 
 async def heard(client: LineClient, method: str, count: int = 1) -> None:
@@ -43,16 +35,16 @@ async def test_a_get_stream_hears_of_every_list_that_differs(tmp_path: Path) -> 
         one, silent = await guard.legacy(), await guard.legacy()
         async with one.listening() as listening:
             script.tool("more", "")
-            await change(guard, script)
+            await changed(guard, script)
             await listening.until(TOOLS)
             script.prompts.clear()
             script.templates.clear()
-            await change(guard, script)
+            await changed(guard, script)
             await listening.until(PROMPTS)
             await listening.until(RESOURCES)
-            await change(guard, script)  # nothing is different
+            await changed(guard, script)  # nothing is different
             script.resources.clear()
-            await change(guard, script)
+            await changed(guard, script)
             await listening.until(RESOURCES, 2)
             assert listening.heard == [notification(each) for each in (TOOLS, PROMPTS, RESOURCES, RESOURCES)]
         assert silent.heard == []
@@ -66,12 +58,12 @@ async def test_a_session_listens_once_and_the_newest_stream_is_the_one(tmp_path:
         async with one.listening() as before, one.listening() as after:
             await before.until_ended()
             script.tools.clear()
-            await change(guard, script)
+            await changed(guard, script)
             await after.until(TOOLS)
             assert before.heard == []
         async with one.listening() as again:
             script.prompts.clear()
-            await change(guard, script)
+            await changed(guard, script)
             await again.until(PROMPTS)
 
 
@@ -86,7 +78,7 @@ async def test_streams_hear_after_the_handshake(tmp_path: Path) -> None:
         await legacy.initialize()
         await modern.discover()
         script.tools.clear()
-        await change(guard, script)
+        await changed(guard, script)
         await heard(legacy, TOOLS)
         assert [each["method"] for each in legacy.heard] == [TOOLS]
         await silent.request("ping")
@@ -105,9 +97,9 @@ async def test_a_modern_client_hears_what_it_listens_to(tmp_path: Path) -> None:
             assert first["params"] == {"notifications": {"toolsListChanged": True}, "_meta": ours}
             assert listening.heard == [first]
             script.prompts.clear()
-            await change(guard, script)
+            await changed(guard, script)
             script.tools.clear()
-            await change(guard, script)
+            await changed(guard, script)
             assert (await listening.until(TOOLS))["params"] == {"_meta": ours}
             assert [each["method"] for each in listening.heard] == [ACKNOWLEDGED, TOOLS]
 
@@ -122,10 +114,10 @@ async def test_on_a_modern_stream_each_subscription_hears_its_own(tmp_path: Path
             await client.discover()
         script.tools.clear()
         script.prompts.clear()
-        await change(guard, script)
+        await changed(guard, script)
         await client.cancel("two")
         script.tool("more", "")
-        await change(guard, script)
+        await changed(guard, script)
         while len(client.heard) < 5:
             await client.discover()
         said = [(each["method"], each["params"]["_meta"][SUBSCRIPTION_ID]) for each in client.heard[2:]]
@@ -147,11 +139,11 @@ async def test_nobody_hears_of_what_lies_beyond(tmp_path: Path) -> None:
         clients = [await guard.legacy(), await guard.legacy(ONLY + "web"), await guard.legacy(token=TOKEN)]
         everything, only_web, scoped = [await stack.enter_async_context(each.listening()) for each in clients]
         other.tools.clear()
-        await change(guard, other)
+        await changed(guard, other)
         web.tool("destructive", "")
-        await change(guard, web)
+        await changed(guard, web)
         web.tool("harmless", "", annotations={"readOnlyHint": True})
-        await change(guard, web)
+        await changed(guard, web)
         for listening, count in ((everything, 3), (only_web, 2), (scoped, 1)):
             await listening.until(TOOLS, count)
             assert len(listening.heard) == count

@@ -9,7 +9,6 @@ from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack
 from dataclasses import dataclass
 
-import anyio.lowlevel
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -17,7 +16,7 @@ from hypothesis import strategies as st
 from mcpguard.codec.uris import wrapped
 from mcpguard.gateway.lists import KINDS
 from tests.gate import Gate, gate
-from tests.gateway.speaking import HOWS, played, same, speaking
+from tests.gateway.speaking import HOWS, changed, played, same, speaking
 from tests.simulators.client import RawClient
 from tests.simulators.script import Script
 from tests.simulators.words import Json, RpcError
@@ -71,15 +70,6 @@ class Paths:
 
     guard: Gate
     clients: dict[tuple[str, str], RawClient]
-
-    async def offer(self, server: str) -> None:
-        """Let the guard see what the server offers now."""
-        before = self.guard.now.guard.catalog
-        assert self.guard.now.guard.servers.restart(server)
-        while self.guard.now.guard.catalog is before:
-            await self.guard.clock.advance(1)
-            await anyio.lowlevel.checkpoint()
-        await self.guard.ready(server)
 
 
 @pytest.fixture(scope="module")
@@ -171,7 +161,7 @@ async def test_definitions_arrive_as_they_were_said(
     script.resources[:] = [{**each, "uri": f"note://{at}"} for at, each in enumerate(made)]
     script.templates[:] = [{**each, "uriTemplate": f"note://{at}/{{x}}"} for at, each in enumerate(made)]
     script.prompts[:] = [{**each, "name": f"prompt{at}"} for at, each in enumerate(made)]
-    await paths.offer(server)
+    await changed(paths.guard, script)
     offered = dict(zip(KINDS, (script.tools, script.resources, script.templates, script.prompts), strict=True))
     for how in HOWS:
         for method, (_, key) in KINDS.items():

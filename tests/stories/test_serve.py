@@ -152,6 +152,20 @@ def test_a_connection_that_never_says_what_it_wants_is_closed(said: bytes, tmp_p
         assert guard.get("/healthz").status_code == 200
 
 
+def test_nor_is_a_connection_kept_on_which_a_second_request_never_comes_whole(tmp_path: Path) -> None:
+    environ = {"MCPGUARD_LIMITS__HEAD_SECONDS": "0.5"}
+    with serving(tmp_path / "data", environ=environ) as guard, guard.connect() as slow:
+        host = b"Host: 127.0.0.1:%d\r\n" % guard.port
+        slow.sendall(b"GET /healthz HTTP/1.1\r\n" + host + b"\r\n")
+        heard = b""
+        while not heard.endswith(b"}"):
+            heard += slow.recv(65536)
+        assert heard.startswith(b"HTTP/1.1 200")
+        slow.sendall(b"GET /healthz HTTP/1.1\r\n" + host)
+        with suppress(ConnectionError):
+            assert slow.recv(1) == b""
+
+
 def test_as_many_connections_as_allowed_are_answered_and_no_more(tmp_path: Path) -> None:
     environ = {"MCPGUARD_LIMITS__CONNECTIONS": "2"}
     with serving(tmp_path / "data", environ=environ) as guard, ExitStack() as held:
