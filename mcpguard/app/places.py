@@ -1,8 +1,5 @@
 """Where the things are that the settings name."""
 
-import hashlib
-import os
-import tempfile
 from pathlib import Path
 
 from mcpguard.gateway.relay import place
@@ -12,8 +9,7 @@ from mcpguard.store.offline import Place, place_from
 from mcpguard.store.postgres import Postgres
 from mcpguard.store.sqlite import SQLite
 
-SOCKET = "operator.sock"
-LONGEST_PATH = 100
+OPERATOR = "operator.sock"
 
 
 def database(settings: Settings) -> Place:
@@ -25,10 +21,10 @@ def database(settings: Settings) -> Place:
 
 def backend(settings: Settings) -> Backend:
     """The database, to be written to."""
-    place = database(settings)
-    if isinstance(place, Path):
-        return SQLite(place, settings.store.busy_timeout)
-    return Postgres(place, settings.store.busy_timeout)
+    where = database(settings)
+    if isinstance(where, Path):
+        return SQLite(where, settings.store.busy_timeout)
+    return Postgres(where, settings.store.busy_timeout)
 
 
 def signing_key(settings: Settings) -> Path:
@@ -47,15 +43,9 @@ def server_logs(settings: Settings) -> Path:
 
 
 def operator_socket(data_dir: Path) -> Path:
-    """In the data directory, unless that makes the path longer than the system takes."""
-    path = data_dir / SOCKET
-    if len(os.fsencode(path)) <= LONGEST_PATH:
-        return path
-    digest = hashlib.sha256(os.fsencode(data_dir)).hexdigest()[:16]
-    runtime = os.environ.get("XDG_RUNTIME_DIR") or tempfile.gettempdir()
-    return Path(runtime) / f"mcpguard-{os.getuid()}" / f"{digest}.sock"
+    return place.socket_path(data_dir, OPERATOR)
 
 
 def agents_socket(data_dir: Path) -> Path:
-    """Beside the operator's. Relays look for it without the settings, so the rule stands with them."""
+    """Relays look for it without the settings, so the rule for sockets stands with them."""
     return place.agents_socket(data_dir)

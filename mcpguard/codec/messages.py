@@ -12,7 +12,7 @@ Rules kept here:
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeGuard
 
 import orjson
 
@@ -78,7 +78,7 @@ def read(data: bytes, *, max_bytes: int, max_depth: int = 64) -> Message:
         raise BadMessage(PARSE_ERROR, f"not a JSON text that can be accepted: {error.message}") from error
     if not isinstance(said, dict):
         raise BadMessage(INVALID_REQUEST, "a message is one object; batches are not accepted")
-    id_ = said["id"] if _is_id(said.get("id")) else None
+    id_ = said["id"] if is_id(said.get("id")) else None
     if said.get("jsonrpc") != "2.0":
         raise BadMessage(INVALID_REQUEST, 'a message says "jsonrpc": "2.0"', id_)
     match sorted(said.keys() & {"method", "result", "error"}):
@@ -128,7 +128,8 @@ def _asking(said: Mapping[str, Any], id_: Id | None) -> Request | Notification:
     return Request(id_, method, params)
 
 
-def _is_id(value: object) -> bool:
+def is_id(value: object) -> TypeGuard[Id]:
+    """Whether it can name a request."""
     return isinstance(value, str) or (type(value) is int and -LARGEST <= value <= LARGEST)
 
 

@@ -31,7 +31,7 @@ class Intake:
     def expect(self, servers: set[str]) -> None:
         """These are about to connect for the first time."""
         self._untried |= servers
-        if self._untried:
+        if self._untried and self._settled.is_set():  # whoever waits already goes on waiting for the same
             self._settled = anyio.Event()
 
     async def settled(self) -> None:

@@ -11,7 +11,6 @@ from types import TracebackType
 from typing import Any, Self
 
 import anyio
-import structlog
 
 from mcpguard.domain.connections import Condition
 from mcpguard.domain.counterpart import Counterpart
@@ -20,8 +19,6 @@ from mcpguard.domain.launches import Declared
 from mcpguard.domain.news import Removed
 from mcpguard.domain.records import Permit
 from mcpguard.upstreams.supervisor import Supervisor, Surroundings
-
-log = structlog.get_logger("mcpguard.upstreams")
 
 
 class Unreachable(GuardError):

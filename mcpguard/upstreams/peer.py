@@ -21,7 +21,6 @@ from anyio.abc import TaskGroup
 
 from mcpguard.codec.messages import BadMessage, Failure, Id, Message, Notification, Request, Result, read, write
 from mcpguard.upstreams.conversation import (
-    INTERNAL_ERROR,
     STANDING,
     Bounds,
     Counts,
@@ -29,12 +28,13 @@ from mcpguard.upstreams.conversation import (
     OnRequest,
     Origin,
     Params,
-    Refused,
     ServerError,
 )
+from mcpguard.upstreams.serving import Serving
 from mcpguard.upstreams.transports.endings import Unsayable
 from mcpguard.upstreams.transports.transport import Transport, TransportEnded
 
+MOST_TAKEN_BACK = 1000
 log = structlog.get_logger("mcpguard.upstreams")
 
 
@@ -59,13 +59,13 @@ class Peer:
     ) -> None:
         self.counts = Counts()
         self._transport = transport
-        self._on_request = on_request
         self._on_notification = on_notification
         self._bounds = bounds or Bounds()
         self._numbers = itertools.count(1)
         self._pending: dict[Id, _Pending] = {}
         self._taken_back: set[Id | None] = set()
-        self._serving = 0
+        self._lost_track = False
+        self._serving = Serving(on_request, self._send, self._bounds, self.counts)
         self._ended: TransportEnded | None = None
 
     async def request(
@@ -89,7 +89,7 @@ class Peer:
             await pending.done.wait()
         except anyio.get_cancelled_exc_class():
             if origin is not None:
-                self._taken_back.add(id_)
+                self._remember(id_)
             await self._take_back(id_)
             raise
         finally:
@@ -103,7 +103,7 @@ class Peer:
                 raise TransportEnded(str(ended))
 
     async def notify(self, method: str, params: Params = None) -> None:
-        await self._transport.send(write(Notification(method, params)))
+        await self._send(Notification(method, params))
 
     def speak(self, version: str) -> None:
         """A stream looks the same in every revision."""
@@ -140,22 +140,14 @@ class Peer:
             case Notification(method, params):
                 self._on_notification(method, params, self._only_origin())
             case Request():
-                self._take_request(message, tasks)
-
-    def _take_request(self, request: Request, tasks: TaskGroup) -> None:
-        if self._serving >= 2 * self._bounds.requests:  # it does not even read its refusals
-            self.counts.dropped += 1
-            return
-        serve = self._serve if self._serving < self._bounds.requests else self._refuse
-        self._serving += 1
-        tasks.start_soon(serve, request, self._only_origin(), name="request of the server")
+                self._serving.take(message, self._only_origin(), tasks)
 
     def _only_origin(self) -> Origin | None:
         """Nothing on a stream says for which of our requests a server speaks. With one in progress it is that one.
 
         What was taken back counts as in progress until it is answered all the same: the server may still be at it.
         """
-        if self._taken_back:
+        if self._taken_back or self._lost_track:
             return None
         asked = [pending.origin for pending in self._pending.values() if pending.origin is not STANDING]
         return asked[0] if len(asked) == 1 else None
@@ -168,28 +160,15 @@ class Peer:
         else:
             pending.settle(message)
 
-    async def _serve(self, request: Request, origin: Origin | None) -> None:
-        try:
-            result = await self._on_request(request.method, request.params, origin)
-        except Refused as refusal:
-            await self._answer(Failure(request.id, {"code": refusal.code, "message": str(refusal)}))
+    async def _send(self, message: Message) -> None:
+        await self._transport.send(_written(message))
+
+    def _remember(self, id_: Id) -> None:
+        """What was taken back; not without end, as servers rightly leave it unanswered."""
+        if len(self._taken_back) < MOST_TAKEN_BACK:
+            self._taken_back.add(id_)
         else:
-            await self._answer(Result(request.id, result))
-
-    async def _refuse(self, request: Request, _: Origin | None) -> None:
-        await self._answer(Failure(request.id, {"code": INTERNAL_ERROR, "message": "too many requests at once"}))
-
-    async def _answer(self, answer: Result | Failure) -> None:
-        try:
-            try:
-                message = _written(answer)
-            except Unsayable as error:
-                message = _written(Failure(answer.id, {"code": INTERNAL_ERROR, "message": str(error)}))
-            await self._transport.send(message)
-        except TransportEnded:
-            log.debug("upstream.answer_unsent")
-        finally:
-            self._serving -= 1
+            self._lost_track = True
 
     async def _take_back(self, id_: Id) -> None:
         if self._ended is not None:

@@ -8,9 +8,10 @@ from typing import Any
 import anyio
 import pytest
 from anyio import wait_all_tasks_blocked
+from anyio.lowlevel import checkpoint
 
 from mcpguard.upstreams.conversation import INTERNAL_ERROR, METHOD_NOT_FOUND, Bounds, Refused, ServerError
-from mcpguard.upstreams.peer import Peer
+from mcpguard.upstreams.peer import MOST_TAKEN_BACK, Peer
 from mcpguard.upstreams.transports.endings import Unsayable
 from mcpguard.upstreams.transports.transport import TransportEnded
 
@@ -278,3 +279,20 @@ async def test_half_a_character_costs_only_the_message_that_holds_it() -> None:
         assert talk.server.heard[-1]["error"]["code"] == INTERNAL_ERROR
         await talk.server.say(id=talk.server.heard[0]["id"], result={})
         assert talk.outcomes == [{}]
+
+
+async def test_of_what_was_taken_back_no_more_is_remembered_than_it_takes_not_to_guess() -> None:
+    async with conversing() as (talk, tasks):
+        for _ in range(MOST_TAKEN_BACK + 5):
+            with anyio.CancelScope() as scope:
+                async with anyio.create_task_group() as callers:
+                    callers.start_soon(talk.ask, "a", "call a")
+                    await checkpoint()
+                    scope.cancel()
+        assert len(talk.peer._taken_back) == MOST_TAKEN_BACK
+        for said in [one for one in talk.server.heard if "id" in one]:
+            await talk.server.say(id=said["id"], result={})  # all of them end after all, but some were forgotten
+        tasks.start_soon(talk.ask, "b", "call b")
+        await wait_all_tasks_blocked()
+        await talk.server.say(method="for whom?")
+        assert [origin for _, _, origin in talk.news] == [None]

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 
 import anyio
 
-from mcpguard.codec.messages import INVALID_REQUEST, Id, write
+from mcpguard.codec.messages import INVALID_REQUEST, Id, is_id, write
 from mcpguard.domain.clock import Clock
 from mcpguard.gateway.clients import Client
 from mcpguard.gateway.http.plain import Turned
@@ -39,7 +39,7 @@ class Session:
 
     def cancel(self, id_: object) -> None:
         """Take a request back, if it is one of this session's that is in progress."""
-        scope = self.calls.get(id_) if type(id_) is str or type(id_) is int else None
+        scope = self.calls.get(id_) if is_id(id_) else None
         if scope is not None:
             scope.cancel()
 

@@ -20,19 +20,23 @@ from mcpguard.gateway.relay.problem import CannotRelay
 
 LARGEST_FILE: Final = 1024 * 1024
 LONGEST_PATH: Final = 100
-SOCKET: Final = "agents.sock"
+AGENTS: Final = "agents.sock"
 _DATA_DIR: Final = "MCPGUARD_DATA_DIR"
 _CONFIG: Final = "MCPGUARD_CONFIG"
 
 
 def agents_socket(data_dir: Path) -> Path:
+    return socket_path(data_dir, AGENTS)
+
+
+def socket_path(data_dir: Path, name: str) -> Path:
     """In the data directory, unless that makes the path longer than the system takes."""
-    path = data_dir / SOCKET
+    path = data_dir / name
     if len(os.fsencode(path)) <= LONGEST_PATH:
         return path
     digest = hashlib.sha256(os.fsencode(data_dir)).hexdigest()[:16]
     runtime = os.environ.get("XDG_RUNTIME_DIR") or tempfile.gettempdir()
-    return Path(runtime) / f"mcpguard-{os.getuid()}" / f"{digest}-{SOCKET}"
+    return Path(runtime) / f"mcpguard-{os.getuid()}" / f"{digest}-{name}"
 
 
 def data_directory(given: Path | None, config: Path | None, environ: Mapping[str, str]) -> Path:

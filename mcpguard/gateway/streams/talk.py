@@ -26,6 +26,7 @@ from mcpguard.codec.messages import (
     Notification,
     Request,
     Result,
+    is_id,
     write,
 )
 from mcpguard.domain.launches import Era
@@ -176,7 +177,7 @@ class Talk:
 
     def _cancel(self, params: Mapping[str, Any]) -> None:
         id_ = params.get("requestId")
-        scope = self._calls.get(id_) if type(id_) is str or type(id_) is int else None
+        scope = self._calls.get(id_) if is_id(id_) else None
         if scope is not None:
             scope.cancel()
 

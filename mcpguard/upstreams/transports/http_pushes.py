@@ -1,8 +1,7 @@
 """What a server says on its streams without having been asked.
 
 Rules kept here:
-1. A notification is handed over at once; a request is answered by a task of its own, and what it sets in motion holds
-   up no reading. Beyond a number in progress requests are refused, and beyond twice as many they are dropped.
+1. A notification is handed over at once; a request is answered aside (`serving`), so neither holds up reading.
 2. Servers of the modern era may not ask anything on a stream: that is dropped and counted.
 3. What cannot be understood costs nobody but itself: it is counted and passed over.
 """
@@ -13,20 +12,11 @@ import structlog
 from anyio.abc import TaskGroup
 
 from mcpguard.codec.messages import BadMessage, Failure, Notification, Request, Result, read
-from mcpguard.upstreams.conversation import (
-    INTERNAL_ERROR,
-    Bounds,
-    Counts,
-    OnNotification,
-    OnRequest,
-    Origin,
-    Refused,
-)
-from mcpguard.upstreams.transports.endings import Unsayable
+from mcpguard.upstreams.conversation import Bounds, Counts, OnNotification, OnRequest, Origin
+from mcpguard.upstreams.serving import Serving
 from mcpguard.upstreams.transports.events import Event
 from mcpguard.upstreams.transports.http_posts import Posts
 from mcpguard.upstreams.transports.http_streams import Answer, Waits
-from mcpguard.upstreams.transports.transport import TransportEnded
 
 log = structlog.get_logger("mcpguard.upstreams")
 
@@ -53,14 +43,13 @@ class Pushes:
         bounds: Bounds,
         waits: Waits,
     ) -> None:
-        self._on_request = on_request
         self._on_notification = on_notification
         self._posts = posts
         self._tasks = tasks
         self._counts = counts
         self._bounds = bounds
         self._waits = waits
-        self._serving = 0
+        self._serving = Serving(on_request, self._send, bounds, counts)
 
     def take(self, event: Event, asked: Asked) -> Answer | None:
         """The answer to what was asked, if the event is that."""
@@ -89,32 +78,10 @@ class Pushes:
 
     def _take_request(self, request: Request, asked: Asked) -> None:
         over = self._tasks.cancel_scope.cancel_called
-        if asked.modern or over or self._serving >= 2 * self._bounds.requests:
+        if asked.modern or over:
             self._counts.dropped += 1
-            return
-        serve = self._serve if self._serving < self._bounds.requests else self._refuse
-        self._serving += 1
-        self._tasks.start_soon(serve, request, asked.origin, name="request of the server")
-
-    async def _serve(self, request: Request, origin: Origin | None) -> None:
-        try:
-            result = await self._on_request(request.method, request.params, origin)
-        except Refused as refusal:
-            await self._answer(Failure(request.id, {"code": refusal.code, "message": str(refusal)}))
         else:
-            await self._answer(Result(request.id, result))
+            self._serving.take(request, asked.origin, self._tasks)
 
-    async def _refuse(self, request: Request, _: Origin | None) -> None:
-        await self._answer(Failure(request.id, {"code": INTERNAL_ERROR, "message": "too many requests at once"}))
-
-    async def _answer(self, answer: Answer) -> None:
-        try:
-            try:
-                await self._posts.send(answer, self._waits.told)
-            except Unsayable:
-                failure = {"code": INTERNAL_ERROR, "message": "the answer holds what no message can"}
-                await self._posts.send(Failure(answer.id, failure), self._waits.told)
-        except TransportEnded:
-            log.debug("upstream.answer_unsent")
-        finally:
-            self._serving -= 1
+    async def _send(self, answer: Answer) -> None:
+        await self._posts.send(answer, self._waits.told)
