@@ -153,6 +153,7 @@ async def listening(now: Running, clock: Clock, new_id: Ids) -> AsyncIterator[Li
         with publisher.subscribed(door.tell), publisher.subscribed(streams.tell):
             async with await SocketListener.from_socket(agents) as listener, anyio.create_task_group() as tasks:
                 tasks.start_soon(streams.listen, listener, name="agents' streams")
+                tasks.start_soon(methods.parking.run, name="calls that wait for answers")
                 async with anyio.create_task_group() as serving:
                     for server, bound in servers:
                         serving.start_soon(server.keep, bound, name=f"listener {bound.getsockname()}")

@@ -29,7 +29,7 @@ from mcpguard.store import datadir, store
 from mcpguard.upstreams.addresses import Address
 from mcpguard.upstreams.fleet import Fleet
 from mcpguard.upstreams.reach import Reaching
-from mcpguard.upstreams.supervisor import Surroundings
+from mcpguard.upstreams.surroundings import Surroundings
 from mcpguard.upstreams.transports.dialing import Dialing
 
 DRAIN_SECONDS = 2.0
@@ -71,11 +71,11 @@ async def running(
             if left_open:
                 log.warning("ledger.left_open", entries=left_open, closed_as="unknown")
             tasks.start_soon(ledger.upkeep, name="ledger upkeep")
-            servers = Servers(Publisher(), clock, new_id, settings.upstreams.settle_seconds)
+            servers = Servers(Publisher(), clock, new_id, settings)
             listeners: set[tuple[Address, int]] = set()
             fleet = _fleet(settings, clock, servers, listeners)
             facts = Facts(__version__, os.getpid(), clock.now())
-            calls = Calls(servers, ledger, fleet, digests_, new_id, settings.version)
+            calls = Calls(servers, ledger, fleet, digests_, new_id, settings)
             guard = Guard(settings, opened, ledger, clock, facts, servers, calls, callers or Callers())
             servers.declare(tuple(declared))
             try:
@@ -95,7 +95,7 @@ def _fleet(settings: Settings, clock: Clock, servers: Servers, listeners: set[tu
     dialing = Dialing([ip_network(network) for network in settings.upstreams.networks], listeners)
     reach = Reaching(settings.upstreams, os.environ, server_logs(settings), dialing)
     us = {"name": "mcpguard", "version": __version__}
-    fleet = Fleet(Surroundings(settings.upstreams, clock, random.random, reach, servers.take, us))
+    fleet = Fleet(Surroundings(settings.upstreams, clock, random.random, reach, servers.take, us, servers.may_ask))
     servers.command(fleet)
     return fleet
 

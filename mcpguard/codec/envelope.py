@@ -21,6 +21,9 @@ SERVER: Final = RESERVED + "serverInfo"
 SUBSCRIPTION: Final = RESERVED + "subscriptionId"
 PROGRESS: Final = "progressToken"
 
+LEVELS: Final = ("debug", "info", "notice", "warning", "error", "critical", "alert", "emergency")
+"""Of messages, the least severe first."""
+
 CACHEABLE: Final = frozenset(
     {"server/discover", "tools/list", "resources/list", "resources/templates/list", "resources/read", "prompts/list"}
 )
@@ -35,6 +38,11 @@ def meta(params: Mapping[str, Any] | None) -> Mapping[str, Any]:
 
 def is_modern(params: Mapping[str, Any] | None) -> bool:
     return PROTOCOL in meta(params)
+
+
+def less_severe(level: str, than: str | None) -> bool:
+    """Whether this level lets more messages through; none lets none through."""
+    return than is None or LEVELS.index(level) < LEVELS.index(than)
 
 
 def bare(params: Mapping[str, Any]) -> dict[str, Any]:
@@ -67,3 +75,9 @@ def modern_result(method: str, result: Mapping[str, Any], server: Mapping[str, A
     """A result as a modern client gets it. Nothing may be kept for others, and nothing longer than this moment."""
     hints = {"ttlMs": 0, "cacheScope": "private"} if method in CACHEABLE else {}
     return {**with_meta(result, {SERVER: server}), "resultType": "complete", **hints}
+
+
+def input_required(wanted: Mapping[str, Any], state: str, server: Mapping[str, Any]) -> dict[str, Any]:
+    """What a modern client gets that has to answer something first."""
+    said = {"resultType": "input_required", "inputRequests": dict(wanted), "requestState": state}
+    return with_meta(said, {SERVER: server})

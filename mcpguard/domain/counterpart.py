@@ -1,15 +1,25 @@
-"""Whoever made a call, while it runs: what a server may say to them meanwhile."""
+"""Whoever made a call, while it runs: what a server may say to them meanwhile, and ask of them."""
 
 from collections.abc import Mapping
 from typing import Any, Protocol
 
+from mcpguard.domain.asks import Answers, Asks, Capabilities
+
 
 class Counterpart(Protocol):
-    """The client at the other end of one call. Nothing here waits: a slow client holds up nobody but itself."""
+    """The client at the other end of one call.
+
+    Nothing here but `ask` waits: a slow client holds up nobody but itself.
+    """
 
     @property
     def name(self) -> str:
         """What the client calls itself; nothing rests on it."""
+        ...
+
+    @property
+    def capabilities(self) -> Capabilities:
+        """What it can be asked for."""
         ...
 
     @property
@@ -23,3 +33,7 @@ class Counterpart(Protocol):
     def progress(self, params: Mapping[str, Any]) -> None: ...
 
     def log(self, params: Mapping[str, Any]) -> None: ...
+
+    async def ask(self, asks: Asks) -> Answers:
+        """What the client answers, to all of it. Raises Declined. Cancelling this takes back what was asked."""
+        ...

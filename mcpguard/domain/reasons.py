@@ -146,7 +146,22 @@ class Reason(StrEnum):
     UPSTREAM_REQUEST_DENIED = (
         "upstream:request_denied",
         "The server asked for something that it is not permitted to ask for.",
-        "Ask the security team to permit this kind of request for the server.",
+        "Whether it did anything is unknown. Ask the security team to permit this kind of request for the server.",
+    )
+    UPSTREAM_REQUEST_EXCESSIVE = (
+        "upstream:request_excessive",
+        "The server asked the client for more, or more often, than one call may.",
+        "Find out what happened by a call that only reads before you do it again; the operator sets the limits.",
+    )
+    CLIENT_UNABLE = (
+        "client:unable",
+        "The server needs to ask something that this client cannot be asked.",
+        "Use a client that can be asked for this (roots, sampling or elicitation), or another tool.",
+    )
+    CLIENT_UNANSWERED = (
+        "client:unanswered",
+        "The server asked the client something, and the client did not answer it.",
+        "Find out what happened by a call that only reads before you do it again, and answer what is asked.",
     )
     REPLY_TOO_LARGE = (
         "reply:too_large",

@@ -17,6 +17,8 @@ class RecordKind(StrEnum):
     STOPPED = "stopped"
     OPENED = "opened"
     RELEASED = "released"
+    ASKED = "asked"
+    HEARD = "heard"
     CLOSED = "closed"
     RESUMED = "resumed"
     DISCLOSED = "disclosed"

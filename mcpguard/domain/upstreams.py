@@ -4,6 +4,7 @@ import re
 from dataclasses import dataclass
 from enum import StrEnum
 
+from mcpguard.domain.asks import AskKind
 from mcpguard.domain.errors import InvalidName
 from mcpguard.domain.standing import UpstreamStanding
 
@@ -20,13 +21,17 @@ class Transport(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Upstream:
-    """An MCP server that we stand in front of. Standing and approvals bind to the id, never to the name."""
+    """An MCP server that we stand in front of. Standing and approvals bind to the id, never to the name.
+
+    `may_ask`: what it is permitted to ask of the clients whose calls it works on.
+    """
 
     id: str
     name: str
     transport: Transport
     standing: UpstreamStanding = UpstreamStanding.QUARANTINED
     enabled: bool = True
+    may_ask: frozenset[AskKind] = frozenset()
 
     def __post_init__(self) -> None:
         if not NAME.fullmatch(self.name) or "__" in self.name:

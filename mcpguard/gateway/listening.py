@@ -14,7 +14,7 @@ import anyio
 
 from mcpguard.codec import envelope
 from mcpguard.codec.messages import Notification
-from mcpguard.gateway.clients import Exchange
+from mcpguard.gateway.exchange import Exchange
 from mcpguard.gateway.news import For, News
 from mcpguard.guard.publish import Changed, Publisher
 

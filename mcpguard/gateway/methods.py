@@ -16,7 +16,6 @@ import structlog
 from mcp_types.methods import validate_client_request
 from pydantic import ValidationError
 
-from mcpguard import __version__
 from mcpguard.catalog.catalog import Catalog
 from mcpguard.catalog.shelf import LONGEST_URI, Pinned
 from mcpguard.codec import envelope
@@ -25,15 +24,18 @@ from mcpguard.domain.capabilities import CapabilityKind
 from mcpguard.domain.errors import InvalidName
 from mcpguard.domain.launches import Era
 from mcpguard.domain.reasons import Reason
-from mcpguard.gateway.clients import LEVELS, Client, Exchange, client_name
+from mcpguard.gateway.clients import Client, can_do, client_name
+from mcpguard.gateway.exchange import Exchange
 from mcpguard.gateway.faces.face import Meant
 from mcpguard.gateway.listening import Listening
 from mcpguard.gateway.lists import KINDS, Lists
+from mcpguard.gateway.parking import AGAIN, PARKED, STATE, Parking
 from mcpguard.gateway.views import Views
 from mcpguard.gateway.wire import (
     INTERNAL_ERROR,
     INVALID_PARAMS,
     METHOD_NOT_FOUND,
+    US,
     Passed,
     Rejected,
     refusal,
@@ -42,10 +44,10 @@ from mcpguard.gateway.wire import (
 )
 from mcpguard.guard.calls import Asked
 from mcpguard.guard.guard import Guard
+from mcpguard.policy.asks import askable
 from mcpguard.policy.scopes import within
 from mcpguard.text.visible import visible
 
-US = {"name": "mcpguard", "title": "mcpguard", "version": __version__}
 OFFERED: dict[str, dict[str, Any]] = {
     "tools": {"listChanged": True},
     "resources": {"listChanged": True},
@@ -66,6 +68,7 @@ class Methods:
     """Answers requests."""
 
     def __init__(self, guard: Guard) -> None:
+        self.parking = Parking(guard.settings.asking.waiting)
         self._guard = guard
         self._lists = Lists(guard.settings.limits.page)
         self._views = Views()
@@ -84,7 +87,15 @@ class Methods:
         }
 
     async def reply(self, exchange: Exchange, request: Request) -> Result | Failure:
-        """The answer to a request."""
+        """The answer to a request; for a modern client it may be that the client has to answer something first."""
+        if exchange.client.era is Era.MODERN and request.method in PARKED:
+            if (request.params or {}).get(STATE) is not None:
+                return await self.parking.resume(exchange, request) or self._rejected(exchange.client, request, _gone())
+            if self._guard.servers.may_ask_any(askable(exchange.client.capabilities)):
+                return await self.parking.begin(exchange, request, partial(self._work, request))
+        return await self._work(request, exchange)
+
+    async def _work(self, request: Request, exchange: Exchange) -> Result | Failure:
         try:
             return Result(request.id, await self._answer(exchange, request.method, request.params or {}))
         except Passed as passed:
@@ -105,7 +116,17 @@ class Methods:
         asked = params["protocolVersion"]
         client.version = asked if asked in envelope.HANDSHAKE else envelope.HANDSHAKE[-1]
         client.name = client_name(params["clientInfo"])
+        client.capabilities = can_do(params["capabilities"])
         return Result(request.id, {"protocolVersion": client.version, **await self._greeting(client)})
+
+    def told(self, client: Client, method: str) -> None:
+        """A notification; what is not passed on here is nobody's business."""
+        if method == "notifications/roots/list_changed":
+            self._guard.servers.roots_changed(client.caller.scope)
+
+    def unasked(self, client: Client) -> None:
+        """An answer to nothing that was asked."""
+        self._guard.tallies.turned_away(door=client.door, why="answer")
 
     def _rejected(self, client: Client, request: Request, rejected: Rejected) -> Failure:
         if rejected.why:
@@ -149,8 +170,8 @@ class Methods:
         return {}
 
     async def _set_level(self, exchange: Exchange, params: Params) -> dict[str, Any]:
-        if params["level"] not in LEVELS:
-            raise _invalid(f"level must be one of {', '.join(LEVELS)}")
+        if params["level"] not in envelope.LEVELS:
+            raise _invalid(f"level must be one of {', '.join(envelope.LEVELS)}")
         exchange.client.log_level = params["level"]
         return {}
 
@@ -194,12 +215,13 @@ class Methods:
 
     async def _make(self, exchange: Exchange, method: str, meant: Meant, params: Params) -> dict[str, Any]:
         client = exchange.client
+        exchange.server = meant.capability.server
         asked = Asked(
             caller=client.caller,
             face=client.face.word,
             method=method,
             capability=meant.capability,
-            params=envelope.bare(params),
+            params={key: value for key, value in envelope.bare(params).items() if key not in AGAIN},
             client=client.name,
             pinned=meant.pinned,
             trace=exchange.trace,
@@ -236,6 +258,11 @@ def _where(error: ValidationError) -> str:
 
 def _unknown_method() -> Rejected:
     return Rejected(METHOD_NOT_FOUND, "there is no such method in this revision of the protocol", "method")
+
+
+def _gone() -> Rejected:
+    sentence = "no call waits under this requestState: it was used, it is too old, or it is another's; call anew"
+    return Rejected(INVALID_PARAMS, sentence, "request state")
 
 
 def _invalid(sentence: str) -> Rejected:

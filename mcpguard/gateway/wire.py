@@ -6,11 +6,14 @@ is ever put into it. For a tool it is a result, because models read results; for
 
 from typing import Any
 
+from mcpguard import __version__
 from mcpguard.domain.errors import GuardError
 from mcpguard.domain.outcomes import Executed, Outcome, OutcomeKind
 from mcpguard.domain.reasons import Reason
 
+US = {"name": "mcpguard", "title": "mcpguard", "version": __version__}
 REFUSED = -31010
+CANCELLED = -32800
 INTERNAL_ERROR = -32603
 INVALID_PARAMS = -32602
 METHOD_NOT_FOUND = -32601

@@ -4,13 +4,16 @@ Rules kept here:
 1. Every call is judged once, here, whatever way it came in, and is one entry in the ledger.
 2. Nothing is sent before the verdict that allows it is stored, and nothing is answered before the closing is.
 3. What the upstream says is passed on as it is: its results and its errors.
+4. What it asks of the client meanwhile belongs to the same entry (`asking`).
 """
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from mcpguard.codec.messages import dumps
+from mcpguard.domain.asks import Declined
 from mcpguard.domain.callers import Caller
 from mcpguard.domain.calls import Face, Intent
 from mcpguard.domain.capabilities import Capability, Effect
@@ -19,13 +22,17 @@ from mcpguard.domain.counterpart import Counterpart
 from mcpguard.domain.outcomes import Outcome, OutcomeKind
 from mcpguard.domain.reasons import Reason
 from mcpguard.domain.records import Opening
+from mcpguard.domain.verdicts import Allow, Deny, Hold
+from mcpguard.guard.asking import Asking, Desk
 from mcpguard.guard.servers import Servers
 from mcpguard.ledger.digests import Digests
 from mcpguard.ledger.entries import Entry
 from mcpguard.ledger.ledger import Ledger
-from mcpguard.policy.judge import Situation, judge
+from mcpguard.policy.judge import Judgement, Situation, judge
+from mcpguard.settings.model import Settings
 from mcpguard.upstreams.conversation import ServerError
-from mcpguard.upstreams.fleet import Fleet, Overdue, Unreachable
+from mcpguard.upstreams.fleet import Fleet, Unreachable
+from mcpguard.upstreams.inflight import Overdue
 from mcpguard.upstreams.transports.transport import TransportEnded
 from mcpguard.upstreams.turns import Busy
 
@@ -68,14 +75,15 @@ class Calls:
         fleet: Fleet,
         digests: Digests,
         new_id: Ids,
-        settings: str,
+        settings: Settings,
     ) -> None:
         self._servers = servers
         self._ledger = ledger
         self._fleet = fleet
         self._digests = digests
         self._new_id = new_id
-        self._settings = settings
+        self._settings = settings.version
+        self._desk = Desk(ledger, digests, settings.asking)
 
     async def make(self, asked: Asked, counterpart: Counterpart) -> Told:
         """Judge, record, send, record, answer."""
@@ -90,21 +98,32 @@ class Calls:
             return Told(opening.entry, outcome, answer.result, answer.error)
         return Told(opening.entry, outcome)
 
-    def _opening(self, asked: Asked) -> Opening:
-        wanted = asked.pinned or asked.capability
+    def _judged(self, asked: Asked) -> tuple[Judgement, Effect | None]:
+        """The verdict as things stand now, and the effect that it rests on."""
+        wanted, server = asked.pinned or asked.capability, asked.capability.server
         catalog = self._servers.publisher.catalog
         pinned = catalog.find(wanted.server, wanted.kind, wanted.name)
         effect = pinned.effect if pinned else None
-        judgement = judge(
-            Situation(
-                caller=asked.caller,
-                capability=asked.capability,
-                standing=self._servers.standing(asked.capability.server),
-                enabled=self._servers.enabled(asked.capability.server),
-                listed=asked.capability.server in catalog.shelves,
-                effect=effect,
-            )
+        situation = Situation(
+            caller=asked.caller,
+            capability=asked.capability,
+            standing=self._servers.standing(server),
+            enabled=self._servers.enabled(server),
+            listed=server in catalog.shelves,
+            effect=effect,
         )
+        return judge(situation), effect
+
+    def _objected(self, asked: Asked) -> Reason | None:
+        """Why the call may not go on; None if it may."""
+        match self._judged(asked)[0].verdict:
+            case Allow():
+                return None
+            case Deny(reason) | Hold(reason):
+                return reason
+
+    def _opening(self, asked: Asked) -> Opening:
+        judgement, effect = self._judged(asked)
         return Opening(
             entry=self._new_id(),
             caller=asked.caller,
@@ -122,18 +141,17 @@ class Calls:
         )
 
     async def _send(self, asked: Asked, entry: Entry, counterpart: Counterpart, answer: "_Answer") -> Outcome:
+        server = asked.capability.server
+        permitted, objected = partial(self._servers.may_ask, server), partial(self._objected, asked)
+        client = Asking(counterpart, entry.id, permitted, objected, self._desk)
         try:
-            async with self._fleet.turn(asked.capability.server) as turn:
+            async with self._fleet.turn(server) as turn:
                 turn.reachable()
-                answer.result = await turn.send(entry.permit(), asked.method, asked.params, counterpart)
-        except Busy:
-            return Outcome.refused(Reason.SERVER_BUSY)
-        except Unreachable:
-            return Outcome.refused(Reason.SERVER_UNREACHABLE)
-        except Overdue:
-            return Outcome.unknown(Reason.REPLY_TIMEOUT)
-        except TransportEnded:
-            return Outcome.unknown(Reason.SERVER_LOST)
+                answer.result = await turn.send(entry.permit(), asked.method, asked.params, client)
+        except (Busy, Unreachable) as error:
+            return Outcome.refused(_reason(error))
+        except (Overdue, TransportEnded, Declined) as error:
+            return Outcome.unknown(_reason(error))
         except ServerError as failed:
             answer.error = failed.error
             return Outcome.failed(self._digests.body(dumps(failed.error)))
@@ -147,3 +165,17 @@ class _Answer:
 
     result: dict[str, Any] | None = None
     error: dict[str, Any] | None = None
+
+
+def _reason(error: Exception) -> Reason:
+    match error:
+        case Declined(reason=reason):
+            return reason
+        case Busy():
+            return Reason.SERVER_BUSY
+        case Overdue():
+            return Reason.REPLY_TIMEOUT
+        case TransportEnded():
+            return Reason.SERVER_LOST
+        case _:
+            return Reason.SERVER_UNREACHABLE

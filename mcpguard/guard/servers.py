@@ -2,6 +2,8 @@
 
 import anyio
 
+from mcpguard.domain.asks import AskKind
+from mcpguard.domain.callers import Scope
 from mcpguard.domain.capabilities import CapabilityKind
 from mcpguard.domain.clock import Clock, Ids
 from mcpguard.domain.connections import Condition, ConnectionState
@@ -13,6 +15,8 @@ from mcpguard.guard.admission import admitted
 from mcpguard.guard.intake import Intake
 from mcpguard.guard.publish import Publisher
 from mcpguard.guard.status import ServerStatus
+from mcpguard.policy.scopes import reaches
+from mcpguard.settings.model import Settings
 from mcpguard.upstreams.fleet import Fleet
 
 _KINDS = (CapabilityKind.TOOL, CapabilityKind.RESOURCE, CapabilityKind.TEMPLATE, CapabilityKind.PROMPT)
@@ -21,12 +25,13 @@ _KINDS = (CapabilityKind.TOOL, CapabilityKind.RESOURCE, CapabilityKind.TEMPLATE,
 class Servers:
     """Takes declarations in, and knows what became of them."""
 
-    def __init__(self, publisher: Publisher, clock: Clock, new_id: Ids, settle_seconds: float) -> None:
+    def __init__(self, publisher: Publisher, clock: Clock, new_id: Ids, settings: Settings) -> None:
         self.publisher = publisher
         self._intake = Intake(publisher)
         self._clock = clock
         self._new_id = new_id
-        self._settle_seconds = settle_seconds
+        self._settle_seconds = settings.upstreams.settle_seconds
+        self._permitted = settings.asking.permitted
         self._known: dict[str, Upstream] = {}
         self._declared: dict[str, Declared] = {}
         self._fleet: Fleet | None = None
@@ -53,7 +58,7 @@ class Servers:
         """What is declared as before stays the same upstream."""
         if self._declared.get(declared.name) == declared:
             return self._known[declared.name]
-        return admitted(declared, self._new_id)
+        return admitted(declared, self._permitted, self._new_id)
 
     def standing(self, name: str) -> UpstreamStanding | None:
         """None for a server that is not known."""
@@ -63,6 +68,21 @@ class Servers:
     def enabled(self, name: str) -> bool:
         upstream = self._known.get(name)
         return upstream is not None and upstream.enabled
+
+    def may_ask(self, name: str) -> frozenset[AskKind]:
+        """What this server is permitted to ask of clients."""
+        upstream = self._known.get(name)
+        return upstream.may_ask if upstream else frozenset()
+
+    def may_ask_any(self, kinds: frozenset[AskKind]) -> bool:
+        """Whether any server is permitted to ask for any of this."""
+        return any(upstream.may_ask & kinds for upstream in self._known.values())
+
+    def roots_changed(self, scope: Scope) -> None:
+        """A client within this scope has other roots now; those that may ask for them are told."""
+        for name, upstream in self._known.items():
+            if self._fleet is not None and AskKind.ROOTS in upstream.may_ask and reaches(scope, name):
+                self._fleet.roots_changed(name)
 
     def knows(self, name: str) -> bool:
         return name in self._known

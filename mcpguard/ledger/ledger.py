@@ -19,6 +19,7 @@ import anyio
 import structlog
 
 from mcpguard.codec.canonical import canonical
+from mcpguard.domain.bodies import Body
 from mcpguard.domain.capabilities import Effect
 from mcpguard.domain.clock import Clock
 from mcpguard.domain.errors import LedgerUnavailable, StoreUnavailable
@@ -140,10 +141,10 @@ class Ledger:
                 log.error("ledger.corrected", entry=entry.id, said=said.kind.value, recorded=outcome.kind.value)
         return await self._close(entry.id, outcome, began)
 
-    async def note(self, kind: RecordKind, fields: Fields) -> None:
-        """Record a fact that is no call. Raises LedgerUnavailable."""
+    async def note(self, kind: RecordKind, fields: Fields, body: Body | None = None) -> None:
+        """Record a fact that neither opens nor closes a call. Raises LedgerUnavailable."""
         checked = _checked(fields)
-        await self._store(lambda: self.chain.append(kind, checked), Durability.COMMITTED)
+        await self._store(lambda: self.chain.append(kind, checked, body), Durability.COMMITTED)
 
     async def upkeep(self) -> None:
         """Sign by time, and while the ledger cannot write, keep trying. Runs until it is cancelled."""

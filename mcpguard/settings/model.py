@@ -24,33 +24,9 @@ from pydantic import (
 
 from mcpguard.settings.address import host_header, loopback, network, split
 from mcpguard.settings.fields import DefaultIs, Live, Restart, public
+from mcpguard.settings.values import database_url, named, none_if_empty, permission, resolved
 
 MIB: Final = 1024 * 1024
-
-
-def _named(value: object) -> object:
-    if value == "":
-        raise ValueError("must name a path; it is empty")
-    return value
-
-
-def _none_if_empty(value: object) -> object:
-    return None if value == "" else value
-
-
-def _resolved(path: Path | None) -> Path | None:
-    try:
-        return path and path.expanduser().resolve()
-    except (OSError, RuntimeError, ValueError):
-        raise ValueError("must be a path that can be resolved") from None
-
-
-def _database_url(url: SecretStr | None) -> SecretStr | None:
-    if url is None or not url.get_secret_value():
-        return None
-    if not url.get_secret_value().startswith("postgresql://"):
-        raise ValueError("must begin with postgresql://, or be left out for the SQLite file in the data directory")
-    return url
 
 
 def _default_data_dir() -> Path:
@@ -81,7 +57,7 @@ class Store(Group):
 
     url: Annotated[
         SecretStr | None,
-        AfterValidator(_database_url),
+        AfterValidator(database_url),
         DefaultIs("the SQLite file `mcpguard.db` in the data directory"),
         Restart,
     ] = None
@@ -108,8 +84,8 @@ class Audit(Group):
 
     key_file: Annotated[
         Path | None,
-        BeforeValidator(_none_if_empty),
-        AfterValidator(_resolved),
+        BeforeValidator(none_if_empty),
+        AfterValidator(resolved),
         DefaultIs("`audit.key` in the data directory"),
         Restart,
     ] = None
@@ -212,6 +188,25 @@ class Upstreams(Group):
     """Folders whose files `${file:…}` may name in the environment and the headers of a server."""
 
 
+class Asking(Group):
+    """What servers may ask of the clients whose calls they are working on: roots, sampling, elicitation."""
+
+    permitted: Annotated[tuple[Annotated[str, AfterValidator(permission)], ...], Restart] = ()
+    """What is permitted, each as `server:kind` with a kind of `roots`, `sampling`, `elicitation`. Nothing else is."""
+
+    answer_seconds: Annotated[float, Field(gt=0, le=86_400), Restart] = 300.0
+    """Seconds a client has to answer; they do not count as time of the call."""
+
+    per_call: Annotated[int, Field(ge=1, le=1000), Restart] = 16
+    """Questions that a server may ask during one call; the next one is refused."""
+
+    question_bytes: Annotated[int, Field(ge=1024, le=256 * MIB), Restart] = MIB
+    """Largest question in bytes that is passed on to a client; a larger one is refused."""
+
+    waiting: Annotated[int, Field(ge=1, le=10_000), Restart] = 64
+    """Calls of one caller that may wait for it to come back with answers; what further ones ask is refused."""
+
+
 class Settings(Group):
     """The whole configuration of one guard."""
 
@@ -223,8 +218,8 @@ class Settings(Group):
 
     data_dir: Annotated[
         Path,
-        BeforeValidator(_named),
-        AfterValidator(_resolved),
+        BeforeValidator(named),
+        AfterValidator(resolved),
         DefaultIs("the user's data folder for mcpguard (on Linux `~/.local/share/mcpguard`)"),
         Restart,
     ] = Field(default_factory=_default_data_dir)
@@ -235,6 +230,9 @@ class Settings(Group):
 
     upstreams: Upstreams = Field(default_factory=Upstreams)
     """The servers that the guard stands in front of, and the connections to them."""
+
+    asking: Asking = Field(default_factory=Asking)
+    """What servers may ask of the clients whose calls they are working on: roots, sampling, elicitation."""
 
     store: Store = Field(default_factory=Store)
     """The database."""

@@ -4,7 +4,8 @@ Rules kept here:
 1. Every request goes out in the revision that was agreed on.
 2. Where arguments are repeated in headers, a tool whose schema asks for that in a way that cannot be followed is not
    offered at all: the protocol wants it so, as the two could be made to say different things.
-3. A server that answers with a question to the client is refused; the question goes nowhere.
+3. A server that answers with questions to the client gets the answers, and no more often than a few times; whether they
+   are asked is the counterpart's to decide.
 """
 
 from collections.abc import Mapping
@@ -16,15 +17,18 @@ import structlog
 from mcp.shared.inbound import find_invalid_x_mcp_header, mcp_param_headers, x_mcp_header_map
 
 from mcpguard.codec import envelope
+from mcpguard.domain.asks import Declined
 from mcpguard.domain.counterpart import Counterpart
 from mcpguard.domain.launches import Era
 from mcpguard.domain.listings import Listing
 from mcpguard.domain.reasons import Reason
 from mcpguard.text.visible import visible
-from mcpguard.upstreams.conversation import STANDING, Conversation, ServerError
+from mcpguard.upstreams.conversation import INTERNAL_ERROR, STANDING, Conversation, ServerError
+from mcpguard.upstreams.inflight import InFlight, Overdue
 from mcpguard.upstreams.listing import ListingBounds, listing
 from mcpguard.upstreams.negotiation import Greeting, stamped
-from mcpguard.upstreams.switchboard import DENIED, Switchboard
+from mcpguard.upstreams.questions import MOST_ROUNDS, STATE, questions
+from mcpguard.upstreams.switchboard import Switchboard
 
 LISTS = ("tools", "prompts", "resources")
 HeaderMap = dict[tuple[str, ...], str]
@@ -50,24 +54,66 @@ class Connection:
         self._modern = greeting.era is Era.MODERN
         self._in_headers = in_headers and self._modern
         self._mirrored: dict[str, HeaderMap] = {}
+        self._level: str | None = None
 
-    async def call(self, method: str, params: Mapping[str, Any], counterpart: Counterpart) -> dict[str, Any]:
-        """Ask on somebody's behalf. `params` carry nothing of their own leg; nor does what is returned."""
-        call = self._switchboard.begin(counterpart)
-        said = {envelope.PROGRESS: call.token} if counterpart.wants_progress else {}
-        try:
-            if not self._modern:
-                return await self._conversation.request(method, envelope.with_meta(params, said), call)
-            if counterpart.log_level is not None:
-                said[envelope.LOG_LEVEL] = counterpart.log_level
-            us = {**self._us, "name": f"{counterpart.name}-through-proxy"} if counterpart.name else self._us
-            dressed = stamped(params, self.greeting.version, us, **said)
+    async def call(
+        self, method: str, params: Mapping[str, Any], counterpart: Counterpart, seconds: float
+    ) -> dict[str, Any]:
+        """Ask on somebody's behalf. `params` carry nothing of their own leg; nor does what is returned.
+
+        Raises ServerError with the server's error, Declined for what the client was asked, Overdue, or TransportEnded.
+        """
+        with self._switchboard.in_flight(counterpart, seconds) as call:
+            return await (self._rounds if self._modern else self._handshaken)(method, params, call)
+        raise Overdue
+
+    async def _handshaken(self, method: str, params: Mapping[str, Any], call: InFlight) -> dict[str, Any]:
+        await self._log_for(call)
+        said = {envelope.PROGRESS: call.token} if call.counterpart.wants_progress else {}
+        return await self._conversation.request(method, envelope.with_meta(params, said), call)
+
+    async def _rounds(self, method: str, params: Mapping[str, Any], call: InFlight) -> dict[str, Any]:
+        """The server may answer with questions; then the same is asked again, with the client's answers."""
+        said = params
+        for _ in range(MOST_ROUNDS):
+            dressed = self._dressed(said, call)
             answer = await self._conversation.request(method, dressed, call, self._headers(method, params))
-            if answer.get("resultType") == "input_required":
-                raise ServerError({"code": DENIED, "message": Reason.UPSTREAM_REQUEST_DENIED.sentence})
-            return envelope.bare_result(answer)
-        finally:
-            self._switchboard.end(call)
+            if answer.get("resultType") != "input_required":
+                return envelope.bare_result(answer)
+            said = {**params, **await self._answered(method, answer, call)}
+        raise Declined(Reason.UPSTREAM_REQUEST_EXCESSIVE)
+
+    async def _answered(self, method: str, wanted: Mapping[str, Any], call: InFlight) -> dict[str, Any]:
+        """What the next round carries more than the first."""
+        asks = questions(method, wanted)
+        if asks is None:
+            raise ServerError({"code": INTERNAL_ERROR, "message": "the server asked in a way that nobody can answer"})
+        more: dict[str, Any] = {"inputResponses": await call.ask(asks)} if asks else {}
+        return more | ({STATE: wanted[STATE]} if STATE in wanted else {})
+
+    def _dressed(self, params: Mapping[str, Any], call: InFlight) -> dict[str, Any]:
+        counterpart = call.counterpart
+        said: dict[str, Any] = {envelope.CAPABILITIES: dict(counterpart.capabilities)}
+        if counterpart.wants_progress:
+            said[envelope.PROGRESS] = call.token
+        if counterpart.log_level is not None:
+            said[envelope.LOG_LEVEL] = counterpart.log_level
+        us = {**self._us, "name": f"{counterpart.name}-through-proxy"} if counterpart.name else self._us
+        return stamped(params, self.greeting.version, us, **said)
+
+    async def _log_for(self, call: InFlight) -> None:
+        """A handshake's level holds for everyone who uses the connection: it is lowered for whoever wants to see more.
+
+        What the others did not want is kept from them further on.
+        """
+        level = call.counterpart.log_level
+        if level is None or "logging" not in self.greeting.capabilities or not envelope.less_severe(level, self._level):
+            return
+        self._level = level
+        try:
+            await self._conversation.request("logging/setLevel", {"level": level}, call)
+        except ServerError as error:
+            log.debug("upstream.level_refused", why=str(error))
 
     async def listed(self, bounds: ListingBounds) -> Listing:
         """Everything the server offers now."""
@@ -96,6 +142,11 @@ class Connection:
         has = self.greeting.capabilities
         said = {kind: has[kind].get("listChanged") for kind in LISTS if isinstance(has.get(kind), dict)}
         return {f"{kind}ListChanged": True for kind in LISTS if said.get(kind) is True}
+
+    async def roots_changed(self) -> None:
+        """Say that a client has other roots now, where the server can be told. Raises TransportEnded."""
+        if not self._modern:
+            await self._conversation.notify("notifications/roots/list_changed")
 
     async def is_there(self) -> None:
         """Returns when the server has shown that it lives. Raises what asking raises."""

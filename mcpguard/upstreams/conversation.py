@@ -32,9 +32,9 @@ OnNotification = Callable[[str, Params, Origin | None], None]
 class Refused(GuardError):
     """A request of the server that is answered with an error."""
 
-    def __init__(self, code: int, sentence: str) -> None:
-        super().__init__(sentence)
-        self.code = code
+    def __init__(self, error: Mapping[str, Any]) -> None:
+        super().__init__(str(error.get("message")))
+        self.error = dict(error)
 
 
 class ServerError(GuardError):

@@ -18,15 +18,12 @@ from mcpguard.domain.errors import GuardError
 from mcpguard.domain.launches import Declared
 from mcpguard.domain.news import Removed
 from mcpguard.domain.records import Permit
-from mcpguard.upstreams.supervisor import Supervisor, Surroundings
+from mcpguard.upstreams.supervisor import Supervisor
+from mcpguard.upstreams.surroundings import Surroundings
 
 
 class Unreachable(GuardError):
     """There is no connection to the server now; nothing was sent."""
-
-
-class Overdue(GuardError):
-    """The server did not answer in time; what it did is unknown."""
 
 
 class Turn:
@@ -56,13 +53,11 @@ class Turn:
     async def send(
         self, _permit: Permit, method: str, params: Mapping[str, Any], counterpart: Counterpart
     ) -> dict[str, Any]:
-        """What the server answers. Raises ServerError with its error, Overdue, or TransportEnded."""
+        """What the server answers. Raises what the connection's `call` does."""
         connection = self._supervisor.connection if self._supervisor else None
         if connection is None:
             raise Unreachable
-        with anyio.move_on_after(self._seconds):
-            return await connection.call(method, params, counterpart)
-        raise Overdue
+        return await connection.call(method, params, counterpart, self._seconds)
 
 
 class Fleet:
@@ -99,6 +94,12 @@ class Fleet:
         if supervisor is not None:
             supervisor.restart()
         return supervisor is not None
+
+    def roots_changed(self, name: str) -> None:
+        """Somebody who uses this server has other roots now."""
+        supervisor = self._supervisors.get(name)
+        if supervisor is not None:
+            supervisor.roots_changed()
 
     def conditions(self) -> dict[str, Condition]:
         return {name: supervisor.condition for name, supervisor in sorted(self._supervisors.items())}

@@ -53,12 +53,20 @@ class Greeting:
     instructions: str | None = None
 
 
-async def negotiate(conversation: Conversation, us: Mapping[str, Any], era: Era, probe_seconds: float) -> Greeting:
+@dataclass(frozen=True, slots=True)
+class Us:
+    """What we say of ourselves. In a handshake that includes what we can be asked for, whoever calls later."""
+
+    info: Mapping[str, Any]
+    capabilities: Mapping[str, Any] = field(default_factory=dict)
+
+
+async def negotiate(conversation: Conversation, us: Us, era: Era, probe_seconds: float) -> Greeting:
     """Agree on a revision. Raises NotUnderstood, ServerError, or TransportEnded."""
     if era is Era.LEGACY:
         return await _handshake(conversation, us)
     try:
-        return await _discovered(conversation, us, probe_seconds)
+        return await _discovered(conversation, us.info, probe_seconds)
     except _NotModern as error:
         if era is Era.MODERN:
             raise NotUnderstood(f"the server is to be spoken to in the revision {_VERSION}, and {error}") from error
@@ -69,7 +77,7 @@ async def negotiate(conversation: Conversation, us: Mapping[str, Any], era: Era,
             raise
         _refuse_unknown_revisions(error)
     try:
-        return await _discovered(conversation, us, probe_seconds)
+        return await _discovered(conversation, us.info, probe_seconds)
     except _NotModern as error:
         raise NotUnderstood(f"the server refuses the handshake; asked for the revision {_VERSION}, {error}") from error
 
@@ -119,8 +127,12 @@ def _refuse_unknown_revisions(error: ServerError) -> None:
         raise NotUnderstood("the server speaks only revisions of the protocol that are not known here")
 
 
-async def _handshake(conversation: Conversation, us: Mapping[str, Any]) -> Greeting:
-    asked = {"protocolVersion": envelope.HANDSHAKE[-1], "capabilities": {}, "clientInfo": dict(us)}
+async def _handshake(conversation: Conversation, us: Us) -> Greeting:
+    asked = {
+        "protocolVersion": envelope.HANDSHAKE[-1],
+        "capabilities": dict(us.capabilities),
+        "clientInfo": dict(us.info),
+    }
     said = await conversation.request("initialize", asked)
     version = said.get("protocolVersion")
     if version not in envelope.HANDSHAKE:

@@ -137,6 +137,8 @@ class Peer:
         match message:
             case Result() | Failure():
                 self._answered(message)
+            case Notification("notifications/cancelled", params):
+                self._serving.taken_back(params)
             case Notification(method, params):
                 self._on_notification(method, params, self._only_origin())
             case Request():

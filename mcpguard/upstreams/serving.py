@@ -1,16 +1,20 @@
 """Answering what a server asks, whichever way it came.
 
-Each request is answered by a task of its own, so what it sets in motion holds up no reading. Beyond a number in
-progress requests are refused, and beyond twice as many, from a server that does not even read its refusals, dropped.
+Rules kept here:
+1. Each request is answered by a task of its own, so what it sets in motion holds up no reading.
+2. Beyond a number in progress requests are refused, and beyond twice as many, from a server that does not even read its
+   refusals, dropped.
+3. What the server takes back is ended, and not answered.
 """
 
 from collections.abc import Awaitable, Callable
 
+import anyio
 import structlog
 from anyio.abc import TaskGroup
 
-from mcpguard.codec.messages import Failure, Request, Result
-from mcpguard.upstreams.conversation import INTERNAL_ERROR, Bounds, Counts, OnRequest, Origin, Refused
+from mcpguard.codec.messages import Failure, Id, Request, Result, is_id
+from mcpguard.upstreams.conversation import INTERNAL_ERROR, Bounds, Counts, OnRequest, Origin, Params, Refused
 from mcpguard.upstreams.transports.endings import Unsayable
 from mcpguard.upstreams.transports.transport import TransportEnded
 
@@ -27,25 +31,42 @@ class Serving:
         self._most = bounds.requests
         self._counts = counts
         self._now = 0
+        self._scopes: dict[Id, anyio.CancelScope] = {}
 
     def take(self, request: Request, origin: Origin | None, tasks: TaskGroup) -> None:
         if self._now >= 2 * self._most:
             self._counts.dropped += 1
             return
-        serve = self._serve if self._now < self._most else self._refuse
+        serve = self._serve if self._now < self._most and request.id not in self._scopes else self._refuse
         self._now += 1
         tasks.start_soon(serve, request, origin, name="request of the server")
 
+    def taken_back(self, params: Params) -> None:
+        """The server wants no answer any more to the request that it names."""
+        id_ = (params or {}).get("requestId")
+        scope = self._scopes.get(id_) if is_id(id_) else None
+        if scope is not None:
+            scope.cancel()
+
     async def _serve(self, request: Request, origin: Origin | None) -> None:
         try:
-            result = await self._on_request(request.method, request.params, origin)
+            with anyio.CancelScope() as self._scopes[request.id]:
+                await self._answer(await self._found(request, origin))
+        finally:
+            del self._scopes[request.id]
+            self._now -= 1
+
+    async def _found(self, request: Request, origin: Origin | None) -> Result | Failure:
+        try:
+            return Result(request.id, await self._on_request(request.method, request.params, origin))
         except Refused as refusal:
-            await self._answer(Failure(request.id, {"code": refusal.code, "message": str(refusal)}))
-        else:
-            await self._answer(Result(request.id, result))
+            return Failure(request.id, refusal.error)
 
     async def _refuse(self, request: Request, _: Origin | None) -> None:
-        await self._answer(Failure(request.id, {"code": INTERNAL_ERROR, "message": "too many requests at once"}))
+        try:
+            await self._answer(Failure(request.id, {"code": INTERNAL_ERROR, "message": "too many requests at once"}))
+        finally:
+            self._now -= 1
 
     async def _answer(self, answer: Result | Failure) -> None:
         try:
@@ -56,5 +77,3 @@ class Serving:
                 await self._send(Failure(answer.id, said))
         except TransportEnded:
             log.debug("upstream.answer_unsent")
-        finally:
-            self._now -= 1

@@ -5,64 +5,41 @@ Rules kept here:
 2. After whatever ends a connection there is a pause, longer each time, before the next attempt. Nothing shortens it:
    no call, no person, no configuration that stays the same. Only a connection that held for a while resets it.
 3. A connection is ready when it has been agreed on and listed whole. Before and after that no call reaches it.
-4. A server that works is not asked for a sign of life: its calls have a time limit of their own.
-5. A server whose list changes is listed again, but never for more than a tenth of the time. Where that fails, what it
-   listed before stays, its calls go on, and it is tried again.
-6. Whatever a server makes go wrong, in our own code too, ends its connection and nothing else.
+4. Whatever a server makes go wrong, in our own code too, ends its connection and nothing else.
 """
 
 import math
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import AbstractAsyncContextManager
-from dataclasses import dataclass, replace
-from typing import Any
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from typing import Any, Final
 
 import anyio
 import structlog
 from anyio.lowlevel import checkpoint
 
-from mcpguard.domain.clock import Clock
+from mcpguard.domain.asks import AskKind
 from mcpguard.domain.connections import Condition, ConnectionState
 from mcpguard.domain.errors import GuardError
 from mcpguard.domain.launches import Declared, Era
-from mcpguard.domain.news import Listed, News, Stood
+from mcpguard.domain.news import Stood
 from mcpguard.domain.upstreams import Transport
-from mcpguard.settings.model import Upstreams
 from mcpguard.text.visible import visible
-from mcpguard.upstreams.backoff import Backoff, Jitter
 from mcpguard.upstreams.complaints import sentence, status
 from mcpguard.upstreams.connection import Connection
-from mcpguard.upstreams.conversation import METHOD_NOT_FOUND, Conversation, ServerError
-from mcpguard.upstreams.listing import ListingBounds
-from mcpguard.upstreams.negotiation import Shied, negotiate
+from mcpguard.upstreams.conversation import Conversation, ServerError
+from mcpguard.upstreams.negotiation import Shied, Us, negotiate
+from mcpguard.upstreams.surroundings import Lost, Surroundings
 from mcpguard.upstreams.switchboard import Switchboard
-from mcpguard.upstreams.transports.transport import TransportEnded
 from mcpguard.upstreams.turns import Turns
+from mcpguard.upstreams.upkeep import UNAUTHORIZED, Upkeep
 
 LONGEST_ERROR = 500
-RELIST_SECONDS = 1.0
-RELIST_SHARE = 9
-_UNAUTHORIZED = 401
-_NOBODY_THERE = {_UNAUTHORIZED, 502, 503, 504}
-"""HTTP statuses that are no sign of life: they come from whoever stands before the server."""
-Reach = Callable[[Declared, Switchboard], AbstractAsyncContextManager[Conversation]]
+_SAID: Final[Mapping[AskKind, Mapping[str, Any]]] = {
+    AskKind.ROOTS: {"listChanged": True},
+    AskKind.ELICITATION: {"form": {}},
+}
+"""What a handshake says of a kind. It is said once for all clients, so it is what the most of them can do."""
 log = structlog.get_logger("mcpguard.upstreams")
-
-
-class Lost(GuardError):
-    """The connection has to be made anew. Says why."""
-
-
-@dataclass(frozen=True, slots=True)
-class Surroundings:
-    """What every supervisor works with. `us` is what we call ourselves."""
-
-    settings: Upstreams
-    clock: Clock
-    jitter: Jitter
-    reach: Reach
-    tell: Callable[[News], None]
-    us: Mapping[str, Any]
 
 
 class Supervisor:
@@ -75,12 +52,12 @@ class Supervisor:
         self._around = around
         self._settings = around.settings
         self._clock = around.clock
-        self._backoff = self._growing(self._settings.retry_seconds)
+        self._backoff = around.growing(self._settings.retry_seconds)
         self._connection: Connection | None = None
         self._retired = False
         self._shy = False
-        self._list_changed = anyio.Event()
         self._restart = anyio.Event()
+        self._upkeep = Upkeep(declared.name, around, self.turns, self._complain)
 
     @property
     def connection(self) -> Connection | None:
@@ -90,6 +67,10 @@ class Supervisor:
     def restart(self) -> None:
         """Connect anew. While it waits for its next attempt it goes on waiting."""
         self._restart.set()
+
+    def roots_changed(self) -> None:
+        """Somebody who uses this server has other roots now."""
+        self._upkeep.roots_changed()
 
     def retire(self) -> None:
         """From this moment on no call reaches the server; its connection is about to be ended."""
@@ -128,7 +109,7 @@ class Supervisor:
 
     async def _connected(self, connecting: anyio.CancelScope) -> None:
         """Connect, in the time that `connecting` gives, and stay connected until somebody asks for a restart."""
-        switchboard = Switchboard(self._note_change)
+        switchboard = Switchboard(self._upkeep.lists_changed)
         name = self.declared.name
         async with (
             self._around.reach(self.declared, switchboard) as conversation,
@@ -137,14 +118,15 @@ class Supervisor:
             tasks.start_soon(_converse, conversation, name=f"conversation with {name}")
             connection = await self._agreed(conversation, switchboard)
             if connection.tells:  # asked for before the first listing, so that nothing changes unheard after it
-                tasks.start_soon(self._listen, connection, name=f"news of {name}")
+                tasks.start_soon(self._upkeep.listen, connection, name=f"news of {name}")
                 await checkpoint()
-            await self._list(connection)
+            await self._upkeep.list(connection)
             connecting.deadline = math.inf
             began = self._clock.monotonic()
             self._use(connection)
-            tasks.start_soon(self._check, connection, name=f"health of {name}")
-            tasks.start_soon(self._keep_listed, connection, name=f"listing of {name}")
+            tasks.start_soon(self._upkeep.check, connection, name=f"health of {name}")
+            tasks.start_soon(self._upkeep.keep_listed, connection, name=f"listing of {name}")
+            tasks.start_soon(self._upkeep.tell_of_roots, connection, name=f"roots for {name}")
             try:
                 await self._restart.wait()
             finally:
@@ -155,10 +137,15 @@ class Supervisor:
 
     async def _agreed(self, conversation: Conversation, switchboard: Switchboard) -> Connection:
         us, declared = self._around.us, self.declared
+        may_ask = self._around.may_ask(declared.name)
         era = Era.LEGACY if self._shy and declared.era is Era.AUTO else declared.era
-        greeting = await negotiate(conversation, us, era, self._settings.probe_seconds)
-        in_headers = declared.launch.transport is Transport.HTTP
-        return Connection(conversation, switchboard, greeting, us, in_headers=in_headers)
+        said = Us(us, {kind.value: dict(_SAID.get(kind, {})) for kind in sorted(may_ask)})
+        greeting = await negotiate(conversation, said, era, self._settings.probe_seconds)
+        over_http = declared.launch.transport is Transport.HTTP
+        # Nothing on a stream says for which of our calls a server asks. With one at a time it is that one.
+        one_at_a_time = greeting.era is Era.LEGACY and not over_http and bool(may_ask)
+        self.turns.limit(1 if one_at_a_time else self._settings.concurrency)
+        return Connection(conversation, switchboard, greeting, us, in_headers=over_http)
 
     def _use(self, connection: Connection) -> None:
         self._connection = connection
@@ -167,82 +154,15 @@ class Supervisor:
             ConnectionState.READY, error="", attempts=0, protocol=greeting.version, server=_called(greeting.server)
         )
 
-    async def _check(self, connection: Connection) -> None:
-        """Ask for a sign of life from time to time. Raises what shows that there is none."""
-        seconds = self._settings.health_timeout
-        while True:
-            await self._clock.sleep(self._settings.health_seconds)
-            if self.turns.taken:
-                continue
-            try:
-                with anyio.fail_after(seconds):
-                    await connection.is_there()
-            except ServerError as error:
-                if status(error) in _NOBODY_THERE:
-                    raise
-            except TimeoutError:
-                raise Lost(f"it gave no sign of life within {seconds:g} seconds") from None
-
-    async def _listen(self, connection: Connection) -> None:
-        """Be told of changes. Whenever that was interrupted, something may have changed unheard."""
-        pauses = self._growing(RELIST_SECONDS)
-        while True:
-            began = self._clock.monotonic()
-            try:
-                await connection.listen()
-            except ServerError as error:
-                if error.error.get("code") == METHOD_NOT_FOUND:
-                    return
-                log.debug("upstream.unheard", server=self.declared.name, why=sentence(error))
-            except TransportEnded as error:
-                log.debug("upstream.unheard", server=self.declared.name, why=str(error))
-            if self._clock.monotonic() - began >= self._settings.retry_most_seconds:
-                pauses.reset()
-            await self._clock.sleep(pauses.next())
-            self._note_change()
-
-    async def _keep_listed(self, connection: Connection) -> None:
-        """List again when the server says that something changed."""
-        seconds, most = self._settings.connect_seconds, self._settings.retry_most_seconds
-        failing, pause = self._growing(RELIST_SECONDS), RELIST_SECONDS
-        while True:
-            await self._list_changed.wait()
-            await self._clock.sleep(pause)
-            began = self._clock.monotonic()
-            try:
-                with anyio.fail_after(seconds):
-                    await self._list(connection)
-            except (GuardError, TimeoutError) as error:
-                why = sentence(error) if isinstance(error, GuardError) else f"it took more than {seconds:g} seconds"
-                self._complain(f"what it offers could not be listed again: {why}")
-                self._list_changed.set()
-                pause = failing.next()
-            else:
-                self._complain("")
-                failing.reset()
-                pause = max(RELIST_SECONDS, min(RELIST_SHARE * (self._clock.monotonic() - began), most))
-
-    async def _list(self, connection: Connection) -> None:
-        settings = self._settings
-        self._list_changed = anyio.Event()  # what changes from here on is listed again
-        bounds = ListingBounds(settings.list_pages, settings.list_entries, settings.message_bytes)
-        self._around.tell(Listed(self.declared.name, await connection.listed(bounds)))
-
     async def _pause(self, ended: BaseException) -> None:
         seconds = self._backoff.next()
-        wants_credentials = isinstance(ended, ServerError) and status(ended) == _UNAUTHORIZED
+        wants_credentials = isinstance(ended, ServerError) and status(ended) == UNAUTHORIZED
         self._stand(
             ConnectionState.AUTHENTICATING if wants_credentials else ConnectionState.ERROR,
             error=_fit(sentence(ended)),
             next_try=self._clock.now() + round(seconds * 1_000_000),
         )
         await self._clock.sleep(seconds)
-
-    def _growing(self, first: float) -> Backoff:
-        return Backoff(first, self._settings.retry_most_seconds, self._around.jitter)
-
-    def _note_change(self) -> None:
-        self._list_changed.set()
 
     def _complain(self, error: str) -> None:
         """Something is wrong, or no longer, with a server that is ready all the same."""

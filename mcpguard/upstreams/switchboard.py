@@ -3,30 +3,28 @@
 Rules kept here:
 1. Progress reaches the call whose token it names, and no other; the token is ours, so no server can guess another's.
 2. What belongs to a call reaches that call's client. Where it cannot be known to which call it belongs, nobody gets it.
-3. A request of a server is refused unless it asks whether we are there.
+3. A request of a server is refused unless it asks whether we are there, or asks something of the client whose call it
+   is known to be working on; whether that client is asked is decided there.
 """
 
-import secrets
-from collections.abc import Callable
-from dataclasses import dataclass, field
-from typing import Any
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any, Final
+
+import structlog
 
 from mcpguard.codec.envelope import PROGRESS
+from mcpguard.domain.asks import KINDS, Ask, Declined
 from mcpguard.domain.counterpart import Counterpart
 from mcpguard.domain.reasons import Reason
-from mcpguard.upstreams.conversation import METHOD_NOT_FOUND, Origin, Params, Refused
+from mcpguard.upstreams.conversation import INTERNAL_ERROR, METHOD_NOT_FOUND, Origin, Params, Refused
+from mcpguard.upstreams.inflight import InFlight
 
-DENIED = -31010
-_SERVERS_ASK = frozenset({"roots/list", "sampling/createMessage", "elicitation/create"})
+DENIED: Final = -31010
 _LIST_CHANGED = frozenset(f"notifications/{kind}/list_changed" for kind in ("tools", "resources", "prompts"))
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class InFlight:
-    """A call that a server is working on."""
-
-    counterpart: Counterpart
-    token: str = field(default_factory=lambda: secrets.token_urlsafe(12))
+_CODES = {Reason.CLIENT_UNABLE: METHOD_NOT_FOUND, Reason.CLIENT_UNANSWERED: INTERNAL_ERROR}
+_NAMELESS = ""
+log = structlog.get_logger("mcpguard.upstreams")
 
 
 class Switchboard:
@@ -36,13 +34,17 @@ class Switchboard:
         self._on_list_changed = on_list_changed
         self._calls: dict[str, InFlight] = {}
 
-    def begin(self, counterpart: Counterpart) -> InFlight:
-        call = InFlight(counterpart)
+    @contextmanager
+    def in_flight(self, counterpart: Counterpart, seconds: float) -> Iterator[InFlight]:
+        """The server works on a call, for that long at most; the block is left when the time is over."""
+        call = InFlight(counterpart, seconds)
         self._calls[call.token] = call
-        return call
-
-    def end(self, call: InFlight) -> None:
-        self._calls.pop(call.token, None)
+        try:
+            with call.limit:
+                yield call
+        finally:
+            del self._calls[call.token]
+            call.end()
 
     def told(self, method: str, params: Params, origin: Origin | None) -> None:
         """A notification."""
@@ -50,16 +52,26 @@ class Switchboard:
             self._on_list_changed()
         elif method == "notifications/progress":
             self._progress(params or {})
-        elif method == "notifications/message" and isinstance(origin, InFlight) and origin.token in self._calls:
-            origin.counterpart.log(params or {})
+        elif method == "notifications/message" and (call := self._running(origin)) is not None:
+            call.counterpart.log(params or {})
 
-    async def asked(self, method: str, _params: Params, _origin: Origin | None) -> dict[str, Any]:
+    async def asked(self, method: str, params: Params, origin: Origin | None) -> dict[str, Any]:
         """A request."""
         if method == "ping":
             return {}
-        if method in _SERVERS_ASK:
-            raise Refused(DENIED, Reason.UPSTREAM_REQUEST_DENIED.sentence)
-        raise Refused(METHOD_NOT_FOUND, "there is no such method here")
+        if method not in KINDS:
+            raise Refused({"code": METHOD_NOT_FOUND, "message": "there is no such method here"})
+        if (call := self._running(origin)) is None:
+            log.debug("upstream.unattributed", method=method)
+            raise Refused({"code": DENIED, "message": "it cannot be told whose call this is asked for"})
+        try:
+            return (await call.ask({_NAMELESS: Ask(method, params or {})}))[_NAMELESS]
+        except Declined as declined:
+            code = _CODES.get(declined.reason, DENIED)
+            raise Refused(declined.error or {"code": code, "message": str(declined)}) from declined
+
+    def _running(self, origin: Origin | None) -> InFlight | None:
+        return origin if isinstance(origin, InFlight) and origin.token in self._calls else None
 
     def _progress(self, params: dict[str, Any]) -> None:
         token = params.get(PROGRESS)

@@ -19,18 +19,19 @@ class Turns:
     """
 
     def __init__(self, places: int, line: int) -> None:
-        self._places = places
-        self._free = places
+        self.taken = 0
+        self.places = places
         self._longest = line
         self._line: deque[anyio.Event] = deque()
 
-    @property
-    def taken(self) -> int:
-        return self._places - self._free
+    def limit(self, places: int) -> None:
+        """From now on there are so many. Nobody is sent away; who finds none waits."""
+        self.places = places
+        self._call_in()
 
     async def __aenter__(self) -> None:
-        if self._free > 0 and not self._line:
-            self._free -= 1
+        if self.taken < self.places and not self._line:
+            self.taken += 1
             return
         if len(self._line) >= self._longest:
             raise Busy(f"{len(self._line)} calls wait for this server already")
@@ -56,7 +57,10 @@ class Turns:
             self._line.remove(called)
 
     def _give_back(self) -> None:
-        if self._line:
+        self.taken -= 1
+        self._call_in()
+
+    def _call_in(self) -> None:
+        while self._line and self.taken < self.places:
+            self.taken += 1
             self._line.popleft().set()
-        else:
-            self._free += 1

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from mcpguard.domain.asks import AskKind
 from mcpguard.domain.launches import Declared, StdioLaunch
 from tests.conformance.fixture import face
 from tests.conformance.runner import REQUIREMENTS, required, run_clients, run_suite
@@ -25,26 +26,10 @@ STDIO = Declared(
 
 ASKS_THE_CLIENT = {
     "2025-11-25": {
-        "elicitation-sep1034-defaults",
-        "elicitation-sep1330-enums",
         "resources-subscribe",
         "resources-unsubscribe",
-        "tools-call-elicitation",
-        "tools-call-sampling",
     },
-    "2026-07-28": {
-        "input-required-result-basic-elicitation",
-        "input-required-result-basic-list-roots",
-        "input-required-result-basic-sampling",
-        "input-required-result-capability-check",
-        "input-required-result-multi-round",
-        "input-required-result-multiple-input-requests",
-        "input-required-result-non-tool-request",
-        "input-required-result-request-state",
-        "input-required-result-result-type",
-        "input-required-result-tampered-state",
-        "server-stateless",
-    },
+    "2026-07-28": set(),
 }
 """Server scenarios that wait for reverse requests and for subscriptions to resources."""
 
@@ -61,6 +46,8 @@ CLIENTS = {
 }
 """Client scenarios that apply."""
 
+PERMITTED = [f"fixture:{kind}" for kind in AskKind]
+
 NOT_OURS = {"elicitation-sep1034-client-defaults", "sep-2322-client-request-state"}
 """Client scenarios in which the client is asked for something, which is refused."""
 
@@ -70,7 +57,7 @@ NOT_OURS = {"elicitation-sep1034-client-defaults", "sep-2322-client-request-stat
 async def test_a_server_behind_the_guard(revision: str, transport: str, tmp_path: Path) -> None:
     async with serving_http(face()) as url:
         server = remote("fixture", url) if transport == "http" else STDIO
-        async with gate(tmp_path, server) as guard:
+        async with gate(tmp_path, server, asking__permitted=PERMITTED) as guard:
             await guard.ready("fixture")
             outcome = await run_suite(guard.where.url + "/mcp/only/fixture", revision, _made(tmp_path / "suite"))
     failed = {scenario.name for scenario in outcome.required if not scenario.passed}

@@ -237,4 +237,5 @@ async def test_what_comes_before_the_handshake(tmp_path: Path) -> None:
             ("streams", "version"): 1,
             ("streams", "envelope"): 2,
             ("streams", "parameters"): 1,
+            ("streams", "answer"): 1,
         }

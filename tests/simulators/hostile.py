@@ -142,7 +142,7 @@ def reverse_requests(count: int = 1, method: str = "sampling/createMessage", par
     async def hook(asked: Asked, go_on: "Next") -> Reply:
         said = params if params is not None else {"messages": [], "maxTokens": 1}
         for number in range(count):
-            await asked.say(request(f"reverse-{asked.id}-{number}", method, said))
+            await asked.say(request(f"reverse-{asked.id}-{method}-{number}", method, said))
         return await go_on()
 
     return hook

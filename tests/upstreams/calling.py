@@ -3,7 +3,8 @@
 import anyio
 from anyio.lowlevel import checkpoint
 
-from mcpguard.upstreams.fleet import Overdue, Unreachable
+from mcpguard.upstreams.fleet import Unreachable
+from mcpguard.upstreams.inflight import Overdue
 from mcpguard.upstreams.transports.transport import TransportEnded
 from mcpguard.upstreams.turns import Busy
 from tests.upstreams.flock import Flock

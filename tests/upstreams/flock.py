@@ -14,10 +14,12 @@ import anyio
 from anyio import wait_all_tasks_blocked
 from anyio.lowlevel import checkpoint
 
+from mcpguard.domain.asks import Answers, Ask, AskKind, Asks, Declined
 from mcpguard.domain.connections import Condition, ConnectionState
 from mcpguard.domain.launches import Declared, RemoteLaunch, StdioLaunch, Templates
 from mcpguard.domain.listings import Listing
 from mcpguard.domain.news import Listed, News, Removed, Stood
+from mcpguard.domain.reasons import Reason
 from mcpguard.domain.records import Permit
 from mcpguard.domain.upstreams import Transport
 from mcpguard.settings.model import Upstreams
@@ -25,7 +27,7 @@ from mcpguard.upstreams.conversation import Bounds, Conversation, ServerError
 from mcpguard.upstreams.fleet import Fleet
 from mcpguard.upstreams.peer import Peer
 from mcpguard.upstreams.reach import Reaching
-from mcpguard.upstreams.supervisor import Reach, Surroundings
+from mcpguard.upstreams.surroundings import Reach, Surroundings
 from mcpguard.upstreams.switchboard import Switchboard
 from mcpguard.upstreams.transports.transport import TransportEnded
 from tests.clock import FakeClock
@@ -134,8 +136,13 @@ class Wires:
 class Somebody:
     """Whoever calls, and what they were told meanwhile."""
 
-    def __init__(self, name: str = "agent", *, progress: bool = False, level: str | None = None) -> None:
+    def __init__(
+        self, name: str = "agent", *, progress: bool = False, level: str | None = None, **can: dict[str, Any]
+    ) -> None:
         self.name = name
+        self.capabilities = can
+        self.asked: list[Ask] = []
+        self.answers: dict[str, dict[str, Any]] = {}
         self.wants_progress = progress
         self.log_level = level
         self.progressed: list[Mapping[str, Any]] = []
@@ -147,6 +154,13 @@ class Somebody:
     def log(self, params: Mapping[str, Any]) -> None:
         self.logged.append(params)
 
+    async def ask(self, asks: Asks) -> Answers:
+        """Answers what it has answers to."""
+        self.asked += asks.values()
+        if not {ask.method for ask in asks.values()} <= self.answers.keys():
+            raise Declined(Reason.UPSTREAM_REQUEST_DENIED)
+        return {name: self.answers[ask.method] for name, ask in asks.items()}
+
 
 class Flock:
     """A fleet that runs, and what a test does with it."""
@@ -156,7 +170,11 @@ class Flock:
         self.news: list[News] = []
         self._reach = reach
         self._told = anyio.Event()
-        self.fleet = Fleet(Surroundings(settings, self.clock, jitter, reach, self._tell, US))
+        self.may_ask: dict[str, frozenset[AskKind]] = {}
+        self.fleet = Fleet(Surroundings(settings, self.clock, jitter, reach, self._tell, US, self._may_ask))
+
+    def _may_ask(self, name: str) -> frozenset[AskKind]:
+        return self.may_ask.get(name, frozenset())
 
     def _tell(self, news: News) -> None:
         self.news.append(news)

@@ -64,7 +64,7 @@ class Talk:
 
     async def asked(self, method: str, params: object, origin: object) -> dict[str, Any]:
         if method == "unknown":
-            raise Refused(METHOD_NOT_FOUND, "no such method")
+            raise Refused({"code": METHOD_NOT_FOUND, "message": "no such method"})
         if method == "unsayable":
             return {"text": "\ud800"}
         await self.answers.wait()

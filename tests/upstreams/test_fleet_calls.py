@@ -7,7 +7,8 @@ import pytest
 from anyio.lowlevel import checkpoint
 
 from mcpguard.domain.launches import Era
-from mcpguard.upstreams.fleet import Overdue, Unreachable
+from mcpguard.upstreams.fleet import Unreachable
+from mcpguard.upstreams.inflight import Overdue
 from mcpguard.upstreams.transports.transport import TransportEnded
 from mcpguard.upstreams.turns import Busy
 from tests.simulators.asked import Asked

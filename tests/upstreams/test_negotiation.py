@@ -8,7 +8,7 @@ import anyio
 import pytest
 
 from mcpguard.domain.launches import Era
-from mcpguard.upstreams.negotiation import negotiate
+from mcpguard.upstreams.negotiation import Us, negotiate
 from mcpguard.upstreams.peer import Peer
 from mcpguard.upstreams.reach import Reaching
 from mcpguard.upstreams.switchboard import Switchboard
@@ -284,7 +284,7 @@ async def test_the_conversation_goes_on_in_what_was_agreed_on(era: str, first: s
             board = Switchboard(lambda: None)
             peer = Recorded(wire, board.asked, board.told)
             tasks.start_soon(peer.run)
-            await negotiate(peer, US, Era.AUTO, 30)
+            await negotiate(peer, Us(US), Era.AUTO, 30)
             tasks.cancel_scope.cancel()
     wire.close()
     assert peer.spoken == spoken

@@ -78,7 +78,7 @@ class Conversation:
 
     async def _asked(self, method: str, params: object, origin: object) -> dict[str, Any]:
         if method == "unknown":
-            raise Refused(METHOD_NOT_FOUND, "no such method")
+            raise Refused({"code": METHOD_NOT_FOUND, "message": "no such method"})
         await self.answers.wait()
         return {"asked": method, "with": params, "for": origin} | self.more
 

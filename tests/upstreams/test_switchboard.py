@@ -1,12 +1,17 @@
 """What a server sends of its own accord reaches the call that it belongs to, or nobody."""
 
 import json
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
 from typing import Any
 
 import anyio
 import pytest
 
+from mcpguard.domain.asks import Declined
+from mcpguard.domain.reasons import Reason
 from mcpguard.upstreams.conversation import METHOD_NOT_FOUND, Origin, Refused
+from mcpguard.upstreams.inflight import InFlight
 from mcpguard.upstreams.switchboard import DENIED, Switchboard
 from tests.simulators.asked import Asked
 from tests.simulators.hostile import on, reverse_requests
@@ -24,6 +29,12 @@ class Noted:
         self.changes = 0
         self.board = Switchboard(self._changed)
 
+    @contextmanager
+    def under_way(self, *callers: Somebody) -> Iterator[list[InFlight]]:
+        """Calls of theirs."""
+        with ExitStack() as stack:
+            yield [stack.enter_context(self.board.in_flight(caller, 60)) for caller in callers]
+
     def _changed(self) -> None:
         self.changes += 1
 
@@ -31,57 +42,54 @@ class Noted:
         self.board.told(f"notifications/{method}", params, origin)
 
 
-def test_progress_reaches_the_call_whose_token_it_names_and_no_other() -> None:
+async def test_progress_reaches_the_call_whose_token_it_names_and_no_other() -> None:
     noted, first, second = Noted(), Somebody(progress=True), Somebody(progress=True)
-    a, b = noted.board.begin(first), noted.board.begin(second)
-    noted.told("progress", {"progressToken": a.token, "progress": 1, "odd": [None]}, b)
+    with noted.under_way(first, second) as (a, b):
+        noted.told("progress", {"progressToken": a.token, "progress": 1, "odd": [None]}, b)
     assert (first.progressed, second.progressed) == ([{"progress": 1, "odd": [None]}], []), "without our token"
 
 
-def test_progress_comes_to_an_end_with_the_call() -> None:
+async def test_progress_comes_to_an_end_with_the_call() -> None:
     noted, somebody = Noted(), Somebody(progress=True)
-    call = noted.board.begin(somebody)
-    noted.board.end(call)
+    with noted.under_way(somebody) as (call,):
+        pass
     noted.told("progress", {"progressToken": call.token, "progress": 1}, call)
-    noted.board.end(call)
     assert somebody.progressed == []
 
 
 @pytest.mark.parametrize("token", [None, 1, 0, "", "1", ["x"], {"x": 1}, True, 1.5])
-def test_a_token_that_is_not_ours_names_nobody(token: Any) -> None:  # noqa: ANN401 - JSON
+async def test_a_token_that_is_not_ours_names_nobody(token: Any) -> None:  # noqa: ANN401 - JSON
     noted, somebody = Noted(), Somebody(progress=True)
-    call = noted.board.begin(somebody)
-    noted.told("progress", {"progressToken": token, "progress": 1}, call)
-    noted.told("progress", {"progress": 1}, call)
-    noted.told("progress", None, call)
+    with noted.under_way(somebody) as (call,):
+        noted.told("progress", {"progressToken": token, "progress": 1}, call)
+        noted.told("progress", {"progress": 1}, call)
+        noted.told("progress", None, call)
     assert somebody.progressed == []
 
 
-def test_tokens_cannot_be_guessed_from_each_other() -> None:
-    noted = Noted()
-    tokens = [noted.board.begin(Somebody()).token for _ in range(1000)]
+async def test_tokens_cannot_be_guessed_from_each_other() -> None:
+    with Noted().under_way(*(Somebody() for _ in range(1000))) as calls:
+        tokens = [call.token for call in calls]
     assert len({token[:8] for token in tokens}) == len(tokens), "nothing of them counts"
     assert all(len(token) >= 16 for token in tokens)
 
 
-def test_a_message_reaches_the_call_on_whose_account_it_came() -> None:
+async def test_a_message_reaches_the_call_on_whose_account_it_came() -> None:
     noted, somebody, other = Noted(), Somebody(), Somebody()
-    call = noted.board.begin(somebody)
-    noted.board.begin(other)
-    noted.told("message", {"level": "info", "data": "said"}, call)
-    noted.told("message", {"level": "info", "data": "whose?"}, None)
-    noted.told("message", {"level": "info", "data": "whose?"}, "not a call")
-    noted.board.end(call)
+    with noted.under_way(somebody, other) as (call, _):
+        noted.told("message", {"level": "info", "data": "said"}, call)
+        noted.told("message", {"level": "info", "data": "whose?"}, None)
+        noted.told("message", {"level": "info", "data": "whose?"}, "not a call")
     noted.told("message", {"level": "info", "data": "too late"}, call)
     assert somebody.logged == [{"level": "info", "data": "said"}]
     assert other.logged == []
 
 
-def test_a_call_of_another_connection_is_nobody_here() -> None:
+async def test_a_call_of_another_connection_is_nobody_here() -> None:
     noted, other, somebody = Noted(), Noted(), Somebody(progress=True)
-    call = other.board.begin(somebody)
-    noted.told("message", {"data": "x"}, call)
-    noted.told("progress", {"progressToken": call.token}, call)
+    with other.under_way(somebody) as (call,):
+        noted.told("message", {"data": "x"}, call)
+        noted.told("progress", {"progressToken": call.token}, call)
     assert (somebody.logged, somebody.progressed) == ([], [])
 
 
@@ -95,10 +103,10 @@ def test_that_a_list_has_changed_is_noted(kind: str) -> None:
 @pytest.mark.parametrize(
     "method", ["roots/list_changed", "list_changed", "resources/updated", "cancelled", "initialized", "unknown", ""]
 )
-def test_everything_else_is_dropped(method: str) -> None:
+async def test_everything_else_is_dropped(method: str) -> None:
     noted, somebody = Noted(), Somebody(progress=True)
-    call = noted.board.begin(somebody)
-    noted.told(method, {"progressToken": call.token, "requestId": 1}, call)
+    with noted.under_way(somebody) as (call,):
+        noted.told(method, {"progressToken": call.token, "requestId": 1}, call)
     assert (noted.changes, somebody.logged, somebody.progressed) == (0, [], [])
 
 
@@ -108,10 +116,10 @@ async def test_a_server_may_ask_whether_we_are_there_and_nothing_else() -> None:
     for method in ("roots/list", "sampling/createMessage", "elicitation/create"):
         with pytest.raises(Refused) as refused:
             await board.asked(method, {}, None)
-        assert (refused.value.code, DENIED) == (DENIED, -31010)
+        assert (refused.value.error["code"], DENIED) == (DENIED, -31010)
     with pytest.raises(Refused) as refused:
         await board.asked("tools/call", {"name": "x"}, None)
-    assert refused.value.code == METHOD_NOT_FOUND
+    assert refused.value.error["code"] == METHOD_NOT_FOUND
 
 
 # The same with a server at the other end.
@@ -146,16 +154,16 @@ async def test_a_flood_of_questions_is_refused_and_other_calls_are_answered(era:
     assert not [each for each in answers(kept) if "result" in each]
 
 
-async def test_a_modern_server_that_answers_with_a_question_is_refused() -> None:
+async def test_a_modern_server_whose_question_is_refused_is_not_asked_again() -> None:
     script = Script("modern")
     said = {"resultType": "input_required", "inputRequests": {"who": {"method": "elicitation/create", "params": {}}}}
     script.tool("nosy", {**said, "content": [{"type": "text", "text": "and a result"}]})
     async with flock({"a": script}) as kept:
         await kept.ready("a")
-        error = await kept.failed("a", "nosy")
-        assert error["code"] == DENIED
-        assert "inputRequests" not in error
-        assert len(script.called("tools/call")) == 1, "it is not asked again"
+        with pytest.raises(Declined) as declined:
+            await kept.call("a", "nosy")
+        assert declined.value.reason is Reason.UPSTREAM_REQUEST_DENIED
+        assert len(script.called("tools/call")) == 1
 
 
 @pytest.mark.parametrize("era", ["legacy", "modern"])

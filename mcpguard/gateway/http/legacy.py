@@ -1,6 +1,7 @@
 """Clients that begin with a handshake (revisions up to 2025-11-25): a session, and requests within it.
 
-A client that leaves has not taken its request back; only `notifications/cancelled` does that.
+A client that leaves has not taken its request back; only `notifications/cancelled` does that. But it cannot be asked
+anything any more.
 """
 
 import anyio
@@ -18,18 +19,18 @@ from mcpguard.codec.messages import (
 )
 from mcpguard.domain.callers import Caller
 from mcpguard.domain.launches import Era
-from mcpguard.gateway.clients import NETWORK, Client, Exchange
+from mcpguard.gateway.clients import NETWORK, Client
+from mcpguard.gateway.exchange import Exchange, Say
 from mcpguard.gateway.faces.face import Face
 from mcpguard.gateway.http.plain import Patience, Turned, give, header
-from mcpguard.gateway.http.reply import KEEP_ALIVE, STREAM, Say, reply
+from mcpguard.gateway.http.reply import KEEP_ALIVE, STREAM, reply
 from mcpguard.gateway.http.sessions import Session, Sessions
 from mcpguard.gateway.methods import Methods
 from mcpguard.gateway.outbox import Outbox
-from mcpguard.gateway.wire import REFUSED
+from mcpguard.gateway.wire import CANCELLED, REFUSED
 
 SESSION = b"mcp-session-id"
 VERSION = b"mcp-protocol-version"
-CANCELLED = -32800
 
 
 class Legacy:
@@ -54,7 +55,12 @@ class Legacy:
             case Notification("notifications/cancelled", params):
                 session.cancel((params or {}).get("requestId"))
                 await give(send, 202)
-            case Notification() | Result() | Failure():
+            case Result() | Failure():
+                if not session.questions.answered(message):
+                    self._methods.unasked(session.client)
+                await give(send, 202)
+            case Notification(method):
+                self._methods.told(session.client, method)
                 await give(send, 202)
 
     def session(self, caller: Caller, face: Face, scope: Scope) -> Session:
@@ -104,14 +110,15 @@ class Legacy:
         if len(session.calls) >= self._most_calls:
             raise Turned(429, REFUSED, "too many requests are in progress in this session", "too many requests")
 
+        line = session.questions.line()
+
         async def work(say: Say) -> tuple[int, bytes]:
             answer: Result | Failure = Failure(request.id, {"code": CANCELLED, "message": "the request was cancelled"})
             with self._sessions.calling(session, request.id):
-                answer = await self._methods.reply(Exchange(session.client, request, say), request)
+                answer = await self._methods.reply(Exchange(session.client, request, say, line), request)
             return 200, write(answer)
 
-        named = (_named(session),)
-        await reply(receive, send, work, named, leaving_cancels=False, quiet=self._patience.quiet)
+        await reply(receive, send, work, (_named(session),), left=line.lose, quiet=self._patience.quiet)
 
 
 def _named(session: Session) -> tuple[bytes, bytes]:

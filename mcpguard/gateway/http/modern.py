@@ -13,13 +13,15 @@ from mcp.shared.inbound import (
 )
 from starlette.types import Receive, Scope, Send
 
+from mcpguard.codec import envelope
 from mcpguard.codec.messages import INVALID_REQUEST, Failure, Message, Notification, Request, write
 from mcpguard.domain.callers import Caller
 from mcpguard.domain.launches import Era
-from mcpguard.gateway.clients import NETWORK, Client, Exchange, client_name
+from mcpguard.gateway.clients import NETWORK, Client, can_do, client_name
+from mcpguard.gateway.exchange import Exchange, Say
 from mcpguard.gateway.faces.face import Face
 from mcpguard.gateway.http.plain import HEADER_MISMATCH, Patience, Turned, give, header
-from mcpguard.gateway.http.reply import Say, reply
+from mcpguard.gateway.http.reply import reply
 from mcpguard.gateway.methods import Methods
 
 VERSION = b"mcp-protocol-version"
@@ -56,7 +58,8 @@ class Modern:
         route = classify_inbound_request(body, headers=dict(pairs))
         if isinstance(route, InboundLadderRejection):
             raise _turned(route)
-        return Client(NETWORK, caller, face, Era.MODERN, route.protocol_version, client_name(route.client_info))
+        name, can = client_name(route.client_info), can_do(envelope.meta(request.params).get(envelope.CAPABILITIES))
+        return Client(NETWORK, caller, face, Era.MODERN, route.protocol_version, name, can)
 
     def _check_mirrored(self, request: Request, client: Client, scope: Scope) -> None:
         """What a header repeats of the arguments must be what the arguments say."""
@@ -80,7 +83,7 @@ class Modern:
             status = ERROR_CODE_HTTP_STATUS.get(answer.error["code"], 200) if isinstance(answer, Failure) else 200
             return status, write(answer)
 
-        await reply(receive, send, work, (), leaving_cancels=True, quiet=self._patience.quiet)
+        await reply(receive, send, work, (), left=None, quiet=self._patience.quiet)
 
 
 def _turned(rejection: InboundLadderRejection) -> Turned:

@@ -15,7 +15,8 @@ import anyio
 from anyio.abc import TaskGroup
 from starlette.types import Receive, Send
 
-from mcpguard.codec.messages import Notification, write
+from mcpguard.codec.messages import Notification, Request, write
+from mcpguard.gateway.exchange import Say
 from mcpguard.gateway.http.plain import Headers, give
 from mcpguard.gateway.outbox import Outbox
 
@@ -26,7 +27,6 @@ STREAM = (
 )
 KEEP_ALIVE = b": \n\n"
 PROMPT_SECONDS = 0.02
-Say = Callable[[Notification], None]
 Work = Callable[[Say], Awaitable[tuple[int, bytes]]]
 
 
@@ -36,13 +36,16 @@ def event(message: bytes) -> bytes:
 
 
 async def reply(
-    receive: Receive, send: Send, work: Work, headers: Headers, *, leaving_cancels: bool, quiet: float
+    receive: Receive, send: Send, work: Work, headers: Headers, *, left: Callable[[], None] | None, quiet: float
 ) -> None:
-    """Do the work and answer with the status and the message that it returns."""
+    """Do the work and answer with the status and the message that it returns.
+
+    `left` is called when the client leaves before; without it, that cancels the work.
+    """
     async with anyio.create_task_group() as tasks:
         answer = _Answer(send, tuple(headers), tasks)
-        scope = tasks.cancel_scope if leaving_cancels else None
-        watch = partial(tasks.start_soon, _watch, receive, answer, scope, quiet, name="whether a client leaves")
+        leave = left or tasks.cancel_scope.cancel
+        watch = partial(tasks.start_soon, _watch, receive, answer, leave, quiet, name="whether a client leaves")
         later = asyncio.get_running_loop().call_later(PROMPT_SECONDS, watch)
         try:
             await answer.finish(*await work(answer.say))
@@ -51,13 +54,12 @@ async def reply(
         tasks.cancel_scope.cancel()
 
 
-async def _watch(receive: Receive, answer: "_Answer", scope: anyio.CancelScope | None, seconds: float) -> None:
+async def _watch(receive: Receive, answer: "_Answer", leave: Callable[[], None], seconds: float) -> None:
     """Notice that the client leaves, and that nothing was said for long."""
     while True:
         with anyio.move_on_after(seconds) as quiet:
             if (await receive())["type"] == "http.disconnect":
-                if scope is not None:
-                    scope.cancel()
+                leave()
                 return
         if quiet.cancelled_caught:
             answer.keep_alive()
@@ -71,8 +73,11 @@ class _Answer:
         self._outbox: Outbox | None = None
         self._sent = anyio.Event()
 
-    def say(self, notification: Notification) -> None:
-        self._stream().put(event(write(notification)))
+    def say(self, said: Notification | Request) -> None:
+        if isinstance(said, Request):
+            self._stream().add(event(write(said)))  # somebody waits for the answer to it
+        else:
+            self._stream().put(event(write(said)))
 
     def keep_alive(self) -> None:
         self._stream().put(KEEP_ALIVE)

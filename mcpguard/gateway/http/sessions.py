@@ -21,6 +21,7 @@ from mcpguard.gateway.http.plain import Turned
 from mcpguard.gateway.http.reply import event
 from mcpguard.gateway.news import For
 from mcpguard.gateway.outbox import Outbox
+from mcpguard.gateway.questions import Questions
 
 
 @dataclass(slots=True, eq=False)
@@ -32,6 +33,7 @@ class Session:
     used: float
     calls: dict[Id, anyio.CancelScope] = field(default_factory=dict)
     stream: Outbox | None = None
+    questions: Questions = field(default_factory=Questions)
 
     @property
     def idle(self) -> bool:

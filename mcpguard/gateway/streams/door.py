@@ -10,6 +10,7 @@ Only the guard's own account can connect; without a token its clients are anonym
 
 import json
 from contextlib import suppress
+from secrets import token_urlsafe
 
 import anyio
 import structlog
@@ -111,6 +112,7 @@ class Streams:
             await talk.run()
         finally:
             self._talks.discard(talk)
+            self._methods.parking.leave(client.session)
             self.used = self._clock.monotonic()
 
     def _count(self, why: str) -> None:
@@ -127,7 +129,7 @@ class Streams:
         match hello:
             case {"mcpguard": 1, "face": str(face), "only": None | str() as only, "token": None | str() as token}:
                 caller = caller_of_token(token, self._guard.callers)
-                return Client(STREAMS, caller, self._face(face, only, caller), Era.LEGACY)
+                return Client(STREAMS, caller, self._face(face, only, caller), Era.LEGACY, session=token_urlsafe(16))
             case _:
                 raise NotWelcome("the first line must say which face is wanted")
 

@@ -30,10 +30,12 @@ from mcpguard.codec.messages import (
     write,
 )
 from mcpguard.domain.launches import Era
-from mcpguard.gateway.clients import STREAMS, Client, Exchange, client_name
+from mcpguard.gateway.clients import STREAMS, Client, can_do, client_name
+from mcpguard.gateway.exchange import Exchange
 from mcpguard.gateway.methods import Methods
 from mcpguard.gateway.news import For
 from mcpguard.gateway.outbox import Outbox
+from mcpguard.gateway.questions import Questions
 from mcpguard.gateway.reading import Reader
 from mcpguard.gateway.wire import INVALID_PARAMS, METHOD_NOT_FOUND, REFUSED, Rejected
 from mcpguard.settings.model import Limits
@@ -66,6 +68,8 @@ class Talk:
         self._era: Era | None = None
         self._outbox = Outbox()
         self._calls: dict[Id, anyio.CancelScope] = {}
+        self._questions = Questions()
+        self._line = self._questions.line()
 
     def tell(self, news: For) -> None:
         """News that belongs to no request. Only a client that began with a handshake expects any."""
@@ -79,6 +83,7 @@ class Talk:
             tasks.start_soon(self._write, name="writing to a stream")
             async with anyio.create_task_group() as requests:
                 await self._listen(requests)
+                self._line.lose()
             self._outbox.close()
 
     async def _listen(self, requests: TaskGroup) -> None:
@@ -107,8 +112,11 @@ class Talk:
                 await self._take_request(message, requests)
             case Notification("notifications/cancelled", params):
                 self._cancel(params or {})
-            case _:
-                return
+            case Notification(method):
+                self._methods.told(self._client, method)
+            case Result() | Failure():
+                if not self._questions.answered(message):
+                    self._methods.unasked(self._client)
 
     async def _take_request(self, request: Request, requests: TaskGroup) -> None:
         try:
@@ -163,13 +171,14 @@ class Talk:
         if version not in envelope.MODERN:
             raise _unsupported("this revision of the protocol is not spoken here", version)
         self._era = Era.MODERN
-        name = client_name(said.get(envelope.CLIENT))
-        return Client(STREAMS, self._client.caller, self._client.face, Era.MODERN, version, name)
+        name, can = client_name(said.get(envelope.CLIENT)), can_do(said.get(envelope.CAPABILITIES))
+        mine = self._client
+        return Client(STREAMS, mine.caller, mine.face, Era.MODERN, version, name, can, mine.session)
 
     async def _answer(self, request: Request, client: Client) -> None:
         try:
             with self._calls[request.id]:
-                exchange = Exchange(client, request, self._say)
+                exchange = Exchange(client, request, self._say, self._line)
                 answer = await self._methods.reply(exchange, request)
                 self._send(answer)
         finally:
@@ -181,8 +190,11 @@ class Talk:
         if scope is not None:
             scope.cancel()
 
-    def _say(self, notification: Notification) -> None:
-        self._outbox.put(write(notification) + b"\n")
+    def _say(self, said: Notification | Request) -> None:
+        if isinstance(said, Request):
+            self._send(said)  # somebody waits for the answer to it
+        else:
+            self._outbox.put(write(said) + b"\n")
 
     def _send(self, message: Message) -> None:
         self._outbox.add(write(message) + b"\n")

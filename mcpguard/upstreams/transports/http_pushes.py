@@ -70,6 +70,8 @@ class Pushes:
                 if asked.id and message.id in (asked.id, None):
                     return message
                 self._counts.late += 1
+            case Notification("notifications/cancelled", params):
+                self._serving.taken_back(params)
             case Notification(method, params):
                 self._on_notification(method, params, asked.origin)
             case Request():

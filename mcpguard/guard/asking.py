@@ -1,0 +1,144 @@
+"""The client of one call, as the server that works on it gets to see it.
+
+Rules kept here:
+1. A client is asked only what a person permitted this server to ask, and only what it says that it can be asked.
+2. What is asked, and that it was answered, is recorded under the call's entry: the question before the client sees it,
+   the answer before the server does. What cannot be recorded is not asked.
+3. Before an answer goes back the call is judged again, with the same arguments: much may have changed meanwhile.
+4. A call has only so many questions, of a bounded size, and a client only so much time for them. What is refused counts
+   too, so that no server can fill the ledger.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from itertools import islice
+from typing import TYPE_CHECKING, Any
+
+import anyio
+
+from mcpguard.codec.messages import dumps
+from mcpguard.domain.asks import Answers, Ask, AskKind, Asks, Capabilities, Declined
+from mcpguard.domain.bodies import Body
+from mcpguard.domain.counterpart import Counterpart
+from mcpguard.domain.errors import LedgerUnavailable
+from mcpguard.domain.reasons import Reason
+from mcpguard.domain.records import RecordKind
+from mcpguard.ledger.digests import Digests
+from mcpguard.ledger.ledger import Ledger
+from mcpguard.policy.asks import objection, offered, passed_on
+from mcpguard.settings.model import Asking as Limits
+
+if TYPE_CHECKING:
+    from mcpguard.codec.canonical import Scalar
+
+_ACTIONS = frozenset({"accept", "decline", "cancel"})
+
+
+@dataclass(frozen=True, slots=True)
+class Desk:
+    """What is needed to ask anybody anything."""
+
+    ledger: Ledger
+    digests: Digests
+    limits: Limits
+
+
+class Asking:
+    """The counterpart of one call, with what stands between it and the server."""
+
+    def __init__(
+        self,
+        client: Counterpart,
+        entry: str,
+        permitted: Callable[[], frozenset[AskKind]],
+        objected: Callable[[], Reason | None],
+        desk: Desk,
+    ) -> None:
+        self._client = client
+        self._entry = entry
+        self._permitted = permitted
+        self._objected = objected
+        self._desk = desk
+        self._left = desk.limits.per_call
+
+    @property
+    def name(self) -> str:
+        return self._client.name
+
+    @property
+    def capabilities(self) -> Capabilities:
+        return offered(self._client.capabilities, self._permitted())
+
+    @property
+    def wants_progress(self) -> bool:
+        return self._client.wants_progress
+
+    @property
+    def log_level(self) -> str | None:
+        return self._client.log_level
+
+    def progress(self, params: Mapping[str, Any]) -> None:
+        self._client.progress(params)
+
+    def log(self, params: Mapping[str, Any]) -> None:
+        self._client.log(params)
+
+    async def ask(self, asks: Asks) -> Answers:
+        """What the client answers. Raises Declined, with the reason that is recorded."""
+        try:
+            return await self._ask({name: passed_on(ask) for name, ask in asks.items()})
+        except LedgerUnavailable as error:
+            raise Declined(Reason.LEDGER_UNAVAILABLE) from error
+
+    async def _ask(self, asks: Asks) -> Answers:
+        if self._left < 0:
+            raise Declined(Reason.UPSTREAM_REQUEST_EXCESSIVE)  # recorded when it came to be so
+        self._left -= len(asks)
+        bodies = {name: dumps(ask.params) for name, ask in asks.items()}
+        reason = self._objection(asks, bodies)
+        for name, ask in islice(asks.items(), self._desk.limits.per_call):
+            await self._note(RecordKind.ASKED, ask, self._desk.digests.body(bodies[name]), reason=reason)
+        if reason is not None:
+            raise Declined(reason)
+        answers = await self._answers(asks)
+        for name, ask in asks.items():
+            body = self._desk.digests.body(dumps(answers[name]))
+            await self._note(RecordKind.HEARD, ask, body, action=_action(ask, answers[name]))
+        if (reason := self._objected()) is not None:
+            raise Declined(reason)
+        return answers
+
+    def _objection(self, asks: Asks, bodies: Mapping[str, bytes]) -> Reason | None:
+        permitted, capabilities = self._permitted(), self._client.capabilities
+        for ask in asks.values():
+            if (reason := objection(ask, permitted, capabilities)) is not None:
+                return reason
+        too_large = any(len(body) > self._desk.limits.question_bytes for body in bodies.values())
+        return Reason.UPSTREAM_REQUEST_EXCESSIVE if too_large or self._left < 0 else None
+
+    async def _answers(self, asks: Asks) -> Answers:
+        declined = Declined(Reason.CLIENT_UNANSWERED)
+        with anyio.move_on_after(self._desk.limits.answer_seconds):
+            try:
+                return await self._client.ask(asks)
+            except Declined as error:
+                declined = error
+        for ask in asks.values():
+            await self._note(RecordKind.HEARD, ask, reason=declined.reason)
+        raise declined
+
+    async def _note(
+        self, kind: RecordKind, ask: Ask, body: Body | None = None, *, reason: Reason | None = None, action: str = ""
+    ) -> None:
+        fields: dict[str, Scalar] = {"entry": self._entry, "method": ask.method}
+        if reason is not None:
+            fields["reason"] = reason.value
+        if action:
+            fields["action"] = action
+        await self._desk.ledger.note(kind, fields, body)
+
+
+def _action(ask: Ask, answer: Mapping[str, Any]) -> str:
+    """What a person did with a form."""
+    action = answer.get("action")
+    return action if ask.kind is AskKind.ELICITATION and action in _ACTIONS else ""

@@ -1,0 +1,39 @@
+"""What all upstreams have in common."""
+
+from collections.abc import Callable, Mapping
+from contextlib import AbstractAsyncContextManager
+from dataclasses import dataclass
+from typing import Any
+
+from mcpguard.domain.asks import AskKind
+from mcpguard.domain.clock import Clock
+from mcpguard.domain.errors import GuardError
+from mcpguard.domain.launches import Declared
+from mcpguard.domain.news import News
+from mcpguard.settings.model import Upstreams
+from mcpguard.upstreams.backoff import Backoff, Jitter
+from mcpguard.upstreams.conversation import Conversation
+from mcpguard.upstreams.switchboard import Switchboard
+
+Reach = Callable[[Declared, Switchboard], AbstractAsyncContextManager[Conversation]]
+
+
+class Lost(GuardError):
+    """The connection has to be made anew. Says why."""
+
+
+@dataclass(frozen=True, slots=True)
+class Surroundings:
+    """What every supervisor works with. `us` is what we call ourselves; `may_ask` says what a server may ask for."""
+
+    settings: Upstreams
+    clock: Clock
+    jitter: Jitter
+    reach: Reach
+    tell: Callable[[News], None]
+    us: Mapping[str, Any]
+    may_ask: Callable[[str], frozenset[AskKind]]
+
+    def growing(self, first: float) -> Backoff:
+        """Pauses that get longer, and never too long."""
+        return Backoff(first, self.settings.retry_most_seconds, self.jitter)

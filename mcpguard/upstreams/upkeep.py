@@ -1,0 +1,135 @@
+"""What is asked of a server besides calls, for as long as it is connected.
+
+Rules kept here:
+1. A server that works is not asked for a sign of life: its calls have a time limit of their own.
+2. A server whose list changes is listed again, but never for more than a tenth of the time. Where that fails, what it
+   listed before stays, its calls go on, and it is tried again.
+3. A server that works on one call at a time is asked for nothing else meanwhile: what it then asks belongs to the call.
+4. However often clients say that their roots are others, a server hears of it once a second at most.
+"""
+
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+
+import anyio
+import structlog
+
+from mcpguard.domain.errors import GuardError
+from mcpguard.domain.news import Listed
+from mcpguard.upstreams.complaints import sentence, status
+from mcpguard.upstreams.connection import Connection
+from mcpguard.upstreams.conversation import METHOD_NOT_FOUND, ServerError
+from mcpguard.upstreams.listing import ListingBounds
+from mcpguard.upstreams.surroundings import Lost, Surroundings
+from mcpguard.upstreams.transports.transport import TransportEnded
+from mcpguard.upstreams.turns import Turns
+
+RELIST_SECONDS = 1.0
+RELIST_SHARE = 9
+ROOTS_SECONDS = 1.0
+UNAUTHORIZED = 401
+_NOBODY_THERE = {UNAUTHORIZED, 502, 503, 504}
+"""HTTP statuses that are no sign of life: they come from whoever stands before the server."""
+log = structlog.get_logger("mcpguard.upstreams")
+
+
+class Upkeep:
+    """The upkeep of one server. `complain` takes what is wrong with a server that is ready all the same."""
+
+    def __init__(self, name: str, around: Surroundings, turns: Turns, complain: Callable[[str], None]) -> None:
+        self._name = name
+        self._around = around
+        self._settings = around.settings
+        self._clock = around.clock
+        self._turns = turns
+        self._complain = complain
+        self._list_changed = anyio.Event()
+        self._roots_changed = anyio.Event()
+
+    def lists_changed(self) -> None:
+        """What the server lists is different now."""
+        self._list_changed.set()
+
+    def roots_changed(self) -> None:
+        """A client has other roots now."""
+        self._roots_changed.set()
+
+    async def tell_of_roots(self, connection: Connection) -> None:
+        """Tell the server when a client has other roots."""
+        while True:
+            await self._roots_changed.wait()
+            self._roots_changed = anyio.Event()
+            await connection.roots_changed()
+            await self._clock.sleep(ROOTS_SECONDS)
+
+    async def check(self, connection: Connection) -> None:
+        """Ask for a sign of life from time to time. Raises what shows that there is none."""
+        seconds = self._settings.health_timeout
+        while True:
+            await self._clock.sleep(self._settings.health_seconds)
+            if self._turns.taken:
+                continue
+            try:
+                async with self._between_calls():
+                    with anyio.fail_after(seconds):
+                        await connection.is_there()
+            except ServerError as error:
+                if status(error) in _NOBODY_THERE:
+                    raise
+            except TimeoutError:
+                raise Lost(f"it gave no sign of life within {seconds:g} seconds") from None
+
+    async def listen(self, connection: Connection) -> None:
+        """Be told of changes. Whenever that was interrupted, something may have changed unheard."""
+        pauses = self._around.growing(RELIST_SECONDS)
+        while True:
+            began = self._clock.monotonic()
+            try:
+                await connection.listen()
+            except ServerError as error:
+                if error.error.get("code") == METHOD_NOT_FOUND:
+                    return
+                log.debug("upstream.unheard", server=self._name, why=sentence(error))
+            except TransportEnded as error:
+                log.debug("upstream.unheard", server=self._name, why=str(error))
+            if self._clock.monotonic() - began >= self._settings.retry_most_seconds:
+                pauses.reset()
+            await self._clock.sleep(pauses.next())
+            self.lists_changed()
+
+    async def keep_listed(self, connection: Connection) -> None:
+        """List again when the server says that something changed."""
+        seconds, most = self._settings.connect_seconds, self._settings.retry_most_seconds
+        failing, pause = self._around.growing(RELIST_SECONDS), RELIST_SECONDS
+        while True:
+            await self._list_changed.wait()
+            await self._clock.sleep(pause)
+            began = self._clock.monotonic()
+            try:
+                async with self._between_calls():
+                    with anyio.fail_after(seconds):
+                        await self.list(connection)
+            except (GuardError, TimeoutError) as error:
+                why = sentence(error) if isinstance(error, GuardError) else f"it took more than {seconds:g} seconds"
+                self._complain(f"what it offers could not be listed again: {why}")
+                self._list_changed.set()
+                pause = failing.next()
+            else:
+                self._complain("")
+                failing.reset()
+                pause = max(RELIST_SECONDS, min(RELIST_SHARE * (self._clock.monotonic() - began), most))
+
+    async def list(self, connection: Connection) -> None:
+        settings = self._settings
+        self._list_changed = anyio.Event()  # what changes from here on is listed again
+        bounds = ListingBounds(settings.list_pages, settings.list_entries, settings.message_bytes)
+        self._around.tell(Listed(self._name, await connection.listed(bounds)))
+
+    @asynccontextmanager
+    async def _between_calls(self) -> AsyncIterator[None]:
+        """With a server that works on several calls at once there is no need to wait."""
+        if self._turns.places > 1:
+            yield
+            return
+        async with self._turns:
+            yield
