@@ -11,10 +11,12 @@ import anyio.lowlevel
 from mcpguard.domain.callers import Caller, Scope
 from mcpguard.domain.capabilities import Effect
 from mcpguard.domain.launches import Declared
+from mcpguard.domain.upstreams import Transport
 from mcpguard.guard.callers import EVERYTHING, Callers
 from tests.gate import DIRECT, Gate, gate, process, remote
 from tests.simulators.client import RawClient
 from tests.simulators.over_http import serving_http
+from tests.simulators.over_sse import serving_sse
 from tests.simulators.processes import controlled
 from tests.simulators.script import Script
 
@@ -86,6 +88,9 @@ async def played(
     if over == "http":
         async with serving_http(script) as url:
             yield remote(name, url, **more)
+    elif over == "sse":
+        async with serving_sse(script) as url:
+            yield remote(name, url, Transport.SSE, **more)
     else:
         home = folder / name
         home.mkdir()
