@@ -150,7 +150,7 @@ class Reason(StrEnum):
     )
     UPSTREAM_REQUEST_EXCESSIVE = (
         "upstream:request_excessive",
-        "The server asked the client for more, or more often, than one call may.",
+        "The server asked for more than may be asked of a client in one call, or at once.",
         "Find out what happened by a call that only reads before you do it again; the operator sets the limits.",
     )
     CLIENT_UNABLE = (

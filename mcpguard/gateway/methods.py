@@ -68,7 +68,7 @@ class Methods:
     """Answers requests."""
 
     def __init__(self, guard: Guard) -> None:
-        self.parking = Parking(guard.settings.asking.waiting)
+        self.parking = Parking()
         self._guard = guard
         self._lists = Lists(guard.settings.limits.page)
         self._views = Views()
@@ -141,8 +141,9 @@ class Methods:
         return pinned if pinned is not None and within(client.caller.scope, found) else None
 
     def close(self) -> None:
-        """Answer every request that would otherwise stay open for ever."""
+        """Answer every request that would otherwise stay open for long."""
         self._listening.close()
+        self._guard.calls.stop_asking()
 
     def _seen_by(self, client: Client) -> Catalog:
         return self._views.of(self._guard.catalog, client.caller.scope)

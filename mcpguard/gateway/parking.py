@@ -20,8 +20,7 @@ import anyio
 
 from mcpguard.codec import envelope
 from mcpguard.codec.messages import Failure, Notification, Request, Result
-from mcpguard.domain.asks import Answers, Ask, Asks, Declined
-from mcpguard.domain.reasons import Reason
+from mcpguard.domain.asks import Answers, Ask, Asks
 from mcpguard.gateway.clients import LONGEST_NAME, Client
 from mcpguard.gateway.exchange import Exchange, Say
 from mcpguard.gateway.wire import CANCELLED, US
@@ -46,9 +45,7 @@ class _Question:
 class Parking:
     """All such calls. `run` has to run for as long as anything is answered."""
 
-    def __init__(self, most: int) -> None:
-        self._most = most
-        self._calls: set[_Parked] = set()
+    def __init__(self) -> None:
         self._waiting: dict[str, _Parked] = {}
         self._start: Callable[[_Parked, Work], object] = _nowhere
 
@@ -62,7 +59,6 @@ class Parking:
         """Do the work for a client that may have to be asked something."""
         call = _Parked(self, exchange.client, request)
         self._start(call, work)
-        self._calls.add(call)
         return await call.attend(exchange.say, request)
 
     async def resume(self, exchange: Exchange, request: Request) -> Answer | None:
@@ -86,12 +82,7 @@ class Parking:
         return call.state
 
     def forget(self, call: "_Parked") -> None:
-        self._calls.discard(call)
         self._waiting.pop(call.state, None)
-
-    def has_room(self, client: Client) -> bool:
-        """Whether one more call of this caller may wait."""
-        return sum(call.asking and call.client.caller.id == client.caller.id for call in self._calls) < self._most
 
 
 class _Parked:
@@ -109,10 +100,6 @@ class _Parked:
         self._hears: Say | None = None
         self._stirred = anyio.Event()
         self._answer: Answer | None = None
-
-    @property
-    def asking(self) -> bool:
-        return bool(self._open)
 
     def is_of(self, client: Client, request: Request) -> bool:
         """Whether it is this client's, and the same request."""
@@ -153,9 +140,7 @@ class _Parked:
             self._hears = None
 
     async def ask(self, _say: Say, server: str, asks: Asks) -> Answers:
-        """What the client brings along when it comes back. Raises Declined."""
-        if not self._open and not self._parking.has_room(self.client):
-            raise Declined(Reason.CLIENT_UNANSWERED)
+        """What the client brings along when it comes back."""
         posed = {name: (self._id(server, name), _Question(ask)) for name, ask in asks.items()}
         self._open |= dict(posed.values())
         self._stirred.set()

@@ -10,11 +10,8 @@ Rules kept here:
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from itertools import islice
 from typing import TYPE_CHECKING, Any
-
-import anyio
 
 from mcpguard.codec.messages import dumps
 from mcpguard.domain.asks import Answers, Ask, AskKind, Asks, Capabilities, Declined
@@ -23,24 +20,13 @@ from mcpguard.domain.counterpart import Counterpart
 from mcpguard.domain.errors import LedgerUnavailable
 from mcpguard.domain.reasons import Reason
 from mcpguard.domain.records import RecordKind
-from mcpguard.ledger.digests import Digests
-from mcpguard.ledger.ledger import Ledger
+from mcpguard.guard.desk import Desk
 from mcpguard.policy.asks import objection, offered, passed_on
-from mcpguard.settings.model import Asking as Limits
 
 if TYPE_CHECKING:
     from mcpguard.codec.canonical import Scalar
 
 _ACTIONS = frozenset({"accept", "decline", "cancel"})
-
-
-@dataclass(frozen=True, slots=True)
-class Desk:
-    """What is needed to ask anybody anything."""
-
-    ledger: Ledger
-    digests: Digests
-    limits: Limits
 
 
 class Asking:
@@ -49,12 +35,14 @@ class Asking:
     def __init__(
         self,
         client: Counterpart,
+        caller: str,
         entry: str,
         permitted: Callable[[], frozenset[AskKind]],
         objected: Callable[[], Reason | None],
         desk: Desk,
     ) -> None:
         self._client = client
+        self._caller = caller
         self._entry = entry
         self._permitted = permitted
         self._objected = objected
@@ -117,15 +105,13 @@ class Asking:
         return Reason.UPSTREAM_REQUEST_EXCESSIVE if too_large or self._left < 0 else None
 
     async def _answers(self, asks: Asks) -> Answers:
-        declined = Declined(Reason.CLIENT_UNANSWERED)
-        with anyio.move_on_after(self._desk.limits.answer_seconds):
-            try:
+        try:
+            with self._desk.patience(self._caller):
                 return await self._client.ask(asks)
-            except Declined as error:
-                declined = error
-        for ask in asks.values():
-            await self._note(RecordKind.HEARD, ask, reason=declined.reason)
-        raise declined
+        except Declined as declined:
+            for ask in asks.values():
+                await self._note(RecordKind.HEARD, ask, reason=declined.reason)
+            raise
 
     async def _note(
         self, kind: RecordKind, ask: Ask, body: Body | None = None, *, reason: Reason | None = None, action: str = ""

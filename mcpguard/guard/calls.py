@@ -23,7 +23,8 @@ from mcpguard.domain.outcomes import Outcome, OutcomeKind
 from mcpguard.domain.reasons import Reason
 from mcpguard.domain.records import Opening
 from mcpguard.domain.verdicts import Allow, Deny, Hold
-from mcpguard.guard.asking import Asking, Desk
+from mcpguard.guard.asking import Asking
+from mcpguard.guard.desk import Desk
 from mcpguard.guard.servers import Servers
 from mcpguard.ledger.digests import Digests
 from mcpguard.ledger.entries import Entry
@@ -98,6 +99,10 @@ class Calls:
             return Told(opening.entry, outcome, answer.result, answer.error)
         return Told(opening.entry, outcome)
 
+    def stop_asking(self) -> None:
+        """No client is asked anything any more: the guard is about to stop."""
+        self._desk.close()
+
     def _judged(self, asked: Asked) -> tuple[Judgement, Effect | None]:
         """The verdict as things stand now, and the effect that it rests on."""
         wanted, server = asked.pinned or asked.capability, asked.capability.server
@@ -143,7 +148,7 @@ class Calls:
     async def _send(self, asked: Asked, entry: Entry, counterpart: Counterpart, answer: "_Answer") -> Outcome:
         server = asked.capability.server
         permitted, objected = partial(self._servers.may_ask, server), partial(self._objected, asked)
-        client = Asking(counterpart, entry.id, permitted, objected, self._desk)
+        client = Asking(counterpart, asked.caller.id, entry.id, permitted, objected, self._desk)
         try:
             async with self._fleet.turn(server) as turn:
                 turn.reachable()

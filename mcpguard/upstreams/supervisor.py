@@ -109,7 +109,7 @@ class Supervisor:
 
     async def _connected(self, connecting: anyio.CancelScope) -> None:
         """Connect, in the time that `connecting` gives, and stay connected until somebody asks for a restart."""
-        switchboard = Switchboard(self._upkeep.lists_changed)
+        switchboard = Switchboard(self._upkeep.lists_changed, self.turns)
         name = self.declared.name
         async with (
             self._around.reach(self.declared, switchboard) as conversation,

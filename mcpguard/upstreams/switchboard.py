@@ -19,6 +19,7 @@ from mcpguard.domain.counterpart import Counterpart
 from mcpguard.domain.reasons import Reason
 from mcpguard.upstreams.conversation import INTERNAL_ERROR, METHOD_NOT_FOUND, Origin, Params, Refused
 from mcpguard.upstreams.inflight import InFlight
+from mcpguard.upstreams.turns import Turns
 
 DENIED: Final = -31010
 _LIST_CHANGED = frozenset(f"notifications/{kind}/list_changed" for kind in ("tools", "resources", "prompts"))
@@ -30,14 +31,15 @@ log = structlog.get_logger("mcpguard.upstreams")
 class Switchboard:
     """The incoming side of one connection."""
 
-    def __init__(self, on_list_changed: Callable[[], None]) -> None:
+    def __init__(self, on_list_changed: Callable[[], None], turns: Turns) -> None:
         self._on_list_changed = on_list_changed
+        self._turns = turns
         self._calls: dict[str, InFlight] = {}
 
     @contextmanager
     def in_flight(self, counterpart: Counterpart, seconds: float) -> Iterator[InFlight]:
         """The server works on a call, for that long at most; the block is left when the time is over."""
-        call = InFlight(counterpart, seconds)
+        call = InFlight(counterpart, seconds, self._turns)
         self._calls[call.token] = call
         try:
             with call.limit:

@@ -50,6 +50,20 @@ class Turns:
     ) -> None:
         self._give_back()
 
+    def step_aside(self) -> bool:
+        """Whoever has a place lets others have it for a while, and says `come_back` later; if this returns true.
+
+        Where there is one place only it stays taken: what the server says in the meantime must belong to nobody else.
+        """
+        if self.places == 1:
+            return False
+        self._give_back()
+        return True
+
+    def come_back(self) -> None:
+        """At once, even if that makes one too many for a while."""
+        self.taken += 1
+
     def _leave(self, called: anyio.Event) -> None:
         if called.is_set():
             self._give_back()  # the place was ours by now

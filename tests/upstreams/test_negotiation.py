@@ -12,6 +12,7 @@ from mcpguard.upstreams.negotiation import Us, negotiate
 from mcpguard.upstreams.peer import Peer
 from mcpguard.upstreams.reach import Reaching
 from mcpguard.upstreams.switchboard import Switchboard
+from mcpguard.upstreams.turns import Turns
 from tests.simulators.asked import Asked, Reply
 from tests.simulators.hostile import never, on, once
 from tests.simulators.over_http import HttpFace, serving_http
@@ -281,7 +282,7 @@ async def test_the_conversation_goes_on_in_what_was_agreed_on(era: str, first: s
     async with anyio.create_task_group() as tasks:
         with Spoken(script, tasks, wire.say, wire.cut) as played:
             wire.played_by(played)
-            board = Switchboard(lambda: None)
+            board = Switchboard(lambda: None, Turns(1, 0))
             peer = Recorded(wire, board.asked, board.told)
             tasks.start_soon(peer.run)
             await negotiate(peer, Us(US), Era.AUTO, 30)

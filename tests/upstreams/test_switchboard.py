@@ -13,6 +13,7 @@ from mcpguard.domain.reasons import Reason
 from mcpguard.upstreams.conversation import METHOD_NOT_FOUND, Origin, Refused
 from mcpguard.upstreams.inflight import InFlight
 from mcpguard.upstreams.switchboard import DENIED, Switchboard
+from mcpguard.upstreams.turns import Turns
 from tests.simulators.asked import Asked
 from tests.simulators.hostile import on, reverse_requests
 from tests.simulators.script import Script
@@ -27,7 +28,7 @@ class Noted:
 
     def __init__(self) -> None:
         self.changes = 0
-        self.board = Switchboard(self._changed)
+        self.board = Switchboard(self._changed, Turns(8, 8))
 
     @contextmanager
     def under_way(self, *callers: Somebody) -> Iterator[list[InFlight]]:
