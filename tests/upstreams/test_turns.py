@@ -162,3 +162,36 @@ async def test_who_finds_the_line_full_hears_how_many_wait() -> None:
     async with turns:
         assert turns.taken == 1
     assert turns.taken == 0
+
+
+async def test_places_can_become_fewer_and_more_while_they_are_taken() -> None:
+    turns, came = Turns(3, 10), list[int]()
+    leave = [anyio.Event() for _ in range(5)]
+
+    async def visit(number: int) -> None:
+        async with turns:
+            came.append(number)
+            await leave[number].wait()
+
+    async with anyio.create_task_group() as tasks:
+        for number in range(4):
+            tasks.start_soon(visit, number)
+            await anyio.wait_all_tasks_blocked()
+        assert came == [0, 1, 2]
+        turns.limit(1)
+        for number in (0, 1):
+            leave[number].set()
+            await anyio.wait_all_tasks_blocked()
+        assert came == [0, 1, 2], "still as many as there may be"
+        leave[2].set()
+        await anyio.wait_all_tasks_blocked()
+        assert came == [0, 1, 2, 3]
+        tasks.start_soon(visit, 4)
+        await anyio.wait_all_tasks_blocked()
+        assert came == [0, 1, 2, 3]
+        turns.limit(2)
+        await anyio.wait_all_tasks_blocked()
+        assert came == [0, 1, 2, 3, 4]
+        for event in leave:
+            event.set()
+    assert turns.taken == 0
