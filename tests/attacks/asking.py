@@ -75,7 +75,7 @@ class Questioned:
 
     async def answer(self, said: Json | None = None) -> Reply:
         """Answer everything that is asked, and hear how the call ends."""
-        await self.say({name: ADA if said is None else said for name in self.questions})
+        await self.say(dict.fromkeys(self.questions, ADA if said is None else said))
         return await self.ended()
 
     async def say(self, answers: Json, **more: Any) -> None:  # noqa: ANN401 - JSON

@@ -1,4 +1,4 @@
-"""Questions and answers of odd shapes: they cost the call that they belong to at most, never the server's other calls."""
+"""Questions and answers of odd shapes: they cost at most the call that they belong to, never the server's others."""
 
 from pathlib import Path
 from typing import Any
@@ -31,7 +31,7 @@ async def test_an_answer_with_an_odd_action_ends_no_connection(server: str, tmp_
 
 @pytest.mark.parametrize("server", ASKED_BY)
 @pytest.mark.parametrize("mode", [[], {}, None, 1, "FORM", ["form"]])
-async def test_a_question_in_an_odd_mode_ends_no_connection(server: str, mode: Any, tmp_path: Path) -> None:
+async def test_a_question_in_an_odd_mode_ends_no_connection(server: str, mode: object, tmp_path: Path) -> None:
     over, era = server.split()
     script = nosy(era, wants={"who": {"method": "elicitation/create", "params": FORM | {"mode": mode}}})
     async with guarded(tmp_path, script, over=over, asking__permitted=PERMITTED) as guard:
