@@ -125,6 +125,6 @@ class Asking:
 
 
 def _action(ask: Ask, answer: Mapping[str, Any]) -> str:
-    """What a person did with a form."""
+    """What a person did with a form, if the client says one of the words for that."""
     action = answer.get("action")
-    return action if ask.kind is AskKind.ELICITATION and action in _ACTIONS else ""
+    return action if ask.kind is AskKind.ELICITATION and isinstance(action, str) and action in _ACTIONS else ""

@@ -65,4 +65,6 @@ def _can(ask: Ask, capabilities: Capabilities) -> bool:
             return "tools" in ways or not ask.params.keys() & {"tools", "toolChoice"}
         case AskKind.ELICITATION:
             mode = ask.params.get("mode", "form")
+            if not isinstance(mode, str):
+                return False
             return mode in ways or (mode == "form" and not ways)  # who says no way can do the first one

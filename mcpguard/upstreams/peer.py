@@ -6,8 +6,9 @@ Rules kept here:
 2. Every request ends: with its answer, with the server's error, with the caller's cancellation, or with the end of the
    stream, which ends them all. An answer that nobody waits for any more is dropped.
 3. What the server sends without being asked is bounded: beyond a number of requests in progress they are refused (and
-   dropped, where it does not read the refusals). Notifications are handed over at once, in the order in which they
-   came, before the answer that follows them; nothing of them is kept here.
+   dropped, where it does not read the refusals). Servers of the modern era may not ask anything: that is dropped and
+   counted. Notifications are handed over at once, in the order in which they came, before the answer that follows them;
+   nothing of them is kept here.
 4. A line that is no message costs nobody but itself: it is counted and passed over.
 """
 
@@ -19,6 +20,7 @@ import anyio
 import structlog
 from anyio.abc import TaskGroup
 
+from mcpguard.codec import envelope
 from mcpguard.codec.messages import BadMessage, Failure, Id, Message, Notification, Request, Result, read, write
 from mcpguard.upstreams.conversation import (
     STANDING,
@@ -65,6 +67,7 @@ class Peer:
         self._pending: dict[Id, _Pending] = {}
         self._taken_back: set[Id | None] = set()
         self._lost_track = False
+        self._modern = False
         self._serving = Serving(on_request, self._send, self._bounds, self.counts)
         self._ended: TransportEnded | None = None
 
@@ -106,7 +109,8 @@ class Peer:
         await self._send(Notification(method, params))
 
     def speak(self, version: str) -> None:
-        """A stream looks the same in every revision."""
+        """A stream looks the same in every revision; only who may ask on it differs."""
+        self._modern = version in envelope.MODERN
 
     async def run(self) -> None:
         """Read until the stream ends; then everyone who waits hears of it. Raises only what a handler of ours does."""
@@ -141,6 +145,8 @@ class Peer:
                 self._serving.taken_back(params)
             case Notification(method, params):
                 self._on_notification(method, params, self._only_origin())
+            case Request() if self._modern:
+                self.counts.dropped += 1
             case Request():
                 self._serving.take(message, self._only_origin(), tasks)
 

@@ -79,6 +79,7 @@ class RawClient:
         self.meta: Json = {}  # said with every request
         self.on: dict[str, OnRequest] = {}
         self.asked: list[Json] = []  # the server's requests
+        self.by_hand = False  # whether the test answers them itself, or leaves them unanswered
         self.heard: list[Json] = []  # everything the server said that was no answer
         self.stray: list[Json] = []  # answers to nothing that was asked, or to what was answered before
         self.last: Id = 0  # the id of the request that was made last
@@ -143,9 +144,14 @@ class RawClient:
                 said["requestState"] = reply.result["requestState"]
         raise AssertionError(f"still asking after {rounds} rounds")
 
+    async def be_asked(self, message: Json) -> None:
+        """The server makes a request."""
+        self.asked.append(message)
+        if not self.by_hand:
+            await self.send(self.answer_to(message))
+
     def answer_to(self, message: Json) -> Json:
         """What this client says to a request of the server."""
-        self.asked.append(message)
         if (answer := self.on.get(message["method"])) is None:
             return failure(message["id"], RpcError(METHOD_NOT_FOUND, "Method not found"))
         try:

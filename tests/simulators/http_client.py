@@ -80,7 +80,7 @@ class HttpClient(RawClient):
         try:
             async for said in events(response):
                 if "id" in said and "method" in said:
-                    await self.send(self.answer_to(said))
+                    await self.be_asked(said)
                 self.heard.append(said)
                 heard.take(said)
         finally:
@@ -94,7 +94,7 @@ class HttpClient(RawClient):
         self.heard.append(said)
         reply.before.append(said)
         if "method" in said and "id" in said:
-            await self.send(self.answer_to(said))
+            await self.be_asked(said)
         return False
 
     def _posted(self, message: Json, options: Json) -> Any:  # noqa: ANN401 - httpx2's own context manager

@@ -91,7 +91,7 @@ class LineClient(RawClient):
         for reply, _ in self._waiting.values():
             reply.before.append(said)
         if "id" in said:
-            await self.send(self.answer_to(said))
+            await self.be_asked(said)
 
 
 @asynccontextmanager

@@ -178,7 +178,8 @@ class Talk:
     async def _answer(self, request: Request, client: Client) -> None:
         try:
             with self._calls[request.id]:
-                exchange = Exchange(client, request, self._say, self._line)
+                way = self._line if client.era is Era.LEGACY else None  # the other era knows no requests to clients
+                exchange = Exchange(client, request, self._say, way)
                 answer = await self._methods.reply(exchange, request)
                 self._send(answer)
         finally:
