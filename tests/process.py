@@ -125,11 +125,12 @@ def serving(
     command: Sequence[str] = MCPGUARD,
     cwd: Path = ROOT,
     umask: int = -1,
+    stdin: int = subprocess.DEVNULL,
 ) -> Iterator[Served]:
     """`mcpguard serve`, once it says that it runs. However the block ends, so does the process."""
     with subprocess.Popen(
         [*command, "serve", "--listen", listen, "--data-dir", str(data_dir), *arguments],
-        stdin=subprocess.DEVNULL,
+        stdin=stdin,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,

@@ -16,6 +16,7 @@ from mcpguard.gateway.streams.door import LONGEST_HELLO, Streams
 from tests.gate import Gate
 from tests.gateway.speaking import TOKEN, callers, guarded, nothing_happens, scope, turned_away
 from tests.gateway.wires import modern
+from tests.process import PATIENCE
 from tests.simulators.script import Script
 from tests.simulators.words import CLIENT_CAPABILITIES, MODERN, PROTOCOL_VERSION, Json, request
 
@@ -179,6 +180,22 @@ async def test_a_client_that_is_gone_leaves_nothing_behind(tmp_path: Path) -> No
             await anyio.lowlevel.checkpoint()
         (entry,) = guard.entries()
         assert entry["outcome"] == "answered", "it had not taken it back"
+
+
+@pytest.mark.parametrize("half", [True, False])
+async def test_a_client_that_has_ended_its_input_listens_no_more(half: bool, tmp_path: Path) -> None:
+    """Nobody could ever take the subscription back, so the stream would stay for as long as the guard runs."""
+    listen = modern("subscriptions/listen", {"notifications": {"toolsListChanged": True}})
+    async with guarded(tmp_path, Script()) as guard:
+        with anyio.fail_after(PATIENCE):
+            async with connected(guard, HELLO, listen) as stream:
+                while b"acknowledged" not in await stream.receive():
+                    pass
+                if half:
+                    await stream.send_eof()
+                    assert await rest(stream) == []
+            while guard.where.streams.busy:
+                await anyio.lowlevel.checkpoint()
 
 
 @pytest.mark.parametrize("modern_first", [True, False])

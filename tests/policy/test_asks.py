@@ -59,7 +59,10 @@ def test_no_server_asks_for_what_others_told_the_client(ask: Ask) -> None:
     assert passed.params == {key: value for key, value in ask.params.items() if key != "includeContext"}
 
 
-FORM, URL, NO_MODE, ODD = ({"mode": "form"}, {"mode": "url"}, {}, {"mode": ["form"]})
+FORM: dict[str, Any] = {"mode": "form"}
+URL: dict[str, Any] = {"mode": "url"}
+NO_MODE: dict[str, Any] = {}
+ODD: dict[str, Any] = {"mode": ["form"]}
 
 
 @pytest.mark.parametrize(
@@ -73,11 +76,8 @@ FORM, URL, NO_MODE, ODD = ({"mode": "form"}, {"mode": "url"}, {}, {"mode": ["for
     ],
 )
 def test_a_person_is_asked_in_a_way_that_the_client_knows(can: dict[str, Any], possible: list[object]) -> None:
-    asked = {
-        id(params): objection(Ask("elicitation/create", params), EVERYTHING, {"elicitation": can})
-        for params in (FORM, URL, NO_MODE, ODD)
-    }
-    assert [params for params in (FORM, URL, NO_MODE, ODD) if asked[id(params)] is None] == possible
+    every = [Ask("elicitation/create", params) for params in (FORM, URL, NO_MODE, ODD)]
+    assert [ask.params for ask in every if objection(ask, EVERYTHING, {"elicitation": can}) is None] == possible
 
 
 @pytest.mark.parametrize("params", [{"tools": []}, {"toolChoice": {}}, {"tools": None}])

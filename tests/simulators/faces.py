@@ -48,10 +48,10 @@ class Face:
 
 
 @asynccontextmanager
-async def serving(face: Face) -> AsyncIterator[str]:
-    """The URL of the face, for as long as the block runs."""
+async def serving(face: Face, port: int = 0) -> AsyncIterator[str]:
+    """The URL of the face, for as long as the block runs. With a port it is that one."""
     async with anyio.create_task_group() as tasks:
         face.tasks = tasks
-        async with served(face) as port:
-            yield f"http://127.0.0.1:{port}{face.path}"
+        async with served(face, port) as taken_port:
+            yield f"http://127.0.0.1:{taken_port}{face.path}"
         tasks.cancel_scope.cancel()

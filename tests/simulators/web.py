@@ -82,14 +82,17 @@ async def until_gone(receive: Receive) -> None:
 
 
 @asynccontextmanager
-async def served(app: App) -> AsyncIterator[int]:
-    """The application on a port of the loopback. What it is still doing at the end is cut off."""
+async def served(app: App, port: int = 0) -> AsyncIterator[int]:
+    """The application on a port of the loopback. What it is still doing at the end is cut off.
+
+    A port that is given may be reserved by a socket that only bound it, and allowed others to (SO_REUSEPORT).
+    """
     config = uvicorn.Config(
         cast("Any", app), http="h11", ws="none", lifespan="off", log_config=None, access_log=False, date_header=False
     )
     config.load()
     state = ServerState()
-    bound = socket.create_server(("127.0.0.1", 0), backlog=128)
+    bound = socket.create_server(("127.0.0.1", port), backlog=128, reuse_port=bool(port))
     protocol = partial(H11Protocol, config=config, server_state=state, app_state={})
     server = await asyncio.get_running_loop().create_server(protocol, sock=bound)
     try:

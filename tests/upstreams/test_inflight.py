@@ -5,7 +5,7 @@ import math
 import anyio
 import pytest
 
-from mcpguard.domain.asks import Ask, Declined
+from mcpguard.domain.asks import Answers, Ask, Asks, Declined
 from mcpguard.domain.reasons import Reason
 from mcpguard.upstreams.inflight import InFlight
 from mcpguard.upstreams.turns import Turns
@@ -23,7 +23,7 @@ class Thinking(Somebody):
         self.answers = {"roots/list": {"roots": []}}
         self.thought = anyio.Event()
 
-    async def ask(self, asks: dict[str, Ask]) -> dict[str, dict[str, object]]:  # type: ignore[override]
+    async def ask(self, asks: Asks) -> Answers:
         await self.thought.wait()
         return await super().ask(asks)
 

@@ -7,6 +7,8 @@ Rules kept here:
    then on.
 3. One task writes, whole messages in the order in which they were said. A client that does not read holds up only
    itself: nothing more is read from it until it does.
+4. Where a client's input ends, what it asked for is still answered. What would never be answered ends then, as nobody
+   can take it back any more.
 """
 
 from collections.abc import Callable, Mapping
@@ -42,6 +44,8 @@ from mcpguard.settings.model import Limits
 
 CHUNK = 65_536
 UNSUPPORTED_VERSION = -32022
+STANDING = "subscriptions/listen"
+"""Requests of this method stay open until they are taken back."""
 
 
 class Talk:
@@ -70,6 +74,7 @@ class Talk:
         self._calls: dict[Id, anyio.CancelScope] = {}
         self._questions = Questions()
         self._line = self._questions.line()
+        self._standing: set[Id] = set()
 
     def tell(self, news: For) -> None:
         """News that belongs to no request. Only a client that began with a handshake expects any."""
@@ -84,6 +89,8 @@ class Talk:
             async with anyio.create_task_group() as requests:
                 await self._listen(requests)
                 self._line.lose()
+                for id_ in self._standing:
+                    self._calls[id_].cancel()
             self._outbox.close()
 
     async def _listen(self, requests: TaskGroup) -> None:
@@ -132,6 +139,8 @@ class Talk:
             self._send(answer)
             return
         self._calls[request.id] = anyio.CancelScope()
+        if request.method == STANDING:
+            self._standing.add(request.id)
         requests.start_soon(self._answer, request, client, name=f"request {request.method[:40]}")
 
     def _speaker(self, request: Request) -> Client:
@@ -184,6 +193,7 @@ class Talk:
                 self._send(answer)
         finally:
             del self._calls[request.id]
+            self._standing.discard(request.id)
 
     def _cancel(self, params: Mapping[str, Any]) -> None:
         id_ = params.get("requestId")
