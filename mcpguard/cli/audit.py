@@ -164,10 +164,20 @@ def _progress() -> Iterator[Callable[[int], None]]:
 def _row(seq: int, said: dict[str, Any] | None) -> tuple[str, ...]:
     if said is None:
         return (str(seq), "", "pruned", "", "", "", "", "")
-    what = f"{said['server']}:{said.get('name')}" if "server" in said else said.get("entry", "")
-    result = said.get("outcome") or said.get("verdict") or said.get("why") or ""
-    words = (said.get("kind"), said.get("caller_label"), what, said.get("effect"), result, said.get("reason"))
+    result = said.get("outcome") or said.get("verdict") or said.get("why") or said.get("action") or ""
+    words = (said.get("kind"), said.get("caller_label"), _what(said), said.get("effect"), result, said.get("reason"))
     return (str(seq), _time(said.get("at")), *("" if word is None else str(word) for word in words))
+
+
+def _what(said: dict[str, Any]) -> object:
+    """Of a call what is called; of a question who asks for what; of what belongs to one of them, to which."""
+    match said:
+        case {"server": server, "name": name}:
+            return f"{server}:{name}"
+        case {"server": server, "entry": _, "method": method}:
+            return f"{server} asks {method}"
+        case _:
+            return said.get("entry", "")
 
 
 def _time(at: object) -> str:

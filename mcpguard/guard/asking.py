@@ -19,7 +19,7 @@ from mcpguard.domain.bodies import Body
 from mcpguard.domain.counterpart import Counterpart
 from mcpguard.domain.errors import LedgerUnavailable
 from mcpguard.domain.reasons import Reason
-from mcpguard.domain.records import RecordKind
+from mcpguard.domain.records import Opening, RecordKind
 from mcpguard.guard.desk import Desk
 from mcpguard.policy.asks import objection, offered, passed_on
 
@@ -35,15 +35,13 @@ class Asking:
     def __init__(
         self,
         client: Counterpart,
-        caller: str,
-        entry: str,
+        call: Opening,
         permitted: Callable[[], frozenset[AskKind]],
         objected: Callable[[], Reason | None],
         desk: Desk,
     ) -> None:
         self._client = client
-        self._caller = caller
-        self._entry = entry
+        self._call = call
         self._permitted = permitted
         self._objected = objected
         self._desk = desk
@@ -106,7 +104,7 @@ class Asking:
 
     async def _answers(self, asks: Asks) -> Answers:
         try:
-            with self._desk.patience(self._caller):
+            with self._desk.patience(self._call.caller.id):
                 return await self._client.ask(asks)
         except Declined as declined:
             for ask in asks.values():
@@ -116,7 +114,11 @@ class Asking:
     async def _note(
         self, kind: RecordKind, ask: Ask, body: Body | None = None, *, reason: Reason | None = None, action: str = ""
     ) -> None:
-        fields: dict[str, Scalar] = {"entry": self._entry, "method": ask.method}
+        fields: dict[str, Scalar] = {
+            "entry": self._call.entry,
+            "server": self._call.capability.server,
+            "method": ask.method,
+        }
         if reason is not None:
             fields["reason"] = reason.value
         if action:

@@ -89,10 +89,12 @@ class Calls:
     async def make(self, asked: Asked, counterpart: Counterpart) -> Told:
         """Judge, record, send, record, answer."""
         opening = self._opening(asked)
+        permitted = partial(self._servers.may_ask, asked.capability.server)
+        client = Asking(counterpart, opening, permitted, partial(self._objected, asked), self._desk)
         answer = _Answer()
 
         async def work(entry: Entry) -> Outcome:
-            return await self._send(asked, entry, counterpart, answer)
+            return await self._send(asked, entry, client, answer)
 
         outcome = await self._ledger.record(opening, work)
         if outcome.kind in (OutcomeKind.ANSWERED, OutcomeKind.FAILED) and outcome.reason is None:
@@ -145,12 +147,9 @@ class Calls:
             arguments=self._digests.body(dumps(asked.params)),
         )
 
-    async def _send(self, asked: Asked, entry: Entry, counterpart: Counterpart, answer: "_Answer") -> Outcome:
-        server = asked.capability.server
-        permitted, objected = partial(self._servers.may_ask, server), partial(self._objected, asked)
-        client = Asking(counterpart, asked.caller.id, entry.id, permitted, objected, self._desk)
+    async def _send(self, asked: Asked, entry: Entry, client: Counterpart, answer: "_Answer") -> Outcome:
         try:
-            async with self._fleet.turn(server) as turn:
+            async with self._fleet.turn(asked.capability.server) as turn:
                 turn.reachable()
                 answer.result = await turn.send(entry.permit(), asked.method, asked.params, client)
         except (Busy, Unreachable) as error:
