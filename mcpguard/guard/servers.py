@@ -1,6 +1,7 @@
 """The servers that there are: what was declared, where each stands, how the connection to it is."""
 
 import anyio
+import structlog
 
 from mcpguard.domain.asks import AskKind
 from mcpguard.domain.callers import Scope
@@ -19,6 +20,7 @@ from mcpguard.policy.scopes import reaches
 from mcpguard.settings.model import Settings
 from mcpguard.upstreams.fleet import Fleet
 
+log = structlog.get_logger("mcpguard.guard")
 _KINDS = (CapabilityKind.TOOL, CapabilityKind.RESOURCE, CapabilityKind.TEMPLATE, CapabilityKind.PROMPT)
 
 
@@ -50,6 +52,8 @@ class Servers:
         new = {one.name for one in declared if one.enabled and one.name not in self._known}
         self._known = {one.name: self._upstream(one) for one in declared}
         self._declared = {one.name: one for one in declared}
+        for name in sorted({each.rpartition(":")[0] for each in self._permitted} - self._known.keys()):
+            log.warning("asking.unknown_server", server=name, setting="asking.permitted")
         self._intake.expect(new)
         if self._fleet is not None:
             self._fleet.want(one for one in declared if self.standing(one.name) is UpstreamStanding.APPROVED)

@@ -109,8 +109,8 @@ class Supervisor:
 
     async def _connected(self, connecting: anyio.CancelScope) -> None:
         """Connect, in the time that `connecting` gives, and stay connected until somebody asks for a restart."""
-        switchboard = Switchboard(self._upkeep.lists_changed, self.turns)
         name = self.declared.name
+        switchboard = Switchboard(name, self._upkeep.lists_changed, self.turns)
         async with (
             self._around.reach(self.declared, switchboard) as conversation,
             anyio.create_task_group() as tasks,

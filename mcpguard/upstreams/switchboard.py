@@ -31,10 +31,12 @@ log = structlog.get_logger("mcpguard.upstreams")
 class Switchboard:
     """The incoming side of one connection."""
 
-    def __init__(self, on_list_changed: Callable[[], None], turns: Turns) -> None:
+    def __init__(self, server: str, on_list_changed: Callable[[], None], turns: Turns) -> None:
+        self._server = server
         self._on_list_changed = on_list_changed
         self._turns = turns
         self._calls: dict[str, InFlight] = {}
+        self._unattributed: set[str] = set()
 
     @contextmanager
     def in_flight(self, counterpart: Counterpart, seconds: float) -> Iterator[InFlight]:
@@ -64,7 +66,9 @@ class Switchboard:
         if method not in KINDS:
             raise Refused({"code": METHOD_NOT_FOUND, "message": "there is no such method here"})
         if (call := self._running(origin)) is None:
-            log.debug("upstream.unattributed", method=method)
+            if method not in self._unattributed:  # said once; a server may go on asking
+                self._unattributed.add(method)
+                log.info("upstream.unattributed", server=self._server, asks=method)
             raise Refused({"code": DENIED, "message": "it cannot be told whose call this is asked for"})
         try:
             return (await call.ask({_NAMELESS: Ask(method, params or {})}))[_NAMELESS]

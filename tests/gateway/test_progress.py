@@ -13,7 +13,7 @@ from tests.gateway.speaking import HOWS, guarded, played, speaking
 from tests.simulators.asked import Asked
 from tests.simulators.client import RawClient, Reply
 from tests.simulators.script import Script
-from tests.simulators.words import LOG_LEVEL, Json
+from tests.simulators.words import LOG_LEVEL, Json, RpcError
 
 pytestmark = pytest.mark.anyio
 SERVERS = {
@@ -212,3 +212,67 @@ async def levels(client: RawClient, server: str, least: str | None) -> list[str]
     reply = await client.request("tools/call", {"name": f"{server}::echo"} | meta)
     assert {each["method"] for each in reply.before} <= {"notifications/message"}
     return [each["params"]["level"] for each in reply.before]
+
+
+@pytest.mark.parametrize("over", ["http", "stdio"])
+async def test_a_handshakes_server_logs_as_much_as_somebody_wants_and_each_hears_what_they_want(
+    over: str, tmp_path: Path
+) -> None:
+    async def every_level(asked: Asked) -> Json:
+        for level in ("debug", "info", "error"):
+            await asked.log(level, level)  # the server itself keeps back what was not asked for
+        return {"content": []}
+
+    script = Script("legacy")
+    script.answers["tools/call echo"] = every_level
+    async with guarded(tmp_path, script, over=over) as guard:
+        quiet, usual, curious = guard.client(), await guard.legacy(), guard.client()
+        quiet.meta, curious.meta = {LOG_LEVEL: "error"}, {LOG_LEVEL: "debug"}
+        for client, heard in (
+            (guard.client(), []),
+            (quiet, ["error"]),
+            (usual, ["info", "error"]),
+            (curious, ["debug", "info", "error"]),
+            (quiet, ["error"]),
+            (usual, ["info", "error"]),
+        ):
+            reply = await client.call("web::echo")
+            assert [each["params"]["data"] for each in reply.before] == heard
+            for each in reply.before:
+                assert each["params"]["_meta"] == {"mcpguard/origin": {"server": "web"}}
+                assert each["params"].get("proxy") == (None if client.modern else {"server": "web"})
+        asked = [each["params"]["level"] for each in script.called("logging/setLevel")]
+        assert asked == ["error", "info", "debug"], "asked for once, and again only for more"
+
+
+@pytest.mark.parametrize("offers", [True, False])
+async def test_a_server_that_cannot_set_its_level_is_called_all_the_same(*, offers: bool, tmp_path: Path) -> None:
+    def refuse(_: Asked) -> Json:
+        raise RpcError(-32603, "no")
+
+    script = Script("legacy")
+    script.answers["logging/setLevel"] = refuse
+    if not offers:
+        del script.capabilities["logging"]
+    async with guarded(tmp_path, script) as guard:
+        client = await guard.legacy()
+        for _ in range(2):
+            assert (await client.call("web::echo", {"a": 1})).result["structuredContent"] == {"a": 1}
+        assert len(script.called("logging/setLevel")) == offers
+
+
+@pytest.mark.parametrize("data", ["x" * 100_000, {"a": ["é" * 50_000]}])
+async def test_a_message_has_a_bounded_size(data: object, tmp_path: Path) -> None:
+    async def shout(asked: Asked) -> Json:
+        await asked.log("error", data)
+        return {"content": []}
+
+    script = Script()
+    script.answers["tools/call echo"] = shout
+    async with guarded(tmp_path, script) as guard:
+        client = guard.client()
+        client.meta = {LOG_LEVEL: "debug"}
+        (heard,) = (await client.call("web::echo")).before
+        assert len(heard["params"]["data"]) == 16 * 1024 + 1
+        assert heard["params"]["data"].endswith("…")
+        assert (heard["params"]["level"], heard["params"]["logger"]) == ("error", "simulated")
