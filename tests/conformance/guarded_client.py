@@ -15,6 +15,7 @@ from mcp.shared.inbound import mcp_param_headers, x_mcp_header_map
 
 sys.path.insert(0, str(Path(__file__).parents[2]))
 
+from mcpguard.domain.asks import AskKind
 from mcpguard.domain.launches import Era
 from tests.gate import gate, remote
 from tests.simulators.http_client import HttpClient
@@ -26,11 +27,13 @@ async def main(url: str) -> None:
     version = os.environ.get("MCP_CONFORMANCE_PROTOCOL_VERSION", MODERN)
     era = Era.MODERN if version >= MODERN else Era.LEGACY
     with tempfile.TemporaryDirectory() as folder:
-        async with gate(Path(folder), remote("suite", url, era=era)) as guard:
+        permitted = [f"suite:{kind}" for kind in AskKind]
+        async with gate(Path(folder), remote("suite", url, era=era), asking__permitted=permitted) as guard:
             with anyio.move_on_after(20):
                 await guard.ready("suite")
             face = "/mcp/only/suite"
             client = guard.client(face) if era is Era.MODERN else await guard.legacy(face)
+            client.on["elicitation/create"] = _filled_in
             await _calls(client)
 
 
@@ -40,7 +43,8 @@ async def _calls(client: HttpClient) -> None:
     wanted = context.get("toolCalls") or [{"name": name, "arguments": _made_up(tool)} for name, tool in tools.items()]
     for call in wanted:
         if call["name"] in tools:
-            await client.call(call["name"], call.get("arguments"), headers=_mirrored(tools[call["name"]], call))
+            params = {"name": call["name"], "arguments": call.get("arguments") or {}}
+            await client.fulfil("tools/call", params, headers=_mirrored(tools[call["name"]], call))
     for kind, key, method, of in (
         ("resources/list", "resources", "resources/read", "uri"),
         ("prompts/list", "prompts", "prompts/get", "name"),
@@ -48,6 +52,13 @@ async def _calls(client: HttpClient) -> None:
         reply = await client.request(kind)
         for one in (reply.message or {}).get("result", {}).get(key, []):
             await client.request(method, {of: one[of]})
+
+
+def _filled_in(params: Json) -> Json:
+    """What a person leaves as it is: the form's own values."""
+    fields: dict[str, Any] = params["requestedSchema"]["properties"]
+    content = {name: each["default"] for name, each in fields.items() if "default" in each}
+    return {"action": "accept", "content": content}
 
 
 def _mirrored(tool: Json, call: Json) -> dict[str, str]:

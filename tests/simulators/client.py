@@ -130,11 +130,11 @@ class RawClient:
                 return found
             params = {"cursor": page["nextCursor"]}
 
-    async def fulfil(self, method: str, params: Json, rounds: int = 5) -> Reply:
+    async def fulfil(self, method: str, params: Json, rounds: int = 5, **options: Any) -> Reply:  # noqa: ANN401 - see request
         """Ask, and give the input that is required (by `on`) until there is an answer."""
         said = dict(params)
         for _ in range(rounds):
-            reply = await self.request(method, said)
+            reply = await self.request(method, said, **options)
             if reply.message is None or (reply.message.get("result") or {}).get("resultType") != "input_required":
                 return reply
             wanted = reply.result.get("inputRequests") or {}
