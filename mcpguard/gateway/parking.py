@@ -156,8 +156,10 @@ class _Parked:
         """What the client brings along when it comes back. Raises Declined."""
         if not self._open and not self._parking.has_room(self.client):
             raise Declined(Reason.CLIENT_UNANSWERED)
-        posed = {name: (self._id(server, name), _Question(ask)) for name, ask in asks.items()}
-        self._open |= dict(posed.values())
+        posed: dict[str, tuple[str, _Question]] = {}
+        for name, ask in asks.items():
+            id_, question = posed[name] = self._id(server, name), _Question(ask)
+            self._open[id_] = question
         self._stirred.set()
         try:
             for _, question in posed.values():
@@ -169,9 +171,10 @@ class _Parked:
 
     def _id(self, server: str, name: str) -> str:
         """The name that the server gave its question, unless it gave none or one that cannot be used."""
-        if 0 < len(name) <= LONGEST_NAME and name not in self._open:
-            return name
-        return f"{server}:{next(self._numbers)}"
+        id_ = name if len(name) <= LONGEST_NAME else ""
+        while not id_ or id_ in self._open:
+            id_ = f"{server}:{next(self._numbers)}"
+        return id_
 
     def _asked(self) -> dict[str, Any]:
         wanted = {
