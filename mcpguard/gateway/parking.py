@@ -63,7 +63,7 @@ class Parking:
         call = _Parked(self, exchange.client, request)
         self._start(call, work)
         self._calls.add(call)
-        return await call.attend(exchange.say, request)
+        return await call.attend(exchange, request)
 
     async def resume(self, exchange: Exchange, request: Request) -> Answer | None:
         """Go on where this request names a call that waits for it; None where it does not."""
@@ -72,7 +72,7 @@ class Parking:
         if call is None or not call.is_of(exchange.client, request):
             return None
         del self._waiting[call.state]
-        return await call.attend(exchange.say, request)
+        return await call.attend(exchange, request)
 
     def leave(self, session: str) -> None:
         """The clients of this session or stream will not come back."""
@@ -134,10 +134,10 @@ class _Parked:
                 self._answer = Failure(self._request.id, {"code": CANCELLED, "message": "the request was cancelled"})
             self._stirred.set()
 
-    async def attend(self, say: Say, request: Request) -> Answer:
+    async def attend(self, exchange: Exchange, request: Request) -> Answer:
         """Be there for it, until it is answered or something is asked."""
-        self._hears = say
-        self._exchange.renew(request)
+        self._hears = exchange.say
+        self._exchange.renew(exchange.client, request)
         self._take((request.params or {}).get(RESPONSES))
         try:
             while self._answer is None:
