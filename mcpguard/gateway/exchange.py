@@ -27,15 +27,15 @@ class Exchange:
     """Such a request. `server` is whose call it became, and so who speaks meanwhile."""
 
     def __init__(self, client: Client, request: Request, say: Say, way: Way | None = None) -> None:
-        self.client = client
         self.say = say
         self.server = ""
         self.trace = _trace(envelope.meta(request.params))
         self._way = way
-        self.renew(request)
+        self.renew(client, request)
 
-    def renew(self, request: Request) -> None:
-        """The client makes the same request again, and hears from now on under that one."""
+    def renew(self, client: Client, request: Request) -> None:
+        """The client makes the same request again: it hears and can do what that one says."""
+        self.client = client
         given = envelope.meta(request.params)
         self.id = request.id
         self._token = given.get(envelope.PROGRESS)

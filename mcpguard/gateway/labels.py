@@ -23,8 +23,9 @@ def asked(client: Client, server: str, ask: Ask) -> Ask:
     """A question."""
     params = _from(server, envelope.bare(ask.params))
     if ask.kind is AskKind.ELICITATION:
-        if client.face.word is not calls.Face.TRANSPARENT and isinstance(params.get("message"), str):
-            params["message"] = f"{server}: {params['message']}"
+        if client.face.word is not calls.Face.TRANSPARENT:
+            said = params.get("message", "")
+            params["message"] = f"{server}: {said if isinstance(said, str) else dumps(said).decode()}"
         if params.get("mode") == "url" and client.era is Era.LEGACY:
             params.setdefault(_ID, secrets.token_urlsafe(16))  # revisions up to 2025-11-25 want one
     return Ask(ask.method, params)

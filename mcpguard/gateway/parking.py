@@ -59,7 +59,7 @@ class Parking:
         """Do the work for a client that may have to be asked something."""
         call = _Parked(self, exchange.client, request)
         self._start(call, work)
-        return await call.attend(exchange.say, request)
+        return await call.attend(exchange, request)
 
     async def resume(self, exchange: Exchange, request: Request) -> Answer | None:
         """Go on where this request names a call that waits for it; None where it does not."""
@@ -68,7 +68,7 @@ class Parking:
         if call is None or not call.is_of(exchange.client, request):
             return None
         del self._waiting[call.state]
-        return await call.attend(exchange.say, request)
+        return await call.attend(exchange, request)
 
     def leave(self, session: str) -> None:
         """The clients of this session or stream will not come back."""
@@ -121,10 +121,10 @@ class _Parked:
                 self._answer = Failure(self._request.id, {"code": CANCELLED, "message": "the request was cancelled"})
             self._stirred.set()
 
-    async def attend(self, say: Say, request: Request) -> Answer:
+    async def attend(self, exchange: Exchange, request: Request) -> Answer:
         """Be there for it, until it is answered or something is asked."""
-        self._hears = say
-        self._exchange.renew(request)
+        self._hears = exchange.say
+        self._exchange.renew(exchange.client, request)
         self._take((request.params or {}).get(RESPONSES))
         try:
             while self._answer is None:
@@ -141,8 +141,10 @@ class _Parked:
 
     async def ask(self, _say: Say, server: str, asks: Asks) -> Answers:
         """What the client brings along when it comes back."""
-        posed = {name: (self._id(server, name), _Question(ask)) for name, ask in asks.items()}
-        self._open |= dict(posed.values())
+        posed: dict[str, tuple[str, _Question]] = {}
+        for name, ask in asks.items():
+            id_, question = posed[name] = self._id(server, name), _Question(ask)
+            self._open[id_] = question
         self._stirred.set()
         try:
             for _, question in posed.values():
@@ -154,9 +156,10 @@ class _Parked:
 
     def _id(self, server: str, name: str) -> str:
         """The name that the server gave its question, unless it gave none or one that cannot be used."""
-        if 0 < len(name) <= LONGEST_NAME and name not in self._open:
-            return name
-        return f"{server}:{next(self._numbers)}"
+        id_ = name if len(name) <= LONGEST_NAME else ""
+        while not id_ or id_ in self._open:
+            id_ = f"{server}:{next(self._numbers)}"
+        return id_
 
     def _asked(self) -> dict[str, Any]:
         wanted = {

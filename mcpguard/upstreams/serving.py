@@ -3,11 +3,13 @@
 Rules kept here:
 1. Each request is answered by a task of its own, so what it sets in motion holds up no reading.
 2. Beyond a number in progress requests are refused, and beyond twice as many, from a server that does not even read its
-   refusals, dropped.
-3. What the server takes back is ended, and not answered.
+   refusals, dropped. Those on the account of one call are counted by themselves, as clients may take their time.
+3. What the server takes back is ended, and not answered, however soon it does so.
 """
 
-from collections.abc import Awaitable, Callable
+from collections import Counter
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import contextmanager
 
 import anyio
 import structlog
@@ -30,16 +32,20 @@ class Serving:
         self._send = send
         self._most = bounds.requests
         self._counts = counts
-        self._now = 0
+        self._now: Counter[Origin | None] = Counter()
         self._scopes: dict[Id, anyio.CancelScope] = {}
 
     def take(self, request: Request, origin: Origin | None, tasks: TaskGroup) -> None:
-        if self._now >= 2 * self._most:
+        now = self._now[origin]
+        if now >= 2 * self._most:
             self._counts.dropped += 1
             return
-        serve = self._serve if self._now < self._most and request.id not in self._scopes else self._refuse
-        self._now += 1
-        tasks.start_soon(serve, request, origin, name="request of the server")
+        self._now[origin] += 1
+        if now < self._most and request.id not in self._scopes:
+            self._scopes[request.id] = scope = anyio.CancelScope()
+            tasks.start_soon(self._serve, request, origin, scope, name="request of the server")
+        else:
+            tasks.start_soon(self._refuse, request, origin, name="request of the server")
 
     def taken_back(self, params: Params) -> None:
         """The server wants no answer any more to the request that it names."""
@@ -48,13 +54,13 @@ class Serving:
         if scope is not None:
             scope.cancel()
 
-    async def _serve(self, request: Request, origin: Origin | None) -> None:
-        try:
-            with anyio.CancelScope() as self._scopes[request.id]:
-                await self._answer(await self._found(request, origin))
-        finally:
-            del self._scopes[request.id]
-            self._now -= 1
+    async def _serve(self, request: Request, origin: Origin | None, scope: anyio.CancelScope) -> None:
+        with self._counted(origin):
+            try:
+                with scope:
+                    await self._answer(await self._found(request, origin))
+            finally:
+                del self._scopes[request.id]
 
     async def _found(self, request: Request, origin: Origin | None) -> Result | Failure:
         try:
@@ -62,11 +68,18 @@ class Serving:
         except Refused as refusal:
             return Failure(request.id, refusal.error)
 
-    async def _refuse(self, request: Request, _: Origin | None) -> None:
-        try:
+    async def _refuse(self, request: Request, origin: Origin | None) -> None:
+        with self._counted(origin):
             await self._answer(Failure(request.id, {"code": INTERNAL_ERROR, "message": "too many requests at once"}))
+
+    @contextmanager
+    def _counted(self, origin: Origin | None) -> Iterator[None]:
+        try:
+            yield
         finally:
-            self._now -= 1
+            self._now[origin] -= 1
+            if not self._now[origin]:
+                del self._now[origin]
 
     async def _answer(self, answer: Result | Failure) -> None:
         try:

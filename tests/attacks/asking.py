@@ -64,7 +64,7 @@ class Questioned:
     async def begin(self, count: int = 1) -> "Questioned":
         """Call, and wait until that much is asked."""
         before = len(self.client.asked)
-        self._go(self.params)
+        self.go(self.params)
         if self.client.modern:
             await until(lambda: self.reply)
             self._parked()
@@ -81,8 +81,7 @@ class Questioned:
     async def say(self, answers: Json, **more: Any) -> None:  # noqa: ANN401 - JSON
         """Answer this."""
         if self.client.modern:
-            self.reply = None
-            self._go({**self.params, "inputResponses": answers, "requestState": self.state, **more})
+            self.go({**self.params, "inputResponses": answers, "requestState": self.state, **more})
         else:
             for id_, each in answers.items():
                 await self.client.send(result(id_, each))
@@ -102,8 +101,10 @@ class Questioned:
         assert found["resultType"] == "input_required", found
         self.state, self.questions = found["requestState"], found["inputRequests"]
 
-    def _go(self, params: Json) -> None:
-        self._tasks.start_soon(self._call, params, name="a client's call")
+    def go(self, params: Json | None = None) -> None:
+        """Call, and wait for nothing."""
+        self.reply = None
+        self._tasks.start_soon(self._call, params or self.params, name="a client's call")
 
     async def _call(self, params: Json) -> None:
         with self.scope:
