@@ -12,6 +12,7 @@ UNREACHABLE, LOST, BUSY = "server:unreachable", "server:lost", "server:busy"
 KILLED = (UNREACHABLE, LOST, BUSY)
 """What may come in the place of any answer, because servers are killed and few calls may wait for one."""
 MOST_TOLD = 50
+LONGEST = 2000
 
 
 @dataclass(slots=True)
@@ -65,7 +66,7 @@ class Book:
         """Something that should not be."""
         self.wrongs += 1
         if len(self.wrong) < MOST_TOLD:
-            self.wrong.append(f"[{time.monotonic() - self.began:.1f} s] {what[:1000]}")
+            self.wrong.append(f"[{time.monotonic() - self.began:.1f} s] {what[:LONGEST]}")
 
     def check(self, holds: bool, what: str) -> None:
         if not holds:

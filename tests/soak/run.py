@@ -37,6 +37,7 @@ from tests.soak.report import Report
 from tests.soak.ways import House
 
 GUARDED = (sys.executable, "-m", "tests.soak.guarded")
+LAST_WORDS = 1500
 SETTINGS = {
     "log": {"format": "json"},
     "limits": {"stop_seconds": 6},
@@ -148,7 +149,8 @@ class Soak:
 
     def _check_log(self) -> None:
         for line in self._guard.log:
-            self._book.check(line["level"] != "error", f"the guard's log says: {line}")
+            why = line.pop("exception", "")
+            self._book.check(line["level"] != "error", f"the guard's log says: {line} {why[-LAST_WORDS:]}")
 
     async def _wait(self, condition: Callable[[], bool], what: str) -> None:
         try:

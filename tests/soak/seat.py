@@ -103,7 +103,7 @@ class Seat:
                     reply = await self.client.request(method, params | {"_meta": meta}, id_=id_)
             except TimeoutError:
                 self.book.blame(f"{self.name} {method} {params}: no answer within {PATIENCE:.0f} seconds")
-            except httpx2.TransportError as error:
+            except (httpx2.TransportError, anyio.BrokenResourceError) as error:
                 self.book.blame(f"{self.name} {method} {params}: {error!r}")
             except anyio.get_cancelled_exc_class():
                 self.give_up(id_)
@@ -144,7 +144,8 @@ class Seat:
                 ours = params["data"].get("mark") in self._tokens.values()
             else:
                 ours = method in NEWS and not self.modern
-                ours = ours or (method in {*NEWS, ACKNOWLEDGED} and meant in self.subscriptions)
+                if self.modern:  # over HTTP it has a stream of its own, and is looked at there (`listening.py`)
+                    ours = method in {*NEWS, ACKNOWLEDGED} and (self.over_http or meant in self.subscriptions)
                 self.book.heard[str(method)] += 1
             self.book.check(ours, f"{self.name} heard what is not for it: {said}")
         ids = [said.get("id") for said in self.client.stray]

@@ -20,6 +20,9 @@ from tests.simulators.line_client import LineClient, speaking_to
 from tests.simulators.words import Json
 from tests.soak.book import Book
 
+KEPT_SECONDS = 2.0
+"""Less than the guard keeps a connection that is idle: a request must not meet it as it is being closed."""
+
 
 class Over(StrEnum):
     """What carries a client's messages: the network, the agents' socket, or a relay in front of that."""
@@ -114,7 +117,8 @@ async def connected(house: House, how: How, only: str | None) -> AsyncIterator[C
 
 @asynccontextmanager
 async def _http(house: House, how: How, only: str | None) -> AsyncIterator[Client]:
-    async with httpx2.AsyncClient(trust_env=False) as http:
+    kept = httpx2.Limits(keepalive_expiry=KEPT_SECONDS)
+    async with httpx2.AsyncClient(trust_env=False, limits=kept) as http:
         yield WholeHttpClient(http, house.face(only), modern=how.modern)
 
 

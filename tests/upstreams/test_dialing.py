@@ -1,8 +1,10 @@
 """Where connections lead: to addresses that were judged, and to servers that can show who they are."""
 
 import datetime as dt
+import select
 import socket
 import ssl
+import struct
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
 from ipaddress import ip_address
@@ -10,7 +12,7 @@ from pathlib import Path
 
 import anyio
 import pytest
-from anyio.abc import ByteStream, SocketAttribute
+from anyio.abc import ByteStream, SocketAttribute, SocketStream
 
 from mcpguard.upstreams.transports.dialing import Dialer, Dialing
 from mcpguard.upstreams.transports.endings import Unanswered, Unsent
@@ -189,6 +191,35 @@ async def test_nor_is_one_that_never_agrees_on_it() -> None:
         wire = await Dialer(dialing()).connect_tcp("127.0.0.1", port, timeout=PATIENCE)
         with pytest.raises(Unsent, match="in time"):
             await wire.start_tls(ssl.create_default_context(), "127.0.0.1", timeout=0.01)
+
+
+@pytest.mark.parametrize("noticed", [True, False])
+async def test_a_server_that_resets_a_connection_as_soon_as_it_has_taken_it_was_told_nothing(
+    noticed: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As one does that is killed. The connection has no other end any more, whether the event loop knows it or not."""
+    connect = anyio.connect_tcp
+
+    async def connect_and_be_reset(host: str, port: int) -> SocketStream:
+        stream = await connect(host, port)
+        taken, _ = listener.accept()
+        taken.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+        taken.close()
+        if noticed:
+            with pytest.raises(anyio.BrokenResourceError):
+                await stream.receive()
+        else:
+            poll = select.poll()
+            poll.register(stream.extra(SocketAttribute.raw_socket), 0)  # noqa: S610 - a stream's, not a query's
+            assert poll.poll(PATIENCE * 1000)
+        return stream
+
+    monkeypatch.setattr(anyio, "connect_tcp", connect_and_be_reset)
+    with (
+        socket.create_server(("127.0.0.1", 0)) as listener,
+        pytest.raises(Unsent, match="closed the connection at once"),
+    ):
+        await Dialer(dialing()).connect_tcp("127.0.0.1", listener.getsockname()[1], timeout=PATIENCE)
 
 
 async def test_the_trust_of_this_machine_is_the_default() -> None:

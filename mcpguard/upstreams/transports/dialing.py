@@ -9,6 +9,8 @@ Rules kept here:
 4. The head and the body of a request go out together; a connection that fails says whether anything can have left us.
 """
 
+import errno
+import os
 import select
 import ssl
 from collections.abc import Collection, Iterable
@@ -199,7 +201,14 @@ class Wire(httpcore2.AsyncNetworkStream):
 
 
 def _end(stream: SocketStream, which: object) -> tuple[Address, int]:
-    host, port = _known(stream, which)[:2]
+    """Raises OSError where the other side has gone: then nothing is known of it."""
+    try:
+        known = _known(stream, which)
+    except AttributeError:  # the event loop has noticed and let go of the socket, which anyio asks all the same
+        known = None
+    if known is None:
+        raise OSError(errno.ENOTCONN, os.strerror(errno.ENOTCONN))
+    host, port = known[:2]
     return _plain(ip_address(str(host).partition("%")[0])), int(port)
 
 
