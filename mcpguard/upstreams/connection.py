@@ -7,7 +7,7 @@ Rules kept here:
 3. A server that answers with a question to the client is refused; the question goes nowhere.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import compress
 from typing import Any
@@ -21,7 +21,7 @@ from mcpguard.domain.launches import Era
 from mcpguard.domain.listings import Listing
 from mcpguard.domain.reasons import Reason
 from mcpguard.text.visible import visible
-from mcpguard.upstreams.conversation import STANDING, Conversation, ServerError
+from mcpguard.upstreams.conversation import Conversation, ServerError, Standing
 from mcpguard.upstreams.listing import ListingBounds, listing
 from mcpguard.upstreams.negotiation import Greeting, stamped
 from mcpguard.upstreams.switchboard import DENIED, Switchboard
@@ -47,8 +47,8 @@ class Connection:
         self._conversation = conversation
         self._switchboard = switchboard
         self._us = us
-        self._modern = greeting.era is Era.MODERN
-        self._in_headers = in_headers and self._modern
+        self.modern = greeting.era is Era.MODERN
+        self._in_headers = in_headers and self.modern
         self._mirrored: dict[str, HeaderMap] = {}
 
     async def call(self, method: str, params: Mapping[str, Any], counterpart: Counterpart) -> dict[str, Any]:
@@ -56,7 +56,7 @@ class Connection:
         call = self._switchboard.begin(counterpart)
         said = {envelope.PROGRESS: call.token} if counterpart.wants_progress else {}
         try:
-            if not self._modern:
+            if not self.modern:
                 return await self._conversation.request(method, envelope.with_meta(params, said), call)
             if counterpart.log_level is not None:
                 said[envelope.LOG_LEVEL] = counterpart.log_level
@@ -85,12 +85,30 @@ class Connection:
     @property
     def tells(self) -> bool:
         """Whether it tells of changes to those who have asked for it. Before the modern revisions it told anyway."""
-        return self._modern and bool(self._wanted())
+        return self.modern and bool(self._wanted())
 
     async def listen(self) -> None:
         """Be told of changes, until the server ends that. Raises what asking raises."""
         params = stamped({"notifications": self._wanted()}, self.greeting.version, self._us)
-        await self._conversation.request("subscriptions/listen", params, STANDING)
+        await self._conversation.request("subscriptions/listen", params, Standing())
+
+    @property
+    def subscribes(self) -> bool:
+        """Whether it offers to tell of changes to a resource."""
+        resources = self.greeting.capabilities.get("resources")
+        return isinstance(resources, dict) and resources.get("subscribe") is True
+
+    async def subscribe(self, uri: str) -> None:
+        """Up to 2025-11-25. Raises what asking raises."""
+        await self._ask("resources/subscribe", {"uri": uri})
+
+    async def unsubscribe(self, uri: str) -> None:
+        await self._ask("resources/unsubscribe", {"uri": uri})
+
+    async def watch(self, uris: Sequence[str], standing: Standing) -> None:
+        """From 2026-07-28 on: be told of changes to these, until the server ends that. Raises what asking raises."""
+        params = stamped({"notifications": {"resourceSubscriptions": [*uris]}}, self.greeting.version, self._us)
+        await self._conversation.request("subscriptions/listen", params, standing)
 
     def _wanted(self) -> dict[str, bool]:
         has = self.greeting.capabilities
@@ -99,10 +117,10 @@ class Connection:
 
     async def is_there(self) -> None:
         """Returns when the server has shown that it lives. Raises what asking raises."""
-        await self._ask("server/discover" if self._modern else "ping", {})
+        await self._ask("server/discover" if self.modern else "ping", {})
 
     async def _ask(self, method: str, params: Mapping[str, Any]) -> dict[str, Any]:
-        if self._modern:
+        if self.modern:
             params = stamped(params, self.greeting.version, self._us)
         return await self._conversation.request(method, dict(params) or None)
 

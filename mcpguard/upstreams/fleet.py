@@ -7,6 +7,7 @@ Rules kept here:
 """
 
 from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
 from types import TracebackType
 from typing import Any, Self
 
@@ -19,6 +20,8 @@ from mcpguard.domain.launches import Declared
 from mcpguard.domain.news import Removed
 from mcpguard.domain.records import Permit
 from mcpguard.upstreams.supervisor import Supervisor, Surroundings
+
+SUBSCRIBE = "resources/subscribe"
 
 
 class Unreachable(GuardError):
@@ -56,12 +59,19 @@ class Turn:
     async def send(
         self, _permit: Permit, method: str, params: Mapping[str, Any], counterpart: Counterpart
     ) -> dict[str, Any]:
-        """What the server answers. Raises ServerError with its error, Overdue, or TransportEnded."""
+        """What the server answers. Raises ServerError with its error, Overdue, or TransportEnded.
+
+        A subscription lasts beyond this, and belongs to the counterpart until `unwatch`.
+        """
         connection = self._supervisor.connection if self._supervisor else None
-        if connection is None:
+        if self._supervisor is None or connection is None:
             raise Unreachable
         with anyio.move_on_after(self._seconds):
-            return await connection.call(method, params, counterpart)
+            if method != SUBSCRIBE:
+                return await connection.call(method, params, counterpart)
+            with suppress(TimeoutError):
+                await self._supervisor.watching.add(params["uri"], counterpart)
+                return {}
         raise Overdue
 
 
@@ -108,6 +118,11 @@ class Fleet:
         supervisor = self._supervisors.get(name)
         own = supervisor.declared.timeout if supervisor else None
         return Turn(supervisor, own or self._around.settings.call_seconds)
+
+    def unwatch(self, name: str, uri: str, counterpart: Counterpart) -> None:
+        """End a subscription, if there is one."""
+        if (supervisor := self._supervisors.get(name)) is not None:
+            supervisor.watching.drop(uri, counterpart)
 
     def _adjust(self) -> None:
         if self._start is None:

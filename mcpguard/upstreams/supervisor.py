@@ -25,7 +25,7 @@ from mcpguard.domain.clock import Clock
 from mcpguard.domain.connections import Condition, ConnectionState
 from mcpguard.domain.errors import GuardError
 from mcpguard.domain.launches import Declared, Era
-from mcpguard.domain.news import Listed, News, Stood
+from mcpguard.domain.news import Listed, News, Stood, Updated
 from mcpguard.domain.upstreams import Transport
 from mcpguard.settings.model import Upstreams
 from mcpguard.text.visible import visible
@@ -38,6 +38,7 @@ from mcpguard.upstreams.negotiation import Shied, negotiate
 from mcpguard.upstreams.switchboard import Switchboard
 from mcpguard.upstreams.transports.transport import TransportEnded
 from mcpguard.upstreams.turns import Turns
+from mcpguard.upstreams.watching import Watching
 
 LONGEST_ERROR = 500
 RELIST_SECONDS = 1.0
@@ -76,6 +77,13 @@ class Supervisor:
         self._settings = around.settings
         self._clock = around.clock
         self._backoff = self._growing(self._settings.retry_seconds)
+        self.watching = Watching(
+            around.clock,
+            around.settings.health_timeout,
+            lambda: self._growing(RELIST_SECONDS),
+            around.settings.retry_most_seconds,
+            lambda uri: around.tell(Updated(declared.name, uri)),
+        )
         self._connection: Connection | None = None
         self._retired = False
         self._shy = False
@@ -128,7 +136,7 @@ class Supervisor:
 
     async def _connected(self, connecting: anyio.CancelScope) -> None:
         """Connect, in the time that `connecting` gives, and stay connected until somebody asks for a restart."""
-        switchboard = Switchboard(self._note_change)
+        switchboard = Switchboard(self._note_change, self.watching.heard)
         name = self.declared.name
         async with (
             self._around.reach(self.declared, switchboard) as conversation,
@@ -142,6 +150,7 @@ class Supervisor:
             await self._list(connection)
             connecting.deadline = math.inf
             began = self._clock.monotonic()
+            await tasks.start(self.watching.keep, connection, name=f"resources of {name}")
             self._use(connection)
             tasks.start_soon(self._check, connection, name=f"health of {name}")
             tasks.start_soon(self._keep_listed, connection, name=f"listing of {name}")

@@ -14,7 +14,7 @@ from typing import Any
 from mcpguard.codec.envelope import PROGRESS
 from mcpguard.domain.counterpart import Counterpart
 from mcpguard.domain.reasons import Reason
-from mcpguard.upstreams.conversation import METHOD_NOT_FOUND, Origin, Params, Refused
+from mcpguard.upstreams.conversation import METHOD_NOT_FOUND, Origin, Params, Refused, Standing
 
 DENIED = -31010
 _SERVERS_ASK = frozenset({"roots/list", "sampling/createMessage", "elicitation/create"})
@@ -32,8 +32,11 @@ class InFlight:
 class Switchboard:
     """The incoming side of one connection."""
 
-    def __init__(self, on_list_changed: Callable[[], None]) -> None:
+    def __init__(
+        self, on_list_changed: Callable[[], None], on_updated: Callable[[object], None] = lambda _: None
+    ) -> None:
         self._on_list_changed = on_list_changed
+        self._on_updated = on_updated
         self._calls: dict[str, InFlight] = {}
 
     def begin(self, counterpart: Counterpart) -> InFlight:
@@ -48,6 +51,10 @@ class Switchboard:
         """A notification."""
         if method in _LIST_CHANGED:
             self._on_list_changed()
+        elif method == "notifications/resources/updated":
+            self._on_updated((params or {}).get("uri"))
+        elif method == "notifications/subscriptions/acknowledged" and isinstance(origin, Standing):
+            origin.acknowledge(params)
         elif method == "notifications/progress":
             self._progress(params or {})
         elif method == "notifications/message" and isinstance(origin, InFlight) and origin.token in self._calls:

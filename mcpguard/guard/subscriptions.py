@@ -1,0 +1,89 @@
+"""Who wants to hear that a resource has changed.
+
+Rules kept here:
+1. A subscription hears nothing before the call that asked for it was allowed, and nothing after it was closed.
+2. Whoever has a subscription closes it, however it came to its end. Then the server is told, if it was the last one.
+3. When a server is declared otherwise, its subscriptions end: what comes under its name is another server.
+"""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from mcpguard.codec.uris import is_below
+
+
+class Subscription:
+    """One resource of one server that `owner` wants to hear of. Both functions are called at once and cannot wait.
+
+    It is the counterpart of the call that asks for it: what a server says to that call reaches nobody.
+    """
+
+    name = ""
+    wants_progress = False
+    log_level = None
+
+    def __init__(
+        self, server: str, uri: str, owner: object, on_update: Callable[[str], None], on_end: Callable[[], None]
+    ) -> None:
+        self.server = server
+        self.uri = uri
+        self.owner = owner
+        self.on_update = on_update
+        self.on_end = on_end
+        self.agreed = False
+
+    def progress(self, params: Mapping[str, Any]) -> None:
+        """Nobody waits for it."""
+
+    def log(self, params: Mapping[str, Any]) -> None:
+        """Nobody reads it."""
+
+
+class Subscriptions:
+    """All of them. `unwatch` is told of each that is closed."""
+
+    def __init__(self, unwatch: Callable[[Subscription], None]) -> None:
+        self._unwatch = unwatch
+        self._of: dict[str, dict[str, dict[Subscription, None]]] = {}
+
+    def open(self, subscription: Subscription) -> None:
+        """To be done before it is asked for; `agreed` is set afterwards."""
+        self._of.setdefault(subscription.server, {}).setdefault(subscription.uri, {})[subscription] = None
+
+    def close(self, subscription: Subscription) -> None:
+        """It ends. Closing again does no harm."""
+        subscription.agreed = False
+        self._forget(subscription)
+        self._unwatch(subscription)
+
+    def updated(self, server: str, uri: str) -> None:
+        """This resource has changed. Who subscribed to it hears so, and then who did to something that it is a part of.
+
+        Nobody hears it twice for that.
+        """
+        of = self._of.get(server, {})
+        exact = [each for each in of.get(uri, ()) if each.agreed]
+        told = {id(each.owner) for each in exact}
+        parts = [each for whole, every in of.items() if is_below(uri, whole) for each in every if each.agreed]
+        for each in exact:
+            each.on_update(uri)
+        for each in parts:
+            if id(each.owner) not in told:
+                told.add(id(each.owner))
+                each.on_update(uri)
+
+    def withdraw(self, server: str) -> None:
+        """There is no such server any more."""
+        for every in self._of.pop(server, {}).values():
+            for subscription in every:
+                subscription.agreed = False
+                subscription.on_end()
+
+    def _forget(self, subscription: Subscription) -> None:
+        of = self._of.get(subscription.server, {})
+        every = of.get(subscription.uri, {})
+        every.pop(subscription, None)
+        if not every:
+            of.pop(subscription.uri, None)
+        if not of:
+            self._of.pop(subscription.server, None)
