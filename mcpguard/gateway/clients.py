@@ -1,7 +1,7 @@
 """Who is at the other end: of a session, of a stream, or of one request that says everything itself."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from mcpguard.codec import envelope
@@ -9,6 +9,7 @@ from mcpguard.codec.messages import Notification, Request
 from mcpguard.domain.callers import Caller
 from mcpguard.domain.launches import Era
 from mcpguard.gateway.faces.face import Face
+from mcpguard.gateway.subscribed import Subscribed
 from mcpguard.text.visible import visible
 
 NETWORK, STREAMS = "network", "streams"
@@ -17,9 +18,16 @@ LONGEST_NAME = 100
 Say = Callable[[Notification], None]
 
 
+def _nobody(_: Notification) -> None:
+    """Tell nobody."""
+
+
 @dataclass(slots=True)
 class Client:
-    """A caller at a face, in a revision of the protocol. `log_level` is the least severe message it wants."""
+    """A caller at a face, in a revision of the protocol. `log_level` is the least severe message it wants.
+
+    `tell` takes what belongs to no request. Whoever has the client closes `subscribed` when it has gone.
+    """
 
     door: str
     caller: Caller
@@ -28,6 +36,8 @@ class Client:
     version: str = envelope.HANDSHAKE[-1]
     name: str = ""
     log_level: str | None = None
+    tell: Say = _nobody
+    subscribed: Subscribed = field(default_factory=Subscribed)
 
 
 class Exchange:

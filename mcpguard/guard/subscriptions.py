@@ -23,7 +23,13 @@ class Subscription:
     log_level = None
 
     def __init__(
-        self, server: str, uri: str, owner: object, on_update: Callable[[str], None], on_end: Callable[[], None]
+        self,
+        server: str,
+        uri: str,
+        owner: object,
+        on_update: Callable[[str], None],
+        on_end: Callable[[], None],
+        on_close: "Callable[[Subscription], None]",
     ) -> None:
         self.server = server
         self.uri = uri
@@ -31,6 +37,11 @@ class Subscription:
         self.on_update = on_update
         self.on_end = on_end
         self.agreed = False
+        self._on_close = on_close
+
+    def close(self) -> None:
+        """It ends. Closing again does no harm."""
+        self._on_close(self)
 
     def progress(self, params: Mapping[str, Any]) -> None:
         """Nobody waits for it."""
@@ -46,15 +57,13 @@ class Subscriptions:
         self._unwatch = unwatch
         self._of: dict[str, dict[str, dict[Subscription, None]]] = {}
 
-    def open(self, subscription: Subscription) -> None:
-        """To be done before it is asked for; `agreed` is set afterwards."""
-        self._of.setdefault(subscription.server, {}).setdefault(subscription.uri, {})[subscription] = None
-
-    def close(self, subscription: Subscription) -> None:
-        """It ends. Closing again does no harm."""
-        subscription.agreed = False
-        self._forget(subscription)
-        self._unwatch(subscription)
+    def open(
+        self, server: str, uri: str, owner: object, on_update: Callable[[str], None], on_end: Callable[[], None]
+    ) -> Subscription:
+        """One that is about to be asked for; whoever asks sets `agreed`, and closes it in the end."""
+        subscription = Subscription(server, uri, owner, on_update, on_end, self._close)
+        self._of.setdefault(server, {}).setdefault(uri, {})[subscription] = None
+        return subscription
 
     def updated(self, server: str, uri: str) -> None:
         """This resource has changed. Who subscribed to it hears so, and then who did to something that it is a part of.
@@ -79,7 +88,8 @@ class Subscriptions:
                 subscription.agreed = False
                 subscription.on_end()
 
-    def _forget(self, subscription: Subscription) -> None:
+    def _close(self, subscription: Subscription) -> None:
+        subscription.agreed = False
         of = self._of.get(subscription.server, {})
         every = of.get(subscription.uri, {})
         every.pop(subscription, None)
@@ -87,3 +97,4 @@ class Subscriptions:
             of.pop(subscription.uri, None)
         if not of:
             self._of.pop(subscription.server, None)
+        self._unwatch(subscription)

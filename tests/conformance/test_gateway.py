@@ -27,8 +27,6 @@ ASKS_THE_CLIENT = {
     "2025-11-25": {
         "elicitation-sep1034-defaults",
         "elicitation-sep1330-enums",
-        "resources-subscribe",
-        "resources-unsubscribe",
         "tools-call-elicitation",
         "tools-call-sampling",
     },
@@ -46,7 +44,7 @@ ASKS_THE_CLIENT = {
         "server-stateless",
     },
 }
-"""Server scenarios that wait for reverse requests and for subscriptions to resources."""
+"""Server scenarios that wait for reverse requests."""
 
 CLIENTS = {
     "2025-11-25": {"initialize", "sse-retry", "tools_call"},

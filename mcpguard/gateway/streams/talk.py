@@ -10,6 +10,7 @@ Rules kept here:
 """
 
 from collections.abc import Callable, Mapping
+from contextlib import closing
 from typing import Any
 
 import anyio
@@ -40,6 +41,7 @@ from mcpguard.settings.model import Limits
 
 CHUNK = 65_536
 UNSUPPORTED_VERSION = -32022
+LISTEN = "subscriptions/listen"
 
 
 class Talk:
@@ -61,11 +63,13 @@ class Talk:
         self._count = count
         self._stream = stream
         self._client = client
+        client.tell = self._say
         self._methods = methods
         self._limits = limits
         self._era: Era | None = None
         self._outbox = Outbox()
         self._calls: dict[Id, anyio.CancelScope] = {}
+        self._listens: dict[Id, anyio.CancelScope] = {}
 
     def tell(self, news: For) -> None:
         """News that belongs to no request. Only a client that began with a handshake expects any."""
@@ -75,11 +79,14 @@ class Talk:
 
     async def run(self) -> None:
         """Until the client has ended, and has been told what it still waits for."""
-        async with anyio.create_task_group() as tasks:
-            tasks.start_soon(self._write, name="writing to a stream")
-            async with anyio.create_task_group() as requests:
-                await self._listen(requests)
-            self._outbox.close()
+        with closing(self._client.subscribed):
+            async with anyio.create_task_group() as tasks:
+                tasks.start_soon(self._write, name="writing to a stream")
+                async with anyio.create_task_group() as requests:
+                    await self._listen(requests)
+                    for listen in self._listens.values():  # those would never end
+                        listen.cancel()
+                self._outbox.close()
 
     async def _listen(self, requests: TaskGroup) -> None:
         decoder = Decoder(self._limits.body_bytes, Framing.LINES)
@@ -124,6 +131,8 @@ class Talk:
             self._send(answer)
             return
         self._calls[request.id] = anyio.CancelScope()
+        if request.method == LISTEN:
+            self._listens[request.id] = self._calls[request.id]
         requests.start_soon(self._answer, request, client, name=f"request {request.method[:40]}")
 
     def _speaker(self, request: Request) -> Client:
@@ -174,6 +183,7 @@ class Talk:
                 self._send(answer)
         finally:
             del self._calls[request.id]
+            self._listens.pop(request.id, None)
 
     def _cancel(self, params: Mapping[str, Any]) -> None:
         id_ = params.get("requestId")
