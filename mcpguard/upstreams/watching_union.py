@@ -4,8 +4,8 @@ Rules kept here:
 1. When something else is wanted, a new request is made and acknowledged before the old one is taken back: nothing goes
    unheard in between.
 2. What the acknowledgement does not name is refused.
-3. A server that refuses a request as a whole may mean one resource in it. What is new is then asked for one by one, and
-   what was agreed to before stays.
+3. A server that refuses a request as a whole may mean one resource in it. Each is then asked for alone, and goes
+   without the others that are refused.
 """
 
 from collections.abc import Iterable, Sequence
@@ -57,16 +57,33 @@ class Union:
 
     async def _adjust(self, tasks: TaskGroup) -> None:
         due = [uri for uri in self._wishes if self._wishes.due(uri)]
-        if not due and all(uri in self._wishes for uri in self._running):
+        if not due and not self._has_too_much:
             return
         refusal = await self._replace(due, tasks)
-        if isinstance(refusal, ServerError) and len(due) > 1:
-            for uri in due:
-                if self._wishes.due(uri) and (refusal := await self._replace([uri], tasks)) is not None:
-                    self._wishes.refused(uri, refusal)
+        if isinstance(refusal, ServerError) and len(due) + len(self._running) > 1:
+            await self._sort_out(due, tasks)
         elif refusal is not None:
-            for uri in due:
+            self._refuse(due, refusal)
+
+    async def _sort_out(self, due: Sequence[str], tasks: TaskGroup) -> None:
+        """The server refuses a request as a whole. Which resource it means shows when each is asked for alone."""
+        refusals = {uri: await self._refusal(uri, tasks) for uri in due}
+        for uri, refusal in refusals.items():
+            if refusal is not None:
                 self._wishes.refused(uri, refusal)
+        rest = [uri for uri in due if refusals[uri] is None]
+        if not rest and not self._has_too_much:
+            return
+        refusal = await self._replace(rest, tasks)
+        if isinstance(refusal, ServerError):
+            running = [uri for uri in self._wishes if uri in self._running]
+            meant = [uri for uri in running if await self._refusal(uri, tasks) is not None]
+            if len(meant) < len(running):  # otherwise it means none, and what it tells is better than nothing
+                self._running = self._running.difference(meant)
+                self._refuse(meant, refusal)
+                refusal = await self._replace(rest, tasks)
+        if refusal is not None:
+            self._refuse(rest, refusal)
 
     async def _replace(self, due: Iterable[str], tasks: TaskGroup) -> Refusal | None:
         """Ask for what is due besides what runs and is wanted. Returns why nothing has come of it."""
@@ -74,6 +91,29 @@ class Union:
         if not uris:
             self._use(None, frozenset())
             return None
+        listen = await self._opened(uris, tasks)
+        if not isinstance(listen, _Listen):
+            return listen
+        honoured = listen.standing.honoured.intersection(uris)
+        self._use(listen, honoured)
+        for uri in uris:
+            if uri in honoured:
+                self._wishes.agreed(uri)
+        self._refuse([uri for uri in uris if uri not in honoured], _not_honoured())
+        if not honoured:
+            self._use(None, frozenset())
+        return None
+
+    async def _refusal(self, uri: str, tasks: TaskGroup) -> Refusal | None:
+        """What comes of asking for this one alone, besides everything else."""
+        listen = await self._opened([uri], tasks)
+        if not isinstance(listen, _Listen):
+            return listen
+        listen.scope.cancel()
+        return None
+
+    async def _opened(self, uris: Sequence[str], tasks: TaskGroup) -> _Listen | Refusal:
+        """A request that was acknowledged, or why it was not."""
         listen = _Listen()
         tasks.start_soon(self._hold, listen, uris, name="subscriptions to resources")
         with anyio.move_on_after(self._seconds):
@@ -81,18 +121,15 @@ class Union:
         if not listen.standing.acknowledged.is_set():
             listen.scope.cancel()
             return TimeoutError()
-        if listen.ended is not None:
-            return listen.ended
-        honoured = listen.standing.honoured.intersection(uris)
-        self._use(listen, honoured)
+        return listen if listen.ended is None else listen.ended
+
+    @property
+    def _has_too_much(self) -> bool:
+        return any(uri not in self._wishes for uri in self._running)
+
+    def _refuse(self, uris: Iterable[str], refusal: Refusal) -> None:
         for uri in uris:
-            if uri in honoured:
-                self._wishes.agreed(uri)
-            else:
-                self._wishes.refused(uri, _not_honoured())
-        if not honoured:
-            self._use(None, frozenset())
-        return None
+            self._wishes.refused(uri, refusal)
 
     def _use(self, listen: _Listen | None, running: frozenset[str]) -> None:
         before, self._listen, self._running = self._listen, listen, running
@@ -110,8 +147,7 @@ class Union:
         if listen is self._listen:
             log.debug("upstream.unwatched", resources=len(self._running), why=str(listen.ended))
             running, self._listen, self._running = self._running, None, frozenset()
-            for uri in running:
-                self._wishes.refused(uri, listen.ended)
+            self._refuse(running, listen.ended)
 
 
 def _not_honoured() -> ServerError:

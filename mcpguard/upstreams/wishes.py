@@ -58,7 +58,7 @@ class Wishes:
         self._tell = tell
         self._wishes: dict[str, _Wish] = {}
         self._prefixes: tuple[str, ...] | None = None
-        self._changed: set[str] = set()
+        self._changed: dict[str, None] = {}
         self._change = anyio.Event()
         self._failure = anyio.Event()
 
@@ -142,7 +142,7 @@ class Wishes:
         """Wait until something has changed. What it was."""
         await self._change.wait()
         self._change = anyio.Event()
-        changed, self._changed = self._changed, set()
+        changed, self._changed = self._changed, {}
         return changed
 
     async def failures(self) -> None:
@@ -155,5 +155,5 @@ class Wishes:
         self._note(uri)
 
     def _note(self, uri: str) -> None:
-        self._changed.add(uri)
+        self._changed[uri] = None
         self._change.set()
