@@ -42,3 +42,8 @@ def unwrapped(uri: str) -> tuple[str, str]:
             return server, inner
         case _:
             raise InvalidName("the URI of the resource does not name a server and a resource")
+
+
+def is_below(uri: str, whole: str) -> bool:
+    """Whether this is a part of another resource, as far as their URIs say so."""
+    return len(uri) > len(whole) and uri.startswith(whole.removesuffix("/") + "/")

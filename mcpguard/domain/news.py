@@ -29,4 +29,13 @@ class Removed:
     server: str
 
 
-News = Stood | Listed | Removed
+@dataclass(frozen=True, slots=True)
+class Updated:
+    """A resource that somebody subscribed to has changed, or may have while nobody could hear of it."""
+
+    server: str
+    uri: str
+
+
+Changes = Stood | Listed | Removed
+News = Changes | Updated

@@ -1,17 +1,23 @@
 """Who is at the other end: of a session, of a stream, or of one request that says everything itself."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 from mcpguard.codec import envelope
+from mcpguard.codec.messages import Notification
 from mcpguard.domain.callers import Caller
 from mcpguard.domain.launches import Era
 from mcpguard.gateway.faces.face import Face
+from mcpguard.gateway.subscribed import Subscribed
 from mcpguard.text.visible import visible
 
 NETWORK, STREAMS = "network", "streams"
 LONGEST_NAME = 100
+
+
+def _nobody(_: Notification) -> None:
+    """Tell nobody."""
 
 
 @dataclass(slots=True)
@@ -19,6 +25,7 @@ class Client:
     """A caller at a face, in a revision of the protocol. `log_level` is the least severe message it wants.
 
     `capabilities` is what it says that it can be asked for. `session` names the stream that it is on, if it is on one.
+    `tell` takes what belongs to no request. Whoever has the client closes `subscribed` when it has gone.
     """
 
     door: str
@@ -30,6 +37,8 @@ class Client:
     capabilities: Mapping[str, Any] = field(default_factory=dict)
     session: str = ""
     log_level: str | None = None
+    tell: Callable[[Notification], None] = _nobody
+    subscribed: Subscribed = field(default_factory=Subscribed)
 
 
 def can_do(said: object) -> Mapping[str, Any]:

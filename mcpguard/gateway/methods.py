@@ -30,6 +30,7 @@ from mcpguard.gateway.faces.face import Meant
 from mcpguard.gateway.listening import Listening
 from mcpguard.gateway.lists import KINDS, Lists
 from mcpguard.gateway.parking import AGAIN, PARKED, STATE, Parking
+from mcpguard.gateway.subscribing import Subscribing
 from mcpguard.gateway.views import Views
 from mcpguard.gateway.wire import (
     INTERNAL_ERROR,
@@ -50,7 +51,7 @@ from mcpguard.text.visible import visible
 
 OFFERED: dict[str, dict[str, Any]] = {
     "tools": {"listChanged": True},
-    "resources": {"listChanged": True},
+    "resources": {"listChanged": True, "subscribe": True},
     "prompts": {"listChanged": True},
     "completions": {},
     "logging": {},
@@ -72,7 +73,8 @@ class Methods:
         self._guard = guard
         self._lists = Lists(guard.settings.limits.page)
         self._views = Views()
-        self._listening = Listening(guard.servers.publisher)
+        subscribing = Subscribing(guard, self._meant)
+        self._listening = Listening(guard, subscribing)
         self._table: dict[str, Method] = {
             "server/discover": self._discover,
             "ping": self._nothing,
@@ -81,6 +83,8 @@ class Methods:
             "tools/call": self._call_tool,
             "resources/read": self._read,
             "prompts/get": self._get_prompt,
+            "resources/subscribe": subscribing.subscribe,
+            "resources/unsubscribe": subscribing.unsubscribe,
             "completion/complete": self._complete,
             "subscriptions/listen": self._listening.answer,
             **{method: partial(self._list, method) for method in KINDS},
@@ -200,9 +204,11 @@ class Methods:
         return await self._make(exchange, "prompts/get", Meant(capability), {**params, "name": capability.name})
 
     async def _read(self, exchange: Exchange, params: Params) -> dict[str, Any]:
-        client = exchange.client
-        meant = _understood(client.face.resource, self._seen_by(client), params["uri"])
+        meant = self._meant(exchange.client, params["uri"])
         return await self._make(exchange, "resources/read", meant, {**params, "uri": meant.capability.name})
+
+    def _meant(self, client: Client, uri: str) -> Meant:
+        return _understood(client.face.resource, self._seen_by(client), uri)
 
     async def _complete(self, exchange: Exchange, params: Params) -> dict[str, Any]:
         face, catalog, ref = exchange.client.face, self._seen_by(exchange.client), params["ref"]

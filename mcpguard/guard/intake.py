@@ -11,7 +11,7 @@ import structlog
 
 from mcpguard.catalog.shelf import shelf
 from mcpguard.domain.connections import ConnectionState
-from mcpguard.domain.news import Listed, News, Removed, Stood
+from mcpguard.domain.news import Changes, Listed, Removed, Stood
 from mcpguard.guard.publish import Publisher
 from mcpguard.policy.effects import assumed
 
@@ -38,7 +38,7 @@ class Intake:
         """Until every expected server has connected or has failed to, once."""
         await self._settled.wait()
 
-    def take(self, news: News) -> None:
+    def take(self, news: Changes) -> None:
         match news:
             case Listed(server, listing):
                 made = shelf(server, listing, assumed)

@@ -9,13 +9,14 @@ from mcpguard.domain.capabilities import CapabilityKind
 from mcpguard.domain.clock import Clock, Ids
 from mcpguard.domain.connections import Condition, ConnectionState
 from mcpguard.domain.launches import Declared
-from mcpguard.domain.news import News
+from mcpguard.domain.news import News, Updated
 from mcpguard.domain.standing import UpstreamStanding
 from mcpguard.domain.upstreams import Upstream
 from mcpguard.guard.admission import admitted
 from mcpguard.guard.intake import Intake
 from mcpguard.guard.publish import Publisher
 from mcpguard.guard.status import ServerStatus
+from mcpguard.guard.subscriptions import Subscription, Subscriptions
 from mcpguard.policy.scopes import reaches
 from mcpguard.settings.model import Settings
 from mcpguard.upstreams.fleet import Fleet
@@ -29,6 +30,7 @@ class Servers:
 
     def __init__(self, publisher: Publisher, clock: Clock, new_id: Ids, settings: Settings) -> None:
         self.publisher = publisher
+        self.subscriptions = Subscriptions(self._unwatch)
         self._intake = Intake(publisher)
         self._clock = clock
         self._new_id = new_id
@@ -41,7 +43,10 @@ class Servers:
 
     def take(self, news: News) -> None:
         """What the fleet has to tell."""
-        self._intake.take(news)
+        if isinstance(news, Updated):
+            self.subscriptions.updated(news.server, news.uri)
+        else:
+            self._intake.take(news)
 
     def command(self, fleet: Fleet) -> None:
         """This is the fleet that carries out what is declared."""
@@ -49,6 +54,8 @@ class Servers:
 
     def declare(self, declared: tuple[Declared, ...]) -> None:
         """From now on these are the servers, as they stand here, and there are no others."""
+        for name in self._declared.keys() - {one.name for one in declared if self._stays(one)}:
+            self.subscriptions.withdraw(name)
         new = {one.name for one in declared if one.enabled and one.name not in self._known}
         self._known = {one.name: self._upstream(one) for one in declared}
         self._declared = {one.name: one for one in declared}
@@ -60,9 +67,16 @@ class Servers:
 
     def _upstream(self, declared: Declared) -> Upstream:
         """What is declared as before stays the same upstream."""
-        if self._declared.get(declared.name) == declared:
+        if self._stays(declared):
             return self._known[declared.name]
         return admitted(declared, self._permitted, self._new_id)
+
+    def _stays(self, declared: Declared) -> bool:
+        return self._declared.get(declared.name) == declared
+
+    def _unwatch(self, subscription: Subscription) -> None:
+        if self._fleet is not None:
+            self._fleet.unwatch(subscription.server, subscription.uri, subscription)
 
     def standing(self, name: str) -> UpstreamStanding | None:
         """None for a server that is not known."""

@@ -132,6 +132,9 @@ class Limits(Group):
     client_calls: Annotated[int, Field(ge=1, le=10_000), Restart] = 64
     """Requests that one session or stream of an agent may have in progress; further ones are refused."""
 
+    subscriptions: Annotated[int, Field(ge=1, le=1000), Restart] = 100
+    """Resources that one session, stream or listen of an agent may be subscribed to; further ones are refused."""
+
     page: Annotated[int, Field(ge=1, le=100_000), Restart] = 1000
     """Most entries of a list that are given at once; the rest follows with a cursor."""
 

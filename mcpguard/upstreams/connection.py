@@ -8,7 +8,7 @@ Rules kept here:
    are asked is the counterpart's to decide.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import compress
 from typing import Any
@@ -23,7 +23,7 @@ from mcpguard.domain.launches import Era
 from mcpguard.domain.listings import Listing
 from mcpguard.domain.reasons import Reason
 from mcpguard.text.visible import visible
-from mcpguard.upstreams.conversation import INTERNAL_ERROR, STANDING, Conversation, ServerError
+from mcpguard.upstreams.conversation import INTERNAL_ERROR, Conversation, ServerError, Standing
 from mcpguard.upstreams.inflight import InFlight, Overdue
 from mcpguard.upstreams.listing import ListingBounds, listing
 from mcpguard.upstreams.negotiation import Greeting, stamped
@@ -51,8 +51,8 @@ class Connection:
         self._conversation = conversation
         self._switchboard = switchboard
         self._us = us
-        self._modern = greeting.era is Era.MODERN
-        self._in_headers = in_headers and self._modern
+        self.modern = greeting.era is Era.MODERN
+        self._in_headers = in_headers and self.modern
         self._mirrored: dict[str, HeaderMap] = {}
         self._level: str | None = None
 
@@ -64,7 +64,7 @@ class Connection:
         Raises ServerError with the server's error, Declined for what the client was asked, Overdue, or TransportEnded.
         """
         with self._switchboard.in_flight(counterpart, seconds) as call:
-            return await (self._rounds if self._modern else self._handshaken)(method, params, call)
+            return await (self._rounds if self.modern else self._handshaken)(method, params, call)
         raise Overdue
 
     async def _handshaken(self, method: str, params: Mapping[str, Any], call: InFlight) -> dict[str, Any]:
@@ -131,12 +131,30 @@ class Connection:
     @property
     def tells(self) -> bool:
         """Whether it tells of changes to those who have asked for it. Before the modern revisions it told anyway."""
-        return self._modern and bool(self._wanted())
+        return self.modern and bool(self._wanted())
 
     async def listen(self) -> None:
         """Be told of changes, until the server ends that. Raises what asking raises."""
         params = stamped({"notifications": self._wanted()}, self.greeting.version, self._us)
-        await self._conversation.request("subscriptions/listen", params, STANDING)
+        await self._conversation.request("subscriptions/listen", params, Standing())
+
+    @property
+    def subscribes(self) -> bool:
+        """Whether it offers to tell of changes to a resource."""
+        resources = self.greeting.capabilities.get("resources")
+        return isinstance(resources, dict) and resources.get("subscribe") is True
+
+    async def subscribe(self, uri: str) -> None:
+        """Up to 2025-11-25. Raises what asking raises."""
+        await self._ask("resources/subscribe", {"uri": uri})
+
+    async def unsubscribe(self, uri: str) -> None:
+        await self._ask("resources/unsubscribe", {"uri": uri})
+
+    async def watch(self, uris: Sequence[str], standing: Standing) -> None:
+        """From 2026-07-28 on: be told of changes to these, until the server ends that. Raises what asking raises."""
+        params = stamped({"notifications": {"resourceSubscriptions": [*uris]}}, self.greeting.version, self._us)
+        await self._conversation.request("subscriptions/listen", params, standing)
 
     def _wanted(self) -> dict[str, bool]:
         has = self.greeting.capabilities
@@ -145,15 +163,15 @@ class Connection:
 
     async def roots_changed(self) -> None:
         """Say that a client has other roots now, where the server can be told. Raises TransportEnded."""
-        if not self._modern:
+        if not self.modern:
             await self._conversation.notify("notifications/roots/list_changed")
 
     async def is_there(self) -> None:
         """Returns when the server has shown that it lives. Raises what asking raises."""
-        await self._ask("server/discover" if self._modern else "ping", {})
+        await self._ask("server/discover" if self.modern else "ping", {})
 
     async def _ask(self, method: str, params: Mapping[str, Any]) -> dict[str, Any]:
-        if self._modern:
+        if self.modern:
             params = stamped(params, self.greeting.version, self._us)
         return await self._conversation.request(method, dict(params) or None)
 

@@ -10,7 +10,9 @@ Rules for whoever implements one:
 
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, Final, Protocol
+from typing import Any, Protocol
+
+import anyio
 
 from mcpguard.domain.errors import GuardError
 
@@ -20,13 +22,32 @@ METHOD_NOT_FOUND = -32601
 Params = dict[str, Any] | None
 Origin = object
 """What a request of ours is made for. It comes back with whatever the server sends on that request's account."""
-STANDING: Final[Origin] = "standing"
-"""The origin of a request that stays open, so that what a server says meanwhile need not be said on its account."""
 
 OnRequest = Callable[[str, Params, Origin | None], Awaitable[dict[str, Any]]]
 """Answers a request of the server, or raises Refused. The origin is None where it cannot be known."""
 OnNotification = Callable[[str, Params, Origin | None], None]
 """Takes a notification. It cannot wait, so that no slow reader of one holds up the others."""
+
+
+class Standing:
+    """The origin of a request that stays open, so that what a server says meanwhile need not be said on its account.
+
+    `acknowledged` is set when the server has said which resources it tells of; those are `honoured`.
+    """
+
+    def __init__(self) -> None:
+        self.acknowledged = anyio.Event()
+        self.honoured: frozenset[str] = frozenset()
+
+    def acknowledge(self, params: Params) -> None:
+        """Take the server's word, the first one."""
+        if self.acknowledged.is_set():
+            return
+        said = (params or {}).get("notifications")
+        uris = said.get("resourceSubscriptions") if isinstance(said, dict) else None
+        if isinstance(uris, list):
+            self.honoured = frozenset(uri for uri in uris if isinstance(uri, str))
+        self.acknowledged.set()
 
 
 class Refused(GuardError):

@@ -18,8 +18,11 @@ from mcpguard.domain.errors import GuardError
 from mcpguard.domain.launches import Declared
 from mcpguard.domain.news import Removed
 from mcpguard.domain.records import Permit
+from mcpguard.upstreams.inflight import Overdue
 from mcpguard.upstreams.supervisor import Supervisor
 from mcpguard.upstreams.surroundings import Surroundings
+
+SUBSCRIBE = "resources/subscribe"
 
 
 class Unreachable(GuardError):
@@ -53,11 +56,24 @@ class Turn:
     async def send(
         self, _permit: Permit, method: str, params: Mapping[str, Any], counterpart: Counterpart
     ) -> dict[str, Any]:
-        """What the server answers. Raises what the connection's `call` does."""
+        """What the server answers. Raises what the connection's `call` does.
+
+        A subscription lasts beyond this, and belongs to the counterpart until `unwatch`.
+        """
         connection = self._supervisor.connection if self._supervisor else None
-        if connection is None:
+        if self._supervisor is None or connection is None:
             raise Unreachable
+        if method == SUBSCRIBE:
+            return await self._subscribe(self._supervisor, params["uri"], counterpart)
         return await connection.call(method, params, counterpart, self._seconds)
+
+    async def _subscribe(self, supervisor: Supervisor, uri: str, counterpart: Counterpart) -> dict[str, Any]:
+        try:
+            with anyio.fail_after(self._seconds):
+                await supervisor.watching.add(uri, counterpart)
+        except TimeoutError:
+            raise Overdue from None
+        return {}
 
 
 class Fleet:
@@ -109,6 +125,11 @@ class Fleet:
         supervisor = self._supervisors.get(name)
         own = supervisor.declared.timeout if supervisor else None
         return Turn(supervisor, own or self._around.settings.call_seconds)
+
+    def unwatch(self, name: str, uri: str, counterpart: Counterpart) -> None:
+        """End a subscription, if there is one."""
+        if (supervisor := self._supervisors.get(name)) is not None:
+            supervisor.watching.drop(uri, counterpart)
 
     def _adjust(self) -> None:
         if self._start is None:

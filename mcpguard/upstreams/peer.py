@@ -21,9 +21,8 @@ import structlog
 from anyio.abc import TaskGroup
 
 from mcpguard.codec import envelope
-from mcpguard.codec.messages import BadMessage, Failure, Id, Message, Notification, Request, Result, read, write
+from mcpguard.codec.messages import BadMessage, Failure, Id, Message, Notification, Request, Result, is_id, read, write
 from mcpguard.upstreams.conversation import (
-    STANDING,
     Bounds,
     Counts,
     OnNotification,
@@ -31,6 +30,7 @@ from mcpguard.upstreams.conversation import (
     Origin,
     Params,
     ServerError,
+    Standing,
 )
 from mcpguard.upstreams.serving import Serving
 from mcpguard.upstreams.transports.endings import Unsayable
@@ -91,7 +91,7 @@ class Peer:
             await self._transport.send(message)
             await pending.done.wait()
         except anyio.get_cancelled_exc_class():
-            if origin is not None:
+            if origin is not None and not isinstance(origin, Standing):
                 self._remember(id_)
             await self._take_back(id_)
             raise
@@ -144,11 +144,17 @@ class Peer:
             case Notification("notifications/cancelled", params):
                 self._serving.taken_back(params)
             case Notification(method, params):
-                self._on_notification(method, params, self._only_origin())
+                self._on_notification(method, params, self._standing(params) or self._only_origin())
             case Request() if self._modern:
                 self.counts.dropped += 1
             case Request():
                 self._serving.take(message, self._only_origin(), tasks)
+
+    def _standing(self, params: Params) -> Standing | None:
+        """The request that stays open on whose account this is said, if it names one."""
+        id_ = envelope.meta(params).get(envelope.SUBSCRIPTION)
+        pending = self._pending.get(id_) if is_id(id_) else None
+        return pending.origin if pending is not None and isinstance(pending.origin, Standing) else None
 
     def _only_origin(self) -> Origin | None:
         """Nothing on a stream says for which of our requests a server speaks. With one in progress it is that one.
@@ -157,7 +163,7 @@ class Peer:
         """
         if self._taken_back or self._lost_track:
             return None
-        asked = [pending.origin for pending in self._pending.values() if pending.origin is not STANDING]
+        asked = [pending.origin for pending in self._pending.values() if not isinstance(pending.origin, Standing)]
         return asked[0] if len(asked) == 1 else None
 
     def _answered(self, message: Result | Failure) -> None:

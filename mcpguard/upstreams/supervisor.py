@@ -21,7 +21,7 @@ from mcpguard.domain.asks import AskKind
 from mcpguard.domain.connections import Condition, ConnectionState
 from mcpguard.domain.errors import GuardError
 from mcpguard.domain.launches import Declared, Era
-from mcpguard.domain.news import Stood
+from mcpguard.domain.news import Stood, Updated
 from mcpguard.domain.upstreams import Transport
 from mcpguard.text.visible import visible
 from mcpguard.upstreams.complaints import sentence, status
@@ -31,7 +31,8 @@ from mcpguard.upstreams.negotiation import Shied, Us, negotiate
 from mcpguard.upstreams.surroundings import Lost, Surroundings
 from mcpguard.upstreams.switchboard import Switchboard
 from mcpguard.upstreams.turns import Turns
-from mcpguard.upstreams.upkeep import UNAUTHORIZED, Upkeep
+from mcpguard.upstreams.upkeep import RELIST_SECONDS, UNAUTHORIZED, Upkeep
+from mcpguard.upstreams.watching import Watching
 
 LONGEST_ERROR = 500
 _SAID: Final[Mapping[AskKind, Mapping[str, Any]]] = {
@@ -53,6 +54,13 @@ class Supervisor:
         self._settings = around.settings
         self._clock = around.clock
         self._backoff = around.growing(self._settings.retry_seconds)
+        self.watching = Watching(
+            around.clock,
+            around.settings.health_timeout,
+            lambda: around.growing(RELIST_SECONDS),
+            around.settings.retry_most_seconds,
+            lambda uri: around.tell(Updated(declared.name, uri)),
+        )
         self._connection: Connection | None = None
         self._retired = False
         self._shy = False
@@ -110,7 +118,7 @@ class Supervisor:
     async def _connected(self, connecting: anyio.CancelScope) -> None:
         """Connect, in the time that `connecting` gives, and stay connected until somebody asks for a restart."""
         name = self.declared.name
-        switchboard = Switchboard(name, self._upkeep.lists_changed, self.turns)
+        switchboard = Switchboard(name, self.turns, self._upkeep.lists_changed, self.watching.heard)
         async with (
             self._around.reach(self.declared, switchboard) as conversation,
             anyio.create_task_group() as tasks,
@@ -123,6 +131,7 @@ class Supervisor:
             await self._upkeep.list(connection)
             connecting.deadline = math.inf
             began = self._clock.monotonic()
+            await tasks.start(self.watching.keep, connection, name=f"resources of {name}")
             self._use(connection)
             tasks.start_soon(self._upkeep.check, connection, name=f"health of {name}")
             tasks.start_soon(self._upkeep.keep_listed, connection, name=f"listing of {name}")

@@ -17,7 +17,7 @@ from mcpguard.codec.envelope import PROGRESS
 from mcpguard.domain.asks import KINDS, Ask, Declined
 from mcpguard.domain.counterpart import Counterpart
 from mcpguard.domain.reasons import Reason
-from mcpguard.upstreams.conversation import INTERNAL_ERROR, METHOD_NOT_FOUND, Origin, Params, Refused
+from mcpguard.upstreams.conversation import INTERNAL_ERROR, METHOD_NOT_FOUND, Origin, Params, Refused, Standing
 from mcpguard.upstreams.inflight import InFlight
 from mcpguard.upstreams.turns import Turns
 
@@ -31,10 +31,17 @@ log = structlog.get_logger("mcpguard.upstreams")
 class Switchboard:
     """The incoming side of one connection."""
 
-    def __init__(self, server: str, on_list_changed: Callable[[], None], turns: Turns) -> None:
+    def __init__(
+        self,
+        server: str,
+        turns: Turns,
+        on_list_changed: Callable[[], None],
+        on_updated: Callable[[object], None] = lambda _: None,
+    ) -> None:
         self._server = server
-        self._on_list_changed = on_list_changed
         self._turns = turns
+        self._on_list_changed = on_list_changed
+        self._on_updated = on_updated
         self._calls: dict[str, InFlight] = {}
         self._unattributed: set[str] = set()
 
@@ -54,6 +61,10 @@ class Switchboard:
         """A notification."""
         if method in _LIST_CHANGED:
             self._on_list_changed()
+        elif method == "notifications/resources/updated":
+            self._on_updated((params or {}).get("uri"))
+        elif method == "notifications/subscriptions/acknowledged" and isinstance(origin, Standing):
+            origin.acknowledge(params)
         elif method == "notifications/progress":
             self._progress(params or {})
         elif method == "notifications/message" and (call := self._running(origin)) is not None:

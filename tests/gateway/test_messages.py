@@ -205,9 +205,9 @@ async def test_a_line_over_the_limit_ends_its_stream_and_no_other(tmp_path: Path
 
 async def test_methods_that_there_are_not(tmp_path: Path) -> None:
     script = Script()
-    legacy_only = ["ping", "logging/setLevel", "shutdown"]
+    legacy_only = ["ping", "logging/setLevel", "shutdown", "resources/subscribe", "resources/unsubscribe"]
     modern_only = ["server/discover", "subscriptions/listen"]
-    nowhere = ["x", "tools/", "TOOLS/LIST", "resources/subscribe", "resources/unsubscribe", "tasks/get", "rpc.discover"]
+    nowhere = ["x", "tools/", "TOOLS/LIST", "resources/watch", "tasks/get", "rpc.discover"]
     nowhere += ["notifications/initialized", "sampling/createMessage", "tools/call\n", "\u00fc" * 500, "__class__"]
     async with guarded(tmp_path, script) as guard:
         for how in HOWS:

@@ -90,7 +90,7 @@ async def test_a_modern_client_hears_what_it_listens_to(tmp_path: Path) -> None:
     script = Script("legacy")
     async with guarded(tmp_path, script) as guard:
         client = guard.client()
-        wanted = {"toolsListChanged": True, "promptsListChanged": False, "resourceSubscriptions": ["note://first"]}
+        wanted = {"toolsListChanged": True, "promptsListChanged": False, "resourceSubscriptions": ["no://such"]}
         async with client.listening(**wanted) as listening:
             first = await listening.until(ACKNOWLEDGED)
             ours = {SUBSCRIPTION_ID: 1}

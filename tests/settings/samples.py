@@ -30,6 +30,7 @@ SAMPLES: Final[Mapping[str, tuple[object, object, object]]] = {
     "limits.session_seconds": (1, 2.5, 86_400),
     "limits.depth": (8, 65, 200),
     "limits.client_calls": (1, 2, 10_000),
+    "limits.subscriptions": (1, 2, 1000),
     "limits.page": (1, 2, 100_000),
     "asking.permitted": (["a:roots"], ["b:sampling", "c:elicitation"], []),
     "asking.answer_seconds": (1, 2.5, 86_400),

@@ -28,7 +28,7 @@ class Noted:
 
     def __init__(self) -> None:
         self.changes = 0
-        self.board = Switchboard("a", self._changed, Turns(8, 8))
+        self.board = Switchboard("a", Turns(8, 8), self._changed)
 
     @contextmanager
     def under_way(self, *callers: Somebody) -> Iterator[list[InFlight]]:

@@ -80,6 +80,9 @@ class Direct:
             return Meant(Capability(shelf.server, CapabilityKind.RESOURCE, own), pinned)
         return Meant(Capability(server or "", CapabilityKind.RESOURCE, own))
 
+    def uri(self, server: str, own: str) -> str:
+        return wrapped(server, own)
+
     def template(self, catalog: Catalog, uri: str) -> Capability:
         server, own = self._placed(uri)
         found = [

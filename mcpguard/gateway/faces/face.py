@@ -50,6 +50,10 @@ class Face(Protocol):
         """What the URI of a resource means."""
         ...
 
+    def uri(self, server: str, own: str) -> str:
+        """A resource's URI as clients see it."""
+        ...
+
     def template(self, catalog: Catalog, uri: str) -> Capability:
         """What a template means, or the resource that is given in its place."""
         ...

@@ -34,6 +34,9 @@ class Transparent:
         shelf = catalog.shelves.get(self._server)
         return Meant(Capability(self._server, CapabilityKind.RESOURCE, uri), covering(shelf, uri) if shelf else None)
 
+    def uri(self, _server: str, own: str) -> str:
+        return own
+
     def template(self, catalog: Catalog, uri: str) -> Capability:
         shelf = catalog.shelves.get(self._server)
         listed = shelf is not None and uri in shelf.of(CapabilityKind.RESOURCE)

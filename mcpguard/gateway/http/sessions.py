@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 
 import anyio
 
-from mcpguard.codec.messages import INVALID_REQUEST, Id, is_id, write
+from mcpguard.codec.messages import INVALID_REQUEST, Id, Notification, is_id, write
 from mcpguard.domain.clock import Clock
 from mcpguard.gateway.clients import Client
 from mcpguard.gateway.http.plain import Turned
@@ -39,6 +39,11 @@ class Session:
     def idle(self) -> bool:
         return not self.calls and self.stream is None
 
+    def tell(self, news: Notification) -> None:
+        """News for a client that listens; one that does not is told nothing."""
+        if self.stream is not None:
+            self.stream.put(event(write(news)))
+
     def cancel(self, id_: object) -> None:
         """Take a request back, if it is one of this session's that is in progress."""
         scope = self.calls.get(id_) if is_id(id_) else None
@@ -62,6 +67,7 @@ class Sessions:
         """A new one. Raises Turned when all that there may be are in use."""
         self._make_room()
         session = Session(secrets.token_urlsafe(32), client, self._clock.monotonic())
+        client.tell = session.tell
         self._sessions[session.id] = session
         return session
 
@@ -102,6 +108,7 @@ class Sessions:
     def end(self, session: Session) -> None:
         """Forget it; what is going on in it is cancelled."""
         self._sessions.pop(session.id, None)
+        session.client.subscribed.close()
         for scope in tuple(session.calls.values()):
             scope.cancel()
         if session.stream is not None:
@@ -117,7 +124,7 @@ class Sessions:
         for session in self._sessions.values():
             if session.stream is not None:
                 for told in news(session.client):
-                    session.stream.put(event(write(told)))
+                    session.tell(told)
 
     def _use(self, session: Session) -> None:
         session.used = self._clock.monotonic()

@@ -12,6 +12,7 @@ Rules kept here:
 """
 
 from collections.abc import Callable, Mapping
+from contextlib import closing
 from typing import Any
 
 import anyio
@@ -44,8 +45,7 @@ from mcpguard.settings.model import Limits
 
 CHUNK = 65_536
 UNSUPPORTED_VERSION = -32022
-STANDING = "subscriptions/listen"
-"""Requests of this method stay open until they are taken back."""
+LISTEN = "subscriptions/listen"
 
 
 class Talk:
@@ -67,6 +67,7 @@ class Talk:
         self._count = count
         self._stream = stream
         self._client = client
+        client.tell = self._say
         self._methods = methods
         self._limits = limits
         self._era: Era | None = None
@@ -74,7 +75,7 @@ class Talk:
         self._calls: dict[Id, anyio.CancelScope] = {}
         self._questions = Questions()
         self._line = self._questions.line()
-        self._standing: set[Id] = set()
+        self._listens: dict[Id, anyio.CancelScope] = {}
 
     def tell(self, news: For) -> None:
         """News that belongs to no request. Only a client that began with a handshake expects any."""
@@ -84,14 +85,15 @@ class Talk:
 
     async def run(self) -> None:
         """Until the client has ended, and has been told what it still waits for."""
-        async with anyio.create_task_group() as tasks:
-            tasks.start_soon(self._write, name="writing to a stream")
-            async with anyio.create_task_group() as requests:
-                await self._listen(requests)
-                self._line.lose()
-                for id_ in self._standing:
-                    self._calls[id_].cancel()
-            self._outbox.close()
+        with closing(self._client.subscribed):
+            async with anyio.create_task_group() as tasks:
+                tasks.start_soon(self._write, name="writing to a stream")
+                async with anyio.create_task_group() as requests:
+                    await self._listen(requests)
+                    self._line.lose()
+                    for listen in self._listens.values():  # those would never end
+                        listen.cancel()
+                self._outbox.close()
 
     async def _listen(self, requests: TaskGroup) -> None:
         decoder = Decoder(self._limits.body_bytes, Framing.LINES)
@@ -139,8 +141,8 @@ class Talk:
             self._send(answer)
             return
         self._calls[request.id] = anyio.CancelScope()
-        if request.method == STANDING:
-            self._standing.add(request.id)
+        if request.method == LISTEN:
+            self._listens[request.id] = self._calls[request.id]
         requests.start_soon(self._answer, request, client, name=f"request {request.method[:40]}")
 
     def _speaker(self, request: Request) -> Client:
@@ -193,7 +195,7 @@ class Talk:
                 self._send(answer)
         finally:
             del self._calls[request.id]
-            self._standing.discard(request.id)
+            self._listens.pop(request.id, None)
 
     def _cancel(self, params: Mapping[str, Any]) -> None:
         id_ = params.get("requestId")

@@ -1,0 +1,108 @@
+"""Who wants to hear that a resource has changed.
+
+Rules kept here:
+1. A subscription hears nothing before the call that asked for it was allowed, and nothing after it was closed.
+2. Whoever has a subscription closes it, however it came to its end. Then the server is told, if it was the last one.
+3. When a server is declared otherwise, its subscriptions end: what comes under its name is another server.
+"""
+
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
+from typing import Any
+
+from mcpguard.codec.uris import is_below
+from mcpguard.domain.asks import Answers, Asks, Capabilities, Declined
+from mcpguard.domain.reasons import Reason
+
+
+class Subscription:
+    """One resource of one server that `owner` wants to hear of. Both functions are called at once and cannot wait.
+
+    It is the counterpart of the call that asks for it: what a server says to that call reaches nobody.
+    """
+
+    name = ""
+    capabilities: Capabilities = MappingProxyType({})
+    wants_progress = False
+    log_level = None
+
+    def __init__(
+        self,
+        server: str,
+        uri: str,
+        owner: object,
+        on_update: Callable[[str], None],
+        on_end: Callable[[], None],
+        on_close: "Callable[[Subscription], None]",
+    ) -> None:
+        self.server = server
+        self.uri = uri
+        self.owner = owner
+        self.on_update = on_update
+        self.on_end = on_end
+        self.agreed = False
+        self._on_close = on_close
+
+    def close(self) -> None:
+        """It ends. Closing again does no harm."""
+        self._on_close(self)
+
+    def progress(self, params: Mapping[str, Any]) -> None:
+        """Nobody waits for it."""
+
+    def log(self, params: Mapping[str, Any]) -> None:
+        """Nobody reads it."""
+
+    async def ask(self, _: Asks) -> Answers:
+        """Nobody answers it."""
+        raise Declined(Reason.CLIENT_UNABLE)
+
+
+class Subscriptions:
+    """All of them. `unwatch` is told of each that is closed."""
+
+    def __init__(self, unwatch: Callable[[Subscription], None]) -> None:
+        self._unwatch = unwatch
+        self._of: dict[str, dict[str, dict[Subscription, None]]] = {}
+
+    def open(
+        self, server: str, uri: str, owner: object, on_update: Callable[[str], None], on_end: Callable[[], None]
+    ) -> Subscription:
+        """One that is about to be asked for; whoever asks sets `agreed`, and closes it in the end."""
+        subscription = Subscription(server, uri, owner, on_update, on_end, self._close)
+        self._of.setdefault(server, {}).setdefault(uri, {})[subscription] = None
+        return subscription
+
+    def updated(self, server: str, uri: str) -> None:
+        """This resource has changed. Who subscribed to it hears so, and then who did to something that it is a part of.
+
+        Nobody hears it twice for that.
+        """
+        of = self._of.get(server, {})
+        exact = [each for each in of.get(uri, ()) if each.agreed]
+        told = {id(each.owner) for each in exact}
+        parts = [each for whole, every in of.items() if is_below(uri, whole) for each in every if each.agreed]
+        for each in exact:
+            each.on_update(uri)
+        for each in parts:
+            if id(each.owner) not in told:
+                told.add(id(each.owner))
+                each.on_update(uri)
+
+    def withdraw(self, server: str) -> None:
+        """There is no such server any more."""
+        for every in self._of.pop(server, {}).values():
+            for subscription in every:
+                subscription.agreed = False
+                subscription.on_end()
+
+    def _close(self, subscription: Subscription) -> None:
+        subscription.agreed = False
+        of = self._of.get(subscription.server, {})
+        every = of.get(subscription.uri, {})
+        every.pop(subscription, None)
+        if not every:
+            of.pop(subscription.uri, None)
+        if not of:
+            self._of.pop(subscription.server, None)
+        self._unwatch(subscription)
