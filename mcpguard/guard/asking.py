@@ -5,7 +5,8 @@ Rules kept here:
 2. What is asked, and that it was answered, is recorded under the call's entry: the question before the client sees it,
    the answer before the server does. What cannot be recorded is not asked.
 3. Before an answer goes back the call is judged again, with the same arguments: much may have changed meanwhile.
-4. A call has only so many questions, of a bounded size, and a client only so much time for them. What is refused counts
+4. With the call all of this ends: nothing is recorded of it, or put to the client, when its closing is on its way.
+5. A call has only so many questions, of a bounded size, and a client only so much time for them. What is refused counts
    too, so that no server can fill the ledger.
 """
 
@@ -46,6 +47,11 @@ class Asking:
         self._objected = objected
         self._desk = desk
         self._left = desk.limits.per_call
+        self._over = False
+
+    def end(self) -> None:
+        """The call has ended."""
+        self._over = True
 
     @property
     def name(self) -> str:
@@ -123,7 +129,10 @@ class Asking:
             fields["reason"] = reason.value
         if action:
             fields["action"] = action
-        await self._desk.ledger.note(kind, fields, body)
+        if not self._over:
+            await self._desk.ledger.note(kind, fields, body)
+        if self._over:
+            raise Declined(Reason.CLIENT_UNANSWERED)
 
 
 def _action(ask: Ask, answer: Mapping[str, Any]) -> str:

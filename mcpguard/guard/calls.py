@@ -159,6 +159,8 @@ class Calls:
         except ServerError as failed:
             answer.error = failed.error
             return Outcome.failed(self._digests.body(dumps(failed.error)))
+        finally:
+            client.end()
         reply = self._digests.body(dumps(answer.result))
         return Outcome.failed(reply) if answer.result.get("isError") is True else Outcome.answered(reply)
 
