@@ -44,9 +44,10 @@ class Subscribed:
         subscription.close()
 
     def end(self, words: str) -> None:
-        """The client gives it back. It need not have it."""
+        """The client gives it back. It need not have it; one that is still being asked for is closed by who asks."""
         for subscription in self._of.pop(words, []):
-            subscription.close()
+            if subscription.agreed:
+                subscription.close()
 
     def close(self) -> None:
         """The client is gone."""

@@ -91,6 +91,7 @@ class Wishes:
         if not wish.holders:
             del self._wishes[uri]
             self._prefixes = None
+            wish.answer.give(TransportEnded("the subscription was taken back"))  # to who may still wait for it
             self._note(uri)
 
     def due(self, uri: str) -> bool:
