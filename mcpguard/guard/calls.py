@@ -147,7 +147,7 @@ class Calls:
             arguments=self._digests.body(dumps(asked.params)),
         )
 
-    async def _send(self, asked: Asked, entry: Entry, client: Counterpart, answer: "_Answer") -> Outcome:
+    async def _send(self, asked: Asked, entry: Entry, client: Asking, answer: "_Answer") -> Outcome:
         try:
             async with self._fleet.turn(asked.capability.server) as turn:
                 turn.reachable()
