@@ -77,8 +77,8 @@ class Subscribing:
         to.begin(words, subscription)
         agreed = False
         try:
-            asked = _asked(exchange, meant, {**params, "uri": capability.name})
-            told = await self._guard.calls.make(asked, subscription)
+            asked = _asked(exchange, meant, {**params, "uri": capability.name}, subscription)
+            told = await self._guard.calls.make(asked, exchange)
             agreed = told.result is not None
         finally:
             (to.hold if agreed else to.lose)(words, subscription)
@@ -99,7 +99,7 @@ class Subscribing:
         return on_update
 
 
-def _asked(exchange: Exchange, meant: Meant, params: Mapping[str, Any]) -> Asked:
+def _asked(exchange: Exchange, meant: Meant, params: Mapping[str, Any], watcher: object) -> Asked:
     client = exchange.client
     return Asked(
         caller=client.caller,
@@ -110,4 +110,5 @@ def _asked(exchange: Exchange, meant: Meant, params: Mapping[str, Any]) -> Asked
         client=client.name,
         pinned=meant.pinned,
         trace=exchange.trace,
+        watcher=watcher,
     )

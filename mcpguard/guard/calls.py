@@ -43,7 +43,8 @@ class Asked:
     """What a client asked for: which capability of which server, by which method, with which parameters.
 
     `pinned` is the name under which the capability is found in the catalog; for a resource that a template covers it
-    is the template's. The parameters are the server's own, without what belonged to the client's leg of the way.
+    is the template's. The parameters are the server's own, without what belonged to the client's leg of the way. The
+    watcher is who wants to hear of changes, where it is that what is asked for.
     """
 
     caller: Caller
@@ -54,6 +55,7 @@ class Asked:
     client: str = ""
     pinned: Capability | None = None
     trace: str = ""
+    watcher: object | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,7 +153,11 @@ class Calls:
         try:
             async with self._fleet.turn(asked.capability.server) as turn:
                 turn.reachable()
-                answer.result = await turn.send(entry.permit(), asked.method, asked.params, client)
+                if asked.watcher is None:
+                    answer.result = await turn.send(entry.permit(), asked.method, asked.params, client)
+                else:
+                    await turn.watch(entry.permit(), asked.params["uri"], asked.watcher)
+                    answer.result = {}
         except (Busy, Unreachable) as error:
             return Outcome.refused(_reason(error))
         except (Overdue, TransportEnded, Declined) as error:

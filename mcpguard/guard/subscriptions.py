@@ -6,25 +6,13 @@ Rules kept here:
 3. When a server is declared otherwise, its subscriptions end: what comes under its name is another server.
 """
 
-from collections.abc import Callable, Mapping
-from types import MappingProxyType
-from typing import Any
+from collections.abc import Callable
 
 from mcpguard.codec.uris import is_below
-from mcpguard.domain.asks import Answers, Asks, Capabilities, Declined
-from mcpguard.domain.reasons import Reason
 
 
 class Subscription:
-    """One resource of one server that `owner` wants to hear of. Both functions are called at once and cannot wait.
-
-    It is the counterpart of the call that asks for it: what a server says to that call reaches nobody.
-    """
-
-    name = ""
-    capabilities: Capabilities = MappingProxyType({})
-    wants_progress = False
-    log_level = None
+    """One resource of one server that `owner` wants to hear of. Both functions are called at once and cannot wait."""
 
     def __init__(
         self,
@@ -46,16 +34,6 @@ class Subscription:
     def close(self) -> None:
         """It ends. Closing again does no harm."""
         self._on_close(self)
-
-    def progress(self, params: Mapping[str, Any]) -> None:
-        """Nobody waits for it."""
-
-    def log(self, params: Mapping[str, Any]) -> None:
-        """Nobody reads it."""
-
-    async def ask(self, _: Asks) -> Answers:
-        """Nobody answers it."""
-        raise Declined(Reason.CLIENT_UNABLE)
 
 
 class Subscriptions:

@@ -22,8 +22,6 @@ from mcpguard.upstreams.inflight import Overdue
 from mcpguard.upstreams.supervisor import Supervisor
 from mcpguard.upstreams.surroundings import Surroundings
 
-SUBSCRIBE = "resources/subscribe"
-
 
 class Unreachable(GuardError):
     """There is no connection to the server now; nothing was sent."""
@@ -56,24 +54,23 @@ class Turn:
     async def send(
         self, _permit: Permit, method: str, params: Mapping[str, Any], counterpart: Counterpart
     ) -> dict[str, Any]:
-        """What the server answers. Raises what the connection's `call` does.
-
-        A subscription lasts beyond this, and belongs to the counterpart until `unwatch`.
-        """
-        connection = self._supervisor.connection if self._supervisor else None
-        if self._supervisor is None or connection is None:
+        """What the server answers. Raises what the connection's `call` does."""
+        if self._supervisor is None or (connection := self._supervisor.connection) is None:
             raise Unreachable
-        if method == SUBSCRIBE:
-            return await self._subscribe(self._supervisor, params["uri"], counterpart)
         return await connection.call(method, params, counterpart, self._seconds)
 
-    async def _subscribe(self, supervisor: Supervisor, uri: str, counterpart: Counterpart) -> dict[str, Any]:
+    async def watch(self, _permit: Permit, uri: str, holder: object) -> None:
+        """Returns when the server tells of changes to this resource, and goes on telling until the fleet's `unwatch`.
+
+        Raises ServerError, Overdue or TransportEnded.
+        """
+        if self._supervisor is None or self._supervisor.connection is None:
+            raise Unreachable
         try:
             with anyio.fail_after(self._seconds):
-                await supervisor.watching.add(uri, counterpart)
+                await self._supervisor.watching.add(uri, holder)
         except TimeoutError:
             raise Overdue from None
-        return {}
 
 
 class Fleet:
@@ -126,10 +123,10 @@ class Fleet:
         own = supervisor.declared.timeout if supervisor else None
         return Turn(supervisor, own or self._around.settings.call_seconds)
 
-    def unwatch(self, name: str, uri: str, counterpart: Counterpart) -> None:
+    def unwatch(self, name: str, uri: str, holder: object) -> None:
         """End a subscription, if there is one."""
         if (supervisor := self._supervisors.get(name)) is not None:
-            supervisor.watching.drop(uri, counterpart)
+            supervisor.watching.drop(uri, holder)
 
     def _adjust(self) -> None:
         if self._start is None:
