@@ -32,7 +32,7 @@ from mcpguard.upstreams.surroundings import Lost, Surroundings
 from mcpguard.upstreams.switchboard import Switchboard
 from mcpguard.upstreams.turns import Turns
 from mcpguard.upstreams.upkeep import RELIST_SECONDS, UNAUTHORIZED, Upkeep
-from mcpguard.upstreams.watching import Watching
+from mcpguard.upstreams.watching.watching import Watching
 
 LONGEST_ERROR = 500
 _SAID: Final[Mapping[AskKind, Mapping[str, Any]]] = {

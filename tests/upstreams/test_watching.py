@@ -7,8 +7,8 @@ import pytest
 
 from mcpguard.upstreams.conversation import METHOD_NOT_FOUND, ServerError
 from mcpguard.upstreams.transports.transport import TransportEnded
-from mcpguard.upstreams.watching import LONGEST_URI, MOST, TOO_MANY, Watching
-from mcpguard.upstreams.watching_each import AT_ONCE
+from mcpguard.upstreams.watching.each import AT_ONCE
+from mcpguard.upstreams.watching.watching import LONGEST_URI, MOST, TOO_MANY, Watching
 from tests.upstreams.flock import settled
 from tests.upstreams.watched import REFUSED, Holder, Kept, kept
 

@@ -9,7 +9,7 @@ from anyio.lowlevel import checkpoint
 from mcpguard.upstreams.backoff import Backoff
 from mcpguard.upstreams.conversation import ServerError, Standing
 from mcpguard.upstreams.transports.transport import TransportEnded
-from mcpguard.upstreams.watching import Watching
+from mcpguard.upstreams.watching.watching import Watching
 from tests.upstreams.flock import Clock, settled
 
 REFUSED = {"code": -32002, "message": "no such resource"}

@@ -12,7 +12,7 @@ import anyio
 
 from mcpguard.upstreams.conversation import ServerError
 from mcpguard.upstreams.transports.transport import TransportEnded
-from mcpguard.upstreams.wishes import Refusal, Wishes
+from mcpguard.upstreams.watching.wishes import Refusal, Wishes
 
 AT_ONCE = 8
 

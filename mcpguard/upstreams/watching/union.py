@@ -17,7 +17,7 @@ from anyio.abc import TaskGroup
 
 from mcpguard.upstreams.conversation import ServerError, Standing
 from mcpguard.upstreams.transports.transport import TransportEnded
-from mcpguard.upstreams.wishes import Refusal, Wishes
+from mcpguard.upstreams.watching.wishes import Refusal, Wishes
 
 NOT_HONOURED = -32602
 log = structlog.get_logger("mcpguard.upstreams")

@@ -18,11 +18,11 @@ from anyio.abc import TaskStatus
 from mcpguard.domain.clock import Clock
 from mcpguard.upstreams.backoff import Backoff
 from mcpguard.upstreams.conversation import METHOD_NOT_FOUND, ServerError
-from mcpguard.upstreams.pacing import Pacing
 from mcpguard.upstreams.transports.transport import TransportEnded
-from mcpguard.upstreams.watching_each import Each
-from mcpguard.upstreams.watching_union import Union
-from mcpguard.upstreams.wishes import Wishes
+from mcpguard.upstreams.watching.each import Each
+from mcpguard.upstreams.watching.pacing import Pacing
+from mcpguard.upstreams.watching.union import Union
+from mcpguard.upstreams.watching.wishes import Wishes
 
 MOST = 1000
 LONGEST_URI = 8192
