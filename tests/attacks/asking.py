@@ -5,6 +5,7 @@ from collections.abc import Iterable
 from typing import Any
 
 import anyio
+import httpx2
 from anyio.abc import TaskGroup
 
 from tests.attacks.in_front import until
@@ -108,7 +109,10 @@ class Questioned:
 
     async def _call(self, params: Json) -> None:
         with self.scope:
-            self.reply = await self.client.request("tools/call", params)
+            try:
+                self.reply = await self.client.request("tools/call", params)
+            except httpx2.TransportError:  # the guard has stopped
+                self.reply = Reply()
 
 
 def notes(guard: Gate) -> list[tuple[str, str, str]]:
@@ -146,3 +150,13 @@ def once_each(records: Iterable[Json]) -> bool:
 
 def _closed(records: Iterable[Json]) -> list[str]:
     return [record["entry"] for record in records if record["kind"] == "closed"]
+
+
+async def taken_back(call: Questioned) -> None:
+    """A client that can be told is told of each of its questions that nobody waits for it."""
+    wanted = {*call.questions} if not call.client.modern else set()
+    await until(lambda: {each["params"]["requestId"] for each in cancellations(call)} == wanted)
+
+
+def cancellations(call: Questioned) -> list[dict[str, dict[str, str]]]:
+    return [each for each in call.client.heard if each["method"] == "notifications/cancelled"]
