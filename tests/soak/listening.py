@@ -2,10 +2,11 @@
 
 import anyio
 
+from tests.process import PATIENCE
 from tests.simulators.http_client import HttpClient
 from tests.simulators.words import SUBSCRIPTION_ID, Json
 from tests.soak.book import ANSWERED
-from tests.soak.seat import ACKNOWLEDGED, NEWS, PATIENCE, Seat
+from tests.soak.seat import ACKNOWLEDGED, NEWS, Seat
 
 ALL_NEWS = {"toolsListChanged": True, "promptsListChanged": True, "resourcesListChanged": True}
 

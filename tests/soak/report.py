@@ -33,10 +33,8 @@ class Report:
 
     @property
     def rss_growth_kib(self) -> int:
-        """From after the warm-up to the end, with nobody connected at both."""
-        assert self.warm is not None
-        assert self.end is not None
-        return self.end.rss_kib - self.warm.rss_kib
+        """From after the warm-up to the end, with nobody connected at both; 0 where it did not come to that."""
+        return self.end.rss_kib - self.warm.rss_kib if self.warm and self.end else 0
 
 
 def ways(book: Book) -> list[str]:

@@ -15,11 +15,11 @@ import anyio
 import httpx2
 
 from mcpguard.codec.uris import wrapped
+from tests.process import PATIENCE
 from tests.simulators.client import RawClient, Reply
 from tests.simulators.words import LOG_LEVEL, SUBSCRIPTION_ID, Json
 from tests.soak.book import ANSWERED, FAILED, GIVEN_UP, KILLED, Asked, Book
 
-PATIENCE = 60.0
 PROGRESS, MESSAGE = "notifications/progress", "notifications/message"
 NEWS = frozenset(f"notifications/{kind}/list_changed" for kind in ("tools", "resources", "prompts"))
 ACKNOWLEDGED = "notifications/subscriptions/acknowledged"
