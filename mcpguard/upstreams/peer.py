@@ -35,8 +35,8 @@ from mcpguard.upstreams.conversation import (
 from mcpguard.upstreams.serving import Serving
 from mcpguard.upstreams.transports.endings import Unsayable
 from mcpguard.upstreams.transports.transport import Transport, TransportEnded
+from mcpguard.upstreams.whose import Whose
 
-MOST_TAKEN_BACK = 1000
 log = structlog.get_logger("mcpguard.upstreams")
 
 
@@ -65,8 +65,7 @@ class Peer:
         self._bounds = bounds or Bounds()
         self._numbers = itertools.count(1)
         self._pending: dict[Id, _Pending] = {}
-        self._taken_back: set[Id | None] = set()
-        self._lost_track = False
+        self._whose = Whose()
         self._modern = False
         self._serving = Serving(on_request, self._send, self._bounds, self.counts)
         self._ended: TransportEnded | None = None
@@ -87,16 +86,17 @@ class Peer:
         id_, pending = next(self._numbers), _Pending(origin)
         message = _written(Request(id_, method, params))
         self._pending[id_] = pending
+        self._whose.begin(id_, origin)
         try:
             await self._transport.send(message)
             await pending.done.wait()
         except anyio.get_cancelled_exc_class():
-            if origin is not None and not isinstance(origin, Standing):
-                self._remember(id_)
+            self._whose.take_back(id_)
             await self._take_back(id_)
             raise
         finally:
             self._pending.pop(id_, None)
+            self._whose.end(id_)
         match pending.answer:
             case Result(_, result):
                 return result
@@ -144,11 +144,11 @@ class Peer:
             case Notification("notifications/cancelled", params):
                 self._serving.taken_back(params)
             case Notification(method, params):
-                self._on_notification(method, params, self._standing(params) or self._only_origin())
+                self._on_notification(method, params, self._standing(params) or self._whose.only)
             case Request() if self._modern:
                 self.counts.dropped += 1
             case Request():
-                self._serving.take(message, self._only_origin(), tasks)
+                self._serving.take(message, self._whose.only, tasks)
 
     def _standing(self, params: Params) -> Standing | None:
         """The request that stays open on whose account this is said, if it names one."""
@@ -156,33 +156,16 @@ class Peer:
         pending = self._pending.get(id_) if is_id(id_) else None
         return pending.origin if pending is not None and isinstance(pending.origin, Standing) else None
 
-    def _only_origin(self) -> Origin | None:
-        """Nothing on a stream says for which of our requests a server speaks. With one in progress it is that one.
-
-        What was taken back counts as in progress until it is answered all the same: the server may still be at it.
-        """
-        if self._taken_back or self._lost_track:
-            return None
-        asked = [pending.origin for pending in self._pending.values() if not isinstance(pending.origin, Standing)]
-        return asked[0] if len(asked) == 1 else None
-
     def _answered(self, message: Result | Failure) -> None:
         pending = self._pending.get(message.id) if message.id is not None else None
         if pending is None or pending.done.is_set():
             self.counts.late += 1
-            self._taken_back.discard(message.id)
+            self._whose.answered_late(message.id)
         else:
             pending.settle(message)
 
     async def _send(self, message: Message) -> None:
         await self._transport.send(_written(message))
-
-    def _remember(self, id_: Id) -> None:
-        """What was taken back; not without end, as servers rightly leave it unanswered."""
-        if len(self._taken_back) < MOST_TAKEN_BACK:
-            self._taken_back.add(id_)
-        else:
-            self._lost_track = True
 
     async def _take_back(self, id_: Id) -> None:
         if self._ended is not None:

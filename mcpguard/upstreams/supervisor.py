@@ -118,13 +118,16 @@ class Supervisor:
     async def _connected(self, connecting: anyio.CancelScope) -> None:
         """Connect, in the time that `connecting` gives, and stay connected until somebody asks for a restart."""
         name = self.declared.name
-        switchboard = Switchboard(name, self.turns, self._upkeep.lists_changed, self.watching.heard)
+        may_ask = self._around.may_ask(name)
+        switchboard = Switchboard(
+            name, self.turns, self._upkeep.lists_changed, self.watching.heard, may_ask=bool(may_ask)
+        )
         async with (
             self._around.reach(self.declared, switchboard) as conversation,
             anyio.create_task_group() as tasks,
         ):
             tasks.start_soon(_converse, conversation, name=f"conversation with {name}")
-            connection = await self._agreed(conversation, switchboard)
+            connection = await self._agreed(conversation, switchboard, may_ask)
             if connection.tells:  # asked for before the first listing, so that nothing changes unheard after it
                 tasks.start_soon(self._upkeep.listen, connection, name=f"news of {name}")
                 await checkpoint()
@@ -144,9 +147,10 @@ class Supervisor:
                     self._backoff.reset()
             tasks.cancel_scope.cancel()
 
-    async def _agreed(self, conversation: Conversation, switchboard: Switchboard) -> Connection:
+    async def _agreed(
+        self, conversation: Conversation, switchboard: Switchboard, may_ask: frozenset[AskKind]
+    ) -> Connection:
         us, declared = self._around.us, self.declared
-        may_ask = self._around.may_ask(declared.name)
         era = Era.LEGACY if self._shy and declared.era is Era.AUTO else declared.era
         said = Us(us, {kind.value: dict(_SAID.get(kind, {})) for kind in sorted(may_ask)})
         greeting = await negotiate(conversation, said, era, self._settings.probe_seconds)

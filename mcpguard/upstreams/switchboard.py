@@ -4,7 +4,8 @@ Rules kept here:
 1. Progress reaches the call whose token it names, and no other; the token is ours, so no server can guess another's.
 2. What belongs to a call reaches that call's client. Where it cannot be known to which call it belongs, nobody gets it.
 3. A request of a server is refused unless it asks whether we are there, or asks something of the client whose call it
-   is known to be working on; whether that client is asked is decided there.
+   is known to be working on; whether that client is asked is decided there. A server that may ask, and asks in a way
+   that leaves open for which of several calls, works on one at a time from then on.
 """
 
 from collections.abc import Callable, Iterator
@@ -37,9 +38,12 @@ class Switchboard:
         turns: Turns,
         on_list_changed: Callable[[], None],
         on_updated: Callable[[object], None] = lambda _: None,
+        *,
+        may_ask: bool = False,
     ) -> None:
         self._server = server
         self._turns = turns
+        self._may_ask = may_ask
         self._on_list_changed = on_list_changed
         self._on_updated = on_updated
         self._calls: dict[str, InFlight] = {}
@@ -77,6 +81,8 @@ class Switchboard:
         if method not in KINDS:
             raise Refused({"code": METHOD_NOT_FOUND, "message": "there is no such method here"})
         if (call := self._running(origin)) is None:
+            if self._may_ask and len(self._calls) > 1:
+                self._turns.limit(1)  # so that it is clear the next time
             if method not in self._unattributed:  # said once; a server may go on asking
                 self._unattributed.add(method)
                 log.info("upstream.unattributed", server=self._server, asks=method)

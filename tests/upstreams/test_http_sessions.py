@@ -12,17 +12,21 @@ pytestmark = pytest.mark.anyio
 CHANGED = {"jsonrpc": "2.0", "method": "notifications/tools/list_changed"}
 
 
-async def test_what_a_server_says_of_its_own_accord_is_listened_to_and_belongs_to_no_request() -> None:
+async def test_what_a_server_says_of_its_own_accord_is_listened_to_and_belongs_to_the_only_request_if_any() -> None:
     async with played() as server, in_session(server, listened_to=True) as talk:
         listening = await server.next()
         assert (listening.verb, listening.headers["accept"]) == ("GET", "text/event-stream")
         assert listening.headers["mcp-session-id"] == "s-1"
         assert listening.headers["mcp-protocol-version"] == LEGACY
         await listening.stream()
+        await listening.event(CHANGED)
+        assert await talk.news() == ("notifications/tools/list_changed", None, None)
         talk.asking("tools/call", origin="call a")
         asked = await server.next("tools/call")
         await listening.event(CHANGED)
-        assert await talk.news() == ("notifications/tools/list_changed", None, None)
+        assert await talk.news() == ("notifications/tools/list_changed", None, "call a")
+        talk.asking("tools/call", origin="call b")
+        another = await server.next("tools/call")
         await listening.event({"jsonrpc": "2.0", "id": 1, "method": "ping"})
         answered = await server.next()
         assert answered.message == {"jsonrpc": "2.0", "id": 1, "result": {"asked": "ping", "with": None, "for": None}}
@@ -32,6 +36,10 @@ async def test_what_a_server_says_of_its_own_accord_is_listened_to_and_belongs_t
         await asked.result(genuine=True)
         assert await talk.outcome() == {"genuine": True}
         assert talk.http.counts.late == 2
+        await listening.event(CHANGED)
+        assert await talk.news() == ("notifications/tools/list_changed", None, "call b")
+        await another.result(genuine=True)
+        await talk.outcome()
 
 
 async def test_a_stream_that_breaks_is_opened_again_where_it_was_left() -> None:

@@ -11,9 +11,10 @@ from anyio import wait_all_tasks_blocked
 from anyio.lowlevel import checkpoint
 
 from mcpguard.upstreams.conversation import INTERNAL_ERROR, METHOD_NOT_FOUND, Bounds, Refused, ServerError
-from mcpguard.upstreams.peer import MOST_TAKEN_BACK, Peer
+from mcpguard.upstreams.peer import Peer
 from mcpguard.upstreams.transports.endings import Unsayable
 from mcpguard.upstreams.transports.transport import TransportEnded
+from mcpguard.upstreams.whose import MOST_TAKEN_BACK
 
 pytestmark = pytest.mark.anyio
 
@@ -289,7 +290,7 @@ async def test_of_what_was_taken_back_no_more_is_remembered_than_it_takes_not_to
                     callers.start_soon(talk.ask, "a", "call a")
                     await checkpoint()
                     scope.cancel()
-        assert len(talk.peer._taken_back) == MOST_TAKEN_BACK
+        assert len(talk.peer._whose._taken_back) == MOST_TAKEN_BACK
         for said in [one for one in talk.server.heard if "id" in one]:
             await talk.server.say(id=said["id"], result={})  # all of them end after all, but some were forgotten
         tasks.start_soon(talk.ask, "b", "call b")

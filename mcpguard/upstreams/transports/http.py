@@ -6,7 +6,8 @@ Rules kept here:
 2. A request ends with its answer, the server's error, its caller's cancellation or the end of its own stream. Up to
    2025-11-25 a stream that breaks off is taken up again where the server made that possible, and a question that is
    taken back is taken back in words; from 2026-07-28 on closing the stream says that.
-3. What a server sends on the stream of a request comes with that request's origin.
+3. What a server sends on the stream of a request comes with that request's origin. What it sends on the stream that
+   belongs to none comes with the origin of the only request in progress, if there is one only (`whose`).
 4. Nothing is sent twice. Whoever asks is told whether the server can have carried it out.
 """
 
@@ -30,6 +31,7 @@ from mcpguard.upstreams.transports.http_questions import Questions
 from mcpguard.upstreams.transports.http_streams import Waits
 from mcpguard.upstreams.transports.remotes import Remote
 from mcpguard.upstreams.transports.transport import TransportEnded
+from mcpguard.upstreams.whose import Whose
 
 INITIALIZED = "notifications/initialized"
 CANCELLED = "notifications/cancelled"
@@ -55,7 +57,8 @@ class Http:
         self._waits = waits
         self._heading = Heading(remote)
         self._posts = Posts(pool, self._heading, tasks, self.counts, self.end)
-        pushes = Pushes(on_request, on_notification, self._posts, tasks, self.counts, bounds, waits)
+        self._whose = Whose()
+        pushes = Pushes(on_request, on_notification, self._whose, self._posts, tasks, self.counts, bounds, waits)
         self._questions = Questions(pool, self._heading, self._posts, pushes, bounds, waits)
         self._numbers = itertools.count(1)
         self._in_progress: dict[int, anyio.CancelScope] = {}
@@ -80,13 +83,16 @@ class Http:
         asked = Asked(next(self._numbers), origin, self._heading.modern(params) is not None)
         with anyio.CancelScope() as scope:
             self._in_progress[asked.id] = scope
+            self._whose.begin(asked.id, origin)
             try:
                 answer = await self._questions.ask(asked, method, params, headers)
             except anyio.get_cancelled_exc_class():
+                self._whose.take_back(asked.id)
                 self._take_back(asked, method)
                 raise
             finally:
                 del self._in_progress[asked.id]
+                self._whose.end(asked.id)
             if isinstance(answer, Result):
                 return answer.result
             raise ServerError(answer.error)

@@ -17,6 +17,7 @@ from mcpguard.upstreams.serving import Serving
 from mcpguard.upstreams.transports.events import Event
 from mcpguard.upstreams.transports.http_posts import Posts
 from mcpguard.upstreams.transports.http_streams import Answer, Waits
+from mcpguard.upstreams.whose import Whose
 
 log = structlog.get_logger("mcpguard.upstreams")
 
@@ -37,6 +38,7 @@ class Pushes:
         self,
         on_request: OnRequest,
         on_notification: OnNotification,
+        whose: Whose,
         posts: Posts,
         tasks: TaskGroup,
         counts: Counts,
@@ -44,6 +46,7 @@ class Pushes:
         waits: Waits,
     ) -> None:
         self._on_notification = on_notification
+        self._whose = whose
         self._posts = posts
         self._tasks = tasks
         self._counts = counts
@@ -73,7 +76,7 @@ class Pushes:
             case Notification("notifications/cancelled", params):
                 self._serving.taken_back(params)
             case Notification(method, params):
-                self._on_notification(method, params, asked.origin)
+                self._on_notification(method, params, self._origin(asked))
             case Request():
                 self._take_request(message, asked)
         return None
@@ -83,7 +86,10 @@ class Pushes:
         if asked.modern or over:
             self._counts.dropped += 1
         else:
-            self._serving.take(request, asked.origin, self._tasks)
+            self._serving.take(request, self._origin(asked), self._tasks)
+
+    def _origin(self, asked: Asked) -> Origin | None:
+        return asked.origin if asked.id else self._whose.only
 
     async def _send(self, answer: Answer) -> None:
         await self._posts.send(answer, self._waits.told)
