@@ -10,6 +10,7 @@ import gc
 import json
 import os
 import re
+import signal
 import sys
 from collections import Counter
 from functools import partial
@@ -44,8 +45,9 @@ def objects() -> dict[str, int]:
 
 def _asked(now: Running, where: Listening) -> None:
     questions = os.read(0, 4096).split()
-    if not questions:
+    if not questions:  # whoever asked has ended, however that came about
         asyncio.get_running_loop().remove_reader(0)
+        signal.raise_signal(signal.SIGTERM)
     for question in questions:
         sys.stdout.write(json.dumps(state(now, where) if question == b"state" else objects()) + "\n")
         sys.stdout.flush()

@@ -21,7 +21,9 @@ from tests.simulators.words import Json
 from tests.soak.book import Book
 
 KEPT_SECONDS = 2.0
-"""Less than the guard keeps a connection that is idle: a request must not meet it as it is being closed."""
+"""The guard closes a connection that was idle for 5 seconds. A client that keeps its own for as long sends a request
+into that now and then, which is reset unread; nobody could tell that from an answer that got lost.
+"""
 
 
 class Over(StrEnum):
