@@ -161,7 +161,7 @@ async def test_a_server_can_speak_of_no_call_that_it_was_not_given(tmp_path: Pat
                 await other.notify("notifications/progress", {"progressToken": token, "progress": 1})
                 await web.notify("notifications/progress", {"progressToken": token, "progress": 1})
             await web.notify("notifications/progress")
-            await web.notify("notifications/message", {"level": "error", "data": "to everybody"})
+            await other.notify("notifications/message", {"level": "error", "data": "to everybody"})
             await web.notify("notifications/cancelled", {"requestId": 1})
             await web.notify("notifications/invented", {"to": "everybody"})
             await asked.progress(1)

@@ -78,7 +78,7 @@ class Union:
         if isinstance(refusal, ServerError):
             running = [uri for uri in self._wishes if uri in self._running]
             meant = [uri for uri in running if await self._refusal(uri, tasks) is not None]
-            if len(meant) < len(running):  # otherwise it means none, and what it tells is better than nothing
+            if rest or len(meant) < len(running):  # otherwise what it tells all the same is better than nothing
                 self._running = self._running.difference(meant)
                 self._refuse(meant, refusal)
                 refusal = await self._replace(rest, tasks)
