@@ -9,7 +9,6 @@ import anyio
 import pytest
 from anyio import wait_all_tasks_blocked
 from anyio.abc import TaskGroup
-from anyio.lowlevel import checkpoint
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -47,6 +46,13 @@ class Play:
         await self.finish.wait()
         return "done"
 
+    async def rest(self) -> None:
+        """Let what was set in motion come to rest, mostly."""
+        for _ in range(4):
+            await wait_all_tasks_blocked()
+            await self.guard.now.store.writer.submit(lambda _: None)
+        await wait_all_tasks_blocked()
+
 
 class Call:
     """One call, while everything happens to it."""
@@ -74,6 +80,7 @@ class Call:
             case "answer" | "answer one" | "answer twice":
                 await self._answer(what)
             case "foreign":
+                await self._play.rest()
                 for thief in self._thieves:
                     await self._steal(thief)
             case "cancel":
@@ -81,10 +88,10 @@ class Call:
             case "leave":
                 self.call.leave()
             case _:
-                await rest()
+                await self._play.rest()
 
     async def _answer(self, what: str) -> None:
-        await rest()
+        await self._play.rest()
         given: Json = dict.fromkeys(list(self._open())[: 1 if what == "answer one" else None], ADA)
         for _ in range(2 if what == "answer twice" else 1):
             self.answers += len(given)
@@ -110,11 +117,6 @@ class Call:
         else:
             for name in names:
                 await thief.send(result(name, EVE))
-
-
-async def rest() -> None:
-    for _ in range(50):
-        await checkpoint()
 
 
 @pytest.fixture(scope="module")
@@ -155,9 +157,7 @@ async def test_a_question_is_answered_once_at_most_and_a_call_ends_once(play: Pl
             await call.step(each)
         play.finish.set()
         await until(lambda: not play.guard.now.ledger.open_entries)
-        await (
-            wait_all_tasks_blocked()
-        )  # a socket of anyio's does not stand being left in the moment in which it is told
+        await wait_all_tasks_blocked()  # a socket of anyio's cannot be left in the moment in which something comes
         tasks.cancel_scope.cancel()
     check(play, call, play.guard.said()[already:])
 
