@@ -32,6 +32,7 @@ def alive(*kinds: type) -> list[Any]:
 def kept() -> dict[str, int]:
     """What everything that holds calls or questions holds now."""
     found: Counter[str] = Counter()
+    each: Parking | Questions | Line | Switchboard | Serving
     for each in alive(Parking, Questions, Line, Switchboard, Serving):
         match each:
             case Parking():
@@ -65,7 +66,7 @@ async def test_of_many_calls_that_nobody_comes_back_for_nothing_is_left(server: 
     given: dict[str, Any] = {
         "asking__permitted": PERMITTED,
         "asking__waiting": MANY,
-        "asking__answer_seconds": 3,
+        "asking__answer_seconds": 1,
         "upstreams__concurrency": MANY,
     }
     async with guarded(tmp_path, nosy(era), over=over, **given) as guard:
