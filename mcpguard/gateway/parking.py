@@ -8,10 +8,12 @@ Rules kept here:
    the same face and in the same session or stream, with the same request.
 2. Answers are taken to what was asked and to nothing else. What was not answered is asked again.
 3. While a client is there, its leaving takes the call back; while it is away, the time for its answers runs.
+4. A call that ends while its client is away waits for it with its answer, if that is short, until many others have.
 """
 
 import itertools
 import secrets
+from collections import deque
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
@@ -19,7 +21,7 @@ from typing import Any, Final
 import anyio
 
 from mcpguard.codec import envelope
-from mcpguard.codec.messages import Failure, Notification, Request, Result
+from mcpguard.codec.messages import Failure, Notification, Request, Result, write
 from mcpguard.domain.asks import Answers, Ask, Asks
 from mcpguard.gateway.clients import LONGEST_NAME, Client
 from mcpguard.gateway.exchange import Exchange, Say
@@ -29,6 +31,8 @@ STATE: Final = "requestState"
 RESPONSES: Final = "inputResponses"
 AGAIN: Final = (STATE, RESPONSES)
 """What a request carries when it is made again."""
+LONGEST_KEPT: Final = 64 * 1024
+MOST_KEPT: Final = 64
 PARKED: Final = frozenset({"tools/call", "prompts/get", "resources/read"})
 """The methods that may be answered with questions."""
 Answer = Result | Failure
@@ -47,6 +51,7 @@ class Parking:
 
     def __init__(self) -> None:
         self._waiting: dict[str, _Parked] = {}
+        self._kept: deque[str] = deque()
         self._start: Callable[[_Parked, Work], object] = _nowhere
 
     async def run(self) -> None:
@@ -74,6 +79,7 @@ class Parking:
         """The clients of this session or stream will not come back."""
         for call in [each for each in self._waiting.values() if each.client.session == session]:
             call.scope.cancel()
+            del self._waiting[call.state]
 
     def wait_for(self, call: "_Parked") -> str:
         """The name under which its client may come back."""
@@ -81,8 +87,16 @@ class Parking:
         self._waiting[call.state] = call
         return call.state
 
-    def forget(self, call: "_Parked") -> None:
-        self._waiting.pop(call.state, None)
+    def ended(self, call: "_Parked", answer: Answer | None) -> None:
+        """The call has ended. Its client may be away."""
+        if call.state not in self._waiting:
+            return
+        if answer is None or len(write(answer)) + len(write(call.request)) > LONGEST_KEPT:
+            del self._waiting[call.state]
+            return
+        self._kept.append(call.state)
+        if len(self._kept) > MOST_KEPT:
+            self._waiting.pop(self._kept.popleft(), None)
 
 
 class _Parked:
@@ -93,7 +107,7 @@ class _Parked:
         self.scope = anyio.CancelScope()
         self.state = ""
         self._parking = parking
-        self._request = request
+        self.request = request
         self._exchange = Exchange(client, request, self._say, self)
         self._numbers = itertools.count(1)
         self._open: dict[str, _Question] = {}
@@ -107,8 +121,8 @@ class _Parked:
         return (
             (mine.caller.id, mine.face.key, mine.door, mine.session)
             == (client.caller.id, client.face.key, client.door, client.session)
-            and self._request.method == request.method
-            and _salient(self._request) == _salient(request)
+            and self.request.method == request.method
+            and _salient(self.request) == _salient(request)
         )
 
     async def run(self, work: Work) -> None:
@@ -116,9 +130,9 @@ class _Parked:
             with self.scope:
                 self._answer = await work(self._exchange)
         finally:
-            self._parking.forget(self)
+            self._parking.ended(self, self._answer)
             if self._answer is None:
-                self._answer = Failure(self._request.id, {"code": CANCELLED, "message": "the request was cancelled"})
+                self._answer = Failure(self.request.id, {"code": CANCELLED, "message": "the request was cancelled"})
             self._stirred.set()
 
     async def attend(self, exchange: Exchange, request: Request) -> Answer:

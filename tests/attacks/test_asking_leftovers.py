@@ -36,7 +36,7 @@ def kept() -> dict[str, int]:
     for each in alive(Parking, Questions, Line, Switchboard, Serving):
         match each:
             case Parking():
-                found["parked"] += len(each._waiting)
+                found["parked"] += sum(call._answer is None for call in each._waiting.values())
             case Questions():
                 found["questions"] += len(each._open)
             case Line():

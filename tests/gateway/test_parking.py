@@ -1,0 +1,74 @@
+"""Calls that end while their client is away wait for it with their answer; not the long ones, and not without end."""
+
+from pathlib import Path
+
+import anyio.lowlevel
+import pytest
+
+from mcpguard.gateway.parking import LONGEST_KEPT, MOST_KEPT
+from tests.gate import Gate
+from tests.gateway.asking import FORM, behind
+from tests.simulators.asked import Asked
+from tests.simulators.client import RawClient
+from tests.simulators.script import Script
+from tests.simulators.words import Json, request, text
+
+pytestmark = pytest.mark.anyio
+
+
+async def hasty(asked: Asked) -> Json:
+    """Ask, and answer without waiting for what comes of it."""
+    await asked.say(request(f"q-{asked.id}", FORM["method"], FORM["params"]))
+    await asked.script.hold()
+    return text("x" * asked.arguments["length"])
+
+
+async def parked(guard: Gate, script: Script, client: RawClient, params: Json) -> Json:
+    """What the client comes back with, to a call that has ended meanwhile."""
+    before = len(guard.entries())
+    first = (await client.request("tools/call", params)).result
+    script.go()
+    while len([each for each in guard.entries() if "outcome" in each]) <= before:
+        await anyio.lowlevel.checkpoint()
+    return params | {"requestState": first["requestState"], "inputResponses": {}}
+
+
+def call(length: int, **more: str) -> Json:
+    return {"name": "hl::hasty", "arguments": {"length": length, **more}}
+
+
+async def test_a_short_answer_is_kept_once(tmp_path: Path) -> None:
+    script = Script("legacy")
+    script.tool("hasty", hasty)
+    async with behind(tmp_path, {"hl": script}) as guard:
+        client = guard.client()
+        again = await parked(guard, script, client, call(10))
+        assert (await client.request("tools/call", again)).text == "x" * 10
+        assert "no call waits" in (await client.request("tools/call", again)).error["message"]
+        assert len(script.called("tools/call")) == 1
+
+
+@pytest.mark.parametrize("long", ["the answer", "the request"])
+async def test_what_is_long_is_not_kept(long: str, tmp_path: Path) -> None:
+    script = Script("legacy")
+    script.tool("hasty", hasty)
+    async with behind(tmp_path, {"hl": script}) as guard:
+        client = guard.client()
+        params = call(LONGEST_KEPT) if long == "the answer" else call(1, more="x" * LONGEST_KEPT)
+        again = await parked(guard, script, client, params)
+        assert "no call waits" in (await client.request("tools/call", again)).error["message"]
+        assert len(script.called("tools/call")) == 1
+
+
+async def test_the_oldest_makes_room(tmp_path: Path) -> None:
+    script = Script("legacy")
+    script.tool("hasty", hasty)
+    async with behind(tmp_path, {"hl": script}) as guard:
+        client = guard.client()
+        states = [await parked(guard, script, client, call(number)) for number in range(MOST_KEPT + 2)]
+        for number, again in enumerate(states):
+            reply = await client.request("tools/call", again)
+            if number < 2:
+                assert "no call waits" in reply.error["message"]
+            else:
+                assert reply.text == "x" * number
