@@ -75,11 +75,13 @@ class Connection:
     async def _rounds(self, method: str, params: Mapping[str, Any], call: InFlight) -> dict[str, Any]:
         """The server may answer with questions; then the same is asked again, with the client's answers."""
         said = params
-        for _ in range(MOST_ROUNDS):
+        for more in reversed(range(MOST_ROUNDS)):
             dressed = self._dressed(said, call)
             answer = await self._conversation.request(method, dressed, call, self._headers(method, params))
             if answer.get("resultType") != "input_required":
                 return envelope.bare_result(answer)
+            if not more:
+                break
             said = {**params, **await self._answered(method, answer, call)}
         raise Declined(Reason.UPSTREAM_REQUEST_EXCESSIVE)
 
@@ -165,6 +167,11 @@ class Connection:
         """Say that a client has other roots now, where the server can be told. Raises TransportEnded."""
         if not self.modern:
             await self._conversation.notify("notifications/roots/list_changed")
+
+    @property
+    def in_doubt(self) -> bool:
+        """Whether the server may still be at a call that was taken back."""
+        return self._conversation.in_doubt
 
     async def is_there(self) -> None:
         """Returns when the server has shown that it lives. Raises what asking raises."""

@@ -89,6 +89,11 @@ class Conversation(Protocol):
 
     counts: Counts
 
+    @property
+    def in_doubt(self) -> bool:
+        """Whether the server may still be at something that was taken back, so that what it says could be for that."""
+        ...
+
     async def request(
         self,
         method: str,

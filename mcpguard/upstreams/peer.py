@@ -70,6 +70,10 @@ class Peer:
         self._serving = Serving(on_request, self._send, self._bounds, self.counts)
         self._ended: TransportEnded | None = None
 
+    @property
+    def in_doubt(self) -> bool:
+        return self._whose.in_doubt
+
     async def request(
         self,
         method: str,

@@ -120,7 +120,12 @@ class Supervisor:
         name = self.declared.name
         may_ask = self._around.may_ask(name)
         switchboard = Switchboard(
-            name, self.turns, self._upkeep.lists_changed, self.watching.heard, may_ask=bool(may_ask)
+            name,
+            self.turns,
+            self._upkeep.lists_changed,
+            self.watching.heard,
+            self._upkeep.unclear,
+            may_ask=bool(may_ask),
         )
         async with (
             self._around.reach(self.declared, switchboard) as conversation,
@@ -139,6 +144,7 @@ class Supervisor:
             tasks.start_soon(self._upkeep.check, connection, name=f"health of {name}")
             tasks.start_soon(self._upkeep.keep_listed, connection, name=f"listing of {name}")
             tasks.start_soon(self._upkeep.tell_of_roots, connection, name=f"roots for {name}")
+            tasks.start_soon(self._upkeep.clear_doubt, connection, name=f"doubt about {name}")
             try:
                 await self._restart.wait()
             finally:

@@ -38,6 +38,7 @@ class Switchboard:
         turns: Turns,
         on_list_changed: Callable[[], None],
         on_updated: Callable[[object], None] = lambda _: None,
+        on_unclear: Callable[[], None] = lambda: None,
         *,
         may_ask: bool = False,
     ) -> None:
@@ -46,6 +47,7 @@ class Switchboard:
         self._may_ask = may_ask
         self._on_list_changed = on_list_changed
         self._on_updated = on_updated
+        self._on_unclear = on_unclear
         self._calls: dict[str, InFlight] = {}
         self._unattributed: set[str] = set()
 
@@ -81,8 +83,9 @@ class Switchboard:
         if method not in KINDS:
             raise Refused({"code": METHOD_NOT_FOUND, "message": "there is no such method here"})
         if (call := self._running(origin)) is None:
-            if self._may_ask and len(self._calls) > 1:
+            if self._may_ask and self._calls:
                 self._turns.limit(1)  # so that it is clear the next time
+                self._on_unclear()
             if method not in self._unattributed:  # said once; a server may go on asking
                 self._unattributed.add(method)
                 log.info("upstream.unattributed", server=self._server, asks=method)

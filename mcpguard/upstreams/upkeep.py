@@ -5,11 +5,13 @@ Rules kept here:
 2. A server whose list changes is listed again, but never for more than a tenth of the time. Where that fails, what it
    listed before stays, its calls go on, and it is tried again.
 3. A server that works on one call at a time is asked for nothing else meanwhile: what it then asks belongs to the call.
-4. However often clients say that their roots are others, a server hears of it once a second at most.
+4. A server that asks something while it may still be at a call that was taken back, and so cannot be told for whom, is
+   connected anew when it has nothing else to do. Until then it asks in vain.
+5. However often clients say that their roots are others, a server hears of it once a second at most.
 """
 
 from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 
 import anyio
 import structlog
@@ -22,7 +24,7 @@ from mcpguard.upstreams.conversation import METHOD_NOT_FOUND, ServerError
 from mcpguard.upstreams.listing import ListingBounds
 from mcpguard.upstreams.surroundings import Lost, Surroundings
 from mcpguard.upstreams.transports.transport import TransportEnded
-from mcpguard.upstreams.turns import Turns
+from mcpguard.upstreams.turns import Busy, Turns
 
 RELIST_SECONDS = 1.0
 RELIST_SHARE = 9
@@ -45,6 +47,7 @@ class Upkeep:
         self._complain = complain
         self._list_changed = anyio.Event()
         self._roots_changed = anyio.Event()
+        self._unclear = anyio.Event()
 
     def lists_changed(self) -> None:
         """What the server lists is different now."""
@@ -53,6 +56,21 @@ class Upkeep:
     def roots_changed(self) -> None:
         """A client has other roots now."""
         self._roots_changed.set()
+
+    def unclear(self) -> None:
+        """It cannot be told for which call the server asks."""
+        self._unclear.set()
+
+    async def clear_doubt(self, connection: Connection) -> None:
+        """Raises Lost when it takes a new connection."""
+        while True:
+            self._unclear = anyio.Event()
+            await self._unclear.wait()
+            with suppress(Busy):
+                async with self._turns:
+                    if connection.in_doubt:
+                        raise Lost("it asks, and may still be at a call that was taken back: nobody can tell for whom")
+            await self._clock.sleep(RELIST_SECONDS)
 
     async def tell_of_roots(self, connection: Connection) -> None:
         """Tell the server when a client has other roots."""

@@ -25,9 +25,14 @@ class Whose:
     @property
     def only(self) -> Origin | None:
         """The origin of the one request in progress; None where it cannot be known."""
-        if len(self._origins) != 1 or self._taken_back or self._lost_track:
+        if len(self._origins) != 1 or self.in_doubt:
             return None
         return next(iter(self._origins.values()))
+
+    @property
+    def in_doubt(self) -> bool:
+        """Whether the server may still be at something that was taken back."""
+        return bool(self._taken_back) or self._lost_track
 
     def begin(self, id_: Id, origin: Origin | None) -> None:
         if not isinstance(origin, Standing):

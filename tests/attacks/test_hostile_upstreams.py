@@ -189,7 +189,7 @@ async def test_a_server_that_asks_the_client_is_refused_and_no_client_hears_of_i
         assert (await agent.call("bad::echo", {"n": 1})).result["structuredContent"] == {"n": 1}
         await script.until(lambda: len([each for each in script.calls if "method" not in each]) == 9)
         answers = [each["error"]["code"] for each in script.calls if "method" not in each]
-        assert answers == [-31010] * 9
+        assert {*answers} <= {-31010, -32603}, "refused, or come when the call had been answered"
         assert agent.asked == []
         assert [entry["outcome"] for entry in guard.entries()] == ["answered"]
 

@@ -7,7 +7,7 @@ import anyio
 import pytest
 
 from tests.gate import Gate
-from tests.gateway.asking import ANSWERS, FORM, answering, behind, rounds
+from tests.gateway.asking import ANSWERS, FORM, answering, behind, nosy, rounds
 from tests.simulators.asked import Asked
 from tests.simulators.client import Reply
 from tests.simulators.script import Script
@@ -77,3 +77,65 @@ async def test_of_several_none_is_meant_and_from_then_on_there_is_one_at_a_time(
         names = [json.loads(reply.text)["content"]["name"] for reply in replies[2:]]
         assert sorted(names) == ["Ada", "Bea", "Eve"]
         assert [each["kind"] for each in rounds(guard)[first:]] == ["asked", "heard"] * 3, "one after the other"
+
+
+@pytest.mark.parametrize("server", ["sl", "el", "hl"])
+async def test_after_a_call_that_was_taken_back_it_takes_a_new_connection(server: str, tmp_path: Path) -> None:
+    script = nosy("legacy") if server != "hl" else aside()
+    name = "aside" if server == "hl" else "inquire"
+    params: Json = {"name": f"{server}::{name}", "arguments": {"kinds": ["elicitation"]}}
+    async with behind(tmp_path, {server: script}) as guard, guard.stream(modern=False) as other:
+        if server == "hl":
+            await listening(script)
+        await other.initialize()
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(other.call, f"{server}::slow")
+            await script.until(lambda: script.held)
+            await other.cancel(other.last)
+            await script.until(lambda: script.abandoned)
+            tasks.cancel_scope.cancel()
+        client = guard.client()
+        asked = answering(client)
+        refused = await client.fulfil("tools/call", params)
+        assert str(DENIED) in str(refused.message)
+        assert asked == [], "the server may have asked for the call that was taken back"
+        while len(script.called("initialize")) < 2:
+            await guard.clock.advance(1)
+        await guard.ready(server)
+        if server == "hl":
+            await listening(script)
+        assert json.loads((await client.fulfil("tools/call", params)).text)
+        assert len(asked) == 1
+
+
+async def test_a_server_that_asks_in_vain_and_is_not_in_doubt_stays_connected(tmp_path: Path) -> None:
+    script, replies = aside(), list[Reply]()
+    async with behind(tmp_path, {"hl": script}) as guard:
+        await listening(script)
+        async with anyio.create_task_group() as tasks:
+            for name in ("Ada", "Bea"):
+                tasks.start_soon(lambda name=name: called(guard, replies, name, wait=True))  # type: ignore[misc]
+            await script.until(lambda: script.held == 2)
+            script.go()
+        await guard.clock.advance(10)
+        await called(guard, replies, "Eve")
+        assert json.loads(replies[-1].text)["content"]["name"] == "Eve"
+        assert len(script.called("initialize")) == 1
+
+
+async def test_a_client_that_thinks_leaves_the_server_to_others(tmp_path: Path) -> None:
+    """More clients think than the server works on calls at once."""
+    for server, era in (("hl", "legacy"), ("hm", "modern"), ("sm", "modern")):
+        folder = tmp_path / server
+        folder.mkdir()
+        script = nosy(era)
+        async with behind(folder, {server: script}, upstreams__concurrency=2, upstreams__queue=0) as guard:
+            client = guard.client()
+            params: Json = {"name": f"{server}::inquire", "arguments": {"kinds": ["roots"]}}
+            waiting = [(await client.request("tools/call", params)).result for _ in range(5)]
+            assert (await client.call(f"{server}::echo", {"n": 1})).result["structuredContent"] == {"n": 1}
+            for each in waiting:
+                given = dict.fromkeys(each["inputRequests"], ANSWERS["roots"])
+                again = params | {"requestState": each["requestState"], "inputResponses": given}
+                assert json.loads((await client.request("tools/call", again)).text) == {"roots": ANSWERS["roots"]}
+            assert [each["outcome"] for each in guard.entries()] == ["answered"] * 6

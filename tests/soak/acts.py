@@ -14,7 +14,7 @@ from tests.soak.book import ANSWERED, FAILED, GIVEN_UP
 from tests.soak.fleet import EVERYTHING
 from tests.soak.listening import listen
 from tests.soak.seat import Right, Seat
-from tests.soak.words import PROMPT, SOMETIMES, TEMPLATE, TOOLS, mark, much, note
+from tests.soak.words import MAY_ASK, PROMPT, SOMETIMES, TEMPLATE, TOOLS, mark, much, note
 
 UNKNOWN = "capability:unknown"
 CROWD = 24
@@ -47,6 +47,29 @@ async def tell(seat: Seat) -> None:
     said = mark(server, "tell", token)
     params = _call(seat, server, "tell", token=token, steps=steps)
     await seat.ask("tell", "tools/call", params, _says(said), hears=(said, steps))
+
+
+async def ask(seat: Seat) -> None:
+    """A tool that asks the client something before it answers."""
+    servers = [server for server in MAY_ASK if seat.only in (None, server)]
+    if servers:
+        server, token = seat.dice.choice(servers), seat.token()
+        said = mark(server, "ask", token)
+        seat.marks.add(said)
+        await seat.ask("ask", "tools/call", _call(seat, server, "ask", token=token), _says(said), rounds=True)
+
+
+async def watch(seat: Seat) -> None:
+    """Subscribe to something, let it change, and give the subscription back. Modern clients listen for that."""
+    if seat.modern:
+        return
+    server, token = seat.server(), seat.token()
+    uri = seat.uri(server, note(token))
+    seat.watched.add(uri)
+    await seat.ask("watch", "resources/subscribe", {"uri": uri}, lambda result: result == {})
+    touch = _call(seat, server, "touch", token=token)
+    await seat.ask("watch", "tools/call", touch, _says(mark(server, "touch", token)))
+    await seat.ask("watch", "resources/unsubscribe", {"uri": uri}, lambda result: result == {}, recorded=False)
 
 
 async def large(seat: Seat) -> None:
@@ -169,6 +192,8 @@ ACTS = (
     Act("turn", partial(tool, "turn"), 1),
     Act("work", work, 8),
     Act("tell", tell, 8),
+    Act("ask", ask, 6),
+    Act("watch", watch, 3),
     Act("much", large, 2),
     Act("never", never, 4, GIVEN_UP),
     Act("leave", leave, 4, GIVEN_UP),

@@ -43,7 +43,7 @@ async def _listen_over_http(seat: Seat, client: HttpClient, seconds: float) -> N
 
 def _is_right(heard: list[Json], seat: Seat) -> bool:
     """A modern stream begins with its acknowledgement, and belongs to one subscription. All else is news."""
-    methods = [said.get("method") for said in heard]
+    methods = [said.get("method") for said in heard if not seat.watches(said)]
     if seat.modern:
         first, *methods = methods or [ACKNOWLEDGED]
         meant = {said["params"]["_meta"][SUBSCRIPTION_ID] for said in heard}

@@ -35,12 +35,14 @@ from tests.soak.measuring import Figures, Inside, figures
 from tests.soak.open_end import Open, everything_open
 from tests.soak.report import Report
 from tests.soak.ways import House
+from tests.soak.words import MAY_ASK
 
 GUARDED = (sys.executable, "-m", "tests.soak.guarded")
 LAST_WORDS = 1500
 SETTINGS = {
     "log": {"format": "json"},
     "limits": {"stop_seconds": 4},
+    "asking": {"permitted": [f"{server}:elicitation" for server in MAY_ASK]},
     "upstreams": {
         "networks": ["127.0.0.0/8"],
         "retry_seconds": 0.1,

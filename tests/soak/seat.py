@@ -20,7 +20,9 @@ from tests.simulators.client import RawClient, Reply
 from tests.simulators.words import LOG_LEVEL, SUBSCRIPTION_ID, Json
 from tests.soak.book import ANSWERED, FAILED, GIVEN_UP, KILLED, Asked, Book
 
+UPDATED, CANCELLED = "notifications/resources/updated", "notifications/cancelled"
 PROGRESS, MESSAGE = "notifications/progress", "notifications/message"
+ORIGIN = "mcpguard/origin"
 NEWS = frozenset(f"notifications/{kind}/list_changed" for kind in ("tools", "resources", "prompts"))
 ACKNOWLEDGED = "notifications/subscriptions/acknowledged"
 TAKEN_BACK = -32800
@@ -43,6 +45,8 @@ class Seat:
     hasty: bool = False  # going to leave in the middle of everything
     hanging: int = 0  # calls that nobody will ever answer
     subscriptions: set[object] = field(default_factory=set)
+    marks: set[str] = field(default_factory=set)  # of calls that ask
+    watched: set[str] = field(default_factory=set)
     _given_up: set[object] = field(default_factory=set)
     _tokens: dict[object, str] = field(default_factory=dict)
     _numbers: "itertools.count[int]" = field(default_factory=lambda: itertools.count(1))
@@ -85,12 +89,14 @@ class Seat:
         id_: str = "",
         expected: str = "",
         recorded: bool = True,
+        rounds: bool = False,
         hears: tuple[str, int] | None = None,
     ) -> None:
         """Ask, and enter what became of it. `expected` is a reason for which the guard should refuse.
 
-        `hears` is what the server says meanwhile, and how often.
+        `hears` is what the server says meanwhile, and how often. With `rounds` it may ask something first.
         """
+        asking = self.client.fulfil if rounds else self.client.request
         id_ = id_ or self.next_id()
         with self.book.asking(act, self.name, recorded=recorded) as one:
             meta: Json = {"traceparent": one.trace}
@@ -100,7 +106,7 @@ class Seat:
                 meta |= {"progressToken": token, LOG_LEVEL: "info"} if self.modern else {"progressToken": token}
             try:
                 with anyio.fail_after(PATIENCE):
-                    reply = await self.client.request(method, params | {"_meta": meta}, id_=id_)
+                    reply = await asking(method, params | {"_meta": meta}, id_=id_)
             except TimeoutError:
                 self.book.blame(f"{self.name} {method} {params}: no answer within {PATIENCE:.0f} seconds")
             except (httpx2.TransportError, anyio.BrokenResourceError) as error:
@@ -133,12 +139,23 @@ class Seat:
         with anyio.move_on_after(after):
             await self.ask(act, method, params, right)
 
+    def watches(self, said: Json) -> bool:
+        """Whether it says that something has changed to which this client is, or was, subscribed."""
+        return said.get("method") == UPDATED and said["params"]["uri"] in self.watched
+
     def look_back(self) -> None:
         """Whatever was heard has to be this client's."""
         for said in self.client.heard:
             method, params = said.get("method"), said.get("params") or {}
             meant = (params.get("_meta") or {}).get(SUBSCRIPTION_ID)
-            if method == PROGRESS:
+            if "id" in said:
+                ours = params["message"].removeprefix(f"{params['_meta'][ORIGIN]['server']}: ") in self.marks
+            elif method == UPDATED:
+                ours = self.watches(said)
+                self.book.heard[UPDATED] += 1
+            elif method == CANCELLED:
+                ours = not self.modern  # a question of a server that was killed meanwhile
+            elif method == PROGRESS:
                 ours = self._tokens.get(params.get("progressToken")) == params.get("message")
             elif method == MESSAGE:
                 ours = params["data"].get("mark") in self._tokens.values()
@@ -179,7 +196,7 @@ class Seat:
     def _check_before(self, reply: Reply, token: object, hears: tuple[str, int] | None, *, whole: bool) -> None:
         """Before an answer progress comes whole and in order, and messages in order. Over HTTP nothing else does."""
         mark, steps = hears or ("", 0)
-        given = [(each.get("method"), each.get("params") or {}) for each in reply.before]
+        given = [(each.get("method"), each.get("params") or {}) for each in reply.notifications]
         progress = [params for method, params in given if method == PROGRESS and params.get("progressToken") == token]
         logs = [params for method, params in given if method == MESSAGE and params["data"].get("mark") == mark]
         every = [{"progressToken": token, "progress": n, "total": steps, "message": mark} for n in range(1, steps + 1)]

@@ -12,13 +12,13 @@ import anyio
 from anyio import to_thread
 
 from tests.simulators.asked import Asked
-from tests.simulators.built_in import schema
+from tests.simulators.built_in import elicitation, schema
 from tests.simulators.faces import serving
 from tests.simulators.over_http import HttpFace
 from tests.simulators.script import Script
 from tests.simulators.standalone import play
 from tests.simulators.words import Json, text
-from tests.soak.words import PROMPT, SOMETIMES, TEMPLATE, mark, much
+from tests.soak.words import PROMPT, SOMETIMES, TEMPLATE, mark, much, note
 
 READS: Json = {"annotations": {"readOnlyHint": True}}
 
@@ -49,6 +49,17 @@ class Answers:
             await asked.log("warning", {"mark": said, "step": step})
             await anyio.sleep(0.005)  # so that others come in between
         return text(said)
+
+    async def ask(self, asked: Asked) -> Json:
+        """Ask the client for the token, and say whose the answer is."""
+        question = elicitation(mark(self._name, "ask", _token(asked)), "token", token={"type": "string"})
+        heard = (await asked.need({"token": question}, "asked"))["token"]
+        return text(mark(self._name, "ask", heard["content"]["token"]))
+
+    async def touch(self, asked: Asked) -> Json:
+        """Say that the token's note is another now."""
+        await self._script.updated(note(_token(asked)))
+        return text(mark(self._name, "touch", _token(asked)))
 
     def much(self, asked: Asked) -> Json:
         return text(much(self._name, _token(asked)))
@@ -94,6 +105,8 @@ def scripted(name: str, *eras: str) -> Script:
         (answers.fail, {}),
         (answers.never, READS),
         (answers.turn, {}),
+        (answers.ask, {}),
+        (answers.touch, READS),
     ):
         script.tool(tool.__name__, tool, inputSchema=takes, **more)
     script.resources = []

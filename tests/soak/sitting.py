@@ -6,6 +6,7 @@ from contextlib import asynccontextmanager
 
 import anyio
 
+from tests.simulators.words import Json
 from tests.soak.seat import Seat
 from tests.soak.ways import Client, House, How, Over, WholeHttpClient, connected
 
@@ -26,6 +27,7 @@ async def sitting(house: House, how: How, name: str, dice: random.Random) -> Asy
 
 
 def _seat(client: Client, house: House, how: How, name: str, only: str | None, dice: random.Random) -> Seat:
+    client.on["elicitation/create"] = _token
     return Seat(
         client=client,
         name=f"{how} {name}".replace(" ", "-"),
@@ -36,6 +38,11 @@ def _seat(client: Client, house: House, how: How, name: str, only: str | None, d
         book=house.book,
         everything=house.everything and only is None,
     )
+
+
+def _token(question: Json) -> Json:
+    """The token that the question names."""
+    return {"action": "accept", "content": {"token": question["message"].rpartition(" ")[2]}}
 
 
 async def _leave(client: WholeHttpClient, house: House, seat: Seat) -> None:

@@ -6,7 +6,9 @@ an answer that came to the wrong request, or from the wrong server, is seen at o
 
 from typing import Final
 
-TOOLS: Final = ("say", "work", "tell", "much", "fail", "never", "turn")
+TOOLS: Final = ("say", "work", "tell", "much", "fail", "never", "turn", "ask", "touch")
+MAY_ASK: Final = ("swift", "web", "elder-web")
+"""Servers that may ask their clients. One on a stream of the handshake era would work on one call at a time."""
 SOMETIMES: Final = "now-and-then"
 """A tool that comes and goes, so that lists change."""
 PROMPT: Final = "greet"

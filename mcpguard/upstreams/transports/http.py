@@ -67,6 +67,10 @@ class Http:
         self._over = anyio.Event()
         self._ended: TransportEnded | None = None
 
+    @property
+    def in_doubt(self) -> bool:
+        return self._whose.in_doubt
+
     async def request(
         self,
         method: str,
