@@ -37,6 +37,9 @@ from mcpguard.web.network import network_app
 from mcpguard.web.operator import operator_app
 from mcpguard.web.peer import Refused, identify
 
+IDLE_SECONDS = 15
+"""A connection on which nothing comes is kept for longer than clients keep theirs, or one would be closed just as it is
+used."""
 LONGEST_HEAD = 65_536
 log = structlog.get_logger("mcpguard")
 
@@ -178,6 +181,7 @@ def _server(settings: Settings, app: ASGIApp, protocol: type[_Protocol] = _Proto
             access_log=False,
             server_header=False,
             proxy_headers=False,
+            timeout_keep_alive=IDLE_SECONDS,
             limit_concurrency=settings.limits.connections + 1,  # uvicorn refuses at its limit, not above
             timeout_graceful_shutdown=max(1, int(settings.limits.stop_seconds / 2)),
         )
