@@ -95,7 +95,7 @@ class Methods:
         if exchange.client.era is Era.MODERN and request.method in PARKED:
             if (request.params or {}).get(STATE) is not None:
                 return await self.parking.resume(exchange, request) or self._rejected(exchange.client, request, _gone())
-            if self._guard.servers.may_ask_any(askable(exchange.client.capabilities)):
+            if self._guard.servers.asked_for & askable(exchange.client.capabilities):
                 return await self.parking.begin(exchange, request, partial(self._work, request))
         return await self._work(request, exchange)
 

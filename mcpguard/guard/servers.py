@@ -30,6 +30,8 @@ class Servers:
 
     def __init__(self, publisher: Publisher, clock: Clock, new_id: Ids, settings: Settings) -> None:
         self.publisher = publisher
+        self.asked_for: frozenset[AskKind] = frozenset()
+        """What any server is permitted to ask of clients."""
         self.subscriptions = Subscriptions(self._unwatch)
         self._intake = Intake(publisher)
         self._clock = clock
@@ -58,6 +60,7 @@ class Servers:
             self.subscriptions.withdraw(name)
         new = {one.name for one in declared if one.enabled and one.name not in self._known}
         self._known = {one.name: self._upstream(one) for one in declared}
+        self.asked_for = frozenset[AskKind]().union(*(upstream.may_ask for upstream in self._known.values()))
         self._declared = {one.name: one for one in declared}
         for name in sorted({each.rpartition(":")[0] for each in self._permitted} - self._known.keys()):
             log.warning("asking.unknown_server", server=name, setting="asking.permitted")
@@ -91,10 +94,6 @@ class Servers:
         """What this server is permitted to ask of clients."""
         upstream = self._known.get(name)
         return upstream.may_ask if upstream else frozenset()
-
-    def may_ask_any(self, kinds: frozenset[AskKind]) -> bool:
-        """Whether any server is permitted to ask for any of this."""
-        return any(upstream.may_ask & kinds for upstream in self._known.values())
 
     def roots_changed(self, scope: Scope) -> None:
         """A client within this scope has other roots now; those that may ask for them are told."""
