@@ -42,7 +42,8 @@ LAST_WORDS = 1500
 SETTINGS = {
     "log": {"format": "json"},
     "limits": {"stop_seconds": 4},
-    "asking": {"permitted": [f"{server}:elicitation" for server in MAY_ASK]},
+    # Clients answer at once, or have left: those are not waited for until the quiet spell is over.
+    "asking": {"permitted": [f"{server}:elicitation" for server in MAY_ASK], "answer_seconds": 5},
     "upstreams": {
         "networks": ["127.0.0.0/8"],
         "retry_seconds": 0.1,
