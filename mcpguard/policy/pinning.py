@@ -1,0 +1,124 @@
+"""What becomes of a capability's standing: when the server lists it, and when a person decides about it.
+
+Rules kept here:
+1. Only a person's approval of the definition that is listed now leads to `approved`; and, once for each approval, the
+   server's return to exactly that definition, unless something hard was found in what it listed in between.
+2. A decision about another definition than the one that is listed now is stale: it changes nothing, and says what
+   moved.
+3. Every move is one that the table of `domain/standing.py` lists, and makes the next generation. What is not a move
+   (being listed as before, being away, being rejected) leaves the generation as it was.
+4. Approval binds a definition and its effect together. What forgets the one forgets the other.
+"""
+
+from dataclasses import dataclass, replace
+
+from mcpguard.domain.capabilities import Effect, Fingerprint
+from mcpguard.domain.errors import GuardError
+from mcpguard.domain.pins import Pin
+from mcpguard.domain.standing import CAPABILITY_MOVES, CapabilityMove, CapabilityStanding, moved
+
+
+class Stale(GuardError):
+    """Something else is listed now than what the decision is about."""
+
+    def __init__(self, pin: Pin, seen: Fingerprint | None) -> None:
+        super().__init__(f"{pin.kind} {pin.name} is listed differently now: seen {seen}, listed {pin.listed}")
+        self.pin = pin
+        self.seen = seen
+
+
+class Undecidable(GuardError):
+    """The decision cannot be taken, whoever takes it. Says why."""
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """The pin as it is now, and the move that it made, if it made one."""
+
+    pin: Pin
+    move: CapabilityMove | None = None
+
+
+def listed(pin: Pin, fingerprint: Fingerprint | None, *, hard: bool = False) -> Outcome:
+    """The server lists it, with this definition, or with one that could not be read. `hard`: so something was found."""
+    now = replace(pin, listed=fingerprint, present=True)
+    match pin.standing:
+        case CapabilityStanding.APPROVED if fingerprint != pin.approved:
+            return _move(replace(now, returned=pin.returned or hard), CapabilityMove.DIFFERS)
+        case CapabilityStanding.CHANGED if _is_back(pin, fingerprint) and not hard:
+            return _move(replace(now, returned=True), CapabilityMove.RETURNED)
+        case CapabilityStanding.CHANGED if fingerprint != pin.listed:
+            return _move(replace(now, returned=pin.returned or hard), CapabilityMove.DIFFERS)
+        case _:
+            return Outcome(now)
+
+
+def gone(pin: Pin) -> Outcome:
+    """The server does not list it any more. It stands where it stood, and cannot be called."""
+    return Outcome(replace(pin, present=False))
+
+
+def identity_changed(pin: Pin) -> Outcome:
+    """The server itself is another now: what was approved of it is forgotten. What was blocked stays blocked."""
+    if pin.standing in (CapabilityStanding.APPROVED, CapabilityStanding.CHANGED):
+        return _move(_forgotten(pin), CapabilityMove.IDENTITY_CHANGED)
+    return Outcome(pin)
+
+
+def approve(pin: Pin, seen: Fingerprint | None, effect: Effect) -> Outcome:
+    """A person approves what they saw, with this effect. Raises Stale, Undecidable or IllegalMove."""
+    if pin.listed is None:
+        raise Undecidable(f"the definition of {pin.kind} {pin.name} cannot be read, so nobody can approve it")
+    if not pin.present:
+        raise Undecidable(f"the server does not list {pin.kind} {pin.name} any more")
+    if seen != pin.listed:
+        raise Stale(pin, seen)
+    move = CapabilityMove.APPROVE
+    if pin.standing is CapabilityStanding.APPROVED:
+        if effect is pin.effect:
+            return Outcome(pin)
+        move = CapabilityMove.ASSIGN_EFFECT
+    return _move(replace(pin, approved=seen, effect=effect, returned=False, rejected=None), move)
+
+
+def revoke(pin: Pin, seen: Fingerprint | None) -> Outcome:
+    """A person takes the approval back. Raises Stale or IllegalMove."""
+    return _narrowed(pin, seen, CapabilityMove.REVOKE)
+
+
+def block(pin: Pin) -> Outcome:
+    """A person blocks it, whatever its definition is. Raises IllegalMove."""
+    return _move(_forgotten(pin), CapabilityMove.BLOCK)
+
+
+def unblock(pin: Pin) -> Outcome:
+    """A person lets it wait for an approval again. Raises IllegalMove."""
+    return _move(_forgotten(pin), CapabilityMove.UNBLOCK)
+
+
+def reject(pin: Pin, seen: Fingerprint | None) -> Outcome:
+    """A person sends it out of the inbox, as it is now; it stands where it stood. Raises Stale or Undecidable."""
+    if pin.standing not in (CapabilityStanding.PENDING, CapabilityStanding.CHANGED):
+        raise Undecidable(f"{pin.kind} {pin.name} is {pin.standing}; only what waits for a person can be rejected")
+    if seen != pin.listed:
+        raise Stale(pin, seen)
+    return Outcome(replace(pin, rejected=seen))
+
+
+def _is_back(pin: Pin, fingerprint: Fingerprint | None) -> bool:
+    return fingerprint is not None and fingerprint == pin.approved and not pin.returned
+
+
+def _narrowed(pin: Pin, seen: Fingerprint | None, move: CapabilityMove) -> Outcome:
+    if seen != pin.listed:
+        raise Stale(pin, seen)
+    return _move(_forgotten(pin), move)
+
+
+def _forgotten(pin: Pin) -> Pin:
+    return replace(pin, approved=None, effect=None, returned=False)
+
+
+def _move(pin: Pin, move: CapabilityMove) -> Outcome:
+    standing = moved(CAPABILITY_MOVES, pin.standing, move)
+    return Outcome(replace(pin, standing=standing, generation=pin.generation + 1), move)
