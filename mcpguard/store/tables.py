@@ -69,7 +69,41 @@ class CheckpointRow(SQLModel, table=True):
     signature: bytes = Field(sa_type=LargeBinary)
 
 
+class CapabilityRow(SQLModel, table=True):
+    """Where one capability of an upstream stands (`domain/pins.py`)."""
+
+    __tablename__ = "capabilities"
+    __table_args__ = (Index("capability_once", "upstream", "kind", "name", unique=True),)
+
+    id: str = Field(primary_key=True, max_length=36)
+    upstream: str = Field(max_length=36)
+    kind: str
+    name: str
+    standing: str
+    present: bool
+    listed: str | None = None
+    approved: str | None = None
+    effect: str | None = None
+    returned: bool = False
+    rejected: str | None = None
+    generation: int = Field(sa_type=BigInteger)
+
+
+class VersionRow(SQLModel, table=True):
+    """One definition of a capability, as the server listed it, and when it was seen (UTC, microseconds)."""
+
+    __tablename__ = "versions"
+
+    capability: str = Field(primary_key=True, max_length=36)
+    fingerprint: str = Field(primary_key=True, max_length=67)
+    definition: bytes = Field(sa_type=LargeBinary)
+    first_seen: int = Field(sa_type=BigInteger)
+    last_seen: int = Field(sa_type=BigInteger)
+
+
 chains = SQLModel.metadata.tables["chains"]
 records = SQLModel.metadata.tables["records"]
 bodies = SQLModel.metadata.tables["bodies"]
 checkpoints = SQLModel.metadata.tables["checkpoints"]
+capabilities = SQLModel.metadata.tables["capabilities"]
+versions = SQLModel.metadata.tables["versions"]

@@ -196,7 +196,8 @@ class Seat:
     def _check_before(self, reply: Reply, token: object, hears: tuple[str, int] | None, *, whole: bool) -> None:
         """Before an answer progress comes whole and in order, and messages in order. Over HTTP nothing else does."""
         mark, steps = hears or ("", 0)
-        given = [(each.get("method"), each.get("params") or {}) for each in reply.notifications]
+        said = [each for each in reply.notifications if each.get("method") != CANCELLED]  # of a server that was killed
+        given = [(each.get("method"), each.get("params") or {}) for each in said]
         progress = [params for method, params in given if method == PROGRESS and params.get("progressToken") == token]
         logs = [params for method, params in given if method == MESSAGE and params["data"].get("mark") == mark]
         every = [{"progressToken": token, "progress": n, "total": steps, "message": mark} for n in range(1, steps + 1)]

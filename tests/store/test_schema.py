@@ -22,7 +22,7 @@ import sqlalchemy as sa
 from alembic import op
 
 revision = "9999"
-down_revision = "0001"
+down_revision = "0002"
 
 
 def upgrade() -> None:
@@ -68,7 +68,7 @@ def test_an_older_database_is_upgraded_and_keeps_what_it_holds(backend: Backend,
     upgrade(backend)
     put_a_chain(backend)
     done = upgrade(backend, newer)
-    assert (done.before, done.after) == ("0001", "9999")
+    assert (done.before, done.after) == ("0002", "9999")
     with backend.connect() as connection:
         assert chains.every(connection) == ["mine"]
         assert "colour" in {column["name"] for column in inspect(connection).get_columns("chains")}
@@ -84,7 +84,7 @@ def test_sqlite_is_copied_before_it_is_changed(tmp_path: Path, newer: Path) -> N
     copy = SQLite(done.backup, busy_timeout=1)
     with copy.connect() as connection:
         assert chains.every(connection) == ["mine"]
-        assert MigrationContext.configure(connection).get_current_revision() == "0001"
+        assert MigrationContext.configure(connection).get_current_revision() == "0002"
 
 
 def test_a_newer_schema_is_refused_and_left_as_it_is(backend: Backend, newer: Path) -> None:
@@ -102,6 +102,6 @@ def test_an_upgrade_that_fails_half_way_leaves_what_was_there(backend: Backend, 
     with pytest.raises(RuntimeError, match="half way"):
         upgrade(backend, broken)
     with backend.connect() as connection:
-        assert MigrationContext.configure(connection).get_current_revision() == "0001"
+        assert MigrationContext.configure(connection).get_current_revision() == "0002"
         assert "colour" not in {column["name"] for column in inspect(connection).get_columns("chains")}
         assert chains.every(connection) == ["mine"]
