@@ -68,6 +68,8 @@ def test_a_new_top_level_module_fails_until_it_is_placed(copy: Path, newcomer: s
         ("cli/status.py", "import sqlmodel"),
         ("settings/load.py", "import uvicorn"),
         ("assets.py", "import mcpguard.settings.load"),
+        ("demo/stdio.py", "import mcpguard.text.visible"),
+        ("demo/stdio.py", "import mcp"),
     ],
 )
 def test_an_import_that_the_architecture_forbids_is_found(copy: Path, module: str, line: str) -> None:

@@ -89,6 +89,7 @@ def test_the_wheel_holds_what_the_program_needs_and_nothing_else(installed: Inst
         assert needed <= names
     assert not [name for name in names if "__pycache__" in name or name.endswith((".pyc", ".db", ".key"))]
     assert [name for name in names if name.endswith("licenses/LICENSE")]
+    assert {f"mcpguard/demo/{file.name}" for file in (ROOT / "mcpguard" / "demo").glob("*.py")} <= names
 
 
 def test_it_is_the_installed_program_that_runs(installed: Installed) -> None:
@@ -97,6 +98,13 @@ def test_it_is_the_installed_program_that_runs(installed: Installed) -> None:
     assert Path(found.stdout.strip()).is_relative_to(installed.bin.parent)
     told = run("--version", command=(str(installed.bin / "mcpguard"),), cwd=installed.elsewhere, environ=ISOLATED)
     assert (told.returncode, told.stdout, told.stderr) == (0, f"mcpguard {__version__}\n", "")
+
+
+def test_it_brings_servers_to_try_it_with(installed: Installed) -> None:
+    command = (str(installed.bin / "python"), "-m", "mcpguard.demo")
+    told = run("--help", command=command, cwd=installed.elsewhere, environ=ISOLATED)
+    assert (told.returncode, told.stderr) == (0, "")
+    assert "honest" in told.stdout
 
 
 def test_it_serves_its_pages_and_makes_its_database(installed: Installed) -> None:

@@ -1,0 +1,1 @@
+"""The servers that come with the product, by themselves and behind a guard."""
