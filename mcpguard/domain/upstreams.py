@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from mcpguard.domain.asks import AskKind
+from mcpguard.domain.capabilities import Fingerprint
 from mcpguard.domain.errors import InvalidName
 from mcpguard.domain.standing import UpstreamStanding
 
@@ -19,11 +20,31 @@ class Transport(StrEnum):
     SSE = "sse"
 
 
+class Origin(StrEnum):
+    """How an upstream came here."""
+
+    FILE = "file"
+    CLI = "cli"
+    API = "api"
+    AGENT = "agent"
+    IMPORT = "import"
+
+
+@dataclass(frozen=True, slots=True)
+class Identity:
+    """Who a server is: what is launched, and what was observed when it ran; None until it was inspected."""
+
+    launch: Fingerprint
+    observed: Fingerprint | None = None
+
+
 @dataclass(frozen=True, slots=True)
 class Upstream:
     """An MCP server that we stand in front of. Standing and approvals bind to the id, never to the name.
 
-    `may_ask`: what it is permitted to ask of the clients whose calls it works on.
+    `identity` is who it is now, `approved` who a person approved last. `may_ask`: what it is permitted to ask of the
+    clients whose calls it works on. The generation changes with every move, the revision with every edit. `removed` is
+    a tombstone: nothing stands under the name any more, and what was decided is not forgotten.
     """
 
     id: str
@@ -32,6 +53,13 @@ class Upstream:
     standing: UpstreamStanding = UpstreamStanding.QUARANTINED
     enabled: bool = True
     may_ask: frozenset[AskKind] = frozenset()
+    origin: Origin = Origin.FILE
+    requester: str = ""
+    identity: Identity | None = None
+    approved: Identity | None = None
+    generation: int = 0
+    revision: int = 0
+    removed: bool = False
 
     def __post_init__(self) -> None:
         if not NAME.fullmatch(self.name) or "__" in self.name:

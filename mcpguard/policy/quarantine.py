@@ -1,0 +1,104 @@
+"""What becomes of an upstream's standing: when it is declared, when it is observed, and when a person decides about it.
+
+Rules kept here:
+1. Whatever is new is quarantined; blocked, if its name or its launch was blocked before. Nothing that is declared says
+   otherwise.
+2. Only a person's approval of exactly the identity that it has now leads to `approved`, and only of one that was
+   observed. Another launch or another observation leads back.
+3. A decision about another identity than the one it has now is stale: it changes nothing, and says what moved.
+4. Every move is one that the table of `domain/standing.py` lists, and makes the next generation.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+
+from mcpguard.domain.capabilities import Fingerprint
+from mcpguard.domain.errors import GuardError
+from mcpguard.domain.standing import UPSTREAM_MOVES, UpstreamMove, UpstreamStanding, moved
+from mcpguard.domain.upstreams import Identity, Upstream
+
+
+class Outdated(GuardError):
+    """The upstream is another now than the one that the decision is about."""
+
+    def __init__(self, upstream: Upstream, seen: Identity) -> None:
+        super().__init__(f"{upstream.name} is another now: seen {seen}, now {upstream.identity}")
+        self.upstream = upstream
+        self.seen = seen
+
+
+class NotInspected(GuardError):
+    """Nobody can approve what nobody has seen."""
+
+
+@dataclass(frozen=True, slots=True)
+class Moved:
+    """The upstream as it is now, and the move that it made, if it made one."""
+
+    upstream: Upstream
+    move: UpstreamMove | None = None
+
+
+def admitted(new: Upstream, known: Iterable[Upstream]) -> Upstream:
+    """Something new, as it comes to stand. `known` are all that there are and were, with their tombstones."""
+    blocked = any(
+        each.standing is UpstreamStanding.BLOCKED and (each.name == new.name or _same_launch(each, new))
+        for each in known
+    )
+    standing = UpstreamStanding.BLOCKED if blocked else UpstreamStanding.QUARANTINED
+    return replace(new, standing=standing, approved=None, generation=0, removed=False)
+
+
+def relaunched(upstream: Upstream, launch: Fingerprint) -> Moved:
+    """It is declared with this launch. Another one was observed by nobody yet."""
+    if upstream.identity is not None and upstream.identity.launch == launch:
+        return Moved(upstream)
+    return _changed(replace(upstream, identity=Identity(launch)))
+
+
+def observed(upstream: Upstream, seen: Fingerprint) -> Moved:
+    """It ran, and this is what it said of itself."""
+    if upstream.identity is None or upstream.identity.observed == seen:
+        return Moved(upstream)
+    return _changed(replace(upstream, identity=replace(upstream.identity, observed=seen)))
+
+
+def approve(upstream: Upstream, seen: Identity) -> Moved:
+    """A person approves who they saw. Raises Outdated, NotInspected or IllegalMove."""
+    if upstream.identity is None or upstream.identity.observed is None:
+        raise NotInspected(f"{upstream.name} was never inspected, so nobody can approve it")
+    if seen != upstream.identity:
+        raise Outdated(upstream, seen)
+    if upstream.standing is UpstreamStanding.APPROVED:
+        return Moved(upstream)  # what is approved of it may be another choice; its own standing is the same
+    return _move(replace(upstream, approved=seen), UpstreamMove.APPROVE)
+
+
+def quarantine(upstream: Upstream) -> Moved:
+    """A person takes the approval, or the block, back. Raises IllegalMove."""
+    return _move(replace(upstream, approved=None), UpstreamMove.QUARANTINE)
+
+
+def block(upstream: Upstream) -> Moved:
+    """A person blocks it, whoever it is. Raises IllegalMove."""
+    return _move(replace(upstream, approved=None), UpstreamMove.BLOCK)
+
+
+def removed(upstream: Upstream) -> Upstream:
+    """Nothing stands under the name any more. How it stood is not forgotten."""
+    return replace(upstream, removed=True, generation=upstream.generation + 1)
+
+
+def _changed(upstream: Upstream) -> Moved:
+    if upstream.standing is UpstreamStanding.APPROVED and upstream.identity != upstream.approved:
+        return _move(replace(upstream, approved=None), UpstreamMove.IDENTITY_CHANGED)
+    return Moved(upstream)
+
+
+def _move(upstream: Upstream, move: UpstreamMove) -> Moved:
+    standing = moved(UPSTREAM_MOVES, upstream.standing, move)
+    return Moved(replace(upstream, standing=standing, generation=upstream.generation + 1), move)
+
+
+def _same_launch(one: Upstream, other: Upstream) -> bool:
+    return one.identity is not None and other.identity is not None and one.identity.launch == other.identity.launch
