@@ -27,14 +27,18 @@ class Run(NamedTuple):
 
 @dataclass(slots=True)
 class Effort:
-    """How many steps may still be made."""
+    """How many steps may still be made, and how often that was not enough."""
 
     left: int
+    refusals: int = 0
 
     def spend(self, steps: int) -> bool:
-        """Whether there was enough left."""
+        """Whether there is enough left; if not, nothing is spent, and something cheaper may still be done."""
+        if steps > self.left:
+            self.refusals += 1
+            return False
         self.left -= steps
-        return self.left >= 0
+        return True
 
 
 def common(length: int, same: Callable[[int, int], bool]) -> int:

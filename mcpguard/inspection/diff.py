@@ -11,76 +11,33 @@ The values are JSON as `codec.strict` parses it: a tool, a resource, a template 
    So nothing that a server nests or makes up uses up the effort before the description is compared.
 5. The cost is bounded, however large and deep the values are. What was `left_out` is said: how many more changes were
    found, and which places were not compared. In those there may be changes or none.
-
-Here nothing is cut or escaped: `before` and `after` are the values themselves. `shown` makes them fit to be read.
 """
 
 from collections import deque
 from collections.abc import Iterable
-from dataclasses import dataclass
-from enum import StrEnum
-from typing import Any, Final
+from itertools import chain as in_turn
+from typing import Any, Final, NamedTuple
 
 from mcpguard.inspection.aligning import Effort
-from mcpguard.inspection.elements import differing, matched
+from mcpguard.inspection.changes import Change, Diff, Kind, LeftOut, Path
+from mcpguard.inspection.elements import matched, same_ends
 from mcpguard.inspection.sameness import Sameness
-from mcpguard.inspection.words import EFFORT, Words
+from mcpguard.inspection.words import EFFORT
 from mcpguard.inspection.words import compared as compared_words
 
 MOST_CHANGES: Final = 200
 MOST_PLACES: Final = 20
 """That were not compared and are named."""
-_MOST_BYTES: Final = 16 * 1024 * 1024
-_MOST_MEMBERS: Final = 300_000
-_NESTED: Final = 8
+_MOST_BYTES: Final = 12 * 1024 * 1024
+_MOST_MEMBERS: Final = 250_000
+_NESTED: Final = 40
 """What looking into something costs, in members."""
-_FIRST: Final = ("name", "uri", "uriTemplate", "title", "description", "annotations", "inputSchema", "arguments")
-
-Path = tuple[str | int, ...]
-
-
-class Kind(StrEnum):
-    """What happened to a value."""
-
-    ADDED = "added"
-    REMOVED = "removed"
-    CHANGED = "changed"
-
-
-@dataclass(frozen=True, slots=True)
-class Change:
-    """One difference. Where there was nothing, the path is None and so is the value.
-
-    Both paths of what was changed are equal unless it is in a list where something was inserted or removed before it.
-    """
-
-    kind: Kind
-    old_path: Path | None
-    new_path: Path | None
-    before: object
-    after: object
-    words: Words | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class LeftOut:
-    """What a diff does not contain: changes beyond the most, and places (the first ones, and how many more)."""
-
-    changes: int = 0
-    places: tuple[Path, ...] = ()
-    more_places: int = 0
-
-
-@dataclass(frozen=True, slots=True)
-class Diff:
-    """All differences, in the order of the definition, unless something was left out."""
-
-    changes: tuple[Change, ...]
-    left_out: LeftOut = LeftOut()
-
-    @property
-    def complete(self) -> bool:
-        return self.left_out == LeftOut()
+_BESIDE: Final = 4
+"""What it costs to see whether something has to be looked into."""
+_ABSENT: Final = object()
+_FIRST: Final = dict.fromkeys(
+    ("name", "uri", "uriTemplate", "title", "description", "annotations", "inputSchema", "arguments")
+)
 
 
 def compared(before: object, after: object) -> Diff:
@@ -88,21 +45,13 @@ def compared(before: object, after: object) -> Diff:
     return _Comparison().of(before, after)
 
 
-@dataclass(frozen=True, slots=True)
-class _Place:
+class _Place(NamedTuple):
     """Where something is, as a link to what it is in; a path is made only for what is reported."""
 
     within: "_Place | None"
     old: str | int | None
     new: str | int | None
     rank: int = 0
-
-    def chain(self) -> list["_Place"]:
-        links, link = [], self
-        while link.within is not None:
-            links.append(link)
-            link = link.within
-        return links[::-1]
 
 
 class _Comparison:
@@ -128,14 +77,15 @@ class _Comparison:
             elif isinstance(old, list) and isinstance(new, list):
                 self._list(place, old, new)
         changes = tuple(change for _, change in sorted(self._found, key=lambda found: found[0]))
-        places = tuple(_path(place.chain(), old=False) for place in self._not_compared[:MOST_PLACES])
+        places = tuple(_path(_chain(place), old=False) for place in self._not_compared[:MOST_PLACES])
         return Diff(changes, LeftOut(self._more, places, len(self._not_compared) - len(places)))
 
-    def _value(self, place: _Place, old: object, new: object, *, differs: bool = False) -> None:
+    def _value(self, place: _Place, old: object, new: object, *, alone: bool = False) -> None:
+        """`alone` is what nothing else is beside: to look whether it is the same costs as much as to look into it."""
         if type(old) is not type(new):
             self._change(place, old, new)
         elif isinstance(old, dict | list):
-            if differs or not self._sameness.known(old, new):
+            if alone or not self._sameness.known(old, new):
                 self._waiting.append((place, old, new))
         elif old != new or (isinstance(old, float) and repr(old) != repr(new)):
             self._change(place, old, new)
@@ -144,23 +94,39 @@ class _Comparison:
         if not self._members.spend(len(old) + len(new)):
             self._not_compared.append(place)
             return
-        alone = len(old) == len(new) == 1
-        for rank, key in enumerate(_ordered(place, old)):
-            value = old[key]
-            if key in new:
-                if type(value) is not str or value != new[key]:
-                    self._value(_Place(place, key, key, rank), value, new[key], differs=alone)
-            else:
+        nested = self._both(place, old, new)
+        for rank, (key, value) in enumerate(_ordered(place, old)):
+            if key not in new and self._room():
                 self._change(_Place(place, key, None, rank), value, None)
-        for rank, key in enumerate(_ordered(place, new), len(old)):
-            if key not in old:
-                self._change(_Place(place, None, key, rank), None, new[key])
+        for rank, (key, value) in enumerate(_ordered(place, new), len(old)):
+            if key not in old and self._room():
+                self._change(_Place(place, None, key, rank), None, value)
+        if not self._members.spend(_BESIDE * len(nested)):
+            self._not_compared.append(place)
+            return
+        for child in nested:
+            self._value(child, old[str(child.old)], new[str(child.new)], alone=len(nested) == 1)
+
+    def _both(self, place: _Place, old: dict[str, Any], new: dict[str, Any]) -> list[_Place]:
+        """Compare the members that both have; give the places of those that have to be looked into."""
+        nested = []
+        for rank, (key, value) in enumerate(_ordered(place, old)):
+            other = new.get(key, _ABSENT)
+            kind = type(value)
+            if kind is type(other) and (kind is dict or kind is list):
+                nested.append(_Place(place, key, key, rank))
+            elif other is not _ABSENT and (kind is not type(other) or kind is float or value != other):
+                self._value(_Place(place, key, key, rank), value, other)
+        return nested
 
     def _list(self, place: _Place, old: list[Any], new: list[Any]) -> None:
-        head, tail = differing(old, new, self._sameness)
+        head, tail = same_ends(old, new, self._sameness)
         olds, news = old[head : len(old) - tail], new[head : len(new) - tail]
         if not self._members.spend(len(olds) + len(news)):
             self._not_compared.append(place)
+            return
+        if len(olds) == len(news) == 1:
+            self._value(_Place(place, head, head), olds[0], news[0], alone=True)
             return
         pairs = matched(olds, news, self._sameness, self._effort)
         if pairs is None:
@@ -174,30 +140,46 @@ class _Comparison:
             elif at is not None and new_at is not None:
                 self._value(_Place(place, head + at, head + new_at, rank), olds[at], news[new_at])
 
+    def _room(self) -> bool:
+        """Whether one more change may be reported; if not, it is counted."""
+        if len(self._found) < MOST_CHANGES:
+            return True
+        self._more += 1
+        return False
+
     def _change(self, place: _Place, before: object, after: object) -> None:
-        if len(self._found) == MOST_CHANGES:
-            self._more += 1
+        if not self._room():
             return
-        chain = place.chain()
-        leaf = chain[-1] if chain else None
-        if leaf and leaf.old is None:
-            change = Change(Kind.ADDED, None, _path(chain, old=False), None, after)
-        elif leaf and leaf.new is None:
-            change = Change(Kind.REMOVED, _path(chain, old=True), None, before, None)
+        chain = _chain(place)
+        old_path, new_path = _path(chain, old=True), _path(chain, old=False)
+        if chain and place.old is None:
+            change = Change(Kind.ADDED, None, new_path, None, after)
+        elif chain and place.new is None:
+            change = Change(Kind.REMOVED, old_path, None, before, None)
         else:
             words = None
             if isinstance(before, str) and isinstance(after, str):
                 words = compared_words(before, after, self._effort)
-            change = Change(Kind.CHANGED, _path(chain, old=True), _path(chain, old=False), before, after, words)
+            change = Change(Kind.CHANGED, old_path, new_path, before, after, words)
         self._found.append(([link.rank for link in chain], change))
+
+
+def _chain(place: _Place) -> list[_Place]:
+    """The places from the outermost to this one."""
+    links = []
+    while place.within is not None:
+        links.append(place)
+        place = place.within
+    return links[::-1]
 
 
 def _path(chain: list[_Place], *, old: bool) -> Path:
     return tuple(key for link in chain if (key := link.old if old else link.new) is not None)
 
 
-def _ordered(place: _Place, members: dict[str, Any]) -> Iterable[str]:
+def _ordered(place: _Place, members: dict[str, Any]) -> Iterable[tuple[str, Any]]:
     """A definition's members as they are read; all others as the server has put them."""
     if place.within is not None:
-        return members
-    return sorted(members, key=lambda key: _FIRST.index(key) if key in _FIRST else len(_FIRST))
+        return members.items()
+    first = [(key, members[key]) for key in _FIRST if key in members]
+    return in_turn(first, (member for member in members.items() if member[0] not in _FIRST))

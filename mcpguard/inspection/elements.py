@@ -12,8 +12,9 @@ from typing import Any, Final, NamedTuple
 from mcpguard.inspection.aligning import Effort, Run, aligned, common
 from mcpguard.inspection.sameness import Sameness
 
-MOST_ELEMENTS: Final = 20_000
-"""Longer lists are matched in order."""
+MOST_ELEMENTS: Final = 5_000
+"""Longer lists are matched in order, but for what is the same at both ends."""
+_WORTH_TRIMMING: Final = 100
 
 
 class Pair(NamedTuple):
@@ -23,9 +24,11 @@ class Pair(NamedTuple):
     new: int | None
 
 
-def differing(old: list[Any], new: list[Any], sameness: Sameness) -> tuple[int, int]:
+def same_ends(old: list[Any], new: list[Any], sameness: Sameness) -> tuple[int, int]:
     """How many elements at the beginning, and how many at the end, are known to be the same."""
     shorter = min(len(old), len(new))
+    if shorter < _WORTH_TRIMMING:
+        return 0, 0
     head = common(shorter, lambda a, b: sameness.known(old[a:b], new[a:b]))
     ends = len(old), len(new)
     tail = common(

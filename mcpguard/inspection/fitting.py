@@ -22,6 +22,10 @@ _SHORT: Final = 100
 _MOST_KEYS: Final = 24
 """Of a path."""
 _LONGEST_KEY: Final = 100
+_MOST_LOOKED_AT: Final = 1024 * 1024
+"""Characters of two texts; of longer ones it is not said which characters are new."""
+_TYPOGRAPHY: Final = frozenset(map(chr, range(128))) | frozenset("–—‘’“”…•→≤≥")  # noqa: RUF001 - these are meant
+"""What well-meant text is written with."""
 
 
 class _Shown(dict[int, str]):
@@ -107,10 +111,10 @@ def _key(key: str | int) -> str:
 
 
 def not_there_before(before: str, after: str, most: int) -> tuple[tuple[str, ...], int]:
-    """Characters beyond ASCII that only `after` has, by name, those that deceive first; and how many more there are."""
-    if after.isascii():
+    """What characters only `after` has, ordinary ones aside: those that deceive first, and how many more there are."""
+    if after.isascii() or len(before) + len(after) > _MOST_LOOKED_AT:
         return (), 0
-    new = sorted(set(after).difference(before, map(chr, range(128))), key=lambda char: (_harmless(char), char))
+    new = sorted(set(after).difference(before, _TYPOGRAPHY), key=lambda char: (_harmless(char), char))
     return tuple(f"U+{ord(char):04X} {unicodedata.name(char, '')}".rstrip() for char in new[:most]), len(new[most:])
 
 

@@ -17,6 +17,11 @@ from mcpguard.inspection.tokens import classes, within_word, without_hidden
 
 _FARTHEST: Final = 300
 """So far something added or removed is moved, and so much can be common by chance."""
+_MOST_MOVED: Final = 400
+"""Parts; of more nobody reads how they begin."""
+_LONGEST_HIDDEN: Final = 40_000
+_PASSES: Final = 6
+"""What is replaced grows by what is absorbed, so that more may be absorbed."""
 
 
 class Part(NamedTuple):
@@ -32,9 +37,13 @@ class Part(NamedTuple):
 
 def phrases(parts: list[Part], effort: Effort) -> list[Part]:
     """The parts, which alternate between kept and replaced, as a person would put them."""
-    exact = joined([found for part in parts for found in _hidden_apart(part, effort)])
-    whole = joined(_absorbed(exact))
-    for at in range(1, len(whole) - 1):
+    exact = joined([found for part in parts for found in hidden_apart(part, effort)])
+    whole = exact
+    for _ in range(_PASSES):
+        before, whole = whole, joined(_absorbed(whole))
+        if len(whole) == len(before):
+            break
+    for at in range(1, min(len(whole) - 1, _MOST_MOVED)):
         if not whole[at].kept and not (whole[at].old and whole[at].new):
             whole[at - 1 : at + 2] = _moved(*whole[at - 1 : at + 2])
     return joined(whole)
@@ -47,10 +56,12 @@ def joined(parts: Iterable[Part]) -> list[Part]:
     return [Part("".join(part.old for part in group), "".join(part.new for part in group)) for group in groups]
 
 
-def _hidden_apart(part: Part, effort: Effort) -> Iterator[Part]:
+def hidden_apart(part: Part, effort: Effort) -> Iterator[Part]:
+    """Character by character, if the two differ in hidden characters only."""
     old, new = part
-    worthwhile = not part.kept and old and new and effort.spend(len(old) + len(new))
-    if not worthwhile or without_hidden(old) != without_hidden(new):
+    both = old + new
+    unfit = part.kept or not old or not new or len(both) > _LONGEST_HIDDEN or (both.isascii() and both.isprintable())
+    if unfit or without_hidden(old) != without_hidden(new) or not effort.spend(len(both)):
         yield part
     else:
         hidden, at, new_at = classes(old), 0, 0
@@ -85,12 +96,16 @@ def _absorbed(parts: list[Part]) -> Iterator[Part]:
 
 
 def _by_chance(left: Part, kept: str, right: Part) -> bool:
-    if len(kept) > _FARTHEST or not (left.old and left.new and right.old and right.new):
+    if len(kept) > _FARTHEST:
         return False
     kinds = classes(kept)
+    letters = kinds.count("w")
     if "h" in kinds or "n" in kinds:
         return False
-    return 3 * kinds.count("w") <= min(max(map(len, left)), max(map(len, right)))
+    replaced = (1 if left.old and left.new else 0) + (1 if right.old and right.new else 0)
+    if not letters:
+        return replaced > 0
+    return (3 if replaced == 2 else 5) * letters <= min(max(map(len, left)), max(map(len, right)))
 
 
 def _moved(left: Part, part: Part, right: Part) -> list[Part]:

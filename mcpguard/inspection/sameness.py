@@ -9,9 +9,7 @@ from typing import Final
 
 import orjson
 
-from mcpguard.inspection.aligning import Effort
-
-_A_CALL: Final = 300
+_A_CALL: Final = 600
 """What a call costs, in bytes."""
 _A_FAILURE: Final = 2 * 1024 * 1024
 """So that a large value with something in it that cannot be written is not tried again and again."""
@@ -21,7 +19,7 @@ class Sameness:
     """Compares and keys values until it has written `most` bytes."""
 
     def __init__(self, most: int) -> None:
-        self._effort = Effort(most)
+        self._left = most
 
     def known(self, one: object, other: object) -> bool:
         """Whether the two are known to be the same."""
@@ -30,12 +28,12 @@ class Sameness:
 
     def key(self, value: object) -> bytes | None:
         """Equal for the same values, and for no others; None if it is not to be had."""
-        if self._effort.left < 0:
+        if self._left < 0:
             return None
         try:
             written = orjson.dumps(value, option=orjson.OPT_SORT_KEYS)
         except TypeError:
-            self._effort.spend(_A_FAILURE)
+            self._left -= _A_FAILURE
             return None
-        self._effort.spend(len(written) + _A_CALL)
+        self._left -= len(written) + _A_CALL
         return written

@@ -1,19 +1,19 @@
-"""A diff as it is shown: to a person at a terminal (`rendered`), or to a program (`as_json`).
+"""A diff as it is shown, to a program (`as_json`) or to a person at a terminal (`rendering`).
 
 Whatever the diff contains, there is an end to what is shown of it (`fitting` cuts and escapes), and what was left out
-is said. Both forms are made from the same `ShownChange`s.
+is said.
 """
 
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from typing import Final
 
-from mcpguard.inspection.diff import Change, Diff, Kind
+from mcpguard.inspection.changes import Change, Diff, Kind
 from mcpguard.inspection.fitting import fitted, left_out, not_there_before, pointer, written
 from mcpguard.inspection.words import Fate, Span, Words
 
 MOST_SHOWN: Final = 1500
-"""Characters of a value, or of all that was added and removed in a string."""
+"""Characters of a value; or of all that was added in a string, and of all that was removed."""
 _ALTOGETHER: Final = 60_000
 _LEAST: Final = 80
 """Of a value that comes when everything else has been said already."""
@@ -62,7 +62,7 @@ def as_json(diff: Diff) -> dict[str, object]:
     return {
         "changes": [asdict(change) for change in shown(diff)],
         "complete": diff.complete,
-        "left_out": list(_left_out(diff)),
+        "left_out": list(what_was_left_out(diff)),
     }
 
 
@@ -94,27 +94,28 @@ def _readable(words: Words) -> bool:
 
 
 def _spans(spans: tuple[Span, ...], most: int) -> Iterator[ShownSpan]:
-    left = most
+    left = {Fate.REMOVED: most, Fate.ADDED: most}
     for at, (fate, text) in enumerate(spans):
-        if at >= _MOST_SPANS or left <= 0:
+        if at >= _MOST_SPANS or max(left.values()) <= 0:
             rest = sum(len(span.text) for span in spans[at:])
             yield ShownSpan(Fate.KEPT, left_out(rest))
             return
         if fate is Fate.KEPT:
             yield ShownSpan(fate, _context(text, first=at == 0, last=at == len(spans) - 1))
         else:
-            yield ShownSpan(fate, fitted(text, left))
-            left -= len(text)
+            yield ShownSpan(fate, fitted(text, max(left[fate], _LEAST)))
+            left[fate] -= len(text)
 
 
 def _context(text: str, *, first: bool, last: bool) -> str:
-    """The kept text beside what was not kept."""
-    head = text[: 0 if first else _CONTEXT]
-    tail = text[len(head) :][-_CONTEXT:] if not last else ""
-    between = len(text) - len(head) - len(tail)
-    if between <= _CONTEXT // 2:
+    """The kept text beside what was not kept, from a space to a space if there is one near."""
+    head = "" if first else text[:_CONTEXT]
+    tail = "" if last else text[len(head) :][-_CONTEXT:]
+    if len(text) - len(head) - len(tail) <= 2 * _CONTEXT:
         return fitted(text, len(text))
-    skipped = f"⟨{between} characters as before⟩"
+    head = head[: head.rfind(" ") + 1 or None]
+    tail = tail[tail.find(" ") + 1 :]
+    skipped = f"⟨…, {len(text) - len(head) - len(tail)} characters as before⟩"
     return fitted(head, _CONTEXT) + skipped + fitted(tail, _CONTEXT)
 
 
@@ -127,53 +128,11 @@ def _notes(change: Change, unnamed: int) -> Iterator[str]:
         yield "too long, or too different, to be compared word by word throughout"
 
 
-def _left_out(diff: Diff) -> Iterator[str]:
+def what_was_left_out(diff: Diff) -> Iterator[str]:
+    """In sentences."""
     left = diff.left_out
     if left.changes:
         yield f"{len(diff.changes)} changes are shown; there are at least {left.changes} more"
     yield from (f"not compared: {pointer(place) or 'the whole'}" for place in left.places)
     if left.more_places:
         yield f"not compared: {left.more_places} more places"
-
-
-def rendered(diff: Diff) -> list[str]:
-    """Lines for a terminal. Foreign text stands only behind a marker or in the indented line of a string."""
-    lines = [line for change in shown(diff) for line in _lines(change)]
-    return [*lines, *(f"⟨{said}⟩" for said in _left_out(diff))]
-
-
-_MARKERS: Final = {Kind.ADDED: "+", Kind.REMOVED: "-", Kind.CHANGED: "~"}
-
-
-def _lines(change: ShownChange) -> Iterator[str]:
-    was_at = f" ⟨was at {change.was_at}⟩" if change.was_at else ""
-    yield f"{_MARKERS[change.kind]} {change.path or '⟨the whole⟩'}{was_at}"
-    if change.words is not None:
-        yield from (f"    {line}" for line in "".join(map(_inline, change.words)).split("\n"))
-    for marker, text in (("-", change.before), ("+", change.after)):
-        if text is not None:
-            yield from (f"    {marker} {line}" for line in text.split("\n"))
-    if change.new_characters:
-        yield f"    ⟨not there before: {', '.join(change.new_characters)}⟩"
-    yield from (f"    ⟨{note}⟩" for note in change.notes)
-
-
-def _inline(span: ShownSpan) -> str:
-    """Between markers; what looks like one in foreign text gets a backslash."""
-    text = span.text
-    for looks in ("[-", "-]", "{+", "+}"):
-        text = text.replace(looks, f"{looks[0]}\\{looks[1]}")
-    match span.fate:
-        case Fate.KEPT:
-            return text
-        case Fate.REMOVED:
-            return f"[-{_inside(text, '[]')}-]"
-        case Fate.ADDED:
-            return f"{{+{_inside(text, '{}')}+}}"
-
-
-def _inside(text: str, brackets: str) -> str:
-    """Without a bracket that would make a marker with the mark beside it."""
-    if text.endswith(brackets[0]):
-        text += "\\"
-    return "\\" + text if text.startswith(brackets[1]) else text

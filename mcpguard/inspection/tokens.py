@@ -6,6 +6,7 @@ Marks that combine with a letter belong to its word.
 
 import re
 import unicodedata
+from functools import lru_cache
 from typing import Final
 
 from mcpguard.text.visible import hides
@@ -18,17 +19,32 @@ class _Classes(dict[int, str]):
     """A letter for each character: w in words, s between them, h hidden, n a line break, p any other."""
 
     def __missing__(self, code: int) -> str:
-        char = chr(code)
-        if char == "\n":
-            found = "n"
-        elif hides(char):
-            found = "h"
-        elif char.isalnum() or char == "_" or unicodedata.category(char)[0] == "M":
-            found = "w"
-        else:
-            found = "s" if char.isspace() else "p"
-        self[code] = found
-        return found
+        self[code] = _class(chr(code))
+        return self[code]
+
+
+@lru_cache(maxsize=4096)
+def _class(char: str) -> str:
+    if char == "\n":
+        return "n"
+    if hides(char):
+        return "h"
+    if char.isalnum() or char == "_" or unicodedata.category(char)[0] == "M":
+        return "w"
+    return "s" if char.isspace() else "p"
+
+
+class _Unhidden(dict[int, str]):
+    """Every character itself, and nothing for a hidden one."""
+
+    def __missing__(self, code: int) -> str:
+        self[code] = "" if _class(chr(code)) == "h" else chr(code)
+        return self[code]
+
+
+def breaks(text: str) -> int:
+    """At most so many sentences end in the text."""
+    return sum(map(text.count, "\n.!?"))
 
 
 def sentences(text: str) -> list[str]:
@@ -46,8 +62,8 @@ def classes(text: str) -> str:
 
 def within_word(text: str, at: int) -> bool:
     """Whether a word goes on across this place."""
-    return 0 < at < len(text) and classes(text[at - 1 : at + 1]) == "ww"
+    return 0 < at < len(text) and _class(text[at - 1]) == _class(text[at]) == "w"
 
 
 def without_hidden(text: str) -> str:
-    return "".join(char for char, kind in zip(text, classes(text), strict=True) if kind != "h")
+    return text.translate(_Unhidden())

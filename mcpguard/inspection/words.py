@@ -14,11 +14,11 @@ from enum import StrEnum
 from typing import Final, NamedTuple
 
 from mcpguard.inspection.aligning import Effort, Run, aligned, common
-from mcpguard.inspection.phrases import Part, joined, phrases
-from mcpguard.inspection.tokens import pieces, sentences, within_word
+from mcpguard.inspection.phrases import Part, hidden_apart, joined, phrases
+from mcpguard.inspection.tokens import breaks, pieces, sentences, within_word
 
-EFFORT: Final = 200_000
-"""For two strings that are compared alone: some 50 ms."""
+EFFORT: Final = 150_000
+"""For two strings that are compared alone: some 40 ms."""
 _LONGEST_WORD: Final = 200
 """So far a place inside a word is moved to find where the word begins or ends."""
 
@@ -49,11 +49,12 @@ class Words:
 def compared(old: str, new: str, effort: Effort | None = None) -> Words:
     """The difference between two strings; no spans at all stand for two empty strings."""
     effort = effort or Effort(EFFORT)
+    refusals = effort.refusals
     head = _same_head(old, new)
     tail = _same_tail(old[head:], new[head:])
     middle = _by_sentences(old[head : len(old) - tail], new[head : len(new) - tail], effort)
     ends = Part(old[:head], new[:head]), Part(old[len(old) - tail :], new[len(new) - tail :])
-    coarse = effort.left < 0 and any(part.old and part.new and not part.kept for part in middle)
+    coarse = effort.refusals > refusals
     parts = phrases(joined([ends[0], *middle, ends[1]]), effort)
     return Words(tuple(span for part in parts for span in _spans(part)), coarse)
 
@@ -83,8 +84,11 @@ def _same_tail(old: str, new: str) -> int:
 
 
 def _by_sentences(old: str, new: str, effort: Effort) -> list[Part]:
-    if not old or not new or not effort.spend((len(old) + len(new)) // 8):
-        return [Part(old, new)]
+    whole = Part(old, new)
+    if not old or not new or not effort.spend((len(old) + len(new)) // 64 + (breaks(old) + breaks(new)) // 2):
+        return [whole]
+    if len(hidden := list(hidden_apart(whole, effort))) > 1:
+        return hidden
     return [
         found
         for part in _aligned(sentences(old), sentences(new), effort)
