@@ -14,10 +14,11 @@ def visible(text: str) -> str:
 
 def hidden_as(text: str, escape: Callable[[str], str]) -> str:
     """The text with every hidden character replaced by what `escape` makes of it."""
-    return "".join(escape(char) if _hides(char) else char for char in text)
+    return "".join(escape(char) if hides(char) else char for char in text)
 
 
-def _hides(char: str) -> bool:
+def hides(char: str) -> bool:
+    """Whether the character would not be seen, or would change how others are seen."""
     return unicodedata.category(char) in _HIDDEN or _is_variation_selector(char)
 
 

@@ -1,0 +1,161 @@
+"""Which parts of two sequences are the same, at a cost that is bounded whatever they contain.
+
+Rules kept here:
+1. The shortest difference is looked for first (Myers), up to a number of edits. Where two sequences differ by more,
+   what occurs exactly once in both divides them, and the parts between are looked at one by one.
+2. Every step is paid from an `Effort`. When it is used up, what has not been aligned counts as different: the answer
+   is then coarser, never wrong.
+"""
+
+from bisect import bisect_left
+from collections import Counter
+from collections.abc import Callable, Hashable, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+MOST_EDITS = 200
+"""Of one search for the shortest difference; its cost grows with the square."""
+
+
+class Run(NamedTuple):
+    """`length` elements from `old` on in the one sequence are those from `new` on in the other."""
+
+    old: int
+    new: int
+    length: int
+
+
+@dataclass(slots=True)
+class Effort:
+    """How many steps may still be made, and how often that was not enough."""
+
+    left: int
+    refusals: int = 0
+
+    def spend(self, steps: int) -> bool:
+        """Whether there is enough left; if not, nothing is spent, and something cheaper may still be done."""
+        if steps > self.left:
+            self.refusals += 1
+            return False
+        self.left -= steps
+        return True
+
+
+def common(length: int, same: Callable[[int, int], bool]) -> int:
+    """How far two things agree from their beginning, by halving: `same(a, b)` says it of the part from `a` to `b`."""
+    low, high = 0, length
+    while low < high:
+        middle = (low + high + 1) // 2
+        if same(low, middle):
+            low = middle
+        else:
+            high = middle - 1
+    return low
+
+
+def aligned(old: Sequence[Hashable], new: Sequence[Hashable], effort: Effort) -> list[Run]:
+    """What the sequences have in common, in order; nothing crosses over."""
+    numbers: dict[Hashable, int] = {}
+    olds = [numbers.setdefault(element, len(numbers)) for element in old]
+    news = [numbers.setdefault(element, len(numbers)) for element in new]
+    found: list[Run] = []
+    waiting = [(0, len(olds), 0, len(news))]
+    while waiting:
+        start, end, new_start, new_end = waiting.pop()
+        if not effort.spend(end - start + new_end - new_start):
+            continue
+        head = _agreeing(olds[start:end], news[new_start:new_end])
+        found.append(Run(start, new_start, head))
+        start, new_start = start + head, new_start + head
+        tail = _agreeing(olds[start:end][::-1], news[new_start:new_end][::-1])
+        end, new_end = end - tail, new_end - tail
+        found.append(Run(end, new_end, tail))
+        middle = _middle(olds[start:end], news[new_start:new_end], effort)
+        runs = [Run(start + run.old, new_start + run.new, run.length) for run in middle.runs]
+        found += runs
+        if not middle.whole and runs:
+            waiting += _between(runs, start, end, new_start, new_end)
+    return sorted(run for run in found if run.length)
+
+
+class _Middle(NamedTuple):
+    """Runs in what differs at both ends. Unless they are the `whole` answer, there may be more between them."""
+
+    runs: list[Run]
+    whole: bool
+
+
+def _middle(old: list[int], new: list[int], effort: Effort) -> _Middle:
+    if not old or not new:
+        return _Middle([], whole=True)
+    shortest = _shortest(old, new, effort)
+    return _Middle(_anchors(old, new), whole=False) if shortest is None else _Middle(shortest, whole=True)
+
+
+def _agreeing(old: list[int], new: list[int]) -> int:
+    return next(
+        (at for at, (one, other) in enumerate(zip(old, new, strict=False)) if one != other), min(len(old), len(new))
+    )
+
+
+def _between(runs: list[Run], start: int, end: int, new_start: int, new_end: int) -> list[tuple[int, int, int, int]]:
+    regions = []
+    for run in [*runs, Run(end, new_end, 0)]:
+        if start < run.old and new_start < run.new:
+            regions.append((start, run.old, new_start, run.new))
+        start, new_start = run.old + run.length, run.new + run.length
+    return regions
+
+
+def _shortest(old: list[int], new: list[int], effort: Effort) -> list[Run] | None:
+    """Myers' greedy search; None if it takes too many edits or steps."""
+    furthest = {1: 0}
+    trace = []
+    for edits in range(min(MOST_EDITS, len(old) + len(new)) + 1):
+        trace.append(furthest.copy())
+        for diagonal in range(-edits, edits + 1, 2):
+            down = diagonal == -edits or (diagonal != edits and furthest[diagonal - 1] < furthest[diagonal + 1])
+            at = furthest[diagonal + 1] if down else furthest[diagonal - 1] + 1
+            begun = at
+            while at < len(old) and at - diagonal < len(new) and old[at] == new[at - diagonal]:
+                at += 1
+            furthest[diagonal] = at
+            if at >= len(old) and at - diagonal >= len(new):
+                return _walked_back(trace, len(old), len(new))
+            if not effort.spend(at - begun + 1):
+                return None
+    return None
+
+
+def _walked_back(trace: list[dict[int, int]], at: int, new_at: int) -> list[Run]:
+    runs = []
+    for edits in range(len(trace) - 1, -1, -1):
+        furthest, diagonal = trace[edits], at - new_at
+        down = diagonal == -edits or (diagonal != edits and furthest[diagonal - 1] < furthest[diagonal + 1])
+        before = diagonal + 1 if down else diagonal - 1
+        from_ = furthest[before] if down else furthest[before] + 1
+        runs.append(Run(from_, from_ - diagonal, at - from_))
+        at = furthest[before]
+        new_at = at - before
+    return [run for run in reversed(runs) if run.length]
+
+
+def _anchors(old: list[int], new: list[int]) -> list[Run]:
+    """The longest chain of elements that occur exactly once in both."""
+    counts, new_counts = Counter(old), Counter(new)
+    places = {element: at for at, element in enumerate(new) if new_counts[element] == 1}
+    pairs = [(at, places[element]) for at, element in enumerate(old) if counts[element] == 1 and element in places]
+    ends: list[int] = []
+    last: list[int] = []
+    previous: list[int] = []
+    for number, (_, place) in enumerate(pairs):
+        length = bisect_left(ends, place)
+        ends[length : length + 1] = [place]
+        previous.append(last[length - 1] if length else -1)
+        last[length : length + 1] = [number]
+    chain = []
+    number = last[-1] if last else -1
+    while number >= 0:
+        chain.append(Run(*pairs[number], 1))
+        number = previous[number]
+    return chain[::-1]

@@ -1,0 +1,124 @@
+"""Foreign text made fit to be read beside ours: nothing hides in it, it has an end, and it cannot speak in our name.
+
+Rules kept here:
+1. Hidden characters are shown as code points, and so are spaces that only look like one. A line break stays one.
+2. What we say within foreign text stands in ⟨these brackets⟩. Foreign text has none: its own are shown as code points.
+3. Long text is cut in the middle, because what matters may stand at its end, and it is said how much is missing. One
+   character over and over, which would push the rest out of sight, is said once.
+"""
+
+import json
+import re
+import unicodedata
+from typing import Final
+
+import orjson
+
+from mcpguard.text.visible import hides
+
+_OVER_AND_OVER: Final = re.compile(r"([^!-~\w])\1{11,}")
+_SHORT: Final = 100
+"""So long may JSON be to stand on one line."""
+_MOST_KEYS: Final = 24
+"""Of a path."""
+_LONGEST_KEY: Final = 100
+_MOST_LOOKED_AT: Final = 1024 * 1024
+"""Characters of two texts; of longer ones it is not said which characters are new."""
+_TYPOGRAPHY: Final = frozenset(map(chr, range(128))) | frozenset("–—‘’“”…•→≤≥")  # noqa: RUF001 - these are meant
+"""What well-meant text is written with."""
+
+
+class _Shown(dict[int, str]):
+    def __missing__(self, code: int) -> str:
+        char = chr(code)
+        odd = hides(char) or char == "⟨" or (char.isspace() and char != " ")
+        self[code] = code_point(char) if odd and char != "\n" else char
+        return self[code]
+
+
+def code_point(char: str, times: int = 1) -> str:
+    return f"⟨U+{ord(char):04X}⟩" if times == 1 else f"⟨U+{ord(char):04X}, {times} times⟩"
+
+
+def escaped(text: str) -> str:
+    """The whole text, with what hides made visible; there may be line breaks in it."""
+    return text.translate(_Shown())
+
+
+def fitted(text: str, most: int) -> str:
+    """About so many characters of the text, from both ends."""
+    beginning, used = _beginning(text, most)
+    if used == len(text):
+        return beginning
+    end = text[max(used, len(text) - most // 4) :]
+    return beginning + left_out(len(text) - used - len(end)) + _beginning(end, len(end))[0]
+
+
+def left_out(characters: int) -> str:
+    if not characters:
+        return ""
+    return f"⟨…, {characters} {'character' if characters == 1 else 'characters'} more⟩"
+
+
+def _beginning(text: str, most: int) -> tuple[str, int]:
+    """What is shown of the beginning, and how many characters of the text that are."""
+    shown: list[str] = []
+    used = spent = 0
+    for found in _OVER_AND_OVER.finditer(text, 0, 16 * most):
+        if not hides(found[1]) and not found[1].isspace():
+            continue
+        plain = text[used : min(found.start(), used + most - spent)]
+        shown.append(escaped(plain))
+        used, spent = used + len(plain), spent + len(plain)
+        if used < found.start():
+            return "".join(shown), used
+        shown.append(code_point(found[1], found.end() - found.start()) + ("\n" if found[1] == "\n" else ""))
+        used, spent = found.end(), spent + _LONGEST_KEY // 10
+    plain = text[used : used + max(most - spent, 0)]
+    return "".join([*shown, escaped(plain)]), used + len(plain)
+
+
+def written(value: object) -> str:
+    """A value as text: a string in quotes as it is, anything else as JSON."""
+    if isinstance(value, str):
+        return f'"{value}"'
+    try:
+        short = json.dumps(value, ensure_ascii=False)
+    except RecursionError:
+        return "…, nested too deeply to be shown"
+    if len(short) <= _SHORT:
+        return short
+    try:
+        return orjson.dumps(value, option=orjson.OPT_INDENT_2).decode()
+    except TypeError:
+        return short
+
+
+def pointer(path: tuple[str | int, ...]) -> str:
+    """The path as a JSON pointer (RFC 6901) on one line; one that is very long or deep is cut."""
+    keys = [_key(key) for key in path[: _MOST_KEYS // 2]]
+    rest = path[_MOST_KEYS // 2 :]
+    if len(rest) > _MOST_KEYS // 2:
+        keys.append(f"⟨…, {len(rest) - _MOST_KEYS // 2} levels more⟩")
+        rest = rest[-_MOST_KEYS // 2 :]
+    return "".join("/" + key for key in [*keys, *map(_key, rest)])
+
+
+def _key(key: str | int) -> str:
+    text = str(key)
+    shown = fitted(text, _LONGEST_KEY).replace("\n", code_point("\n"))
+    return shown.replace("~", "~0").replace("/", "~1")
+
+
+def not_there_before(before: str, after: str, most: int) -> tuple[tuple[str, ...], int]:
+    """What characters only `after` has, ordinary ones aside: those that deceive first, and how many more there are."""
+    if after.isascii() or len(before) + len(after) > _MOST_LOOKED_AT:
+        return (), 0
+    new = sorted(set(after).difference(before, _TYPOGRAPHY), key=lambda char: (_harmless(char), char))
+    return tuple(f"U+{ord(char):04X} {unicodedata.name(char, '')}".rstrip() for char in new[:most]), len(new[most:])
+
+
+def _harmless(char: str) -> int:
+    if hides(char):
+        return 0
+    return {"Z": 1, "M": 2, "L": 2, "N": 2}.get(unicodedata.category(char)[0], 3)

@@ -1,0 +1,69 @@
+"""Text in pieces that are compared whole: sentences first, then words.
+
+Joined, the pieces are the text. A hidden character is a piece of its own and never part of a word; so is a line break.
+Marks that combine with a letter belong to its word.
+"""
+
+import re
+import unicodedata
+from functools import lru_cache
+from typing import Final
+
+from mcpguard.text.visible import hides
+
+_SENTENCE: Final = re.compile(r"[^\n.!?]*+(?:\n|[.!?]++[ \t]*+|\Z)")
+_PIECE: Final = re.compile(r"w+|s+|.")
+
+
+class _Classes(dict[int, str]):
+    """A letter for each character: w in words, s between them, h hidden, n a line break, p any other."""
+
+    def __missing__(self, code: int) -> str:
+        self[code] = _class(chr(code))
+        return self[code]
+
+
+@lru_cache(maxsize=4096)
+def _class(char: str) -> str:
+    if char == "\n":
+        return "n"
+    if hides(char):
+        return "h"
+    if char.isalnum() or char == "_" or unicodedata.category(char)[0] == "M":
+        return "w"
+    return "s" if char.isspace() else "p"
+
+
+class _Unhidden(dict[int, str]):
+    """Every character itself, and nothing for a hidden one."""
+
+    def __missing__(self, code: int) -> str:
+        self[code] = "" if _class(chr(code)) == "h" else chr(code)
+        return self[code]
+
+
+def breaks(text: str) -> int:
+    """At most so many sentences end in the text."""
+    return sum(map(text.count, "\n.!?"))
+
+
+def sentences(text: str) -> list[str]:
+    return [found for found in _SENTENCE.findall(text) if found]
+
+
+def pieces(text: str) -> list[str]:
+    """Words, runs of spaces, and single characters of every other kind."""
+    return [text[found.start() : found.end()] for found in _PIECE.finditer(classes(text))]
+
+
+def classes(text: str) -> str:
+    return text.translate(_Classes())
+
+
+def within_word(text: str, at: int) -> bool:
+    """Whether a word goes on across this place."""
+    return 0 < at < len(text) and _class(text[at - 1]) == _class(text[at]) == "w"
+
+
+def without_hidden(text: str) -> str:
+    return text.translate(_Unhidden())
