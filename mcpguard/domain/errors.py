@@ -29,5 +29,9 @@ class Unrecordable(GuardError):
     """A value has no form in which a record could hold it."""
 
 
+class Unreadable(GuardError):
+    """A value has no canonical form, so it has no fingerprint and nobody can approve it. Repeats nothing of it."""
+
+
 class EntryMisused(GuardError):
     """Our own code broke the rules of an entry; what was recorded still tells the truth."""

@@ -1,0 +1,135 @@
+"""Exact canonical JSON: any JSON value as bytes, so that different values never have the same bytes.
+
+Rules kept here:
+1. The form is RFC 8785, but for numbers. RFC 8785 takes every number for a double, so it writes 1.0 as 1 and cannot
+   hold 2^53 + 1. Many readers do not: to Python, Java or Go 1.0 and 1 are two things, and so are 2^53 and 2^53 + 1.
+   What only some readers can tell apart is told apart here, or one of them could be shown what nobody approved.
+2. So an integer is written with all its digits, whatever its size, and a float as RFC 8785 writes it, with `.0`
+   behind it where that would look like an integer: 1.0, -0.0, 100000000000000000000.0. The result is JSON that
+   reads back as exactly the value that was written.
+3. What has no such form is refused (`Unreadable`): NaN and infinities, lone surrogates, keys that are no text,
+   nesting beyond MOST_DEPTH, anything that is no JSON value. Nothing here recurses.
+4. Values are what `codec/strict.py` makes of a document. How a number was spelt there (1.10, 1e1) is gone by then, for
+   every reader behind the guard too: what they get is written anew from the same value.
+
+A value that orjson writes in this very form is written by it, at a tenth of the cost; a property test holds the two
+ways together.
+"""
+
+import math
+from collections.abc import Sequence
+from itertools import chain
+from typing import Any, Final
+
+import orjson
+
+from mcpguard.domain.errors import Unreadable
+
+MOST_DEPTH: Final = 128
+"""Lists and objects in one another. More than a message from a server may have, less than orjson can write."""
+
+_JSON: Final = frozenset({dict, list, str, int, float, bool, type(None)})
+_LARGEST: Final = 2**63 - 1
+_CONSTANTS: Final = {None: b"null", True: b"true", False: b"false"}
+
+
+def exact(value: object) -> bytes:
+    """The one way to write the value. Raises Unreadable."""
+    ordinary = _surveyed(value)
+    try:
+        return orjson.dumps(value, option=orjson.OPT_SORT_KEYS) if ordinary else _written(value)
+    except (UnicodeEncodeError, orjson.JSONEncodeError):
+        raise Unreadable("a lone surrogate stands for no character") from None
+    except ValueError:  # Python refuses to write integers of thousands of digits
+        raise Unreadable("a number too large to write") from None
+
+
+def _surveyed(value: object) -> bool:
+    """Whether orjson writes the value as we do. Raises Unreadable. Goes level by level, as that is done in C."""
+    ordinary, level = True, [value]
+    for _ in range(MOST_DEPTH + 1):
+        kinds = set(map(type, level))
+        if not kinds <= _JSON:
+            raise Unreadable("holds what is no JSON value")
+        if float in kinds:
+            ordinary = _floats_are_short([each for each in level if type(each) is float]) and ordinary
+        if int in kinds:
+            ordinary = ordinary and all(-_LARGEST <= each <= _LARGEST for each in level if type(each) is int)
+        objects = [each for each in level if type(each) is dict] if dict in kinds else []
+        ordinary = _keys_are_ascii(objects) and ordinary
+        lists = [each for each in level if type(each) is list] if list in kinds else []
+        level = list(chain(*map(dict.values, objects), *lists))
+        if not objects and not lists:
+            return ordinary
+    raise Unreadable(f"nested deeper than {MOST_DEPTH} levels")
+
+
+def _floats_are_short(floats: Sequence[float]) -> bool:
+    """Very large and very small ones get an exponent, which orjson writes in another way."""
+    if not all(map(math.isfinite, floats)):
+        raise Unreadable("NaN and infinities are no JSON")
+    return all(1e-4 <= abs(each) < 1e15 or each == 0 for each in floats)
+
+
+def _keys_are_ascii(objects: Sequence[dict[object, object]]) -> bool:
+    """Beyond ASCII, the order by UTF-16 that RFC 8785 asks for is not always orjson's."""
+    plain = True
+    for each in objects:
+        for key in each:
+            if type(key) is not str:
+                raise Unreadable("a key is no text")
+            plain = plain and key.isascii()
+    return plain
+
+
+def _written(value: object) -> bytes:
+    """Any value that was surveyed. Bytes among what is left to write are ours: punctuation and keys."""
+    said: list[bytes] = []
+    left: list[Any] = [value]
+    while left:
+        each = left.pop()
+        kind = type(each)
+        if kind is bytes:
+            said.append(each)
+        elif kind is dict:
+            said.append(b"{")
+            left.append(b"}")
+            for at, key in enumerate(sorted(each, key=_utf_16, reverse=True), 1 - len(each)):
+                left += (each[key], (b"," if at else b"") + orjson.dumps(key) + b":")
+        elif kind is list:
+            said.append(b"[")
+            left.append(b"]")
+            for at, item in enumerate(reversed(each), 1 - len(each)):
+                left += (item, b",") if at else (item,)
+        else:
+            said.append(_scalar(each))
+    return b"".join(said)
+
+
+def _utf_16(key: str) -> bytes:
+    return key.encode("utf-16-be")
+
+
+def _scalar(value: str | float | None) -> bytes:
+    if value is None or isinstance(value, bool):
+        return _CONSTANTS[value]
+    if isinstance(value, str):
+        return orjson.dumps(value)
+    return b"%d" % value if isinstance(value, int) else _float(value).encode()
+
+
+def _float(value: float) -> str:
+    """As ECMAScript writes a number, and never like an integer. Python finds the same shortest digits."""
+    text = repr(value)
+    mantissa, _, exponent = text.partition("e")
+    if not exponent:
+        return text
+    whole, _, part = mantissa.removeprefix("-").partition(".")
+    digits, sign = whole + part, "-" if value < 0 else ""
+    before = len(whole) + int(exponent)  # how many digits stand before the point
+    if len(digits) <= before <= 21:
+        return f"{sign}{digits.ljust(before, '0')}.0"
+    if -6 < before <= 0:
+        return f"{sign}0.{'0' * -before}{digits}"
+    behind = f".{part}" if part else ""
+    return f"{sign}{whole}{behind}e{before - 1:+d}"

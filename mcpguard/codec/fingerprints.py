@@ -1,0 +1,84 @@
+"""Fingerprints: what an approval binds to.
+
+Rules kept here:
+1. A fingerprint covers all of a definition or identity. One thing alone may be left out: members of a definition's
+   `_meta` that the operator named as volatile. Which ones were named is part of the fingerprint.
+2. What is hashed is one exact JSON list (`codec/exact.py`): who we are, the kind of thing, what was left out, the
+   thing. It reads back as what was hashed, so no two things share it, whatever their kind.
+3. The form is v1 for good. Another form, or another field of an identity, is another version.
+"""
+
+import hmac
+from hashlib import sha256
+from typing import Any, Final
+
+from mcpguard.codec.exact import exact
+from mcpguard.domain.capabilities import CapabilityKind, Fingerprint
+from mcpguard.domain.identity import Given, LaunchIdentity, ObservedIdentity
+
+KEY_BYTES: Final = 32
+_VERSION: Final = "v1"
+_FORM: Final = f"mcpguard fingerprint {_VERSION}"
+_LITERAL: Final = b"mcpguard literal v1"
+"""No JSON, so no body that the same key digests for the ledger."""
+
+
+def of_definition(kind: CapabilityKind, definition: object, without: frozenset[str] = frozenset()) -> Fingerprint:
+    """Of a raw definition, or of the text of instructions. Raises Unreadable.
+
+    `without`: members of its `_meta` to leave out. The rest of `_meta` stays, and so does an empty one.
+    """
+    return _fingerprint(kind.value, sorted(without), _reduced(definition, without))
+
+
+def of_launch(identity: LaunchIdentity) -> Fingerprint:
+    """Raises Unreadable."""
+    form: dict[str, Any] = {
+        "transport": identity.transport.value,
+        "command": identity.command,
+        "arguments": list(identity.arguments),
+        "folder": identity.folder,
+        "framing": identity.framing.value if identity.framing else None,
+        "environment": [_given(each) for each in identity.environment],
+        "url": identity.url,
+        "headers": [_given(each) for each in identity.headers],
+        "profile": identity.profile.value,
+        "mounts": [[each.path, each.writable] for each in identity.mounts],
+    }
+    return _fingerprint("launch", [], form)
+
+
+def of_observed(identity: ObservedIdentity) -> Fingerprint:
+    """Raises Unreadable."""
+    form = {
+        "server": dict(identity.server),
+        "capabilities": dict(identity.capabilities),
+        "artifact": identity.artifact,
+    }
+    return _fingerprint("observed", [], form)
+
+
+def literal(key: bytes, place: str, name: str, index: int, text: str) -> str:
+    """A digest for text that was written out, the `index`th part of what `name` has. Raises Unreadable.
+
+    It says nothing to whoever has no key, not even that two names have the same value.
+    """
+    if len(key) < KEY_BYTES:
+        raise ValueError(f"the key must have {KEY_BYTES} bytes")
+    own = hmac.digest(key, _LITERAL, "sha256")
+    return "hmac-sha256:" + hmac.digest(own, exact([place, name, index, text]), "sha256").hex()
+
+
+def _fingerprint(kind: str, without: list[str], thing: object) -> Fingerprint:
+    return Fingerprint(f"{_VERSION}:{sha256(exact([_FORM, kind, without, thing])).hexdigest()}")
+
+
+def _reduced(definition: object, without: frozenset[str]) -> object:
+    meta = definition.get("_meta") if isinstance(definition, dict) else None
+    if not isinstance(definition, dict) or not isinstance(meta, dict):
+        return definition
+    return {**definition, "_meta": {key: value for key, value in meta.items() if key not in without}}
+
+
+def _given(given: Given) -> list[object]:
+    return [given.name, [[part.kind.value, part.text] for part in given.parts]]

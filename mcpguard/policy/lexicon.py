@@ -1,0 +1,142 @@
+"""Foreign text taken apart into words, and the words of ours that are among them.
+
+Rules kept here:
+1. Time is linear in a text that is cut before it is looked at. Nothing is matched by patterns.
+2. Letters are compared without marks, case and invisible characters, so none of these hides a word.
+3. What is given back of a text is an entry of our lists, never the text.
+"""
+
+import unicodedata
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Final
+
+from mcpguard.domain.capabilities import Effect
+from mcpguard.policy import verbs
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """A word of ours, and the effect that it tells of."""
+
+    effect: Effect
+    word: str
+    noun: bool = False
+
+
+def unmarked(text: str) -> str:
+    """The text without marks and invisible characters, with its case."""
+    decomposed = unicodedata.normalize("NFKD", text)
+    if decomposed.isascii():
+        return decomposed
+    return "".join(char for char in decomposed if unicodedata.category(char) not in {"Mn", "Cf", "Me"})
+
+
+def plain(text: str) -> str:
+    return unmarked(text).casefold()
+
+
+def words(text: str) -> list[str]:
+    """The runs of letters and digits of a plain text, in order."""
+    return "".join(char if char.isalnum() else " " for char in text).split()
+
+
+def parts(name: str) -> list[str]:
+    """The words of a name: getUser, get_user, GET-USER2 and HTTPServer each have two or three."""
+    return _parts(name, acronyms=True)
+
+
+def shouted(name: str) -> list[str]:
+    """The words of a name in which capitals are a word of their own: KILLuser."""
+    return _parts(name, acronyms=False)
+
+
+def _parts(name: str, *, acronyms: bool) -> list[str]:
+    chars: list[str] = []
+    text = unmarked(name)
+    for at, char in enumerate(text):
+        before = text[at - 1] if at else ""
+        after = text[at + 1 : at + 2]
+        rising = char.isupper() and (not before.isupper() or (acronyms and after.islower()))
+        falling = not acronyms and char.islower() and before.isupper() and text[at - 2 : at - 1].isupper()
+        if rising or falling or (char.isdigit() is not before.isdigit()):
+            chars.append(" ")
+        chars.append(char if char.isalnum() else " ")
+    return "".join(chars).casefold().split()
+
+
+def _listed(text: str) -> frozenset[str]:
+    return frozenset(map(plain, text.split()))
+
+
+def _forms(word: str) -> Iterator[str]:
+    yield word
+    if word.isascii():
+        yield word + "s"
+        yield word + "es"
+        if word.endswith("y"):
+            yield word[:-1] + "ies"
+
+
+def _told() -> dict[str, Told]:
+    nouns = _listed(verbs.NOUNS)
+    found: dict[str, Told] = {}
+    for effect, text in _LISTS:
+        for word in text.split():
+            for form in _forms(plain(word)):
+                found.setdefault(form, Told(effect, word, plain(word) in nouns))
+    return found
+
+
+_LISTS: Final = (
+    (Effect.DESTRUCTIVE, verbs.DESTRUCTIVE),
+    (Effect.WRITE, verbs.WRITE),
+    (Effect.READ, verbs.READ),
+)
+TOLD: Final = _told()
+"""By the plain form of a word."""
+SIGNS: Final = tuple(
+    (plain(sign), Told(effect, sign))
+    for effect, text in (
+        (Effect.DESTRUCTIVE, verbs.DESTRUCTIVE_SIGNS),
+        (Effect.WRITE, verbs.WRITE_SIGNS),
+        (Effect.READ, verbs.READ_SIGNS),
+    )
+    for sign in text.split()
+)
+PHRASES: Final = tuple((plain(phrase), phrase) for phrase in verbs.PHRASES)
+COMPOUNDS: Final = frozenset(tuple(pair.split("_")) for pair in verbs.COMPOUNDS.split())
+FILLERS: Final = _listed(verbs.FILLERS)
+JOINTS: Final = _listed(verbs.JOINTS)
+RUNNERS: Final = _listed(verbs.RUNNERS)
+RUN: Final = _listed(verbs.RUN)
+CODE_PARAMETERS: Final = _listed(verbs.CODE_PARAMETERS)
+PLACE_PARAMETERS: Final = _listed(verbs.PLACE_PARAMETERS)
+CONTENT_PARAMETERS: Final = _listed(verbs.CONTENT_PARAMETERS)
+FORCE_PARAMETERS: Final = _listed(verbs.FORCE_PARAMETERS)
+CHOICE_PARAMETERS: Final = _listed(verbs.CHOICE_PARAMETERS)
+IN_TEXT: Final = {form: Told(Effect.READ, word) for word in verbs.READ_IN_TEXT.split() for form in _forms(word)}
+_THINGS: Final = _listed(verbs.THINGS)
+_LONGEST: Final = max(map(len, TOLD))
+
+
+def told(word: str) -> Told | None:
+    """What a plain word tells, also one that is written together with a thing: `dropdatabase`."""
+    if found := TOLD.get(word):
+        return found
+    ends = range(2, min(len(word), _LONGEST + 1))
+    return next((TOLD[word[:end]] for end in ends if word[:end] in TOLD and word[end:] in _THINGS), None)
+
+
+def stem(word: str) -> str | None:
+    """The destructive verb that is inside the word, whatever stands around it."""
+    return next((verb for inside, verb in verbs.STEMS.items() if inside in word), None)
+
+
+def sign(text: str) -> Told | None:
+    """The most careful Chinese or Japanese sign in a plain text."""
+    return None if text.isascii() else next((found for inside, found in SIGNS if inside in text), None)
+
+
+def phrase(text: str) -> str | None:
+    return next((phrase for inside, phrase in PHRASES if inside in text), None)

@@ -1,0 +1,186 @@
+"""What a tool's name, texts and schema tell of its effect.
+
+Rules kept here:
+1. Whatever tells of something destructive counts, wherever it stands; what tells of reading never outweighs it.
+2. What is too long or too wide is looked at in part, and then it is not taken for reading.
+3. Each thing told is a constant sentence of ours with words of our own lists in it.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import chain, islice, pairwise
+from typing import Final
+
+from mcpguard.domain.capabilities import Effect
+from mcpguard.policy import lexicon
+from mcpguard.policy.lexicon import Told
+
+LONGEST_NAME: Final = 256
+LONGEST_TEXT: Final = 4096
+LONGEST_WORD: Final = 64
+MOST_PARAMETERS: Final = 200
+MOST_CHOICES: Final = 100
+_SENTENCE: Final = 300
+_BEGINNING: Final = 8
+
+
+@dataclass(frozen=True, slots=True)
+class Sign:
+    """One thing told. Without an effect of its own, it makes what all the rest tells one step worse."""
+
+    effect: Effect | None
+    because: str
+
+
+def of_name(name: str) -> Iterator[Sign]:
+    if len(name) > LONGEST_NAME:
+        yield Sign(Effect.DESTRUCTIVE, "its name is too long to be looked at whole")
+        return
+    for found in _in_name(name):
+        yield Sign(found.effect, f'its name says "{found.word}"')
+    if not lexicon.unmarked(name).isascii():
+        yield Sign(Effect.WRITE, "its name has letters that may look like others")
+
+
+def of_text(text: str, what: str) -> Iterator[Sign]:
+    """`what`: our word for the text, as in "its description"."""
+    if len(text) > LONGEST_TEXT:
+        yield Sign(Effect.WRITE, f"its {what} is too long to be looked at whole")
+    whole = lexicon.plain(text[:LONGEST_TEXT])
+    first = _first_sentence(whole)
+    yield from _of_first(first, what)
+    rest = whole[len(first) :]
+    if phrase := lexicon.phrase(rest):
+        yield Sign(None, f'its {what} says "{phrase}"')
+    if verb := _destroying(lexicon.words(rest)):
+        yield Sign(Effect.WRITE, f'its {what} says "{verb}"')
+
+
+def of_schema(schema: Mapping[object, object], name: str) -> Iterator[Sign]:
+    """The parameters on the first level, beside the name."""
+    properties = schema.get("properties")
+    if not isinstance(properties, Mapping):
+        return
+    keys = [key for key in islice(properties, MOST_PARAMETERS) if isinstance(key, str)]
+    if len(properties) > MOST_PARAMETERS or any(len(key) > LONGEST_WORD for key in keys):
+        yield Sign(Effect.WRITE, "it has too many or too long parameters to be looked at")
+    tokens = {key: lexicon.parts(key[:LONGEST_WORD]) for key in keys}
+    seen = frozenset(chain(*tokens.values()))
+    yield from chain(*map(_of_parameter, tokens.values()))
+    yield from _of_choices([properties[key] for key in keys if lexicon.CHOICE_PARAMETERS & set(tokens[key])])
+    named = set(lexicon.parts(name[:LONGEST_NAME]))
+    for runner in sorted(lexicon.RUNNERS & named):
+        for subject in sorted(lexicon.RUN & (named | seen)):
+            yield Sign(Effect.DESTRUCTIVE, f'its name says "{runner}", and it is given "{subject}"')
+    for place in sorted(lexicon.PLACE_PARAMETERS & seen):
+        for content in sorted(lexicon.CONTENT_PARAMETERS & seen):
+            yield Sign(Effect.WRITE, f'it takes "{place}" and "{content}"')
+
+
+def _in_name(name: str) -> Iterator[Told]:
+    """The verbs of a name. One that may be a noun as well counts where it leads, and where it is all that leads."""
+    parts = lexicon.parts(name)
+    for part in (*parts, *lexicon.shouted(name)):
+        if verb := lexicon.stem(part):
+            yield Told(Effect.DESTRUCTIVE, verb)
+    for part in lexicon.shouted(name):
+        if (found := lexicon.told(part)) and found.effect is Effect.DESTRUCTIVE and not found.noun:
+            yield found
+    if found := lexicon.sign(lexicon.plain(name)):
+        yield found
+    yield from _verbs(_compounded(parts))
+
+
+def _compounded(parts: Sequence[str]) -> list[str]:
+    """`check_out` is no check, and `pull_request` is no pull."""
+    joined: list[str] = []
+    for part in parts:
+        if joined and (joined[-1], part) in lexicon.COMPOUNDS:
+            joined[-1] += part
+        else:
+            joined.append(part)
+    return joined
+
+
+def _verbs(parts: Sequence[str]) -> Iterator[Told]:
+    leads = True
+    for part in parts:
+        if part in lexicon.JOINTS:
+            leads = True
+        elif (found := lexicon.told(part)) is not None:
+            plural = found.effect is not Effect.DESTRUCTIVE and part != lexicon.plain(found.word)
+            if plural and (found.noun or not leads):
+                continue
+            if leads or not found.noun:
+                yield found
+            leads = False
+
+
+def _of_first(first: str, what: str) -> Iterator[Sign]:
+    """The first sentence says what a tool is for."""
+    words = lexicon.words(first)
+    if found := _leading(words):
+        yield Sign(found.effect, f'its {what} begins with "{found.word}"')
+    if found := lexicon.sign(first):
+        yield Sign(found.effect, f'its {what} says "{found.word}"')
+    if phrase := lexicon.phrase(first):
+        yield Sign(Effect.DESTRUCTIVE, f'its {what} says "{phrase}"')
+    if verb := _destroying(words):
+        yield Sign(Effect.DESTRUCTIVE, f'its {what} says "{verb}"')
+    for before, word in pairwise(words):
+        joined = lexicon.told(word) if before in lexicon.JOINTS else None
+        if joined is not None and joined.effect is not Effect.READ and not joined.noun:
+            yield Sign(joined.effect, f'its {what} says "{joined.word}"')
+
+
+def _leading(words: Sequence[str]) -> Told | None:
+    """The first verb near the beginning. If more than fillers is before it, it must be no noun, and tell of more than
+    reading: what came before may be a verb that we do not know."""
+    filled = True
+    for word in words[:_BEGINNING]:
+        found = lexicon.told(word) or (lexicon.IN_TEXT.get(word) or _doing(word) if filled else None)
+        if found is not None and (filled or not found.noun):
+            return found if filled or found.effect is not Effect.READ else None
+        filled = filled and word in lexicon.FILLERS
+    return None
+
+
+def _destroying(words: Iterable[str]) -> str | None:
+    """The first destructive verb, but for participles: what was deleted may well be listed."""
+    acting = (word for word in words if not word.endswith(("ed", "en")))
+    return next(filter(None, map(lexicon.stem, acting)), None)
+
+
+def _doing(word: str) -> Told | None:
+    """What `deleting`, `creating` and `getting` come from."""
+    if not word.endswith("ing") or len(word) < len("doing"):
+        return None
+    root = word.removesuffix("ing")
+    return lexicon.told(root) or lexicon.told(root + "e") or lexicon.told(root[:-1])
+
+
+def _of_parameter(tokens: Sequence[str]) -> Iterator[Sign]:
+    for token in tokens:
+        if token in lexicon.CODE_PARAMETERS:
+            yield Sign(Effect.DESTRUCTIVE, f'it takes "{token}"')
+        if token in lexicon.FORCE_PARAMETERS:
+            yield Sign(None, f'it takes "{token}"')
+        if verb := lexicon.stem(token):
+            yield Sign(None, f'it takes "{verb}"')
+
+
+def _of_choices(parameters: Iterable[object]) -> Iterator[Sign]:
+    """What a tool of many uses can be told to do."""
+    listed = (each.get("enum", [each.get("const")]) for each in parameters if isinstance(each, Mapping))
+    choices = list(islice(chain(*(each for each in listed if isinstance(each, list))), MOST_CHOICES + 1))
+    if len(choices) > MOST_CHOICES or any(isinstance(each, str) and len(each) > LONGEST_WORD for each in choices):
+        yield Sign(Effect.WRITE, "it has too many or too long choices to be looked at")
+    for choice in choices[:MOST_CHOICES]:
+        for found in _in_name(choice[:LONGEST_WORD]) if isinstance(choice, str) else ():
+            if found.effect is not Effect.READ:
+                yield Sign(found.effect, f'it can be told to "{found.word}"')
+
+
+def _first_sentence(text: str) -> str:
+    ends = [text.find(end) for end in (". ", "! ", "\n", "。")]
+    return text[: min([_SENTENCE, *(end + 1 for end in ends if end > 0)])]

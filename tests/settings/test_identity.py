@@ -1,0 +1,107 @@
+"""The launch identity of a declared server: a secret that is rotated leaves it as it is, anything else does not."""
+
+import dataclasses
+from collections.abc import Mapping
+
+import pytest
+
+from mcpguard.codec.fingerprints import of_launch
+from mcpguard.domain.errors import Unreadable
+from mcpguard.domain.identity import Mount, PartKind, Profile
+from mcpguard.domain.launches import Launch, RemoteLaunch, StdioLaunch
+from mcpguard.domain.upstreams import Transport
+from mcpguard.settings.identity import Unidentifiable, identity
+
+KEY = b"k" * 32
+WRITTEN_OUT = "correct-horse-battery"
+STDIO = StdioLaunch("uvx", ("a", "b"), {"TOKEN": "${env:TOKEN}", "MODE": "fast"}, "/srv")
+REMOTE = RemoteLaunch(Transport.HTTP, "https://a.example/mcp", {"Authorization": "Bearer ${file:/run/token}"})
+
+
+def same(*launches: Launch) -> bool:
+    return len({of_launch(identity(each, KEY)) for each in launches}) == 1
+
+
+def with_variables(variables: Mapping[str, str]) -> StdioLaunch:
+    return dataclasses.replace(STDIO, environment=variables)
+
+
+def test_the_environment_of_the_guard_has_no_part_in_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    before = of_launch(identity(STDIO, KEY))
+    monkeypatch.setenv("TOKEN", "another")
+    assert of_launch(identity(STDIO, KEY)) == before
+
+
+def test_only_order_that_means_nothing_is_no_difference() -> None:
+    assert same(STDIO, with_variables({"MODE": "fast", "TOKEN": "${env:TOKEN}"}))
+    assert not same(STDIO, dataclasses.replace(STDIO, arguments=("b", "a")))
+
+
+@pytest.mark.parametrize(
+    "variables",
+    [
+        {"TOKEN": "${env:TOKEN}"},
+        {"TOKEN": "${env:TOKEN}", "MODE": "fast "},
+        {"TOKEN": "${env:TOKEN2}", "MODE": "fast"},
+        {"TOKEN": "${file:/TOKEN}", "MODE": "fast"},
+        {"TOKEN": "x${env:TOKEN}", "MODE": "fast"},
+        {"TOKEN": "${env:TOKEN}x", "MODE": "fast"},
+        {"TOKEN": "fast", "MODE": "${env:TOKEN}"},
+        {"TOKEN": "${env:TOKEN}", "mode": "fast"},
+        {"TOKEN": "", "MODE": "fast"},
+        {"TOKEN": "${env:TOKEN}", "MODE": "fast", "MORE": ""},
+    ],
+)
+def test_any_other_template_is_another_identity(variables: Mapping[str, str]) -> None:
+    assert not same(STDIO, with_variables(variables))
+
+
+def test_what_was_written_out_is_in_no_representation() -> None:
+    for launch in (
+        with_variables({"TOKEN": WRITTEN_OUT, "BOTH": f"{WRITTEN_OUT}${{env:A}}{WRITTEN_OUT}", "AGAIN": WRITTEN_OUT}),
+        dataclasses.replace(REMOTE, headers={"Authorization": WRITTEN_OUT}),
+    ):
+        made = identity(launch, KEY)
+        digests = [
+            part.text
+            for each in made.environment + made.headers
+            for part in each.parts
+            if part.kind is PartKind.LITERAL
+        ]
+        assert WRITTEN_OUT not in repr(made)
+        assert len(set(digests)) == len(digests) > 0, "nor does it show that two are the same"
+        assert made != identity(launch, KEY[1:] + b"x")
+
+
+def test_headers_have_no_case_and_urls_are_taken_as_they_are() -> None:
+    assert same(REMOTE, dataclasses.replace(REMOTE, headers={"AUTHORIZATION": "Bearer ${file:/run/token}"}))
+    assert not same(REMOTE, dataclasses.replace(REMOTE, headers={"Authorization": "Bearer  ${file:/run/token}"}))
+    assert not same(REMOTE, dataclasses.replace(REMOTE, url="https://a.example/mcp/"))
+    assert not same(REMOTE, dataclasses.replace(REMOTE, transport=Transport.SSE))
+
+
+def test_the_sandbox_is_part_of_it() -> None:
+    made = [identity(STDIO, KEY, profile) for profile in Profile]
+    made += [identity(STDIO, KEY, Profile.STRICT, (Mount("/a", writable),)) for writable in (True, False)]
+    assert len({of_launch(each) for each in made}) == 5
+    assert identity(STDIO, KEY) == identity(STDIO, KEY, Profile.NONE, ())
+
+
+@pytest.mark.parametrize(
+    "name", ["LD_PRELOAD", "NODE_OPTIONS", "PYTHONPATH", "PATH", "npm_config_registry", "http_proxy"]
+)
+def test_code_must_be_written_out(name: str) -> None:
+    assert not same(with_variables({name: "/a"}), with_variables({name: "/b"}))
+    for template in ("${env:X}", "/a:${env:X}", "${file:/x}"):
+        with pytest.raises(Unidentifiable, match=f"{name} decides what code runs"):
+            identity(with_variables({name: template}), KEY)
+
+
+def test_a_template_that_cannot_be_read_has_no_identity() -> None:
+    with pytest.raises(Unidentifiable) as refused:
+        identity(with_variables({"A": f"{WRITTEN_OUT}${{oops}}"}), KEY)
+    assert WRITTEN_OUT not in str(refused.value)
+    with pytest.raises(Unreadable):
+        identity(with_variables({"A": "\ud800"}), KEY)
+    with pytest.raises(Unreadable):
+        of_launch(identity(dataclasses.replace(STDIO, command="\ud800"), KEY))
