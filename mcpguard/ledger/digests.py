@@ -3,13 +3,13 @@
 The key lies in a file beside the database, never in it.
 """
 
-import os
 import secrets
 from hashlib import sha256
 from pathlib import Path
 
 from mcpguard.domain.bodies import DigestedBody
 from mcpguard.domain.errors import StoreUnavailable
+from mcpguard.store import keyfiles
 
 KEY_BYTES = 32
 
@@ -29,28 +29,8 @@ class Digests:
 
 
 def load_or_make(path: Path) -> Digests:
-    """The key in `path`, made on first use; refuses one that others can read."""
-    try:
-        handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
-    except FileExistsError:
-        return Digests(_load(path))
-    except OSError as error:
-        raise StoreUnavailable(f"the digest key {path} cannot be made: {error.strerror}") from error
-    key = secrets.token_bytes(KEY_BYTES)
-    with os.fdopen(handle, "wb") as file:
-        file.write(key)
-        file.flush()
-        os.fsync(file.fileno())
-    return Digests(key)
-
-
-def _load(path: Path) -> bytes:
-    try:
-        if path.stat().st_mode & 0o077:
-            raise StoreUnavailable(f"the digest key {path} can be read by others; run: chmod 600 {path}")
-        key = path.read_bytes()
-    except OSError as error:
-        raise StoreUnavailable(f"the digest key {path} cannot be read: {error.strerror}") from error
+    """With the key in `path`, made on first use."""
+    key = keyfiles.read_or_make(path, "digest key", lambda: secrets.token_bytes(KEY_BYTES))
     if len(key) != KEY_BYTES:
         raise StoreUnavailable(f"{path} is not a digest key; it has {len(key)} bytes and not {KEY_BYTES}")
-    return key
+    return Digests(key)

@@ -2,13 +2,15 @@
 
 import base64
 import hashlib
-import os
 from pathlib import Path
 
 from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
 
 from mcpguard.domain.errors import StoreUnavailable
+from mcpguard.store import keyfiles
+
+WHAT = "signing key"
 
 
 class SigningKey:
@@ -23,33 +25,23 @@ class SigningKey:
 
 
 def load_or_make(path: Path) -> SigningKey:
-    """The key in `path`, made on first use; refuses one that others can read."""
-    try:
-        handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
-    except FileExistsError:
-        return load(path)
-    except OSError as error:
-        raise StoreUnavailable(f"the signing key {path} cannot be made: {error.strerror}") from error
-    private = Ed25519PrivateKey.generate()
-    with os.fdopen(handle, "wb") as file:
-        file.write(
-            private.private_bytes(
-                serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
-            )
-        )
-        file.flush()
-        os.fsync(file.fileno())
-    return SigningKey(private)
+    """The key in `path`, made on first use."""
+    return _key(path, keyfiles.read_or_make(path, WHAT, _new))
 
 
 def load(path: Path) -> SigningKey:
     """The key in `path`."""
+    return _key(path, keyfiles.read(path, WHAT))
+
+
+def _new() -> bytes:
+    encoding, form = serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8
+    return Ed25519PrivateKey.generate().private_bytes(encoding, form, serialization.NoEncryption())
+
+
+def _key(path: Path, content: bytes) -> SigningKey:
     try:
-        if path.stat().st_mode & 0o077:
-            raise StoreUnavailable(f"the signing key {path} can be read by others; run: chmod 600 {path}")
-        private = serialization.load_pem_private_key(path.read_bytes(), password=None)
-    except OSError as error:
-        raise StoreUnavailable(f"the signing key {path} cannot be read: {error.strerror}") from error
+        private = serialization.load_pem_private_key(content, password=None)
     except ValueError as error:
         raise StoreUnavailable(f"{path} is not a signing key: {error}") from error
     if not isinstance(private, Ed25519PrivateKey):

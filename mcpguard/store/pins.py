@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from sqlalchemy import Connection, Row, delete, insert, select
+from sqlalchemy import Connection, RowMapping, delete, insert, select
 
 from mcpguard.domain.capabilities import CapabilityKind, Effect, Fingerprint
 from mcpguard.domain.pins import Pin
@@ -13,7 +13,8 @@ from mcpguard.store.tables import capabilities
 def of(connection: Connection, upstream: str) -> list[Pin]:
     """Every capability of this upstream that was ever listed, by kind and name."""
     wanted = select(capabilities).where(capabilities.c.upstream == upstream)
-    return [_pin(row) for row in connection.execute(wanted.order_by(capabilities.c.kind, capabilities.c.name))]
+    found = connection.execute(wanted.order_by(capabilities.c.kind, capabilities.c.name))
+    return [_pin(said) for said in found.mappings()]
 
 
 def put(connection: Connection, pins: Iterable[Pin]) -> None:
@@ -41,8 +42,7 @@ def _row(pin: Pin) -> dict[str, object]:
     }
 
 
-def _pin(row: Row[tuple[object, ...]]) -> Pin:
-    said = row._mapping  # noqa: SLF001 - the public name of it
+def _pin(said: RowMapping) -> Pin:
     return Pin(
         id=said["id"],
         upstream=said["upstream"],

@@ -7,6 +7,7 @@ from sqlalchemy import BigInteger, Index, LargeBinary, text
 from sqlmodel import Field, SQLModel
 
 _ONCE = text("kind IN ('opened', 'closed')")
+_THERE = text("NOT removed")
 
 
 class ChainRow(SQLModel, table=True):
@@ -69,6 +70,33 @@ class CheckpointRow(SQLModel, table=True):
     signature: bytes = Field(sa_type=LargeBinary)
 
 
+class UpstreamRow(SQLModel, table=True):
+    """An upstream, how it stands, and how it was declared: sealed, as secrets may be written out in that."""
+
+    __tablename__ = "upstreams"
+    __table_args__ = (
+        # A name is one upstream's; tombstones keep theirs.
+        Index("upstream_once", "name", unique=True, sqlite_where=_THERE, postgresql_where=_THERE),
+    )
+
+    id: str = Field(primary_key=True, max_length=36)
+    name: str = Field(max_length=63)
+    transport: str
+    standing: str
+    enabled: bool
+    may_ask: str
+    origin: str
+    requester: str
+    launch: str | None = None
+    observed: str | None = None
+    approved_launch: str | None = None
+    approved_observed: str | None = None
+    generation: int = Field(sa_type=BigInteger)
+    revision: int = Field(sa_type=BigInteger)
+    removed: bool
+    declaration: bytes = Field(sa_type=LargeBinary)
+
+
 class CapabilityRow(SQLModel, table=True):
     """Where one capability of an upstream stands (`domain/pins.py`)."""
 
@@ -105,5 +133,6 @@ chains = SQLModel.metadata.tables["chains"]
 records = SQLModel.metadata.tables["records"]
 bodies = SQLModel.metadata.tables["bodies"]
 checkpoints = SQLModel.metadata.tables["checkpoints"]
+upstreams = SQLModel.metadata.tables["upstreams"]
 capabilities = SQLModel.metadata.tables["capabilities"]
 versions = SQLModel.metadata.tables["versions"]

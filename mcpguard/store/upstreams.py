@@ -1,0 +1,83 @@
+"""Upstreams ⇄ rows."""
+
+from sqlalchemy import Connection, RowMapping, delete, insert, select
+
+from mcpguard.codec import declarations
+from mcpguard.domain.asks import AskKind
+from mcpguard.domain.capabilities import Fingerprint
+from mcpguard.domain.launches import Declared
+from mcpguard.domain.standing import UpstreamStanding
+from mcpguard.domain.upstreams import Identity, Origin, Transport, Upstream
+from mcpguard.store.sealing import Seal
+from mcpguard.store.tables import upstreams
+
+
+def every(connection: Connection) -> list[Upstream]:
+    """All that there are and were, by name, tombstones first."""
+    wanted = select(upstreams).order_by(upstreams.c.name, upstreams.c.removed.desc(), upstreams.c.id)
+    return [_upstream(row) for row in connection.execute(wanted).mappings()]
+
+
+def declared(connection: Connection, upstream: str, seal: Seal) -> Declared | None:
+    """How this one was declared. Raises StoreUnavailable if that does not open."""
+    sealed = connection.scalar(select(upstreams.c.declaration).where(upstreams.c.id == upstream))
+    return None if sealed is None else declarations.read(seal.open(sealed, _about(upstream)))
+
+
+def put(connection: Connection, upstream: Upstream, how: Declared, seal: Seal) -> None:
+    """Keep it as it is now, in the place of what was kept under its id."""
+    connection.execute(delete(upstreams).where(upstreams.c.id == upstream.id))
+    sealed = seal.seal(declarations.write(how), _about(upstream.id))
+    connection.execute(insert(upstreams), _row(upstream) | {"declaration": sealed})
+
+
+def _about(upstream: str) -> str:
+    return f"upstream {upstream}"
+
+
+def _row(upstream: Upstream) -> dict[str, object]:
+    return {
+        "id": upstream.id,
+        "name": upstream.name,
+        "transport": upstream.transport.value,
+        "standing": upstream.standing.value,
+        "enabled": upstream.enabled,
+        "may_ask": " ".join(sorted(upstream.may_ask)),
+        "origin": upstream.origin.value,
+        "requester": upstream.requester,
+        **_prints(upstream.identity, "launch", "observed"),
+        **_prints(upstream.approved, "approved_launch", "approved_observed"),
+        "generation": upstream.generation,
+        "revision": upstream.revision,
+        "removed": upstream.removed,
+    }
+
+
+def _upstream(said: RowMapping) -> Upstream:
+    return Upstream(
+        id=said["id"],
+        name=said["name"],
+        transport=Transport(said["transport"]),
+        standing=UpstreamStanding(said["standing"]),
+        enabled=said["enabled"],
+        may_ask=frozenset(AskKind(kind) for kind in said["may_ask"].split()),
+        origin=Origin(said["origin"]),
+        requester=said["requester"],
+        identity=_identity(said["launch"], said["observed"]),
+        approved=_identity(said["approved_launch"], said["approved_observed"]),
+        generation=said["generation"],
+        revision=said["revision"],
+        removed=said["removed"],
+    )
+
+
+def _prints(identity: Identity | None, launch: str, observed: str) -> dict[str, str | None]:
+    if identity is None:
+        return {launch: None, observed: None}
+    return {launch: identity.launch.text, observed: identity.observed.text if identity.observed else None}
+
+
+def _identity(launch: str | None, observed: str | None) -> Identity | None:
+    if launch is None:
+        return None
+    return Identity(Fingerprint(launch), Fingerprint(observed) if observed else None)

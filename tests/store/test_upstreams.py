@@ -1,0 +1,143 @@
+"""What is known of upstreams comes back as it was put there, and what may be secret in it lies nowhere in clear."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from sqlalchemy import Connection, update
+from sqlalchemy.exc import IntegrityError
+
+from mcpguard.codec import declarations
+from mcpguard.domain.asks import AskKind
+from mcpguard.domain.capabilities import Fingerprint
+from mcpguard.domain.errors import StoreUnavailable
+from mcpguard.domain.launches import Declared, Era, RemoteLaunch, StdioFraming, StdioLaunch, Templates
+from mcpguard.domain.standing import UpstreamStanding
+from mcpguard.domain.upstreams import Identity, Origin, Transport, Upstream
+from mcpguard.store import sealing, upstreams
+from mcpguard.store.backend import Backend
+from mcpguard.store.durability import Durability
+from mcpguard.store.schema import upgrade
+from mcpguard.store.sealing import Seal
+from mcpguard.store.sqlite import SQLite
+from mcpguard.store.tables import upstreams as table
+
+CANARY = "a-secret-that-was-written-out"
+SEAL = Seal(b"k" * 32)
+PRINTS = st.sampled_from([Fingerprint(f"v1:{letter * 64}") for letter in "ab"])
+IDENTITIES = st.none() | st.builds(Identity, PRINTS, st.none() | PRINTS)
+TEXT = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), max_size=20)
+VALUES = st.dictionaries(TEXT, TEXT, max_size=3).map(Templates)
+LAUNCHES = st.builds(
+    StdioLaunch,
+    TEXT,
+    st.lists(TEXT, max_size=3).map(tuple),
+    VALUES,
+    st.none() | TEXT,
+    st.sampled_from(StdioFraming),
+) | st.builds(RemoteLaunch, st.sampled_from([Transport.HTTP, Transport.SSE]), TEXT, VALUES)
+DECLARED = st.builds(
+    Declared,
+    name=TEXT,
+    label=TEXT,
+    launch=LAUNCHES,
+    enabled=st.booleans(),
+    timeout=st.none() | st.floats(0.1, 1e6),
+    era=st.sampled_from(Era),
+)
+UPSTREAMS = st.builds(
+    Upstream,
+    id=st.just("one"),
+    name=st.just("server"),
+    transport=st.sampled_from(Transport),
+    standing=st.sampled_from(UpstreamStanding),
+    enabled=st.booleans(),
+    may_ask=st.frozensets(st.sampled_from(AskKind)),
+    origin=st.sampled_from(Origin),
+    requester=TEXT,
+    identity=IDENTITIES,
+    approved=IDENTITIES,
+    generation=st.integers(0, 2**53),
+    revision=st.integers(0, 2**53),
+    removed=st.booleans(),
+)
+HOW = Declared("server", "Server", StdioLaunch("run", (), Templates({"TOKEN": CANARY})))
+UPSTREAM = Upstream("one", "server", Transport.STDIO)
+
+
+@pytest.fixture
+def connection(backend: Backend) -> Iterator[Connection]:
+    upgrade(backend)
+    with backend.connect() as connection:
+        backend.begin(connection, Durability.COMMITTED)
+        yield connection
+
+
+@given(DECLARED)
+def test_a_declaration_reads_back_as_it_was(declared: Declared) -> None:
+    assert declarations.read(declarations.write(declared)) == declared
+
+
+@given(UPSTREAMS, DECLARED)
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=50, deadline=None)
+def test_an_upstream_comes_back_as_it_was(connection: Connection, upstream: Upstream, declared: Declared) -> None:
+    upstreams.put(connection, upstream, declared, SEAL)
+    assert upstreams.every(connection) == [upstream], "in the place of the one before"
+    assert upstreams.declared(connection, "one", SEAL) == declared
+
+
+def test_a_name_is_one_upstreams_and_tombstones_keep_theirs(connection: Connection) -> None:
+    gone = replace(UPSTREAM, id="gone", removed=True)
+    for upstream in (UPSTREAM, gone, replace(gone, id="long gone")):
+        upstreams.put(connection, upstream, HOW, SEAL)
+    assert [each.id for each in upstreams.every(connection)] == ["gone", "long gone", "one"]
+    with pytest.raises(IntegrityError):
+        upstreams.put(connection, replace(UPSTREAM, id="another"), HOW, SEAL)
+
+
+def test_what_is_not_there_is_not_declared(connection: Connection) -> None:
+    assert upstreams.declared(connection, "nobody", SEAL) is None
+
+
+def test_a_declaration_opens_in_its_own_row_with_its_own_key_and_whole(connection: Connection) -> None:
+    other = replace(UPSTREAM, id="two", name="other")
+    for upstream in (UPSTREAM, other):
+        upstreams.put(connection, upstream, HOW, SEAL)
+    with pytest.raises(StoreUnavailable, match="does not open"):
+        upstreams.declared(connection, "one", Seal(b"x" * 32))
+    sealed = connection.scalar(table.select().with_only_columns(table.c.declaration).where(table.c.id == "two"))
+    assert isinstance(sealed, bytes)
+    for wrong in (sealed, sealed[:-1], sealed[:5], b""):  # the other one's; cut
+        connection.execute(update(table).where(table.c.id == "one").values(declaration=wrong))
+        with pytest.raises(StoreUnavailable, match="does not open"):
+            upstreams.declared(connection, "one", SEAL)
+    assert upstreams.declared(connection, "two", SEAL) == HOW
+
+
+def test_nothing_of_a_declaration_lies_in_the_database_in_clear(tmp_path: Path) -> None:
+    backend = SQLite(tmp_path / "test.db", busy_timeout=1)
+    upgrade(backend)
+    seal = sealing.load_or_make(tmp_path / "seal.key")
+    with backend.connect() as connection:
+        backend.begin(connection, Durability.SYNCED)
+        upstreams.put(connection, UPSTREAM, HOW, seal)
+        connection.commit()
+        assert upstreams.declared(connection, "one", sealing.load_or_make(tmp_path / "seal.key")) == HOW
+    backend.dispose()
+    for file in tmp_path.rglob("*"):
+        assert not file.is_file() or CANARY.encode() not in file.read_bytes(), file
+
+
+@pytest.mark.parametrize("content", [b"", b"k" * 31, b"k" * 33])
+def test_what_is_no_key_is_refused(content: bytes, tmp_path: Path) -> None:
+    path = tmp_path / "seal.key"
+    path.write_bytes(content)
+    path.chmod(0o600)
+    with pytest.raises(StoreUnavailable, match="is not a seal key"):
+        sealing.load_or_make(path)
+    path.chmod(0o644)
+    with pytest.raises(StoreUnavailable, match="can be read by others"):
+        sealing.load_or_make(path)
