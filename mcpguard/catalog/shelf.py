@@ -9,16 +9,9 @@ from typing import Any
 from mcpguard.codec.names import LONGEST_QUALIFIED, qualified
 from mcpguard.codec.uris import wrapped
 from mcpguard.domain.capabilities import Capability, CapabilityKind, Effect
-from mcpguard.domain.listings import Definition, Listing
+from mcpguard.domain.listings import KEYS, Definition, Listing
 
 Effects = Callable[[CapabilityKind, Definition], Effect]
-KEYS = {
-    CapabilityKind.TOOL: "name",
-    CapabilityKind.RESOURCE: "uri",
-    CapabilityKind.TEMPLATE: "uriTemplate",
-    CapabilityKind.PROMPT: "name",
-}
-"""The key of a definition that names it."""
 LONGEST_URI = 8192
 """In a request: what is longer, or grows longer on the direct face, could not be asked for."""
 _LONGEST_PREFIX = 100

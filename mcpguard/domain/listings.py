@@ -2,8 +2,20 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from types import MappingProxyType
+from typing import Any, Final
 
+from mcpguard.domain.capabilities import CapabilityKind
+
+KEYS: Final[Mapping[CapabilityKind, str]] = MappingProxyType(
+    {
+        CapabilityKind.TOOL: "name",
+        CapabilityKind.RESOURCE: "uri",
+        CapabilityKind.TEMPLATE: "uriTemplate",
+        CapabilityKind.PROMPT: "name",
+    }
+)
+"""The key of a definition that names it."""
 Definition = Mapping[str, Any]
 """One tool, resource, template or prompt: the raw object, every key of it."""
 

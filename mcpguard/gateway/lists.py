@@ -4,10 +4,11 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from mcpguard.catalog.catalog import Catalog
-from mcpguard.catalog.shelf import KEYS, Pinned
+from mcpguard.catalog.shelf import Pinned
 from mcpguard.codec import cursors
 from mcpguard.domain.callers import Scope
 from mcpguard.domain.capabilities import CapabilityKind
+from mcpguard.domain.listings import KEYS
 from mcpguard.gateway.faces.face import Face
 from mcpguard.gateway.wire import INVALID_PARAMS, Rejected
 from mcpguard.policy.scopes import within

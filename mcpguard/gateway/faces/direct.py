@@ -14,12 +14,13 @@ from collections.abc import Iterable
 from typing import Any
 
 from mcpguard.catalog.catalog import Catalog
-from mcpguard.catalog.shelf import KEYS, Pinned, Shelf
+from mcpguard.catalog.shelf import Pinned, Shelf
 from mcpguard.codec.names import SEPARATORS, Separator, is_server_name, qualified
 from mcpguard.codec.uris import PREFIX, unwrapped, wrapped
 from mcpguard.domain import calls
 from mcpguard.domain.capabilities import Capability, CapabilityKind
 from mcpguard.domain.errors import InvalidName
+from mcpguard.domain.listings import KEYS
 from mcpguard.gateway.faces.coverage import covering
 from mcpguard.gateway.faces.face import Meant
 

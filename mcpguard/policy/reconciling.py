@@ -1,0 +1,92 @@
+"""What a server listed, against what is known of it: which capabilities are new, the same, different, or gone.
+
+Rules kept here:
+1. Every definition counts whole, by its fingerprint. What cannot be read has none, and so has a name that is listed
+   twice with different definitions: neither can be approved, and what was approved before is `changed`.
+2. A capability is its kind and its name. What has no name that could be kept is left out, and counted.
+3. What is not listed is gone, and stands where it stood. Instructions are a capability like any other.
+4. The order in which a server lists things means nothing here; the same listing twice changes nothing the second time.
+"""
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+
+from mcpguard.codec.exact import exact
+from mcpguard.codec.fingerprints import of_definition
+from mcpguard.domain.capabilities import CapabilityKind, Fingerprint
+from mcpguard.domain.clock import Ids
+from mcpguard.domain.errors import Unreadable
+from mcpguard.domain.listings import KEYS, Listing
+from mcpguard.domain.pins import Pin
+from mcpguard.policy.pinning import Outcome, gone, listed
+
+INSTRUCTIONS = "instructions"
+LONGEST_NAME = 8192
+Key = tuple[CapabilityKind, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """A definition that was listed, in its exact form."""
+
+    pin: str
+    fingerprint: Fingerprint
+    definition: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Reconciled:
+    """What is known after a listing. `outcomes` are those that are new or different than before, in any respect."""
+
+    outcomes: tuple[Outcome, ...]
+    seen: tuple[Seen, ...]
+    odd: Counter[str] = field(default_factory=Counter)
+
+
+def reconciled(upstream: str, pins: Sequence[Pin], listing: Listing, new_id: Ids) -> Reconciled:
+    """What becomes of the pins of an upstream that listed this. It may take long, and waits for nothing."""
+    known = {(pin.kind, pin.name): pin for pin in pins}
+    odd: Counter[str] = Counter()
+    found: dict[Key, tuple[Fingerprint | None, bytes]] = {}
+    for kind, name, definition in _named(listing, odd):
+        now = _print(kind, definition)
+        before = found.get((kind, name), now)
+        found[kind, name] = now if before[0] == now[0] else (None, b"")
+        if before[0] != now[0]:
+            odd[f"a {kind} that is listed twice, differently"] += 1
+    outcomes, seen = [], []
+    for (kind, name), (fingerprint, definition) in found.items():
+        pin = known.get((kind, name))
+        outcome = listed(pin, fingerprint) if pin else Outcome(Pin(new_id(), upstream, kind, name, fingerprint))
+        if outcome.pin != pin:
+            outcomes.append(outcome)
+        if fingerprint is not None:
+            seen.append(Seen(outcome.pin.id, fingerprint, definition))
+    missing = [gone(pin) for key, pin in known.items() if key not in found and pin.present]
+    return Reconciled((*outcomes, *missing), tuple(seen), odd)
+
+
+def _named(listing: Listing, odd: Counter[str]) -> Iterator[tuple[CapabilityKind, str, object]]:
+    if listing.instructions is not None:
+        yield CapabilityKind.INSTRUCTIONS, INSTRUCTIONS, listing.instructions
+    lists = (
+        (CapabilityKind.TOOL, listing.tools),
+        (CapabilityKind.RESOURCE, listing.resources),
+        (CapabilityKind.TEMPLATE, listing.templates),
+        (CapabilityKind.PROMPT, listing.prompts),
+    )
+    for kind, definitions in lists:
+        for definition in definitions:
+            name = definition.get(KEYS[kind])
+            if isinstance(name, str) and 0 < len(name) <= LONGEST_NAME and "\0" not in name:
+                yield kind, name, definition
+            else:
+                odd[f"a {kind} without a name that could be kept"] += 1
+
+
+def _print(kind: CapabilityKind, definition: object) -> tuple[Fingerprint | None, bytes]:
+    try:
+        return of_definition(kind, definition), exact(definition)
+    except Unreadable:
+        return None, b""
