@@ -132,6 +132,9 @@ class _Comparison:
         if pairs is None:
             self._change(place, old, new)
             return
+        if not self._members.spend(_BESIDE * sum(None not in pair for pair in pairs)):
+            self._not_compared.append(place)
+            return
         for rank, (at, new_at) in enumerate(pairs):
             if at is None and new_at is not None:
                 self._change(_Place(place, None, head + new_at, rank), None, news[new_at])

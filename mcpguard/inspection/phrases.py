@@ -20,6 +20,8 @@ _FARTHEST: Final = 300
 _MOST_MOVED: Final = 400
 """Parts; of more nobody reads how they begin."""
 _LONGEST_HIDDEN: Final = 40_000
+_ENDS: Final = frozenset({". ", "! ", "? ", ": "})
+"""Of a sentence."""
 _PASSES: Final = 6
 """What is replaced grows by what is absorbed, so that more may be absorbed."""
 
@@ -132,7 +134,9 @@ def _begins(text: str, at: int, length: int) -> int:
     if within_word(text, at) or within_word(text, at + length):
         return 0
     if not before or before.endswith("\n"):
+        return 5
+    if text[at : at + 1] == "\n":
         return 4
-    if before.endswith(" ") and before[0] in ".!?:":
+    if before in _ENDS or before[-1] + text[at : at + 1] in _ENDS:
         return 3
     return 2 if before.endswith(" ") else 1
