@@ -1,7 +1,7 @@
 """Which element of one list has become which element of another.
 
-Elements that are the same are matched first; between them objects with the same `name`, wherever they moved to in
-between; what is left is matched in order if there is as much on both sides, or if there are only objects.
+Elements that are the same are matched first; between those, objects with the same `name`; what is left is matched in
+order if there is as much on both sides, or if there are only objects. Matches never cross over.
 """
 
 from collections import Counter
@@ -42,7 +42,7 @@ def matched(old: list[Any], new: list[Any], sameness: Sameness, effort: Effort) 
     if max(len(old), len(new)) > MOST_ELEMENTS:
         return list(_in_order(Run(0, 0, 0), Run(len(old), len(new), 0)))
     keys, new_keys = _keys(old, sameness), _keys(new, sameness)
-    if len(keys) == len(new_keys) > 1 and Counter(keys) == Counter(new_keys):
+    if keys != new_keys and Counter(keys) == Counter(new_keys):
         return None
     return list(_gaps(old, new, aligned(keys, new_keys, effort), effort))
 

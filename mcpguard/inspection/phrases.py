@@ -61,9 +61,9 @@ def joined(parts: Iterable[Part]) -> list[Part]:
 def hidden_apart(part: Part, effort: Effort) -> Iterator[Part]:
     """Character by character, if the two differ in hidden characters only."""
     old, new = part
-    both = old + new
-    unfit = part.kept or not old or not new or len(both) > _LONGEST_HIDDEN or (both.isascii() and both.isprintable())
-    if unfit or without_hidden(old) != without_hidden(new) or not effort.spend(len(both)):
+    length = len(old) + len(new)
+    replaced = not part.kept and old and new and length <= _LONGEST_HIDDEN
+    if not replaced or _plain(old + new) or without_hidden(old) != without_hidden(new) or not effort.spend(length):
         yield part
     else:
         hidden, at, new_at = classes(old), 0, 0
@@ -77,6 +77,10 @@ def hidden_apart(part: Part, effort: Effort) -> Iterator[Part]:
             else:
                 yield Part("", new[new_at])
                 new_at += 1
+
+
+def _plain(text: str) -> bool:
+    return text.isascii() and text.isprintable()
 
 
 def _absorbed(parts: list[Part]) -> Iterator[Part]:

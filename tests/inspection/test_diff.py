@@ -3,7 +3,7 @@
 from itertools import product
 from typing import Any
 
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from mcpguard.inspection.changes import Diff, Kind
@@ -27,6 +27,8 @@ def told(diff: Diff) -> list[tuple[str, str]]:
 
 @settings(deadline=None, max_examples=300)
 @given(values, values)
+@example({"a": [None, None], "b": "\ud800"}, {"a": [None, None], "b": "\ud800"})
+@example({"a": [None, None], "b": 1}, {"a": [None, None], "b": 2})
 def test_carrying_out_the_changes_makes_the_one_the_other(before: object, after: object) -> None:
     diff = compared(before, after)
     assert diff.complete

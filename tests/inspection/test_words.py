@@ -9,7 +9,7 @@ from mcpguard.inspection.aligning import Effort
 from mcpguard.inspection.words import Fate, Words, compared
 from mcpguard.text.visible import hides
 
-HIDDEN = "\u200b\u202e\ufe0f\U000e0041"
+HIDDEN = "\x1b\r\u200b\u202e\ufe0f\U000e0041"
 MARKS = {Fate.KEPT: ("", ""), Fate.REMOVED: ("[-", "-]"), Fate.ADDED: ("{+", "+}")}
 anything = st.text(st.characters(codec=None), max_size=60)
 pieces = ["the", "a", "file", " ", " ", "\n", ". ", "!", "e\u0301", "👩\u200d💻", "\ud800", *HIDDEN]
@@ -87,6 +87,8 @@ def test_homoglyphs_are_other_letters() -> None:
 
 def test_hidden_characters_stand_alone() -> None:
     assert told("delete it", "de\u200blete it") == "de{+\u200b+}lete it"
+    assert told("delete it", "delete\ufe0f it") == "delete{+\ufe0f+} it"
+    assert told("delete it", "del\ufe0fete it") == "del{+\ufe0f+}ete it"
     assert told("de\u200blete \u202eit", "de\u200clete it") == "de[-\u200b-]{+\u200c+}lete [-\u202e-]it"
     spans = compared("delete it", "remo\u200bve it").spans
     assert any(hides(char) for fate, text in spans if fate is Fate.ADDED for char in text)
