@@ -89,7 +89,9 @@ def _middle(old: list[int], new: list[int], effort: Effort) -> _Middle:
     if not old or not new:
         return _Middle([], whole=True)
     shortest = _shortest(old, new, effort)
-    return _Middle(_anchors(old, new), whole=False) if shortest is None else _Middle(shortest, whole=True)
+    if shortest is not None:
+        return _Middle(shortest, whole=True)
+    return _Middle(_anchors(old, new) if effort.spend(len(old) + len(new)) else [], whole=False)
 
 
 def _agreeing(old: list[int], new: list[int]) -> int:

@@ -28,9 +28,9 @@ from mcpguard.inspection.words import compared as compared_words
 MOST_CHANGES: Final = 200
 MOST_PLACES: Final = 20
 """That were not compared and are named."""
-_MOST_BYTES: Final = 12 * 1024 * 1024
-_MOST_MEMBERS: Final = 250_000
-_NESTED: Final = 40
+_MOST_BYTES: Final = 8 * 1024 * 1024
+_MOST_MEMBERS: Final = 220_000
+_NESTED: Final = 50
 """What looking into something costs, in members."""
 _BESIDE: Final = 4
 """What it costs to see whether something has to be looked into."""
@@ -84,7 +84,7 @@ class _Comparison:
         """`alone` is what nothing else is beside: to look whether it is the same costs as much as to look into it."""
         if type(old) is not type(new):
             self._change(place, old, new)
-        elif isinstance(old, dict | list):
+        elif isinstance(old, dict | list) and isinstance(new, dict | list):
             if alone or not self._sameness.known(old, new):
                 self._waiting.append((place, old, new))
         elif old != new or (isinstance(old, float) and repr(old) != repr(new)):
@@ -95,12 +95,8 @@ class _Comparison:
             self._not_compared.append(place)
             return
         nested = self._both(place, old, new)
-        for rank, (key, value) in enumerate(_ordered(place, old)):
-            if key not in new and self._room():
-                self._change(_Place(place, key, None, rank), value, None)
-        for rank, (key, value) in enumerate(_ordered(place, new), len(old)):
-            if key not in old and self._room():
-                self._change(_Place(place, None, key, rank), None, value)
+        if old.keys() != new.keys():
+            self._either(place, old, new)
         if not self._members.spend(_BESIDE * len(nested)):
             self._not_compared.append(place)
             return
@@ -119,6 +115,15 @@ class _Comparison:
                 self._value(_Place(place, key, key, rank), value, other)
         return nested
 
+    def _either(self, place: _Place, old: dict[str, Any], new: dict[str, Any]) -> None:
+        """Tell the members that only one has."""
+        for rank, (key, value) in enumerate(_ordered(place, old)):
+            if key not in new and self._room():
+                self._change(_Place(place, key, None, rank), value, None)
+        for rank, (key, value) in enumerate(_ordered(place, new), len(old)):
+            if key not in old and self._room():
+                self._change(_Place(place, None, key, rank), None, value)
+
     def _list(self, place: _Place, old: list[Any], new: list[Any]) -> None:
         head, tail = same_ends(old, new, self._sameness)
         olds, news = old[head : len(old) - tail], new[head : len(new) - tail]
@@ -131,6 +136,9 @@ class _Comparison:
         pairs = matched(olds, news, self._sameness, self._effort)
         if pairs is None:
             self._change(place, old, new)
+            return
+        if not self._members.spend(_BESIDE * sum(None not in pair for pair in pairs)):
+            self._not_compared.append(place)
             return
         for rank, (at, new_at) in enumerate(pairs):
             if at is None and new_at is not None:

@@ -1,7 +1,7 @@
 """Which element of one list has become which element of another.
 
-Elements that are the same are matched first; between them objects with the same `name`, wherever they moved to in
-between; what is left is matched in order if there is as much on both sides, or if there are only objects.
+Elements that are the same are matched first; between those, objects with the same `name`; what is left is matched in
+order if there is as much on both sides, or if there are only objects. Matches never cross over.
 """
 
 from collections import Counter
@@ -37,14 +37,14 @@ def same_ends(old: list[Any], new: list[Any], sameness: Sameness) -> tuple[int, 
     return head, tail
 
 
-def matched(old: list[Any], new: list[Any], sameness: Sameness, effort: Effort) -> Iterator[Pair] | None:
+def matched(old: list[Any], new: list[Any], sameness: Sameness, effort: Effort) -> list[Pair] | None:
     """Who became whom, without those that are known to be the same; None if only the order has changed."""
     if max(len(old), len(new)) > MOST_ELEMENTS:
-        return _in_order(Run(0, 0, 0), Run(len(old), len(new), 0))
+        return list(_in_order(Run(0, 0, 0), Run(len(old), len(new), 0)))
     keys, new_keys = _keys(old, sameness), _keys(new, sameness)
-    if len(keys) == len(new_keys) > 1 and Counter(keys) == Counter(new_keys):
+    if keys != new_keys and Counter(keys) == Counter(new_keys):
         return None
-    return _gaps(old, new, aligned(keys, new_keys, effort), effort)
+    return list(_gaps(old, new, aligned(keys, new_keys, effort), effort))
 
 
 def _keys(elements: list[Any], sameness: Sameness) -> list[Hashable]:

@@ -83,15 +83,18 @@ def written(value: object) -> str:
     if isinstance(value, str):
         return f'"{value}"'
     try:
-        short = json.dumps(value, ensure_ascii=False)
+        lines = orjson.dumps(value, option=orjson.OPT_INDENT_2).decode()
+    except TypeError:  # nested deeply, integers beyond 64 bits, lone surrogates
+        return _on_one_line(value)
+    short = _on_one_line(value) if len(lines) <= 3 * _SHORT else lines
+    return short if len(short) <= _SHORT else lines
+
+
+def _on_one_line(value: object) -> str:
+    try:
+        return json.dumps(value, ensure_ascii=False)
     except RecursionError:
         return "…, nested too deeply to be shown"
-    if len(short) <= _SHORT:
-        return short
-    try:
-        return orjson.dumps(value, option=orjson.OPT_INDENT_2).decode()
-    except TypeError:
-        return short
 
 
 def pointer(path: tuple[str | int, ...]) -> str:

@@ -20,6 +20,8 @@ _FARTHEST: Final = 300
 _MOST_MOVED: Final = 400
 """Parts; of more nobody reads how they begin."""
 _LONGEST_HIDDEN: Final = 40_000
+_ENDS: Final = frozenset({". ", "! ", "? ", ": "})
+"""Of a sentence."""
 _PASSES: Final = 6
 """What is replaced grows by what is absorbed, so that more may be absorbed."""
 
@@ -59,9 +61,9 @@ def joined(parts: Iterable[Part]) -> list[Part]:
 def hidden_apart(part: Part, effort: Effort) -> Iterator[Part]:
     """Character by character, if the two differ in hidden characters only."""
     old, new = part
-    both = old + new
-    unfit = part.kept or not old or not new or len(both) > _LONGEST_HIDDEN or (both.isascii() and both.isprintable())
-    if unfit or without_hidden(old) != without_hidden(new) or not effort.spend(len(both)):
+    length = len(old) + len(new)
+    replaced = not part.kept and old and new and length <= _LONGEST_HIDDEN
+    if not replaced or _plain(old + new) or without_hidden(old) != without_hidden(new) or not effort.spend(length):
         yield part
     else:
         hidden, at, new_at = classes(old), 0, 0
@@ -75,6 +77,10 @@ def hidden_apart(part: Part, effort: Effort) -> Iterator[Part]:
             else:
                 yield Part("", new[new_at])
                 new_at += 1
+
+
+def _plain(text: str) -> bool:
+    return text.isascii() and text.isprintable()
 
 
 def _absorbed(parts: list[Part]) -> Iterator[Part]:
@@ -132,7 +138,9 @@ def _begins(text: str, at: int, length: int) -> int:
     if within_word(text, at) or within_word(text, at + length):
         return 0
     if not before or before.endswith("\n"):
+        return 5
+    if text[at : at + 1] == "\n":
         return 4
-    if before.endswith(" ") and before[0] in ".!?:":
+    if before in _ENDS or before[-1] + text[at : at + 1] in _ENDS:
         return 3
     return 2 if before.endswith(" ") else 1

@@ -1,8 +1,8 @@
 """A diff as lines for a terminal, without colours: `-` and `+` before what was removed and added, `~` before a change,
-and [-removed-]{+added+} within a string.
+and [-removed-]{+added+} within a string, whose lines begin with `|`.
 
-Foreign text never begins a line and cannot look like a marker: where it does, a backslash stands in it. What stands
-in ⟨brackets⟩ is said by us.
+Foreign text never begins a line, and it cannot look like a marker: where it would, a backslash stands in it. What is
+said in ⟨brackets⟩ is said by us.
 """
 
 from collections.abc import Iterator
@@ -25,12 +25,13 @@ def _lines(change: ShownChange) -> Iterator[str]:
     was_at = f" ⟨was at {change.was_at}⟩" if change.was_at else ""
     yield f"{_MARKERS[change.kind]} {change.path or '⟨the whole⟩'}{was_at}"
     if change.words is not None:
-        yield from (f"    {line}" for line in "".join(map(_inline, change.words)).split("\n"))
+        yield from (f"    | {line}" for line in "".join(map(_inline, change.words)).split("\n"))
     for marker, text in (("-", change.before), ("+", change.after)):
         if text is not None:
             yield from (f"    {marker} {line}" for line in text.split("\n"))
     if change.new_characters:
-        yield f"    ⟨not there before: {', '.join(change.new_characters)}⟩"
+        more = f", and {change.more_new_characters} more" if change.more_new_characters else ""
+        yield f"    ⟨not there before: {', '.join(change.new_characters)}{more}⟩"
     yield from (f"    ⟨{note}⟩" for note in change.notes)
 
 

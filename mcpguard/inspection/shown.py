@@ -43,6 +43,7 @@ class ShownChange:
     after: str | None
     words: tuple[ShownSpan, ...] | None
     new_characters: tuple[str, ...]
+    more_new_characters: int
     notes: tuple[str, ...]
 
 
@@ -81,7 +82,8 @@ def _shown(change: Change, most: int) -> ShownChange:
         None if by_words or after is None else fitted(after, most),
         tuple(_spans(by_words.spans, most)) if by_words else None,
         named,
-        tuple(_notes(change, unnamed)),
+        unnamed,
+        tuple(_notes(change)),
     )
 
 
@@ -98,7 +100,7 @@ def _spans(spans: tuple[Span, ...], most: int) -> Iterator[ShownSpan]:
     for at, (fate, text) in enumerate(spans):
         if at >= _MOST_SPANS or max(left.values()) <= 0:
             rest = sum(len(span.text) for span in spans[at:])
-            yield ShownSpan(Fate.KEPT, left_out(rest))
+            yield ShownSpan(Fate.KEPT, left_out(rest) + ("⟨the difference goes on⟩" if at < len(spans) - 1 else ""))
             return
         if fate is Fate.KEPT:
             yield ShownSpan(fate, _context(text, first=at == 0, last=at == len(spans) - 1))
@@ -119,9 +121,7 @@ def _context(text: str, *, first: bool, last: bool) -> str:
     return fitted(head, _CONTEXT) + skipped + fitted(tail, _CONTEXT)
 
 
-def _notes(change: Change, unnamed: int) -> Iterator[str]:
-    if unnamed:
-        yield f"{unnamed} more characters that were not there before"
+def _notes(change: Change) -> Iterator[str]:
     if isinstance(change.before, list) and isinstance(change.after, list):
         yield "the same elements in another order"
     if change.words and change.words.coarse:

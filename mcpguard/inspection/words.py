@@ -17,7 +17,7 @@ from mcpguard.inspection.aligning import Effort, Run, aligned, common
 from mcpguard.inspection.phrases import Part, hidden_apart, joined, phrases
 from mcpguard.inspection.tokens import breaks, pieces, sentences, within_word
 
-EFFORT: Final = 150_000
+EFFORT: Final = 100_000
 """For two strings that are compared alone: some 40 ms."""
 _LONGEST_WORD: Final = 200
 """So far a place inside a word is moved to find where the word begins or ends."""
@@ -85,7 +85,7 @@ def _same_tail(old: str, new: str) -> int:
 
 def _by_sentences(old: str, new: str, effort: Effort) -> list[Part]:
     whole = Part(old, new)
-    if not old or not new or not effort.spend((len(old) + len(new)) // 64 + (breaks(old) + breaks(new)) // 2):
+    if not old or not new or not effort.spend((len(old) + len(new)) // 128 + (breaks(old) + breaks(new)) // 4):
         return [whole]
     if len(hidden := list(hidden_apart(whole, effort))) > 1:
         return hidden

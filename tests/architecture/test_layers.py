@@ -58,6 +58,8 @@ def test_a_new_top_level_module_fails_until_it_is_placed(copy: Path, newcomer: s
         ("store/store.py", "import mcpguard.settings.model"),
         ("store/store.py", "import mcpguard.ledger.ledger"),
         ("ledger/ledger.py", "import mcpguard.guard.guard"),
+        ("inspection/diff.py", "import mcpguard.ledger.ledger"),
+        ("inspection/diff.py", "import sqlmodel"),
         ("ledger/ledger.py", "import sqlalchemy"),
         ("ledger/ledger.py", "import starlette"),
         ("guard/guard.py", "import mcpguard.web.network"),
