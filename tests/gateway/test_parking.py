@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+import anyio
 import anyio.lowlevel
 import pytest
 
@@ -30,6 +31,7 @@ async def parked(guard: Gate, script: Script, client: RawClient, params: Json) -
     script.go()
     while len([each for each in guard.entries() if "outcome" in each]) <= before:
         await anyio.lowlevel.checkpoint()
+    await anyio.wait_all_tasks_blocked()  # the entry is closed before whoever waits for the call hears of it
     return params | {"requestState": first["requestState"], "inputResponses": {}}
 
 
