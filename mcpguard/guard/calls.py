@@ -34,6 +34,7 @@ from mcpguard.settings.model import Settings
 from mcpguard.upstreams.conversation import ServerError
 from mcpguard.upstreams.fleet import Fleet, Unreachable
 from mcpguard.upstreams.inflight import Overdue
+from mcpguard.upstreams.transports.endings import Unsent
 from mcpguard.upstreams.transports.transport import TransportEnded
 from mcpguard.upstreams.turns import Busy
 
@@ -160,6 +161,9 @@ class Calls:
                     answer.result = {}
         except (Busy, Unreachable) as error:
             return Outcome.refused(_reason(error))
+        except Unsent:
+            entry.nothing_left()
+            return Outcome.refused(Reason.SERVER_UNREACHABLE)
         except (Overdue, TransportEnded, Declined) as error:
             return Outcome.unknown(_reason(error))
         except ServerError as failed:

@@ -5,7 +5,8 @@ Rules kept here (the reason why an entry is given a function and not opened and 
    upstream without one.
 2. However the work ends (an outcome, an exception, a cancellation), there is one closing, and it is stored before
    anyone is told. It says what the work said, unless that cannot be true.
-3. Before the permit nothing was sent, so a failure is a refusal. After it, a failure leaves open what happened.
+3. Before the permit nothing was sent, so a failure is a refusal. After it, a failure leaves open what happened, unless
+   whoever had the permit knows that nothing left us after all.
 """
 
 from collections.abc import Awaitable, Callable
@@ -47,6 +48,10 @@ class Entry:
             raise EntryMisused(f"entry {self.id} is not allowed: {self._verdict}")
         self._permitted = True
         return Permit(self.id)
+
+    def nothing_left(self) -> None:
+        """The permit was used for nothing: not one byte of what it allowed has left us."""
+        self._permitted = False
 
     def ended_with(self, said: Outcome) -> Outcome:
         """The truth about work that returned `said`."""

@@ -29,6 +29,8 @@ from mcpguard.upstreams.listing import ListingBounds, listing
 from mcpguard.upstreams.negotiation import Greeting, stamped
 from mcpguard.upstreams.questions import MOST_ROUNDS, STATE, questions
 from mcpguard.upstreams.switchboard import Switchboard
+from mcpguard.upstreams.transports.endings import Unsent
+from mcpguard.upstreams.transports.transport import TransportEnded
 
 LISTS = ("tools", "prompts", "resources")
 HeaderMap = dict[tuple[str, ...], str]
@@ -77,7 +79,12 @@ class Connection:
         said = params
         for more in reversed(range(MOST_ROUNDS)):
             dressed = self._dressed(said, call)
-            answer = await self._conversation.request(method, dressed, call, self._headers(method, params))
+            try:
+                answer = await self._conversation.request(method, dressed, call, self._headers(method, params))
+            except Unsent as error:
+                if said is params:
+                    raise
+                raise TransportEnded(str(error)) from error  # this round was not sent, an earlier one was
             if answer.get("resultType") != "input_required":
                 return envelope.bare_result(answer)
             if not more:
