@@ -62,14 +62,15 @@ class Upkeep:
         self._unclear.set()
 
     async def clear_doubt(self, connection: Connection) -> None:
-        """Raises Lost when it takes a new connection."""
+        """Raises Lost when it takes a new connection. What no place was free for is tried again."""
+        self._unclear = anyio.Event()  # whatever was unclear was so on an earlier connection
         while True:
-            self._unclear = anyio.Event()
             await self._unclear.wait()
             with suppress(Busy):
                 async with self._turns:
                     if connection.in_doubt:
                         raise Lost("it asks, and may still be at a call that was taken back: nobody can tell for whom")
+                    self._unclear = anyio.Event()
             await self._clock.sleep(RELIST_SECONDS)
 
     async def tell_of_roots(self, connection: Connection) -> None:

@@ -79,12 +79,17 @@ async def test_of_several_none_is_meant_and_from_then_on_there_is_one_at_a_time(
         assert [each["kind"] for each in rounds(guard)[first:]] == ["asked", "heard"] * 3, "one after the other"
 
 
+@pytest.mark.parametrize("line", [0, 8])
 @pytest.mark.parametrize("server", ["sl", "el", "hl"])
-async def test_after_a_call_that_was_taken_back_it_takes_a_new_connection(server: str, tmp_path: Path) -> None:
+async def test_after_a_call_that_was_taken_back_it_takes_a_new_connection(
+    server: str, line: int, tmp_path: Path
+) -> None:
+    """Also where nobody may wait for the call in which that showed to end."""
     script = nosy("legacy") if server != "hl" else aside()
     name = "aside" if server == "hl" else "inquire"
     params: Json = {"name": f"{server}::{name}", "arguments": {"kinds": ["elicitation"]}}
-    async with behind(tmp_path, {server: script}) as guard, guard.stream(modern=False) as other:
+    given = {"upstreams__queue": line}
+    async with behind(tmp_path, {server: script}, **given) as guard, guard.stream(modern=False) as other:
         if server == "hl":
             await listening(script)
         await other.initialize()
