@@ -24,12 +24,13 @@ from mcpguard.domain.capabilities import CapabilityKind
 from mcpguard.domain.errors import InvalidName
 from mcpguard.domain.launches import Era
 from mcpguard.domain.reasons import Reason
+from mcpguard.gateway.asked import asked
 from mcpguard.gateway.clients import Client, can_do, client_name
 from mcpguard.gateway.exchange import Exchange
 from mcpguard.gateway.faces.face import Meant
 from mcpguard.gateway.listening import Listening
 from mcpguard.gateway.lists import KINDS, Lists
-from mcpguard.gateway.parking import AGAIN, PARKED, STATE, Parking
+from mcpguard.gateway.parking import PARKED, STATE, Parking
 from mcpguard.gateway.subscribing import Subscribing
 from mcpguard.gateway.views import Views
 from mcpguard.gateway.wire import (
@@ -43,7 +44,6 @@ from mcpguard.gateway.wire import (
     refused_error,
     refused_result,
 )
-from mcpguard.guard.calls import Asked
 from mcpguard.guard.guard import Guard
 from mcpguard.policy.asks import askable
 from mcpguard.policy.scopes import within
@@ -221,19 +221,8 @@ class Methods:
         return await self._make(exchange, "completion/complete", Meant(capability), {**params, "ref": own})
 
     async def _make(self, exchange: Exchange, method: str, meant: Meant, params: Params) -> dict[str, Any]:
-        client = exchange.client
         exchange.server = meant.capability.server
-        asked = Asked(
-            caller=client.caller,
-            face=client.face.word,
-            method=method,
-            capability=meant.capability,
-            params={key: value for key, value in envelope.bare(params).items() if key not in AGAIN},
-            client=client.name,
-            pinned=meant.pinned,
-            trace=exchange.trace,
-        )
-        told = await self._guard.calls.make(asked, exchange)
+        told = await self._guard.calls.make(asked(exchange, method, meant, params), exchange)
         if told.result is not None:
             return told.result
         if told.error is not None:

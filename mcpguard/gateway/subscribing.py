@@ -11,18 +11,18 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from mcpguard.catalog.shelf import LONGEST_URI
-from mcpguard.codec import envelope
 from mcpguard.codec.messages import Notification
 from mcpguard.domain.capabilities import Capability, CapabilityKind
+from mcpguard.gateway.asked import asked
 from mcpguard.gateway.clients import Client
 from mcpguard.gateway.exchange import Exchange
 from mcpguard.gateway.faces.face import Meant
 from mcpguard.gateway.subscribed import Subscribed
 from mcpguard.gateway.wire import REFUSED, Passed, Rejected, refusal, refused_error
-from mcpguard.guard.calls import Asked
 from mcpguard.guard.guard import Guard
 from mcpguard.policy.scopes import within
 
+SUBSCRIBE = "resources/subscribe"
 UPDATED = "notifications/resources/updated"
 TOO_MANY = "too many subscriptions"
 Tell = Callable[[str], None]
@@ -77,8 +77,8 @@ class Subscribing:
         to.begin(words, subscription)
         agreed = False
         try:
-            asked = _asked(exchange, meant, {**params, "uri": capability.name}, subscription)
-            told = await self._guard.calls.make(asked, exchange)
+            said = {**params, "uri": capability.name}
+            told = await self._guard.calls.make(asked(exchange, SUBSCRIBE, meant, said, subscription), exchange)
             agreed = told.result is not None
         finally:
             (to.hold if agreed else to.lose)(words, subscription)
@@ -97,18 +97,3 @@ class Subscribing:
                     tell(shown)
 
         return on_update
-
-
-def _asked(exchange: Exchange, meant: Meant, params: Mapping[str, Any], watcher: object) -> Asked:
-    client = exchange.client
-    return Asked(
-        caller=client.caller,
-        face=client.face.word,
-        method="resources/subscribe",
-        capability=meant.capability,
-        params=envelope.bare(params),
-        client=client.name,
-        pinned=meant.pinned,
-        trace=exchange.trace,
-        watcher=watcher,
-    )

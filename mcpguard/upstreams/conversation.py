@@ -18,6 +18,9 @@ from mcpguard.domain.errors import GuardError
 
 INTERNAL_ERROR = -32603
 METHOD_NOT_FOUND = -32601
+INVALID_PARAMS = -32602
+DENIED = -31010
+"""Ours, outside of what the protocol reserves: it is understood, and not permitted."""
 
 Params = dict[str, Any] | None
 Origin = object

@@ -10,7 +10,7 @@ Rules kept here:
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any, Final
+from typing import Any
 
 import structlog
 
@@ -18,11 +18,10 @@ from mcpguard.codec.envelope import PROGRESS
 from mcpguard.domain.asks import KINDS, Ask, Declined
 from mcpguard.domain.counterpart import Counterpart
 from mcpguard.domain.reasons import Reason
-from mcpguard.upstreams.conversation import INTERNAL_ERROR, METHOD_NOT_FOUND, Origin, Params, Refused, Standing
+from mcpguard.upstreams.conversation import DENIED, INTERNAL_ERROR, METHOD_NOT_FOUND, Origin, Params, Refused, Standing
 from mcpguard.upstreams.inflight import InFlight
 from mcpguard.upstreams.turns import Turns
 
-DENIED: Final = -31010
 _LIST_CHANGED = frozenset(f"notifications/{kind}/list_changed" for kind in ("tools", "resources", "prompts"))
 _CODES = {Reason.CLIENT_UNABLE: METHOD_NOT_FOUND, Reason.CLIENT_UNANSWERED: INTERNAL_ERROR}
 _NAMELESS = ""

@@ -10,9 +10,9 @@ import pytest
 
 from mcpguard.domain.asks import Declined
 from mcpguard.domain.reasons import Reason
-from mcpguard.upstreams.conversation import METHOD_NOT_FOUND, Origin, Refused
+from mcpguard.upstreams.conversation import DENIED, METHOD_NOT_FOUND, Origin, Refused
 from mcpguard.upstreams.inflight import InFlight
-from mcpguard.upstreams.switchboard import DENIED, Switchboard
+from mcpguard.upstreams.switchboard import Switchboard
 from mcpguard.upstreams.turns import Turns
 from tests.simulators.asked import Asked
 from tests.simulators.hostile import on, reverse_requests

@@ -5,10 +5,10 @@ from typing import Any
 import anyio
 import pytest
 
-from mcpguard.upstreams.conversation import METHOD_NOT_FOUND, ServerError
+from mcpguard.upstreams.conversation import DENIED, METHOD_NOT_FOUND, ServerError
 from mcpguard.upstreams.transports.transport import TransportEnded
 from mcpguard.upstreams.watching.each import AT_ONCE
-from mcpguard.upstreams.watching.watching import LONGEST_URI, MOST, TOO_MANY, Watching
+from mcpguard.upstreams.watching.watching import LONGEST_URI, MOST, Watching
 from tests.upstreams.flock import settled
 from tests.upstreams.watched import REFUSED, Holder, Kept, kept
 
@@ -215,7 +215,7 @@ async def test_there_is_an_end_to_what_is_watched_of_one_server(modern: bool) ->
         asked = len(watched.server.asked)
         beyond = await held(watched, "one more")
         assert isinstance(beyond.error, ServerError)
-        assert beyond.error.error["code"] == TOO_MANY
+        assert beyond.error.error["code"] == DENIED
         assert (await held(watched, "0")).holds, "what is watched already costs nothing"
         assert len(watched.server.asked) == asked
 

@@ -15,11 +15,10 @@ import anyio
 import structlog
 from anyio.abc import TaskGroup
 
-from mcpguard.upstreams.conversation import ServerError, Standing
+from mcpguard.upstreams.conversation import INVALID_PARAMS, ServerError, Standing
 from mcpguard.upstreams.transports.transport import TransportEnded
 from mcpguard.upstreams.watching.wishes import Refusal, Wishes
 
-NOT_HONOURED = -32602
 log = structlog.get_logger("mcpguard.upstreams")
 
 
@@ -151,4 +150,4 @@ class Union:
 
 
 def _not_honoured() -> ServerError:
-    return ServerError({"code": NOT_HONOURED, "message": "the server does not tell of changes to this resource"})
+    return ServerError({"code": INVALID_PARAMS, "message": "the server does not tell of changes to this resource"})

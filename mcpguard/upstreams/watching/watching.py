@@ -17,7 +17,7 @@ from anyio.abc import TaskStatus
 
 from mcpguard.domain.clock import Clock
 from mcpguard.upstreams.backoff import Backoff
-from mcpguard.upstreams.conversation import METHOD_NOT_FOUND, ServerError
+from mcpguard.upstreams.conversation import DENIED, METHOD_NOT_FOUND, ServerError
 from mcpguard.upstreams.transports.transport import TransportEnded
 from mcpguard.upstreams.watching.each import Each
 from mcpguard.upstreams.watching.pacing import Pacing
@@ -26,7 +26,6 @@ from mcpguard.upstreams.watching.wishes import Wishes
 
 MOST = 1000
 LONGEST_URI = 8192
-TOO_MANY = -31010
 _HALF = re.compile("[\ud800-\udfff]")
 
 
@@ -105,7 +104,7 @@ class Watching:
         if not self._offered:
             raise _refusal(METHOD_NOT_FOUND, "the server does not offer subscriptions to its resources")
         if uri not in self._wishes and max(len(self._wishes), self._keeper.busy) >= MOST:
-            raise _refusal(TOO_MANY, "too many resources of this server are subscribed to")
+            raise _refusal(DENIED, "too many resources of this server are subscribed to")
 
     async def _ask_again(self) -> None:
         pauses, began = self._pauses(), self._clock.monotonic()
