@@ -1,31 +1,111 @@
-"""A person's answer, with the reason they wrote."""
+"""A person's answer about a server or one of its capabilities: who, why, and what they saw.
 
-from dataclasses import dataclass
+Rules kept here:
+1. A decision says what it rests on. Where something else stands now, it is stale: it changes nothing, and `Stale` says
+   what moved.
+2. Who holds no person's authority may tighten and not widen.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from enum import StrEnum
+from typing import Final
 
-from mcpguard.domain.capabilities import Fingerprint
+from mcpguard.domain.asks import AskKind
+from mcpguard.domain.capabilities import CapabilityKind, Effect, Fingerprint
+from mcpguard.domain.errors import GuardError
+
+LONGEST_WHY: Final = 2000
+Key = tuple[CapabilityKind, str]
+"""A capability of one server, by its kind and its name."""
 
 
 class Answer(StrEnum):
-    """What a person can answer. Only `approve` and `allow` widen what may happen."""
+    """What a person can answer."""
 
     APPROVE = "approve"
-    ASSIGN_EFFECT = "assign_effect"
     ALLOW = "allow"
+    PERMIT = "permit"
+    INSPECT = "inspect"
+    ENABLE = "enable"
+    UNBLOCK = "unblock"
     REJECT = "reject"
     REVOKE = "revoke"
     QUARANTINE = "quarantine"
+    DISABLE = "disable"
     BLOCK = "block"
-    UNBLOCK = "unblock"
     DENY = "deny"
+
+
+WIDENING: Final = frozenset(
+    {Answer.APPROVE, Answer.ALLOW, Answer.PERMIT, Answer.INSPECT, Answer.ENABLE, Answer.UNBLOCK}
+)
+"""The answers after which more may happen than before. Every other one tightens, or only sorts the inbox."""
+
+
+@dataclass(frozen=True, slots=True)
+class Actor:
+    """Who decides or declares something. `via` is the door they came through, `process` what is known of the program.
+
+    `may_widen`: whether they may let more happen than before.
+    """
+
+    id: str
+    via: str
+    process: str = ""
+    may_widen: bool = True
 
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """A person's answer about an upstream, a capability or a held call, bound to the fingerprints they saw."""
+    """Who decides, and why; the reason is theirs and goes into the record as they wrote it."""
 
-    answer: Answer
-    about: str
-    by: str
-    reason: str
-    seen: tuple[Fingerprint, ...]
+    by: Actor
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """What a person looked at before they answered: the server's identity, and each capability's definition.
+
+    None for a definition that could not be read.
+    """
+
+    launch: Fingerprint
+    observed: Fingerprint | None
+    capabilities: Mapping[Key, Fingerprint | None]
+
+
+@dataclass(frozen=True, slots=True)
+class Approval:
+    """What of a server is approved. `only` None: everything that can be. What is not chosen waits again.
+
+    `effects`: of tools, by name; a tool that is not there gets the most careful of what its server declares and what we
+    suggest. `prefixes`: whoever may read the server may read every resource whose URI begins so.
+    """
+
+    seen: Seen
+    only: frozenset[Key] | None = None
+    effects: Mapping[str, Effect] = field(default_factory=dict)
+    prefixes: tuple[str, ...] = ()
+    may_ask: frozenset[AskKind] = frozenset()
+
+
+class Unknown(GuardError):
+    """There is no such server, or it has no such capability."""
+
+
+class Stale(GuardError):
+    """Something else stands now than what the decision rests on. Nothing changed; `moved` says what did before."""
+
+    def __init__(self, moved: tuple[str, ...]) -> None:
+        super().__init__("what was decided about is not what stands now: " + "; ".join(moved))
+        self.moved = moved
+
+
+class Undecidable(GuardError):
+    """The decision cannot be taken, whoever takes it. Says why, and what to do instead."""
+
+
+class Forbidden(GuardError):
+    """Whoever came through this door may not do that. Says who may."""

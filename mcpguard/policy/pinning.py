@@ -13,22 +13,9 @@ Rules kept here:
 from dataclasses import dataclass, replace
 
 from mcpguard.domain.capabilities import Effect, Fingerprint
-from mcpguard.domain.errors import GuardError
+from mcpguard.domain.decisions import Stale, Undecidable
 from mcpguard.domain.pins import Pin
 from mcpguard.domain.standing import CAPABILITY_MOVES, CapabilityMove, CapabilityStanding, moved
-
-
-class Stale(GuardError):
-    """Something else is listed now than what the decision is about."""
-
-    def __init__(self, pin: Pin, seen: Fingerprint | None) -> None:
-        super().__init__(f"{pin.kind} {pin.name} is listed differently now: seen {seen}, listed {pin.listed}")
-        self.pin = pin
-        self.seen = seen
-
-
-class Undecidable(GuardError):
-    """The decision cannot be taken, whoever takes it. Says why."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +59,7 @@ def approve(pin: Pin, seen: Fingerprint | None, effect: Effect) -> Outcome:
     if not pin.present:
         raise Undecidable(f"the server does not list {pin.kind} {pin.name} any more")
     if seen != pin.listed:
-        raise Stale(pin, seen)
+        raise _stale(pin, seen)
     move = CapabilityMove.APPROVE
     if pin.standing is CapabilityStanding.APPROVED:
         if effect is pin.effect:
@@ -101,8 +88,12 @@ def reject(pin: Pin, seen: Fingerprint | None) -> Outcome:
     if pin.standing not in (CapabilityStanding.PENDING, CapabilityStanding.CHANGED):
         raise Undecidable(f"{pin.kind} {pin.name} is {pin.standing}; only what waits for a person can be rejected")
     if seen != pin.listed:
-        raise Stale(pin, seen)
+        raise _stale(pin, seen)
     return Outcome(replace(pin, rejected=seen))
+
+
+def _stale(pin: Pin, seen: Fingerprint | None) -> Stale:
+    return Stale((f"{pin.kind} {pin.name} is listed differently now: seen {seen}, listed {pin.listed}",))
 
 
 def _is_back(pin: Pin, fingerprint: Fingerprint | None) -> bool:
@@ -111,7 +102,7 @@ def _is_back(pin: Pin, fingerprint: Fingerprint | None) -> bool:
 
 def _narrowed(pin: Pin, seen: Fingerprint | None, move: CapabilityMove) -> Outcome:
     if seen != pin.listed:
-        raise Stale(pin, seen)
+        raise _stale(pin, seen)
     return _move(_forgotten(pin), move)
 
 

@@ -13,21 +13,12 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 from mcpguard.domain.capabilities import Fingerprint
-from mcpguard.domain.errors import GuardError
+from mcpguard.domain.decisions import Stale, Undecidable
 from mcpguard.domain.standing import UPSTREAM_MOVES, UpstreamMove, UpstreamStanding, moved
 from mcpguard.domain.upstreams import Identity, Upstream
 
 
-class Outdated(GuardError):
-    """The upstream is another now than the one that the decision is about."""
-
-    def __init__(self, upstream: Upstream, seen: Identity) -> None:
-        super().__init__(f"{upstream.name} is another now: seen {seen}, now {upstream.identity}")
-        self.upstream = upstream
-        self.seen = seen
-
-
-class NotInspected(GuardError):
+class NotInspected(Undecidable):
     """Nobody can approve what nobody has seen."""
 
 
@@ -64,11 +55,11 @@ def observed(upstream: Upstream, seen: Fingerprint) -> Moved:
 
 
 def approve(upstream: Upstream, seen: Identity) -> Moved:
-    """A person approves who they saw. Raises Outdated, NotInspected or IllegalMove."""
+    """A person approves who they saw. Raises Stale, NotInspected or IllegalMove."""
     if upstream.identity is None or upstream.identity.observed is None:
         raise NotInspected(f"{upstream.name} was never inspected, so nobody can approve it")
     if seen != upstream.identity:
-        raise Outdated(upstream, seen)
+        raise Stale((f"{upstream.name} is another now: seen {seen}, now {upstream.identity}",))
     if upstream.standing is UpstreamStanding.APPROVED:
         return Moved(upstream)  # what is approved of it may be another choice; its own standing is the same
     return _move(replace(upstream, approved=seen), UpstreamMove.APPROVE)
