@@ -88,9 +88,17 @@ def _refused(problem: str) -> _Found:
 def _sentences(error: ValidationError, origins: Mapping[str, Origin]) -> Iterator[str]:
     for each in error.errors(include_url=False, include_input=False):
         _root, *path = each["loc"]
-        key = next(key for key in (_dotted(path, 1), _dotted(path, 2)) if key in LEAVES)
+        key = next((key for key in (_dotted(path, 1), _dotted(path, 2)) if key in LEAVES), None)
+        if key is None:  # what is wrong is how the values of a group go together
+            yield _together(each, _dotted(path, 1), origins)
+            continue
         item = next((f" (item {part + 1})" for part in path if isinstance(part, int)), "")
         yield f"{origins[key].subject}{item} {_remedy(each, key)}"
+
+
+def _together(error: ErrorDetails, group: str, origins: Mapping[str, Origin]) -> str:
+    given = dict.fromkeys(origin.label for key, origin in origins.items() if key.startswith(f"{group}."))
+    return f"{group} ({', '.join(given)}) {error['ctx']['error']}"
 
 
 def _dotted(path: list[int | str], parts: int) -> str:

@@ -11,19 +11,12 @@ from pathlib import Path
 from typing import Annotated, Final, Literal
 
 import platformdirs
-from pydantic import (
-    AfterValidator,
-    BaseModel,
-    BeforeValidator,
-    ConfigDict,
-    Field,
-    SecretStr,
-    ValidationInfo,
-    field_validator,
-)
+from pydantic import AfterValidator, BeforeValidator, Field, SecretStr
 
 from mcpguard.settings.address import host_header, loopback, network, split
 from mcpguard.settings.fields import DefaultIs, Live, Restart, public
+from mcpguard.settings.group import Group
+from mcpguard.settings.review import Authority, Definitions
 from mcpguard.settings.values import database_url, named, none_if_empty, permission, resolved
 
 MIB: Final = 1024 * 1024
@@ -31,25 +24,6 @@ MIB: Final = 1024 * 1024
 
 def _default_data_dir() -> Path:
     return platformdirs.user_data_path("mcpguard", appauthor=False).resolve()
-
-
-class Group(BaseModel):
-    """What all groups share."""
-
-    model_config = ConfigDict(
-        frozen=True,
-        extra="forbid",
-        use_attribute_docstrings=True,
-        allow_inf_nan=False,
-        hide_input_in_errors=True,
-    )
-
-    @field_validator("*", mode="before")
-    @classmethod
-    def _true_is_not_one(cls, value: object, info: ValidationInfo) -> object:
-        if isinstance(value, bool) and cls.model_fields[info.field_name or ""].annotation in {int, float}:
-            raise ValueError("must be a number, not true or false")
-        return value
 
 
 class Store(Group):
@@ -236,6 +210,12 @@ class Settings(Group):
 
     asking: Asking = Field(default_factory=Asking)
     """What servers may ask of the clients whose calls they are working on: roots, sampling, elicitation."""
+
+    definitions: Definitions = Field(default_factory=Definitions)
+    """What servers offer: how old what was listed last may be, and how much of what was listed before is kept."""
+
+    authority: Authority = Field(default_factory=Authority)
+    """Who may decide what."""
 
     store: Store = Field(default_factory=Store)
     """The database."""

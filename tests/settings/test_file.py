@@ -110,3 +110,13 @@ def test_all_problems_of_all_layers_are_told_at_once(write: WriteFile) -> None:
         f"mcpguard.log.level in {path} must be one of debug, info, warning, error",
         f"mcpguard.hosts in {path} must be a list of texts",
     }
+
+
+def test_values_that_do_not_go_together_are_told_with_where_they_were_given(write: WriteFile) -> None:
+    path = write('{"mcpguard": {"definitions": {"max_age": 10, "versions": 5}}}')
+    assert problems(path) == (f"definitions (file {path}) must have a min_age that does not exceed its max_age",)
+    with pytest.raises(SettingsError) as caught:
+        load({}, {"MCPGUARD_DEFINITIONS__MIN_AGE": "11"}, path)
+    (problem,) = caught.value.problems
+    assert problem.startswith(f"definitions (file {path}, environment MCPGUARD_DEFINITIONS__MIN_AGE) must have ")
+    assert load({}, {"MCPGUARD_DEFINITIONS__MIN_AGE": "10"}, path).settings.definitions.min_age == 10

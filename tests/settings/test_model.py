@@ -107,6 +107,13 @@ def test_a_path_that_is_none_is_refused(value: object) -> None:
         {"limits": {"stop_seconds": 10.5}},
         {"limits": {"stop_seconds": 0.5}},
         {"limits": {"connections": 0}},
+        {"definitions": {"max_age": 0}},
+        {"definitions": {"max_age": 86_401}},
+        {"definitions": {"min_age": -1}},
+        {"definitions": {"min_age": 300.5}},
+        {"definitions": {"max_age": 29}},
+        {"definitions": {"versions": 1}},
+        {"authority": {"shell": "none"}},
     ],
 )
 def test_what_is_out_of_range_is_refused(values: dict[str, object]) -> None:
