@@ -7,13 +7,12 @@ from types import MappingProxyType
 from typing import Any
 
 from mcpguard.codec.names import LONGEST_QUALIFIED, qualified
-from mcpguard.codec.uris import wrapped
+from mcpguard.codec.uris import LONGEST_URI, wrapped
 from mcpguard.domain.capabilities import Capability, CapabilityKind, Effect
-from mcpguard.domain.listings import KEYS, Definition, Listing
+from mcpguard.domain.listings import INSTRUCTIONS, KEYS, Definition, Listing
 
-Effects = Callable[[CapabilityKind, Definition], Effect]
-LONGEST_URI = 8192
-"""In a request: what is longer, or grows longer on the direct face, could not be asked for."""
+Effects = Callable[[CapabilityKind, str], Effect | None]
+"""The effect of a capability, by kind and name; None for what is not offered."""
 _LONGEST_PREFIX = 100
 """Of a template on the direct face."""
 
@@ -35,13 +34,16 @@ class Shelf:
     kinds: Mapping[CapabilityKind, Mapping[str, Pinned]]
     capabilities: Mapping[str, Any] = field(default_factory=dict)
     odd: tuple[str, ...] = ()
+    prefixes: tuple[str, ...] = ()
+    """Below these URIs every resource may be read."""
+    instructions: str | None = None
 
     def of(self, kind: CapabilityKind) -> Mapping[str, Pinned]:
         return self.kinds.get(kind, MappingProxyType({}))
 
 
-def shelf(server: str, listing: Listing, effect: Effects) -> Shelf:
-    """The part of the catalog that a listing makes."""
+def shelf(server: str, listing: Listing, effect: Effects, prefixes: tuple[str, ...] = ()) -> Shelf:
+    """The part of the catalog that a listing makes: of what it lists, all that has an effect."""
     odd: Counter[str] = Counter()
     lists = {
         CapabilityKind.TOOL: listing.tools,
@@ -51,27 +53,29 @@ def shelf(server: str, listing: Listing, effect: Effects) -> Shelf:
     }
     kinds = {kind: _pinned(server, kind, definitions, effect, odd) for kind, definitions in lists.items()}
     left_out = tuple(what if times == 1 else f"{what}, {times} times" for what, times in odd.items())
-    return Shelf(server, MappingProxyType(kinds), listing.capabilities, left_out)
+    approved = effect(CapabilityKind.INSTRUCTIONS, INSTRUCTIONS) is not None
+    return Shelf(
+        server,
+        MappingProxyType(kinds),
+        listing.capabilities,
+        left_out,
+        prefixes,
+        listing.instructions if approved else None,
+    )
 
 
 def _pinned(
     server: str, kind: CapabilityKind, definitions: Iterable[Definition], effect: Effects, odd: Counter[str]
 ) -> Mapping[str, Pinned]:
     found: dict[str, Pinned] = {}
-    twice: set[str] = set()
     for definition in definitions:
         name = definition.get(KEYS[kind])
-        if not isinstance(name, str) or not name:
-            odd[f"a {kind} without a name"] += 1
-        elif (longest := _outgrown(server, kind, name)) is not None:
+        if not isinstance(name, str) or (assigned := effect(kind, name)) is None:
+            continue
+        if (longest := _outgrown(server, kind, name)) is not None:
             odd[f"a {kind} whose {KEYS[kind]} grows longer than {longest} characters"] += 1
-        elif name in found and found[name].definition != definition:
-            twice.add(name)
         else:
-            found[name] = Pinned(Capability(server, kind, name), definition, effect(kind, definition))
-    for name in twice:
-        odd[f"a {kind} that is listed twice, differently"] += 1
-        del found[name]
+            found[name] = Pinned(Capability(server, kind, name), definition, assigned)
     return MappingProxyType(found)
 
 

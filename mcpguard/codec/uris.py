@@ -11,6 +11,9 @@ Rules kept here:
 
 import base64
 import binascii
+import re
+import unicodedata
+from urllib.parse import unquote
 
 import orjson
 
@@ -20,6 +23,11 @@ from mcpguard.domain.errors import InvalidName
 
 PREFIX = "proxy://resource/"
 LONGEST = 16_384
+LONGEST_URI = 8192
+"""In a request: what is longer, or grows longer on the direct face, could not be asked for."""
+_HIDDEN = re.compile(r"[\x00-\x20\x7f\\]|%(?:2f|5c|00)|%25", re.IGNORECASE)
+_BETWEEN = re.compile(r"[/:;?&=#,]")
+_CONTROL = {"Cc", "Zl", "Zp"}
 
 
 def wrapped(server: str, uri: str) -> str:
@@ -47,3 +55,17 @@ def unwrapped(uri: str) -> tuple[str, str]:
 def is_below(uri: str, whole: str) -> bool:
     """Whether this is a part of another resource, as far as their URIs say so."""
     return len(uri) > len(whole) and uri.startswith(whole.removesuffix("/") + "/")
+
+
+def is_harmless(uri: str) -> bool:
+    """Whether a server cannot read it differently than we do.
+
+    It does not climb, hides no separator in an encoding, is text when it is decoded, and holds no control character.
+    """
+    if len(uri) > LONGEST_URI or _HIDDEN.search(uri):
+        return False
+    try:
+        said = unquote(uri, errors="strict")
+    except UnicodeDecodeError:
+        return False
+    return ".." not in _BETWEEN.split(said) and not any(unicodedata.category(each) in _CONTROL for each in said)

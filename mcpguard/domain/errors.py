@@ -25,6 +25,10 @@ class LedgerUnavailable(GuardError):
     """A record could not be stored, so what depends on it must not happen."""
 
 
+class Overtaken(GuardError):
+    """What a verdict rests on has moved before it could be stored; nothing was, and it has to be judged again."""
+
+
 class Unrecordable(GuardError):
     """A value has no form in which a record could hold it."""
 

@@ -16,6 +16,8 @@ KEYS: Final[Mapping[CapabilityKind, str]] = MappingProxyType(
     }
 )
 """The key of a definition that names it."""
+INSTRUCTIONS: Final = "instructions"
+"""The name of a server's instructions, of which there is one."""
 Definition = Mapping[str, Any]
 """One tool, resource, template or prompt: the raw object, every key of it."""
 
@@ -31,3 +33,5 @@ class Listing:
     capabilities: Mapping[str, Any] = field(default_factory=dict)
     server: Mapping[str, Any] = field(default_factory=dict)
     instructions: str | None = None
+    ttl: float | None = None
+    """Seconds for which the server says that it stays as it is; the shortest that any of its lists says."""

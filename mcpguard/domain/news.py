@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 from mcpguard.domain.connections import Condition
+from mcpguard.domain.launches import Declared
 from mcpguard.domain.listings import Listing
 
 
@@ -20,6 +21,8 @@ class Listed:
 
     server: str
     listing: Listing
+    declared: Declared
+    """Under which declaration it ran; by the time that this is taken in, there may be another."""
 
 
 @dataclass(frozen=True, slots=True)

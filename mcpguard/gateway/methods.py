@@ -17,7 +17,8 @@ from mcp_types.methods import validate_client_request
 from pydantic import ValidationError
 
 from mcpguard.catalog.catalog import Catalog
-from mcpguard.catalog.shelf import LONGEST_URI, Pinned
+from mcpguard.catalog.shelf import Pinned
+from mcpguard.codec.uris import LONGEST_URI
 from mcpguard.codec import envelope
 from mcpguard.codec.messages import Failure, Request, Result
 from mcpguard.domain.capabilities import CapabilityKind

@@ -10,7 +10,7 @@ Rules kept here:
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from mcpguard.catalog.shelf import LONGEST_URI
+from mcpguard.codec.uris import LONGEST_URI
 from mcpguard.codec.messages import Notification
 from mcpguard.domain.capabilities import Capability, CapabilityKind
 from mcpguard.gateway.asked import asked

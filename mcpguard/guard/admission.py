@@ -1,23 +1,163 @@
-"""How an upstream comes to stand in front of agents.
+"""How a server comes to stand in front of agents: the one way in, whoever brings it.
 
-Until servers wait in quarantine for a person, whatever the operator's own configuration file declares counts as
-approved, and may ask of clients what the operator's settings permit it. That is decided here and nowhere else; the
-guard listens on loopback only for as long as it is so.
+Rules kept here:
+1. Whatever is new, or is launched otherwise than before, is quarantined. Nothing that a declaration says changes that;
+   and a name or a launch that was blocked once is blocked again.
+2. What would run must be tellable from the declaration. What is not, is not admitted.
+3. What a file declares is changed in that file. What is no longer in the file is switched off, and stands where it stood.
+4. A change names the revision that it was made from. Where there is a newer one, nothing changes.
+5. Each change is one transaction with its record, which says who made it.
 """
 
-from collections.abc import Iterable
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
 
-from mcpguard.domain.asks import AskKind
+import structlog
+
+from mcpguard.codec.fingerprints import of_launch
+from mcpguard.domain.capabilities import Fingerprint
 from mcpguard.domain.clock import Ids
+from mcpguard.domain.decisions import Actor, Forbidden, Stale, Undecidable
+from mcpguard.domain.errors import GuardError, Unreadable
 from mcpguard.domain.launches import Declared, RemoteLaunch
-from mcpguard.domain.standing import UpstreamStanding
-from mcpguard.domain.upstreams import Transport, Upstream
+from mcpguard.domain.upstreams import Identity, Origin, Transport, Upstream
+from mcpguard.guard import facts
+from mcpguard.guard.known import Known
+from mcpguard.guard.standings import Change, Standings
+from mcpguard.policy import quarantine
+from mcpguard.policy.pinning import identity_changed
+from mcpguard.settings.identity import Unidentifiable, identity
+from mcpguard.settings.members import NotDeclared, as_members, one, patched
+
+MOST_SERVERS = 1000
+log = structlog.get_logger("mcpguard.guard")
 
 
-def admitted(declared: Declared, permitted: Iterable[str], new_id: Ids) -> Upstream:
-    """The upstream that a declaration becomes. What is permitted is said as `server:kind`."""
-    launch = declared.launch
-    transport = launch.transport if isinstance(launch, RemoteLaunch) else Transport.STDIO
-    said = [each.rpartition(":") for each in permitted]
-    may_ask = frozenset(AskKind(kind) for server, _, kind in said if server == declared.name)
-    return Upstream(new_id(), declared.name, transport, UpstreamStanding.APPROVED, declared.enabled, may_ask)
+@dataclass(frozen=True, slots=True)
+class Source:
+    """Where declarations come from."""
+
+    origin: Origin
+    by: Actor
+    requester: str = ""
+
+
+class NameTaken(GuardError):
+    """There is such a server already. Says what to do."""
+
+
+class Admission:
+    """Takes servers in, changes how they are declared, and lets them go."""
+
+    def __init__(self, standings: Standings, key: bytes, new_id: Ids) -> None:
+        self._standings = standings
+        self._registry = standings.registry
+        self._key = key
+        self._new_id = new_id
+
+    async def declare(self, declared: Sequence[Declared], source: Source) -> tuple[str, ...]:
+        """These, and no others, are what the file declares now. Returns a sentence for each that was not taken."""
+        refused: list[str] = []
+        for one_ in declared:
+            known = self._registry.find(one_.name)
+            try:
+                if known is None:
+                    await self._add(one_, source)
+                elif known.upstream.origin is not source.origin:
+                    raise NameTaken(f"{one_.name} came by {known.upstream.origin} and not by the file; rename one of them")
+                else:
+                    await self._redeclare(known, one_, source.by)
+            except (NameTaken, NotDeclared, Undecidable) as error:
+                refused.append(f"{one_.name} is not taken: {error}")
+        names = {one_.name for one_ in declared}
+        for known in self._registry:
+            if known.upstream.origin is source.origin and known.name not in names and known.declared.enabled:
+                gone = replace(known.declared, enabled=False)
+                await self._redeclare(known, gone, source.by, change="withdrawn")
+        return tuple(refused)
+
+    async def add(self, label: str, members: Mapping[str, object], source: Source) -> str:
+        """Its name. Raises NotDeclared, NameTaken or LedgerUnavailable."""
+        declared = one(label, members)
+        if self._registry.find(declared.name) is not None:
+            raise NameTaken(f"there is a server {declared.name} already; patch it, or choose another name")
+        await self._add(declared, source)
+        return declared.name
+
+    async def patch(self, name: str, patch: Mapping[str, object], revision: int, by: Actor) -> None:
+        """Change how it is declared. Raises Unknown, Stale, NotDeclared, Forbidden or LedgerUnavailable."""
+        known = self._editable(name)
+        now = one(known.declared.label, patched(as_members(known.declared), patch))
+        await self._redeclare(known, replace(now, name=name), by, revision=revision)
+
+    async def remove(self, name: str, revision: int, by: Actor) -> None:
+        """Let it go. What was decided about it is not forgotten. Raises Unknown, Stale, Forbidden or LedgerUnavailable."""
+        known = self._editable(name)
+
+        def removed(known: Known) -> Change:
+            _current(known, revision)
+            upstream = replace(quarantine.removed(known.upstream), revision=revision + 1)
+            fact = facts.admitted(upstream, "removed", by, known.upstream.standing)
+            return Change(upstream, known.declared, facts=(fact,))
+
+        await self._standings.remove(known, removed)
+
+    def _editable(self, name: str) -> Known:
+        known = self._registry.get(name)
+        if known.upstream.origin is Origin.FILE:
+            raise Forbidden(f"{name} is declared in the configuration file; edit it there")
+        return known
+
+    async def _add(self, declared: Declared, source: Source) -> None:
+        if len(tuple(self._registry)) >= MOST_SERVERS:
+            raise Undecidable(f"there are {MOST_SERVERS} servers, as many as may be; remove one first")
+        launch = declared.launch
+        new = Upstream(
+            self._new_id(),
+            declared.name,
+            launch.transport if isinstance(launch, RemoteLaunch) else Transport.STDIO,
+            origin=source.origin,
+            requester=source.requester or source.by.id,
+            identity=Identity(self._fingerprint(declared)),
+            revision=1,
+        )
+        upstream = quarantine.admitted(new, self._registry.ever())
+        await self._standings.add(Known(upstream, declared), facts.admitted(upstream, "added", source.by))
+
+    async def _redeclare(
+        self, known: Known, declared: Declared, by: Actor, *, change: str = "changed", revision: int | None = None
+    ) -> None:
+        launch = self._fingerprint(declared)
+        await self._standings.change(known, partial(self._redeclared, declared, launch, by, change, revision))
+
+    def _redeclared(
+        self, declared: Declared, launch: Fingerprint, by: Actor, change: str, revision: int | None, known: Known
+    ) -> Change | None:
+        if revision is not None:
+            _current(known, revision)
+        if declared == known.declared:
+            return None
+        before = known.upstream
+        others = (each for each in self._registry.ever() if each.id != before.id)
+        moved = quarantine.relaunched(before, launch, others)
+        transport = declared.launch.transport
+        upstream = replace(moved.upstream, revision=before.revision + 1, transport=transport)
+        said = [facts.admitted(upstream, change, by, before.standing)]
+        if moved.move is not None:
+            said.append(facts.moved(upstream, moved.move, before))
+        another = upstream.identity != before.identity
+        outcomes = [(pin, identity_changed(pin)) for pin in known.pins.values()] if another else []
+        said += facts.of_moves(upstream, outcomes)
+        return Change(upstream, declared, tuple(now.pin for pin, now in outcomes if now.pin != pin), facts=tuple(said))
+
+    def _fingerprint(self, declared: Declared) -> Fingerprint:
+        try:
+            return of_launch(identity(declared.launch, self._key))
+        except (Unidentifiable, Unreadable) as error:
+            raise NotDeclared((str(error),)) from error
+
+
+def _current(known: Known, revision: int) -> None:
+    if known.upstream.revision != revision:
+        raise Stale((f"{known.name} was changed: it has revision {known.upstream.revision} now, and not {revision}",))

@@ -1,32 +1,84 @@
-"""What becomes of the fleet's news: listings become the catalog.
+"""What becomes of what servers list: it is compared with what a person approved, and only then offered.
 
 Rules kept here:
-1. Whatever a server lists replaces what it listed before, whole.
-2. A server that is away for a moment keeps its place in the catalog: what agents see does not flicker, and calls say
-   that it cannot be reached. One that was removed is gone at once.
+1. Whatever a server lists counts whole, and what it listed before counts no more. Of several listings that wait, only
+   the newest is taken in.
+2. Reading a listing may take long, so it is done aside, one server at a time, and no server gets more than a tenth of
+   that time.
+3. A listing is of the server that was declared when it ran. Is it declared otherwise by now, its listing says nothing.
+4. What cannot be taken in is not in force; it is tried again, and costs nobody but that server.
 """
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from functools import partial
 
 import anyio
 import structlog
+from anyio import CapacityLimiter, to_thread
+from anyio.abc import TaskGroup
 
-from mcpguard.catalog.shelf import shelf
+from mcpguard.codec.fingerprints import of_observed
+from mcpguard.domain.capabilities import Fingerprint
+from mcpguard.domain.clock import Clock, Ids
 from mcpguard.domain.connections import ConnectionState
+from mcpguard.domain.decisions import Actor, Key
+from mcpguard.domain.errors import LedgerUnavailable, Unreadable
+from mcpguard.domain.identity import ObservedIdentity
+from mcpguard.domain.launches import Declared
+from mcpguard.domain.listings import Listing
 from mcpguard.domain.news import Changes, Listed, Removed, Stood
-from mcpguard.guard.publish import Publisher
-from mcpguard.policy.effects import assumed
+from mcpguard.domain.pins import Pin
+from mcpguard.domain.standing import CapabilityMove, CapabilityStanding
+from mcpguard.guard import facts
+from mcpguard.guard.known import Known
+from mcpguard.guard.standings import Change, Standings
+from mcpguard.policy import quarantine
+from mcpguard.policy.pinning import Outcome, identity_changed
+from mcpguard.policy.reconciling import Read, read, reconciled
 
+AGAIN_SECONDS = 1.0
+SHARE = 9
 _TRIED = {ConnectionState.READY, ConnectionState.ERROR, ConnectionState.AUTHENTICATING}
 log = structlog.get_logger("mcpguard.guard")
 
 
-class Intake:
-    """Takes news as it comes; nothing here waits."""
+@dataclass(frozen=True, slots=True)
+class Taken:
+    """What a listing had in it, and what of that was not known before."""
 
-    def __init__(self, publisher: Publisher) -> None:
-        self._publisher = publisher
+    capabilities: int
+    new: int = 0
+    changed: int = 0
+    returned: int = 0
+    gone: int = 0
+    left_out: Mapping[str, int] = field(default_factory=dict)
+
+
+class Intake:
+    """Takes news as they come. `run` has to run for listings to be taken in."""
+
+    def __init__(self, standings: Standings, clock: Clock, new_id: Ids, most: int) -> None:
+        self._standings = standings
+        self._registry = standings.registry
+        self._clock = clock
+        self._new_id = new_id
+        self._most = most
+        self._limiter = CapacityLimiter(1)
+        self._newest: dict[str, Listed] = {}
+        self._busy: set[str] = set()
+        self._tasks: TaskGroup | None = None
         self._untried: set[str] = set()
         self._settled = anyio.Event()
         self._settled.set()
+
+    async def run(self) -> None:
+        """Until cancelled."""
+        async with anyio.create_task_group() as self._tasks:
+            for server in tuple(self._newest):
+                self._work(server)
+            await anyio.sleep_forever()
 
     def expect(self, servers: set[str]) -> None:
         """These are about to connect for the first time."""
@@ -35,24 +87,138 @@ class Intake:
             self._settled = anyio.Event()
 
     async def settled(self) -> None:
-        """Until every expected server has connected or has failed to, once."""
+        """Until every expected server was taken in, or has failed to connect, once."""
         await self._settled.wait()
 
     def take(self, news: Changes) -> None:
+        """What the fleet has to tell. Nothing here waits."""
         match news:
-            case Listed(server, listing):
-                made = shelf(server, listing, assumed)
-                for what in made.odd:
-                    log.warning("catalog.left_out", server=server, what=what)
-                self._publisher.publish(self._publisher.catalog.with_shelf(made))
+            case Listed(server):
+                self._newest[server] = news
+                self._work(server)
             case Removed(server):
-                self._publisher.publish(self._publisher.catalog.without(server))
                 self._tried(server)
             case Stood(server, condition):
-                if condition.state in _TRIED:
+                if condition.state in _TRIED and server not in self._newest and server not in self._busy:
                     self._tried(server)
+                if (known := self._registry.find(server)) is not None:
+                    known.announce()
+
+    async def take_in(
+        self, known: Known, declared: Declared, listing: Listing, by: Actor | None = None, *, runs: bool = True
+    ) -> Taken:
+        """Compare a listing with what is known. `runs`: it is that of the connection which calls use.
+
+        Raises Unreadable for a server of which no identity can be told, and LedgerUnavailable.
+        """
+        observed = of_observed(ObservedIdentity(listing.server, listing.capabilities))
+        said = await to_thread.run_sync(read, listing, limiter=self._limiter, abandon_on_cancel=True)
+        taken = Taken(0)
+
+        def compared(known: Known) -> Change | None:
+            nonlocal taken
+            if known.declared.launch != declared.launch or known.upstream.removed:
+                return None
+            change, taken = self._compared(known, observed, said, by)
+            return replace(change, listing=listing if runs else None)
+
+        await self._standings.change(known, compared)
+        return taken
+
+    def _work(self, server: str) -> None:
+        if self._tasks is not None and server not in self._busy:
+            self._busy.add(server)
+            self._tasks.start_soon(self._serve, server, name=f"intake of {server}")
+
+    async def _serve(self, server: str) -> None:
+        try:
+            while (listed := self._newest.pop(server, None)) is not None:
+                began = self._clock.monotonic()
+                pause = 0.0
+                known = self._registry.find(server)
+                if known is not None and not await self._taken(known, listed):
+                    self._newest.setdefault(server, listed)
+                    pause = AGAIN_SECONDS
+                else:
+                    self._tried(server)
+                pause = max(pause, SHARE * (self._clock.monotonic() - began))
+                if server in self._newest:
+                    await self._clock.sleep(pause)
+        finally:
+            self._busy.discard(server)
+
+    async def _taken(self, known: Known, listed: Listed) -> bool:
+        """Whether there is nothing more to do about this listing."""
+        try:
+            await self.take_in(known, listed.declared, listed.listing)
+        except LedgerUnavailable:
+            return False
+        except Unreadable as error:
+            log.warning("intake.unreadable", server=known.name, why=str(error))
+        except Exception:
+            log.exception("intake.failed", server=known.name)
+        return True
+
+    def _compared(
+        self, known: Known, observed: Fingerprint, said: Read, by: Actor | None
+    ) -> tuple[Change, Taken]:
+        before, pins = known.upstream, dict(known.pins)
+        moved = quarantine.observed(before, observed)
+        recorded: list[facts.Fact] = []
+        if moved.move is not None:
+            recorded.append(facts.moved(moved.upstream, moved.move, before))
+            outcomes = {key: identity_changed(pin) for key, pin in pins.items()}
+            recorded += facts.of_moves(moved.upstream, ((pins[key], outcome) for key, outcome in outcomes.items()))
+            pins = {key: outcome.pin for key, outcome in outcomes.items()}
+        done = reconciled(before.id, pins.values(), said, self._new_id)
+        forgotten = self._surplus(pins, done.outcomes)
+        after = {(outcome.pin.kind, outcome.pin.name): outcome for outcome in done.outcomes}
+        changed = {key: outcome.pin for key, outcome in after.items() if key not in forgotten}
+        changed |= {key: pin for key, pin in pins.items() if pin != known.pins[key] and key not in after}
+        recorded += facts.of_moves(moved.upstream, ((pins[key], now) for key, now in after.items() if key in pins))
+        taken = _counted(known.pins, after, said)
+        counts = {"new": taken.new, "changed": taken.changed, "returned": taken.returned, "gone": taken.gone}
+        if any(counts.values()) or by is not None:
+            said_of = {"capabilities": taken.capabilities, "left_out": sum(said.odd.values())}
+            recorded.append(facts.listed(moved.upstream, by, **counts, **said_of))
+        news = {pin.id for key, pin in changed.items() if key not in pins or pins[key].listed != pin.listed}
+        change = Change(
+            moved.upstream,
+            known.declared,
+            tuple(changed.values()),
+            frozenset(forgotten),
+            tuple(recorded),
+            tuple(seen for seen in done.seen if seen.pin in news),
+            tuple((pin.id, pin.listed) for pin in pins.values() if pin.listed is not None and pin.id in news),
+        )
+        return change, taken
+
+    def _surplus(self, pins: Mapping[Key, Pin], outcomes: tuple[Outcome, ...]) -> set[Key]:
+        """What is gone, and was never decided about, is forgotten where there is too much of it."""
+        after = {**pins, **{(outcome.pin.kind, outcome.pin.name): outcome.pin for outcome in outcomes}}
+        if len(after) <= self._most:
+            return set()
+        undecided = (
+            key
+            for key, pin in after.items()
+            if key in pins and not pin.present and pin.standing is CapabilityStanding.PENDING and pin.rejected is None
+        )
+        return set(undecided)
 
     def _tried(self, server: str) -> None:
         self._untried.discard(server)
         if not self._untried:
             self._settled.set()
+
+
+def _counted(before: Mapping[Key, Pin], after: Mapping[Key, Outcome], said: Read) -> Taken:
+    counts: Counter[str] = Counter()
+    for key, outcome in after.items():
+        old = before.get(key)
+        counts["new"] += old is None
+        counts["gone"] += old is not None and old.present and not outcome.pin.present
+        counts["returned"] += outcome.move is CapabilityMove.RETURNED
+        counts["changed"] += old is not None and outcome.pin.listed != old.listed
+    return Taken(
+        len(said.found), counts["new"], counts["changed"], counts["returned"], counts["gone"], dict(said.odd)
+    )

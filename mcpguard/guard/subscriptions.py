@@ -3,21 +3,26 @@
 Rules kept here:
 1. A subscription hears nothing before the call that asked for it was allowed, and nothing after it was closed.
 2. Whoever has a subscription closes it, however it came to its end. Then the server is told, if it was the last one.
-3. When a server is declared otherwise, its subscriptions end: what comes under its name is another server.
+3. When what a subscription is about may not be read any more, it ends: who subscribed has to ask again.
 """
 
 from collections.abc import Callable
 
 from mcpguard.codec.uris import is_below
+from mcpguard.domain.decisions import Key
 
 
 class Subscription:
-    """One resource of one server that `owner` wants to hear of. Both functions are called at once and cannot wait."""
+    """One resource of one server that `owner` wants to hear of. Both functions are called at once and cannot wait.
+
+    `under`: the capability that allows it, which may be a template.
+    """
 
     def __init__(
         self,
         server: str,
         uri: str,
+        under: Key,
         owner: object,
         on_update: Callable[[str], None],
         on_end: Callable[[], None],
@@ -25,6 +30,7 @@ class Subscription:
     ) -> None:
         self.server = server
         self.uri = uri
+        self.under = under
         self.owner = owner
         self.on_update = on_update
         self.on_end = on_end
@@ -44,10 +50,16 @@ class Subscriptions:
         self._of: dict[str, dict[str, dict[Subscription, None]]] = {}
 
     def open(
-        self, server: str, uri: str, owner: object, on_update: Callable[[str], None], on_end: Callable[[], None]
+        self,
+        server: str,
+        uri: str,
+        under: Key,
+        owner: object,
+        on_update: Callable[[str], None],
+        on_end: Callable[[], None],
     ) -> Subscription:
         """One that is about to be asked for; whoever asks sets `agreed`, and closes it in the end."""
-        subscription = Subscription(server, uri, owner, on_update, on_end, self._close)
+        subscription = Subscription(server, uri, under, owner, on_update, on_end, self._close)
         self._of.setdefault(server, {}).setdefault(uri, {})[subscription] = None
         return subscription
 
@@ -67,12 +79,13 @@ class Subscriptions:
                 told.add(id(each.owner))
                 each.on_update(uri)
 
-    def withdraw(self, server: str) -> None:
-        """There is no such server any more."""
-        for every in self._of.pop(server, {}).values():
-            for subscription in every:
-                subscription.agreed = False
-                subscription.on_end()
+    def withdraw(self, server: str, lost: Callable[[Key], bool]) -> None:
+        """What these capabilities allowed is not allowed any more."""
+        every = [each for of in self._of.get(server, {}).values() for each in of if lost(each.under)]
+        for subscription in every:
+            subscription.agreed = False
+            subscription.on_end()
+            subscription.close()
 
     def _close(self, subscription: Subscription) -> None:
         subscription.agreed = False

@@ -22,7 +22,7 @@ from mcpguard.codec.canonical import canonical
 from mcpguard.domain.bodies import Body
 from mcpguard.domain.capabilities import Effect
 from mcpguard.domain.clock import Clock
-from mcpguard.domain.errors import LedgerUnavailable, StoreUnavailable
+from mcpguard.domain.errors import LedgerUnavailable, Overtaken, StoreUnavailable
 from mcpguard.domain.outcomes import Executed, Outcome
 from mcpguard.domain.reasons import Reason
 from mcpguard.domain.records import Opening, RecordKind
@@ -40,6 +40,10 @@ from mcpguard.text.visible import visible
 
 T = TypeVar("T")
 Work = Callable[[Entry], Awaitable[Outcome]]
+Append = Callable[[RecordKind, Fields], int]
+"""Adds a record to a transaction; its number. Raises Unrecordable."""
+Still = Callable[[Connection], bool]
+"""Whether what a verdict rests on is what the store has."""
 log = structlog.get_logger("mcpguard.ledger")
 
 
@@ -99,7 +103,7 @@ class Ledger:
         if self.outage or self._owed:
             await self._resume()
 
-        def job() -> None:
+        def job(_: Connection) -> None:
             self.chain.append(RecordKind.STOPPED, {"why": why})
             self.chain.checkpoint(Why.STOP)
 
@@ -111,10 +115,11 @@ class Ledger:
             self._quiet = anyio.Event()
             await self._quiet.wait()
 
-    async def record(self, opening: Opening, work: Work) -> Outcome:
+    async def record(self, opening: Opening, work: Work, still: Still = lambda _: True) -> Outcome:
         """Record a call around its work. What the work does not say, or cannot know, the entry does (see `entries`).
 
-        The work runs only if the stored verdict does not deny the call. The outcome returned is the one to tell.
+        The work runs only if the stored verdict does not deny the call. The outcome returned is the one to tell. `still`
+        is asked in the transaction that would store the verdict; raises Overtaken, with nothing recorded, if it is not.
         """
         began = self._clock.monotonic()
         try:
@@ -122,7 +127,7 @@ class Ledger:
                 case Deny(reason):
                     return await self._refuse(opening, Outcome.refused(reason))
                 case Allow() | Hold():
-                    await self._open(opening)
+                    await self._open(opening, still)
                 case _:
                     assert_never(opening.verdict)
         except LedgerUnavailable:
@@ -144,7 +149,22 @@ class Ledger:
     async def note(self, kind: RecordKind, fields: Fields, body: Body | None = None) -> None:
         """Record a fact that neither opens nor closes a call. Raises LedgerUnavailable."""
         checked = _checked(fields)
-        await self._store(lambda: self.chain.append(kind, checked, body), Durability.COMMITTED)
+        await self._store(lambda _: self.chain.append(kind, checked, body), Durability.COMMITTED)
+
+    async def together(self, work: Callable[[Connection, Append], T]) -> T:
+        """Do `work` in one transaction with the records that it appends. Raises LedgerUnavailable, and what `work` raises."""
+        if self.outage is not None:
+            self.outage.refused += 1
+            raise LedgerUnavailable(self.outage.why)
+
+        def append(kind: RecordKind, fields: Fields) -> int:
+            return self.chain.append(kind, _checked(fields))
+
+        try:
+            return await self._writer.submit(lambda connection: work(connection, append), Durability.SYNCED)
+        except StoreUnavailable as error:
+            self._went_down(str(error)).refused += 1
+            raise LedgerUnavailable(str(error)) from error
 
     async def upkeep(self) -> None:
         """Sign by time, and while the ledger cannot write, keep trying. Runs until it is cancelled."""
@@ -159,29 +179,37 @@ class Ledger:
 
     async def _sign_by_time(self) -> None:
         try:
-            await self._store(partial(self.chain.checkpoint, Why.TIME), Durability.COMMITTED)
+            await self._store(lambda _: self.chain.checkpoint(Why.TIME), Durability.COMMITTED)
         except LedgerUnavailable:
             return  # noted as an outage already; the next record that can be written brings the next checkpoint
 
-    async def _open(self, opening: Opening) -> None:
+    async def _open(self, opening: Opening, still: Still) -> None:
         fields = _checked(opening_fields(opening))
         self._live.add(opening.entry)  # before it is queued: whoever finds it open on disk must know that it is ours
         queued = self.outage is None
+
+        def job(connection: Connection) -> bool:
+            holds = still(connection)
+            if holds:
+                self.chain.append(RecordKind.OPENED, fields, opening.arguments)
+            return holds
+
         try:
-            await self._store(
-                lambda: self.chain.append(RecordKind.OPENED, fields, opening.arguments),
-                _durability(opening.verdict, opening.effect),
-            )
+            opened = await self._store(job, _durability(opening.verdict, opening.effect))
         except LedgerUnavailable:
             self._live.discard(opening.entry)
             if queued:  # it may have been stored all the same
                 self._disowned.add(opening.entry)
             raise
+        if not opened:
+            self._live.discard(opening.entry)
+            self._quiet.set()
+            raise Overtaken
 
     async def _refuse(self, opening: Opening, outcome: Outcome) -> Outcome:
         fields = _checked(opening_fields(opening))
 
-        def job() -> None:
+        def job(_: Connection) -> None:
             self.chain.append(RecordKind.OPENED, fields, opening.arguments)
             self._append_closing(opening.entry, outcome, 0)
 
@@ -190,12 +218,12 @@ class Ledger:
 
     async def _release(self, effect: Effect | None, entry: str, verdict: Verdict) -> None:
         fields = {"entry": entry, **verdict_fields(verdict)}
-        await self._store(lambda: self.chain.append(RecordKind.RELEASED, fields), _durability(verdict, effect))
+        await self._store(lambda _: self.chain.append(RecordKind.RELEASED, fields), _durability(verdict, effect))
 
     async def _close(self, entry: str, outcome: Outcome, began: float) -> Outcome:
         took_us = round((self._clock.monotonic() - began) * 1_000_000)
         try:
-            await self._store(lambda: self._append_closing(entry, outcome, took_us), Durability.COMMITTED)
+            await self._store(lambda _: self._append_closing(entry, outcome, took_us), Durability.COMMITTED)
         except LedgerUnavailable:
             self._owed[entry] = _Owed(outcome, took_us)
             self._quiet.set()
@@ -208,12 +236,12 @@ class Ledger:
     def _append_closing(self, entry: str, outcome: Outcome, took_us: int | None, *, late: bool = False) -> None:
         self.chain.append(RecordKind.CLOSED, closing_fields(entry, outcome, took_us, late=late), outcome.reply)
 
-    async def _store(self, job: Callable[[], T], durability: Durability) -> T:
+    async def _store(self, job: Callable[[Connection], T], durability: Durability) -> T:
         if self.outage is not None:
             self.outage.refused += 1
             raise LedgerUnavailable(self.outage.why)
         try:
-            return await self._writer.submit(lambda _: job(), durability, bare=True)
+            return await self._writer.submit(job, durability, bare=True)
         except StoreUnavailable as error:
             self._went_down(str(error)).refused += 1
             raise LedgerUnavailable(str(error)) from error

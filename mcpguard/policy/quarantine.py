@@ -32,19 +32,20 @@ class Moved:
 
 def admitted(new: Upstream, known: Iterable[Upstream]) -> Upstream:
     """Something new, as it comes to stand. `known` are all that there are and were, with their tombstones."""
-    blocked = any(
-        each.standing is UpstreamStanding.BLOCKED and (each.name == new.name or _same_launch(each, new))
-        for each in known
-    )
+    blocked = any(_is_blocked(each) and (each.name == new.name or _same_launch(each, new)) for each in known)
     standing = UpstreamStanding.BLOCKED if blocked else UpstreamStanding.QUARANTINED
-    return replace(new, standing=standing, approved=None, generation=0, removed=False)
+    return replace(_unapproved(new), standing=standing, generation=0, removed=False)
 
 
-def relaunched(upstream: Upstream, launch: Fingerprint) -> Moved:
-    """It is declared with this launch. Another one was observed by nobody yet."""
+def relaunched(upstream: Upstream, launch: Fingerprint, known: Iterable[Upstream] = ()) -> Moved:
+    """It is declared with this launch. Another one was observed by nobody yet; one that was blocked before is blocked."""
     if upstream.identity is not None and upstream.identity.launch == launch:
         return Moved(upstream)
-    return _changed(replace(upstream, identity=Identity(launch)))
+    now = _changed(replace(upstream, identity=Identity(launch)))
+    if not any(_is_blocked(each) and _same_launch(each, now.upstream) for each in known):
+        return now
+    blocked = replace(_unapproved(now.upstream), standing=UpstreamStanding.BLOCKED)
+    return Moved(replace(blocked, generation=upstream.generation + 1), now.move)
 
 
 def observed(upstream: Upstream, seen: Fingerprint) -> Moved:
@@ -67,12 +68,12 @@ def approve(upstream: Upstream, seen: Identity) -> Moved:
 
 def quarantine(upstream: Upstream) -> Moved:
     """A person takes the approval, or the block, back. Raises IllegalMove."""
-    return _move(replace(upstream, approved=None), UpstreamMove.QUARANTINE)
+    return _move(_unapproved(upstream), UpstreamMove.QUARANTINE)
 
 
 def block(upstream: Upstream) -> Moved:
     """A person blocks it, whoever it is. Raises IllegalMove."""
-    return _move(replace(upstream, approved=None), UpstreamMove.BLOCK)
+    return _move(_unapproved(upstream), UpstreamMove.BLOCK)
 
 
 def removed(upstream: Upstream) -> Upstream:
@@ -82,13 +83,22 @@ def removed(upstream: Upstream) -> Upstream:
 
 def _changed(upstream: Upstream) -> Moved:
     if upstream.standing is UpstreamStanding.APPROVED and upstream.identity != upstream.approved:
-        return _move(replace(upstream, approved=None), UpstreamMove.IDENTITY_CHANGED)
+        return _move(_unapproved(upstream), UpstreamMove.IDENTITY_CHANGED)
     return Moved(upstream)
 
 
 def _move(upstream: Upstream, move: UpstreamMove) -> Moved:
     standing = moved(UPSTREAM_MOVES, upstream.standing, move)
     return Moved(replace(upstream, standing=standing, generation=upstream.generation + 1), move)
+
+
+def _unapproved(upstream: Upstream) -> Upstream:
+    """What a person allowed it goes with the approval."""
+    return replace(upstream, approved=None, may_ask=frozenset(), prefixes=())
+
+
+def _is_blocked(upstream: Upstream) -> bool:
+    return upstream.standing is UpstreamStanding.BLOCKED
 
 
 def _same_launch(one: Upstream, other: Upstream) -> bool:

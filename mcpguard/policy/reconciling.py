@@ -9,21 +9,21 @@ Rules kept here:
 """
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from types import MappingProxyType
 
 from mcpguard.codec.exact import exact
 from mcpguard.codec.fingerprints import of_definition
 from mcpguard.domain.capabilities import CapabilityKind, Fingerprint
 from mcpguard.domain.clock import Ids
+from mcpguard.domain.decisions import Key
 from mcpguard.domain.errors import Unreadable
-from mcpguard.domain.listings import KEYS, Listing
+from mcpguard.domain.listings import INSTRUCTIONS, KEYS, Listing
 from mcpguard.domain.pins import Pin
 from mcpguard.policy.pinning import Outcome, gone, listed
 
-INSTRUCTIONS = "instructions"
 LONGEST_NAME = 8192
-Key = tuple[CapabilityKind, str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,17 +36,23 @@ class Seen:
 
 
 @dataclass(frozen=True, slots=True)
+class Read:
+    """Each capability that was listed, with its fingerprint and exact form; and what was left out, and how often."""
+
+    found: Mapping[Key, tuple[Fingerprint | None, bytes]]
+    odd: Mapping[str, int] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
 class Reconciled:
     """What is known after a listing. `outcomes` are those that are new or different than before, in any respect."""
 
     outcomes: tuple[Outcome, ...]
     seen: tuple[Seen, ...]
-    odd: Counter[str] = field(default_factory=Counter)
 
 
-def reconciled(upstream: str, pins: Sequence[Pin], listing: Listing, new_id: Ids) -> Reconciled:
-    """What becomes of the pins of an upstream that listed this. It may take long, and waits for nothing."""
-    known = {(pin.kind, pin.name): pin for pin in pins}
+def read(listing: Listing) -> Read:
+    """What a listing says. Where a server lists much it takes long, and waits for nothing."""
     odd: Counter[str] = Counter()
     found: dict[Key, tuple[Fingerprint | None, bytes]] = {}
     for kind, name, definition in _named(listing, odd):
@@ -55,16 +61,22 @@ def reconciled(upstream: str, pins: Sequence[Pin], listing: Listing, new_id: Ids
         found[kind, name] = now if before[0] == now[0] else (None, b"")
         if before[0] != now[0]:
             odd[f"a {kind} that is listed twice, differently"] += 1
+    return Read(MappingProxyType(found), odd)
+
+
+def reconciled(upstream: str, pins: Iterable[Pin], said: Read, new_id: Ids) -> Reconciled:
+    """What becomes of the pins of an upstream whose listing said this."""
+    known = {(pin.kind, pin.name): pin for pin in pins}
     outcomes, seen = [], []
-    for (kind, name), (fingerprint, definition) in found.items():
+    for (kind, name), (fingerprint, definition) in said.found.items():
         pin = known.get((kind, name))
         outcome = listed(pin, fingerprint) if pin else Outcome(Pin(new_id(), upstream, kind, name, fingerprint))
         if outcome.pin != pin:
             outcomes.append(outcome)
         if fingerprint is not None:
             seen.append(Seen(outcome.pin.id, fingerprint, definition))
-    missing = [gone(pin) for key, pin in known.items() if key not in found and pin.present]
-    return Reconciled((*outcomes, *missing), tuple(seen), odd)
+    missing = [gone(pin) for key, pin in known.items() if key not in said.found and pin.present]
+    return Reconciled((*outcomes, *missing), tuple(seen))
 
 
 def _named(listing: Listing, odd: Counter[str]) -> Iterator[tuple[CapabilityKind, str, object]]:

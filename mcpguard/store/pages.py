@@ -1,10 +1,11 @@
-"""Long walks over a table whose key is (chain, seq)."""
+"""Long walks over a table whose key is (chain, seq), and long lists of values."""
 
-from collections.abc import Iterator
-from typing import Any
+from collections.abc import Iterator, Sequence
+from typing import Any, TypeVar
 
 from sqlalchemy import Connection, Row, Select, Table
 
+T = TypeVar("T")
 _FIRST = -(2**62)  # an intruder may have numbered below 1
 
 
@@ -24,3 +25,9 @@ def paged(
         if len(rows) < page:
             return
         after = rows[-1].seq
+
+
+def batched(values: Sequence[T], most: int = 500) -> Iterator[Sequence[T]]:
+    """The values, some at a time: an old SQLite takes 999 in one statement."""
+    for begin in range(0, len(values), most):
+        yield values[begin : begin + most]

@@ -1,12 +1,14 @@
 """Pins ⇄ rows."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from sqlalchemy import Connection, RowMapping, delete, insert, select
 
 from mcpguard.domain.capabilities import CapabilityKind, Effect, Fingerprint
 from mcpguard.domain.pins import Pin
 from mcpguard.domain.standing import CapabilityStanding
+from mcpguard.store import versions
+from mcpguard.store.pages import batched
 from mcpguard.store.tables import capabilities
 
 
@@ -20,9 +22,20 @@ def of(connection: Connection, upstream: str) -> list[Pin]:
 def put(connection: Connection, pins: Iterable[Pin]) -> None:
     """Keep them as they are now, in the place of what was kept under their ids."""
     rows = [_row(pin) for pin in pins]
+    _delete(connection, [str(row["id"]) for row in rows])
     if rows:
-        connection.execute(delete(capabilities).where(capabilities.c.id.in_([row["id"] for row in rows])))
         connection.execute(insert(capabilities), rows)
+
+
+def forget(connection: Connection, pins: Sequence[str]) -> None:
+    """There were no such capabilities, and no definitions of them."""
+    _delete(connection, pins)
+    versions.forget(connection, pins)
+
+
+def _delete(connection: Connection, ids: Sequence[str]) -> None:
+    for some in batched(ids):
+        connection.execute(delete(capabilities).where(capabilities.c.id.in_(some)))
 
 
 def _row(pin: Pin) -> dict[str, object]:

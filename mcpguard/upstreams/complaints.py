@@ -3,6 +3,8 @@
 Nothing that a server wrote is repeated: it may hold what it was given in confidence.
 """
 
+from collections.abc import Iterator
+
 from mcpguard.upstreams.conversation import INTERNAL_ERROR, ServerError
 
 
@@ -22,3 +24,12 @@ def sentence(error: BaseException) -> str:
         if number is not None:
             return f"the server answered with HTTP status {number}"
     return str(error)
+
+
+def leaves(error: BaseException) -> Iterator[BaseException]:
+    """What went wrong, in the order in which it did; what followed from the first says less."""
+    if isinstance(error, BaseExceptionGroup):
+        for each in error.exceptions:
+            yield from leaves(each)
+    else:
+        yield error

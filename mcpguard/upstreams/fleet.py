@@ -16,11 +16,13 @@ from mcpguard.domain.connections import Condition
 from mcpguard.domain.counterpart import Counterpart
 from mcpguard.domain.errors import GuardError
 from mcpguard.domain.launches import Declared
+from mcpguard.domain.listings import Listing
 from mcpguard.domain.news import Removed
 from mcpguard.domain.records import Permit
 from mcpguard.upstreams.inflight import Overdue
 from mcpguard.upstreams.supervisor import Supervisor
 from mcpguard.upstreams.surroundings import Surroundings
+from mcpguard.upstreams.visit import visited
 
 
 class Unreachable(GuardError):
@@ -108,11 +110,28 @@ class Fleet:
             supervisor.restart()
         return supervisor is not None
 
+    def in_force(self, name: str) -> Listing | None:
+        """What this server listed on the connection that its calls use, if nothing can have changed since."""
+        supervisor = self._supervisors.get(name)
+        return supervisor.in_force() if supervisor else None
+
+    def confirm(self, name: str) -> bool:
+        """Have it listed again, for somebody who waits. Whether it is connected at all."""
+        supervisor = self._supervisors.get(name)
+        if supervisor is None or supervisor.connection is None:
+            return False
+        supervisor.confirm()
+        return True
+
     def roots_changed(self, name: str) -> None:
         """Somebody who uses this server has other roots now."""
         supervisor = self._supervisors.get(name)
         if supervisor is not None:
             supervisor.roots_changed()
+
+    async def visit(self, declared: Declared) -> Listing:
+        """Look at a server once, whether it is wanted or not. Raises Lost, which says what went wrong."""
+        return await visited(declared, self._around)
 
     def conditions(self) -> dict[str, Condition]:
         return {name: supervisor.condition for name, supervisor in sorted(self._supervisors.items())}

@@ -6,7 +6,7 @@ Rules kept here:
 """
 
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from mcpguard.codec.messages import dumps
@@ -35,7 +35,7 @@ class ListingBounds:
 async def listing(ask: Ask, greeting: Greeting, bounds: ListingBounds) -> Listing:
     """Everything the server offers. Raises ListingRefused, ServerError, or TransportEnded."""
     has, lists = greeting.capabilities, _Lists(ask, bounds)
-    return Listing(
+    found = Listing(
         tools=await lists.drained("tools/list", "tools") if "tools" in has else (),
         resources=await lists.drained("resources/list", "resources") if "resources" in has else (),
         templates=await lists.drained("resources/templates/list", "resourceTemplates") if "resources" in has else (),
@@ -44,6 +44,7 @@ async def listing(ask: Ask, greeting: Greeting, bounds: ListingBounds) -> Listin
         server=greeting.server,
         instructions=greeting.instructions,
     )
+    return replace(found, ttl=lists.ttl)
 
 
 class _Lists:
@@ -53,6 +54,8 @@ class _Lists:
         self._ask = ask
         self._bounds = bounds
         self._bytes = 0
+        self.ttl: float | None = None
+        """The shortest that any page has said, in seconds."""
 
     async def drained(self, method: str, key: str) -> tuple[Definition, ...]:
         """One list to its end."""
@@ -61,6 +64,7 @@ class _Lists:
         params: dict[str, Any] = {}
         for _ in range(self._bounds.pages):
             page = await self._page(method, key, params)
+            self._heed(page.get("ttlMs"))
             found += self._entries(method, key, page)
             if len(found) > self._bounds.entries:
                 raise ListingRefused(f"{method} gives more than {self._bounds.entries} entries")
@@ -80,6 +84,11 @@ class _Lists:
             if error.error.get("code") == METHOD_NOT_FOUND and not params:
                 return {key: []}
             raise
+
+    def _heed(self, ttl: object) -> None:
+        if isinstance(ttl, int | float) and not isinstance(ttl, bool):
+            said = max(ttl / 1000, 0.0)
+            self.ttl = said if self.ttl is None else min(said, self.ttl)
 
     def _entries(self, method: str, key: str, page: dict[str, Any]) -> list[dict[str, Any]]:
         entries = page.get(key)

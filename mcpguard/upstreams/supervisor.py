@@ -21,14 +21,15 @@ from mcpguard.domain.asks import AskKind
 from mcpguard.domain.connections import Condition, ConnectionState
 from mcpguard.domain.errors import GuardError
 from mcpguard.domain.launches import Declared, Era
+from mcpguard.domain.listings import Listing
 from mcpguard.domain.news import Stood, Updated
 from mcpguard.domain.upstreams import Transport
 from mcpguard.text.visible import visible
-from mcpguard.upstreams.complaints import sentence, status
+from mcpguard.upstreams.complaints import leaves, sentence, status
 from mcpguard.upstreams.connection import Connection
 from mcpguard.upstreams.conversation import Conversation, ServerError
 from mcpguard.upstreams.negotiation import Shied, Us, negotiate
-from mcpguard.upstreams.surroundings import Lost, Surroundings
+from mcpguard.upstreams.surroundings import Lost, Surroundings, converse
 from mcpguard.upstreams.switchboard import Switchboard
 from mcpguard.upstreams.turns import Turns
 from mcpguard.upstreams.upkeep import RELIST_SECONDS, UNAUTHORIZED, Upkeep
@@ -65,7 +66,7 @@ class Supervisor:
         self._retired = False
         self._shy = False
         self._restart = anyio.Event()
-        self._upkeep = Upkeep(declared.name, around, self.turns, self._complain)
+        self._upkeep = Upkeep(declared, around, self.turns, self._complain)
 
     @property
     def connection(self) -> Connection | None:
@@ -75,6 +76,14 @@ class Supervisor:
     def restart(self) -> None:
         """Connect anew. While it waits for its next attempt it goes on waiting."""
         self._restart.set()
+
+    def in_force(self) -> Listing | None:
+        """What the connection that calls may use has listed, if nothing can have changed since."""
+        return None if self.connection is None else self._upkeep.in_force()
+
+    def confirm(self) -> None:
+        """Somebody waits for what the server lists now."""
+        self._upkeep.confirm()
 
     def roots_changed(self) -> None:
         """Somebody who uses this server has other roots now."""
@@ -104,11 +113,11 @@ class Supervisor:
             with anyio.CancelScope(deadline=anyio.current_time() + seconds) as connecting:
                 await self._connected(connecting)
         except* GuardError as group:
-            ended, *rest = _leaves(group)
+            ended, *rest = leaves(group)
             shied = any(isinstance(each, Shied) for each in (ended, *rest))
         except* Exception as group:
             log.exception("upstream.failed", server=self.declared.name)
-            ended = Lost(f"mcpguard failed at this server ({type(next(_leaves(group))).__name__}); its log says how")
+            ended = Lost(f"mcpguard failed at this server ({type(next(leaves(group))).__name__}); its log says how")
         if connecting.cancelled_caught:
             ended = Lost(f"it was not ready within {seconds:g} seconds")
         if connecting.deadline < math.inf:  # it never came to be ready
@@ -131,7 +140,7 @@ class Supervisor:
             self._around.reach(self.declared, switchboard) as conversation,
             anyio.create_task_group() as tasks,
         ):
-            tasks.start_soon(_converse, conversation, name=f"conversation with {name}")
+            tasks.start_soon(converse, conversation, name=f"conversation with {name}")
             connection = await self._agreed(conversation, switchboard, may_ask)
             if connection.tells:  # asked for before the first listing, so that nothing changes unheard after it
                 tasks.start_soon(self._upkeep.listen, connection, name=f"news of {name}")
@@ -143,6 +152,7 @@ class Supervisor:
             self._use(connection)
             tasks.start_soon(self._upkeep.check, connection, name=f"health of {name}")
             tasks.start_soon(self._upkeep.keep_listed, connection, name=f"listing of {name}")
+            tasks.start_soon(self._upkeep.sweep, name=f"sweeps of {name}")
             tasks.start_soon(self._upkeep.tell_of_roots, connection, name=f"roots for {name}")
             tasks.start_soon(self._upkeep.clear_doubt, connection, name=f"doubt about {name}")
             try:
@@ -195,21 +205,6 @@ class Supervisor:
         self.condition = condition
         self._around.tell(Stood(self.declared.name, condition))
         log.info("upstream", server=self.declared.name, state=condition.state.value, why=condition.error or None)
-
-
-async def _converse(conversation: Conversation) -> None:
-    await conversation.run()
-    await conversation.request("ping")  # nobody is there any more: this raises, and says why
-    raise Lost("the server ended the connection")
-
-
-def _leaves(error: BaseException) -> Iterator[BaseException]:
-    """What went wrong, in the order in which it did; what followed from the first says less."""
-    if isinstance(error, BaseExceptionGroup):
-        for each in error.exceptions:
-            yield from _leaves(each)
-    else:
-        yield error
 
 
 def _fit(error: str) -> str:

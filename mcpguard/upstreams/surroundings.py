@@ -10,7 +10,7 @@ from mcpguard.domain.clock import Clock
 from mcpguard.domain.errors import GuardError
 from mcpguard.domain.launches import Declared
 from mcpguard.domain.news import News
-from mcpguard.settings.model import Upstreams
+from mcpguard.settings.model import Definitions, Upstreams
 from mcpguard.upstreams.backoff import Backoff, Jitter
 from mcpguard.upstreams.conversation import Conversation
 from mcpguard.upstreams.switchboard import Switchboard
@@ -27,6 +27,7 @@ class Surroundings:
     """What every supervisor works with. `us` is what we call ourselves; `may_ask` says what a server may ask for."""
 
     settings: Upstreams
+    definitions: Definitions
     clock: Clock
     jitter: Jitter
     reach: Reach
@@ -37,3 +38,10 @@ class Surroundings:
     def growing(self, first: float) -> Backoff:
         """Pauses that get longer, and never too long."""
         return Backoff(first, self.settings.retry_most_seconds, self.jitter)
+
+
+async def converse(conversation: Conversation) -> None:
+    """Read what the server says, until it ends the connection. Raises what shows why it did."""
+    await conversation.run()
+    await conversation.request("ping")  # nobody is there any more: this raises, and says why
+    raise Lost("the server ended the connection")

@@ -4,7 +4,8 @@ from typing import Any
 
 import pytest
 
-from mcpguard.catalog.shelf import LONGEST_URI, Shelf, shelf
+from mcpguard.catalog.shelf import Shelf, shelf
+from mcpguard.codec.uris import LONGEST_URI
 from mcpguard.codec.uris import wrapped
 from mcpguard.domain.capabilities import CapabilityKind, Effect
 from mcpguard.domain.listings import Listing

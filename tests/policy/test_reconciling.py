@@ -26,7 +26,7 @@ DEFINITIONS = st.dictionaries(st.sampled_from(["description", "annotations", "_m
 def after(pins: list[Pin], listing: Listing) -> tuple[list[Pin], Reconciled]:
     """All pins after a listing, and what came of it."""
     numbers = itertools.count(len(pins))
-    done = reconciled("up", pins, listing, lambda: f"id {next(numbers)}")
+    done = reconciled("up", pins, read(listing), lambda: f"id {next(numbers)}")
     now = {pin.id: pin for pin in pins} | {outcome.pin.id: outcome.pin for outcome in done.outcomes}
     return list(now.values()), done
 

@@ -1,4 +1,4 @@
-"""Which of a server's resources or templates covers a URI.
+"""Which of a server's resources, prefixes or templates covers a URI.
 
 Rules kept here:
 1. A template covers a URI as a whole or not at all, and what is encoded is decoded once. A query that says more than
@@ -8,30 +8,28 @@ Rules kept here:
 3. Looking is bounded, whatever a server wrote into its templates and a client into its URI.
 """
 
-import re
-import unicodedata
 from functools import lru_cache
-from urllib.parse import unquote
 
 from mcp.shared.uri_template import InvalidUriTemplate, UriTemplate
 
-from mcpguard.catalog.shelf import LONGEST_URI, Shelf
+from mcpguard.catalog.shelf import Shelf
+from mcpguard.codec.uris import LONGEST_URI, is_harmless
 from mcpguard.domain.capabilities import Capability, CapabilityKind
+from mcpguard.policy.prefixes import under
 
 MOST_STEPS = 1_000_000
 """Characters looked at for one URI, times the variables that may begin or end there; some tens of milliseconds."""
-_HIDDEN = re.compile(r"[\x00-\x20\x7f\\]|%(?:2f|5c|00)|%25", re.IGNORECASE)
-_BETWEEN = re.compile(r"[/:;?&=#,]")
-_CONTROL = {"Cc", "Zl", "Zp"}
 
 
 def covering(shelf: Shelf, uri: str) -> Capability | None:
-    """The capability in the catalog under which this URI may be read."""
+    """The capability under which this URI may be read: one in the catalog, or itself where a prefix allows that."""
     exact = shelf.of(CapabilityKind.RESOURCE).get(uri)
     if exact is not None:
         return exact.capability
+    if under(shelf.prefixes, uri):
+        return Capability(shelf.server, CapabilityKind.RESOURCE, uri)
     templates = shelf.of(CapabilityKind.TEMPLATE)
-    if not templates or not _is_harmless(uri):
+    if not templates or not is_harmless(uri):
         return None
     left = MOST_STEPS
     for name, template in templates.items():
@@ -49,7 +47,7 @@ def covering(shelf: Shelf, uri: str) -> Capability | None:
 def covers(template: str, uri: str) -> bool:
     """Whether the template could have been expanded to this URI by someone who means no harm."""
     parsed = _parsed(template)
-    return parsed is not None and _is_harmless(uri) and _covers(parsed, uri)
+    return parsed is not None and is_harmless(uri) and _covers(parsed, uri)
 
 
 def _covers(parsed: UriTemplate, uri: str) -> bool:
@@ -64,16 +62,6 @@ def _is_whole(parsed: UriTemplate, uri: str) -> bool:
     _, mark, query = uri.partition("?")
     said = [pair.partition("=")[0] for pair in query.split("&")] if mark else []
     return "#" not in uri and len({*said}) == len(said) and wanted.issuperset(said)
-
-
-def _is_harmless(uri: str) -> bool:
-    if len(uri) > LONGEST_URI or _HIDDEN.search(uri):
-        return False
-    try:
-        said = unquote(uri, errors="strict")
-    except UnicodeDecodeError:
-        return False
-    return ".." not in _BETWEEN.split(said) and not any(unicodedata.category(each) in _CONTROL for each in said)
 
 
 @lru_cache(maxsize=16_384)

@@ -1,0 +1,276 @@
+"""What people decide about servers and their capabilities, carried out.
+
+Rules kept here:
+1. A decision says who, why, and on what it rests. Where something else stands now it is stale and changes nothing.
+2. Whoever may only tighten is refused before anything is looked at.
+3. Approving a server is complete: exactly what was chosen is approved, as it was seen, and what was approved before and
+   was not chosen waits again; all in one transaction, with a record for each.
+4. A tool whose effect nobody named gets the most careful of what its server declares and what we suggest, and that is
+   recorded as the decision of whoever approved it.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from functools import partial
+
+from mcpguard.domain.asks import AskKind
+from mcpguard.domain.capabilities import CapabilityKind, Effect, Fingerprint
+from mcpguard.domain.clock import Ids
+from mcpguard.domain.decisions import (
+    LONGEST_WHY,
+    WIDENING,
+    Answer,
+    Approval,
+    Decision,
+    Forbidden,
+    Key,
+    Seen,
+    Stale,
+    Undecidable,
+    Unknown,
+)
+from mcpguard.domain.errors import IllegalMove
+from mcpguard.domain.pins import Pin
+from mcpguard.domain.standing import CapabilityStanding, UpstreamStanding
+from mcpguard.domain.upstreams import Identity, Upstream
+from mcpguard.guard import facts
+from mcpguard.guard.effects import Effects, Told
+from mcpguard.guard.known import Known
+from mcpguard.guard.standings import Change, Standings
+from mcpguard.policy import pinning, quarantine
+from mcpguard.policy.pinning import Outcome
+from mcpguard.policy.prefixes import checked
+
+MOST_NAMED = 10
+_DECIDED = {CapabilityStanding.APPROVED, CapabilityStanding.CHANGED}
+
+
+@dataclass(frozen=True, slots=True)
+class ApprovedOne:
+    """A capability that was approved. `given`: whether its effect was named by whoever approved it."""
+
+    kind: CapabilityKind
+    name: str
+    fingerprint: Fingerprint
+    effect: Effect
+    given: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Approved:
+    """What an approval came to. `waiting`: what of the server is listed and not approved."""
+
+    approved: tuple[ApprovedOne, ...]
+    waiting: tuple[str, ...]
+
+
+class Decisions:
+    """Carries out what people decide."""
+
+    def __init__(self, standings: Standings, effects: Effects, new_id: Ids) -> None:
+        self._standings = standings
+        self._registry = standings.registry
+        self._effects = effects
+        self._new_id = new_id
+
+    async def approve(self, name: str, approval: Approval, decision: Decision) -> Approved:
+        """Approve a server as it was seen. Raises Unknown, Stale, Undecidable, IllegalMove, Forbidden or LedgerUnavailable."""
+        authorised(Answer.APPROVE, decision)
+        known = self._registry.get(name)
+        prefixes = checked(approval.prefixes)
+        told = await self._effects.of(known.pins.values())
+        made: list[ApprovedOne] = []
+
+        def approved(known: Known) -> Change:
+            made.clear()
+            _as_seen(known, approval.seen)
+            before = known.upstream
+            seen = Identity(approval.seen.launch, approval.seen.observed)
+            moved = quarantine.approve(before, seen).upstream
+            upstream = replace(moved, prefixes=prefixes, may_ask=approval.may_ask)
+            if upstream != moved and moved.generation == before.generation:
+                upstream = replace(upstream, generation=before.generation + 1)
+            chosen, id_ = _chosen(known, approval), self._new_id()
+            said = {"prefixes": "\n".join(prefixes), "may_ask": " ".join(sorted(approval.may_ask))}
+            recorded = [facts.decided(upstream, Answer.APPROVE, decision, id_, before.standing, **_given(said))]
+            pins: list[Pin] = []
+            for key, pin in known.pins.items():
+                if key in chosen:
+                    effect, given = _effect(pin, approval.effects, told)
+                    outcome = pinning.approve(pin, approval.seen.capabilities.get(key), effect)
+                    made.append(ApprovedOne(pin.kind, pin.name, _listed(pin), effect, given))
+                    fact = facts.decided_about(upstream, Answer.APPROVE, decision, id_, pin, outcome.pin, given=given)
+                    recorded.append(fact)
+                elif pin.standing in _DECIDED:
+                    outcome = pinning.revoke(pin, pin.listed)
+                    recorded.append(facts.decided_about(upstream, Answer.REVOKE, decision, id_, pin, outcome.pin))
+                else:
+                    continue
+                if outcome.pin != pin:
+                    pins.append(outcome.pin)
+            return Change(upstream, known.declared, tuple(pins), facts=tuple(recorded))
+
+        await self._standings.change(known, approved)
+        waiting = [f"{pin.kind}:{pin.name}" for pin in known.pins.values() if pin.present and not pin.callable]
+        return Approved(tuple(made), tuple(waiting))
+
+    async def quarantine(self, name: str, decision: Decision) -> None:
+        """Take the approval, or the block, of a server back. Raises as `approve`."""
+        widens = self._registry.get(name).upstream.standing is UpstreamStanding.BLOCKED
+        answer = Answer.UNBLOCK if widens else Answer.QUARANTINE
+        await self._about(name, answer, decision, lambda upstream: quarantine.quarantine(upstream).upstream)
+
+    async def block(self, name: str, decision: Decision) -> None:
+        await self._about(name, Answer.BLOCK, decision, lambda upstream: quarantine.block(upstream).upstream)
+
+    async def enable(self, name: str, decision: Decision) -> None:
+        """Undo a `disable`."""
+        await self._about(name, Answer.ENABLE, decision, partial(_switched, on=True))
+
+    async def disable(self, name: str, decision: Decision) -> None:
+        """Stop a server, and leave where it stands."""
+        await self._about(name, Answer.DISABLE, decision, partial(_switched, on=False))
+
+    async def permit(self, name: str, kinds: frozenset[AskKind], decision: Decision) -> None:
+        """From now on the server may ask this, and nothing else, of clients."""
+
+        def permitted(upstream: Upstream) -> Upstream:
+            if kinds and upstream.standing is not UpstreamStanding.APPROVED:
+                raise Undecidable(f"{name} is {upstream.standing}; approve it first")
+            return replace(upstream, may_ask=kinds, generation=upstream.generation + 1)
+
+        await self._about(name, Answer.PERMIT, decision, permitted, may_ask=" ".join(sorted(kinds)))
+
+    async def decide(
+        self,
+        name: str,
+        key: Key,
+        answer: Answer,
+        seen: Fingerprint | None,
+        decision: Decision,
+        effect: Effect | None = None,
+    ) -> Effect | None:
+        """Answer about one capability; the effect that it has then. Raises as `approve`."""
+        authorised(answer, decision)
+        known = self._registry.get(name)
+        told = await self._effects.of([pin for pin in [known.pins.get(key)] if pin])
+        result: list[Pin] = []
+
+        def decided(known: Known) -> Change:
+            pin = _pin(known, key)
+            given = {} if effect is None else {pin.name: effect}
+            chosen, named = _effect(pin, given, told) if answer is Answer.APPROVE else (Effect.READ, True)
+            outcome = _ANSWERS[answer](pin, seen, chosen)
+            result[:] = [outcome.pin]
+            id_ = self._new_id()
+            fact = facts.decided_about(known.upstream, answer, decision, id_, pin, outcome.pin, given=named)
+            return Change(known.upstream, known.declared, (outcome.pin,), facts=(fact,))
+
+        await self._standings.change(known, decided)
+        return result[0].effect
+
+    async def _about(
+        self, name: str, answer: Answer, decision: Decision, move: Callable[[Upstream], Upstream], **said: str
+    ) -> None:
+        authorised(answer, decision)
+
+        def moved(known: Known) -> Change:
+            upstream = move(known.upstream)
+            before = known.upstream.standing
+            fact = facts.decided(upstream, answer, decision, self._new_id(), before, **_given(said))
+            return Change(upstream, known.declared, facts=(fact,))
+
+        await self._standings.change(self._registry.get(name), moved)
+
+
+def authorised(answer: Answer, decision: Decision) -> None:
+    """Raises Forbidden for who may not decide so, and Undecidable where no reason is given."""
+    if answer in WIDENING and not decision.by.may_widen:
+        raise Forbidden("authority.shell is `tighten`: only a person who has signed in may let more happen than before")
+    if answer is not Answer.INSPECT and not decision.why.strip():
+        raise Undecidable("a decision needs a reason")
+    if len(decision.why) > LONGEST_WHY:
+        raise Undecidable(f"the reason is longer than {LONGEST_WHY} characters")
+
+
+def differences(known: Known, seen: Seen) -> tuple[str, ...]:
+    """What is not as it was seen, as sentences."""
+    now, found = known.upstream.identity, []
+    if now is None or now.launch != seen.launch:
+        found.append(f"how {known.name} is launched or reached")
+    if now is None or now.observed != seen.observed:
+        found.append(f"what {known.name} says of itself")
+    listed = {key: pin.listed for key, pin in known.pins.items() if pin.present}
+    for key in sorted(listed.keys() | seen.capabilities.keys()):
+        what = f"{key[0]} {key[1]}"
+        if key not in seen.capabilities:
+            found.append(f"{what} is new")
+        elif key not in listed:
+            found.append(f"{what} is not listed any more")
+        elif listed[key] != seen.capabilities[key]:
+            found.append(f"{what} is listed differently")
+    rest = len(found) - MOST_NAMED
+    return (*found[:MOST_NAMED], f"and {rest} more") if rest > 0 else tuple(found)
+
+
+def _as_seen(known: Known, seen: Seen) -> None:
+    if moved := differences(known, seen):
+        raise Stale(moved)
+
+
+def _chosen(known: Known, approval: Approval) -> frozenset[Key]:
+    approvable = {
+        key
+        for key, pin in known.pins.items()
+        if pin.present and pin.listed is not None and pin.standing is not CapabilityStanding.BLOCKED
+    }
+    chosen = approvable if approval.only is None else approval.only
+    if wrong := sorted(chosen - approvable):
+        named = ", ".join(f"{kind}:{name}" for kind, name in wrong[:MOST_NAMED])
+        raise Undecidable(f"{known.name} has nothing to approve as {named}: it is not listed, not readable, or blocked")
+    tools = {name for kind, name in chosen if kind is CapabilityKind.TOOL}
+    if strange := sorted(approval.effects.keys() - tools):
+        raise Undecidable(f"an effect is given for what is no tool that is approved: {', '.join(strange[:MOST_NAMED])}")
+    return frozenset(chosen)
+
+
+def _effect(pin: Pin, given: Mapping[str, Effect], told: Mapping[Fingerprint, Told]) -> tuple[Effect, bool]:
+    if pin.kind is not CapabilityKind.TOOL:
+        if pin.name in given and given[pin.name] is not Effect.READ:
+            raise Undecidable(f"only tools have effects; a {pin.kind} is read")
+        return Effect.READ, False
+    if pin.name in given:
+        return given[pin.name], True
+    said = told.get(pin.listed) if pin.listed else None
+    return (said.careful if said else Effect.DESTRUCTIVE), False
+
+
+def _pin(known: Known, key: Key) -> Pin:
+    pin = known.pins.get(key)
+    if pin is None:
+        raise Unknown(f"{known.name} has no {key[0]} {key[1]}; mcpguard tool list {known.name} shows what it has")
+    return pin
+
+
+def _listed(pin: Pin) -> Fingerprint:
+    assert pin.listed is not None  # noqa: S101 - `pinning.approve` has refused everything else
+    return pin.listed
+
+
+def _switched(upstream: Upstream, *, on: bool) -> Upstream:
+    if upstream.enabled is on:
+        raise IllegalMove(f"{upstream.name} is {'enabled' if on else 'disabled'} already")
+    return replace(upstream, enabled=on, generation=upstream.generation + 1)
+
+
+def _given(said: Mapping[str, str]) -> dict[str, str]:
+    return {name: value for name, value in said.items() if value}
+
+
+_ANSWERS: Mapping[Answer, Callable[[Pin, Fingerprint | None, Effect], Outcome]] = {
+    Answer.APPROVE: pinning.approve,
+    Answer.REVOKE: lambda pin, seen, _: pinning.revoke(pin, seen),
+    Answer.REJECT: lambda pin, seen, _: pinning.reject(pin, seen),
+    Answer.BLOCK: lambda pin, _seen, _effect: pinning.block(pin),
+    Answer.UNBLOCK: lambda pin, _seen, _effect: pinning.unblock(pin),
+}

@@ -1,0 +1,59 @@
+"""What the definitions of tools say about their effect. The same definition says the same, so it is read once."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+import orjson
+
+from mcpguard.domain.capabilities import CapabilityKind, Effect, Fingerprint
+from mcpguard.domain.pins import Pin
+from mcpguard.policy.effects import Suggestion, careful, declared, suggested
+from mcpguard.store import versions
+from mcpguard.store.backend import Connection
+from mcpguard.store.store import Store
+
+MOST_KEPT = 20_000
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """What a server declares of a tool, and what we suggest."""
+
+    declared: Effect | None
+    suggested: Suggestion
+
+    @property
+    def careful(self) -> Effect:
+        """What the tool gets if nobody says otherwise."""
+        return careful(self.declared, self.suggested.effect)
+
+
+class Effects:
+    """Reads definitions in the store."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+        self._told: dict[Fingerprint, Told] = {}
+
+    async def of(self, pins: Iterable[Pin]) -> Mapping[Fingerprint, Told]:
+        """By the fingerprints of what is listed now. What is no tool, or cannot be read, is not there."""
+        tools = {pin.listed: pin for pin in pins if pin.kind is CapabilityKind.TOOL and pin.listed is not None}
+        missing = [pin for listed, pin in tools.items() if listed not in self._told]
+        if missing:
+            found = await self._store.readers.run(lambda connection: _read(connection, missing))
+            if len(self._told) + len(found) > MOST_KEPT:
+                self._told.clear()
+            self._told |= found
+            return {**{each: self._told[each] for each in tools if each in self._told}, **found}
+        return {each: self._told[each] for each in tools}
+
+
+def _read(connection: Connection, pins: Iterable[Pin]) -> dict[Fingerprint, Told]:
+    told: dict[Fingerprint, Told] = {}
+    for pin in pins:
+        if pin.listed is not None:
+            definition = versions.definition(connection, pin.id, pin.listed)
+            said = orjson.loads(definition) if definition else None
+            if isinstance(said, dict):
+                told[pin.listed] = Told(declared(said), suggested(said))
+    return told

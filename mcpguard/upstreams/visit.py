@@ -1,0 +1,64 @@
+"""Looking at a server once: it is started or contacted, says who it is and what it offers, and is let go.
+
+Rules kept here:
+1. Nothing is asked of it but that, and nothing that it asks is answered.
+2. It has as long as any connection has to be ready. Whatever goes wrong is told in a sentence and ends only the visit.
+"""
+
+from collections.abc import Iterable
+from dataclasses import replace
+
+import anyio
+import structlog
+
+from mcpguard.domain.errors import GuardError
+from mcpguard.domain.launches import Declared, Era
+from mcpguard.domain.listings import Listing
+from mcpguard.domain.upstreams import Transport
+from mcpguard.upstreams.complaints import leaves, sentence
+from mcpguard.upstreams.connection import Connection
+from mcpguard.upstreams.listing import ListingBounds
+from mcpguard.upstreams.negotiation import Shied, Us, negotiate
+from mcpguard.upstreams.surroundings import Lost, Surroundings, converse
+from mcpguard.upstreams.switchboard import Switchboard
+from mcpguard.upstreams.turns import Turns
+
+log = structlog.get_logger("mcpguard.upstreams")
+
+
+async def visited(declared: Declared, around: Surroundings) -> Listing:
+    """What it offers. Raises Lost, which says what went wrong."""
+    try:
+        return await _visited(declared, around)
+    except* GuardError as group:
+        wrong = tuple(leaves(group))
+    except* Exception as group:
+        log.exception("upstream.failed", server=declared.name)
+        wrong = tuple(leaves(group))
+    if declared.era is Era.AUTO and any(isinstance(each, Shied) for each in wrong):
+        return await visited(replace(declared, era=Era.LEGACY), around)
+    raise Lost(_said(wrong))
+
+
+async def _visited(declared: Declared, around: Surroundings) -> Listing:
+    settings, turns = around.settings, Turns(1, 0)
+    switchboard = Switchboard(declared.name, turns, lambda: None)
+    seconds = settings.connect_seconds
+    with anyio.move_on_after(seconds):
+        async with around.reach(declared, switchboard) as conversation, anyio.create_task_group() as tasks:
+            tasks.start_soon(converse, conversation, name=f"visit of {declared.name}")
+            greeting = await negotiate(conversation, Us(around.us, {}), declared.era, settings.probe_seconds)
+            over_http = declared.launch.transport is Transport.HTTP
+            connection = Connection(conversation, switchboard, greeting, around.us, in_headers=over_http)
+            bounds = ListingBounds(settings.list_pages, settings.list_entries, settings.message_bytes)
+            listing = await connection.listed(bounds)
+            tasks.cancel_scope.cancel()
+        return listing
+    raise Lost(f"it did not list what it offers within {seconds:g} seconds")
+
+
+def _said(wrong: Iterable[BaseException]) -> str:
+    first = next(iter(wrong))
+    if isinstance(first, GuardError):
+        return sentence(first)
+    return f"mcpguard failed at this server ({type(first).__name__}); its log says how"
