@@ -152,14 +152,13 @@ class Ledger:
         await self._store(lambda _: self.chain.append(kind, checked, body), Durability.COMMITTED)
 
     async def together(self, work: Callable[[Connection, Append], T]) -> T:
-        """Do `work` in one transaction with the records that it appends. Raises LedgerUnavailable, and what `work` raises."""
-        if self.outage is not None:
-            self.outage.refused += 1
-            raise LedgerUnavailable(self.outage.why)
+        """Do `work` in one transaction with the records that it appends. Raises LedgerUnavailable, and what `work`
+        raises."""
 
         def append(kind: RecordKind, fields: Fields) -> int:
             return self.chain.append(kind, _checked(fields))
 
+        self._refuse_during_outage()
         try:
             return await self._writer.submit(lambda connection: work(connection, append), Durability.SYNCED)
         except StoreUnavailable as error:
@@ -237,14 +236,17 @@ class Ledger:
         self.chain.append(RecordKind.CLOSED, closing_fields(entry, outcome, took_us, late=late), outcome.reply)
 
     async def _store(self, job: Callable[[Connection], T], durability: Durability) -> T:
-        if self.outage is not None:
-            self.outage.refused += 1
-            raise LedgerUnavailable(self.outage.why)
+        self._refuse_during_outage()
         try:
             return await self._writer.submit(job, durability, bare=True)
         except StoreUnavailable as error:
             self._went_down(str(error)).refused += 1
             raise LedgerUnavailable(str(error)) from error
+
+    def _refuse_during_outage(self) -> None:
+        if self.outage is not None:
+            self.outage.refused += 1
+            raise LedgerUnavailable(self.outage.why)
 
     def _went_down(self, cause: str) -> Outage:
         why = visible(cause)[:500]  # it names files, whose names may be any bytes, and goes into a record

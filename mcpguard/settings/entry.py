@@ -39,6 +39,11 @@ def below(place: str, name: str) -> str:
     return f"{place}.{named(name)}" if _PLAIN.fullmatch(name) else f'{place}["{named(name)}"]'
 
 
+def quoted(label: str) -> str:
+    """The place of an entry that stands alone: `github`, or `"my server"`."""
+    return named(label) if _PLAIN.fullmatch(label) else f'"{named(label)}"'
+
+
 def enumerated(names: Iterable[str]) -> str:
     """All names, or the first few and how many there are besides."""
     every = list(names)

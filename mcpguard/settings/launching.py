@@ -22,9 +22,9 @@ from mcpguard.settings.references import VARIABLE, BadTemplate, literals
 MOST_ARGUMENT_BYTES: Final = 64 * 1024
 LONGEST_URL: Final = 2048
 
-_KINDS: Final = ("type", "transport", "protocol")
-_URLS: Final = ("url", "httpUrl", "serverUrl")
-_FOLDERS: Final = ("cwd", "working_dir")
+KINDS: Final = ("type", "transport", "protocol")
+URLS: Final = ("url", "httpUrl", "serverUrl")
+FOLDERS: Final = ("cwd", "working_dir")
 _TRANSPORTS: Final[Mapping[str, Transport | None]] = MappingProxyType(
     {
         "stdio": Transport.STDIO,
@@ -50,8 +50,8 @@ _HOST: Final = re.compile(r"[a-z0-9_-]+(\.[a-z0-9_-]+)*\.?")
 
 def launch(entry: Entry) -> Launch | None:
     """None if it cannot be made out; the entry's problems say why."""
-    kind = entry.take(*_KINDS)
-    match entry.take("command"), entry.take(*_URLS):
+    kind = entry.take(*KINDS)
+    match entry.take("command"), entry.take(*URLS):
         case (_, command), None:
             _transport(entry, kind, remote=False)
             return _stdio(entry, command)
@@ -114,7 +114,7 @@ def _command(entry: Entry, command: object) -> tuple[str, ...]:
 
 
 def _folder(entry: Entry) -> str | None:
-    given = entry.take(*_FOLDERS)
+    given = entry.take(*FOLDERS)
     folder = None if given is None else entry.text(*given)
     if given is not None and folder is not None and not Path(folder).is_absolute():
         entry.wrong(given[0], "must be a whole path")
@@ -126,7 +126,7 @@ def _remote(entry: Entry, transport: Transport, key: str, url: object) -> Remote
     if text is not None and (remedy := _unfit_url(text)):
         entry.wrong(key, remedy)
     headers = _templates(entry, "headers")
-    entry.needless("it is reached by a URL", "args", "env", "framing", *_FOLDERS)
+    entry.needless("it is reached by a URL", "args", "env", "framing", *FOLDERS)
     if entry.problems or text is None or transport is Transport.STDIO:
         return None
     return RemoteLaunch(transport, text, headers)

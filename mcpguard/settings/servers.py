@@ -14,7 +14,7 @@ from typing import Final
 from mcpguard.codec.names import folded
 from mcpguard.domain.errors import InvalidName
 from mcpguard.domain.launches import Declared, Era
-from mcpguard.settings.entry import MOST_NAMED, Entry, below, enumerated, named
+from mcpguard.settings.entry import MOST_NAMED, Entry, below, enumerated, named, quoted
 from mcpguard.settings.launching import launch
 
 MOST_SERVERS: Final = 200
@@ -73,6 +73,12 @@ def declared(whole: Mapping[str, object]) -> Servers:
         notices += entry.notices
         servers += [server] if server else []
     return Servers(tuple(servers), tuple(problems), tuple(notices))
+
+
+def alone(label: str, members: Mapping[str, object]) -> Servers:
+    """The one server of an entry that stands in no file."""
+    server, entry = _read(_Candidate(quoted(label), label, members))
+    return Servers((server,) if server else (), tuple(_first(entry)), tuple(entry.notices))
 
 
 def _candidates(where: str, value: object, problems: list[str]) -> Iterator[_Candidate]:

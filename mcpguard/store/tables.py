@@ -95,6 +95,7 @@ class UpstreamRow(SQLModel, table=True):
     revision: int = Field(sa_type=BigInteger)
     removed: bool
     declaration: bytes = Field(sa_type=LargeBinary)
+    prefixes: str = Field(sa_column_kwargs={"server_default": "[]"})
 
 
 class CapabilityRow(SQLModel, table=True):
@@ -129,6 +130,17 @@ class VersionRow(SQLModel, table=True):
     last_seen: int = Field(sa_type=BigInteger)
 
 
+class ConfirmedRow(SQLModel, table=True):
+    """The value, as JSON, that was confirmed last of a setting that carries trust; when and by whom."""
+
+    __tablename__ = "confirmed"
+
+    key: str = Field(primary_key=True)
+    value: str
+    at: int = Field(sa_type=BigInteger)
+    by: str
+
+
 chains = SQLModel.metadata.tables["chains"]
 records = SQLModel.metadata.tables["records"]
 bodies = SQLModel.metadata.tables["bodies"]
@@ -136,3 +148,4 @@ checkpoints = SQLModel.metadata.tables["checkpoints"]
 upstreams = SQLModel.metadata.tables["upstreams"]
 capabilities = SQLModel.metadata.tables["capabilities"]
 versions = SQLModel.metadata.tables["versions"]
+confirmed = SQLModel.metadata.tables["confirmed"]

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from alembic.autogenerate import compare_metadata
 from alembic.migration import MigrationContext
-from sqlalchemy import inspect
+from sqlalchemy import insert, inspect
 from sqlmodel import SQLModel
 
 from mcpguard import assets
@@ -16,13 +16,14 @@ from mcpguard.store.backend import Backend
 from mcpguard.store.durability import Durability
 from mcpguard.store.schema import upgrade
 from mcpguard.store.sqlite import SQLite
+from mcpguard.store.tables import upstreams
 
 NEXT = """
 import sqlalchemy as sa
 from alembic import op
 
 revision = "9999"
-down_revision = "0002"
+down_revision = "0003"
 
 
 def upgrade() -> None:
@@ -68,7 +69,7 @@ def test_an_older_database_is_upgraded_and_keeps_what_it_holds(backend: Backend,
     upgrade(backend)
     put_a_chain(backend)
     done = upgrade(backend, newer)
-    assert (done.before, done.after) == ("0002", "9999")
+    assert (done.before, done.after) == ("0003", "9999")
     with backend.connect() as connection:
         assert chains.every(connection) == ["mine"]
         assert "colour" in {column["name"] for column in inspect(connection).get_columns("chains")}
@@ -84,7 +85,7 @@ def test_sqlite_is_copied_before_it_is_changed(tmp_path: Path, newer: Path) -> N
     copy = SQLite(done.backup, busy_timeout=1)
     with copy.connect() as connection:
         assert chains.every(connection) == ["mine"]
-        assert MigrationContext.configure(connection).get_current_revision() == "0002"
+        assert MigrationContext.configure(connection).get_current_revision() == "0003"
 
 
 def test_a_newer_schema_is_refused_and_left_as_it_is(backend: Backend, newer: Path) -> None:
@@ -102,6 +103,22 @@ def test_an_upgrade_that_fails_half_way_leaves_what_was_there(backend: Backend, 
     with pytest.raises(RuntimeError, match="half way"):
         upgrade(backend, broken)
     with backend.connect() as connection:
-        assert MigrationContext.configure(connection).get_current_revision() == "0002"
+        assert MigrationContext.configure(connection).get_current_revision() == "0003"
         assert "colour" not in {column["name"] for column in inspect(connection).get_columns("chains")}
         assert chains.every(connection) == ["mine"]
+
+
+def test_a_server_of_an_older_database_has_no_approved_prefixes(backend: Backend, tmp_path: Path) -> None:
+    older = tmp_path / "older"
+    shutil.copytree(assets.migrations(), older)
+    (older / "versions" / "0003_confirmed.py").unlink()
+    assert upgrade(backend, older).after == "0002"
+    texts = dict.fromkeys(("id", "name", "transport", "standing", "may_ask", "origin", "requester"), "old")
+    others = {"enabled": True, "generation": 0, "revision": 0, "removed": False, "declaration": b""}
+    with backend.connect() as connection:
+        backend.begin(connection, Durability.COMMITTED)
+        connection.execute(insert(upstreams), texts | others)
+        connection.commit()
+    upgrade(backend)
+    with backend.connect() as connection:
+        assert [(row.name, row.prefixes) for row in connection.execute(upstreams.select())] == [("old", "[]")]

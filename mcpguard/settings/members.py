@@ -1,0 +1,91 @@
+"""One server's entry, in and out of the form that it has in a file: to show it, to change it, to take one in.
+
+Rules kept here:
+1. What is shown, changed and taken in is what the file may hold; nothing here is read in another way than the file.
+2. A patch replaces what is no object, merges objects deeply (`env` and `headers` so key by key), and removes with null.
+3. A patch may use any name that a key has in a file, and names a header in any case: it means the one that is there.
+"""
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from mcpguard.domain.errors import GuardError
+from mcpguard.domain.launches import Declared, Era, RemoteLaunch, StdioFraming, StdioLaunch
+from mcpguard.domain.upstreams import Transport
+from mcpguard.settings.launching import FOLDERS, KINDS, URLS
+from mcpguard.settings.servers import alone
+
+_SYNONYMS: Final = (KINDS, URLS, FOLDERS)
+"""Names for one thing each; the first is the one that is shown."""
+
+
+class NotDeclared(GuardError):
+    """An entry declares no server. `problems` say why, `notices` what else was not read; no sentence has a value."""
+
+    def __init__(self, problems: tuple[str, ...], notices: tuple[str, ...] = ()) -> None:
+        super().__init__("; ".join(problems))
+        self.problems = problems
+        self.notices = notices
+
+
+def as_members(declared: Declared) -> dict[str, Any]:
+    """The entry that declares this. What has its default is left out; the values of secrets are in it."""
+    members: dict[str, Any]
+    match declared.launch:
+        case StdioLaunch(command, arguments, environment, folder, framing):
+            members = {"command": command, "args": list(arguments), "env": dict(environment), "cwd": folder}
+            members["framing"] = None if framing is StdioFraming.LINES else framing.value
+        case RemoteLaunch(transport, url, headers):
+            members = {"url": url, "headers": dict(headers)}
+            members["type"] = None if transport is Transport.HTTP else transport.value
+    members["enabled"] = None if declared.enabled else False
+    members["timeout"] = declared.timeout
+    members["era"] = None if declared.era is Era.AUTO else declared.era.value
+    return {name: value for name, value in members.items() if value is not None and value not in ([], {})}
+
+
+def patched(members: Mapping[str, object], patch: Mapping[str, object]) -> dict[str, object]:
+    """The entry after the patch. Whether it declares a server still, `one` says."""
+    said = _as_shown(patch)
+    before = dict(members)
+    headers, new = before.get("headers"), said.get("headers")
+    if isinstance(headers, Mapping) and isinstance(new, Mapping):
+        meant = {name.lower() for name in new}
+        before["headers"] = {name: value for name, value in headers.items() if name.lower() not in meant}
+    return _merged(before, said)
+
+
+def one(label: str, members: Mapping[str, object]) -> Declared:
+    """The server that the entry declares. Raises NotDeclared."""
+    found = alone(label, members)
+    if not found.servers:
+        raise NotDeclared(found.problems, found.notices)
+    return found.servers[0]
+
+
+def _as_shown(patch: Mapping[str, object]) -> dict[str, object]:
+    """The patch with the names that `as_members` uses, where it says a thing once."""
+    said = dict(patch)
+    for shown, *others in _SYNONYMS:
+        given = [name for name in (shown, *others) if name in said]
+        if len(given) == 1:
+            said[shown] = said.pop(given[0])
+    if "enabled" not in said and isinstance(said.get("disabled", False), bool | None) and "disabled" in said:
+        disabled = said.pop("disabled")
+        said["enabled"] = None if disabled is None else not disabled
+    if isinstance(said.get("command"), list):
+        said.setdefault("args", None)  # they are in the list
+    return said
+
+
+def _merged(before: Mapping[str, object], patch: Mapping[str, object]) -> dict[str, object]:
+    after = dict(before)
+    for name, value in patch.items():
+        old = after.get(name)
+        if value is None:
+            after.pop(name, None)
+        elif isinstance(value, Mapping):
+            after[name] = _merged(old if isinstance(old, Mapping) else {}, value)
+        else:
+            after[name] = value
+    return after

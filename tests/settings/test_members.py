@@ -1,0 +1,223 @@
+"""An entry out of a declaration and back, and what a patch makes of it: laws for every launch, and the words."""
+
+import json
+from collections.abc import Mapping
+from pathlib import PurePosixPath
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from mcpguard.codec.names import folded
+from mcpguard.domain.errors import InvalidName
+from mcpguard.domain.launches import Declared, Era, RemoteLaunch, StdioFraming, StdioLaunch
+from mcpguard.domain.upstreams import Transport
+from mcpguard.settings.members import NotDeclared, as_members, one, patched
+from tests.settings.entries import CANARY, remote, stdio
+
+PLAIN = st.text(max_size=20).filter(lambda text: "\0" not in text and "${" not in text)
+WORDS = PLAIN.filter(lambda text: bool(text.strip()))
+VALUES = st.lists(st.sampled_from(["${env:A}", "${file:/run/a}", "plain", "$", "}"]), max_size=3).map(" ".join)
+VARIABLES = st.dictionaries(st.from_regex(r"[A-Za-z_][A-Za-z0-9_]*", fullmatch=True), PLAIN | VALUES, max_size=3)
+HEADERS = st.dictionaries(st.sampled_from(["Authorization", "X-Key", "cookie"]), VALUES, max_size=3)
+FOLDERS = st.none() | st.just("/srv") | st.just(str(PurePosixPath("/srv/a b")))
+STDIO = st.builds(
+    StdioLaunch, WORDS, st.lists(PLAIN, max_size=3).map(tuple), VARIABLES, FOLDERS, st.sampled_from(StdioFraming)
+)
+URLS = st.sampled_from(["https://h/", "http://127.0.0.1:8080/mcp?key=v", "https://[2001:db8::1]:1/sse"])
+REMOTE = st.builds(RemoteLaunch, st.sampled_from([Transport.HTTP, Transport.SSE]), URLS, HEADERS)
+
+
+def folds(label: str) -> bool:
+    try:
+        return bool(folded(label))
+    except InvalidName:
+        return False
+
+
+LABELS = st.text(min_size=1, max_size=40).filter(folds)
+SECONDS = st.floats(min_value=0.001, max_value=3600)
+DECLARED = st.builds(
+    lambda label, *rest: Declared(folded(label), label, *rest),
+    LABELS,
+    STDIO | REMOTE,
+    st.booleans(),
+    st.none() | SECONDS,
+    st.sampled_from(Era),
+)
+KEYS = st.sampled_from(
+    [
+        "command",
+        "args",
+        "env",
+        "headers",
+        "cwd",
+        "working_dir",
+        "url",
+        "httpUrl",
+        "type",
+        "enabled",
+        "disabled",
+        "A",
+        "a",
+    ]
+)
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers(0, 9) | st.text(max_size=3),
+    lambda inner: st.lists(inner, max_size=2) | st.dictionaries(KEYS, inner, max_size=4),
+    max_leaves=8,
+)
+ENTRIES = st.dictionaries(KEYS, JSON, max_size=6)
+
+
+def after(before: Declared, patch: Mapping[str, object]) -> Declared:
+    return one(before.label, patched(as_members(before), patch))
+
+
+def problems(label: str, members: Mapping[str, object]) -> tuple[str, ...]:
+    with pytest.raises(NotDeclared) as caught:
+        one(label, members)
+    assert str(caught.value) == "; ".join(caught.value.problems)
+    return caught.value.problems
+
+
+# Laws.
+
+
+@given(DECLARED)
+def test_an_entry_declares_what_it_was_made_of_also_when_it_was_written_down(declared: Declared) -> None:
+    assert one(declared.label, as_members(declared)) == declared
+    assert one(declared.label, json.loads(json.dumps(as_members(declared)))) == declared
+
+
+@given(ENTRIES)
+def test_an_empty_patch_changes_nothing(members: dict[str, Any]) -> None:
+    assert patched(members, {}) == members
+
+
+@given(ENTRIES, ENTRIES)
+def test_a_patch_may_come_twice_and_leaves_what_it_is_given(members: dict[str, Any], patch: dict[str, Any]) -> None:
+    before = json.dumps([members, patch])
+    once = patched(members, patch)
+    assert patched(once, patch) == once
+    assert json.dumps([members, patch]) == before
+
+
+@given(ENTRIES, KEYS)
+def test_null_removes_and_nothing_else_goes(members: dict[str, Any], key: str) -> None:
+    meant = {"working_dir": "cwd", "httpUrl": "url", "disabled": "enabled"}.get(key, key)
+    assert patched(members, {key: None}) == {name: value for name, value in members.items() if name != meant}
+
+
+@given(DECLARED, DECLARED)
+def test_a_patch_that_names_every_key_makes_any_server_of_any_other(before: Declared, wanted: Declared) -> None:
+    cleared = dict.fromkeys(as_members(before), None)
+    emptied = patched(as_members(before), cleared)
+    assert emptied == {}
+    assert one(wanted.label, patched(emptied, as_members(wanted))) == wanted
+
+
+@given(STDIO, REMOTE)
+def test_a_command_and_a_url_together_are_refused(launch: StdioLaunch, other: RemoteLaunch) -> None:
+    both = patched(as_members(Declared("x", "x", launch)), as_members(Declared("x", "x", other)))
+    assert problems("x", both)[0] == "x has both a command and a url; give one of them"
+
+
+# What a patch says.
+
+IN_THE_LIST = "stands beside a command that is a list; write them into the list"
+TWICE = "says something else than httpUrl; give one of them"
+SERVER = Declared(
+    "x", "x", StdioLaunch("npx", ("-y", "a"), {"A": "1", "B": "${env:B}"}, "/srv", StdioFraming.HEADERS), False, 30.0
+)
+WEB = Declared("x", "x", RemoteLaunch(Transport.SSE, "https://h/", {"Authorization": "old", "X-A": "1"}))
+
+
+@pytest.mark.parametrize(
+    ("patch", "launch"),
+    [
+        (
+            {"env": {"A": "2"}},
+            StdioLaunch("npx", ("-y", "a"), {"A": "2", "B": "${env:B}"}, "/srv", StdioFraming.HEADERS),
+        ),
+        ({"env": {"A": None}}, StdioLaunch("npx", ("-y", "a"), {"B": "${env:B}"}, "/srv", StdioFraming.HEADERS)),
+        ({"env": None, "framing": None}, StdioLaunch("npx", ("-y", "a"), {}, "/srv")),
+        ({"args": ["b"], "env": None, "framing": None, "cwd": None}, StdioLaunch("npx", ("b",))),
+        (
+            {"command": ["uvx", "b"], "env": None, "framing": None, "working_dir": "/b"},
+            StdioLaunch("uvx", ("b",), {}, "/b"),
+        ),
+        ({"command": None, "args": None, "url": "https://h/"}, RemoteLaunch(Transport.HTTP, "https://h/")),
+        (
+            {"command": None, "args": None, "serverUrl": "https://h/", "transport": "sse", "headers": {"X-A": "1"}},
+            RemoteLaunch(Transport.SSE, "https://h/", {"X-A": "1"}),
+        ),
+    ],
+    ids=lambda value: json.dumps(value) if isinstance(value, dict) else "",
+)
+def test_what_a_patch_does_to_a_process(patch: dict[str, object], launch: StdioLaunch | RemoteLaunch) -> None:
+    assert after(SERVER, patch) == Declared("x", "x", launch, enabled=False, timeout=30.0)
+
+
+@pytest.mark.parametrize(
+    ("patch", "launch"),
+    [
+        (
+            {"headers": {"authorization": "new"}},
+            RemoteLaunch(Transport.SSE, "https://h/", {"X-A": "1", "authorization": "new"}),
+        ),
+        (
+            {"headers": {"AUTHORIZATION": None, "X-B": "2"}},
+            RemoteLaunch(Transport.SSE, "https://h/", {"X-A": "1", "X-B": "2"}),
+        ),
+        ({"httpUrl": "https://i/", "type": None, "headers": None}, RemoteLaunch(Transport.HTTP, "https://i/")),
+        ({"url": None, "type": None, "command": "x"}, StdioLaunch("x")),
+    ],
+    ids=lambda value: json.dumps(value) if isinstance(value, dict) else "",
+)
+def test_what_a_patch_does_to_a_url(patch: dict[str, object], launch: StdioLaunch | RemoteLaunch) -> None:
+    assert after(WEB, patch) == Declared("x", "x", launch)
+
+
+@pytest.mark.parametrize("patch", [{"disabled": False}, {"enabled": True}, {"disabled": None}, {"enabled": None}])
+def test_it_is_enabled_by_whichever_word(patch: dict[str, object]) -> None:
+    assert after(SERVER, patch).enabled
+    assert not after(after(SERVER, patch), {"disabled": True}).enabled
+
+
+@pytest.mark.parametrize(
+    ("before", "patch", "sentence"),
+    [
+        (SERVER, {"url": "https://h/"}, "x has both a command and a url; give one of them"),
+        (WEB, {"command": "x"}, "x has both a command and a url; give one of them"),
+        (SERVER, {"command": None}, "x must have a command or a url"),
+        (WEB, {"url": None, "command": "x"}, "x.type is sse, which goes with a url"),
+        (SERVER, {"command": ["a"], "args": ["b"]}, f"x.args {IN_THE_LIST}"),
+        (SERVER, {"env": {"A": 5}}, "x.env.A must be text"),
+        (SERVER, {"env": [CANARY]}, "x.env must be an object of texts"),
+        (WEB, {"headers": {"X-a": CANARY, "x-A": "2"}}, "x.headers has x-A, which stands there twice"),
+        (SERVER, {"disabled": CANARY}, "x.disabled must be true or false"),
+        (WEB, {"url": "https://h/", "httpUrl": f"https://{CANARY}/"}, "x.url " + TWICE),
+    ],
+)  # fmt: skip
+def test_what_declares_no_server_after_a_patch_is_told_in_a_sentence(
+    before: Declared, patch: dict[str, object], sentence: str
+) -> None:
+    told = problems("x", patched(as_members(before), patch))
+    assert told == (sentence,)
+    assert CANARY not in str(told)
+
+
+def test_nothing_that_would_grant_trust_is_taken_in() -> None:
+    members = patched(as_members(SERVER), {"quarantined": False, "autoApprove": ["*"]})
+    assert one("x", members) == SERVER
+    with pytest.raises(NotDeclared) as caught:
+        one("x", members | {"url": "https://h/"})
+    assert caught.value.notices[0] == "x: ignored quarantined, autoApprove (nothing in a file approves a server)"
+
+
+def test_what_is_said_of_a_strange_label_shows_it_harmlessly() -> None:
+    assert problems("my server", {}) == ('"my server" must have a command or a url',)
+    assert problems("\x1b[31m", stdio(cwd=5)) == ('"⟨U+001B⟩[31m".cwd must be text',)
+    assert problems("", remote()) == ('"" has no letter a to z and no digit that a name could be made of',)
