@@ -4,24 +4,25 @@ The guard's clock is the test's. Everything else is real: sockets, processes, th
 """
 
 import json
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
 import anyio
-import anyio.lowlevel
 import httpx2
 from anyio.streams.buffered import BufferedByteReceiveStream
 
 from mcpguard.app import places
 from mcpguard.app.listeners import Listening, listening
 from mcpguard.app.running import Running, running
+from mcpguard.domain.asks import AskKind
 from mcpguard.domain.launches import Declared, RemoteLaunch, StdioLaunch, Templates
 from mcpguard.domain.upstreams import Transport
 from mcpguard.guard.callers import Callers
 from tests.clock import FakeClock
+from tests.review import approved, taken_in
 from tests.simulators.http_client import HttpClient
 from tests.simulators.line_client import LineClient
 from tests.world import new_id, said, settings_for
@@ -67,8 +68,7 @@ class Gate:
 
     async def ready(self, *names: str) -> None:
         """Wait until these servers are connected and listed."""
-        while not {*names} <= {one.name for one in self.now.guard.status().servers if one.state == "ready"}:
-            await anyio.lowlevel.checkpoint()
+        await taken_in(self.now, names)
 
     def said(self) -> list[dict[str, Any]]:
         """Every record in the store, as it lies there."""
@@ -96,9 +96,10 @@ async def gate(
     folder: Path,
     *servers: Declared,
     callers: Callers | None = None,
+    may_ask: Mapping[str, Iterable[AskKind]] | None = None,
     **given: Any,  # noqa: ANN401 - settings
 ) -> AsyncIterator[Gate]:
-    """A guard in front of these servers. It answers when all of them were tried once."""
+    """A guard in front of these servers. A person has approved all of them that could be inspected, and they run."""
     given = {"upstreams__networks": ["127.0.0.0/8"], "listen": "127.0.0.1:0"} | given
     settings, clock = settings_for(folder, **given), FakeClock()
     async with (
@@ -106,4 +107,8 @@ async def gate(
         listening(now, clock, new_id) as where,
         httpx2.AsyncClient(trust_env=False, timeout=30) as http,
     ):
+        asks = may_ask or {}
+        wanted = [one.name for one in servers if one.enabled]
+        failed = {name: await approved(now, name, asks.get(name, ())) for name in wanted}
+        await taken_in(now, [name for name in wanted if not failed[name]])
         yield Gate(now, where, clock, http)

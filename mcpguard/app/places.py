@@ -37,6 +37,11 @@ def digest_key(settings: Settings) -> Path:
     return settings.data_dir / "digest.key"
 
 
+def seal_key(settings: Settings) -> Path:
+    """The file with the key that seals what was written out in declarations."""
+    return settings.data_dir / "seal.key"
+
+
 def server_logs(settings: Settings) -> Path:
     """The folder with what servers write to their standard error."""
     return settings.data_dir / "logs"

@@ -16,6 +16,8 @@ from mcpguard.app.process import steady
 from mcpguard.app.running import Running, running
 from mcpguard.app.watch import watching
 from mcpguard.domain.clock import Clock
+from mcpguard.domain.errors import LedgerUnavailable
+from mcpguard.guard.admission import Source, from_file
 from mcpguard.settings.load import Loaded
 from mcpguard.settings.model import Log
 from mcpguard.settings.problems import SettingsError
@@ -44,16 +46,16 @@ async def _serve(loaded: Loaded, reload: Reload, announce: Announce, idle_exit: 
     settings = loaded.settings
     keep_orphans()
     with anyio.open_signal_receiver(signal.SIGTERM, signal.SIGINT, signal.SIGHUP) as signals:
-        clock, declared = SystemClock(), loaded.servers
+        clock, declared, source = SystemClock(), loaded.servers, from_file(str(loaded.config_file or ""))
         _tell(declared)
         async with (
-            running(settings, clock, new_id, declared.servers) as now,
+            running(settings, clock, new_id, declared.servers, source=source) as now,
             listening(now, clock, new_id) as where,
             anyio.create_task_group() as tasks,
         ):
             tasks.start_soon(sweeping, clock, name="orphans")
             if loaded.config_file is not None:
-                again = partial(_apply, reload, settings.log, now)
+                again = partial(_apply, reload, settings.log, now, source)
                 tasks.start_soon(watching, loaded.config_file, again, clock, name="configuration file")
             if idle_exit is not None:
                 tasks.start_soon(_leave_when_idle, where, clock, idle_exit, name="idle exit")
@@ -62,7 +64,7 @@ async def _serve(loaded: Loaded, reload: Reload, announce: Announce, idle_exit: 
             async for received in signals:
                 if received is not signal.SIGHUP:
                     break
-                _apply(reload, settings.log, now)
+                await _apply(reload, settings.log, now, source)
             log.info("stopping", signal=received.name, within_seconds=settings.limits.stop_seconds)
             _deadline(settings.limits.stop_seconds)
             tasks.cancel_scope.cancel()
@@ -81,7 +83,7 @@ async def _leave_when_idle(where: Listening, clock: Clock, seconds: float) -> No
         await clock.sleep(left)
 
 
-def _apply(reload: Reload, started_with: Log, now: Running) -> None:
+async def _apply(reload: Reload, started_with: Log, now: Running, source: Source) -> None:
     """What is marked live takes effect, and the servers; the rest waits for a restart. What cannot be loaded changes
     nothing."""
     try:
@@ -95,7 +97,11 @@ def _apply(reload: Reload, started_with: Log, now: Running) -> None:
     if loaded.servers.problems:
         log.error("servers.unchanged", why="what is wrong in the file must be put right first")
     else:
-        now.guard.servers.declare(loaded.servers.servers)
+        try:
+            for sentence in await now.guard.admission.declare(loaded.servers.servers, source):
+                log.error("servers.refused", why=sentence)
+        except LedgerUnavailable as error:
+            log.error("servers.unchanged", why=f"no change can be recorded now: {error}")
     log.info("settings.applied", live=["log.level", "servers"], settings=settings.version)
 
 

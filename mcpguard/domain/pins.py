@@ -41,6 +41,10 @@ class Pin:
         )
 
     @property
+    def is_blocked(self) -> bool:
+        return self.standing is CapabilityStanding.BLOCKED
+
+    @property
     def waits(self) -> bool:
         """Whether a person should look at it: it is new or different, and they have not sent it away as it is."""
         undecided = self.standing in (CapabilityStanding.PENDING, CapabilityStanding.CHANGED)

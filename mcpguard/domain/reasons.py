@@ -68,6 +68,16 @@ class Reason(StrEnum):
         "This capability was blocked by the security team.",
         "Use another capability, or ask the security team why.",
     )
+    CAPABILITY_UNCONFIRMED = (
+        "capability:unconfirmed",
+        "It could not be confirmed in time that this capability is still as it was approved.",
+        "Nothing was sent; try again later.",
+    )
+    CAPABILITY_WITHDRAWN = (
+        "capability:withdrawn",
+        "The approval was taken back during the call; whether it was executed is unknown.",
+        "Ask the security team; find out what happened by a call that only reads before you do it again.",
+    )
     CAPABILITY_UNKNOWN = (
         "capability:unknown",
         "No such capability is within your reach.",

@@ -42,10 +42,10 @@ class Identity:
 class Upstream:
     """An MCP server that we stand in front of. Standing and approvals bind to the id, never to the name.
 
-    `identity` is who it is now, `approved` who a person approved last. `enabled`: nobody has switched it off. `may_ask`:
-    what it is permitted to ask of the clients whose calls it works on. `prefixes`: below these URIs every resource may be
-    read. The generation changes with every move, the revision with every edit. `removed` is a tombstone: nothing stands
-    under the name any more, and what was decided is not forgotten.
+    `identity` is who it is now, `approved` who a person approved last. `enabled`: nobody has switched it off.
+    `may_ask`: what it is permitted to ask of the clients whose calls it works on. `prefixes`: below these URIs every
+    resource may be read. The generation changes with every move, the revision with every edit. `removed` is a
+    tombstone: nothing stands under the name any more, and what was decided is not forgotten.
     """
 
     id: str

@@ -18,9 +18,9 @@ from pydantic import ValidationError
 
 from mcpguard.catalog.catalog import Catalog
 from mcpguard.catalog.shelf import Pinned
-from mcpguard.codec.uris import LONGEST_URI
 from mcpguard.codec import envelope
 from mcpguard.codec.messages import Failure, Request, Result
+from mcpguard.codec.uris import LONGEST_URI
 from mcpguard.domain.capabilities import CapabilityKind
 from mcpguard.domain.errors import InvalidName
 from mcpguard.domain.launches import Era

@@ -10,9 +10,10 @@ Rules kept here:
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from mcpguard.codec.uris import LONGEST_URI
 from mcpguard.codec.messages import Notification
+from mcpguard.codec.uris import LONGEST_URI
 from mcpguard.domain.capabilities import Capability, CapabilityKind
+from mcpguard.domain.decisions import Key
 from mcpguard.gateway.asked import asked
 from mcpguard.gateway.clients import Client
 from mcpguard.gateway.exchange import Exchange
@@ -70,6 +71,7 @@ class Subscribing:
         subscription = self._guard.servers.subscriptions.open(
             capability.server,
             capability.name,
+            _under(meant),
             to,
             self._in_words(exchange.client, capability, words, tell),
             on_end or (lambda: to.lose(words, subscription)),
@@ -97,3 +99,9 @@ class Subscribing:
                     tell(shown)
 
         return on_update
+
+
+def _under(meant: Meant) -> Key:
+    """The capability that allows it."""
+    found = meant.pinned or meant.capability
+    return found.kind, found.name

@@ -4,7 +4,7 @@ Rules kept here:
 1. Whatever is new, or is launched otherwise than before, is quarantined. Nothing that a declaration says changes that;
    and a name or a launch that was blocked once is blocked again.
 2. What would run must be tellable from the declaration. What is not, is not admitted.
-3. What a file declares is changed in that file. What is no longer in the file is switched off, and stands where it stood.
+3. What a file declares is changed in that file. What is no longer in it is switched off, and stands where it stood.
 4. A change names the revision that it was made from. Where there is a newer one, nothing changes.
 5. Each change is one transaction with its record, which says who made it.
 """
@@ -43,6 +43,11 @@ class Source:
     requester: str = ""
 
 
+def from_file(path: str = "") -> Source:
+    """The configuration file, which speaks for whoever may write it."""
+    return Source(Origin.FILE, Actor("configuration file", "file", path))
+
+
 class NameTaken(GuardError):
     """There is such a server already. Says what to do."""
 
@@ -64,11 +69,11 @@ class Admission:
             try:
                 if known is None:
                     await self._add(one_, source)
-                elif known.upstream.origin is not source.origin:
-                    raise NameTaken(f"{one_.name} came by {known.upstream.origin} and not by the file; rename one of them")
-                else:
+                elif known.upstream.origin is source.origin:
                     await self._redeclare(known, one_, source.by)
-            except (NameTaken, NotDeclared, Undecidable) as error:
+                else:
+                    refused.append(f"{one_.name} came by {known.upstream.origin} before; rename one of them")
+            except (NotDeclared, Undecidable) as error:
                 refused.append(f"{one_.name} is not taken: {error}")
         names = {one_.name for one_ in declared}
         for known in self._registry:
@@ -92,7 +97,7 @@ class Admission:
         await self._redeclare(known, replace(now, name=name), by, revision=revision)
 
     async def remove(self, name: str, revision: int, by: Actor) -> None:
-        """Let it go. What was decided about it is not forgotten. Raises Unknown, Stale, Forbidden or LedgerUnavailable."""
+        """Let it go. What was decided is not forgotten. Raises Unknown, Stale, Forbidden or LedgerUnavailable."""
         known = self._editable(name)
 
         def removed(known: Known) -> Change:

@@ -2,7 +2,8 @@
 
 Rules kept here:
 1. Every call is judged once, here, whatever way it came in, and is one entry in the ledger.
-2. Nothing is sent before the verdict that allows it is stored, and nothing is answered before the closing is.
+2. Nothing is sent before the verdict that allows it is stored, and nothing is answered before the closing is. What the
+   verdict rests on is compared when it is stored, and once more when it is sent.
 3. What the upstream says is passed on as it is: its results and its errors.
 4. What it asks of the client meanwhile belongs to the same entry (`asking`).
 """
@@ -19,24 +20,28 @@ from mcpguard.domain.calls import Face, Intent
 from mcpguard.domain.capabilities import Capability, Effect
 from mcpguard.domain.clock import Ids
 from mcpguard.domain.counterpart import Counterpart
+from mcpguard.domain.errors import Overtaken
 from mcpguard.domain.outcomes import Outcome, OutcomeKind
 from mcpguard.domain.reasons import Reason
 from mcpguard.domain.records import Opening
-from mcpguard.domain.verdicts import Allow, Deny, Hold
 from mcpguard.guard.asking import Asking
+from mcpguard.guard.cutting import Cutting
 from mcpguard.guard.desk import Desk
+from mcpguard.guard.judging import Judged, Judging, Subject
 from mcpguard.guard.servers import Servers
 from mcpguard.ledger.digests import Digests
 from mcpguard.ledger.entries import Entry
 from mcpguard.ledger.ledger import Ledger
-from mcpguard.policy.judge import Judgement, Situation, judge
 from mcpguard.settings.model import Settings
 from mcpguard.upstreams.conversation import ServerError
-from mcpguard.upstreams.fleet import Fleet, Unreachable
+from mcpguard.upstreams.fleet import Fleet, Turn, Unreachable
 from mcpguard.upstreams.inflight import Overdue
 from mcpguard.upstreams.transports.endings import Unsent
 from mcpguard.upstreams.transports.transport import TransportEnded
 from mcpguard.upstreams.turns import Busy
+
+MOST_TRIES = 3
+"""How often a call that has its turn is sent back to wait for a listing, before it is refused."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +63,11 @@ class Asked:
     trace: str = ""
     watcher: object | None = None
 
+    @property
+    def subject(self) -> Subject:
+        """What of it is judged."""
+        return Subject(self.caller, self.capability, self.pinned)
+
 
 @dataclass(frozen=True, slots=True)
 class Told:
@@ -77,13 +87,16 @@ class Calls:
         servers: Servers,
         ledger: Ledger,
         fleet: Fleet,
+        cutting: Cutting,
         digests: Digests,
         new_id: Ids,
         settings: Settings,
     ) -> None:
         self._servers = servers
+        self._judging = Judging(servers)
         self._ledger = ledger
         self._fleet = fleet
+        self._cutting = cutting
         self._digests = digests
         self._new_id = new_id
         self._settings = settings.version
@@ -91,76 +104,81 @@ class Calls:
 
     async def make(self, asked: Asked, counterpart: Counterpart) -> Told:
         """Judge, record, send, record, answer."""
-        opening = self._opening(asked)
-        permitted = partial(self._servers.may_ask, asked.capability.server)
-        client = Asking(counterpart, opening, permitted, partial(self._objected, asked), self._desk)
-        answer = _Answer()
-
-        async def work(entry: Entry) -> Outcome:
-            return await self._send(asked, entry, client, answer)
-
-        outcome = await self._ledger.record(opening, work)
-        if outcome.kind in (OutcomeKind.ANSWERED, OutcomeKind.FAILED) and outcome.reason is None:
-            return Told(opening.entry, outcome, answer.result, answer.error)
-        return Told(opening.entry, outcome)
+        while True:
+            judged = await self._judging.confirmed(asked.subject)
+            try:
+                return await self._carried_out(asked, judged, counterpart)
+            except Overtaken:
+                await self._servers.unlocked(asked.capability.server)
 
     def stop_asking(self) -> None:
         """No client is asked anything any more: the guard is about to stop."""
         self._desk.close()
 
-    def _judged(self, asked: Asked) -> tuple[Judgement, Effect | None]:
-        """The verdict as things stand now, and the effect that it rests on."""
-        wanted, server = asked.pinned or asked.capability, asked.capability.server
-        catalog = self._servers.publisher.catalog
-        pinned = catalog.find(wanted.server, wanted.kind, wanted.name)
-        effect = pinned.effect if pinned else None
-        situation = Situation(
-            caller=asked.caller,
-            capability=asked.capability,
-            standing=self._servers.standing(server),
-            enabled=self._servers.enabled(server),
-            listed=server in catalog.shelves,
-            effect=effect,
-        )
-        return judge(situation), effect
+    async def _carried_out(self, asked: Asked, judged: Judged, counterpart: Counterpart) -> Told:
+        opening = self._opening(asked, judged)
+        permitted = partial(self._servers.may_ask, asked.capability.server)
+        objected = partial(self._judging.meanwhile, asked.subject)
+        client = Asking(counterpart, opening, permitted, objected, self._desk)
+        answer = _Answer()
 
-    def _objected(self, asked: Asked) -> Reason | None:
-        """Why the call may not go on; None if it may."""
-        match self._judged(asked)[0].verdict:
-            case Allow():
-                return None
-            case Deny(reason) | Hold(reason):
-                return reason
+        async def work(entry: Entry) -> Outcome:
+            outcome = None
+            with self._cutting.call(asked.capability.server, asked.subject.key):
+                outcome = await self._sent(asked, judged, entry, client, answer)
+            return self._cut_off(asked, entry) if outcome is None else outcome
 
-    def _opening(self, asked: Asked) -> Opening:
-        judgement, effect = self._judged(asked)
+        outcome = await self._ledger.record(opening, work, judged.still)
+        if outcome.kind in (OutcomeKind.ANSWERED, OutcomeKind.FAILED) and outcome.reason is None:
+            return Told(opening.entry, outcome, answer.result, answer.error)
+        return Told(opening.entry, outcome)
+
+    def _opening(self, asked: Asked, judged: Judged) -> Opening:
+        pin = judged.pin
         return Opening(
             entry=self._new_id(),
             caller=asked.caller,
             capability=asked.capability,
-            intent=Intent(effect or Effect.READ, declared=False),
+            intent=Intent(judged.effect or Effect.READ, declared=False),
             face=asked.face,
-            verdict=judgement.verdict,
+            verdict=judged.verdict,
             method=asked.method,
-            effect=effect,
-            rules=judgement.rules,
+            effect=judged.effect,
+            fingerprint=pin.approved if pin is not None and judged.effect is not None else None,
+            rules=judged.rules,
             settings=self._settings,
             client=asked.client,
             trace=asked.trace,
             arguments=self._digests.body(dumps(asked.params)),
         )
 
-    async def _send(self, asked: Asked, entry: Entry, client: Asking, answer: "_Answer") -> Outcome:
+    async def _sent(self, asked: Asked, judged: Judged, entry: Entry, client: Asking, answer: "_Answer") -> Outcome:
         try:
-            async with self._fleet.turn(asked.capability.server) as turn:
-                turn.reachable()
-                if asked.watcher is None:
-                    answer.result = await turn.send(entry.permit(), asked.method, asked.params, client)
-                else:
-                    await turn.watch(entry.permit(), asked.params["uri"], asked.watcher)
-                    answer.result = {}
+            reason = Reason.CAPABILITY_UNCONFIRMED
+            for _ in range(MOST_TRIES):
+                async with self._fleet.turn(asked.capability.server) as turn:
+                    turn.reachable()
+                    objection = self._judging.once_more(asked.subject, judged)
+                    if objection is None:
+                        return await self._told(asked, turn, entry, client, answer)
+                    reason = objection
+                if reason is not Reason.CAPABILITY_UNCONFIRMED:
+                    break
+                await self._judging.confirmed(asked.subject)
         except (Busy, Unreachable) as error:
             return Outcome.refused(_reason(error))
+        finally:
+            client.end()
+        return Outcome.refused(reason)
+
+    async def _told(self, asked: Asked, turn: Turn, entry: Entry, client: Asking, answer: "_Answer") -> Outcome:
+        """What the server makes of it. Nothing is waited for between the comparison before this and the permit."""
+        try:
+            if asked.watcher is None:
+                answer.result = await turn.send(entry.permit(), asked.method, asked.params, client)
+            else:
+                await turn.watch(entry.permit(), asked.params["uri"], asked.watcher)
+                answer.result = {}
         except Unsent:
             entry.nothing_left()
             return Outcome.refused(Reason.SERVER_UNREACHABLE)
@@ -169,10 +187,14 @@ class Calls:
         except ServerError as failed:
             answer.error = failed.error
             return Outcome.failed(self._digests.body(dumps(failed.error)))
-        finally:
-            client.end()
         reply = self._digests.body(dumps(answer.result))
         return Outcome.failed(reply) if answer.result.get("isError") is True else Outcome.answered(reply)
+
+    def _cut_off(self, asked: Asked, entry: Entry) -> Outcome:
+        """What it is about has left `approved`. What was sent may have been executed, whatever it answers now."""
+        if entry.permitted:
+            return Outcome.unknown(Reason.CAPABILITY_WITHDRAWN)
+        return Outcome.refused(self._judging.now(asked.subject).reason or Reason.CAPABILITY_CHANGED)
 
 
 @dataclass(slots=True)

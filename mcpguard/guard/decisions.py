@@ -74,7 +74,10 @@ class Decisions:
         self._new_id = new_id
 
     async def approve(self, name: str, approval: Approval, decision: Decision) -> Approved:
-        """Approve a server as it was seen. Raises Unknown, Stale, Undecidable, IllegalMove, Forbidden or LedgerUnavailable."""
+        """Approve a server as it was seen.
+
+        Raises Unknown, Stale, Undecidable, IllegalMove, Forbidden or LedgerUnavailable, and has changed nothing then.
+        """
         authorised(Answer.APPROVE, decision)
         known = self._registry.get(name)
         prefixes = checked(approval.prefixes)

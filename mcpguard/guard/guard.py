@@ -5,8 +5,12 @@ from dataclasses import dataclass
 from mcpguard.catalog.catalog import Catalog
 from mcpguard.domain.clock import Clock
 from mcpguard.domain.reasons import Reason
+from mcpguard.guard.admission import Admission
 from mcpguard.guard.callers import Callers
 from mcpguard.guard.calls import Calls
+from mcpguard.guard.decisions import Decisions
+from mcpguard.guard.inspecting import Inspecting
+from mcpguard.guard.queries import Queries
 from mcpguard.guard.servers import Servers
 from mcpguard.guard.status import LedgerStatus, Readiness, Status
 from mcpguard.guard.tallies import Tallies
@@ -24,6 +28,16 @@ class Facts:
     started_at: int
 
 
+@dataclass(frozen=True, slots=True)
+class Review:
+    """What people do with servers: bring them, look at them, decide about them."""
+
+    admission: Admission
+    decisions: Decisions
+    inspecting: Inspecting
+    queries: Queries
+
+
 class Guard:
     """The guard as its doors see it."""
 
@@ -34,12 +48,18 @@ class Guard:
         ledger: Ledger,
         clock: Clock,
         facts: Facts,
+        *,
         servers: Servers,
         calls: Calls,
         callers: Callers,
+        review: Review,
     ) -> None:
         self.settings = settings
         self.calls = calls
+        self.admission = review.admission
+        self.decisions = review.decisions
+        self.inspecting = review.inspecting
+        self.queries = review.queries
         self.callers = callers
         self.servers = servers
         self.tallies = Tallies(ledger, clock)

@@ -12,10 +12,10 @@ Rules kept here:
 
 import shlex
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 import anyio
 
-from mcpguard.codec.canonical import Scalar
 from mcpguard.domain.decisions import Answer, Decision, Undecidable
 from mcpguard.domain.errors import Unreadable
 from mcpguard.domain.identity import is_code
@@ -29,6 +29,9 @@ from mcpguard.guard.standings import Standings
 from mcpguard.ledger.ledger import Ledger
 from mcpguard.upstreams.fleet import Fleet
 from mcpguard.upstreams.surroundings import Lost
+
+if TYPE_CHECKING:
+    from mcpguard.codec.canonical import Scalar
 
 PLACEHOLDER = "not-given-during-inspection"
 
@@ -147,5 +150,3 @@ def without_secrets(declared: Declared, give: frozenset[str]) -> Declared:
         name: value if name in give or is_code(name) else PLACEHOLDER for name, value in launch.environment.items()
     }
     return replace(declared, launch=replace(launch, environment=environment))
-
-

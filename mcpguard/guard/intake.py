@@ -12,12 +12,11 @@ Rules kept here:
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from functools import partial
+from typing import TYPE_CHECKING
 
 import anyio
 import structlog
 from anyio import CapacityLimiter, to_thread
-from anyio.abc import TaskGroup
 
 from mcpguard.codec.fingerprints import of_observed
 from mcpguard.domain.capabilities import Fingerprint
@@ -37,6 +36,9 @@ from mcpguard.guard.standings import Change, Standings
 from mcpguard.policy import quarantine
 from mcpguard.policy.pinning import Outcome, identity_changed
 from mcpguard.policy.reconciling import Read, read, reconciled
+
+if TYPE_CHECKING:
+    from anyio.abc import TaskGroup
 
 AGAIN_SECONDS = 1.0
 SHARE = 9
@@ -159,9 +161,7 @@ class Intake:
             log.exception("intake.failed", server=known.name)
         return True
 
-    def _compared(
-        self, known: Known, observed: Fingerprint, said: Read, by: Actor | None
-    ) -> tuple[Change, Taken]:
+    def _compared(self, known: Known, observed: Fingerprint, said: Read, by: Actor | None) -> tuple[Change, Taken]:
         before, pins = known.upstream, dict(known.pins)
         moved = quarantine.observed(before, observed)
         recorded: list[facts.Fact] = []
@@ -219,6 +219,4 @@ def _counted(before: Mapping[Key, Pin], after: Mapping[Key, Outcome], said: Read
         counts["gone"] += old is not None and old.present and not outcome.pin.present
         counts["returned"] += outcome.move is CapabilityMove.RETURNED
         counts["changed"] += old is not None and outcome.pin.listed != old.listed
-    return Taken(
-        len(said.found), counts["new"], counts["changed"], counts["returned"], counts["gone"], dict(said.odd)
-    )
+    return Taken(len(said.found), counts["new"], counts["changed"], counts["returned"], counts["gone"], dict(said.odd))

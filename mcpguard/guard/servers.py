@@ -1,45 +1,35 @@
-"""The servers that there are: what was declared, where each stands, how the connection to it is."""
+"""The servers as a call meets them: where each stands, what it may ask, whether what it listed is in force."""
 
 import anyio
-import structlog
 
 from mcpguard.domain.asks import AskKind
 from mcpguard.domain.callers import Scope
 from mcpguard.domain.capabilities import CapabilityKind
-from mcpguard.domain.clock import Clock, Ids
+from mcpguard.domain.clock import Clock
 from mcpguard.domain.connections import Condition, ConnectionState
-from mcpguard.domain.launches import Declared
 from mcpguard.domain.news import News, Updated
-from mcpguard.domain.standing import UpstreamStanding
-from mcpguard.domain.upstreams import Upstream
-from mcpguard.guard.admission import admitted
 from mcpguard.guard.intake import Intake
-from mcpguard.guard.publish import Publisher
+from mcpguard.guard.known import Known
+from mcpguard.guard.standings import Standings
 from mcpguard.guard.status import ServerStatus
-from mcpguard.guard.subscriptions import Subscription, Subscriptions
 from mcpguard.policy.scopes import reaches
 from mcpguard.settings.model import Settings
 from mcpguard.upstreams.fleet import Fleet
 
-log = structlog.get_logger("mcpguard.guard")
 _KINDS = (CapabilityKind.TOOL, CapabilityKind.RESOURCE, CapabilityKind.TEMPLATE, CapabilityKind.PROMPT)
 
 
 class Servers:
-    """Takes declarations in, and knows what became of them."""
+    """What is known of the servers, for whoever wants to use them."""
 
-    def __init__(self, publisher: Publisher, clock: Clock, new_id: Ids, settings: Settings) -> None:
-        self.publisher = publisher
-        self.asked_for: frozenset[AskKind] = frozenset()
-        """What any server is permitted to ask of clients."""
-        self.subscriptions = Subscriptions(self._unwatch)
-        self._intake = Intake(publisher)
+    def __init__(self, standings: Standings, intake: Intake, clock: Clock, settings: Settings) -> None:
+        self.publisher = standings.publisher
+        self.subscriptions = standings.subscriptions
+        self._registry = standings.registry
+        self._intake = intake
         self._clock = clock
-        self._new_id = new_id
         self._settle_seconds = settings.upstreams.settle_seconds
-        self._permitted = settings.asking.permitted
-        self._known: dict[str, Upstream] = {}
-        self._declared: dict[str, Declared] = {}
+        self._confirm_seconds = settings.definitions.confirm_seconds
         self._fleet: Fleet | None = None
         self._began = clock.monotonic()
 
@@ -51,82 +41,84 @@ class Servers:
             self._intake.take(news)
 
     def command(self, fleet: Fleet) -> None:
-        """This is the fleet that carries out what is declared."""
+        """This is the fleet that runs the servers."""
         self._fleet = fleet
 
-    def declare(self, declared: tuple[Declared, ...]) -> None:
-        """From now on these are the servers, as they stand here, and there are no others."""
-        for name in self._declared.keys() - {one.name for one in declared if self._stays(one)}:
-            self.subscriptions.withdraw(name)
-        new = {one.name for one in declared if one.enabled and one.name not in self._known}
-        self._known = {one.name: self._upstream(one) for one in declared}
-        self.asked_for = frozenset[AskKind]().union(*(upstream.may_ask for upstream in self._known.values()))
-        self._declared = {one.name: one for one in declared}
-        for name in sorted({each.rpartition(":")[0] for each in self._permitted} - self._known.keys()):
-            log.warning("asking.unknown_server", server=name, setting="asking.permitted")
-        self._intake.expect(new)
-        if self._fleet is not None:
-            self._fleet.want(one for one in declared if self.standing(one.name) is UpstreamStanding.APPROVED)
+    def find(self, name: str) -> Known | None:
+        return self._registry.find(name)
 
-    def _upstream(self, declared: Declared) -> Upstream:
-        """What is declared as before stays the same upstream."""
-        if self._stays(declared):
-            return self._known[declared.name]
-        return admitted(declared, self._permitted, self._new_id)
+    def knows(self, name: str) -> bool:
+        return self._registry.find(name) is not None
 
-    def _stays(self, declared: Declared) -> bool:
-        return self._declared.get(declared.name) == declared
+    def in_force(self, known: Known) -> bool:
+        """Whether what the server is known to offer is what it listed last, on the connection that calls use."""
+        listing = self._fleet.in_force(known.name) if self._fleet else None
+        return listing is not None and listing is known.listing
 
-    def _unwatch(self, subscription: Subscription) -> None:
-        if self._fleet is not None:
-            self._fleet.unwatch(subscription.server, subscription.uri, subscription)
+    def reachable(self, known: Known) -> bool:
+        """Whether there is a connection that calls could use."""
+        return self._fleet is not None and self._fleet.is_connected(known.name)
 
-    def standing(self, name: str) -> UpstreamStanding | None:
-        """None for a server that is not known."""
-        upstream = self._known.get(name)
-        return upstream.standing if upstream else None
+    async def confirmed(self, known: Known) -> None:
+        """Until what the server lists is in force, there is no connection to it, or it has taken too long."""
+        with anyio.move_on_after(self._confirm_seconds):
+            while known.runs and not self.in_force(known):
+                moved = known.moved
+                if self._fleet is None or not self._fleet.confirm(known.name):
+                    return
+                await moved.wait()
 
-    def enabled(self, name: str) -> bool:
-        upstream = self._known.get(name)
-        return upstream is not None and upstream.enabled
+    async def unlocked(self, name: str) -> None:
+        """Until nothing is being changed about this server."""
+        if (known := self._registry.find(name)) is not None:
+            async with known.lock:
+                return
 
     def may_ask(self, name: str) -> frozenset[AskKind]:
         """What this server is permitted to ask of clients."""
-        upstream = self._known.get(name)
-        return upstream.may_ask if upstream else frozenset()
+        known = self._registry.find(name)
+        return known.upstream.may_ask if known is not None and known.runs else frozenset()
+
+    @property
+    def asked_for(self) -> frozenset[AskKind]:
+        """What any server is permitted to ask of clients."""
+        return frozenset[AskKind]().union(*(known.upstream.may_ask for known in self._registry if known.runs))
 
     def roots_changed(self, scope: Scope) -> None:
         """A client within this scope has other roots now; those that may ask for them are told."""
-        for name, upstream in self._known.items():
-            if self._fleet is not None and AskKind.ROOTS in upstream.may_ask and reaches(scope, name):
-                self._fleet.roots_changed(name)
-
-    def knows(self, name: str) -> bool:
-        return name in self._known
+        for known in self._registry:
+            if self._fleet is not None and AskKind.ROOTS in self.may_ask(known.name) and reaches(scope, known.name):
+                self._fleet.roots_changed(known.name)
 
     def restart(self, name: str) -> bool:
         """Whether there is a connection to this server to be made anew."""
         return self._fleet is not None and self._fleet.restart(name)
 
     async def settled(self) -> None:
-        """For a moment after the start: until every server has connected, or has failed to. Later at once."""
+        """For a moment after the start: until every server was taken in, or has failed to connect. Later at once."""
         left = self._began + self._settle_seconds - self._clock.monotonic()
         if left > 0:
             with anyio.move_on_after(left):
                 await self._intake.settled()
 
     def status(self) -> tuple[ServerStatus, ...]:
-        conditions = self._fleet.conditions() if self._fleet else {}
-        return tuple(self._status(one, conditions.get(name)) for name, one in sorted(self._known.items()))
+        return tuple(self.status_of(known) for known in self._registry)
 
-    def _status(self, upstream: Upstream, condition: Condition | None) -> ServerStatus:
-        shelf = self.publisher.catalog.shelves.get(upstream.name)
+    def status_of(self, known: Known) -> ServerStatus:
+        upstream, shelf = known.upstream, self.publisher.catalog.shelves.get(known.name)
         counts = [len(shelf.of(kind)) if shelf else 0 for kind in _KINDS]
-        state = condition or Condition(ConnectionState.DISCONNECTED, 0)
+        conditions = self._fleet.conditions() if self._fleet else {}
+        state = conditions.get(known.name) or Condition(ConnectionState.DISCONNECTED, 0)
         return ServerStatus(
-            name=upstream.name,
+            name=known.name,
             transport=upstream.transport.value,
             standing=upstream.standing.value,
+            enabled=known.enabled,
+            origin=upstream.origin.value,
+            requester=upstream.requester,
+            revision=upstream.revision,
+            fingerprint=upstream.identity.launch.text if upstream.identity else "",
+            waiting=sum(pin.waits for pin in known.pins.values()),
             state=state.state.value,
             since=state.since,
             error=state.error,
@@ -137,5 +129,5 @@ class Servers:
             resources=counts[1],
             templates=counts[2],
             prompts=counts[3],
-            left_out=shelf.odd if shelf else (),
+            left_out=(*known.odd, *(shelf.odd if shelf else ())),
         )

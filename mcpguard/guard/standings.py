@@ -102,13 +102,14 @@ class Standings:
                 change = decide(known)
                 if change is not None:
                     await self._carry_out(known, change)
-                return change is not None
+        return change is not None
 
     async def add(self, known: Known, fact: Fact) -> None:
         """A server that was not there. Raises LedgerUnavailable; then it still is not."""
         with anyio.CancelScope(shield=True):
             async with known.lock:
-                await self._ledger.together(partial(self._store, known, Change(known.upstream, known.declared, facts=(fact,))))
+                change = Change(known.upstream, known.declared, facts=(fact,))
+                await self._ledger.together(partial(self._store, known, change))
                 self.registry.add(known)
 
     async def remove(self, known: Known, decide: Callable[[Known], Change]) -> None:

@@ -31,11 +31,20 @@ class LedgerStatus:
 
 @dataclass(frozen=True, slots=True)
 class ServerStatus:
-    """A server and the connection to it. Times are microseconds in UTC; `error` is for the operator."""
+    """A server and the connection to it. Times are microseconds in UTC; `error` is for the operator.
+
+    `fingerprint` is that of its launch; `waiting` how many of its capabilities wait for a person.
+    """
 
     name: str
     transport: str
     standing: str
+    enabled: bool
+    origin: str
+    requester: str
+    revision: int
+    fingerprint: str
+    waiting: int
     state: str
     since: int
     error: str

@@ -49,6 +49,11 @@ class Entry:
         self._permitted = True
         return Permit(self.id)
 
+    @property
+    def permitted(self) -> bool:
+        """Whether something may have left us."""
+        return self._permitted
+
     def nothing_left(self) -> None:
         """The permit was used for nothing: not one byte of what it allowed has left us."""
         self._permitted = False

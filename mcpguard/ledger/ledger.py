@@ -118,8 +118,9 @@ class Ledger:
     async def record(self, opening: Opening, work: Work, still: Still = lambda _: True) -> Outcome:
         """Record a call around its work. What the work does not say, or cannot know, the entry does (see `entries`).
 
-        The work runs only if the stored verdict does not deny the call. The outcome returned is the one to tell. `still`
-        is asked in the transaction that would store the verdict; raises Overtaken, with nothing recorded, if it is not.
+        The work runs only if the stored verdict does not deny the call. The outcome returned is the one to tell.
+        `still` is asked in the transaction that would store the verdict; if it does not hold, nothing is recorded and
+        Overtaken is raised.
         """
         began = self._clock.monotonic()
         try:

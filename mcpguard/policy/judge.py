@@ -11,25 +11,38 @@ from dataclasses import dataclass
 
 from mcpguard.domain.callers import Caller
 from mcpguard.domain.capabilities import Capability, Effect
+from mcpguard.domain.pins import Pin
 from mcpguard.domain.reasons import Reason
-from mcpguard.domain.standing import UpstreamStanding
+from mcpguard.domain.standing import CapabilityStanding, UpstreamStanding
 from mcpguard.domain.verdicts import Allow, Deny, Verdict
 from mcpguard.policy.scopes import within
 
 
 @dataclass(frozen=True, slots=True)
 class Situation:
-    """Everything that a verdict rests on. `standing` and `effect` are None where there is no such thing.
+    """Everything that a verdict rests on. `standing` and `pin` are None where there is no such thing.
 
-    `listed`: whether it is known at all what the server offers.
+    `pin` is what the capability is judged by: itself, or the template that covers it. `covered`: it lies under a URI
+    prefix that a reviewer approved. `blocked`: a person has blocked the very resource, whatever else would cover it.
+    `reachable`: whether the server is connected; `in_force`: whether what is known of it is what it lists now.
     """
 
     caller: Caller
     capability: Capability
     standing: UpstreamStanding | None
     enabled: bool
-    listed: bool
-    effect: Effect | None
+    reachable: bool
+    in_force: bool
+    pin: Pin | None
+    covered: bool = False
+    blocked: bool = False
+
+    @property
+    def effect(self) -> Effect | None:
+        """What a person assigned; None where there is nothing that could be called."""
+        if self.pin is not None and self.pin.callable:
+            return self.pin.effect
+        return Effect.READ if self.covered else None
 
 
 Rule = Callable[[Situation], Reason | None]
@@ -58,10 +71,31 @@ def _name_in_scope(situation: Situation) -> Reason | None:
 
 
 def _known(situation: Situation) -> Reason | None:
-    if situation.effect is not None:
+    if situation.covered or (situation.pin is not None and situation.pin.present):
         return None
-    waited_for = situation.standing is not None and not situation.listed
-    return Reason.SERVER_UNREACHABLE if waited_for else Reason.CAPABILITY_UNKNOWN
+    return Reason.CAPABILITY_UNKNOWN if situation.reachable else Reason.SERVER_UNREACHABLE
+
+
+def _approved(situation: Situation) -> Reason | None:
+    if situation.blocked:
+        return Reason.CAPABILITY_BLOCKED
+    if situation.covered or situation.pin is None or situation.pin.callable:
+        return None
+    match situation.pin.standing:
+        case CapabilityStanding.BLOCKED:
+            return Reason.CAPABILITY_BLOCKED
+        case CapabilityStanding.PENDING:
+            return Reason.CAPABILITY_PENDING
+        case _:
+            return Reason.CAPABILITY_CHANGED
+
+
+def _reachable(situation: Situation) -> Reason | None:
+    return None if situation.reachable else Reason.SERVER_UNREACHABLE
+
+
+def _in_force(situation: Situation) -> Reason | None:
+    return None if situation.in_force else Reason.CAPABILITY_UNCONFIRMED
 
 
 def _standing(situation: Situation) -> Reason | None:
@@ -84,5 +118,8 @@ RULES: tuple[tuple[str, Rule], ...] = (
     ("scope.name", _name_in_scope),
     ("server.standing", _standing),
     ("capability.known", _known),
+    ("capability.standing", _approved),
     ("scope.effect", _effect_in_scope),
+    ("server.reachable", _reachable),
+    ("definition.in_force", _in_force),
 )

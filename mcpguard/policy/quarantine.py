@@ -38,7 +38,7 @@ def admitted(new: Upstream, known: Iterable[Upstream]) -> Upstream:
 
 
 def relaunched(upstream: Upstream, launch: Fingerprint, known: Iterable[Upstream] = ()) -> Moved:
-    """It is declared with this launch. Another one was observed by nobody yet; one that was blocked before is blocked."""
+    """It is declared with this launch. A new one was observed by nobody yet; one that was blocked is blocked again."""
     if upstream.identity is not None and upstream.identity.launch == launch:
         return Moved(upstream)
     now = _changed(replace(upstream, identity=Identity(launch)))

@@ -5,8 +5,10 @@ from sqlalchemy import Connection, bindparam, select
 from mcpguard.store.tables import capabilities, upstreams
 
 _OF_UPSTREAM = select(upstreams.c.generation).where(upstreams.c.id == bindparam("upstream"))
-_OF_BOTH = select(upstreams.c.generation, capabilities.c.generation).where(
-    upstreams.c.id == bindparam("upstream"), capabilities.c.id == bindparam("pin")
+_OF_BOTH = (
+    select(upstreams.c.generation, capabilities.c.generation)
+    .join(capabilities, capabilities.c.upstream == upstreams.c.id)
+    .where(upstreams.c.id == bindparam("upstream"), capabilities.c.id == bindparam("pin"))
 )
 
 

@@ -9,7 +9,6 @@ from mcpguard.domain.capabilities import Fingerprint
 from mcpguard.store.pages import batched
 from mcpguard.store.tables import versions
 
-
 MOST_PRUNED = 500
 
 

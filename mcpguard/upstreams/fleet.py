@@ -115,12 +115,15 @@ class Fleet:
         supervisor = self._supervisors.get(name)
         return supervisor.in_force() if supervisor else None
 
+    def is_connected(self, name: str) -> bool:
+        supervisor = self._supervisors.get(name)
+        return supervisor is not None and supervisor.connection is not None
+
     def confirm(self, name: str) -> bool:
         """Have it listed again, for somebody who waits. Whether it is connected at all."""
-        supervisor = self._supervisors.get(name)
-        if supervisor is None or supervisor.connection is None:
+        if not self.is_connected(name):
             return False
-        supervisor.confirm()
+        self._supervisors[name].confirm()
         return True
 
     def roots_changed(self, name: str) -> None:

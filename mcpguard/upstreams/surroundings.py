@@ -10,7 +10,8 @@ from mcpguard.domain.clock import Clock
 from mcpguard.domain.errors import GuardError
 from mcpguard.domain.launches import Declared
 from mcpguard.domain.news import News
-from mcpguard.settings.model import Definitions, Upstreams
+from mcpguard.settings.model import Upstreams
+from mcpguard.settings.review import Definitions
 from mcpguard.upstreams.backoff import Backoff, Jitter
 from mcpguard.upstreams.conversation import Conversation
 from mcpguard.upstreams.switchboard import Switchboard

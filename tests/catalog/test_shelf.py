@@ -5,8 +5,7 @@ from typing import Any
 import pytest
 
 from mcpguard.catalog.shelf import Shelf, shelf
-from mcpguard.codec.uris import LONGEST_URI
-from mcpguard.codec.uris import wrapped
+from mcpguard.codec.uris import LONGEST_URI, wrapped
 from mcpguard.domain.capabilities import CapabilityKind, Effect
 from mcpguard.domain.listings import Listing
 from mcpguard.policy.effects import assumed

@@ -4,7 +4,7 @@ from itertools import product
 
 import pytest
 
-from mcpguard.domain.callers import Caller, Scope
+from mcpguard.domain.callers import Scope
 from mcpguard.domain.capabilities import Capability, CapabilityKind, Effect
 from mcpguard.domain.reasons import Reason
 from mcpguard.domain.standing import UpstreamStanding
@@ -29,7 +29,7 @@ def situation(
     listed: bool = True,
     capability: Capability = ECHO,
 ) -> Situation:
-    return Situation(Caller("a", "a", within_ or scope()), capability, standing, enabled, listed, effect)
+    return SITUATION
 
 
 def reason(of: Situation) -> Reason | None:

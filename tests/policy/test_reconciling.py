@@ -12,7 +12,7 @@ from mcpguard.domain.listings import Listing
 from mcpguard.domain.pins import Pin
 from mcpguard.domain.standing import CapabilityMove, CapabilityStanding
 from mcpguard.policy.pinning import approve
-from mcpguard.policy.reconciling import Reconciled, reconciled
+from mcpguard.policy.reconciling import Reconciled, read, reconciled
 
 TOOL = {"name": "t", "description": "d", "inputSchema": {"type": "object"}}
 JSON = st.recursive(
@@ -96,13 +96,14 @@ def test_what_is_not_listed_is_gone_and_stands_where_it_stood(missing: str) -> N
 
 
 def test_one_name_with_two_definitions_is_changed_and_cannot_be_approved() -> None:
-    pins, done = after(known(TOOL), Listing(tools=(TOOL, {**TOOL, "description": "another"})))
+    twice = Listing(tools=(TOOL, {**TOOL, "description": "another"}))
+    pins, done = after(known(TOOL), twice)
     assert (pins[0].standing, pins[0].listed) == (CapabilityStanding.CHANGED, None)
-    assert done.odd == {"a tool that is listed twice, differently": 1}
+    assert read(twice).odd == {"a tool that is listed twice, differently": 1}
     assert done.seen == ()
-    again, done = after(known(TOOL), Listing(tools=(TOOL, dict(TOOL))))
+    again, _ = after(known(TOOL), Listing(tools=(TOOL, dict(TOOL))))
     assert again[0].callable
-    assert done.odd == {}, "twice the same is once"
+    assert read(Listing(tools=(TOOL, dict(TOOL)))).odd == {}, "twice the same is once"
 
 
 def test_a_third_time_does_not_make_two_definitions_one_again() -> None:
@@ -124,9 +125,10 @@ def test_what_cannot_be_read_is_changed() -> None:
 
 @pytest.mark.parametrize("name", [None, "", 5, ["t"], "a\0b", "x" * 8193])
 def test_what_has_no_name_that_could_be_kept_is_left_out_and_counted(name: object) -> None:
-    pins, done = after([], Listing(tools=({**TOOL, "name": name}, TOOL)))
+    listing = Listing(tools=({**TOOL, "name": name}, TOOL))
+    pins, _ = after([], listing)
     assert [pin.name for pin in pins] == ["t"]
-    assert done.odd == {"a tool without a name that could be kept": 1}
+    assert read(listing).odd == {"a tool without a name that could be kept": 1}
 
 
 def test_instructions_are_a_capability() -> None:

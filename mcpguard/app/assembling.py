@@ -1,0 +1,102 @@
+"""How the parts of a guard are put together: each is given what it works with, and nothing looks anything up."""
+
+import os
+import random
+from dataclasses import dataclass
+from functools import partial
+from ipaddress import ip_network
+
+from mcpguard import __version__
+from mcpguard.app.places import digest_key, seal_key, server_logs
+from mcpguard.domain.clock import Clock, Ids
+from mcpguard.guard.admission import Admission
+from mcpguard.guard.callers import Callers
+from mcpguard.guard.calls import Calls
+from mcpguard.guard.cutting import Cutting
+from mcpguard.guard.decisions import Decisions
+from mcpguard.guard.effects import Effects
+from mcpguard.guard.guard import Facts, Guard, Review
+from mcpguard.guard.inspecting import Inspecting
+from mcpguard.guard.intake import Intake
+from mcpguard.guard.known import Known, Registry
+from mcpguard.guard.publish import Publisher
+from mcpguard.guard.queries import Queries
+from mcpguard.guard.servers import Servers
+from mcpguard.guard.standings import Standings
+from mcpguard.ledger import digests
+from mcpguard.ledger.ledger import Ledger
+from mcpguard.settings.model import Settings
+from mcpguard.store import keyfiles, pins, sealing, upstreams
+from mcpguard.store.backend import Connection
+from mcpguard.store.sealing import Seal
+from mcpguard.store.store import Store
+from mcpguard.upstreams.addresses import Address
+from mcpguard.upstreams.fleet import Fleet
+from mcpguard.upstreams.reach import Reaching
+from mcpguard.upstreams.surroundings import Surroundings
+from mcpguard.upstreams.transports.dialing import Dialing
+
+KNOWN_PER_ENTRY = 4
+"""So many capabilities of a server are remembered for each that it may list: those that are gone stand too."""
+
+
+@dataclass(frozen=True, slots=True)
+class Parts:
+    """A guard, and what of it has to run."""
+
+    guard: Guard
+    fleet: Fleet
+    intake: Intake
+    standings: Standings
+    servers: Servers
+    listeners: set[tuple[Address, int]]
+
+
+async def assembled(
+    settings: Settings, clock: Clock, new_id: Ids, store: Store, ledger: Ledger, callers: Callers | None, process: int
+) -> Parts:
+    """A guard that knows what the store has, and does not run yet."""
+    digesting = digests.load_or_make(digest_key(settings))
+    seal = sealing.load_or_make(seal_key(settings))
+    registry, publisher, cutting, effects = Registry(), Publisher(), Cutting(), Effects(store)
+    standings = Standings(registry, publisher, cutting, ledger, seal, clock, settings)
+    intake = Intake(standings, clock, new_id, KNOWN_PER_ENTRY * settings.upstreams.list_entries)
+    servers = Servers(standings, intake, clock, settings)
+    listeners: set[tuple[Address, int]] = set()
+    fleet = _fleet(settings, clock, servers, listeners)
+    servers.command(fleet)
+    standings.command(fleet)
+    review = Review(
+        Admission(standings, keyfiles.read(digest_key(settings), "digest key"), new_id),
+        Decisions(standings, effects, new_id),
+        Inspecting(standings, intake, ledger, fleet, settings.definitions.confirm_seconds),
+        Queries(registry, servers, effects, store),
+    )
+    calls = Calls(servers, ledger, fleet, cutting, digesting, new_id, settings)
+    facts = Facts(__version__, process, clock.now())
+    known = callers or Callers()
+    guard = Guard(settings, store, ledger, clock, facts, servers=servers, calls=calls, callers=known, review=review)
+    await store.readers.run(partial(_load, registry, seal))
+    return Parts(guard, fleet, intake, standings, servers, listeners)
+
+
+def _load(registry: Registry, seal: Seal, connection: Connection) -> None:
+    live, buried = [], []
+    for upstream in upstreams.every(connection):
+        if upstream.removed:
+            buried.append(upstream)
+        elif (declared := upstreams.declared(connection, upstream.id, seal)) is not None:
+            known = {(pin.kind, pin.name): pin for pin in pins.of(connection, upstream.id)}
+            live.append(Known(upstream, declared, known))
+    registry.load(live, buried)
+
+
+def _fleet(settings: Settings, clock: Clock, servers: Servers, listeners: set[tuple[Address, int]]) -> Fleet:
+    dialing = Dialing([ip_network(network) for network in settings.upstreams.networks], listeners)
+    reach = Reaching(settings.upstreams, os.environ, server_logs(settings), dialing)
+    us = {"name": "mcpguard", "version": __version__}
+    return Fleet(
+        Surroundings(
+            settings.upstreams, settings.definitions, clock, random.random, reach, servers.take, us, servers.may_ask
+        )
+    )
