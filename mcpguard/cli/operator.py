@@ -71,6 +71,8 @@ class Operator:
         """The same, for whoever knows what to do about a Problem."""
         try:
             status, answer = _exchanged(_Connection(self._path, timeout), method, what, body)
+            if status < _REFUSED:
+                return json.loads(answer) if answer else None
         except (BrokenPipeError, ConnectionResetError, http.client.RemoteDisconnected):
             _end(f"the guard at {self._path} does not speak to this process; its log says why")
         except TimeoutError:
@@ -78,9 +80,7 @@ class Operator:
             _end(late if method == "GET" else f"{late}; find out whether it was done: mcpguard server list")
         except (OSError, http.client.HTTPException, ValueError) as error:
             _end(f"no guard answers at {self._path}: {str(error) or type(error).__name__}")
-        if status >= _REFUSED:
-            raise Problem(status, tuple(_sentences(status, answer)))
-        return json.loads(answer) if answer else None
+        raise Problem(status, tuple(_sentences(status, answer)))
 
 
 def tell(problem: Problem) -> None:
@@ -135,5 +135,5 @@ def _sentences(status: int, answer: bytes) -> Iterator[str]:
 
 
 def _end(sentence: str) -> NoReturn:
-    typer.echo(f"mcpguard: {sentence}", err=True)
+    typer.echo(f"mcpguard: {visible(sentence)}", err=True)
     raise typer.Exit(1)

@@ -8,11 +8,14 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any, Final
 
+import typer
+
 from mcpguard.cli.choosing import Capability, chosen, default_effect, effects_given, key_of
 from mcpguard.cli.showing import found, short
 from mcpguard.codec.keyed import written
 from mcpguard.domain.capabilities import CapabilityKind, Effect
 from mcpguard.domain.decisions import Key
+from mcpguard.text.visible import visible
 
 HEAD: Final = ("capability", "what happens", "effect", "fingerprint", "findings")
 
@@ -88,4 +91,8 @@ class Plan:
 def plan(server: dict[str, Any], only: list[str] | None, effects: Iterable[str]) -> Plan:
     """What these words mean for this server. Words that mean nothing are wrong use."""
     capabilities = server["capabilities"]
-    return Plan(server, chosen(only, capabilities) if only else None, effects_given(effects, capabilities))
+    keys, given = chosen(only, capabilities) if only else None, effects_given(effects, capabilities)
+    for name in given:
+        if keys is not None and (CapabilityKind.TOOL, name) not in keys:
+            raise typer.BadParameter(f"{visible(name)} is not among what is approved", param_hint="--effect")
+    return Plan(server, keys, given)

@@ -63,7 +63,7 @@ def approve(
     warn_of_cut_diffs(operator, name, planned.approved)
     body = planned.body(reason) | {"prefixes": prefix or [], "may_ask": may_ask or []}
     try:
-        done = operator.tried("POST", server_path(name, "approve"), body, INSPECTING)
+        done = operator.tried("POST", server_path(name, "approve"), body)
     except Problem as problem:
         tell(problem)
         typer.echo(f"Nothing was approved. Look again: mcpguard server show {name}", err=True)

@@ -98,10 +98,12 @@ def diff(
     answer = Operator.of(config, data_dir).get(server_path(server, "capability", "diff", **query))
     if output is Output.JSON:
         print_json(answer)
-    elif answer["text"]:
-        lines(answer["text"])
     else:
-        typer.echo("There is no difference." if answer["complete"] else "No difference was found.", err=True)
+        typer.echo(f"from {answer['before'] or 'nothing'} to {answer['after'] or 'nothing'}", err=True)
+        if answer["text"]:
+            lines(answer["text"])
+        else:
+            typer.echo("There is no difference." if answer["complete"] else "No difference was found.", err=True)
     warn_if_cut(answer, server, {"kind": kind, "name": key[1]})
 
 

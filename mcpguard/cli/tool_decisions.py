@@ -99,5 +99,6 @@ def _decide(
         if problem.status == CONFLICT:
             typer.echo(f"Nothing was decided. Look again: mcpguard tool show {visible(tool)}", err=True)
         raise typer.Exit(1) from None
-    typer.echo(visible(f"{written(key_of(now))} of {server} is {now['standing']}"))
+    waits = ", and waits for a person" if now["waits"] else ""
+    typer.echo(visible(f"{written(key_of(now))} of {server} is {now['standing']}{waits}"))
     return now

@@ -158,6 +158,7 @@ async def test_a_body_without_its_form_is_told_by_the_place(wrong: dict[str, obj
     (problem,) = answer.json()["problems"]
     assert problem.startswith(place)
     assert answer.json()["detail"] == problem
+    assert "error" not in problem.lower()
 
 
 @pytest.mark.parametrize(

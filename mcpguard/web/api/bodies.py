@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import Annotated, Any
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StrictBool, StrictInt
+from pydantic_core import PydanticCustomError
 
 from mcpguard.codec.keyed import keyed
 from mcpguard.domain.asks import AskKind
@@ -13,7 +14,7 @@ from mcpguard.domain.decisions import LONGEST_WHY, Approval, Key, Seen
 
 def _not_blank(text: str) -> str:
     if not text.strip():
-        raise ValueError("must say why")
+        raise PydanticCustomError("blank", "must say why")
     return text
 
 
