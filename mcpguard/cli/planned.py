@@ -44,7 +44,7 @@ class Plan:
         seen = {
             "launch": self.server["fingerprint"],
             "observed": self.server["observed"],
-            "capabilities": {written(key_of(each)): each["fingerprint"] for each in capabilities},
+            "capabilities": {written(key_of(each)): each["fingerprint"] for each in capabilities if each["present"]},
         }
         only = {} if self.only is None else {"only": sorted(map(written, self.only))}
         return {"why": why, "seen": seen, "effects": self.effects, **only}

@@ -37,6 +37,8 @@ def inspect(
     how = "was started and listed" if said["started"] else "listed"
     counts = f"{said['new']} new, {said['changed']} changed, {said['gone']} gone"
     typer.echo(f"{name} {how} {said['capabilities']} capabilities: {counts}")
+    if said["left_out"]:
+        warn(f"{said['left_out']} more cannot be offered to anybody and were left out")
     typer.echo(f"Review them: mcpguard server show {name}", err=True)
 
 

@@ -102,6 +102,8 @@ def diff(
         typer.echo(f"from {answer['before'] or 'nothing'} to {answer['after'] or 'nothing'}", err=True)
         if answer["text"]:
             lines(answer["text"])
+        elif answer["before"] == answer["after"]:
+            typer.echo("This is one version, and no other is known to compare it with.", err=True)
         else:
             typer.echo("There is no difference." if answer["complete"] else "No difference was found.", err=True)
     warn_if_cut(answer, server, {"kind": kind, "name": key[1]})

@@ -194,7 +194,6 @@ def test_what_is_sent_as_seen_is_what_was_printed() -> None:
                 "tool:new": A,
                 "tool:other": A,
                 "tool:stopped": A,
-                "tool:away": A,
                 "tool:odd": None,
                 "resource:a:b": A,
             },

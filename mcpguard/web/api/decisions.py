@@ -24,7 +24,7 @@ def decisions(guard: Guard) -> APIRouter:
     @router.post("/inspect")
     async def inspect(request: Request, server: str, body: Inspection) -> JSONResponse:
         decision, give = decided(request, body.why), frozenset(body.give)
-        return JSONResponse(asdict(await guard.decisions.inspect(server, decision, consent=body.consent, give=give)))
+        return JSONResponse(asdict(await guard.inspecting.inspect(server, decision, consent=body.consent, give=give)))
 
     @router.post("/approve")
     async def approve(request: Request, server: str, body: Approving) -> JSONResponse:

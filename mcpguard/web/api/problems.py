@@ -17,16 +17,7 @@ from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
 from starlette.exceptions import HTTPException
 
-from mcpguard.domain.decisions import (
-    DeclaredElsewhere,
-    Forbidden,
-    NameTaken,
-    NeedsConsent,
-    NotDeclared,
-    Stale,
-    Undecidable,
-    Unknown,
-)
+from mcpguard.domain.decisions import Forbidden, Stale, Undecidable, Unknown
 from mcpguard.domain.errors import (
     GuardError,
     IllegalMove,
@@ -36,7 +27,10 @@ from mcpguard.domain.errors import (
     Unreadable,
     Unrecordable,
 )
+from mcpguard.guard.admission import NameTaken
+from mcpguard.guard.inspecting import NeedsConsent
 from mcpguard.settings.entry import named
+from mcpguard.settings.members import NotDeclared
 
 MEDIA_TYPE: Final = "application/problem+json"
 MOST_PROBLEMS: Final = 20
@@ -52,8 +46,7 @@ STATUS: Final[Mapping[type[GuardError], tuple[int, str]]] = MappingProxyType(
         InvalidName: (422, "A name or fingerprint does not have its form"),
         Unreadable: (422, "A value has no canonical form"),
         Unrecordable: (422, "A value cannot be recorded"),
-        Forbidden: (403, "Whoever came through this door may not do that"),
-        DeclaredElsewhere: (403, "The server is declared in the configuration file"),
+        Forbidden: (403, "Whoever came through this door may not do that here"),
         LedgerUnavailable: (503, "Nothing can be recorded now, so nothing was done"),
         StoreUnavailable: (503, "The database cannot be used now"),
     }

@@ -3,6 +3,8 @@
 from fastapi import APIRouter, Request, Response
 from fastapi.responses import JSONResponse
 
+from mcpguard.domain.upstreams import Origin
+from mcpguard.guard.admission import Source
 from mcpguard.guard.guard import Guard
 from mcpguard.web.api.actors import actor
 from mcpguard.web.api.bodies import Added, Patched
@@ -22,7 +24,7 @@ def servers(guard: Guard) -> APIRouter:
 
     @router.post("/servers")
     async def add(request: Request, body: Added) -> JSONResponse:
-        name = await guard.admission.add(body.config, body.name, actor(request, guard))
+        name = await guard.admission.add(body.name, body.config, Source(Origin.CLI, actor(request, guard)))
         where = {"location": f"{request.url.path}/{name}"}
         return JSONResponse(await guard.queries.server(name), 201, headers=where)
 
