@@ -14,6 +14,11 @@ SERVERS = "/api/v1/servers"
 WHY = "looked at every word of it"
 HONEST: dict[str, Any] = {"command": sys.executable, "args": ["-m", "mcpguard.demo", "honest"], "cwd": str(ROOT)}
 Json = dict[str, Any]
+DECIDED = (
+    "approved", "capabilities", "enabled", "fingerprint", "generation", "may_ask", "observed", "prefixes", "revision",
+    "standing",
+)  # fmt: skip
+"""Of a server what people decide, and what they decide about; not how the connection to it is."""
 
 
 async def add(guard: World, name: str = "notes", **config: Any) -> Json:  # noqa: ANN401 - JSON
@@ -88,3 +93,14 @@ def problem(answer: httpx2.Response, status: int) -> Json:
     assert told["title"]
     assert told["detail"]
     return told
+
+
+def decisions(guard: World) -> list[Json]:
+    return [record for record in guard.said() if record["kind"] == "decided"]
+
+
+async def unchanged(guard: World, before: Json, records: int) -> None:
+    """Nothing happened: all stands as before, and nothing says that anybody decided."""
+    now = await show(guard, before["name"])
+    assert {key: now[key] for key in DECIDED} == {key: before[key] for key in DECIDED}
+    assert len(decisions(guard)) == records
