@@ -1,43 +1,75 @@
 """`mcpguard server`: the servers that the guard stands in front of."""
 
 from collections.abc import Iterator
-from datetime import UTC, datetime
 from typing import Annotated, Any
 
 import typer
 
 from mcpguard.app.places import server_logs
+from mcpguard.cli import server_changes, server_decisions
+from mcpguard.cli.choosing import waiting
 from mcpguard.cli.common import As, Config, DataDir, Output, loaded, print_json, print_table
-from mcpguard.cli.operator import asked
-from mcpguard.codec.names import is_server_name
+from mcpguard.cli.operator import SERVERS, Operator, server_path
+from mcpguard.cli.options import Name
+from mcpguard.cli.showing import (
+    CAPABILITY,
+    capability_row,
+    moment,
+    server_rows,
+    warn_of_cut_diffs,
+)
+from mcpguard.settings.entry import enumerated
 from mcpguard.text.visible import visible
 
 app = typer.Typer(no_args_is_help=True, help="The servers that the guard stands in front of.")
-HEAD = ("name", "state", "since", "speaks", "tools", "resources", "prompts", "what is wrong")
+HEAD = ("name", "standing", "state", "since", "speaks", "tools", "resources", "prompts", "waits", "what is wrong")
+NONE = (
+    "There are no servers. Add one: mcpguard server add NAME -- COMMAND ARG…  "
+    "or declare it under mcpServers in the configuration file."
+)
 
 
 @app.command("list")
 def list_(config: Config = None, data_dir: DataDir = None, output: As = Output.TABLE) -> None:
-    """List the servers and how the connections to them are."""
-    answer = asked(loaded(config, data_dir=data_dir).settings.data_dir, "/api/v1/servers")
+    """List the servers: how they stand, how the connections to them are, and what waits for a person."""
+    answer = Operator.of(config, data_dir).get(SERVERS)
     if output is Output.JSON:
         print_json(answer)
-    elif answer:
-        print_table(HEAD, _rows(answer))
-    else:
-        typer.echo("There are no servers. Declare them under mcpServers in the configuration file.", err=True)
+        return
+    if not answer:
+        typer.echo(NONE, err=True)
+        return
+    print_table(HEAD, _rows(answer))
+    waits = [server["name"] for server in answer if server["standing"] == "quarantined" or server["waiting"]]
+    if waits:
+        typer.echo(f"A person should look at {enumerated(waits)}: mcpguard server show NAME", err=True)
+
+
+@app.command()
+def show(name: Name, config: Config = None, data_dir: DataDir = None, output: As = Output.TABLE) -> None:
+    """Print all that is known of a server: how it is reached, who it is, and what it offers."""
+    operator = Operator.of(config, data_dir)
+    server = operator.get(server_path(name))
+    if output is Output.JSON:
+        print_json(server)
+        return
+    print_table(("what", "value"), server_rows(server))
+    capabilities = server["capabilities"]
+    if capabilities:
+        typer.echo()
+        print_table(CAPABILITY, map(capability_row, capabilities))
+    warn_of_cut_diffs(operator, name, capabilities)
+    typer.echo(_next(server), err=True)
 
 
 @app.command()
 def logs(
-    name: Annotated[str, typer.Argument(metavar="NAME", help="The server.")],
+    name: Name,
     config: Config = None,
     data_dir: DataDir = None,
     lines: Annotated[int, typer.Option(min=1, max=10_000, help="How many of the last lines.")] = 50,
 ) -> None:
     """Print what a server wrote to its standard error last. No guard needs to run."""
-    if not is_server_name(name):
-        raise typer.BadParameter("this is no server's name; mcpguard server list shows them", param_hint="NAME")
     path = server_logs(loaded(config, data_dir=data_dir).settings) / f"{name}.log"
     found = [old_or_new for old_or_new in (path.with_name(path.name + ".1"), path) if old_or_new.exists()]
     if not found:
@@ -48,10 +80,30 @@ def logs(
         typer.echo(visible(line))
 
 
+for _command in (*server_changes.COMMANDS, *server_decisions.COMMANDS):
+    app.command()(_command)
+
+
 def _rows(servers: Any) -> Iterator[tuple[str, ...]]:  # noqa: ANN401 - JSON of our own
     for server in servers:
-        since = f"{datetime.fromtimestamp(server['since'] / 1e6, UTC):%Y-%m-%d %H:%M:%S}" if server["since"] else ""
-        counts = (server["tools"], server["resources"] + server["templates"], server["prompts"])
+        standing = server["standing"] + ("" if server["enabled"] else ", disabled")
+        counts = (server["tools"], server["resources"] + server["templates"], server["prompts"], server["waiting"])
         speaks = f"{server['transport']} {server['protocol']}".strip()
         wrong = " · ".join(filter(None, (server["error"], *server["left_out"])))
-        yield server["name"], server["state"], since, speaks, *map(str, counts), wrong
+        yield server["name"], standing, server["state"], moment(server["since"]), speaks, *map(str, counts), wrong
+
+
+def _next(server: dict[str, Any]) -> str:
+    """What a person can do about it now."""
+    name, waits = server["name"], len(list(waiting(server["capabilities"])))
+    match server["standing"]:
+        case "blocked":
+            return f"{name} is blocked. To look at it again: mcpguard server quarantine {name} --reason TEXT"
+        case "quarantined" if server["observed"] is None:
+            return f"Nobody has looked at what {name} offers yet: mcpguard server inspect {name}"
+        case "quarantined":
+            return f"No agent can use {name} before a person approves it: mcpguard server approve {name} --reason TEXT"
+        case _ if waits:
+            return f"{waits} of these wait for a person: mcpguard tool list {name}"
+        case _:
+            return f"Nothing of {name} waits for a person."

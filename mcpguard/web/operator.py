@@ -8,22 +8,27 @@ from starlette.types import ASGIApp
 
 from mcpguard.domain.clock import Ids
 from mcpguard.guard.guard import Guard
+from mcpguard.web.api.capabilities import capabilities
+from mcpguard.web.api.decisions import decisions
+from mcpguard.web.api.problems import tell_problems
+from mcpguard.web.api.servers import servers
 from mcpguard.web.health import health
 from mcpguard.web.requests import Requests
 from mcpguard.web.security import BodyLimit
 
+API = "/api/v1"
+
 
 def operator_app(guard: Guard, new_id: Ids) -> ASGIApp:
     app = FastAPI(title="mcpguard operator", openapi_url=None, docs_url=None, redoc_url=None)
+    tell_problems(app)
     app.include_router(health(guard, causes=True))
+    for subject in (servers, decisions, capabilities):
+        app.include_router(subject(guard), prefix=API)
 
-    @app.get("/api/v1/status")
+    @app.get(f"{API}/status")
     async def status() -> dict[str, object]:
         return asdict(guard.status())
-
-    @app.get("/api/v1/servers")
-    async def servers() -> list[dict[str, object]]:
-        return [asdict(server) for server in guard.servers.status()]
 
     @app.exception_handler(404)
     async def not_found(request: Request, _: Exception) -> JSONResponse:

@@ -7,6 +7,8 @@ from mcpguard import __version__
 from mcpguard.cli.main import build
 from tests.cli.command import mcpguard
 
+DECIDING = {"NAME", "--reason", "--config", "--data-dir"}
+DECIDING_ONE = {"SERVER:TOOL", "--reason", "--kind", "--config", "--data-dir"}
 COMMANDS = {
     ("serve",): {"--config", "--listen", "--data-dir", "--idle-exit"},
     ("stdio",): {"--config", "--data-dir", "--face", "--only"},
@@ -20,9 +22,53 @@ COMMANDS = {
     ("config", "show"): {"--config", "--data-dir", "--output"},
     ("config", "check"): {"FILE", "--data-dir"},
     ("config", "schema"): set[str](),
-    ("server",): {"list", "logs"},
+    ("server",): {
+        "list",
+        "show",
+        "logs",
+        "add",
+        "patch",
+        "remove",
+        "inspect",
+        "approve",
+        "quarantine",
+        "block",
+        "enable",
+        "disable",
+        "permit",
+    },
     ("server", "list"): {"--config", "--data-dir", "--output"},
+    ("server", "show"): {"NAME", "--config", "--data-dir", "--output"},
     ("server", "logs"): {"NAME", "--lines", "--config", "--data-dir"},
+    ("server", "add"): {"NAME", "COMMAND", "--url", "--env", "--header", "--cwd", "--config", "--data-dir"},
+    ("server", "patch"): {"NAME", "JSON|@FILE", "--revision", "--config", "--data-dir"},
+    ("server", "remove"): {"NAME", "--config", "--data-dir"},
+    ("server", "inspect"): {"NAME", "--consent", "--give", "--config", "--data-dir"},
+    ("server", "approve"): {
+        "NAME",
+        "--reason",
+        "--only",
+        "--effect",
+        "--prefix",
+        "--may-ask",
+        "--config",
+        "--data-dir",
+    },
+    ("server", "quarantine"): DECIDING,
+    ("server", "block"): DECIDING,
+    ("server", "enable"): DECIDING,
+    ("server", "disable"): DECIDING,
+    ("server", "permit"): {*DECIDING, "KIND"},
+    ("tool",): {"list", "show", "diff", "ready", "approve", "revoke", "reject", "block", "unblock"},
+    ("tool", "list"): {"SERVER", "--kind", "--config", "--data-dir", "--output"},
+    ("tool", "show"): {"SERVER:TOOL", "--kind", "--config", "--data-dir", "--output"},
+    ("tool", "diff"): {"SERVER:TOOL", "--kind", "--before", "--after", "--config", "--data-dir", "--output"},
+    ("tool", "ready"): {"SERVER:TOOL", "--kind", "--config", "--data-dir", "--output"},
+    ("tool", "approve"): {*DECIDING_ONE, "--effect"},
+    ("tool", "revoke"): DECIDING_ONE,
+    ("tool", "reject"): DECIDING_ONE,
+    ("tool", "block"): DECIDING_ONE,
+    ("tool", "unblock"): DECIDING_ONE,
     ("db",): {"upgrade", "backup"},
     ("db", "upgrade"): {"--config", "--data-dir"},
     ("db", "backup"): {"TARGET", "--config", "--data-dir"},
@@ -32,7 +78,7 @@ COMMANDS = {
 def test_help_lists_every_command() -> None:
     told = mcpguard("--help")
     assert (told.exit_code, told.stderr) == (0, "")
-    for command in ("serve", "stdio", "status", "audit", "config", "db", "--version"):
+    for command in ("serve", "stdio", "status", "audit", "config", "db", "server", "tool", "--version"):
         assert command in told.stdout.replace("│", " ").split()
 
 
@@ -74,6 +120,38 @@ def test_the_version_is_told() -> None:
         ["audit", "list", "-n", "ten"],
         ["audit", "list", "-n", "10001"],
         ["audit", "key", "extra"],
+        ["server", "show"],
+        ["server", "show", "No Name"],
+        ["server", "logs", "../x"],
+        ["server", "add"],
+        ["server", "add", "x"],
+        ["server", "add", "x", "--url", "http://x/", "--", "cat"],
+        ["server", "add", "x", "--url", "http://x/", "--env", "A=b"],
+        ["server", "add", "x", "--url", "http://x/", "--cwd", "/"],
+        ["server", "add", "x", "--header", "A=b", "--", "cat"],
+        ["server", "add", "x", "--env", "A", "--", "cat"],
+        ["server", "add", "x", "--env", "=b", "--", "cat"],
+        ["server", "add", "x", "--env", "A=b", "--env", "A=c", "--", "cat"],
+        ["server", "patch", "x"],
+        ["server", "patch", "x", "{"],
+        ["server", "patch", "x", "[]"],
+        ["server", "patch", "x", '{"a": 1, "a": 2}'],
+        ["server", "patch", "x", "@missing.json"],
+        ["server", "patch", "x", "{}", "--revision", "new"],
+        ["server", "approve", "x"],
+        ["server", "approve", "x", "--reason"],
+        ["server", "approve", "x", "--reason", "y", "--may-ask", "secrets"],
+        ["server", "block", "x"],
+        ["server", "permit", "x", "secrets", "--reason", "y"],
+        ["tool", "show", "x"],
+        ["tool", "show", "x:"],
+        ["tool", "show", "X:y"],
+        ["tool", "show", "x:y", "--kind", "server"],
+        ["tool", "list", "x:y"],
+        ["tool", "diff", "x:y", "--before", "v1:0"],
+        ["tool", "approve", "x:y"],
+        ["tool", "approve", "x:y", "--reason", "z", "--effect", "harmless"],
+        ["tool", "approve", "x:y", "--reason", "z", "--effect", "read", "--kind", "prompt"],
         ["db", "backup"],
         ["db", "backup", "one", "two"],
         ["db", "upgrade", "extra"],
@@ -86,7 +164,7 @@ def test_wrong_use_is_exit_code_2_and_nothing_on_standard_output(wrong: list[str
     assert told.stderr
 
 
-@pytest.mark.parametrize("group", [["audit"], ["db"], ["config"], []], ids=" ".join)
+@pytest.mark.parametrize("group", [["audit"], ["db"], ["config"], ["server"], ["tool"], []], ids=" ".join)
 def test_a_group_alone_shows_its_help_as_wrong_use(group: list[str]) -> None:
     told = mcpguard(*group)
     assert told.exit_code == 2

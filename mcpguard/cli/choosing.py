@@ -1,0 +1,78 @@
+"""What of a server is meant, by the words on the command line: which capabilities, and with which effect."""
+
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+import typer
+
+from mcpguard.codec.keyed import written
+from mcpguard.domain.capabilities import CapabilityKind, Effect
+from mcpguard.domain.decisions import Key
+from mcpguard.policy.effects import careful
+from mcpguard.text.visible import visible
+
+Capability = dict[str, Any]
+"""As the guard answers it."""
+MOST_LISTED = 20
+
+
+def key_of(capability: Capability) -> Key:
+    return CapabilityKind(capability["kind"]), capability["name"]
+
+
+def chosen(words: Iterable[str], capabilities: Iterable[Capability]) -> frozenset[Key]:
+    """Each word is `kind:name`, or a name that exactly one capability has."""
+    keys = [key_of(each) for each in capabilities]
+    return frozenset(_chosen(word, keys) for word in words)
+
+
+def _chosen(word: str, keys: list[Key]) -> Key:
+    meant = {key for key in keys if word in (key[1], written(key))}
+    if len(meant) == 1:
+        return meant.pop()
+    found = f"more than one is called {word}" if meant else f"there is no {word}"
+    raise typer.BadParameter(f"{visible(found)}; choose from: {_listed(meant or keys)}", param_hint="--only")
+
+
+def effects_given(words: Iterable[str], capabilities: Iterable[Capability]) -> dict[str, Effect]:
+    """By the name of the tool. An effect stands after the last `=`: names may hold others."""
+    tools = {name for kind, name in map(key_of, capabilities) if kind is CapabilityKind.TOOL}
+    found: dict[str, Effect] = {}
+    for word in words:
+        name, _, effect = word.rpartition("=")
+        if effect not in {*Effect}:
+            raise typer.BadParameter(f"give it as TOOL=EFFECT, one of {', '.join(Effect)}", param_hint="--effect")
+        name = name.removeprefix("tool:") if name not in tools else name
+        if name not in tools:
+            of = _listed((CapabilityKind.TOOL, each) for each in tools)
+            raise typer.BadParameter(f"there is no tool {visible(name)}; there are: {of}", param_hint="--effect")
+        if found.setdefault(name, Effect(effect)) != effect:
+            raise typer.BadParameter(f"{visible(name)} is given two effects", param_hint="--effect")
+    return found
+
+
+def default_effect(capability: Capability) -> Effect | None:
+    """What the guard assigns where no effect is given. None where the definition cannot be read."""
+    if capability["kind"] != CapabilityKind.TOOL:
+        return Effect.READ
+    if capability["suggested"] is None:
+        return None
+    declared = capability["declared"]
+    return careful(None if declared is None else Effect(declared), Effect(capability["suggested"]))
+
+
+def resolved(word: str, kind: CapabilityKind) -> tuple[str, Key]:
+    """The server and the capability of `SERVER:TOOL`, which has that form."""
+    server, _, name = word.partition(":")
+    return server, (kind, name)
+
+
+def _listed(keys: Iterable[Key]) -> str:
+    names = sorted(visible(written(key)) for key in keys)
+    more = f" and {len(names) - MOST_LISTED} more" if len(names) > MOST_LISTED else ""
+    return (", ".join(names[:MOST_LISTED]) or "nothing, it has listed none") + more
+
+
+def waiting(capabilities: Iterable[Capability]) -> Iterator[Capability]:
+    """Those that a person should look at."""
+    return (each for each in capabilities if each["waits"])

@@ -1,0 +1,96 @@
+"""`mcpguard server add`, `patch` and `remove`: what is declared. None of them makes a server trusted."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from mcpguard.cli.common import Config, DataDir
+from mcpguard.cli.operator import SERVERS, Operator, server_path
+from mcpguard.cli.options import Name, pairs
+from mcpguard.codec.strict import StrictError, parse
+
+LARGEST = 1024 * 1024
+
+
+def add(
+    name: Annotated[str, typer.Argument(metavar="NAME", help="What it is to be called.")],
+    command: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="COMMAND", help="After --: the program that is the server, and its arguments."),
+    ] = None,
+    url: Annotated[str | None, typer.Option(metavar="URL", help="Where a server listens that runs already.")] = None,
+    env: Annotated[
+        list[str] | None, typer.Option(metavar="K=V", help="A variable for it; ${env:X} and ${file:/path} as values.")
+    ] = None,
+    header: Annotated[list[str] | None, typer.Option(metavar="K=V", help="A header of every request.")] = None,
+    cwd: Annotated[Path | None, typer.Option(metavar="DIR", help="Its working directory.")] = None,
+    config: Config = None,
+    data_dir: DataDir = None,
+) -> None:
+    """Declare a server. It waits in quarantine: nothing of it runs before a person says so."""
+    if bool(command) == (url is not None):
+        raise typer.BadParameter("give either --url URL or -- COMMAND ARG…")
+    declared: dict[str, object]
+    if command:
+        _needless("--header", header)
+        declared = {"command": command[0], "args": command[1:], "env": pairs(env or (), "--env")}
+        declared |= {"cwd": str(cwd.resolve())} if cwd else {}
+    else:
+        _needless("--env", env)
+        _needless("--cwd", cwd)
+        declared = {"url": url, "headers": pairs(header or (), "--header")}
+    server = Operator.of(config, data_dir).send("POST", SERVERS, {"name": name, "config": declared})
+    typer.echo(f"{server['name']} is declared, and {server['standing']}")
+    if server["standing"] == "quarantined":
+        typer.echo(f"See what it offers: mcpguard server inspect {server['name']}", err=True)
+
+
+def patch(
+    name: Name,
+    change: Annotated[
+        str,
+        typer.Argument(metavar="JSON|@FILE", help="What changes in its entry; null removes a key."),
+    ],
+    revision: Annotated[
+        int | None, typer.Option(metavar="N", help="The revision that the change is for; else the one just read.")
+    ] = None,
+    config: Config = None,
+    data_dir: DataDir = None,
+) -> None:
+    """Change what is declared of a server. Where it changes what runs, the server goes back into quarantine."""
+    wanted, operator = _changes(change), Operator.of(config, data_dir)
+    if revision is None:
+        revision = operator.get(server_path(name))["revision"]
+    server = operator.send("PATCH", server_path(name), {"revision": revision, "patch": wanted})
+    typer.echo(f"{name} has revision {server['revision']} now, and is {server['standing']}")
+
+
+def remove(name: Name, config: Config = None, data_dir: DataDir = None) -> None:
+    """Remove a server. What was decided about it is not forgotten."""
+    operator = Operator.of(config, data_dir)
+    revision = operator.get(server_path(name))["revision"]
+    operator.send("DELETE", server_path(name, revision=str(revision)))
+    typer.echo(f"{name} is removed")
+
+
+COMMANDS = (add, patch, remove)
+
+
+def _needless(option: str, given: object) -> None:
+    if given:
+        raise typer.BadParameter("means nothing for a server that is reached so", param_hint=option)
+
+
+def _changes(change: str) -> dict[str, object]:
+    """What the change says, which no error repeats: it may hold a secret."""
+    try:
+        text = Path(change[1:]).read_bytes() if change.startswith("@") else change.encode(errors="surrogateescape")
+        wanted = parse(text, max_bytes=LARGEST)
+    except OSError as error:
+        raise typer.BadParameter(f"the file cannot be read: {error.strerror}", param_hint="JSON|@FILE") from None
+    except StrictError as error:
+        raise typer.BadParameter(f"this is not strict JSON: {error.message}", param_hint="JSON|@FILE") from None
+    if not isinstance(wanted, dict):
+        raise typer.BadParameter("must be an object, as in mcpServers", param_hint="JSON|@FILE")
+    return wanted

@@ -1,0 +1,179 @@
+"""`mcpguard tool`: one tool of a server, or a resource, a template, a prompt, or the instructions.
+
+Exit codes of `ready`: 0 it can be called, 10 try again later, 11 something else has to happen first, 12 there is none.
+"""
+
+from collections.abc import Iterator
+from typing import Annotated, Any
+
+import typer
+
+from mcpguard.cli import tool_decisions
+from mcpguard.cli.choosing import Capability, key_of, resolved, waiting
+from mcpguard.cli.common import As, Config, DataDir, Output, print_json, print_table
+from mcpguard.cli.operator import SERVERS, Operator, Problem, server_path, tell
+from mcpguard.cli.options import Kind, Tool, server_name
+from mcpguard.cli.showing import found, lines, moment, short, warn, warn_if_cut
+from mcpguard.codec.keyed import written
+from mcpguard.domain.capabilities import CapabilityKind, Fingerprint
+from mcpguard.domain.errors import InvalidName
+from mcpguard.text.visible import visible
+
+app = typer.Typer(no_args_is_help=True, help="The tools of servers, and whatever else --kind says.")
+HEAD = ("name", "standing", "effect", "suggested", "because", "fingerprint", "findings")
+EXITS = {"ready": 0, "retry": 10, "blocked": 11, "unknown": 12}
+NOT_FOUND = 404
+
+
+@app.command("list")
+def list_(
+    server: Annotated[
+        str | None, typer.Argument(metavar="[SERVER]", help="Only of this one.", callback=server_name)
+    ] = None,
+    kind: Kind = CapabilityKind.TOOL,
+    config: Config = None,
+    data_dir: DataDir = None,
+    output: As = Output.TABLE,
+) -> None:
+    """List the tools of all servers, or of one: how they stand, and what waits for a person."""
+    operator = Operator.of(config, data_dir)
+    names = [server] if server else [each["name"] for each in operator.get(SERVERS)]
+    every = [
+        {"server": name, **each}
+        for name in names
+        for each in operator.get(server_path(name))["capabilities"]
+        if each["kind"] == kind
+    ]
+    if output is Output.JSON:
+        print_json(every)
+        return
+    if not every:
+        what = "instructions" if kind is CapabilityKind.INSTRUCTIONS else f"{kind}s"
+        of = f"{server} has listed no {what} yet" if server else f"No server has listed {what} yet"
+        typer.echo(f"{of}. To let a server list what it offers: mcpguard server inspect NAME", err=True)
+        return
+    print_table(HEAD, map(_row, every))
+    waits = list(waiting(every))
+    said = f"{len(waits)} of {len(every)} wait for a person" if waits else "None of these waits for a person"
+    typer.echo(f"{said}." if not waits else f"{said}: mcpguard tool show SERVER:NAME", err=True)
+
+
+@app.command()
+def show(
+    tool: Tool,
+    kind: Kind = CapabilityKind.TOOL,
+    config: Config = None,
+    data_dir: DataDir = None,
+    output: As = Output.TABLE,
+) -> None:
+    """Print all that is known of a tool, with its definition as the server lists it."""
+    server, key = resolved(tool, kind)
+    capability = Operator.of(config, data_dir).get(server_path(server, "capability", kind=key[0], name=key[1]))
+    if output is Output.JSON:
+        print_json(capability)
+        return
+    print_table(("what", "value"), _rows(server, capability))
+    typer.echo()
+    lines(capability["shown"])
+    if not capability["complete"]:
+        warn("this is not the whole definition; -o json prints it")
+    if capability["standing"] == "changed":
+        typer.echo(f"What is different from what was approved: mcpguard tool diff {visible(tool)}", err=True)
+
+
+@app.command()
+def diff(
+    tool: Tool,
+    kind: Kind = CapabilityKind.TOOL,
+    before: Annotated[str | None, typer.Option(metavar="FP", help="A version; else the approved one.")] = None,
+    after: Annotated[str | None, typer.Option(metavar="FP", help="A version; else the one listed now.")] = None,
+    config: Config = None,
+    data_dir: DataDir = None,
+    output: As = Output.TABLE,
+) -> None:
+    """Print how two versions of a definition differ."""
+    server, key = resolved(tool, kind)
+    given = {"before": _print(before, "--before"), "after": _print(after, "--after")}
+    query = {"kind": str(kind), "name": key[1]} | {name: value for name, value in given.items() if value is not None}
+    answer = Operator.of(config, data_dir).get(server_path(server, "capability", "diff", **query))
+    if output is Output.JSON:
+        print_json(answer)
+    else:
+        typer.echo(f"from {answer['before'] or 'nothing'} to {answer['after'] or 'nothing'}", err=True)
+        if answer["text"]:
+            lines(answer["text"])
+        elif answer["before"] == answer["after"]:
+            typer.echo("This is one version, and no other is known to compare it with.", err=True)
+        else:
+            typer.echo("There is no difference." if answer["complete"] else "No difference was found.", err=True)
+    warn_if_cut(answer, server, {"kind": kind, "name": key[1]})
+
+
+@app.command()
+def ready(
+    tool: Tool,
+    kind: Kind = CapabilityKind.TOOL,
+    config: Config = None,
+    data_dir: DataDir = None,
+    output: As = Output.TABLE,
+) -> None:
+    """Say whether a tool can be called now, and if not, why. Exit code 0 ready, 10 retry, 11 blocked, 12 unknown."""
+    server, key = resolved(tool, kind)
+    operator = Operator.of(config, data_dir)
+    try:
+        said = operator.tried("GET", server_path(server, "capability", "explain", kind=key[0], name=key[1]))
+    except Problem as problem:
+        tell(problem)
+        raise typer.Exit(EXITS["unknown"] if problem.status == NOT_FOUND else 1) from None
+    if output is Output.JSON:
+        print_json(said)
+    else:
+        typer.echo(said["answer"])
+        for each in said["reasons"]:
+            typer.echo(visible(f"  {each['reason']}  {each['message']} {each['next']}"))
+    raise typer.Exit(EXITS[said["answer"]])
+
+
+for _command in tool_decisions.COMMANDS:
+    app.command()(_command)
+
+
+def _row(capability: Capability) -> tuple[str, ...]:
+    standing = capability["standing"] + ("" if capability["present"] else ", gone")
+    return (
+        f"{capability['server']}:{capability['name']}",
+        standing + (", waits" if capability["waits"] else ""),
+        capability["assigned"] or "",
+        capability["suggested"] or "",
+        capability["because"] or "",
+        short(capability["fingerprint"]),
+        ", ".join(map(found, capability["findings"])),
+    )
+
+
+def _rows(server: str, capability: dict[str, Any]) -> Iterator[tuple[str, str]]:
+    yield "server", server
+    yield "capability", written(key_of(capability))
+    yield "standing", capability["standing"] + ("" if capability["present"] else ", gone")
+    yield "waits for a person", "yes" if capability["waits"] else "no"
+    yield "fingerprint", capability["fingerprint"] or "none: its definition cannot be read"
+    yield "approved", capability["approved"] or "never"
+    if capability["kind"] == CapabilityKind.TOOL:
+        yield "effect", capability["assigned"] or "none assigned"
+        yield "declared", capability["declared"] or "nothing"
+        yield (
+            "suggested",
+            f"{capability['suggested']}: {capability['because']}" if capability["suggested"] else "nothing",
+        )
+    for finding in capability["findings"]:
+        yield "finding", found(finding)
+    for version in capability["versions"]:
+        seen = f"first {moment(version['first_seen'])}, last {moment(version['last_seen'])} UTC"
+        yield "version", f"{version['fingerprint']} ({seen})"
+
+
+def _print(given: str | None, option: str) -> str | None:
+    try:
+        return None if given is None else str(Fingerprint(given))
+    except InvalidName as error:
+        raise typer.BadParameter(str(error), param_hint=option) from None

@@ -1,0 +1,104 @@
+"""`mcpguard tool approve`, `block`, `unblock`, `revoke` and `reject`: decisions about one capability.
+
+Each is about the definition that was printed just before: if the server lists another one by then, nothing changes.
+"""
+
+from typing import Annotated, Any
+
+import typer
+
+from mcpguard.cli.choosing import default_effect, key_of, resolved
+from mcpguard.cli.common import Config, DataDir, print_table
+from mcpguard.cli.operator import Operator, Problem, server_path, tell
+from mcpguard.cli.options import Kind, Reason, Tool
+from mcpguard.cli.showing import CAPABILITY, capability_row, warn, warn_of_cut_diffs
+from mcpguard.codec.keyed import written
+from mcpguard.domain.capabilities import CapabilityKind, Effect
+from mcpguard.text.visible import visible
+
+CONFLICT = 409
+
+
+def approve(
+    tool: Tool,
+    reason: Reason,
+    effect: Annotated[
+        Effect | None, typer.Option(help="What it does to the world; else the most careful of what is known.")
+    ] = None,
+    kind: Kind = CapabilityKind.TOOL,
+    config: Config = None,
+    data_dir: DataDir = None,
+) -> None:
+    """Approve a tool exactly as it is printed."""
+    if effect is not None and kind is not CapabilityKind.TOOL:
+        raise typer.BadParameter("only tools have one", param_hint="--effect")
+    operator, (server, _) = Operator.of(config, data_dir), resolved(tool, kind)
+    capability = _looked_at(operator, tool, kind)
+    warn_of_cut_diffs(operator, server, [capability])
+    assigned, how = (effect, "given") if effect else (default_effect(capability), "careful default")
+    if kind is CapabilityKind.TOOL and assigned is not None:
+        typer.echo(f"effect: {assigned} ({how})", err=True)
+    now = _decide(operator, tool, "approve", reason, capability, {} if effect is None else {"effect": effect})
+    if effect is None and assigned is not None and now["assigned"] != assigned:
+        warn(f"it was approved as {now['assigned']}, not as {assigned}")
+
+
+def revoke(
+    tool: Tool, reason: Reason, kind: Kind = CapabilityKind.TOOL, config: Config = None, data_dir: DataDir = None
+) -> None:
+    """Take the approval of a tool back; it waits for a person again."""
+    _seen(tool, "revoke", reason, kind, Operator.of(config, data_dir))
+
+
+def reject(
+    tool: Tool, reason: Reason, kind: Kind = CapabilityKind.TOOL, config: Config = None, data_dir: DataDir = None
+) -> None:
+    """Send a tool out of the inbox as it is now: it stays refused, and waits again only when it is different."""
+    _seen(tool, "reject", reason, kind, Operator.of(config, data_dir))
+
+
+def block(
+    tool: Tool, reason: Reason, kind: Kind = CapabilityKind.TOOL, config: Config = None, data_dir: DataDir = None
+) -> None:
+    """Block a tool, whatever its definition is or becomes."""
+    _decide(Operator.of(config, data_dir), tool, "block", reason, {"kind": kind}, {})
+
+
+def unblock(
+    tool: Tool, reason: Reason, kind: Kind = CapabilityKind.TOOL, config: Config = None, data_dir: DataDir = None
+) -> None:
+    """Take a block back: the tool waits for a person again."""
+    _decide(Operator.of(config, data_dir), tool, "unblock", reason, {"kind": kind}, {})
+
+
+COMMANDS = (approve, revoke, reject, block, unblock)
+
+
+def _seen(tool: str, answer: str, reason: str, kind: CapabilityKind, operator: Operator) -> None:
+    _decide(operator, tool, answer, reason, _looked_at(operator, tool, kind), {})
+
+
+def _looked_at(operator: Operator, tool: str, kind: CapabilityKind) -> dict[str, Any]:
+    """The capability as it stands, printed."""
+    server, key = resolved(tool, kind)
+    capability: dict[str, Any] = operator.get(server_path(server, "capability", kind=kind, name=key[1]))
+    print_table(CAPABILITY, iter([capability_row(capability)]))
+    return capability
+
+
+def _decide(
+    operator: Operator, tool: str, answer: str, reason: str, about: dict[str, Any], more: dict[str, object]
+) -> dict[str, Any]:
+    """What it is after the decision."""
+    server, key = resolved(tool, CapabilityKind(about["kind"]))
+    body = {"why": reason, "kind": key[0], "name": key[1], "seen": about.get("fingerprint"), **more}
+    try:
+        now: dict[str, Any] = operator.tried("POST", server_path(server, "capability", answer), body)
+    except Problem as problem:
+        tell(problem)
+        if problem.status == CONFLICT:
+            typer.echo(f"Nothing was decided. Look again: mcpguard tool show {visible(tool)}", err=True)
+        raise typer.Exit(1) from None
+    waits = ", and waits for a person" if now["waits"] else ""
+    typer.echo(visible(f"{written(key_of(now))} of {server} is {now['standing']}{waits}"))
+    return now

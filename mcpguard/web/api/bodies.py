@@ -1,0 +1,119 @@
+"""What can be sent: every body with its fields. A field that is not known is refused, and nothing is converted."""
+
+from collections.abc import Mapping
+from typing import Annotated, Any
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StrictBool, StrictInt
+from pydantic_core import PydanticCustomError
+
+from mcpguard.codec.keyed import keyed
+from mcpguard.domain.asks import AskKind
+from mcpguard.domain.capabilities import FINGERPRINT, CapabilityKind, Effect, Fingerprint
+from mcpguard.domain.decisions import LONGEST_WHY, Approval, Key, Seen
+
+
+def _not_blank(text: str) -> str:
+    if not text.strip():
+        raise PydanticCustomError("blank", "must say why")
+    return text
+
+
+Print = Annotated[str, Field(pattern=f"^{FINGERPRINT.pattern}$")]
+Text = Annotated[str, Field(max_length=LONGEST_WHY)]
+Reason = Annotated[Text, AfterValidator(_not_blank)]
+
+
+class Body(BaseModel):
+    """What all share."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, hide_input_in_errors=True)
+
+
+class Added(Body):
+    """A server, with one entry as it would stand in `mcpServers`."""
+
+    name: str
+    config: dict[str, Any]
+
+
+class Patched(Body):
+    """A change of a server's entry; `null` removes a key."""
+
+    revision: StrictInt
+    patch: dict[str, Any]
+
+
+class Why(Body):
+    """A decision that is nothing but its reason."""
+
+    why: Reason
+
+
+class Inspection(Body):
+    """What an inspection may do: run or contact a server that nobody approved, and which values it is given."""
+
+    why: Text = ""
+    consent: StrictBool = False
+    give: list[str] = []
+
+
+class Permission(Why):
+    """What a server may ask of clients; everything else it may not."""
+
+    kinds: list[AskKind]
+
+
+class Looked(Body):
+    """What a person looked at, with every capability as `kind:name`."""
+
+    launch: Print
+    observed: Print | None
+    capabilities: Mapping[str, Print | None]
+
+
+class Approving(Why):
+    """What of a server is approved."""
+
+    seen: Looked
+    only: list[str] | None = None
+    effects: dict[str, Effect] = {}
+    prefixes: list[str] = []
+    may_ask: list[AskKind] = []
+
+    @property
+    def approval(self) -> Approval:
+        """Raises InvalidName."""
+        observed = self.seen.observed
+        return Approval(
+            Seen(
+                Fingerprint(self.seen.launch),
+                None if observed is None else Fingerprint(observed),
+                {keyed(text): printed(each) for text, each in self.seen.capabilities.items()},
+            ),
+            None if self.only is None else frozenset(map(keyed, self.only)),
+            self.effects,
+            tuple(self.prefixes),
+            frozenset(self.may_ask),
+        )
+
+
+class About(Why):
+    """A decision about one capability, as it was seen."""
+
+    kind: CapabilityKind
+    name: str
+    seen: Print | None = None
+
+    @property
+    def key(self) -> Key:
+        return self.kind, self.name
+
+
+class ApprovingOne(About):
+    """An approval says what the capability does; left out, it is the most careful of what is known."""
+
+    effect: Effect | None = None
+
+
+def printed(text: str | None) -> Fingerprint | None:
+    return None if text is None else Fingerprint(text)

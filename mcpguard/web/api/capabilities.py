@@ -1,0 +1,62 @@
+"""One capability of a server: what it is, how it changed, whether it can be called, and what a person decides."""
+
+from typing import Annotated
+
+from fastapi import APIRouter, Query, Request
+from fastapi.responses import JSONResponse
+
+from mcpguard.domain.capabilities import CapabilityKind, Effect
+from mcpguard.domain.decisions import Answer, Decision
+from mcpguard.guard.guard import Guard
+from mcpguard.web.api.actors import actor
+from mcpguard.web.api.bodies import About, ApprovingOne, Print, printed
+from mcpguard.web.api.strictly import StrictRoute
+
+Asked = Annotated[Print | None, Query()]
+
+
+def capabilities(guard: Guard) -> APIRouter:
+    router = APIRouter(prefix="/servers/{server}/capability", route_class=StrictRoute)
+
+    @router.get("")
+    async def one(server: str, kind: CapabilityKind, name: str) -> JSONResponse:
+        return JSONResponse(await guard.queries.capability(server, (kind, name)))
+
+    @router.get("/diff")
+    async def diff(
+        server: str, kind: CapabilityKind, name: str, before: Asked = None, after: Asked = None
+    ) -> JSONResponse:
+        return JSONResponse(await guard.queries.diff(server, (kind, name), printed(before), printed(after)))
+
+    @router.get("/explain")
+    async def explain(server: str, kind: CapabilityKind, name: str) -> JSONResponse:
+        return JSONResponse(guard.queries.explain(server, (kind, name)))
+
+    async def decide(
+        request: Request, server: str, answer: Answer, body: About, effect: Effect | None = None
+    ) -> JSONResponse:
+        decision = Decision(actor(request, guard), body.why)
+        await guard.decisions.decide(server, body.key, answer, printed(body.seen), decision, effect)
+        return JSONResponse(await guard.queries.capability(server, body.key))
+
+    @router.post("/approve")
+    async def approve(request: Request, server: str, body: ApprovingOne) -> JSONResponse:
+        return await decide(request, server, Answer.APPROVE, body, body.effect)
+
+    @router.post("/revoke")
+    async def revoke(request: Request, server: str, body: About) -> JSONResponse:
+        return await decide(request, server, Answer.REVOKE, body)
+
+    @router.post("/block")
+    async def block(request: Request, server: str, body: About) -> JSONResponse:
+        return await decide(request, server, Answer.BLOCK, body)
+
+    @router.post("/unblock")
+    async def unblock(request: Request, server: str, body: About) -> JSONResponse:
+        return await decide(request, server, Answer.UNBLOCK, body)
+
+    @router.post("/reject")
+    async def reject(request: Request, server: str, body: About) -> JSONResponse:
+        return await decide(request, server, Answer.REJECT, body)
+
+    return router

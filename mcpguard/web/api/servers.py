@@ -1,0 +1,41 @@
+"""The servers that there are: to look at, to add, to change and to remove. Nothing here makes one trusted."""
+
+from fastapi import APIRouter, Request, Response
+from fastapi.responses import JSONResponse
+
+from mcpguard.domain.upstreams import Origin
+from mcpguard.guard.admission import Source
+from mcpguard.guard.guard import Guard
+from mcpguard.web.api.actors import actor
+from mcpguard.web.api.bodies import Added, Patched
+from mcpguard.web.api.strictly import StrictRoute
+
+
+def servers(guard: Guard) -> APIRouter:
+    router = APIRouter(route_class=StrictRoute)
+
+    @router.get("/servers")
+    async def every() -> JSONResponse:
+        return JSONResponse(guard.queries.servers())
+
+    @router.get("/servers/{server}")
+    async def one(server: str) -> JSONResponse:
+        return JSONResponse(await guard.queries.server(server))
+
+    @router.post("/servers")
+    async def add(request: Request, body: Added) -> JSONResponse:
+        name = await guard.admission.add(body.name, body.config, Source(Origin.CLI, actor(request, guard)))
+        where = {"location": f"{request.url.path}/{name}"}
+        return JSONResponse(await guard.queries.server(name), 201, headers=where)
+
+    @router.patch("/servers/{server}")
+    async def patch(request: Request, server: str, body: Patched) -> JSONResponse:
+        await guard.admission.patch(server, body.patch, body.revision, actor(request, guard))
+        return JSONResponse(await guard.queries.server(server))
+
+    @router.delete("/servers/{server}")
+    async def remove(request: Request, server: str, revision: int) -> Response:
+        await guard.admission.remove(server, revision, actor(request, guard))
+        return Response(status_code=204)
+
+    return router

@@ -1,0 +1,122 @@
+"""What a command says to whatever is answered on the operator's socket."""
+
+import json
+import socket
+import tempfile
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from tests.cli.command import HOSTILE, inert, mcpguard
+
+
+@contextmanager
+def answering(answer: bytes) -> Iterator[Path]:
+    """A data directory in which somebody answers each connection with these bytes."""
+    with tempfile.TemporaryDirectory(prefix="mg-") as folder, socket.socket(socket.AF_UNIX) as bound:
+        bound.bind(f"{folder}/operator.sock")
+        bound.listen()
+        ended = threading.Event()
+
+        def answers() -> None:
+            while True:
+                connection, _ = bound.accept()
+                with connection:
+                    if ended.is_set():
+                        return
+                    take(connection)
+                    connection.sendall(answer)
+
+        thread = threading.Thread(target=answers)
+        thread.start()
+        try:
+            yield Path(folder)
+        finally:
+            ended.set()
+            with socket.socket(socket.AF_UNIX) as last:
+                last.connect(f"{folder}/operator.sock")
+            thread.join()
+
+
+def take(connection: socket.socket) -> None:
+    """Read a request to its end: what is left unread would break the connection instead of answering."""
+    length = 0
+    with connection.makefile("rb") as said:
+        while line := said.readline().strip():
+            name, _, value = line.partition(b":")
+            length = int(value) if name.lower() == b"content-length" else length
+        said.read(length)
+
+
+def http(status: int, body: bytes) -> bytes:
+    return b"HTTP/1.1 %d X\r\nContent-Length: %d\r\nConnection: close\r\n\r\n%s" % (status, len(body), body)
+
+
+def problem(status: int, **said: object) -> bytes:
+    return http(status, json.dumps({"title": "A title", "status": status, "detail": "The detail.", **said}).encode())
+
+
+@pytest.mark.parametrize(
+    ("answer", "told"),
+    [
+        (problem(404), "mcpguard: The detail.\n"),
+        (problem(409, moved=["a moved", "b moved"]), "mcpguard: A title\n  a moved\n  b moved\n"),
+        (problem(422, problems=["x is empty"]), "mcpguard: A title\n  x is empty\n"),
+        (http(404, b'{"message": "not part of this API"}'), "mcpguard: not part of this API\n"),
+        (http(500, b"Internal Server Error"), "mcpguard: the guard failed at this (500); its log says why\n"),
+        (http(500, b"[]"), "mcpguard: the guard failed at this (500); its log says why\n"),
+    ],
+)
+def test_a_problem_becomes_sentences(answer: bytes, told: str) -> None:
+    with answering(answer) as data_dir:
+        for command in (["show", "x"], ["block", "x", "--reason", "y"]):
+            result = mcpguard("server", *command, "--data-dir", data_dir)
+            assert (result.exit_code, result.stdout, result.stderr) == (1, "", told)
+
+
+@pytest.mark.parametrize("more", [{}, {"moved": [HOSTILE]}, {"problems": [HOSTILE, HOSTILE]}], ids=repr)
+def test_a_problem_does_nothing_to_the_terminal(more: dict[str, object]) -> None:
+    with answering(problem(409, title=HOSTILE, detail=HOSTILE, **more)) as data_dir:
+        result = mcpguard("server", "remove", "x", "--data-dir", data_dir)
+    assert (result.exit_code, result.stdout) == (1, "")
+    assert inert(result.stderr)
+
+
+@pytest.mark.parametrize("answer", [b"", b"\xff\xfe nonsense\r\n\r\n", http(200, b"not JSON")], ids=repr)
+def test_what_is_no_answer_is_told(answer: bytes) -> None:
+    with answering(answer) as data_dir:
+        result = mcpguard("server", "list", "--data-dir", data_dir)
+    assert (result.exit_code, result.stdout) == (1, "")
+    assert str(data_dir) in result.stderr
+    assert inert(result.stderr)
+    assert result.stderr.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ["server", "list"],
+        ["server", "add", "x", "--url", "https://x.example/"],
+        ["server", "remove", "x"],
+        ["server", "inspect", "x"],
+        ["server", "approve", "x", "--reason", "y"],
+        ["tool", "list"],
+        ["tool", "ready", "x:y"],
+        ["tool", "block", "x:y", "--reason", "z"],
+    ],
+    ids=" ".join,
+)
+def test_without_a_guard_there_is_nobody_to_ask(command: list[str], tmp_path: Path) -> None:
+    result = mcpguard(*command, "--data-dir", tmp_path)
+    assert (result.exit_code, result.stdout) == (1, "")
+    assert "mcpguard: no guard answers at " in result.stderr
+
+
+@pytest.mark.parametrize(("status", "code"), [(404, 12), (503, 1)])
+def test_readiness_of_what_is_not_there_is_told_from_failure(status: int, code: int) -> None:
+    with answering(problem(status)) as data_dir:
+        result = mcpguard("tool", "ready", "x:y", "--data-dir", data_dir)
+    assert (result.exit_code, result.stdout, result.stderr) == (code, "", "mcpguard: The detail.\n")
