@@ -2,6 +2,7 @@
 
 import itertools
 import json
+import os
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
@@ -10,6 +11,7 @@ from typing import Any
 
 import httpx2
 from anyio import wait_all_tasks_blocked
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 from mcpguard.app import places
 from mcpguard.app.running import Running, running
@@ -33,6 +35,7 @@ from mcpguard.store import chains, records
 from mcpguard.store.offline import named, reading
 from mcpguard.web.network import network_app
 from mcpguard.web.operator import operator_app
+from mcpguard.web.peer import Peer
 from tests.clock import FakeClock
 
 PORT = 8080
@@ -141,9 +144,19 @@ async def world(folder: Path, **given: object) -> AsyncIterator[World]:
         _client(
             network_app(now.guard, PORT, new_id, Door(now.guard, Methods(now.guard), clock)), f"http://127.0.0.1:{PORT}"
         ) as network,
-        _client(operator_app(now.guard, new_id), "http://operator") as operator,
+        _client(_known(operator_app(now.guard, new_id)), "http://operator") as operator,
     ):
         yield World(now, clock, new_id, network, operator)
+
+
+def _known(app: ASGIApp) -> ASGIApp:
+    """What the operator's listener adds to every request: who sent it."""
+    peer = Peer(os.getpid(), os.getuid())
+
+    async def known(scope: Scope, receive: Receive, send: Send) -> None:
+        await app({**scope, "state": {"peer": peer}}, receive, send)
+
+    return known
 
 
 def _client(app: Any, url: str) -> httpx2.AsyncClient:  # noqa: ANN401 - an ASGI application

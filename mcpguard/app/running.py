@@ -18,6 +18,7 @@ from mcpguard.domain.errors import LedgerUnavailable
 from mcpguard.domain.launches import Declared
 from mcpguard.guard.callers import Callers
 from mcpguard.guard.calls import Calls
+from mcpguard.guard.confirming import Confirming
 from mcpguard.guard.guard import Facts, Guard
 from mcpguard.guard.publish import Publisher
 from mcpguard.guard.servers import Servers
@@ -66,17 +67,20 @@ async def running(
         chain = Chain(key, settings.audit.checkpoint_records, clock, new_id)
         opening = store.opened(backend(settings), chain, batch=settings.store.batch, readers=settings.store.readers)
         async with opening as opened, anyio.create_task_group() as tasks:
+            confirming = await Confirming.begun(settings, opened)
+            settings = confirming.settings
             ledger = Ledger(opened.writer, chain, settings, clock)
             left_open = await ledger.start(_started(settings, opened, key))
             if left_open:
                 log.warning("ledger.left_open", entries=left_open, closed_as="unknown")
+            await confirming.keep(ledger, clock)
             tasks.start_soon(ledger.upkeep, name="ledger upkeep")
             servers = Servers(Publisher(), clock, new_id, settings)
             listeners: set[tuple[Address, int]] = set()
             fleet = _fleet(settings, clock, servers, listeners)
             facts = Facts(__version__, os.getpid(), clock.now())
             calls = Calls(servers, ledger, fleet, digests_, new_id, settings)
-            guard = Guard(settings, opened, ledger, clock, facts, servers, calls, callers or Callers())
+            guard = Guard(confirming, opened, ledger, clock, facts, servers, calls, callers or Callers())
             servers.declare(tuple(declared))
             try:
                 async with anyio.create_task_group() as work:

@@ -21,6 +21,7 @@ class RecordKind(StrEnum):
     HEARD = "heard"
     CLOSED = "closed"
     RESUMED = "resumed"
+    CONFIGURED = "configured"
     DISCLOSED = "disclosed"
     TURNED_AWAY = "turned_away"
     LOST = "lost"

@@ -8,6 +8,8 @@ from starlette.types import ASGIApp
 
 from mcpguard.domain.clock import Ids
 from mcpguard.guard.guard import Guard
+from mcpguard.web.api.problems import tell_problems
+from mcpguard.web.api.settings import settings
 from mcpguard.web.health import health
 from mcpguard.web.requests import Requests
 from mcpguard.web.security import BodyLimit
@@ -15,7 +17,9 @@ from mcpguard.web.security import BodyLimit
 
 def operator_app(guard: Guard, new_id: Ids) -> ASGIApp:
     app = FastAPI(title="mcpguard operator", openapi_url=None, docs_url=None, redoc_url=None)
+    tell_problems(app)
     app.include_router(health(guard, causes=True))
+    app.include_router(settings(guard), prefix="/api/v1")
 
     @app.get("/api/v1/status")
     async def status() -> dict[str, object]:

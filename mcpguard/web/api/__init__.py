@@ -1,0 +1,1 @@
+"""The operator's REST API, one router for each subject."""

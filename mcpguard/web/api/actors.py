@@ -1,0 +1,70 @@
+"""Who decides at the operator's socket.
+
+Rules kept here:
+1. The account is the kernel's word (`peer`). The program is what can be read of it: it helps whoever reads the record,
+   and proves nothing.
+2. Where nobody is known, nobody decides.
+3. Whether a shell may let more happen than before is the operator's setting.
+"""
+
+import os
+import pwd
+from pathlib import Path
+from typing import Final
+
+from fastapi import Request
+
+from mcpguard.domain.decisions import Actor, Forbidden
+from mcpguard.guard.guard import Guard
+from mcpguard.text.visible import visible
+from mcpguard.web.peer import Peer
+
+VIA: Final = "operator socket"
+LONGEST: Final = 60
+"""Characters of each name that somebody else chose."""
+_UNIX98: Final = range(136, 144)
+_CONSOLE: Final = 4
+
+
+def actor(request: Request, guard: Guard) -> Actor:
+    """Who sent this request. Raises Forbidden."""
+    peer = getattr(request.state, "peer", None)
+    if not isinstance(peer, Peer):
+        raise Forbidden("who sent this is not known, so nothing is decided; come through the operator's socket")
+    may_widen = guard.settings.authority.shell == "full"
+    return Actor(account(peer.uid), VIA, program(peer.pid), may_widen=may_widen)
+
+
+def account(uid: int) -> str:
+    """The account by its number, and by its name if it has one."""
+    try:
+        return f"uid:{uid} ({_short(pwd.getpwuid(uid).pw_name)})"
+    except KeyError:
+        return f"uid:{uid}"
+
+
+def program(pid: int) -> str:
+    """The executable, the process and its terminal, as far as they can be read: `python3.11 (4711) on pts/3`."""
+    here = Path("/proc") / str(pid)
+    try:
+        name = _short((here / "exe").readlink().name)
+    except OSError:
+        name = "process"
+    terminal = _terminal(here)
+    return f"{name} ({pid})" + (f" on {terminal}" if terminal else "")
+
+
+def _terminal(here: Path) -> str:
+    try:
+        stat = (here / "stat").read_bytes()
+    except OSError:
+        return ""
+    number = int(stat.rpartition(b")")[2].split()[4])  # the name before it may contain anything
+    major, minor = os.major(number), os.minor(number)
+    if major in _UNIX98:
+        return f"pts/{minor}"
+    return f"tty{minor}" if major == _CONSOLE else ""
+
+
+def _short(name: str) -> str:
+    return visible(name if len(name) <= LONGEST else name[:LONGEST] + "…")
