@@ -19,7 +19,7 @@ from mcpguard.settings.fields import DefaultIs, Live, Restart, public
 from mcpguard.settings.group import Group
 from mcpguard.settings.review import Authority, Definitions
 from mcpguard.settings.trust import Each, Networks
-from mcpguard.settings.values import database_url, named, none_if_empty, permission, resolved
+from mcpguard.settings.values import database_url, named, none_if_empty, resolved
 
 MIB: Final = 1024 * 1024
 
@@ -169,9 +169,6 @@ class Upstreams(Group):
 
 class Asking(Group):
     """What servers may ask of the clients whose calls they are working on: roots, sampling, elicitation."""
-
-    permitted: Annotated[tuple[Annotated[str, AfterValidator(permission)], ...], Restart] = ()
-    """What is permitted, each as `server:kind` with a kind of `roots`, `sampling`, `elicitation`. Nothing else is."""
 
     answer_seconds: Annotated[float, Field(gt=0, le=86_400), Restart] = 300.0
     """Seconds a client has to answer; they do not count as time of the call."""
