@@ -12,6 +12,7 @@ from mcpguard.domain.clock import Clock, Ids
 from mcpguard.guard.admission import Admission
 from mcpguard.guard.callers import Callers
 from mcpguard.guard.calls import Calls
+from mcpguard.guard.confirming import Confirming
 from mcpguard.guard.cutting import Cutting
 from mcpguard.guard.decisions import Decisions
 from mcpguard.guard.effects import Effects
@@ -53,9 +54,16 @@ class Parts:
 
 
 async def assembled(
-    settings: Settings, clock: Clock, new_id: Ids, store: Store, ledger: Ledger, callers: Callers | None, process: int
+    confirming: Confirming,
+    clock: Clock,
+    new_id: Ids,
+    store: Store,
+    ledger: Ledger,
+    callers: Callers | None,
+    process: int,
 ) -> Parts:
     """A guard that knows what the store has, and does not run yet."""
+    settings = confirming.settings
     digesting = digests.load_or_make(digest_key(settings))
     seal = sealing.load_or_make(seal_key(settings))
     registry, publisher, cutting, effects = Registry(), Publisher(), Cutting(), Effects(store)
@@ -75,7 +83,7 @@ async def assembled(
     calls = Calls(servers, ledger, fleet, cutting, digesting, new_id, settings)
     facts = Facts(__version__, process, clock.now())
     known = callers or Callers()
-    guard = Guard(settings, store, ledger, clock, facts, servers=servers, calls=calls, callers=known, review=review)
+    guard = Guard(confirming, store, ledger, clock, facts, servers=servers, calls=calls, callers=known, review=review)
     await store.readers.run(partial(_load, registry, seal))
     return Parts(guard, fleet, intake, standings, servers, listeners)
 

@@ -17,6 +17,7 @@ from mcpguard.domain.errors import LedgerUnavailable
 from mcpguard.domain.launches import Declared
 from mcpguard.guard.admission import Source, from_file
 from mcpguard.guard.callers import Callers
+from mcpguard.guard.confirming import Confirming
 from mcpguard.guard.guard import Guard
 from mcpguard.ledger import keys
 from mcpguard.ledger.chain import Chain
@@ -60,12 +61,15 @@ async def running(
         chain = Chain(key, settings.audit.checkpoint_records, clock, new_id)
         opening = store.opened(backend(settings), chain, batch=settings.store.batch, readers=settings.store.readers)
         async with opening as opened, anyio.create_task_group() as tasks:
+            confirming = await Confirming.begun(settings, opened)
+            settings = confirming.settings
             ledger = Ledger(opened.writer, chain, settings, clock)
             left_open = await ledger.start(_started(settings, opened, key))
             if left_open:
                 log.warning("ledger.left_open", entries=left_open, closed_as="unknown")
+            await confirming.keep(ledger, clock)
             tasks.start_soon(ledger.upkeep, name="ledger upkeep")
-            parts = await assembled(settings, clock, new_id, opened, ledger, callers, os.getpid())
+            parts = await assembled(confirming, clock, new_id, opened, ledger, callers, os.getpid())
             guard = parts.guard
             for sentence in await guard.admission.declare(declared, source or from_file()):
                 log.error("servers.refused", why=sentence)

@@ -170,12 +170,16 @@ def _row(seq: int, said: dict[str, Any] | None) -> tuple[str, ...]:
 
 
 def _what(said: dict[str, Any]) -> object:
-    """Of a call what is called; of a question who asks for what; of what belongs to one of them, to which."""
+    """Of a call what is called; of a question who asks for what; of what belongs to one of them, to which.
+
+    Of settings which."""
     match said:
         case {"server": server, "name": name}:
             return f"{server}:{name}"
         case {"server": server, "entry": _, "method": method}:
             return f"{server} asks {method}"
+        case {"kind": "configured", "keys": keys}:
+            return keys
         case _:
             return said.get("entry", "")
 

@@ -1,19 +1,25 @@
-"""`mcpguard config`: what the settings are, whether they are right, and which exist. It starts and changes nothing."""
+"""`mcpguard config`: what the settings are, whether they are right, and which exist.
+
+Nothing here starts or changes anything, but that `confirm` asks the running guard to confirm what waits.
+"""
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from mcpguard.cli.common import As, Config, DataDir, Output, loaded, print_json, print_table
+from mcpguard.cli.operator import Operator
 from mcpguard.domain.launches import Declared, RemoteLaunch, StdioLaunch
 from mcpguard.settings.document import json_schema
 from mcpguard.settings.fields import Json, public
 from mcpguard.settings.load import Loaded
 from mcpguard.settings.servers import Servers
+from mcpguard.text.visible import visible
 
 app = typer.Typer(help="Show and check the settings.", no_args_is_help=True)
+_SETTINGS = "/api/v1/settings"
 _SERVER = ("server", "transport", "reached by", "environment or headers")
 
 
@@ -25,15 +31,19 @@ def show(
 ) -> None:
     """Print every setting, its value and where it came from, and every server. Of secrets only whether they are set."""
     found = loaded(config, data_dir=data_dir)
+    waiting = Operator(found.settings.data_dir).heard(f"{_SETTINGS}/unconfirmed") or []
     match output:
         case Output.JSON:
-            print_json(_report(found))
+            print_json(_report(found) | {"unconfirmed": waiting})
         case Output.TABLE:
             print_table(("key", "value", "source"), _rows(found))
             if found.servers.servers:
                 typer.echo()
                 print_table(_SERVER, map(_server_row, found.servers.servers))
     _tell(found.servers)
+    for each in waiting:
+        sentence = f"{each['key']} waits to be confirmed; in force is: {_shown(each['in_force'])}"
+        typer.echo(f"notice: {visible(sentence)}", err=True)
 
 
 @app.command()
@@ -47,6 +57,22 @@ def check(
     if found.servers.problems:
         raise typer.Exit(1)
     typer.echo("ok")
+
+
+@app.command()
+def confirm(config: Config = None, data_dir: DataDir = None, output: As = Output.TABLE) -> None:
+    """Let the running guard confirm the settings that wait, and print them. They take effect at its next start."""
+    guard = Operator.of(config, data_dir)
+    waiting = guard.get(f"{_SETTINGS}/unconfirmed")
+    if output is Output.JSON:
+        print_json(waiting)
+    elif waiting:
+        print_table(("key", "in force", "confirmed"), map(_waiting_row, waiting))
+    if not waiting:
+        typer.echo("nothing waits to be confirmed", err=True)
+        return
+    guard.send("POST", f"{_SETTINGS}/confirm", {"values": {each["key"]: each["found"] for each in waiting}})
+    typer.echo("confirmed; restart the guard for it to take effect", err=True)
 
 
 @app.command()
@@ -67,6 +93,10 @@ def _report(found: Loaded) -> dict[str, object]:
 def _rows(found: Loaded) -> Iterator[tuple[str, ...]]:
     for key, value in public(found.settings).items():
         yield key, _shown(value), found.sources[key]
+
+
+def _waiting_row(waiting: dict[str, Any]) -> tuple[str, ...]:
+    return waiting["key"], _shown(waiting["in_force"]), _shown(waiting["found"])
 
 
 def _shown(value: Json) -> str:

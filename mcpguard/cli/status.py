@@ -28,6 +28,8 @@ def _rows(answer: Any) -> Iterator[tuple[str, str]]:  # noqa: ANN401 - JSON of o
     yield "data directory", answer["data_dir"]
     yield "database", f"{answer['database']} (schema {answer['schema']})"
     yield "settings", answer["settings"]
+    if answer["unconfirmed"]:
+        yield "unconfirmed", f"{', '.join(answer['unconfirmed'])} (mcpguard config confirm)"
     states = [server["state"] for server in answer["servers"]]
     yield "servers", f"{states.count('ready')} of {len(states)} ready (mcpguard server list)" if states else "none"
     yield "audit log", f"{ledger['records']:,} records, signed to {ledger['signed_to']:,}"

@@ -109,3 +109,23 @@ class Undecidable(GuardError):
 
 class Forbidden(GuardError):
     """Whoever came through this door may not do that. Says who may."""
+
+
+class NotDeclared(GuardError):
+    """What was given declares no server; `problems` says why, in sentences that repeat no value."""
+
+    def __init__(self, problems: tuple[str, ...]) -> None:
+        super().__init__("this declares no server: " + "; ".join(problems))
+        self.problems = problems
+
+
+class NameTaken(GuardError):
+    """There is a server of this name already."""
+
+
+class DeclaredElsewhere(GuardError):
+    """The server is declared in the configuration file, and is changed there. Says which file."""
+
+
+class NeedsConsent(GuardError):
+    """To inspect the server, something of it has to run or be contacted. Says exactly what; a person has to agree."""

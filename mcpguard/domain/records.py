@@ -26,6 +26,7 @@ class RecordKind(StrEnum):
     MOVED = "moved"
     LISTED = "listed"
     INSPECTED = "inspected"
+    CONFIGURED = "configured"
     DISCLOSED = "disclosed"
     TURNED_AWAY = "turned_away"
     LOST = "lost"

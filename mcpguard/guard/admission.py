@@ -18,8 +18,8 @@ import structlog
 from mcpguard.codec.fingerprints import of_launch
 from mcpguard.domain.capabilities import Fingerprint
 from mcpguard.domain.clock import Ids
-from mcpguard.domain.decisions import Actor, Forbidden, Stale, Undecidable
-from mcpguard.domain.errors import GuardError, Unreadable
+from mcpguard.domain.decisions import Actor, DeclaredElsewhere, NameTaken, NotDeclared, Stale, Undecidable
+from mcpguard.domain.errors import Unreadable
 from mcpguard.domain.launches import Declared, RemoteLaunch
 from mcpguard.domain.upstreams import Identity, Origin, Transport, Upstream
 from mcpguard.guard import facts
@@ -28,7 +28,7 @@ from mcpguard.guard.standings import Change, Standings
 from mcpguard.policy import quarantine
 from mcpguard.policy.pinning import identity_changed
 from mcpguard.settings.identity import Unidentifiable, identity
-from mcpguard.settings.members import NotDeclared, as_members, one, patched
+from mcpguard.settings.members import as_members, one, patched
 
 MOST_SERVERS = 1000
 log = structlog.get_logger("mcpguard.guard")
@@ -46,10 +46,6 @@ class Source:
 def from_file(path: str = "") -> Source:
     """The configuration file, which speaks for whoever may write it."""
     return Source(Origin.FILE, Actor("configuration file", "file", path))
-
-
-class NameTaken(GuardError):
-    """There is such a server already. Says what to do."""
 
 
 class Admission:
@@ -91,13 +87,13 @@ class Admission:
         return declared.name
 
     async def patch(self, name: str, patch: Mapping[str, object], revision: int, by: Actor) -> None:
-        """Change how it is declared. Raises Unknown, Stale, NotDeclared, Forbidden or LedgerUnavailable."""
+        """Change how it is declared. Raises Unknown, Stale, NotDeclared, DeclaredElsewhere or LedgerUnavailable."""
         known = self._editable(name)
         now = one(known.declared.label, patched(as_members(known.declared), patch))
         await self._redeclare(known, replace(now, name=name), by, revision=revision)
 
     async def remove(self, name: str, revision: int, by: Actor) -> None:
-        """Let it go. What was decided is not forgotten. Raises Unknown, Stale, Forbidden or LedgerUnavailable."""
+        """Let it go. What was decided is not forgotten. Raises Unknown, Stale, DeclaredElsewhere or LedgerUnavailable."""
         known = self._editable(name)
 
         def removed(known: Known) -> Change:
@@ -111,7 +107,7 @@ class Admission:
     def _editable(self, name: str) -> Known:
         known = self._registry.get(name)
         if known.upstream.origin is Origin.FILE:
-            raise Forbidden(f"{name} is declared in the configuration file; edit it there")
+            raise DeclaredElsewhere(f"{name} is declared in the configuration file; edit it there")
         return known
 
     async def _add(self, declared: Declared, source: Source) -> None:

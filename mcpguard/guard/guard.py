@@ -1,13 +1,16 @@
 """What a door is given: everything it may ask of the guard, and nothing behind it."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from mcpguard.catalog.catalog import Catalog
 from mcpguard.domain.clock import Clock
+from mcpguard.domain.decisions import Actor
 from mcpguard.domain.reasons import Reason
 from mcpguard.guard.admission import Admission
 from mcpguard.guard.callers import Callers
 from mcpguard.guard.calls import Calls
+from mcpguard.guard.confirming import Confirming
 from mcpguard.guard.decisions import Decisions
 from mcpguard.guard.inspecting import Inspecting
 from mcpguard.guard.queries import Queries
@@ -15,7 +18,7 @@ from mcpguard.guard.servers import Servers
 from mcpguard.guard.status import LedgerStatus, Readiness, Status
 from mcpguard.guard.tallies import Tallies
 from mcpguard.ledger.ledger import Ledger
-from mcpguard.settings.model import Settings
+from mcpguard.settings.fields import Json
 from mcpguard.store.store import Store
 
 
@@ -43,7 +46,7 @@ class Guard:
 
     def __init__(
         self,
-        settings: Settings,
+        confirming: Confirming,
         store: Store,
         ledger: Ledger,
         clock: Clock,
@@ -54,13 +57,14 @@ class Guard:
         callers: Callers,
         review: Review,
     ) -> None:
-        self.settings = settings
+        self.settings = confirming.settings
         self.calls = calls
         self.admission = review.admission
         self.decisions = review.decisions
         self.inspecting = review.inspecting
         self.queries = review.queries
         self.callers = callers
+        self.confirming = confirming
         self.servers = servers
         self.tallies = Tallies(ledger, clock)
         self._store = store
@@ -72,6 +76,10 @@ class Guard:
     def catalog(self) -> Catalog:
         """What may be found and called at this moment."""
         return self.servers.publisher.catalog
+
+    async def confirm(self, seen: Mapping[str, Json], by: Actor) -> tuple[str, ...]:
+        """Confirm the settings that wait (`confirming`)."""
+        return await self.confirming.confirm(seen, by, self._ledger, self._clock)
 
     def readiness(self) -> Readiness:
         """Whether calls can be taken now, and if not, why. Answers from memory, also while the ledger is down."""
@@ -93,6 +101,7 @@ class Guard:
             database=self._store.name,
             schema=self._store.schema,
             settings=self.settings.version,
+            unconfirmed=self.confirming.unconfirmed,
             ready=self.readiness(),
             servers=self.servers.status(),
             ledger=LedgerStatus(

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 import anyio
 
-from mcpguard.domain.decisions import Answer, Decision, Undecidable
+from mcpguard.domain.decisions import Answer, Decision, NeedsConsent, Undecidable
 from mcpguard.domain.errors import Unreadable
 from mcpguard.domain.identity import is_code
 from mcpguard.domain.launches import Declared, RemoteLaunch, StdioLaunch
@@ -34,10 +34,6 @@ if TYPE_CHECKING:
     from mcpguard.codec.canonical import Scalar
 
 PLACEHOLDER = "not-given-during-inspection"
-
-
-class NeedsConsent(Undecidable):
-    """What would be executed is not confined; a person has to say that it may be. Says what it is."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -60,7 +60,10 @@ class ServerStatus:
 
 @dataclass(frozen=True, slots=True)
 class Status:
-    """What an operator wants to know first. Times are microseconds in UTC."""
+    """What an operator wants to know first. Times are microseconds in UTC.
+
+    `unconfirmed`: settings whose value waits to be confirmed.
+    """
 
     version: str
     process: int
@@ -70,6 +73,7 @@ class Status:
     database: str
     schema: str
     settings: str
+    unconfirmed: tuple[str, ...]
     ready: Readiness
     ledger: LedgerStatus
     servers: tuple[ServerStatus, ...]

@@ -45,6 +45,9 @@ reports everything that is wrong, and `mcpguard config schema` prints the JSON S
 
 A setting that does not exist is an error that names the nearest one that does, wherever it was written. **live** means
 that a change takes effect when the running guard gets SIGHUP, **restart** that it takes effect at the next start.
+**confirmed** means that the setting carries trust: a value that lets more happen than the one that was confirmed last
+takes effect only when it was confirmed, by `mcpguard config confirm` and another start. The first start confirms what
+it finds, and what lets less happen takes effect and is confirmed at the next start.
 
 ## The file
 
@@ -126,7 +129,7 @@ def _section(title: str, group: FieldInfo | None, members: list[Leaf]) -> str:
 
 def _row(leaf: Leaf) -> str:
     names = f"`{leaf.env}`" + (f" or `{leaf.env_file}`" if leaf.env_file else "")
-    applies = ", ".join(leaf.applies)
+    applies = ", ".join((*leaf.applies, "confirmed") if leaf.trust else leaf.applies)
     cells = (f"`{leaf.key}`", names, kind(leaf), default(leaf), applies, leaf.field.description or "")
     return "| " + " | ".join(cell.replace("\n", " ").replace("|", "\\|") for cell in cells) + " |"
 

@@ -4,7 +4,7 @@ The models are the only source: everything here is read from their annotations, 
 shown or documented in a way that its declaration does not say. Nothing here reads a value of a secret.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import cache
@@ -37,6 +37,19 @@ Restart: Final = Applies.RESTART
 
 
 @dataclass(frozen=True, slots=True)
+class Trust:
+    """Marks a setting that carries trust: a looser value than the one that was confirmed last must be confirmed first.
+
+    `agreed`: of the confirmed value and another, what both let happen (`trust`).
+    """
+
+    agreed: Callable[[Json, Json], Json]
+
+    def __get_pydantic_json_schema__(self, schema: CoreSchema, handler: GetJsonSchemaHandler) -> JsonSchemaValue:
+        return handler(schema) | {"x-trust": True}
+
+
+@dataclass(frozen=True, slots=True)
 class DefaultIs:
     """Says a default in words where the value differs from machine to machine or follows from another setting."""
 
@@ -63,6 +76,10 @@ class Leaf:
     def applies(self) -> tuple[Applies, ...]:
         """Exactly one, which a test holds every setting to."""
         return tuple(each for each in self.field.metadata if isinstance(each, Applies))
+
+    @property
+    def trust(self) -> Trust | None:
+        return next((each for each in self.field.metadata if isinstance(each, Trust)), None)
 
     @property
     def default_words(self) -> str | None:
@@ -102,6 +119,11 @@ def groups(model: type[BaseModel]) -> Mapping[str, FieldInfo]:
 def public(settings: BaseModel) -> dict[str, Json]:
     """Give every setting's value as JSON has it; of a secret only whether it is set."""
     return {key: _public(leaf, attrgetter(key)(settings)) for key, leaf in leaves(type(settings)).items()}
+
+
+def trusted(model: type[BaseModel]) -> Mapping[str, Trust]:
+    """For each setting that carries trust, how its values compare."""
+    return {key: leaf.trust for key, leaf in leaves(model).items() if leaf.trust is not None}
 
 
 def _public(leaf: Leaf, value: object) -> Json:

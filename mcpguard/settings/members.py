@@ -9,7 +9,7 @@ Rules kept here:
 from collections.abc import Mapping
 from typing import Any, Final
 
-from mcpguard.domain.errors import GuardError
+from mcpguard.domain import decisions
 from mcpguard.domain.launches import Declared, Era, RemoteLaunch, StdioFraming, StdioLaunch
 from mcpguard.domain.upstreams import Transport
 from mcpguard.settings.launching import FOLDERS, KINDS, URLS
@@ -19,12 +19,11 @@ _SYNONYMS: Final = (KINDS, URLS, FOLDERS)
 """Names for one thing each; the first is the one that is shown."""
 
 
-class NotDeclared(GuardError):
-    """An entry declares no server. `problems` say why, `notices` what else was not read; no sentence has a value."""
+class NotDeclared(decisions.NotDeclared):
+    """An entry declares no server; `notices` say what else of it was not read."""
 
     def __init__(self, problems: tuple[str, ...], notices: tuple[str, ...] = ()) -> None:
-        super().__init__("; ".join(problems))
-        self.problems = problems
+        super().__init__(problems)
         self.notices = notices
 
 

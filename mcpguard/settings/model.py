@@ -1,8 +1,9 @@
 """The settings, as types. Everyone may import them; only the app and the CLI load them (`load`).
 
 Rules kept here: every value is frozen; every field has a docstring for the operator, with the unit, and is marked
-`Live` or `Restart`; what is out of range is refused, never clamped. Making a `Settings` reads no file and no
-environment variable but those that say where the user's folders are. No message here repeats a value.
+`Live` or `Restart`, and with how its values compare where it carries trust; what is out of range is refused, never
+clamped. Making a `Settings` reads no file and no environment variable but those that say where the user's folders are.
+No message here repeats a value.
 """
 
 import hashlib
@@ -17,7 +18,8 @@ from mcpguard.settings.address import host_header, loopback, network, split
 from mcpguard.settings.fields import DefaultIs, Live, Restart, public
 from mcpguard.settings.group import Group
 from mcpguard.settings.review import Authority, Definitions
-from mcpguard.settings.values import database_url, named, none_if_empty, permission, resolved
+from mcpguard.settings.trust import Each, Networks
+from mcpguard.settings.values import database_url, named, none_if_empty, resolved
 
 MIB: Final = 1024 * 1024
 
@@ -158,18 +160,15 @@ class Upstreams(Group):
     log_bytes: Annotated[int, Field(ge=4096, le=1024 * MIB), Restart] = MIB
     """Size in bytes at which the log of a server's standard error is begun anew; one older file is kept."""
 
-    networks: Annotated[tuple[Annotated[str, AfterValidator(network)], ...], Restart] = ()
+    networks: Annotated[tuple[Annotated[str, AfterValidator(network)], ...], Networks, Restart] = ()
     """Networks besides the public internet that the URLs of servers may lead to, such as `127.0.0.0/8`."""
 
-    secret_folders: Annotated[tuple[str, ...], Restart] = ()
+    secret_folders: Annotated[tuple[str, ...], Each, Restart] = ()
     """Folders whose files `${file:…}` may name in the environment and the headers of a server."""
 
 
 class Asking(Group):
     """What servers may ask of the clients whose calls they are working on: roots, sampling, elicitation."""
-
-    permitted: Annotated[tuple[Annotated[str, AfterValidator(permission)], ...], Restart] = ()
-    """What is permitted, each as `server:kind` with a kind of `roots`, `sampling`, `elicitation`. Nothing else is."""
 
     answer_seconds: Annotated[float, Field(gt=0, le=86_400), Restart] = 300.0
     """Seconds a client has to answer; they do not count as time of the call."""
@@ -190,7 +189,7 @@ class Settings(Group):
     listen: Annotated[str, AfterValidator(loopback), Restart] = "127.0.0.1:8080"
     """Address of the network listener as `host:port`, IPv6 in brackets; port 0 takes any free port. Loopback only."""
 
-    hosts: Annotated[tuple[Annotated[str, AfterValidator(host_header)], ...], Restart] = ()
+    hosts: Annotated[tuple[Annotated[str, AfterValidator(host_header)], ...], Each, Restart] = ()
     """Further `Host` header values that are accepted, each exactly `host` or `host:port`."""
 
     data_dir: Annotated[

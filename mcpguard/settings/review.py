@@ -6,6 +6,7 @@ from pydantic import Field, model_validator
 
 from mcpguard.settings.fields import Restart
 from mcpguard.settings.group import Group
+from mcpguard.settings.trust import ranked
 
 
 class Definitions(Group):
@@ -36,5 +37,5 @@ class Definitions(Group):
 class Authority(Group):
     """Who may decide what."""
 
-    shell: Annotated[Literal["full", "tighten"], Restart] = "full"
+    shell: Annotated[Literal["full", "tighten"], ranked("tighten", "full"), Restart] = "full"
     """What a shell in the guard's own account may decide: everything, or only what lets no more happen than before."""

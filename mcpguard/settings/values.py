@@ -4,9 +4,6 @@ from pathlib import Path
 
 from pydantic import SecretStr
 
-from mcpguard.codec.names import is_server_name
-from mcpguard.domain.asks import AskKind
-
 
 def named(value: object) -> object:
     """A path, which must not be empty."""
@@ -35,11 +32,3 @@ def database_url(url: SecretStr | None) -> SecretStr | None:
     if not url.get_secret_value().startswith("postgresql://"):
         raise ValueError("must begin with postgresql://, or be left out for the SQLite file in the data directory")
     return url
-
-
-def permission(value: str) -> str:
-    """Of a server to ask for something."""
-    server, _, kind = value.rpartition(":")
-    if not is_server_name(server) or kind not in set(AskKind):
-        raise ValueError(f"must be server:kind, with a kind of {', '.join(AskKind)}")
-    return value

@@ -1,5 +1,6 @@
 """Upstreams ⇄ rows."""
 
+import orjson
 from sqlalchemy import Connection, RowMapping, delete, insert, select
 
 from mcpguard.codec import declarations
@@ -43,6 +44,7 @@ def _row(upstream: Upstream) -> dict[str, object]:
         "standing": upstream.standing.value,
         "enabled": upstream.enabled,
         "may_ask": " ".join(sorted(upstream.may_ask)),
+        "prefixes": orjson.dumps(upstream.prefixes).decode(),
         "origin": upstream.origin.value,
         "requester": upstream.requester,
         **_prints(upstream.identity, "launch", "observed"),
@@ -61,6 +63,7 @@ def _upstream(said: RowMapping) -> Upstream:
         standing=UpstreamStanding(said["standing"]),
         enabled=said["enabled"],
         may_ask=frozenset(AskKind(kind) for kind in said["may_ask"].split()),
+        prefixes=tuple(orjson.loads(said["prefixes"])),
         origin=Origin(said["origin"]),
         requester=said["requester"],
         identity=_identity(said["launch"], said["observed"]),

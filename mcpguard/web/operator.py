@@ -12,6 +12,7 @@ from mcpguard.web.api.capabilities import capabilities
 from mcpguard.web.api.decisions import decisions
 from mcpguard.web.api.problems import tell_problems
 from mcpguard.web.api.servers import servers
+from mcpguard.web.api.settings import settings
 from mcpguard.web.health import health
 from mcpguard.web.requests import Requests
 from mcpguard.web.security import BodyLimit
@@ -23,7 +24,7 @@ def operator_app(guard: Guard, new_id: Ids) -> ASGIApp:
     app = FastAPI(title="mcpguard operator", openapi_url=None, docs_url=None, redoc_url=None)
     tell_problems(app)
     app.include_router(health(guard, causes=True))
-    for subject in (servers, decisions, capabilities):
+    for subject in (servers, decisions, capabilities, settings):
         app.include_router(subject(guard), prefix=API)
 
     @app.get(f"{API}/status")

@@ -77,16 +77,16 @@ def both(*attacks: Attack) -> Attack:
 
 
 ATTACKS: dict[str, tuple[Attack, int, set[Tampering]]] = {
-    "a record is edited": (edit(3, outcome="refused"), 3, {Tampering.EDITED}),
+    "a record is edited": (edit(4, outcome="refused"), 4, {Tampering.EDITED}),
     "its column is edited too": (
-        both(edit(3, outcome="refused"), run("UPDATE records SET outcome = 'refused' WHERE seq = 3")),
-        3,
+        both(edit(4, outcome="refused"), run("UPDATE records SET outcome = 'refused' WHERE seq = 4")),
+        4,
         {Tampering.EDITED},
     ),
     "a hash is edited": (run("UPDATE records SET hash = zeroblob(32) WHERE seq = 4"), 4, {Tampering.EDITED}),
     "only a column is edited": (
-        run("UPDATE records SET server = 'other' WHERE seq = 2"),
-        2,
+        run("UPDATE records SET server = 'other' WHERE seq = 3"),
+        3,
         {Tampering.COLUMNS_EDITED},
     ),
     "a record is removed": (run("DELETE FROM records WHERE seq = 5"), 5, {Tampering.REMOVED}),
@@ -103,36 +103,36 @@ ATTACKS: dict[str, tuple[Attack, int, set[Tampering]]] = {
         10,
         {Tampering.TAIL_CUT},
     ),
-    "everything is written anew": (both(edit(3, outcome="refused"), rechain), 3, {Tampering.COLUMNS_EDITED}),
+    "everything is written anew": (both(edit(4, outcome="refused"), rechain), 4, {Tampering.COLUMNS_EDITED}),
     "everything is written anew, with care": (
-        both(edit(3, outcome="refused"), run("UPDATE records SET outcome = 'refused' WHERE seq = 3"), rechain),
+        both(edit(4, outcome="refused"), run("UPDATE records SET outcome = 'refused' WHERE seq = 4"), rechain),
         5,
         {Tampering.REWRITTEN},
     ),
-    "a body is edited": (run("UPDATE bodies SET content = x'00' WHERE seq = 2"), 2, {Tampering.BODY_EDITED}),
+    "a body is edited": (run("UPDATE bodies SET content = x'00' WHERE seq = 3"), 3, {Tampering.BODY_EDITED}),
     "a salt gives a byte to its body": (
         run(
             "UPDATE bodies SET content = CAST(substr(salt, 16) || content AS BLOB), salt = substr(salt, 1, 15) "
-            "WHERE seq = 2"
+            "WHERE seq = 3"
         ),
-        2,
+        3,
         {Tampering.BODY_EDITED},
     ),
-    "a body is removed": (run("DELETE FROM bodies WHERE seq = 2"), 2, {Tampering.BODY_REMOVED}),
+    "a body is removed": (run("DELETE FROM bodies WHERE seq = 3"), 3, {Tampering.BODY_REMOVED}),
     "a body is emptied as if pruned": (
-        run("UPDATE bodies SET content = NULL, salt = NULL WHERE seq = 2"),
-        2,
+        run("UPDATE bodies SET content = NULL, salt = NULL WHERE seq = 3"),
+        3,
         {Tampering.PRUNED_UNRECORDED},
     ),
     "a body is put beside a record that has none": (
-        run("INSERT INTO bodies SELECT chain, 4, salt, content FROM bodies WHERE seq = 2"),
-        4,
+        run("INSERT INTO bodies SELECT chain, 5, salt, content FROM bodies WHERE seq = 3"),
+        5,
         {Tampering.BODY_ADDED},
     ),
     "a record is emptied as if pruned": (
         run("UPDATE records SET content = NULL, at = NULL, kind = NULL, entry = NULL, caller = NULL, server = NULL, "
-            "capability = NULL, name = NULL, effect = NULL, verdict = NULL, reason = NULL WHERE seq = 4"),
-        4,
+            "capability = NULL, name = NULL, effect = NULL, verdict = NULL, reason = NULL WHERE seq = 5"),
+        5,
         {Tampering.PRUNED_UNRECORDED},
     ),
     "a checkpoint is removed": (run("DELETE FROM checkpoints WHERE seq = 9"), 9, {Tampering.CHECKPOINT_REMOVED}),
@@ -202,8 +202,8 @@ def test_an_owner_of_the_key_who_signs_it_all_anew_is_found_only_from_elsewhere(
     forger = SigningKey(Ed25519PrivateKey.generate())
     with tampering(ledger) as connection:
         edit(1, key=forger.public)(connection)
-        edit(3, outcome="refused")(connection)
-        connection.execute("UPDATE records SET outcome = 'refused' WHERE seq = 3")
+        edit(4, outcome="refused")(connection)
+        connection.execute("UPDATE records SET outcome = 'refused' WHERE seq = 4")
         rechain(connection)
         for (content,) in connection.execute("SELECT content FROM checkpoints").fetchall():
             said = orjson.loads(content)

@@ -14,7 +14,7 @@ from mcpguard.ledger import keys
 from tests.cli.command import HOSTILE, inert, mcpguard, refusal
 from tests.world import World, said
 
-KINDS = ["started", *["opened", "closed"] * 3, "stopped"]
+KINDS = ["started", "configured", *["opened", "closed"] * 3, "stopped"]
 
 
 def tampered(data_dir: Path, *statements: str, values: tuple[object, ...] = ()) -> Path:
@@ -37,7 +37,7 @@ def test_the_newest_records_are_listed_the_newest_last(lived: Path) -> None:
     assert head == ["seq", "time", "(UTC)", "kind", "caller", "what", "effect", "result", "reason"]
     assert [row[3] for row in rows] == KINDS
     assert [int(row[0]) for row in rows] == list(range(1, len(KINDS) + 1))
-    denied = rows[5]
+    denied = rows[6]
     assert denied[-4:] == ["files:read_file", "read", "deny", "server:quarantined"]
 
 
@@ -64,7 +64,7 @@ async def test_a_live_store_can_be_listed_and_proved(guard: World) -> None:
     await guard.call()
     data_dir = guard.now.settings.data_dir
     told = mcpguard("audit", "list", "-o", "json", "--data-dir", data_dir)
-    assert [record["kind"] for record in json.loads(told.stdout)] == ["started", "opened", "closed"]
+    assert [record["kind"] for record in json.loads(told.stdout)] == ["started", "configured", "opened", "closed"]
     assert mcpguard("audit", "verify", "--data-dir", data_dir).exit_code == 0
     await guard.call()
 
@@ -136,11 +136,11 @@ def test_a_whole_log_is_called_whole(lived: Path) -> None:
     ("statement", "bad", "how"),
     [
         (
-            "UPDATE records SET content = CAST(replace(content, 'read_file', 'read_fire') AS BLOB) WHERE seq = 4",
-            4,
+            "UPDATE records SET content = CAST(replace(content, 'read_file', 'read_fire') AS BLOB) WHERE seq = 5",
+            5,
             "edited",
         ),
-        ("UPDATE records SET name = 'harmless' WHERE seq = 4", 4, "columns edited"),
+        ("UPDATE records SET name = 'harmless' WHERE seq = 5", 5, "columns edited"),
         ("DELETE FROM records WHERE seq = 3", 3, "removed"),
         ("UPDATE records SET seq = 99 WHERE seq = 2", 2, "removed"),
     ],

@@ -18,9 +18,10 @@ COMMANDS = {
     ("audit", "list"): {"PATH", "--limit", "--config", "--data-dir", "--output"},
     ("audit", "checkpoint"): {"PATH", "--config", "--data-dir"},
     ("audit", "key"): {"--config", "--data-dir"},
-    ("config",): {"show", "check", "schema"},
+    ("config",): {"show", "check", "confirm", "schema"},
     ("config", "show"): {"--config", "--data-dir", "--output"},
     ("config", "check"): {"FILE", "--data-dir"},
+    ("config", "confirm"): {"--config", "--data-dir", "--output"},
     ("config", "schema"): set[str](),
     ("server",): {
         "list",

@@ -51,17 +51,17 @@ async def _held(guard: World) -> None:
 
 
 def _prune(guard: World) -> Callable[[Connection], None]:
-    """Records 2 and 3 whole, and the bodies of the last call."""
+    """Records 3 and 4 whole, and the bodies of the last call."""
     chain = guard.now.ledger.chain
 
     def job(connection: Connection) -> None:
         chain.flush(connection)
-        hashes = connection.scalars(records.select().with_only_columns(records.c.hash).where(records.c.seq.in_((2, 3))))
+        hashes = connection.scalars(records.select().with_only_columns(records.c.hash).where(records.c.seq.in_((3, 4))))
         digest = hashlib.sha256(b"".join(hashes)).hexdigest()
         empty = dict.fromkeys(set(records.c.keys()) - {"chain", "seq", "hash"})
-        connection.execute(records.update().where(records.c.seq.in_((2, 3))).values(empty))
-        connection.execute(bodies.delete().where(bodies.c.seq.in_((2, 3))))
-        chain.append(RecordKind.PRUNED, {"what": "records", "first": 2, "last": 3, "hashes": digest, "keys": ""})
+        connection.execute(records.update().where(records.c.seq.in_((3, 4))).values(empty))
+        connection.execute(bodies.delete().where(bodies.c.seq.in_((3, 4))))
+        chain.append(RecordKind.PRUNED, {"what": "records", "first": 3, "last": 4, "hashes": digest, "keys": ""})
         kept = connection.scalars(bodies.select().with_only_columns(bodies.c.seq).order_by(bodies.c.seq)).all()
         connection.execute(bodies.update().values(salt=None, content=None))
         chain.append(RecordKind.PRUNED, {"what": "bodies", "first": kept[0], "last": kept[-1]})

@@ -30,20 +30,20 @@ def checkpoints(database: Path) -> list[tuple[int, str]]:
 
 
 async def test_it_signs_at_start_by_count_by_time_and_at_stop(tmp_path: Path) -> None:
-    async with world(tmp_path, audit__checkpoint_records=10, audit__checkpoint_seconds=60.0) as guard:
+    async with world(tmp_path, audit__checkpoint_records=11, audit__checkpoint_seconds=60.0) as guard:
         database = guard.database
         assert checkpoints(database) == [(1, "start")]
         for _ in range(5):
             await guard.call()
-        assert checkpoints(database) == [(1, "start"), (11, "count")]
+        assert checkpoints(database) == [(1, "start"), (12, "count")]
         await guard.clock.advance(61)
         await guard.settle()
         assert len(checkpoints(database)) == 2  # nothing was recorded since
         await guard.call()
         await guard.clock.advance(61)
         await guard.settle()
-        assert checkpoints(database)[2:] == [(13, "time")]
-    assert checkpoints(database)[3:] == [(14, "stop")]
+        assert checkpoints(database)[2:] == [(14, "time")]
+    assert checkpoints(database)[3:] == [(15, "stop")]
 
 
 async def test_a_start_records_what_it_starts_with(guard: World) -> None:
@@ -60,7 +60,7 @@ async def test_a_restart_goes_on_with_the_chain(tmp_path: Path) -> None:
     async with world(tmp_path) as guard:
         await guard.call()
         assert guard.now.ledger.chain.id == chain
-        assert [record["seq"] for record in guard.said()] == list(range(1, 8))
+        assert [record["seq"] for record in guard.said()] == list(range(1, 9))
         assert guard.verified().whole
 
 
@@ -138,7 +138,7 @@ async def test_it_can_be_verified_while_calls_go_on(guard: World) -> None:
     assert first.whole, first.chains[0].problems
     assert second.whole, second.chains[0].problems
     assert last.whole, last.chains[0].problems
-    assert last.chains[0].last_seq == 1 + 2 * 10 * 200
+    assert last.chains[0].last_seq == 2 + 2 * 10 * 200
 
 
 async def test_stopping_waits_until_cancelled_calls_are_closed(tmp_path: Path) -> None:

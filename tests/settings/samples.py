@@ -32,7 +32,6 @@ SAMPLES: Final[Mapping[str, tuple[object, object, object]]] = {
     "limits.client_calls": (1, 2, 10_000),
     "limits.subscriptions": (1, 2, 1000),
     "limits.page": (1, 2, 100_000),
-    "asking.permitted": (["a:roots"], ["b:sampling", "c:elicitation"], []),
     "asking.answer_seconds": (1, 2.5, 86_400),
     "asking.per_call": (1, 2, 1000),
     "asking.question_bytes": (1024, 5_000, 1_000_000),

@@ -24,6 +24,7 @@ def test_every_setting_is_on_the_page_with_all_that_is_known_of_it() -> None:
         assert rows[key].count("|") == 7
         for fact in (leaf.env, leaf.env_file or "", kind(leaf), leaf.applies[0], leaf.field.description or ""):
             assert fact in rows[key]
+        assert ("| restart, confirmed |" in rows[key]) == (leaf.trust is not None)
 
 
 def test_nothing_of_this_machine_is_on_the_page_or_in_the_schema(home: Path) -> None:
@@ -57,5 +58,6 @@ def test_the_schema_has_every_setting_and_closes_every_object() -> None:
     for key, member in found.items():
         assert member["description"] == LEAVES[key].field.description
         assert member["x-applies"] == LEAVES[key].applies[0]
+        assert member.get("x-trust", False) == (LEAVES[key].trust is not None)
     assert (found["store.readers"]["minimum"], found["store.readers"]["maximum"]) == (1, 16)
     assert found["store.busy_timeout"]["exclusiveMinimum"] == 0

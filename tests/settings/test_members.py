@@ -78,7 +78,7 @@ def after(before: Declared, patch: Mapping[str, object]) -> Declared:
 def problems(label: str, members: Mapping[str, object]) -> tuple[str, ...]:
     with pytest.raises(NotDeclared) as caught:
         one(label, members)
-    assert str(caught.value) == "; ".join(caught.value.problems)
+    assert str(caught.value).endswith(": " + "; ".join(caught.value.problems))
     return caught.value.problems
 
 

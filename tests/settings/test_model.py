@@ -35,6 +35,12 @@ def test_only_the_log_level_is_live() -> None:
     assert [leaf.key for leaf in LEAVES.values() if Applies.LIVE in leaf.applies] == ["log.level"]
 
 
+def test_these_settings_carry_trust_and_take_effect_at_a_start_only() -> None:
+    carrying = {key: leaf for key, leaf in LEAVES.items() if leaf.trust}
+    assert {*carrying} == {"hosts", "authority.shell", "upstreams.networks", "upstreams.secret_folders"}
+    assert all(leaf.applies == (Applies.RESTART,) and not leaf.secret for leaf in carrying.values())
+
+
 @pytest.mark.parametrize("name", groups(Settings))
 def test_every_group_is_documented(name: str) -> None:
     assert (groups(Settings)[name].description or "").endswith(".")

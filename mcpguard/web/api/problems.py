@@ -17,7 +17,16 @@ from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
 from starlette.exceptions import HTTPException
 
-from mcpguard.domain.decisions import Forbidden, Stale, Undecidable, Unknown
+from mcpguard.domain.decisions import (
+    DeclaredElsewhere,
+    Forbidden,
+    NameTaken,
+    NeedsConsent,
+    NotDeclared,
+    Stale,
+    Undecidable,
+    Unknown,
+)
 from mcpguard.domain.errors import (
     GuardError,
     IllegalMove,
@@ -46,7 +55,8 @@ STATUS: Final[Mapping[type[GuardError], tuple[int, str]]] = MappingProxyType(
         InvalidName: (422, "A name or fingerprint does not have its form"),
         Unreadable: (422, "A value has no canonical form"),
         Unrecordable: (422, "A value cannot be recorded"),
-        Forbidden: (403, "Whoever came through this door may not do that here"),
+        Forbidden: (403, "Whoever came through this door may not do that"),
+        DeclaredElsewhere: (403, "The server is declared in the configuration file"),
         LedgerUnavailable: (503, "Nothing can be recorded now, so nothing was done"),
         StoreUnavailable: (503, "The database cannot be used now"),
     }

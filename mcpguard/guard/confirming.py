@@ -1,0 +1,108 @@
+"""Settings that carry trust, as somebody confirmed them: what is in force, what waits, and who confirms it.
+
+Rules kept here:
+1. The first start confirms what it finds. From then on, more than was confirmed does not take effect, whoever wrote it
+   into the file or the environment; less takes effect and is confirmed at once.
+2. Whoever confirms says which values they saw; others are not confirmed. It takes effect at the next start.
+3. Whether the shell may confirm is decided by the settings that are in force, not by those that wait.
+4. What is confirmed and the record of it are one transaction.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final, Self
+
+import anyio
+import orjson
+import structlog
+
+from mcpguard.domain.clock import Clock
+from mcpguard.domain.decisions import Actor, Forbidden, Stale
+from mcpguard.domain.records import RecordKind
+from mcpguard.ledger.ledger import Append, Ledger
+from mcpguard.settings.confirmation import carrying_trust, in_force, looser, tighter
+from mcpguard.settings.fields import Json
+from mcpguard.settings.model import Settings
+from mcpguard.store import confirmed
+from mcpguard.store.backend import Connection
+from mcpguard.store.store import Store
+
+BY_THE_START: Final = "start"
+log = structlog.get_logger("mcpguard.guard")
+
+
+@dataclass(frozen=True, slots=True)
+class Waiting:
+    """A setting whose value waits to be confirmed: the value in force, and the one that was found."""
+
+    key: str
+    in_force: Json
+    found: Json
+
+
+class Confirming:
+    """What was confirmed when the guard started, and what of it has changed since."""
+
+    def __init__(self, found: Settings, known: Mapping[str, Json]) -> None:
+        """`known`: what was confirmed before; nothing for a guard that starts for the first time."""
+        now = carrying_trust(found)
+        before = known or now
+        self.settings: Final = in_force(found, before)
+        """The settings that are in force until the next start."""
+        force = carrying_trust(self.settings)
+        self.waiting = tuple(Waiting(key, force[key], now[key]) for key in looser(before, now))
+        self._new = {key: force[key] for key in force if key not in known}
+        self._tighter = {key: force[key] for key in tighter(before, force) if key in known}
+        self._confirming = anyio.Lock()
+
+    @classmethod
+    async def begun(cls, found: Settings, store: Store) -> Self:
+        """Of a guard that starts with these settings."""
+        return cls(found, await store.readers.run(confirmed.every))
+
+    @property
+    def unconfirmed(self) -> tuple[str, ...]:
+        """The settings whose value waits to be confirmed."""
+        return tuple(each.key for each in self.waiting)
+
+    async def keep(self, ledger: Ledger, clock: Clock) -> None:
+        """Confirm and record what a start confirms by itself, and tell what waits."""
+        start = Actor(BY_THE_START, BY_THE_START)
+        for what, values in (("found", self._new), ("tightened", self._tighter)):
+            if values:
+                await _confirm(ledger, clock, what, values, start)
+                log.info("settings.confirmed", what=what, keys=[*values])
+        if self.waiting:
+            log.warning("settings.unconfirmed", keys=[*self.unconfirmed], next="mcpguard config confirm")
+
+    async def confirm(self, seen: Mapping[str, Json], by: Actor, ledger: Ledger, clock: Clock) -> tuple[str, ...]:
+        """Confirm all that waits; its keys. Raises Forbidden, Stale if it is not what was seen, LedgerUnavailable."""
+        if not by.may_widen:
+            raise Forbidden(
+                "a shell may only tighten here (the setting authority.shell), and what waits lets more happen"
+            )
+        async with self._confirming:
+            values = {each.key: each.found for each in self.waiting}
+            if moved := sorted(key for key in seen.keys() | values.keys() if _of(seen, key) != _of(values, key)):
+                raise Stale(tuple(moved))
+            if values:
+                await _confirm(ledger, clock, "confirmed", values, by)
+                log.info("settings.confirmed", what="confirmed", keys=[*values], by=by.id)
+            self.waiting = ()
+        return tuple(values)
+
+
+def _of(values: Mapping[str, Json], key: str) -> tuple[bool, Json]:
+    return key in values, values.get(key)
+
+
+async def _confirm(ledger: Ledger, clock: Clock, what: str, values: Mapping[str, Json], by: Actor) -> None:
+    written = orjson.dumps(values, option=orjson.OPT_SORT_KEYS).decode()
+    said = {"by": by.id, "via": by.via, "process": by.process or None, "what": what}
+
+    def work(connection: Connection, append: Append) -> None:
+        confirmed.put(connection, values, clock.now(), by.id)
+        fields = said | {"keys": " ".join(sorted(values)), "values": written}
+        append(RecordKind.CONFIGURED, {name: value for name, value in fields.items() if value is not None})
+
+    await ledger.together(work)

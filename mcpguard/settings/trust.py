@@ -1,0 +1,77 @@
+"""When one value of a setting that carries trust is looser than another.
+
+Rules kept here:
+1. Each way of comparing says what two values agree on: what both of them let happen. It is never looser than either.
+2. A value is looser than another if it is more than what the two agree on. What cannot be read lets nothing happen.
+"""
+
+from collections.abc import Iterable, Iterator
+from ipaddress import IPv4Network, IPv6Network, ip_network
+from typing import Final
+
+from mcpguard.settings.fields import Json, Trust
+
+_Network = IPv4Network | IPv6Network
+
+
+def ranked(*ranks: str) -> Trust:
+    """One of these words, the strictest first."""
+
+    def stricter(confirmed: Json, now: Json) -> Json:
+        return ranks[
+            min(ranks.index(each) if isinstance(each, str) and each in ranks else 0 for each in (confirmed, now))
+        ]
+
+    return Trust(stricter)
+
+
+def looser_than(trust: Trust, confirmed: Json, now: Json) -> bool:
+    """Whether more may happen now than was confirmed."""
+    return _plain(trust.agreed(confirmed, now)) != _plain(now)
+
+
+def _common(confirmed: Json, now: Json) -> Json:
+    known = _listed(confirmed)
+    return [each for each in _listed(now) if each in known]
+
+
+def _overlap(confirmed: Json, now: Json) -> Json:
+    """The networks whose addresses are in both."""
+    known = [*_networks(_listed(confirmed))]
+    return list(dict.fromkeys(str(part) for each in _networks(_listed(now)) for part in _parts(each, known)))
+
+
+def _parts(network: _Network, known: Iterable[_Network]) -> Iterator[_Network]:
+    for other in known:
+        if _within(network, other):
+            yield network
+        elif _within(other, network):
+            yield other
+
+
+def _within(inner: _Network, outer: _Network) -> bool:
+    if isinstance(inner, IPv4Network):
+        return isinstance(outer, IPv4Network) and inner.subnet_of(outer)
+    return isinstance(outer, IPv6Network) and inner.subnet_of(outer)
+
+
+def _networks(texts: Iterable[str]) -> Iterator[_Network]:
+    for text in texts:
+        try:
+            yield ip_network(text)
+        except ValueError:
+            continue
+
+
+def _listed(value: Json) -> list[str]:
+    return value if isinstance(value, list) else []
+
+
+def _plain(value: Json) -> object:
+    return frozenset(value) if isinstance(value, list) else value
+
+
+Each: Final = Trust(_common)
+"""A list of which every entry lets more happen."""
+Networks: Final = Trust(_overlap)
+"""A list of networks that may be reached."""

@@ -1,0 +1,35 @@
+"""Settings that carry trust: which wait to be confirmed, and confirming them."""
+
+from collections.abc import Mapping
+from dataclasses import asdict
+
+from fastapi import APIRouter, Request
+from fastapi.responses import JSONResponse
+from pydantic import BaseModel, ConfigDict
+
+from mcpguard.guard.guard import Guard
+from mcpguard.settings.fields import Json
+from mcpguard.web.api.actors import actor
+from mcpguard.web.api.strictly import StrictRoute
+
+
+class Confirmed(BaseModel):
+    """What is confirmed: the value that was seen of every setting that waits."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True, hide_input_in_errors=True)
+
+    values: Mapping[str, Json]
+
+
+def settings(guard: Guard) -> APIRouter:
+    router = APIRouter(prefix="/settings", route_class=StrictRoute)
+
+    @router.get("/unconfirmed")
+    async def unconfirmed() -> JSONResponse:
+        return JSONResponse([asdict(each) for each in guard.confirming.waiting])
+
+    @router.post("/confirm")
+    async def confirm(request: Request, body: Confirmed) -> JSONResponse:
+        return JSONResponse({"confirmed": await guard.confirm(body.values, actor(request, guard))})
+
+    return router
