@@ -4,7 +4,7 @@ The guard's clock is the test's. Everything else is real: sockets, processes, th
 """
 
 import json
-from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,9 +20,10 @@ from mcpguard.app.running import Running, running
 from mcpguard.domain.asks import AskKind
 from mcpguard.domain.launches import Declared, RemoteLaunch, StdioLaunch, Templates
 from mcpguard.domain.upstreams import Transport
+from mcpguard.guard.admission import from_file
 from mcpguard.guard.callers import Callers
 from tests.clock import FakeClock
-from tests.review import approved, taken_in
+from tests.review import again, approved, taken_in
 from tests.simulators.http_client import HttpClient
 from tests.simulators.line_client import LineClient
 from tests.world import new_id, said, settings_for
@@ -65,6 +66,14 @@ class Gate:
             tasks.start_soon(client.run)
             yield client
             tasks.cancel_scope.cancel()
+
+    async def declare(self, *servers: Declared) -> None:
+        """From now on the configuration file declares these."""
+        assert not await self.now.guard.admission.declare(servers, from_file())
+
+    async def review(self, name: str, *, until: Callable[[], bool]) -> None:
+        """Once what it lists is such, a person approves all of it again."""
+        await again(self.now, name, until)
 
     async def ready(self, *names: str) -> None:
         """Wait until these servers are connected and listed."""

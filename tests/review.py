@@ -1,6 +1,6 @@
 """A person at work: whoever reviews servers before agents may use them, in tests that are about what comes after."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
 import anyio
 import anyio.lowlevel
@@ -38,6 +38,14 @@ async def approved(now: Running, name: str, may_ask: Iterable[AskKind] = (), pre
     done = await now.guard.inspecting.inspect(name, DECISION, consent=True, give=frozenset())
     if done.error:
         return done.error
+    await approved_as_listed(now, name, may_ask, prefixes)
+    return ""
+
+
+async def approved_as_listed(
+    now: Running, name: str, may_ask: Iterable[AskKind] = (), prefixes: tuple[str, ...] = ()
+) -> None:
+    """Approve all of a server as it is known now."""
     said = await now.guard.queries.server(name)
     effects = {
         each["name"]: Effect.READ if each["declared"] == "read" else Effect.DESTRUCTIVE
@@ -46,7 +54,16 @@ async def approved(now: Running, name: str, may_ask: Iterable[AskKind] = (), pre
     }
     approval = Approval(await seen(now, name), None, effects, prefixes, frozenset(may_ask))
     await now.guard.decisions.approve(name, approval, DECISION)
-    return ""
+
+
+async def again(now: Running, name: str, until: Callable[[], bool]) -> None:
+    """Approve all of a server, and what it was permitted, as it is known once `until` says so."""
+    known = now.guard.servers.find(name)
+    assert known is not None
+    with anyio.fail_after(20):
+        while not until():
+            await anyio.lowlevel.checkpoint()
+    await approved_as_listed(now, name, known.upstream.may_ask, known.upstream.prefixes)
 
 
 async def taken_in(now: Running, names: Iterable[str]) -> None:

@@ -60,7 +60,6 @@ async def assembled(
     store: Store,
     ledger: Ledger,
     callers: Callers | None,
-    process: int,
 ) -> Parts:
     """A guard that knows what the store has, and does not run yet."""
     settings = confirming.settings
@@ -81,7 +80,7 @@ async def assembled(
         Queries(registry, servers, effects, store),
     )
     calls = Calls(servers, ledger, fleet, cutting, digesting, new_id, settings)
-    facts = Facts(__version__, process, clock.now())
+    facts = Facts(__version__, os.getpid(), clock.now())
     known = callers or Callers()
     guard = Guard(confirming, store, ledger, clock, facts, servers=servers, calls=calls, callers=known, review=review)
     await store.readers.run(partial(_load, registry, seal))

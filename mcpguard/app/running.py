@@ -69,11 +69,11 @@ async def running(
                 log.warning("ledger.left_open", entries=left_open, closed_as="unknown")
             await confirming.keep(ledger, clock)
             tasks.start_soon(ledger.upkeep, name="ledger upkeep")
-            parts = await assembled(confirming, clock, new_id, opened, ledger, callers, os.getpid())
+            parts = await assembled(confirming, clock, new_id, opened, ledger, callers)
             guard = parts.guard
             for sentence in await guard.admission.declare(declared, source or from_file()):
                 log.error("servers.refused", why=sentence)
-            parts.intake.expect({known.name for known in parts.standings.registry if known.runs})
+            parts.intake.settling.expect(known.name for known in parts.standings.registry if known.runs)
             parts.standings.want()
             try:
                 async with anyio.create_task_group() as work:

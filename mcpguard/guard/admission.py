@@ -93,7 +93,7 @@ class Admission:
         await self._redeclare(known, replace(now, name=name), by, revision=revision)
 
     async def remove(self, name: str, revision: int, by: Actor) -> None:
-        """Let it go. What was decided is not forgotten. Raises Unknown, Stale, DeclaredElsewhere or LedgerUnavailable."""
+        """Let it go, and forget nothing of what was decided. Raises as `patch`."""
         known = self._editable(name)
 
         def removed(known: Known) -> Change:

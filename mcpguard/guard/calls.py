@@ -123,10 +123,9 @@ class Calls:
         answer = _Answer()
 
         async def work(entry: Entry) -> Outcome:
-            outcome = None
             with self._cutting.call(asked.capability.server, asked.subject.key):
-                outcome = await self._sent(asked, judged, entry, client, answer)
-            return self._cut_off(asked, entry) if outcome is None else outcome
+                return await self._sent(asked, judged, entry, client, answer)
+            return self._cut_off(asked, entry)
 
         outcome = await self._ledger.record(opening, work, judged.still)
         if outcome.kind in (OutcomeKind.ANSWERED, OutcomeKind.FAILED) and outcome.reason is None:

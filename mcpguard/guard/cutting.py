@@ -6,36 +6,55 @@ Rules kept here:
 2. Whoever cuts does not wait; the calls end by themselves, each with its own closing.
 """
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
+from types import TracebackType
 
 import anyio
 
 from mcpguard.domain.decisions import Key
 
 
+class _Call:
+    """A call that runs in the block, which is left when the call is cut off."""
+
+    def __init__(self, of: "Cutting", server: str, key: Key) -> None:
+        self.key = key
+        self.scope = anyio.CancelScope()
+        self._of = of
+        self._server = server
+
+    def __enter__(self) -> None:
+        self._of.begin(self._server, self)
+        self.scope.__enter__()
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> bool:
+        self._of.end(self._server, self)
+        return bool(self.scope.__exit__(kind, error, trace))
+
+
 class Cutting:
     """All calls that can be cut off."""
 
     def __init__(self) -> None:
-        self._calls: dict[str, dict[anyio.CancelScope, Key]] = {}
+        self._calls: dict[str, set[_Call]] = {}
 
-    @contextmanager
-    def call(self, server: str, key: Key) -> Iterator[anyio.CancelScope]:
-        """A call about this capability runs in the block. `cancelled_caught` of what is given tells if it was cut."""
-        of = self._calls.setdefault(server, {})
-        scope = anyio.CancelScope()
-        of[scope] = key
-        try:
-            with scope:
-                yield scope
-        finally:
-            del of[scope]
-            if not of:
-                self._calls.pop(server, None)
+    def call(self, server: str, key: Key) -> _Call:
+        """A call about this capability, to be made in a `with` block."""
+        return _Call(self, server, key)
 
     def cut(self, server: str, lost: Callable[[Key], bool]) -> None:
         """End the calls about what is lost of a server."""
-        for scope, key in tuple(self._calls.get(server, {}).items()):
-            if lost(key):
-                scope.cancel()
+        for call in tuple(self._calls.get(server, ())):
+            if lost(call.key):
+                call.scope.cancel()
+
+    def begin(self, server: str, call: _Call) -> None:
+        self._calls.setdefault(server, set()).add(call)
+
+    def end(self, server: str, call: _Call) -> None:
+        of = self._calls[server]
+        of.discard(call)
+        if not of:
+            del self._calls[server]

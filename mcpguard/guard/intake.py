@@ -32,6 +32,7 @@ from mcpguard.domain.pins import Pin
 from mcpguard.domain.standing import CapabilityMove, CapabilityStanding
 from mcpguard.guard import facts
 from mcpguard.guard.known import Known
+from mcpguard.guard.settling import Settling
 from mcpguard.guard.standings import Change, Standings
 from mcpguard.policy import quarantine
 from mcpguard.policy.pinning import Outcome, identity_changed
@@ -62,6 +63,7 @@ class Intake:
     """Takes news as they come. `run` has to run for listings to be taken in."""
 
     def __init__(self, standings: Standings, clock: Clock, new_id: Ids, most: int) -> None:
+        self.settling = Settling()
         self._standings = standings
         self._registry = standings.registry
         self._clock = clock
@@ -71,9 +73,6 @@ class Intake:
         self._newest: dict[str, Listed] = {}
         self._busy: set[str] = set()
         self._tasks: TaskGroup | None = None
-        self._untried: set[str] = set()
-        self._settled = anyio.Event()
-        self._settled.set()
 
     async def run(self) -> None:
         """Until cancelled."""
@@ -82,16 +81,6 @@ class Intake:
                 self._work(server)
             await anyio.sleep_forever()
 
-    def expect(self, servers: set[str]) -> None:
-        """These are about to connect for the first time."""
-        self._untried |= servers
-        if self._untried and self._settled.is_set():  # whoever waits already goes on waiting for the same
-            self._settled = anyio.Event()
-
-    async def settled(self) -> None:
-        """Until every expected server was taken in, or has failed to connect, once."""
-        await self._settled.wait()
-
     def take(self, news: Changes) -> None:
         """What the fleet has to tell. Nothing here waits."""
         match news:
@@ -99,10 +88,10 @@ class Intake:
                 self._newest[server] = news
                 self._work(server)
             case Removed(server):
-                self._tried(server)
+                self.settling.tried(server)
             case Stood(server, condition):
                 if condition.state in _TRIED and server not in self._newest and server not in self._busy:
-                    self._tried(server)
+                    self.settling.tried(server)
                 if (known := self._registry.find(server)) is not None:
                     known.announce()
 
@@ -142,7 +131,7 @@ class Intake:
                     self._newest.setdefault(server, listed)
                     pause = AGAIN_SECONDS
                 else:
-                    self._tried(server)
+                    self.settling.tried(server)
                 pause = max(pause, SHARE * (self._clock.monotonic() - began))
                 if server in self._newest:
                     await self._clock.sleep(pause)
@@ -204,11 +193,6 @@ class Intake:
             if key in pins and not pin.present and pin.standing is CapabilityStanding.PENDING and pin.rejected is None
         )
         return set(undecided)
-
-    def _tried(self, server: str) -> None:
-        self._untried.discard(server)
-        if not self._untried:
-            self._settled.set()
 
 
 def _counted(before: Mapping[Key, Pin], after: Mapping[Key, Outcome], said: Read) -> Taken:

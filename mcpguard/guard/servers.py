@@ -99,7 +99,7 @@ class Servers:
         left = self._began + self._settle_seconds - self._clock.monotonic()
         if left > 0:
             with anyio.move_on_after(left):
-                await self._intake.settled()
+                await self._intake.settling.settled()
 
     def status(self) -> tuple[ServerStatus, ...]:
         return tuple(self.status_of(known) for known in self._registry)

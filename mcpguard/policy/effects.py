@@ -1,4 +1,4 @@
-"""Which effect a tool has: what is assumed, what its server declares, and what we suggest.
+"""Which effect a tool has: what its server declares, and what we suggest.
 
 Rules kept here:
 1. A suggestion is for a person to look at; nothing is allowed because of one.
@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from mcpguard.domain.capabilities import CapabilityKind, Effect
+from mcpguard.domain.capabilities import Effect
 from mcpguard.domain.listings import Definition
 from mcpguard.policy.telling import Sign, of_name, of_schema, of_text
 
@@ -28,17 +28,6 @@ class Suggestion:
 
 
 _NOTHING: Final = Suggestion(Effect.WRITE, "nothing in it says that it only reads")
-
-
-def assumed(kind: CapabilityKind, definition: Definition) -> Effect:
-    """The effect of what nobody has reviewed yet: what is not said to be harmless is taken for the worst."""
-    if kind is not CapabilityKind.TOOL:
-        return Effect.READ
-    match definition.get("annotations"):
-        case {"readOnlyHint": True}:
-            return Effect.READ
-        case _:
-            return Effect.DESTRUCTIVE
 
 
 def declared(definition: Definition) -> Effect | None:

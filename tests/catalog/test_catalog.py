@@ -4,15 +4,14 @@ import pytest
 
 from mcpguard.catalog.catalog import Catalog
 from mcpguard.catalog.shelf import Shelf, shelf
-from mcpguard.domain.capabilities import CapabilityKind
+from mcpguard.domain.capabilities import CapabilityKind, Effect
 from mcpguard.domain.listings import Listing
-from mcpguard.policy.effects import assumed
 
 TOOL, PROMPT = CapabilityKind.TOOL, CapabilityKind.PROMPT
 
 
 def offering(server: str, *names: str) -> Shelf:
-    return shelf(server, Listing(tools=tuple({"name": name} for name in names)), assumed)
+    return shelf(server, Listing(tools=tuple({"name": name} for name in names)), lambda *_: Effect.READ)
 
 
 def catalog(**servers: str) -> Catalog:
@@ -68,7 +67,7 @@ def test_a_name_that_could_mean_two_things_shows_both() -> None:
 
 
 def test_tools_and_prompts_are_told_apart() -> None:
-    made = Catalog().with_shelf(shelf("web", Listing(prompts=({"name": "echo"},)), assumed))
+    made = Catalog().with_shelf(shelf("web", Listing(prompts=({"name": "echo"},)), lambda *_: Effect.READ))
     assert meant(made, "web::echo") == []
     assert [each.capability.name for each in made.qualified(PROMPT, "web::echo")] == ["echo"]
 

@@ -8,14 +8,17 @@ from mcpguard.catalog.shelf import Shelf, shelf
 from mcpguard.codec.uris import LONGEST_URI, wrapped
 from mcpguard.domain.capabilities import CapabilityKind, Effect
 from mcpguard.domain.listings import Listing
-from mcpguard.policy.effects import assumed
 
 TOOL, RESOURCE = CapabilityKind.TOOL, CapabilityKind.RESOURCE
 TEMPLATE, PROMPT = CapabilityKind.TEMPLATE, CapabilityKind.PROMPT
 
 
+def approved(_kind: CapabilityKind, _name: str) -> Effect:
+    return Effect.READ
+
+
 def tools(*definitions: Any) -> Shelf:  # noqa: ANN401 - raw JSON
-    return shelf("web", Listing(tools=definitions), assumed)
+    return shelf("web", Listing(tools=definitions), approved)
 
 
 def test_the_order_is_the_servers_and_the_definition_is_whole() -> None:
@@ -29,13 +32,15 @@ def test_the_order_is_the_servers_and_the_definition_is_whole() -> None:
 def test_what_has_no_name_is_left_out(name: object) -> None:
     made = tools({"name": name}, {}, {"name": "good"})
     assert list(made.of(TOOL)) == ["good"]
-    assert made.odd == ("a tool without a name, 2 times",)
 
 
-def test_listed_twice_alike_is_once_and_differently_is_not_at_all() -> None:
-    made = tools({"name": "a", "x": 1}, {"name": "b"}, {"name": "a", "x": 1}, {"name": "b", "y": None}, {"name": "b"})
-    assert list(made.of(TOOL)) == ["a"]
-    assert made.odd == ("a tool that is listed twice, differently",)
+def test_only_what_has_an_effect_is_offered() -> None:
+    effects = {"a": Effect.WRITE, "b": Effect.DESTRUCTIVE}
+    listing = Listing(tools=({"name": "a"}, {"name": "b"}, {"name": "c"}, {"name": "a"}), prompts=({"name": "a"},))
+    made = shelf("web", listing, lambda kind, name: effects.get(name) if kind is TOOL else None)
+    assert {name: each.effect for name, each in made.of(TOOL).items()} == effects
+    assert not made.of(PROMPT)
+    assert made.odd == ()
 
 
 def test_a_name_that_grows_too_long_for_the_direct_face_is_left_out() -> None:
@@ -51,7 +56,7 @@ def test_a_uri_that_could_not_be_asked_for_is_left_out() -> None:
         longest += "a"
     resources = tuple({"uri": uri} for uri in (longest, longest + "a", "x:" + "\u20ac" * 3000))
     templates = tuple({"uriTemplate": "y:{x}" + "a" * length} for length in (8000, 8187))
-    made = shelf("web", Listing(resources=resources, templates=templates), assumed)
+    made = shelf("web", Listing(resources=resources, templates=templates), approved)
     assert list(made.of(RESOURCE)) == [longest]
     assert len(made.of(TEMPLATE)) == 1
     assert made.odd == (
@@ -61,7 +66,7 @@ def test_a_uri_that_could_not_be_asked_for_is_left_out() -> None:
 
 
 def test_a_server_that_offers_nothing_good_fills_no_log() -> None:
-    made = shelf("web", Listing(tools=({},) * 5000, prompts=({"name": ""},) * 5000), assumed)
+    made = shelf("web", Listing(tools=({},) * 5000, prompts=({"name": ""},) * 5000), approved)
     assert made.odd == ("a tool without a name, 5000 times", "a prompt without a name, 5000 times")
 
 
@@ -87,5 +92,5 @@ def test_what_is_not_said_to_be_harmless_is_taken_for_the_worst(annotations: obj
 
 
 def test_what_is_no_tool_only_reads() -> None:
-    made = shelf("web", Listing(resources=({"uri": "x:y"},), prompts=({"name": "p"},)), assumed)
+    made = shelf("web", Listing(resources=({"uri": "x:y"},), prompts=({"name": "p"},)), approved)
     assert [pinned.effect for kind in (RESOURCE, PROMPT) for pinned in made.of(kind).values()] == [Effect.READ] * 2

@@ -8,10 +8,10 @@ from hypothesis import strategies as st
 from mcp.shared.uri_template import UriTemplate
 
 from mcpguard.catalog.shelf import Shelf, shelf
+from mcpguard.domain.capabilities import Effect
 from mcpguard.domain.listings import Listing
 from mcpguard.gateway.faces import coverage
 from mcpguard.gateway.faces.coverage import covering, covers
-from mcpguard.policy.effects import assumed
 
 values = st.text(string.ascii_letters + string.digits + "-_ \u00fc\u4e16!'()", min_size=1, max_size=20)
 TEMPLATES = [
@@ -28,7 +28,7 @@ TEMPLATES = [
 
 
 def templates(*names: str) -> Shelf:
-    return shelf("web", Listing(templates=tuple({"uriTemplate": name} for name in names)), assumed)
+    return shelf("web", Listing(templates=tuple({"uriTemplate": name} for name in names)), lambda *_: Effect.READ)
 
 
 @given(template=st.sampled_from(TEMPLATES), a=values, b=values, c=values)
@@ -111,7 +111,7 @@ def test_what_means_one_thing_is_covered(template: str, uri: str) -> None:
 
 
 def test_a_resource_that_is_listed_needs_no_template() -> None:
-    offered = shelf("web", Listing(resources=({"uri": "file:///a/../b c"},)), assumed)
+    offered = shelf("web", Listing(resources=({"uri": "file:///a/../b c"},)), lambda *_: Effect.READ)
     covered = covering(offered, "file:///a/../b c")
     assert covered is not None
     assert covered.kind == "resource"

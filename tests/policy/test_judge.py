@@ -1,18 +1,34 @@
 """The judgement of a call: which objection comes first, and what the record says was asked."""
 
+from dataclasses import replace
 from itertools import product
 
 import pytest
 
-from mcpguard.domain.callers import Scope
-from mcpguard.domain.capabilities import Capability, CapabilityKind, Effect
+from mcpguard.domain.callers import Caller, Scope
+from mcpguard.domain.capabilities import Capability, CapabilityKind, Effect, Fingerprint
+from mcpguard.domain.pins import Pin
 from mcpguard.domain.reasons import Reason
-from mcpguard.domain.standing import UpstreamStanding
+from mcpguard.domain.standing import CapabilityStanding, UpstreamStanding
 from mcpguard.domain.verdicts import Allow, Deny
 from mcpguard.policy.judge import RULES, Situation, judge
 from mcpguard.policy.scopes import reaches, within
 
 ECHO = Capability("web", CapabilityKind.TOOL, "echo")
+SEEN, OTHER = Fingerprint(f"v1:{'a' * 64}"), Fingerprint(f"v1:{'b' * 64}")
+PIN = Pin(
+    "pin", "web's", CapabilityKind.TOOL, "echo", SEEN, CapabilityStanding.APPROVED, approved=SEEN, effect=Effect.READ
+)
+PINS = (
+    None,
+    *(
+        replace(PIN, listed=listed, standing=standing, present=present, approved=approved, effect=effect)
+        for listed, standing, present, approved, effect in product(
+            [None, SEEN, OTHER], CapabilityStanding, [True, False], [None, SEEN], [None, *Effect]
+        )
+    ),
+)
+PENDING = Pin("pin", "web's", CapabilityKind.TOOL, "echo", SEEN)
 APPROVED, BLOCKED, QUARANTINED = UpstreamStanding.APPROVED, UpstreamStanding.BLOCKED, UpstreamStanding.QUARANTINED
 
 
@@ -26,10 +42,18 @@ def situation(
     effect: Effect | None = Effect.READ,
     *,
     enabled: bool = True,
-    listed: bool = True,
+    reachable: bool = True,
+    in_force: bool = True,
     capability: Capability = ECHO,
 ) -> Situation:
-    return SITUATION
+    pin = None if effect is None else replace(PIN, effect=effect)
+    caller = Caller("a", "a", within_ or scope())
+    return Situation(caller, capability, standing, enabled, reachable, in_force, pin)
+
+
+def on(pin: Pin, **more: bool) -> Situation:
+    """A call of a capability that stands so."""
+    return replace(situation(), pin=pin, covered=more.get("covered", False), blocked=more.get("blocked", False))
 
 
 def reason(of: Situation) -> Reason | None:
@@ -60,9 +84,19 @@ def test_a_call_to_which_nothing_objects_is_allowed_after_every_question() -> No
         (situation(enabled=False), Reason.SERVER_DISABLED, 2),
         (situation(standing=BLOCKED, enabled=False), Reason.SERVER_BLOCKED, 2),
         (situation(effect=None), Reason.CAPABILITY_UNKNOWN, 3),
-        (situation(effect=None, listed=False), Reason.SERVER_UNREACHABLE, 3),
-        (situation(scope("*", "*", Effect.READ), effect=Effect.WRITE), Reason.SCOPE_EFFECT, 4),
-        (situation(scope("*", "*", Effect.WRITE), effect=Effect.READ), Reason.SCOPE_EFFECT, 4),
+        (situation(effect=None, reachable=False), Reason.SERVER_UNREACHABLE, 3),
+        (on(PENDING), Reason.CAPABILITY_PENDING, 4),
+        (on(replace(PIN, listed=OTHER, standing=CapabilityStanding.CHANGED)), Reason.CAPABILITY_CHANGED, 4),
+        (on(replace(PIN, listed=OTHER)), Reason.CAPABILITY_CHANGED, 4),
+        (on(replace(PIN, standing=CapabilityStanding.BLOCKED)), Reason.CAPABILITY_BLOCKED, 4),
+        (on(PIN, blocked=True), Reason.CAPABILITY_BLOCKED, 4),
+        (on(PENDING, covered=True, blocked=True), Reason.CAPABILITY_BLOCKED, 4),
+        (on(replace(PIN, present=False)), Reason.CAPABILITY_UNKNOWN, 3),
+        (situation(scope("*", "*", Effect.READ), effect=Effect.WRITE), Reason.SCOPE_EFFECT, 5),
+        (situation(scope("*", "*", Effect.WRITE), effect=Effect.READ), Reason.SCOPE_EFFECT, 5),
+        (situation(reachable=False), Reason.SERVER_UNREACHABLE, 6),
+        (situation(in_force=False), Reason.CAPABILITY_UNCONFIRMED, 7),
+        (situation(reachable=False, in_force=False), Reason.SERVER_UNREACHABLE, 6),
     ],
 )
 def test_the_first_objection_decides(of: Situation, why: Reason, asked: int) -> None:
@@ -72,16 +106,18 @@ def test_the_first_objection_decides(of: Situation, why: Reason, asked: int) -> 
 
 def test_out_of_reach_looks_like_unknown_whatever_stands_behind_it() -> None:
     for standing, effect, listed in product([None, *UpstreamStanding], [None, *Effect], [True, False]):
-        of = situation(scope("other"), standing, effect, listed=listed)
+        of = situation(scope("other"), standing, effect, reachable=listed)
         assert reason(of) is Reason.CAPABILITY_UNKNOWN
         assert judge(of).rules == ("scope.name",)
 
 
 def test_only_one_situation_is_allowed() -> None:
     """Whatever is unknown or missing is refused: there is no answer that a hole in the knowledge lets through."""
-    for standing, effect, listed in product([None, *UpstreamStanding], [None, *Effect], [True, False]):
-        allowed = reason(situation(scope("*", "*", Effect.READ), standing, effect, listed=listed)) is None
-        assert allowed == (standing is APPROVED and effect is Effect.READ)
+    flags = product([True, False], repeat=3)
+    for standing, pin, (enabled, reachable, in_force) in product([None, *UpstreamStanding], PINS, flags):
+        of = situation(scope("*", "*", Effect.READ), standing, enabled=enabled, reachable=reachable, in_force=in_force)
+        right = standing is APPROVED and pin == PIN and enabled and reachable and in_force
+        assert (reason(replace(of, pin=pin)) is None) == right
 
 
 @pytest.mark.parametrize(

@@ -23,6 +23,7 @@ from mcpguard.domain.reasons import Reason
 from mcpguard.domain.records import Permit
 from mcpguard.domain.upstreams import Transport
 from mcpguard.settings.model import Upstreams
+from mcpguard.settings.review import Definitions
 from mcpguard.upstreams.conversation import Bounds, Conversation, ServerError
 from mcpguard.upstreams.fleet import Fleet
 from mcpguard.upstreams.peer import Peer
@@ -165,13 +166,19 @@ class Somebody:
 class Flock:
     """A fleet that runs, and what a test does with it."""
 
-    def __init__(self, settings: Upstreams, reach: Reach, jitter: Callable[[], float]) -> None:
+    def __init__(
+        self, settings: Upstreams, reach: Reach, jitter: Callable[[], float], definitions: Definitions | None = None
+    ) -> None:
         self.clock = Clock()
         self.news: list[News] = []
         self._reach = reach
         self._told = anyio.Event()
         self.may_ask: dict[str, frozenset[AskKind]] = {}
-        self.fleet = Fleet(Surroundings(settings, self.clock, jitter, reach, self._tell, US, self._may_ask))
+        self.fleet = Fleet(
+            Surroundings(
+                settings, definitions or Definitions(), self.clock, jitter, reach, self._tell, US, self._may_ask
+            )
+        )
 
     def _may_ask(self, name: str) -> frozenset[AskKind]:
         return self.may_ask.get(name, frozenset())

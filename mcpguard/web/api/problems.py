@@ -36,10 +36,7 @@ from mcpguard.domain.errors import (
     Unreadable,
     Unrecordable,
 )
-from mcpguard.guard.admission import NameTaken
-from mcpguard.guard.inspecting import NeedsConsent
 from mcpguard.settings.entry import named
-from mcpguard.settings.members import NotDeclared
 
 MEDIA_TYPE: Final = "application/problem+json"
 MOST_PROBLEMS: Final = 20

@@ -1,0 +1,30 @@
+"""Waiting for servers at the start: for all that are expected, and for each only until it was tried once."""
+
+from collections.abc import Iterable
+
+import anyio
+
+
+class Settling:
+    """Which servers have not been tried yet."""
+
+    def __init__(self) -> None:
+        self._untried: set[str] = set()
+        self._settled = anyio.Event()
+        self._settled.set()
+
+    def expect(self, servers: Iterable[str]) -> None:
+        """These are about to connect for the first time."""
+        self._untried |= {*servers}
+        if self._untried and self._settled.is_set():  # whoever waits already goes on waiting for the same
+            self._settled = anyio.Event()
+
+    def tried(self, server: str) -> None:
+        """It was taken in, has failed to connect, or is not wanted any more."""
+        self._untried.discard(server)
+        if not self._untried:
+            self._settled.set()
+
+    async def settled(self) -> None:
+        """Until every expected server was tried once."""
+        await self._settled.wait()

@@ -1,0 +1,32 @@
+"""Waiting for servers at the start: for all that are expected, and for each only until it was tried once."""
+
+import anyio
+import pytest
+from anyio import wait_all_tasks_blocked
+
+from mcpguard.guard.settling import Settling
+
+pytestmark = pytest.mark.anyio
+
+
+async def test_whoever_waits_waits_for_servers_that_are_expected_later_too_and_no_longer() -> None:
+    settling, waited = Settling(), anyio.Event()
+
+    async def wait() -> None:
+        await settling.settled()
+        waited.set()
+
+    settling.expect({"first", "gone"})
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(wait)
+        await wait_all_tasks_blocked()
+        settling.expect({"second"})
+        settling.tried("first")
+        settling.tried("gone")
+        settling.tried("nobody")
+        await wait_all_tasks_blocked()
+        assert not waited.is_set()
+        settling.tried("second")
+        await wait_all_tasks_blocked()
+        assert waited.is_set()
+    await settling.settled()  # at once from here on
