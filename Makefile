@@ -8,7 +8,7 @@ help: ## list these targets (ARGS="…" is passed on where it makes sense)
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-6s  %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 run: $(VENV)/.runtime ## start the guard on this machine
-	@$(BIN)/mcpguard serve $(ARGS)
+	@$(BIN)/mcpguard serve --demo $(ARGS)
 
 test: check ## run every check, then every test
 	@$(BIN)/python -m tests.browser.locate

@@ -66,7 +66,7 @@ async def assembled(
     digesting = digests.load_or_make(digest_key(settings))
     seal = sealing.load_or_make(seal_key(settings))
     registry, publisher, cutting, effects = Registry(), Publisher(), Cutting(), Effects(store)
-    standings = Standings(registry, publisher, cutting, ledger, seal, clock, settings)
+    standings = Standings(registry, publisher, cutting, ledger, store.readers, seal, clock, settings)
     intake = Intake(standings, clock, new_id, KNOWN_PER_ENTRY * settings.upstreams.list_entries)
     servers = Servers(standings, intake, clock, settings)
     listeners: set[tuple[Address, int]] = set()

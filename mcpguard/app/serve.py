@@ -10,6 +10,7 @@ import anyio
 import structlog
 
 from mcpguard.app.clock import SystemClock, new_id
+from mcpguard.app.demonstration import demonstrated
 from mcpguard.app.listeners import Listening, listening
 from mcpguard.app.logs import configure
 from mcpguard.app.process import steady
@@ -30,19 +31,21 @@ Reload = Callable[[], Loaded]
 log = structlog.get_logger("mcpguard")
 
 
-def serve(loaded: Loaded, reload: Reload, announce: Announce, idle_exit: float | None = None) -> None:
+def serve(
+    loaded: Loaded, reload: Reload, announce: Announce, idle_exit: float | None = None, *, demo: bool = False
+) -> None:
     """Run until SIGTERM or SIGINT, or until no agent was here for `idle_exit` seconds.
 
-    `reload` loads the settings anew at SIGHUP; `announce` says where everything is.
+    `reload` loads the settings anew at SIGHUP; `announce` says where everything is; `demo` brings two small servers.
     """
     configure(loaded.settings.log)
     try:
-        anyio.run(partial(_serve, loaded, reload, announce, idle_exit), backend_options={"use_uvloop": True})
+        anyio.run(partial(_serve, loaded, reload, announce, idle_exit, demo=demo), backend_options={"use_uvloop": True})
     except BaseExceptionGroup as group:  # a task group wraps even what alone went wrong inside it
         raise _alone(group) from None
 
 
-async def _serve(loaded: Loaded, reload: Reload, announce: Announce, idle_exit: float | None) -> None:
+async def _serve(loaded: Loaded, reload: Reload, announce: Announce, idle_exit: float | None, *, demo: bool) -> None:
     settings = loaded.settings
     keep_orphans()
     with anyio.open_signal_receiver(signal.SIGTERM, signal.SIGINT, signal.SIGHUP) as signals:
@@ -59,6 +62,8 @@ async def _serve(loaded: Loaded, reload: Reload, announce: Announce, idle_exit: 
                 tasks.start_soon(watching, loaded.config_file, again, clock, name="configuration file")
             if idle_exit is not None:
                 tasks.start_soon(_leave_when_idle, where, clock, idle_exit, name="idle exit")
+            if demo:
+                await demonstrated(now.guard)
             announce(now, where)
             steady()
             async for received in signals:

@@ -22,6 +22,9 @@ def serve(
         float | None,
         typer.Option(metavar="SECONDS", min=1, help="End when no agent was connected for so long."),
     ] = None,
+    demo: Annotated[
+        bool, typer.Option("--demo", help="Bring two small servers to try it with, into quarantine.")
+    ] = False,
 ) -> None:
     """Start the guard and run until SIGTERM or Ctrl-C. Prints where everything is."""
 
@@ -35,12 +38,13 @@ def serve(
             typer.echo(line, err=True)
 
     with telling():
-        run(found, load_again, announce, idle_exit)
+        run(found, load_again, announce, idle_exit, demo=demo)
 
 
 def _places(found: Loaded, now: Running, where: Listening) -> list[str]:
     file = found.config_file or "none (settings come from the environment and defaults)"
     status = now.guard.status()
+    waiting = sum(server.standing == "quarantined" for server in status.servers)
     return [
         f"mcpguard {__version__} is running",
         f"  agents           {where.url}/mcp/all  (one server alone: {where.url}/mcp/only/SERVER)",
@@ -53,5 +57,6 @@ def _places(found: Loaded, now: Running, where: Listening) -> list[str]:
         f"  database         {status.database} (schema {status.schema})",
         f"  audit log        chain {status.ledger.chain}, {status.ledger.records:,} records",
         f"  signing key      {signing_key(found.settings)} (public: {status.ledger.key})",
+        f"  servers          {len(status.servers)}, of which {waiting} wait in quarantine (mcpguard server list)",
         "Stop it with Ctrl-C or SIGTERM. Ask it with: mcpguard status · mcpguard audit list · mcpguard audit verify",
     ]

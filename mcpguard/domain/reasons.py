@@ -76,7 +76,7 @@ class Reason(StrEnum):
     CAPABILITY_WITHDRAWN = (
         "capability:withdrawn",
         "The approval was taken back during the call; whether it was executed is unknown.",
-        "Ask the security team; find out what happened by a call that only reads before you do it again.",
+        "Find out what happened before you do it again, and ask the security team why.",
     )
     CAPABILITY_UNKNOWN = (
         "capability:unknown",

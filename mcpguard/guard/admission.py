@@ -86,6 +86,10 @@ class Admission:
         await self._add(declared, source)
         return declared.name
 
+    def ever_had(self, name: str) -> bool:
+        """Whether there is or was a server of this name."""
+        return any(each.name == name for each in self._registry.ever())
+
     async def patch(self, name: str, patch: Mapping[str, object], revision: int, by: Actor) -> None:
         """Change how it is declared. Raises Unknown, Stale, NotDeclared, DeclaredElsewhere or LedgerUnavailable."""
         known = self._editable(name)

@@ -9,7 +9,7 @@ Rules kept here:
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
@@ -24,6 +24,7 @@ from mcpguard.domain.errors import Overtaken
 from mcpguard.domain.outcomes import Outcome, OutcomeKind
 from mcpguard.domain.reasons import Reason
 from mcpguard.domain.records import Opening
+from mcpguard.domain.verdicts import Deny
 from mcpguard.guard.asking import Asking
 from mcpguard.guard.cutting import Cutting
 from mcpguard.guard.desk import Desk
@@ -41,7 +42,7 @@ from mcpguard.upstreams.transports.transport import TransportEnded
 from mcpguard.upstreams.turns import Busy
 
 MOST_TRIES = 3
-"""How often a call that has its turn is sent back to wait for a listing, before it is refused."""
+"""How often a call is judged anew, or sent back to wait for a listing, before it is refused."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,12 +105,14 @@ class Calls:
 
     async def make(self, asked: Asked, counterpart: Counterpart) -> Told:
         """Judge, record, send, record, answer."""
-        while True:
+        for _ in range(MOST_TRIES):
             judged = await self._judging.confirmed(asked.subject)
             try:
                 return await self._carried_out(asked, judged, counterpart)
             except Overtaken:
-                await self._servers.unlocked(asked.capability.server)
+                await self._servers.catch_up(asked.capability.server)
+        refused = replace(judged, verdict=Deny(Reason.CAPABILITY_CHANGED))  # it does not stand still
+        return await self._carried_out(asked, refused, counterpart)
 
     def stop_asking(self) -> None:
         """No client is asked anything any more: the guard is about to stop."""

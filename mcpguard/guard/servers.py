@@ -25,6 +25,7 @@ class Servers:
     def __init__(self, standings: Standings, intake: Intake, clock: Clock, settings: Settings) -> None:
         self.publisher = standings.publisher
         self.subscriptions = standings.subscriptions
+        self._standings = standings
         self._registry = standings.registry
         self._intake = intake
         self._clock = clock
@@ -68,11 +69,9 @@ class Servers:
                     return
                 await moved.wait()
 
-    async def unlocked(self, name: str) -> None:
-        """Until nothing is being changed about this server."""
-        if (known := self._registry.find(name)) is not None:
-            async with known.lock:
-                return
+    async def catch_up(self, name: str) -> None:
+        """Until nothing is being changed about this server, and it is known as the store has it."""
+        await self._standings.catch_up(name)
 
     def may_ask(self, name: str) -> frozenset[AskKind]:
         """What this server is permitted to ask of clients."""

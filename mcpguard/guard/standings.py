@@ -34,6 +34,7 @@ from mcpguard.store import pins as stored_pins
 from mcpguard.store import upstreams as stored_upstreams
 from mcpguard.store import versions as stored_versions
 from mcpguard.store.backend import Connection
+from mcpguard.store.readers import Readers
 from mcpguard.store.sealing import Seal
 from mcpguard.upstreams.fleet import Fleet
 
@@ -74,6 +75,7 @@ class Standings:
         publisher: Publisher,
         cutting: Cutting,
         ledger: Ledger,
+        readers: Readers,
         seal: Seal,
         clock: Clock,
         settings: Settings,
@@ -83,6 +85,7 @@ class Standings:
         self.subscriptions = Subscriptions(lambda each: self._fleet.unwatch(each.server, each.uri, each))
         self._cutting = cutting
         self._ledger = ledger
+        self._readers = readers
         self._seal = seal
         self._clock = clock
         self._versions = settings.definitions.versions
@@ -117,6 +120,20 @@ class Standings:
         await self.change(known, decide)
         self.registry.bury(known)
 
+    async def catch_up(self, name: str) -> None:
+        """Know of this server what the store has. It may have more than we were told: a failure can come too late."""
+        known = self.registry.find(name)
+        if known is None:
+            return
+        with anyio.CancelScope(shield=True):
+            async with known.lock:
+                id_ = known.upstream.id
+                found = await self._readers.run(lambda connection: _found(connection, id_))
+                if found is not None:
+                    known.upstream, known.pins = found
+                    self.show(known)
+                    self.want()
+
     def show(self, known: Known) -> None:
         """Have agents find what may be found of it now."""
         shelf = known.shelf()
@@ -135,14 +152,16 @@ class Standings:
         before = known.upstream, known.declared, known.pins
         asked_before = known.upstream.may_ask
         self._narrow(known, change)
+        done = False
         try:
             if change.is_stored(known):
                 await self._ledger.together(partial(self._store, known, change))
-        except BaseException:
-            known.upstream, known.declared, known.pins = before
-            self.show(known)
-            self.want()
-            raise
+            done = True
+        finally:
+            if not done:
+                known.upstream, known.declared, known.pins = before
+                self.show(known)
+                self.want()
         known.upstream, known.declared, known.pins = change.upstream, change.declared, change.pins_after(known)
         if change.listing is not None:
             known.listing, known.listed_at = change.listing, self._clock.now()
@@ -193,6 +212,12 @@ class Standings:
                 stored_versions.prune(connection, each.id, kept, self._versions)
         for fact in change.facts:
             append(fact.kind, fact.fields)
+
+
+def _found(connection: Connection, upstream: str) -> tuple[Upstream, dict[Key, Pin]] | None:
+    stored = stored_upstreams.find(connection, upstream)
+    found = {(pin.kind, pin.name): pin for pin in stored_pins.of(connection, upstream)}
+    return None if stored is None else (stored, found)
 
 
 def _as_callable(before: Pin, after: Pin | None) -> bool:

@@ -11,7 +11,7 @@ Rules kept here:
 """
 
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from typing import TypeVar, assert_never
 
@@ -31,6 +31,7 @@ from mcpguard.ledger.chain import Chain
 from mcpguard.ledger.checkpoints import Why
 from mcpguard.ledger.entries import Entry
 from mcpguard.ledger.format import Fields, closing_fields, opening_fields, verdict_fields
+from mcpguard.ledger.outage import Outage, Owed
 from mcpguard.settings.model import Settings
 from mcpguard.store import records
 from mcpguard.store.backend import Connection
@@ -47,21 +48,6 @@ Still = Callable[[Connection], bool]
 log = structlog.get_logger("mcpguard.ledger")
 
 
-@dataclass(slots=True)
-class Outage:
-    """Since when the ledger cannot write (UTC, microseconds), why, and how many records it had to refuse."""
-
-    since: int
-    why: str
-    refused: int = 0
-
-
-@dataclass(frozen=True, slots=True)
-class _Owed:
-    outcome: Outcome
-    took_us: int
-
-
 class Ledger:
     """Where every call is recorded before it is carried out."""
 
@@ -72,7 +58,7 @@ class Ledger:
         self._settings = settings.audit
         self._clock = clock
         self._live: set[str] = set()
-        self._owed: dict[str, _Owed] = {}
+        self._owed: dict[str, Owed] = {}
         self._disowned: set[str] = set()
         self._started = 0
         self._quiet = anyio.Event()
@@ -225,7 +211,7 @@ class Ledger:
         try:
             await self._store(lambda _: self._append_closing(entry, outcome, took_us), Durability.COMMITTED)
         except LedgerUnavailable:
-            self._owed[entry] = _Owed(outcome, took_us)
+            self._owed[entry] = Owed(outcome, took_us)
             self._quiet.set()
             unsent = outcome.executed is Executed.NO
             return replace(outcome, reason=Reason.LEDGER_UNAVAILABLE if unsent else Reason.LEDGER_OUTCOME_UNRECORDED)

@@ -19,6 +19,12 @@ def every(connection: Connection) -> list[Upstream]:
     return [_upstream(row) for row in connection.execute(wanted).mappings()]
 
 
+def find(connection: Connection, upstream: str) -> Upstream | None:
+    """The one with this id."""
+    found = connection.execute(select(upstreams).where(upstreams.c.id == upstream)).mappings().first()
+    return None if found is None else _upstream(found)
+
+
 def declared(connection: Connection, upstream: str, seal: Seal) -> Declared | None:
     """How this one was declared. Raises StoreUnavailable if that does not open."""
     sealed = connection.scalar(select(upstreams.c.declaration).where(upstreams.c.id == upstream))

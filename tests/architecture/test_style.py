@@ -14,9 +14,11 @@ FOLDERS = {".ci", "docs", "mcpguard", "migrations", "tests", "webui"}
 BROAD = {"Exception", "BaseException"}
 ALLOWED = {
     ("gateway/methods.py", "Exception"): "what goes wrong in one request is told to one client and logged",
+    ("guard/intake.py", "Exception"): "what one server's listing makes go wrong is logged and keeps that server out",
     ("ledger/ledger.py", "BaseException"): "closes the entry whatever ended the work, and raises it again",
     ("store/writer.py", "BaseException"): "whoever waits for the writer must hear of its failure, whatever it is",
     ("store/writer.py", "Exception"): "what goes wrong in a job is its caller's, who gets it",
+    ("upstreams/visit.py", "Exception"): "what one server makes go wrong is logged and ends that visit only",
     ("upstreams/supervisor.py", "Exception"): "what one server makes go wrong is logged and ends that connection only",
 }
 OWNERLESS = {"create_task", "ensure_future", "run_coroutine_threadsafe"}

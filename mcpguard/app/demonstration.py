@@ -1,0 +1,22 @@
+"""Two small servers to try mcpguard with: they come as any other server does, and wait in quarantine."""
+
+import getpass
+import sys
+from types import MappingProxyType
+from typing import Final
+
+from mcpguard.domain.decisions import Actor
+from mcpguard.domain.upstreams import Origin
+from mcpguard.guard.admission import Source
+from mcpguard.guard.guard import Guard
+
+SERVERS: Final = MappingProxyType({"demo-notes": "honest", "demo-weather": "poisoned"})
+
+
+async def demonstrated(guard: Guard) -> None:
+    """Admit those that never were there. What somebody has removed does not come back."""
+    source = Source(Origin.CLI, Actor(getpass.getuser(), "command line", "serve --demo"))
+    for name, which in SERVERS.items():
+        if not guard.admission.ever_had(name):
+            members = {"command": sys.executable, "args": ["-m", "mcpguard.demo", which]}
+            await guard.admission.add(name, members, source)

@@ -1,0 +1,22 @@
+"""What is known while the ledger cannot write: since when and why, and which closings it owes."""
+
+from dataclasses import dataclass
+
+from mcpguard.domain.outcomes import Outcome
+
+
+@dataclass(slots=True)
+class Outage:
+    """Since when the ledger cannot write (UTC, microseconds), why, and how many records it had to refuse."""
+
+    since: int
+    why: str
+    refused: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Owed:
+    """A closing that could not be stored."""
+
+    outcome: Outcome
+    took_us: int
