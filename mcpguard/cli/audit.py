@@ -81,7 +81,7 @@ def list_(
         )
     else:
         print_table(
-            ("seq", "time (UTC)", "kind", "caller", "what", "effect", "result", "reason"),
+            ("seq", "time (UTC)", "kind", "who", "what", "effect", "result", "reason"),
             (_row(record.seq, content) for record, content in zip(found, said, strict=True)),
         )
 
@@ -164,15 +164,33 @@ def _progress() -> Iterator[Callable[[int], None]]:
 def _row(seq: int, said: dict[str, Any] | None) -> tuple[str, ...]:
     if said is None:
         return (str(seq), "", "pruned", "", "", "", "", "")
-    result = said.get("outcome") or said.get("verdict") or said.get("why") or said.get("action") or ""
-    words = (said.get("kind"), said.get("caller_label"), _what(said), said.get("effect"), result, said.get("reason"))
+    reason = said.get("reason") or (said.get("why") if "by" in said else None)
+    words = (said.get("kind"), _who(said), _what(said), said.get("effect"), _result(said), reason)
     return (str(seq), _time(said.get("at")), *("" if word is None else str(word) for word in words))
+
+
+def _who(said: dict[str, Any]) -> object:
+    return said.get("caller_label") or said.get("by")
+
+
+def _result(said: dict[str, Any]) -> object:
+    """How it ended; of a decision and a move what it was, and where the thing stands since then."""
+    match said:
+        case {"answer": done, "before": before, "after": after} | {"move": done, "before": before, "after": after}:
+            return f"{done}: {before} → {after}"
+        case {"change": change, "after": after}:
+            return f"{change}: {after}"
+        case {"kind": "listed", "new": new, "changed": changed, "gone": gone}:
+            return f"{new} new, {changed} changed, {gone} gone"
+        case _:
+            return said.get("outcome") or said.get("verdict") or said.get("why") or said.get("action")
 
 
 def _what(said: dict[str, Any]) -> object:
     """Of a call what is called; of a question who asks for what; of what belongs to one of them, to which.
 
-    Of settings which."""
+    Of settings which; of what is about a whole server, that one.
+    """
     match said:
         case {"server": server, "name": name}:
             return f"{server}:{name}"
@@ -180,6 +198,8 @@ def _what(said: dict[str, Any]) -> object:
             return f"{server} asks {method}"
         case {"kind": "configured", "keys": keys}:
             return keys
+        case {"server": server, "upstream": _}:
+            return server
         case _:
             return said.get("entry", "")
 

@@ -22,9 +22,7 @@ def serve(
         float | None,
         typer.Option(metavar="SECONDS", min=1, help="End when no agent was connected for so long."),
     ] = None,
-    demo: Annotated[
-        bool, typer.Option("--demo", help="Bring two small servers to try it with, into quarantine.")
-    ] = False,
+    demo: Annotated[bool, typer.Option("--demo", help="Bring two small servers to try, into quarantine.")] = False,
 ) -> None:
     """Start the guard and run until SIGTERM or Ctrl-C. Prints where everything is."""
 
