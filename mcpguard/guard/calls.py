@@ -168,7 +168,7 @@ class Calls:
                     break
                 await self._judging.confirmed(asked.subject)
         except (Busy, Unreachable) as error:
-            return Outcome.refused(_reason(error))
+            return Outcome.refused(self._judging.meanwhile(asked.subject) or _reason(error))
         finally:
             client.end()
         return Outcome.refused(reason)

@@ -57,7 +57,7 @@ class Change:
     """What the server that runs has listed; from now on that is what calls rest on."""
 
     def is_stored(self, known: Known) -> bool:
-        """Whether there is anything in it that the store does not have."""
+        """Whether there is anything in it to be stored."""
         same = self.upstream == known.upstream and self.declared == known.declared
         return not same or bool(self.pins or self.forgotten or self.facts)
 
@@ -151,10 +151,10 @@ class Standings:
     async def _carry_out(self, known: Known, change: Change) -> None:
         before = known.upstream, known.declared, known.pins
         asked_before = known.upstream.may_ask
+        stored, done = change.is_stored(known), False
         self._narrow(known, change)
-        done = False
         try:
-            if change.is_stored(known):
+            if stored:
                 await self._ledger.together(partial(self._store, known, change))
             done = True
         finally:
@@ -180,7 +180,7 @@ class Standings:
         lost = {key for key, pin in known.pins.items() if pin.callable and not _as_callable(pin, pins.get(key))}
         prefixes = {*known.upstream.prefixes} - {*change.upstream.prefixes}
         if stops:
-            known.upstream = change.upstream
+            known.upstream, known.declared = change.upstream, change.declared
             known.listing = None
         if lost:
             known.pins = {key: pins.get(key, pin) if key in lost else pin for key, pin in known.pins.items()}

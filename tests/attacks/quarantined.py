@@ -1,0 +1,74 @@
+"""What an attack on the quarantine is looked at with: where things stand, and that nothing came of it."""
+
+from collections.abc import Callable
+from typing import Any
+
+import anyio
+from anyio.lowlevel import checkpoint
+
+from mcpguard.domain.capabilities import CapabilityKind
+from mcpguard.domain.pins import Pin
+from mcpguard.domain.standing import UpstreamStanding
+from mcpguard.domain.upstreams import Upstream
+from tests.gate import Gate
+from tests.gateway.speaking import refused_once
+from tests.review import in_force
+from tests.simulators.client import RawClient
+from tests.simulators.script import Script
+from tests.upstreams.played import PATIENCE
+
+TOOL = CapabilityKind.TOOL
+
+
+def upstream(guard: Gate, name: str = "web") -> Upstream:
+    known = guard.now.guard.servers.find(name)
+    assert known is not None
+    return known.upstream
+
+
+def standing(guard: Gate, name: str = "web") -> UpstreamStanding:
+    return upstream(guard, name).standing
+
+
+def pin(guard: Gate, name: str, kind: CapabilityKind = TOOL, server: str = "web") -> Pin:
+    """Where a capability stands."""
+    known = guard.now.guard.servers.find(server)
+    assert known is not None
+    return known.pins[kind, name]
+
+
+async def until(guard: Gate, condition: Callable[[], object]) -> None:
+    """Let time pass until it holds."""
+    with anyio.fail_after(PATIENCE):
+        while not condition():
+            await guard.clock.advance(1)
+            await checkpoint()
+
+
+async def doubted(guard: Gate, name: str = "web") -> None:
+    """Wait until the guard has heard that what this server lists may be something else."""
+    with anyio.fail_after(PATIENCE):
+        while in_force(guard.now, name):
+            await checkpoint()
+
+
+async def refused(guard: Gate, client: RawClient, reason: str, script: Script, tool: str = "echo") -> None:
+    """A call of it is refused for this reason, no server is asked, and one entry says why."""
+    with refused_once(guard, reason, script) as entry:
+        reply = await client.call(f"web::{tool}", {"n": 1})
+    said = reply.result["structuredContent"]
+    assert (said["status"], said["executed"], said["reason"]) == ("refused", "no", reason)
+    assert entry["verdict"] == "deny"
+
+
+def moves(guard: Gate, **wanted: object) -> list[dict[str, Any]]:
+    """The records of what the guard moved by itself."""
+    return records(guard, "moved", **wanted)
+
+
+def records(guard: Gate, kind: str, **wanted: object) -> list[dict[str, Any]]:
+    return [
+        each
+        for each in guard.said()
+        if each["kind"] == kind and all(each.get(name) == value for name, value in wanted.items())
+    ]
