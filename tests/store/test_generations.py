@@ -1,0 +1,56 @@
+"""A verdict counts only if the store has the generations that it rests on."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+import pytest
+from sqlalchemy import Connection
+
+from mcpguard.domain.capabilities import CapabilityKind, Fingerprint
+from mcpguard.domain.launches import Declared, RemoteLaunch
+from mcpguard.domain.pins import Pin
+from mcpguard.domain.upstreams import Transport, Upstream
+from mcpguard.store import generations, pins, upstreams
+from mcpguard.store.backend import Backend
+from mcpguard.store.durability import Durability
+from mcpguard.store.schema import upgrade
+from mcpguard.store.sealing import Seal
+
+UPSTREAM = Upstream("up", "web", Transport.HTTP, generation=3, prefixes=("file:///data", "note://ä"))
+PIN = Pin("one", "up", CapabilityKind.TOOL, "tool", Fingerprint("v1:" + "a" * 64), generation=7)
+DECLARED = Declared("web", "web", RemoteLaunch(Transport.HTTP, "https://example.com/mcp"))
+
+
+@pytest.fixture
+def connection(backend: Backend) -> Iterator[Connection]:
+    upgrade(backend)
+    with backend.connect() as connection:
+        backend.begin(connection, Durability.COMMITTED)
+        upstreams.put(connection, UPSTREAM, DECLARED, Seal(b"k" * 32))
+        pins.put(connection, [PIN, replace(PIN, id="foreign", upstream="other")])
+        yield connection
+
+
+@pytest.mark.parametrize(
+    ("upstream", "pin", "same"),
+    [
+        (("up", 3), ("one", 7), True),
+        (("up", 3), None, True),
+        (("up", 4), None, False),
+        (("up", 4), ("one", 7), False),
+        (("up", 3), ("one", 8), False),
+        (("up", 3), ("none", 7), False),
+        (("up", 3), ("foreign", 7), False),
+        (("none", 3), ("one", 7), False),
+        (("none", 3), None, False),
+    ],
+)
+def test_both_have_to_be_what_they_were(
+    connection: Connection, upstream: tuple[str, int], pin: tuple[str, int] | None, same: bool
+) -> None:
+    assert generations.are(connection, upstream, pin) is same
+
+
+def test_an_upstream_is_found_by_its_id_with_everything_of_it(connection: Connection) -> None:
+    assert upstreams.find(connection, "up") == UPSTREAM
+    assert upstreams.find(connection, "web") is None

@@ -1,0 +1,58 @@
+"""What is kept of definitions: each once, the ones that matter always, the others only so many, and nothing of what is
+forgotten."""
+
+from collections.abc import Iterator
+
+import pytest
+from sqlalchemy import Connection
+
+from mcpguard.domain.capabilities import CapabilityKind, Fingerprint
+from mcpguard.domain.pins import Pin
+from mcpguard.store import pins, versions
+from mcpguard.store.backend import Backend
+from mcpguard.store.durability import Durability
+from mcpguard.store.schema import upgrade
+
+PRINTS = [Fingerprint(f"v1:{number:064x}") for number in range(30)]
+
+
+@pytest.fixture
+def connection(backend: Backend) -> Iterator[Connection]:
+    upgrade(backend)
+    with backend.connect() as connection:
+        backend.begin(connection, Durability.COMMITTED)
+        yield connection
+
+
+def kept(connection: Connection, capability: str = "one") -> list[int]:
+    return [PRINTS.index(each.fingerprint) for each in versions.of(connection, capability)]
+
+
+def test_of_what_nobody_needs_the_newest_are_kept(connection: Connection) -> None:
+    for number, fingerprint in enumerate(PRINTS[:10]):
+        versions.seen(connection, "one", fingerprint, b"{}", number)
+        versions.seen(connection, "other", fingerprint, b"{}", number)
+    versions.prune(connection, "one", frozenset((PRINTS[0], PRINTS[3])), 5)
+    assert kept(connection) == [0, 3, 7, 8, 9]
+    versions.prune(connection, "one", frozenset((PRINTS[0], PRINTS[3])), 2)
+    assert kept(connection) == [0, 3]
+    versions.prune(connection, "one", frozenset((PRINTS[0], PRINTS[3])), 1)
+    assert kept(connection) == [0, 3], "what is named stays, however few may be kept"
+    assert len(kept(connection, "other")) == 10
+
+
+def test_one_that_was_left_says_until_when_it_was_there(connection: Connection) -> None:
+    versions.seen(connection, "one", PRINTS[0], b"{}", 5)
+    versions.left(connection, "one", PRINTS[0], 9)
+    versions.seen(connection, "one", PRINTS[1], b"{}", 10)
+    assert [(each.first_seen, each.last_seen) for each in versions.of(connection, "one")] == [(5, 9), (10, 10)]
+
+
+def test_what_is_forgotten_leaves_no_definition(connection: Connection) -> None:
+    names = [f"{number}" for number in range(1200)]  # more than an old SQLite takes in one statement
+    pins.put(connection, [Pin(name, "up", CapabilityKind.TOOL, name, PRINTS[0]) for name in names])
+    for name in names[:3]:
+        versions.seen(connection, name, PRINTS[0], b"{}", 1)
+    pins.forget(connection, names[1:])
+    assert [pin.id for pin in pins.of(connection, "up")] == ["0"]
+    assert [kept(connection, name) for name in names[:3]] == [[0], [], []]
