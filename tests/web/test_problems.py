@@ -12,7 +12,7 @@ from fastapi import FastAPI
 import mcpguard.guard
 from mcpguard.domain import decisions, errors
 from mcpguard.domain.errors import GuardError
-from mcpguard.settings.members import NotDeclared
+from mcpguard.settings.members import one
 from mcpguard.web.api.bodies import Approving
 from mcpguard.web.api.problems import MEDIA_TYPE, MOST_PROBLEMS, STATUS, tell_problems
 from mcpguard.web.api.strictly import StrictRoute
@@ -28,7 +28,7 @@ def raised() -> list[GuardError]:
     """One of each that is in the table."""
     given: dict[type[GuardError], tuple[object, ...]] = {
         decisions.Stale: (("a moved", "b moved"),),
-        NotDeclared: (("command is empty",),),
+        decisions.NotDeclared: (("command is empty",),),
     }
     return [kind(*given.get(kind, ("a sentence",))) for kind in STATUS]
 
@@ -66,7 +66,7 @@ async def test_it_is_told_with_its_status_and_its_sentence(error: GuardError) ->
     assert said["type"].startswith("urn:mcpguard:")
     assert (said["title"], said["status"], said["detail"]) == (title, status, str(error))
     assert said.get("moved") == (["a moved", "b moved"] if isinstance(error, decisions.Stale) else None)
-    assert said.get("problems") == (["command is empty"] if isinstance(error, NotDeclared) else None)
+    assert said.get("problems") == (["command is empty"] if isinstance(error, decisions.NotDeclared) else None)
 
 
 def test_the_statuses_are_the_ones_that_were_agreed() -> None:
@@ -74,7 +74,7 @@ def test_the_statuses_are_the_ones_that_were_agreed() -> None:
         404: {"Unknown"},
         409: {"Stale", "IllegalMove", "NameTaken"},
         422: {"Undecidable", "NotDeclared", "NeedsConsent", "InvalidName", "Unreadable", "Unrecordable"},
-        403: {"Forbidden"},
+        403: {"Forbidden", "DeclaredElsewhere"},
         503: {"LedgerUnavailable", "StoreUnavailable"},
     }
     assert {
@@ -101,6 +101,14 @@ async def test_what_is_a_kind_of_something_is_told_as_that() -> None:
     answer = await answered(NeverSeen("nobody has seen it"))
     assert (answer.status_code, answer.json()["type"]) == (422, "urn:mcpguard:undecidable")
     assert answer.json()["detail"] == "nobody has seen it"
+
+
+async def test_an_entry_that_declares_no_server_is_told_with_what_is_wrong_with_it() -> None:
+    with pytest.raises(decisions.NotDeclared) as raised:
+        one("web", {"command": ""})
+    answer = await answered(raised.value)
+    assert (answer.status_code, answer.json()["type"]) == (422, "urn:mcpguard:not-declared")
+    assert answer.json()["problems"] == [*raised.value.problems] != []
 
 
 async def test_what_nobody_foresaw_tells_nothing() -> None:
