@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from mcpguard.codec.uris import wrapped
 from mcpguard.gateway.lists import KINDS
 from tests.gate import Gate, gate
-from tests.gateway.speaking import HOWS, changed, played, same, speaking
+from tests.gateway.speaking import HOWS, changed_and_approved, played, same, speaking
 from tests.simulators.client import RawClient
 from tests.simulators.script import Script
 from tests.simulators.words import Json, RpcError
@@ -161,7 +161,7 @@ async def test_definitions_arrive_as_they_were_said(
     script.resources[:] = [{**each, "uri": f"note://{at}"} for at, each in enumerate(made)]
     script.templates[:] = [{**each, "uriTemplate": f"note://{at}/{{x}}"} for at, each in enumerate(made)]
     script.prompts[:] = [{**each, "name": f"prompt{at}"} for at, each in enumerate(made)]
-    await changed(paths.guard, script)
+    await changed_and_approved(paths.guard, script, server)
     offered = dict(zip(KINDS, (script.tools, script.resources, script.templates, script.prompts), strict=True))
     for how in HOWS:
         for method, (_, key) in KINDS.items():

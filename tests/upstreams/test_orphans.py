@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.process import ROOT, environment, serving, until
+from tests.process import ROOT, Served, environment, run, serving, until
 from tests.upstreams.test_stdio import gone
 
 SWEEPER = """
@@ -231,11 +231,27 @@ def number(file: Path) -> int | None:
         return None
 
 
+def reviewed(guard: Served, *words: str) -> None:
+    done = run("server", *words, "--data-dir", guard.data_dir)
+    assert done.returncode == 0, done.stderr
+
+
+def nothing_stays(file: Path) -> None:
+    """What an inspection left behind ends as well."""
+    left = until(lambda: number(file), "it left a process behind")
+    until(lambda: gone(left), "it was found")
+    file.unlink()
+
+
 def test_a_guard_sweeps_while_it_runs_and_when_it_stops(tmp_path: Path) -> None:
     server = {"command": sys.executable, "args": ["-I", "-S", "-c", PLAIN], "cwd": str(tmp_path)}
     config = tmp_path / "config.json"
     config.write_text(json.dumps({"mcpServers": {"plain": server}}))
     with serving(tmp_path / "data", "--config", str(config)) as guard:
+        reviewed(guard, "inspect", "plain", "--consent")
+        nothing_stays(tmp_path / "bare")
+        nothing_stays(tmp_path / "marked")
+        reviewed(guard, "approve", "plain", "--reason", "looked at it")
         bare = until(lambda: number(tmp_path / "bare"), "it left a process behind")
         marked = until(lambda: number(tmp_path / "marked"), "it left another one")
         guard.until_logged("upstream", server="plain", state="ready")
