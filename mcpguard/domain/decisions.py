@@ -37,10 +37,12 @@ class Answer(StrEnum):
     DENY = "deny"
 
 
-WIDENING: Final = frozenset(
-    {Answer.APPROVE, Answer.ALLOW, Answer.PERMIT, Answer.INSPECT, Answer.ENABLE, Answer.UNBLOCK}
-)
-"""The answers after which more may happen than before. Every other one tightens, or only sorts the inbox."""
+WIDENING: Final = frozenset({Answer.APPROVE, Answer.ALLOW, Answer.INSPECT, Answer.ENABLE, Answer.UNBLOCK})
+"""The answers after which more may happen than before. Every other one tightens, or only sorts the inbox; a permission
+does the one or the other."""
+
+
+ONLY_PEOPLE: Final = "authority.shell is `tighten`: only a person who has signed in may let more happen than before"
 
 
 @dataclass(frozen=True, slots=True)
