@@ -61,7 +61,7 @@ def _pinned(
     found: dict[str, Pinned] = {}
     for definition in definitions:
         name = definition.get(KEYS[kind])
-        if not isinstance(name, str) or (assigned := effect(kind, name)) is None:
+        if not isinstance(name, str) or not name or (assigned := effect(kind, name)) is None:
             continue
         if (longest := _outgrown(server, kind, name)) is not None:
             odd[f"a {kind} whose {KEYS[kind]} grows longer than {longest} characters"] += 1

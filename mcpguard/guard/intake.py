@@ -114,7 +114,8 @@ class Intake:
             if known.declared.launch != declared.launch or known.upstream.removed:
                 return None
             change, taken = self._compared(known, observed, said, by)
-            return replace(change, listing=listing if runs else None)
+            left_out = tuple(what if times == 1 else f"{what}, {times} times" for what, times in said.odd.items())
+            return replace(change, listing=listing, odd=left_out) if runs else change
 
         await self._standings.change(known, compared)
         return taken

@@ -55,6 +55,8 @@ class Change:
     left: tuple[tuple[str, Fingerprint], ...] = ()
     listing: Listing | None = None
     """What the server that runs has listed; from now on that is what calls rest on."""
+    odd: tuple[str, ...] = ()
+    """What of it cannot be offered, in sentences."""
 
     def is_stored(self, known: Known) -> bool:
         """Whether there is anything in it to be stored."""
@@ -166,7 +168,7 @@ class Standings:
                 self.want()
         known.upstream, known.declared, known.pins = change.upstream, change.declared, change.pins_after(known)
         if change.listing is not None:
-            known.listing, known.listed_at = change.listing, self._clock.now()
+            known.listing, known.odd, known.listed_at = change.listing, change.odd, self._clock.now()
         if not known.runs:
             known.listing = None
         self.show(known)
