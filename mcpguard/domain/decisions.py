@@ -114,11 +114,12 @@ class Forbidden(GuardError):
 
 
 class NotDeclared(GuardError):
-    """What was given declares no server; `problems` says why, in sentences that repeat no value."""
+    """What was given declares no server: `problems` say why, `notices` what else was not read. None repeats a value."""
 
-    def __init__(self, problems: tuple[str, ...]) -> None:
+    def __init__(self, problems: tuple[str, ...], notices: tuple[str, ...] = ()) -> None:
         super().__init__("this declares no server: " + "; ".join(problems))
         self.problems = problems
+        self.notices = notices
 
 
 class NameTaken(GuardError):

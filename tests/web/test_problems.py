@@ -12,7 +12,6 @@ from fastapi import FastAPI
 import mcpguard.guard
 from mcpguard.domain import decisions, errors
 from mcpguard.domain.errors import GuardError
-from mcpguard.settings.members import NotDeclared
 from mcpguard.web.api.bodies import Approving
 from mcpguard.web.api.problems import MEDIA_TYPE, MOST_PROBLEMS, STATUS, tell_problems
 from mcpguard.web.api.strictly import StrictRoute
@@ -28,7 +27,7 @@ def raised() -> list[GuardError]:
     """One of each that is in the table."""
     given: dict[type[GuardError], tuple[object, ...]] = {
         decisions.Stale: (("a moved", "b moved"),),
-        NotDeclared: (("command is empty",),),
+        decisions.NotDeclared: (("command is empty",),),
     }
     return [kind(*given.get(kind, ("a sentence",))) for kind in STATUS]
 
@@ -66,7 +65,7 @@ async def test_it_is_told_with_its_status_and_its_sentence(error: GuardError) ->
     assert said["type"].startswith("urn:mcpguard:")
     assert (said["title"], said["status"], said["detail"]) == (title, status, str(error))
     assert said.get("moved") == (["a moved", "b moved"] if isinstance(error, decisions.Stale) else None)
-    assert said.get("problems") == (["command is empty"] if isinstance(error, NotDeclared) else None)
+    assert said.get("problems") == (["command is empty"] if isinstance(error, decisions.NotDeclared) else None)
 
 
 def test_the_statuses_are_the_ones_that_were_agreed() -> None:
@@ -74,7 +73,7 @@ def test_the_statuses_are_the_ones_that_were_agreed() -> None:
         404: {"Unknown"},
         409: {"Stale", "IllegalMove", "NameTaken"},
         422: {"Undecidable", "NotDeclared", "NeedsConsent", "InvalidName", "Unreadable", "Unrecordable"},
-        403: {"Forbidden"},
+        403: {"Forbidden", "DeclaredElsewhere"},
         503: {"LedgerUnavailable", "StoreUnavailable"},
     }
     assert {
