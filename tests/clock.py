@@ -29,6 +29,10 @@ class FakeClock:
         heapq.heappush(self._sleepers, (self._elapsed + seconds, next(self._order), event))
         await event.wait()
 
+    def due_within(self, seconds: float) -> bool:
+        """Whether anybody would wake if so much time passed."""
+        return bool(self._sleepers) and self._sleepers[0][0] <= self._elapsed + seconds
+
     async def advance(self, seconds: float) -> None:
         """Let time pass, waking every sleeper at its moment, in order."""
         until = self._elapsed + seconds

@@ -61,7 +61,7 @@ class Subscribing:
     ) -> None:
         """Returns when the client is subscribed. Raises Rejected, or Passed with the server's error.
 
-        `on_end`: what to do when the server is removed; without it the subscription is forgotten.
+        `on_end`: what to do when it ends from our side; without it the subscription is forgotten.
         """
         words = params["uri"]
         if words not in to and len(to) >= self.most:

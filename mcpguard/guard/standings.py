@@ -5,7 +5,8 @@ Rules kept here:
 2. What narrows takes effect before it is stored, and what widens after: no call is judged by more than is stored.
 3. When something leaves `approved`, the calls about it are cut off, subscriptions to it end, and a server that is not
    wanted any more is stopped, all at once.
-4. Changes to one server come one after the other, and none is left half done because somebody stopped waiting for it.
+4. A server that is declared otherwise is connected anew, which knows nothing of subscriptions: they end.
+5. Changes to one server come one after the other, and none is left half done because somebody stopped waiting for it.
 """
 
 from collections.abc import Callable
@@ -173,6 +174,8 @@ class Standings:
             known.listing = None
         self.show(known)
         self.want()
+        if change.declared != before[1]:
+            self.subscriptions.withdraw(known.name, lambda _: True)
         if known.runs and known.upstream.may_ask != asked_before:
             self._fleet.restart(known.name)  # what it may ask is said when a connection is made
 

@@ -3,7 +3,8 @@
 Rules kept here:
 1. A subscription hears nothing before the call that asked for it was allowed, and nothing after it was closed.
 2. Whoever has a subscription closes it, however it came to its end. Then the server is told, if it was the last one.
-3. When what a subscription is about may not be read any more, it ends: who subscribed has to ask again.
+3. When what a subscription is about may not be read any more, or its server is declared otherwise, it ends: who
+   subscribed has to ask again.
 """
 
 from collections.abc import Callable

@@ -3,6 +3,7 @@
 import json
 from collections.abc import AsyncIterator, Iterable, Iterator
 from contextlib import asynccontextmanager, contextmanager
+from operator import is_
 from pathlib import Path
 from typing import Any
 
@@ -11,9 +12,11 @@ import anyio.lowlevel
 from mcpguard.domain.callers import Caller, Scope
 from mcpguard.domain.capabilities import Effect
 from mcpguard.domain.launches import Declared
+from mcpguard.domain.listings import Listing
 from mcpguard.domain.upstreams import Transport
 from mcpguard.guard.callers import EVERYTHING, Callers
 from tests.gate import DIRECT, Gate, gate, process, remote
+from tests.review import approved_as_listed
 from tests.simulators.client import RawClient
 from tests.simulators.over_http import serving_http
 from tests.simulators.over_sse import serving_sse
@@ -99,14 +102,25 @@ async def played(
 
 
 async def changed(guard: Gate, script: Script, kind: str = "tools") -> None:
-    """Let the server say that a list is another now, and the guard list it again."""
-    catalog, waiting = guard.now.guard.catalog, len(guard.clock._sleepers)
+    """Let the server say that a list is another now, and the guard take in what it lists then."""
+    before = _listings(guard)
     await script.changed_list(kind)
-    while len(guard.clock._sleepers) == waiting:  # until it has noticed, and lets a moment pass
+    while all(map(is_, _listings(guard), before)):
+        if guard.clock.due_within(1):  # it has noticed, and lets a moment pass
+            await guard.clock.advance(1)
         await anyio.lowlevel.checkpoint()
-    await guard.clock.advance(1)
-    while guard.now.guard.catalog is catalog:
-        await anyio.lowlevel.checkpoint()
+
+
+async def changed_and_approved(guard: Gate, script: Script, server: str = "web") -> None:
+    """As `changed`, and a person approves all that the server lists then."""
+    await changed(guard, script)
+    await approved_as_listed(guard.now, server)
+
+
+def _listings(guard: Gate) -> list[Listing | None]:
+    servers = guard.now.guard.servers
+    found = (servers.find(status.name) for status in servers.status())
+    return [known.listing for known in found if known is not None]
 
 
 async def restarted(guard: Gate, server: str) -> None:

@@ -3,15 +3,19 @@
 import base64
 import json
 from contextlib import AsyncExitStack
+from itertools import product
 from pathlib import Path
 
 import pytest
 
 from tests.gate import gate, remote
+from tests.gateway.leaving import leaving
 from tests.gateway.speaking import HOWS, guarded, nothing_happens, played, refused_once, restarted, speaking
+from tests.review import DECISION
 from tests.simulators.script import Script
 
 pytestmark = pytest.mark.anyio
+NOBODY = "http://127.0.0.1:1/mcp"
 LISTS = ("tools/list", "resources/list", "resources/templates/list", "prompts/list")
 
 
@@ -143,23 +147,27 @@ async def test_in_the_modern_era_a_list_is_for_this_client_and_this_moment(tmp_p
 
 
 async def test_a_server_that_is_not_connected_has_an_empty_list_and_takes_no_calls(tmp_path: Path) -> None:
-    script = Script()
+    """Whether it is not there any more, or never was: then nobody could inspect it."""
+    script, other = Script(), Script()
     async with (
         played(tmp_path, script, "web") as web,
-        gate(tmp_path, web, remote("gone", "http://127.0.0.1:1/mcp"), upstreams__settle_seconds=0) as guard,
+        leaving(other) as server,
+        gate(tmp_path, web, remote("gone", server.url), remote("never", NOBODY), upstreams__settle_seconds=0) as guard,
     ):
-        await guard.ready("web")
-        for how in HOWS:
-            async with speaking(guard, how, only="gone") as client:
+        await guard.now.guard.decisions.disable("gone", DECISION)
+        await server.go()
+        await guard.now.guard.decisions.enable("gone", DECISION)
+        for how, (only, reason) in product(HOWS, {"gone": "server:unreachable", "never": "server:quarantined"}.items()):
+            async with speaking(guard, how, only=only) as client:
                 for method in LISTS:
                     assert next(value for value in (await client.request(method)).result.values() if value == []) == []
-                with refused_once(guard, "server:unreachable", script):
+                with refused_once(guard, reason, script, other):
                     said = (await client.call("echo")).result["structuredContent"]
-                assert (said["reason"], said["executed"]) == ("server:unreachable", "no")
+                assert (said["reason"], said["executed"]) == (reason, "no")
             async with speaking(guard, how) as client:
                 assert {name.partition("::")[0] for name in await client.names()} == {"web"}
-                with refused_once(guard, "server:unreachable", script):
-                    await client.call("gone::echo")
+                with refused_once(guard, reason, script, other):
+                    await client.call(f"{only}::echo")
 
 
 async def test_there_is_nothing_where_there_is_no_server(tmp_path: Path) -> None:

@@ -11,7 +11,8 @@ from anyio.abc import TaskStatus
 
 from mcpguard.domain.capabilities import Effect
 from tests.gate import DIRECT, Gate, gate
-from tests.gateway.speaking import ONLY, TOKEN, callers, changed, guarded, played, scope
+from tests.gateway.speaking import ONLY, TOKEN, callers, changed, changed_and_approved, guarded, played, scope
+from tests.review import approved_as_listed
 from tests.simulators.http_client import HttpClient
 from tests.simulators.line_client import LineClient
 from tests.simulators.script import Script
@@ -35,7 +36,7 @@ async def test_a_get_stream_hears_of_every_list_that_differs(tmp_path: Path) -> 
         one, silent = await guard.legacy(), await guard.legacy()
         async with one.listening() as listening:
             script.tool("more", "")
-            await changed(guard, script)
+            await changed_and_approved(guard, script)
             await listening.until(TOOLS)
             script.prompts.clear()
             script.templates.clear()
@@ -48,6 +49,31 @@ async def test_a_get_stream_hears_of_every_list_that_differs(tmp_path: Path) -> 
             await listening.until(RESOURCES, 2)
             assert listening.heard == [notification(each) for each in (TOOLS, PROMPTS, RESOURCES, RESOURCES)]
         assert silent.heard == []
+
+
+async def test_what_waits_for_a_person_is_no_news_and_what_is_withheld_is(tmp_path: Path) -> None:
+    script = Script("legacy")
+    async with guarded(tmp_path, script) as guard:
+        one = await guard.legacy()
+        async with one.listening() as listening:
+            offered = await one.names()
+            script.tool("more", "")
+            await changed(guard, script)
+            assert await one.names() == offered
+            script.prompts.clear()
+            await changed(guard, script)
+            await listening.until(PROMPTS)
+            assert listening.heard == [notification(PROMPTS)], "nobody hears of what nobody has approved"
+            script.tool("more", "", description="another one")
+            await changed(guard, script)
+            script.tool("echo", "", description="not what was approved")
+            await changed(guard, script)
+            await listening.until(TOOLS)
+            assert {*await one.names()} == {*offered} - {"web::echo"}
+            await approved_as_listed(guard.now, "web")
+            await listening.until(TOOLS, 2)
+            assert {*await one.names()} == {*offered, "web::more"}
+            assert listening.heard == [notification(each) for each in (PROMPTS, TOOLS, TOOLS)]
 
 
 async def test_a_session_listens_once_and_the_newest_stream_is_the_one(tmp_path: Path) -> None:
@@ -117,7 +143,7 @@ async def test_on_a_modern_stream_each_subscription_hears_its_own(tmp_path: Path
         await changed(guard, script)
         await client.cancel("two")
         script.tool("more", "")
-        await changed(guard, script)
+        await changed_and_approved(guard, script)
         while len(client.heard) < 5:
             await client.discover()
         said = [(each["method"], each["params"]["_meta"][SUBSCRIPTION_ID]) for each in client.heard[2:]]
@@ -141,9 +167,9 @@ async def test_nobody_hears_of_what_lies_beyond(tmp_path: Path) -> None:
         other.tools.clear()
         await changed(guard, other)
         web.tool("destructive", "")
-        await changed(guard, web)
+        await changed_and_approved(guard, web)
         web.tool("harmless", "", annotations={"readOnlyHint": True})
-        await changed(guard, web)
+        await changed_and_approved(guard, web)
         for listening, count in ((everything, 3), (only_web, 2), (scoped, 1)):
             await listening.until(TOOLS, count)
             assert len(listening.heard) == count
@@ -154,12 +180,12 @@ async def test_a_server_that_goes_is_news(tmp_path: Path) -> None:
     async with guarded(tmp_path, script) as guard:
         one = await guard.legacy()
         async with one.listening() as listening:
-            guard.now.guard.servers.declare(())
+            await guard.declare()
             for method in (TOOLS, PROMPTS, RESOURCES):
                 await listening.until(method)
             assert await one.names() == []
             said = (await one.call("web::echo")).result["structuredContent"]
-            assert said["reason"] == "capability:unknown"
+            assert said["reason"] == "server:disabled"
 
 
 async def test_when_the_guard_stops_everybody_who_listens_hears_the_end(tmp_path: Path) -> None:

@@ -5,56 +5,52 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
-import anyio
 import pytest
-from anyio.abc import TaskStatus
 
+from mcpguard.domain.asks import AskKind
+from tests.attacks.quarantined import doubted
 from tests.gate import Gate, gate, remote
-from tests.gateway.asking import ANSWERS, nosy, permitted
+from tests.gateway.asking import ANSWERS, nosy
+from tests.gateway.leaving import Leaving, leaving
 from tests.gateway.speaking import refused_once
-from tests.simulators.over_http import serving_http
 from tests.simulators.script import Script
 
 pytestmark = pytest.mark.anyio
 
 
-class Leaving:
-    """A server over HTTP that goes when it is told to."""
-
-    def __init__(self, script: Script) -> None:
-        self._script = script
-        self._leave = anyio.Event()
-        self._gone = anyio.Event()
-
-    async def serve(self, *, task_status: TaskStatus[str]) -> None:
-        async with serving_http(self._script) as url:
-            task_status.started(url)
-            await self._leave.wait()
-        self._gone.set()
-
-    async def go(self) -> None:
-        self._leave.set()
-        await self._gone.wait()
-
-
 @asynccontextmanager
-async def about_to_go(folder: Path, script: Script) -> AsyncIterator[tuple[Gate, Leaving]]:
+async def about_to_go(folder: Path, script: Script, **settings: Any) -> AsyncIterator[tuple[Gate, Leaving]]:  # noqa: ANN401 - settings
     """A guard, and its server."""
-    async with anyio.create_task_group() as tasks:
-        server = Leaving(script)
-        url = await tasks.start(server.serve)
-        async with gate(folder, remote("web", url), asking__permitted=permitted("web")) as guard:
-            await guard.ready("web")
-            yield guard, server
+    async with (
+        leaving(script) as server,
+        gate(folder, remote("web", server.url), may_ask={"web": AskKind}, **settings) as guard,
+    ):
+        yield guard, server
 
 
-async def test_what_was_not_sent_was_not_executed(tmp_path: Path) -> None:
-    script = Script("modern")
+@pytest.mark.parametrize("era", ["legacy", "modern"])
+async def test_what_was_not_sent_was_not_executed(era: str, tmp_path: Path) -> None:
+    """Of a server that never says when its lists change, nobody notices that it went, until somebody calls."""
+    script = Script(era)
+    script.capabilities = {"tools": {}}
     async with about_to_go(tmp_path, script) as (guard, server):
         await server.go()
         with refused_once(guard, "server:unreachable", script) as entry:
             said = (await guard.client().call("web::echo")).result["structuredContent"]
         assert (said["status"], said["executed"], said["reason"]) == ("refused", "no", "server:unreachable")
+        assert said["call_id"] == entry["entry"]
+
+
+async def test_a_call_waits_in_vain_for_a_server_that_may_list_something_else_when_it_comes_back(
+    tmp_path: Path,
+) -> None:
+    script = Script("modern")
+    async with about_to_go(tmp_path, script, definitions__confirm_seconds=1) as (guard, server):
+        await server.go()
+        await doubted(guard)
+        with refused_once(guard, "capability:unconfirmed", script) as entry:
+            said = (await guard.client().call("web::echo")).result["structuredContent"]
+        assert (said["status"], said["executed"], said["reason"]) == ("refused", "no", "capability:unconfirmed")
         assert said["call_id"] == entry["entry"]
 
 

@@ -94,12 +94,17 @@ async def test_with_a_listen_that_is_left_while_it_is_still_asked_for(tmp_path: 
 
 
 @ERAS
-@pytest.mark.parametrize("change", ["removed", "disabled", "otherwise"])
+@pytest.mark.parametrize("change", ["removed", "disabled", "otherwise", "another"])
 async def test_with_a_server_that_is_declared_otherwise(change: str, era: str, tmp_path: Path) -> None:
     """A listen that hears of it is answered, and can be made anew; one that does not goes on; a session forgets it."""
     script, script_of_other = Script(era), Script(era)
     async with declaring(tmp_path, script, script_of_other) as (guard, (web, other)):
-        changed = {"removed": [], "disabled": [replace(web, enabled=False)], "otherwise": [replace(web, timeout=5)]}
+        changed = {
+            "removed": [],
+            "disabled": [replace(web, enabled=False)],
+            "otherwise": [replace(web, timeout=5)],
+            "another": [replace(web, launch=other.launch)],
+        }
         async with (
             hearing(guard, "http legacy", _of("web")) as legacy,
             hearing(guard, "http modern", FIRST, only="other") as unconcerned,
@@ -109,7 +114,7 @@ async def test_with_a_server_that_is_declared_otherwise(change: str, era: str, t
             ) as listening:
                 first = await listening.until(ACKNOWLEDGED)
                 assert first["params"]["notifications"]["resourceSubscriptions"] == [_of("web"), _of("other")]
-                guard.now.guard.servers.declare((*changed[change], other))
+                await guard.declare(*changed[change], other)
                 await listening.until_ended()
                 result = listening.heard[-1]["result"]
                 assert (result["resultType"], result["_meta"][SUBSCRIPTION_ID]) == ("complete", 1)
@@ -134,12 +139,12 @@ async def test_with_a_server_that_is_removed_while_it_is_asked(tmp_path: Path) -
         async def ask() -> None:
             client = await guard.legacy("/mcp/only/web")
             error = (await client.request("resources/subscribe", {"uri": FIRST})).error
-            assert error["data"]["reason"] == "server:lost"
+            assert (error["data"]["reason"], error["data"]["executed"]) == ("capability:withdrawn", "unknown")
             ended.set()
 
         tasks.start_soon(ask)
         await script.received("resources/subscribe")
-        guard.now.guard.servers.declare((other,))
+        await guard.declare(other)
         with anyio.fail_after(5):  # the time limit for an answer is longer
             await ended.wait()
 

@@ -99,16 +99,17 @@ async def test_what_is_no_uri_of_ours_is_no_call(how: str, tmp_path: Path) -> No
 async def test_a_server_that_refuses_is_heard(how: str, era: str, tmp_path: Path) -> None:
     script = Script(era)
     error = RpcError(-32002, "not this one", {"uri": FIRST})
-    script.answers[f"resources/subscribe {FIRST}"] = failing(error)
-    script.answers["subscriptions/listen"] = failing(error)
-    async with guarded(tmp_path, script) as guard, hearing(guard, how, FIRST) as ear:
-        assert ear.agreed == []
-        assert ear.errors == ([error.error] if "legacy" in how else [])
-        (entry,) = guard.entries()
-        assert entry["outcome"] == "failed"
-        await insist(script, FIRST)
-        await ear.client.request("tools/list")
-        assert ear.heard == []
+    async with guarded(tmp_path, script) as guard:
+        script.answers[f"resources/subscribe {FIRST}"] = failing(error)
+        script.answers["subscriptions/listen"] = failing(error)
+        async with hearing(guard, how, FIRST) as ear:
+            assert ear.agreed == []
+            assert ear.errors == ([error.error] if "legacy" in how else [])
+            (entry,) = guard.entries()
+            assert entry["outcome"] == "failed"
+            await insist(script, FIRST)
+            await ear.client.request("tools/list")
+            assert ear.heard == []
 
 
 @EVERY_HOW
