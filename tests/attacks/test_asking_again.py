@@ -43,7 +43,7 @@ async def test_a_server_that_is_not_what_it_was_gets_no_answer(
     async with (
         played(tmp_path, script, "web", over=over) as web,
         played(tmp_path, other, "new", over=over) as new,
-        gate(tmp_path, web, asking__permitted=PERMITTED) as guard,
+        gate(tmp_path, web, may_ask=PERMITTED) as guard,
     ):
         await guard.ready("web")
         async with speaking(guard, how) as client, anyio.create_task_group() as tasks:
@@ -75,7 +75,7 @@ async def test_a_tool_that_is_gone_gets_no_answer(how: str, server: str, tmp_pat
     """Over a stream a server of the handshake era is not listed again while it works."""
     over, era = server.split()
     script = nosy(era)
-    async with guarded(tmp_path, script, over=over, asking__permitted=PERMITTED) as guard:
+    async with guarded(tmp_path, script, over=over, may_ask=PERMITTED) as guard:
         async with speaking(guard, how) as client, anyio.create_task_group() as tasks:
             call = await Questioned(client, tasks).begin()
             script.tools.pop()

@@ -28,7 +28,7 @@ async def test_a_modern_client_gets_no_request_whatever_it_asked_for(over: str, 
 
     script = Script("legacy")
     script.answers["completion/complete"] = ask
-    async with guarded(tmp_path, script, over=over, asking__permitted=PERMITTED) as guard:
+    async with guarded(tmp_path, script, over=over, may_ask=PERMITTED) as guard:
         for how in ("http modern", "stream modern"):
             async with speaking(guard, how) as client:
                 client.on["elicitation/create"] = lambda _: ADA
@@ -44,7 +44,7 @@ async def test_a_modern_server_that_makes_requests_reaches_nobody(over: str, tmp
     script = Script("modern")
     script.tool("ask", "done")
     script.hooks.append(on("tools/call", reverse_requests(3, "elicitation/create", FORM)))
-    async with guarded(tmp_path, script, over=over, asking__permitted=PERMITTED) as guard:
+    async with guarded(tmp_path, script, over=over, may_ask=PERMITTED) as guard:
         for how in HOWS:
             async with speaking(guard, how) as client:
                 client.on["elicitation/create"] = lambda _: ADA
@@ -62,7 +62,7 @@ async def test_a_server_of_the_handshake_era_cannot_answer_with_questions(over: 
         "content": [{"type": "text", "text": "a result"}],
     }
     script = demanding(said, "legacy")
-    async with guarded(tmp_path, script, over=over, asking__permitted=PERMITTED) as guard:
+    async with guarded(tmp_path, script, over=over, may_ask=PERMITTED) as guard:
         for how in HOWS:
             async with speaking(guard, how) as client:
                 client.on["elicitation/create"] = lambda _: ADA
@@ -89,7 +89,7 @@ async def test_a_question_in_the_place_of_what_can_be_none(
     script.answers[method] = {"resultType": "input_required", **said}
     async with (
         played(tmp_path, script, "web", over=over) as server,
-        gate(tmp_path, server, asking__permitted=PERMITTED) as guard,
+        gate(tmp_path, server, may_ask=PERMITTED) as guard,
     ):
         await until(lambda: guard.now.guard.status().servers[0].state in ("ready", "error"))
         for how in HOWS:

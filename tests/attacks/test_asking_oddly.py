@@ -17,7 +17,7 @@ NO_ACTION: list[Any] = [[], {}, [["accept"]], None, 1, True, "ACCEPT", {"accept"
 async def test_an_answer_with_an_odd_action_ends_no_connection(server: str, tmp_path: Path) -> None:
     over, era = server.split()
     script = nosy(era)
-    async with guarded(tmp_path, script, over=over, asking__permitted=PERMITTED) as guard:
+    async with guarded(tmp_path, script, over=over, may_ask=PERMITTED) as guard:
         before = guard.now.guard.status().servers[0].since
         for how in HOWS:
             async with speaking(guard, how) as client, anyio.create_task_group() as tasks:
@@ -34,7 +34,7 @@ async def test_an_answer_with_an_odd_action_ends_no_connection(server: str, tmp_
 async def test_a_question_in_an_odd_mode_ends_no_connection(server: str, mode: object, tmp_path: Path) -> None:
     over, era = server.split()
     script = nosy(era, wants={"who": {"method": "elicitation/create", "params": FORM | {"mode": mode}}})
-    async with guarded(tmp_path, script, over=over, asking__permitted=PERMITTED) as guard:
+    async with guarded(tmp_path, script, over=over, may_ask=PERMITTED) as guard:
         before = guard.now.guard.status().servers[0].since
         client = guard.client()
         client.on["elicitation/create"] = lambda _: ADA
