@@ -35,7 +35,7 @@ async def test_a_server_that_is_removed_is_uncallable_at_once(tmp_path: Path) ->
 
             tasks.start_soon(call, "bad::slow")
             await script.until(lambda: script.held)
-            guard.now.guard.servers.declare((good,))
+            await guard.declare(good)
             await call("bad::echo")
             await until(lambda: len(told) == 2)
             assert sorted((said["reason"], said["executed"]) for said in told) == [
