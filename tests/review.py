@@ -50,7 +50,7 @@ async def approved_as_listed(
     effects = {
         each["name"]: Effect.READ if each["declared"] == "read" else Effect.DESTRUCTIVE
         for each in said["capabilities"]
-        if each["kind"] == "tool" and each["fingerprint"] and each["standing"] != "blocked"
+        if each["kind"] == "tool" and each["present"] and each["fingerprint"] and each["standing"] != "blocked"
     }
     approval = Approval(await seen(now, name), None, effects, prefixes, frozenset(may_ask))
     await now.guard.decisions.approve(name, approval, DECISION)

@@ -240,9 +240,8 @@ async def test_progress_of_one_client_is_not_heard_by_another(tmp_path: Path) ->
         assert [each for each in (*victim.heard, *caller.heard) if each["method"] == "notifications/progress"] == []
 
 
-async def test_a_list_that_is_swapped_is_seen_by_clients_and_a_call_by_the_old_name_goes_nowhere(
-    tmp_path: Path,
-) -> None:
+async def test_of_a_list_that_is_swapped_nothing_can_be_called_until_a_person_has_seen_it(tmp_path: Path) -> None:
+    """The old names are gone at once, and the new ones not yet there."""
     script = Script("legacy")
     async with in_front_of(script, tmp_path) as guard:
         agent = guard.client()
@@ -251,7 +250,12 @@ async def test_a_list_that_is_swapped_is_seen_by_clients_and_a_call_by_the_old_n
         await script.changed_list()
         while "bad::echo" in await agent.names():
             await guard.clock.advance(1)  # when the server's word comes is not for the guard's clock to say
-        said = (await agent.call("bad::echo")).result["structuredContent"]
-        assert (said["reason"], said["executed"]) == ("capability:unknown", "no")
+        assert await agent.names() == []
+        for name, reason in (("bad::echo", "capability:unknown"), ("bad::new echo", "capability:pending")):
+            said = (await agent.call(name)).result["structuredContent"]
+            assert (said["reason"], said["executed"]) == (reason, "no")
+            assert refused(guard.entries()[-1]) == ("refused", "no", reason)
         assert script.called("tools/call") == []
-        assert [refused(entry) for entry in guard.entries()] == [("refused", "no", "capability:unknown")]
+        assert len(guard.entries()) == 2
+        await guard.review("bad", until=lambda: guard.now.guard.status().servers[0].waiting)
+        assert "bad::new echo" in await agent.names()
