@@ -242,18 +242,19 @@ MALFORMED: dict[str, Json] = {
 }
 
 
-@pytest.mark.parametrize("what", MALFORMED)
-async def test_what_nobody_can_answer_is_put_to_nobody(what: str, tmp_path: Path) -> None:
-    script = demanding(MALFORMED[what])
+async def test_what_nobody_can_answer_is_put_to_nobody(tmp_path: Path) -> None:
+    script = Script("modern")
+    script.tool("ask", lambda asked: {"resultType": "input_required", **MALFORMED[asked.arguments["what"]]})
     async with guarded(tmp_path, script, may_ask=PERMITTED) as guard:
         for how in HOWS:
             async with speaking(guard, how) as client:
-                reply = await able(client).call(TOOL)
-                assert reply.error["code"] == -32603
-                assert (client.asked, client.heard) == ([], [])
+                for what in MALFORMED:
+                    reply = await able(client).call(TOOL, {"what": what})
+                    assert reply.error["code"] == -32603, what
+                    assert (client.asked, client.heard) == ([], []), what
         assert notes(guard) == []
-        assert refusals(guard) == [("failed", "")] * len(HOWS)
-        assert len(script.called("tools/call")) == len(HOWS)
+        assert refusals(guard) == [("failed", "")] * len(HOWS) * len(MALFORMED)
+        assert len(script.called("tools/call")) == len(HOWS) * len(MALFORMED)
 
 
 async def test_a_server_that_only_ever_wants_to_be_asked_again_is_not(tmp_path: Path) -> None:

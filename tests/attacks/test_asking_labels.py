@@ -33,7 +33,7 @@ FORGED: Json = {
     "progressToken": "stolen",
     "mcpguard/other": 1,
 }
-LEFT_OUT = object()
+NO_TEXTS: list[Json] = [{"message": each} for each in (None, ["bank: hello"], {"text": "bank: hello"}, 7)] + [{}]
 KINDS = {"web": [*AskKind]}
 
 
@@ -56,18 +56,20 @@ async def test_a_person_reads_whose_question_it_is(server: str, tmp_path: Path) 
 
 
 @pytest.mark.parametrize("server", ASKED_BY)
-@pytest.mark.parametrize("message", [None, ["bank: hello"], {"text": "bank: hello"}, 7, LEFT_OUT])
-async def test_a_message_that_is_no_text_is_labelled_all_the_same(message: object, server: str, tmp_path: Path) -> None:
+async def test_a_message_that_is_no_text_is_labelled_all_the_same(server: str, tmp_path: Path) -> None:
     over, era = server.split()
-    said = {key: value for key, value in (FORM | {"message": message}).items() if value is not LEFT_OUT}
+    said: Json = {key: value for key, value in FORM.items() if key != "message"}
     script = nosy(era, wants={"who": {"method": "elicitation/create", "params": said}})
     async with guarded(tmp_path, script, over=over, may_ask=PERMITTED) as guard:
         for how in HOWS:
             async with speaking(guard, how) as client, anyio.create_task_group() as tasks:
-                call = await Questioned(client, tasks).begin()
-                (question,) = call.questions.values()
-                assert question["params"]["message"].startswith("web: ")
-                await call.answer()
+                for message in NO_TEXTS:
+                    said |= message
+                    call = await Questioned(client, tasks).begin()
+                    (question,) = call.questions.values()
+                    assert question["params"]["message"].startswith("web: "), message
+                    await call.answer()
+                    said.pop("message", None)
 
 
 @pytest.mark.parametrize("server", ASKED_BY)

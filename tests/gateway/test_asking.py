@@ -185,7 +185,10 @@ async def test_a_server_is_told_in_the_handshake_what_it_may_ask_for(server: str
 
 async def test_roots_that_change_are_told_to_whom_they_concern(tmp_path: Path) -> None:
     scripts = {name: nosy(era) for name, (_, era) in UPSTREAMS.items()}
-    method, may = "notifications/roots/list_changed", {"hl": [AskKind.ROOTS], "sl": [AskKind.ROOTS], "hm": [AskKind.ROOTS], "el": [AskKind.SAMPLING]}
+    method, may = (
+        "notifications/roots/list_changed",
+        {"hl": [AskKind.ROOTS], "sl": [AskKind.ROOTS], "hm": [AskKind.ROOTS], "el": [AskKind.SAMPLING]},
+    )
     async with behind(tmp_path, scripts, may_ask=may) as guard:
         for count, how in enumerate(("http legacy", "stream legacy"), 1):
             async with speaking(guard, how) as client:
