@@ -78,11 +78,13 @@ async def test_the_poisoned_one_comes_as_it_is_and_what_it_changes_is_withheld(e
 
 async def test_both_are_there_at_once_and_one_that_is_another_than_it_was_inspected_is_withheld(tmp_path: Path) -> None:
     weather = by_guard("weather", "poisoned", MCPGUARD_DEMO_CHANGED="1")  # which is not given during an inspection
-    async with gate(tmp_path, by_guard("notes", "honest"), weather) as guard:
-        async with speaking(guard, "http modern") as client:
-            found = await described(client)
-            await guard.review("weather", until=lambda: True)
-            reviewed = await described(client)
+    async with (
+        gate(tmp_path, by_guard("notes", "honest"), weather) as guard,
+        speaking(guard, "http modern") as client,
+    ):
+        found = await described(client)
+        await guard.review("weather", until=lambda: True)
+        reviewed = await described(client)
     expected = {f"notes::{tool['name']}": tool["description"] for tool in TOOLS}
     expected |= {f"weather::{tool['name']}": tool["description"] for tool in POISONED}
     assert found == expected
