@@ -54,6 +54,8 @@ class Justified:
                     self.off.add(server)
                 elif record.get("answer") == "enable":
                     self.off.discard(server)
+            case _:
+                pass
 
 
 class World:
