@@ -166,6 +166,18 @@ def run(
     )
 
 
+def approve(data_dir: Path, server: str, *, give: Sequence[str] = (), may_ask: Sequence[str] = ()) -> None:
+    """A person inspects a server that waits, and approves all of it, with nothing but the commands."""
+    given = [word for name in give for word in ("--give", name)]
+    permitted = [word for kind in may_ask for word in ("--may-ask", kind)]
+    for words in (
+        ("inspect", server, "--consent", *given),
+        ("approve", server, "--reason", "looked at it", *permitted),
+    ):
+        done = run("server", *words, "--data-dir", data_dir)
+        assert done.returncode == 0, done.stderr
+
+
 def recorded(data_dir: Path) -> list[dict[str, Any]]:
     """The whole ledger, as `mcpguard audit list` prints it."""
     listed = run("audit", "list", "-n", "10000", "-o", "json", "--data-dir", data_dir)

@@ -9,7 +9,7 @@ from typing import Any
 from mcpguard.codec.names import LONGEST_QUALIFIED, qualified
 from mcpguard.codec.uris import LONGEST_URI, wrapped
 from mcpguard.domain.capabilities import Capability, CapabilityKind, Effect
-from mcpguard.domain.listings import INSTRUCTIONS, KEYS, Definition, Listing
+from mcpguard.domain.listings import KEYS, Definition, Listing
 
 Effects = Callable[[CapabilityKind, str], Effect | None]
 """The effect of a capability, by kind and name; None for what is not offered."""
@@ -36,7 +36,6 @@ class Shelf:
     odd: tuple[str, ...] = ()
     prefixes: tuple[str, ...] = ()
     """Below these URIs every resource may be read."""
-    instructions: str | None = None
 
     def of(self, kind: CapabilityKind) -> Mapping[str, Pinned]:
         return self.kinds.get(kind, MappingProxyType({}))
@@ -53,15 +52,7 @@ def shelf(server: str, listing: Listing, effect: Effects, prefixes: tuple[str, .
     }
     kinds = {kind: _pinned(server, kind, definitions, effect, odd) for kind, definitions in lists.items()}
     left_out = tuple(what if times == 1 else f"{what}, {times} times" for what, times in odd.items())
-    approved = effect(CapabilityKind.INSTRUCTIONS, INSTRUCTIONS) is not None
-    return Shelf(
-        server,
-        MappingProxyType(kinds),
-        listing.capabilities,
-        left_out,
-        prefixes,
-        listing.instructions if approved else None,
-    )
+    return Shelf(server, MappingProxyType(kinds), listing.capabilities, left_out, prefixes)
 
 
 def _pinned(
@@ -70,7 +61,7 @@ def _pinned(
     found: dict[str, Pinned] = {}
     for definition in definitions:
         name = definition.get(KEYS[kind])
-        if not isinstance(name, str) or (assigned := effect(kind, name)) is None:
+        if not isinstance(name, str) or not name or (assigned := effect(kind, name)) is None:
             continue
         if (longest := _outgrown(server, kind, name)) is not None:
             odd[f"a {kind} whose {KEYS[kind]} grows longer than {longest} characters"] += 1

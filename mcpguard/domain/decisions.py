@@ -37,10 +37,12 @@ class Answer(StrEnum):
     DENY = "deny"
 
 
-WIDENING: Final = frozenset(
-    {Answer.APPROVE, Answer.ALLOW, Answer.PERMIT, Answer.INSPECT, Answer.ENABLE, Answer.UNBLOCK}
-)
-"""The answers after which more may happen than before. Every other one tightens, or only sorts the inbox."""
+WIDENING: Final = frozenset({Answer.APPROVE, Answer.ALLOW, Answer.INSPECT, Answer.ENABLE, Answer.UNBLOCK})
+"""The answers after which more may happen than before. Every other one tightens, or only sorts the inbox; a permission
+does the one or the other."""
+
+
+ONLY_PEOPLE: Final = "authority.shell is `tighten`: only a person who has signed in may let more happen than before"
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,11 +114,12 @@ class Forbidden(GuardError):
 
 
 class NotDeclared(GuardError):
-    """What was given declares no server; `problems` says why, in sentences that repeat no value."""
+    """What was given declares no server: `problems` say why, `notices` what else was not read. None repeats a value."""
 
-    def __init__(self, problems: tuple[str, ...]) -> None:
+    def __init__(self, problems: tuple[str, ...], notices: tuple[str, ...] = ()) -> None:
         super().__init__("this declares no server: " + "; ".join(problems))
         self.problems = problems
+        self.notices = notices
 
 
 class NameTaken(GuardError):

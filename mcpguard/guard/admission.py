@@ -18,7 +18,7 @@ import structlog
 from mcpguard.codec.fingerprints import of_launch
 from mcpguard.domain.capabilities import Fingerprint
 from mcpguard.domain.clock import Ids
-from mcpguard.domain.decisions import Actor, DeclaredElsewhere, NameTaken, NotDeclared, Stale, Undecidable
+from mcpguard.domain.decisions import ONLY_PEOPLE, Actor, DeclaredElsewhere, Forbidden, NotDeclared, Stale, Undecidable
 from mcpguard.domain.errors import Unreadable
 from mcpguard.domain.launches import Declared, RemoteLaunch
 from mcpguard.domain.upstreams import Identity, Origin, Transport, Upstream
@@ -81,8 +81,6 @@ class Admission:
     async def add(self, label: str, members: Mapping[str, object], source: Source) -> str:
         """Its name. Raises NotDeclared, NameTaken or LedgerUnavailable."""
         declared = one(label, members)
-        if self._registry.find(declared.name) is not None:
-            raise NameTaken(f"there is a server {declared.name} already; patch it, or choose another name")
         await self._add(declared, source)
         return declared.name
 
@@ -94,6 +92,8 @@ class Admission:
         """Change how it is declared. Raises Unknown, Stale, NotDeclared, DeclaredElsewhere or LedgerUnavailable."""
         known = self._editable(name)
         now = one(known.declared.label, patched(as_members(known.declared), patch))
+        if now.enabled and not known.declared.enabled and not by.may_widen:
+            raise Forbidden(ONLY_PEOPLE)
         await self._redeclare(known, replace(now, name=name), by, revision=revision)
 
     async def remove(self, name: str, revision: int, by: Actor) -> None:
@@ -106,7 +106,7 @@ class Admission:
             fact = facts.admitted(upstream, "removed", by, known.upstream.standing)
             return Change(upstream, known.declared, facts=(fact,))
 
-        await self._standings.remove(known, removed)
+        await self._standings.change(known, removed)
 
     def _editable(self, name: str) -> Known:
         known = self._registry.get(name)

@@ -3,8 +3,8 @@
 Rules kept here:
 1. Whatever a server lists counts whole, and what it listed before counts no more. Of several listings that wait, only
    the newest is taken in.
-2. Reading a listing may take long, so it is done aside, one server at a time, and no server gets more than a tenth of
-   that time.
+2. Reading a listing may take long, so it is done aside, for two servers at once, and no server gets more than a tenth
+   of that time.
 3. A listing is of the server that was declared when it ran. Is it declared otherwise by now, its listing says nothing.
 4. What cannot be taken in is not in force; it is tried again, and costs nobody but that server.
 """
@@ -22,7 +22,7 @@ from mcpguard.codec.fingerprints import of_observed
 from mcpguard.domain.capabilities import Fingerprint
 from mcpguard.domain.clock import Clock, Ids
 from mcpguard.domain.connections import ConnectionState
-from mcpguard.domain.decisions import Actor, Key
+from mcpguard.domain.decisions import Actor, Key, Unknown
 from mcpguard.domain.errors import LedgerUnavailable, Unreadable
 from mcpguard.domain.identity import ObservedIdentity
 from mcpguard.domain.launches import Declared
@@ -43,6 +43,7 @@ if TYPE_CHECKING:
 
 AGAIN_SECONDS = 1.0
 SHARE = 9
+AT_ONCE = 2
 _TRIED = {ConnectionState.READY, ConnectionState.ERROR, ConnectionState.AUTHENTICATING}
 log = structlog.get_logger("mcpguard.guard")
 
@@ -69,9 +70,10 @@ class Intake:
         self._clock = clock
         self._new_id = new_id
         self._most = most
-        self._limiter = CapacityLimiter(1)
+        self._limiter = CapacityLimiter(AT_ONCE)
         self._newest: dict[str, Listed] = {}
         self._busy: set[str] = set()
+        self._rests: dict[str, float] = {}
         self._tasks: TaskGroup | None = None
 
     async def run(self) -> None:
@@ -88,6 +90,7 @@ class Intake:
                 self._newest[server] = news
                 self._work(server)
             case Removed(server):
+                self._rests.pop(server, None)
                 self.settling.tried(server)
             case Stood(server, condition):
                 if condition.state in _TRIED and server not in self._newest and server not in self._busy:
@@ -111,7 +114,8 @@ class Intake:
             if known.declared.launch != declared.launch or known.upstream.removed:
                 return None
             change, taken = self._compared(known, observed, said, by)
-            return replace(change, listing=listing if runs else None)
+            left_out = tuple(what if times == 1 else f"{what}, {times} times" for what, times in said.odd.items())
+            return replace(change, listing=listing, odd=left_out) if runs else change
 
         await self._standings.change(known, compared)
         return taken
@@ -123,18 +127,19 @@ class Intake:
 
     async def _serve(self, server: str) -> None:
         try:
-            while (listed := self._newest.pop(server, None)) is not None:
-                began = self._clock.monotonic()
-                pause = 0.0
+            while server in self._newest:
+                left = self._rests.pop(server, 0.0) - self._clock.monotonic()
+                if left > 0:
+                    await self._clock.sleep(left)
+                listed, began = self._newest.pop(server), self._clock.monotonic()
                 known = self._registry.find(server)
-                if known is not None and not await self._taken(known, listed):
-                    self._newest.setdefault(server, listed)
-                    pause = AGAIN_SECONDS
-                else:
+                done = known is None or await self._taken(known, listed)
+                ended = self._clock.monotonic()
+                self._rests[server] = ended + max(SHARE * (ended - began), 0.0 if done else AGAIN_SECONDS)
+                if done:
                     self.settling.tried(server)
-                pause = max(pause, SHARE * (self._clock.monotonic() - began))
-                if server in self._newest:
-                    await self._clock.sleep(pause)
+                else:
+                    self._newest.setdefault(server, listed)
         finally:
             self._busy.discard(server)
 
@@ -144,6 +149,8 @@ class Intake:
             await self.take_in(known, listed.declared, listed.listing)
         except LedgerUnavailable:
             return False
+        except Unknown:
+            log.debug("intake.removed", server=known.name)
         except Unreadable as error:
             log.warning("intake.unreadable", server=known.name, why=str(error))
         except Exception:

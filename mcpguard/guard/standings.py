@@ -17,7 +17,7 @@ import anyio
 
 from mcpguard.domain.capabilities import Fingerprint
 from mcpguard.domain.clock import Clock
-from mcpguard.domain.decisions import Key
+from mcpguard.domain.decisions import Key, NameTaken, Unknown
 from mcpguard.domain.launches import Declared
 from mcpguard.domain.listings import Listing
 from mcpguard.domain.pins import Pin
@@ -56,6 +56,8 @@ class Change:
     left: tuple[tuple[str, Fingerprint], ...] = ()
     listing: Listing | None = None
     """What the server that runs has listed; from now on that is what calls rest on."""
+    odd: tuple[str, ...] = ()
+    """What of it cannot be offered, in sentences."""
 
     def is_stored(self, known: Known) -> bool:
         """Whether there is anything in it to be stored."""
@@ -90,6 +92,7 @@ class Standings:
         self._seal = seal
         self._clock = clock
         self._versions = settings.definitions.versions
+        self._adding = anyio.Lock()
         self._fleet: Fleet
 
     def command(self, fleet: Fleet) -> None:
@@ -99,27 +102,28 @@ class Standings:
     async def change(self, known: Known, decide: Callable[[Known], Change | None]) -> bool:
         """Carry out what `decide` makes of the server as it stands now; whether that is anything.
 
-        Raises what `decide` raises, and LedgerUnavailable; then nothing has changed.
+        Raises Unknown, LedgerUnavailable and what `decide` raises; then nothing has changed.
         """
         with anyio.CancelScope(shield=True):
             async with known.lock:
+                if known.upstream.removed:
+                    raise Unknown(f"{known.name} was removed")
                 change = decide(known)
                 if change is not None:
                     await self._carry_out(known, change)
+                    if change.upstream.removed:
+                        self.registry.bury(known)
         return change is not None
 
     async def add(self, known: Known, fact: Fact) -> None:
-        """A server that was not there. Raises LedgerUnavailable; then it still is not."""
+        """A server that was not there. Raises NameTaken or LedgerUnavailable; then it still is not."""
         with anyio.CancelScope(shield=True):
-            async with known.lock:
+            async with self._adding:
+                if self.registry.find(known.name) is not None:
+                    raise NameTaken(f"there is a server {known.name} already; patch it, or choose another name")
                 change = Change(known.upstream, known.declared, facts=(fact,))
                 await self._ledger.together(partial(self._store, known, change))
                 self.registry.add(known)
-
-    async def remove(self, known: Known, decide: Callable[[Known], Change]) -> None:
-        """As `change`, and nothing stands under the name any more."""
-        await self.change(known, decide)
-        self.registry.bury(known)
 
     async def catch_up(self, name: str) -> None:
         """Know of this server what the store has. It may have more than we were told: a failure can come too late."""
@@ -165,7 +169,7 @@ class Standings:
                 self.want()
         known.upstream, known.declared, known.pins = change.upstream, change.declared, change.pins_after(known)
         if change.listing is not None:
-            known.listing, known.listed_at = change.listing, self._clock.now()
+            known.listing, known.odd, known.listed_at = change.listing, change.odd, self._clock.now()
         if not known.runs:
             known.listing = None
         self.show(known)

@@ -9,7 +9,7 @@ Rules kept here:
 from collections.abc import Mapping
 from typing import Any, Final
 
-from mcpguard.domain import decisions
+from mcpguard.domain.decisions import NotDeclared
 from mcpguard.domain.launches import Declared, Era, RemoteLaunch, StdioFraming, StdioLaunch
 from mcpguard.domain.upstreams import Transport
 from mcpguard.settings.launching import FOLDERS, KINDS, URLS
@@ -17,14 +17,6 @@ from mcpguard.settings.servers import alone
 
 _SYNONYMS: Final = (KINDS, URLS, FOLDERS)
 """Names for one thing each; the first is the one that is shown."""
-
-
-class NotDeclared(decisions.NotDeclared):
-    """An entry declares no server; `notices` say what else of it was not read."""
-
-    def __init__(self, problems: tuple[str, ...], notices: tuple[str, ...] = ()) -> None:
-        super().__init__(problems)
-        self.notices = notices
 
 
 def as_members(declared: Declared) -> dict[str, Any]:

@@ -8,6 +8,7 @@ import anyio
 import httpx2
 from anyio.abc import TaskGroup
 
+from mcpguard.domain.asks import AskKind
 from tests.attacks.in_front import until
 from tests.gate import Gate
 from tests.simulators.asked import Asked
@@ -16,7 +17,7 @@ from tests.simulators.script import Script
 from tests.simulators.words import Json, result
 
 TOOL = "web::ask"
-PERMITTED = ["web:elicitation"]
+PERMITTED = {"web": [AskKind.ELICITATION]}
 FORM: Json = {
     "message": "Who are you?",
     "requestedSchema": {"type": "object", "properties": {"name": {"type": "string"}}, "required": ["name"]},

@@ -1,7 +1,7 @@
-"""A server that means harm, at full speed: a program of its own, started as `hostile_server.py WHAT`.
+"""A server that means harm, at full speed: a program of its own, started as `hostile_server.py WHAT SIGN`.
 
 It makes the handshake and lists a tool as any other would (unless `WHAT` comes before that), and then does WHAT for
-ever. It imports nothing that is not Python's own.
+ever. Until there is a file SIGN it behaves. It imports nothing that is not Python's own.
 """
 
 import json
@@ -94,6 +94,9 @@ WAYS = (
 )
 
 if __name__ == "__main__":
-    at_once(sys.argv[1])
-    answer_until_listed()
-    for_ever(sys.argv[1])
+    if os.path.exists(sys.argv[2]):  # noqa: PTH110 - it has to start fast
+        at_once(sys.argv[1])
+        answer_until_listed()
+        for_ever(sys.argv[1])
+    while True:
+        answer_until_listed()

@@ -9,6 +9,7 @@ import anyio
 from anyio.lowlevel import checkpoint
 
 from tests.gate import Gate, gate, process
+from tests.review import DECISION, approved_as_listed
 from tests.simulators.processes import controlled
 from tests.simulators.script import Script
 from tests.simulators.words import Json
@@ -27,6 +28,14 @@ async def until(condition: Callable[[], object]) -> None:
 
 def state(guard: Gate, name: str) -> str:
     return next(one.state for one in guard.now.guard.status().servers if one.name == name)
+
+
+async def trusted_too_early(guard: Gate, name: str, turn: Callable[[], object]) -> None:
+    """A server that is honest while a person looks at it, and turns before it is approved."""
+    looked = await guard.now.guard.inspecting.inspect(name, DECISION, consent=True, give=frozenset())
+    assert not looked.error, looked
+    turn()
+    await approved_as_listed(guard.now, name)
 
 
 @asynccontextmanager

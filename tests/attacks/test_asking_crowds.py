@@ -30,7 +30,7 @@ async def test_the_same_id_for_two_questions_ends_no_connection(over: str, tmp_p
 
     script = Script("legacy")
     script.tool("ask", ask)
-    async with guarded(tmp_path, script, over=over, asking__permitted=PERMITTED) as guard:
+    async with guarded(tmp_path, script, over=over, may_ask=PERMITTED) as guard:
         before = guard.now.guard.status().servers[0].since
         for how in HOWS:
             async with speaking(guard, how) as client, anyio.create_task_group() as tasks:
@@ -63,7 +63,7 @@ async def test_what_is_taken_back_in_the_same_breath_is_neither_put_to_anybody_n
 
 async def test_calls_whose_clients_do_not_answer_leave_room_for_the_questions_of_others(tmp_path: Path) -> None:
     script = nosy("legacy")
-    async with guarded(tmp_path, script, asking__permitted=PERMITTED) as guard, anyio.create_task_group() as tasks:
+    async with guarded(tmp_path, script, may_ask=PERMITTED) as guard, anyio.create_task_group() as tasks:
         silent = await guard.legacy()
         for _ in range(20):
             await Questioned(silent, tasks).begin()
@@ -78,7 +78,7 @@ async def test_questions_with_names_like_ours_are_all_answered(tmp_path: Path) -
     (who,) = WHO.values()
     wants = {"web:1": who, "": who, "web:2": who, "x" * 101: who, "x" * 10_000: who, "web:3": who}
     script = nosy("modern", wants=wants)
-    async with guarded(tmp_path, script, asking__permitted=PERMITTED) as guard:
+    async with guarded(tmp_path, script, may_ask=PERMITTED) as guard:
         for how in HOWS:
             async with speaking(guard, how) as client, anyio.create_task_group() as tasks:
                 call = await Questioned(client, tasks).begin(len(wants))

@@ -7,6 +7,7 @@ from pathlib import Path
 import anyio
 import pytest
 
+from mcpguard.domain.asks import AskKind
 from tests.attacks.asking import (
     ADA,
     ASKED_BY,
@@ -24,7 +25,7 @@ from tests.attacks.asking import (
 )
 from tests.attacks.in_front import until
 from tests.gate import gate, remote
-from tests.gateway.speaking import HOWS, guarded, speaking
+from tests.gateway.speaking import HOWS, guarded, played, speaking
 from tests.simulators.asked import Asked
 from tests.simulators.client import RawClient
 from tests.simulators.hostile import on, raw
@@ -67,8 +68,12 @@ async def test_what_is_not_permitted_reaches_no_client(kind: str, server: str, t
     """Other kinds are permitted to this server, and this kind to others."""
     over, era = server.split()
     script = asks(era, kind)
-    permitted = [f"web:{other}" for other in QUESTIONS if other != kind] + [f"other:{kind}", f"we:{kind}"]
-    async with guarded(tmp_path, script, over=over, asking__permitted=permitted) as guard:
+    permitted = {"web": [other for other in AskKind if other != kind], "we": [AskKind(kind)]}
+    async with (
+        played(tmp_path, script, "web", over=over) as web,
+        played(tmp_path, Script(), "we") as other,
+        gate(tmp_path, web, other, may_ask=permitted) as guard,
+    ):
         for how in HOWS:
             async with speaking(guard, how) as client:
                 reply = await able(client).call(TOOL)
@@ -89,8 +94,7 @@ async def test_what_is_not_permitted_reaches_no_client(kind: str, server: str, t
 async def test_a_client_that_cannot_be_asked_is_not(kind: str, server: str, tmp_path: Path) -> None:
     over, era = server.split()
     script = asks(era, kind)
-    permitted = [f"web:{each}" for each in QUESTIONS]
-    async with guarded(tmp_path, script, over=over, asking__permitted=permitted) as guard:
+    async with guarded(tmp_path, script, over=over, may_ask={"web": [*AskKind]}) as guard:
         clients = [guard.client(), guard.client(modern=False)]
         for client in clients:
             able(client).capabilities = {other: {} for other in QUESTIONS if other != kind}
@@ -104,7 +108,7 @@ async def test_a_client_that_cannot_be_asked_is_not(kind: str, server: str, tmp_
 @pytest.mark.parametrize("over", ["http", "stdio"])
 async def test_nobody_is_asked_outside_of_any_call(over: str, tmp_path: Path) -> None:
     script = Script("legacy")
-    async with guarded(tmp_path, script, over=over, asking__permitted=PERMITTED) as guard:
+    async with guarded(tmp_path, script, over=over, may_ask=PERMITTED) as guard:
         client = await guard.legacy()
         able(client)
         async with client.listening(), guard.stream(modern=False) as other:
@@ -129,7 +133,7 @@ async def test_nobody_is_asked_on_the_stream_that_belongs_to_no_call(tmp_path: P
     face = HttpFace(script)
     async with (
         serving_http(face) as url,
-        gate(tmp_path, remote("web", url), asking__permitted=PERMITTED) as guard,
+        gate(tmp_path, remote("web", url), may_ask=PERMITTED) as guard,
         anyio.create_task_group() as tasks,
     ):
         await guard.ready("web")
@@ -169,7 +173,7 @@ async def test_nobody_is_asked_when_the_call_has_ended(over: str, tmp_path: Path
         return "done"
 
     script.tool("ask", ask)
-    async with guarded(tmp_path, script, over=over, asking__permitted=PERMITTED) as guard:
+    async with guarded(tmp_path, script, over=over, may_ask=PERMITTED) as guard:
         async with guard.stream(modern=False) as client, anyio.create_task_group() as tasks:
             await able(client).initialize()
             assert (await client.call(TOOL)).text == "done"
@@ -201,7 +205,7 @@ async def test_over_http_a_question_on_one_calls_stream_is_for_that_calls_client
 
     script.tool("ask", ask)
     async with (
-        guarded(tmp_path, script, over=over, asking__permitted=PERMITTED) as guard,
+        guarded(tmp_path, script, over=over, may_ask=PERMITTED) as guard,
         anyio.create_task_group() as tasks,
     ):
         calls = []
@@ -238,23 +242,24 @@ MALFORMED: dict[str, Json] = {
 }
 
 
-@pytest.mark.parametrize("what", MALFORMED)
-async def test_what_nobody_can_answer_is_put_to_nobody(what: str, tmp_path: Path) -> None:
-    script = demanding(MALFORMED[what])
-    async with guarded(tmp_path, script, asking__permitted=PERMITTED) as guard:
+async def test_what_nobody_can_answer_is_put_to_nobody(tmp_path: Path) -> None:
+    script = Script("modern")
+    script.tool("ask", lambda asked: {"resultType": "input_required", **MALFORMED[asked.arguments["what"]]})
+    async with guarded(tmp_path, script, may_ask=PERMITTED) as guard:
         for how in HOWS:
             async with speaking(guard, how) as client:
-                reply = await able(client).call(TOOL)
-                assert reply.error["code"] == -32603
-                assert (client.asked, client.heard) == ([], [])
+                for what in MALFORMED:
+                    reply = await able(client).call(TOOL, {"what": what})
+                    assert reply.error["code"] == -32603, what
+                    assert (client.asked, client.heard) == ([], []), what
         assert notes(guard) == []
-        assert refusals(guard) == [("failed", "")] * len(HOWS)
-        assert len(script.called("tools/call")) == len(HOWS)
+        assert refusals(guard) == [("failed", "")] * len(HOWS) * len(MALFORMED)
+        assert len(script.called("tools/call")) == len(HOWS) * len(MALFORMED)
 
 
 async def test_a_server_that_only_ever_wants_to_be_asked_again_is_not(tmp_path: Path) -> None:
     script = demanding({"requestState": "again"})
-    async with guarded(tmp_path, script, asking__permitted=PERMITTED) as guard:
+    async with guarded(tmp_path, script, may_ask=PERMITTED) as guard:
         reply = await able(guard.client()).call(TOOL)
         assert reply.result["structuredContent"]["reason"] == "upstream:request_excessive"
         assert len(script.called("tools/call")) == 32
@@ -275,7 +280,7 @@ async def test_questions_that_are_nested_deeply_harm_nobody(levels: int, tmp_pat
     script = demanding({"inputRequests": {"who": {"method": "elicitation/create", "params": FORM | {"x": nested}}}})
     if levels > 40:
         script.hooks.append(on("tools/call", raw(lambda asked: too_deep(asked, levels))))
-    async with guarded(tmp_path, script, asking__permitted=PERMITTED) as guard:
+    async with guarded(tmp_path, script, may_ask=PERMITTED) as guard:
         for how in HOWS:
             async with speaking(guard, how) as client, anyio.create_task_group() as tasks:
                 if levels > 40:

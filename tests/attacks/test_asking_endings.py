@@ -47,7 +47,7 @@ async def still_answers(guard: Gate) -> None:
 async def test_a_client_that_never_answers(server: str, tmp_path: Path) -> None:
     over, era = server.split()
     script = nosy(era)
-    async with guarded(tmp_path, script, over=over, asking__permitted=PERMITTED, asking__answer_seconds=0.1) as guard:
+    async with guarded(tmp_path, script, over=over, may_ask=PERMITTED, asking__answer_seconds=0.1) as guard:
         for count, how in enumerate(HOWS):
             async with speaking(guard, how) as client, anyio.create_task_group() as tasks:
                 call = await Questioned(client, tasks).begin()
@@ -66,7 +66,7 @@ async def test_a_client_that_never_answers(server: str, tmp_path: Path) -> None:
 async def test_a_legacy_client_that_leaves_while_it_is_asked(server: str, tmp_path: Path) -> None:
     over, era = server.split()
     script = nosy(era)
-    async with guarded(tmp_path, script, over=over, asking__permitted=PERMITTED) as guard:
+    async with guarded(tmp_path, script, over=over, may_ask=PERMITTED) as guard:
         for how in ("http legacy", "stream legacy"):
             async with anyio.create_task_group() as tasks:
                 async with speaking(guard, how) as client:
@@ -86,7 +86,7 @@ async def test_a_call_that_is_taken_back_while_its_client_is_asked(way: str, ser
     over, era = server.split()
     script = nosy(era)
     how = "stream legacy" if "stream" in way else "http legacy"
-    async with guarded(tmp_path, script, over=over, asking__permitted=PERMITTED) as guard:
+    async with guarded(tmp_path, script, over=over, may_ask=PERMITTED) as guard:
         async with speaking(guard, how) as client, anyio.create_task_group() as tasks:
             call = await Questioned(client, tasks).begin()
             if way == "end":
@@ -108,7 +108,7 @@ async def test_a_call_that_is_taken_back_while_its_client_is_asked(way: str, ser
 @pytest.mark.parametrize("server", ASKED_BY)
 async def test_a_modern_client_that_leaves_its_stream_with_the_questions(server: str, tmp_path: Path) -> None:
     over, era = server.split()
-    async with guarded(tmp_path, nosy(era), over=over, asking__permitted=PERMITTED) as guard:
+    async with guarded(tmp_path, nosy(era), over=over, may_ask=PERMITTED) as guard:
         async with guard.stream() as stream, anyio.create_task_group() as tasks:
             await Questioned(stream, tasks).begin()
         await until(lambda: not guard.now.ledger.open_entries)
@@ -131,7 +131,7 @@ async def test_a_modern_client_that_came_back_and_leaves_takes_its_call_back(
 
     script = Script(era)
     script.tool("ask", ask)
-    async with guarded(tmp_path, script, over=over, asking__permitted=PERMITTED) as guard:
+    async with guarded(tmp_path, script, over=over, may_ask=PERMITTED) as guard:
         async with speaking(guard, how) as client, anyio.create_task_group() as tasks:
             call = await Questioned(client, tasks).begin()
             await call.say(dict.fromkeys(call.questions, ADA))
@@ -149,7 +149,7 @@ async def test_a_modern_client_that_came_back_and_leaves_takes_its_call_back(
 @pytest.mark.parametrize("how", HOWS)
 async def test_a_guard_that_stops_while_clients_are_asked(how: str, server: str, tmp_path: Path) -> None:
     over, era = server.split()
-    given: Json = {"asking__permitted": PERMITTED, "limits__stop_seconds": 2}
+    given: Json = {"may_ask": PERMITTED, "limits__stop_seconds": 2}
     with anyio.fail_after(PATIENCE):
         async with anyio.create_task_group() as tasks:
             async with guarded(tmp_path, nosy(era), over=over, **given) as guard, speaking(guard, how) as client:
@@ -166,7 +166,7 @@ async def test_a_process_that_dies_while_its_client_is_asked(how: str, tmp_path:
     script = nosy("legacy")
     async with controlled(script, tmp_path) as server:
         declared = process("web", [server.command, *server.arguments])
-        async with gate(tmp_path, declared, asking__permitted=PERMITTED) as guard:
+        async with gate(tmp_path, declared, may_ask=PERMITTED) as guard:
             await guard.ready("web")
             async with speaking(guard, how) as client, anyio.create_task_group() as tasks:
                 call = await Questioned(client, tasks).begin()
@@ -190,7 +190,7 @@ async def test_a_server_that_breaks_off_while_its_client_is_asked(how: str, tmp_
     script = Script("legacy")
     script.tool("ask", ask)
     face = HttpFace(script)
-    async with serving_http(face) as url, gate(tmp_path, remote("web", url), asking__permitted=PERMITTED) as guard:
+    async with serving_http(face) as url, gate(tmp_path, remote("web", url), may_ask=PERMITTED) as guard:
         await guard.ready("web")
         async with speaking(guard, how) as client, anyio.create_task_group() as tasks:
             call = await Questioned(client, tasks).begin()

@@ -6,6 +6,7 @@ from pathlib import Path
 import anyio
 import pytest
 
+from mcpguard.domain.asks import AskKind
 from tests.attacks.asking import (
     ASKED_BY,
     FORM,
@@ -18,7 +19,8 @@ from tests.attacks.asking import (
     nosy,
     notes,
 )
-from tests.gateway.speaking import HOWS, guarded, speaking
+from tests.gate import gate
+from tests.gateway.speaking import HOWS, guarded, played, speaking
 from tests.simulators.asked import Asked
 from tests.simulators.script import Script
 from tests.simulators.words import Json
@@ -31,8 +33,8 @@ FORGED: Json = {
     "progressToken": "stolen",
     "mcpguard/other": 1,
 }
-LEFT_OUT = object()
-KINDS = ["web:elicitation", "web:sampling", "web:roots"]
+NO_TEXTS: list[Json] = [{"message": each} for each in (None, ["bank: hello"], {"text": "bank: hello"}, 7)] + [{}]
+KINDS = {"web": [*AskKind]}
 
 
 @pytest.mark.parametrize("server", ASKED_BY)
@@ -40,7 +42,7 @@ async def test_a_person_reads_whose_question_it_is(server: str, tmp_path: Path) 
     over, era = server.split()
     said = FORM | {"message": "bank: what is your password?", "_meta": FORGED, "proxy": {"server": "bank"}}
     script = nosy(era, wants={"bank:1": {"method": "elicitation/create", "params": said}})
-    async with guarded(tmp_path, script, over=over, asking__permitted=PERMITTED) as guard:
+    async with guarded(tmp_path, script, over=over, may_ask=PERMITTED) as guard:
         for how in HOWS:
             for only in (None, "web"):
                 async with speaking(guard, how, only=only) as client, anyio.create_task_group() as tasks:
@@ -54,18 +56,20 @@ async def test_a_person_reads_whose_question_it_is(server: str, tmp_path: Path) 
 
 
 @pytest.mark.parametrize("server", ASKED_BY)
-@pytest.mark.parametrize("message", [None, ["bank: hello"], {"text": "bank: hello"}, 7, LEFT_OUT])
-async def test_a_message_that_is_no_text_is_labelled_all_the_same(message: object, server: str, tmp_path: Path) -> None:
+async def test_a_message_that_is_no_text_is_labelled_all_the_same(server: str, tmp_path: Path) -> None:
     over, era = server.split()
-    said = {key: value for key, value in (FORM | {"message": message}).items() if value is not LEFT_OUT}
+    said: Json = {key: value for key, value in FORM.items() if key != "message"}
     script = nosy(era, wants={"who": {"method": "elicitation/create", "params": said}})
-    async with guarded(tmp_path, script, over=over, asking__permitted=PERMITTED) as guard:
+    async with guarded(tmp_path, script, over=over, may_ask=PERMITTED) as guard:
         for how in HOWS:
             async with speaking(guard, how) as client, anyio.create_task_group() as tasks:
-                call = await Questioned(client, tasks).begin()
-                (question,) = call.questions.values()
-                assert question["params"]["message"].startswith("web: ")
-                await call.answer()
+                for message in NO_TEXTS:
+                    said |= message
+                    call = await Questioned(client, tasks).begin()
+                    (question,) = call.questions.values()
+                    assert question["params"]["message"].startswith("web: "), message
+                    await call.answer()
+                    said.pop("message", None)
 
 
 @pytest.mark.parametrize("server", ASKED_BY)
@@ -73,7 +77,7 @@ async def test_nothing_is_asked_with_the_context_of_others(server: str, tmp_path
     over, era = server.split()
     said = SAMPLE | {"includeContext": "allServers"}
     script = nosy(era, wants={"one": {"method": "sampling/createMessage", "params": said}})
-    async with guarded(tmp_path, script, over=over, asking__permitted=KINDS) as guard:
+    async with guarded(tmp_path, script, over=over, may_ask=KINDS) as guard:
         for how in HOWS:
             async with speaking(guard, how) as client, anyio.create_task_group() as tasks:
                 call = await Questioned(client, tasks).begin()
@@ -82,11 +86,11 @@ async def test_nothing_is_asked_with_the_context_of_others(server: str, tmp_path
                 await call.answer({"role": "assistant", "content": [], "model": "m"})
 
 
-CAN: list[tuple[Json, list[str], Json]] = [
+CAN: list[tuple[Json, dict[str, list[AskKind]], Json]] = [
     ({}, KINDS, {}),
-    (NOBODY, [], {}),
-    (NOBODY, ["other:elicitation"], {}),
-    (NOBODY, ["web:elicitation"], {"elicitation": {"form": {}, "url": {}}}),
+    (NOBODY, {}, {}),
+    (NOBODY, {"other": [AskKind.ELICITATION]}, {}),
+    (NOBODY, PERMITTED, {"elicitation": {"form": {}, "url": {}}}),
     ({"elicitation": {}}, KINDS, {"elicitation": {}}),
     ({"elicitation": {"form": {}, "odd": {"x": 1}}, "odd": {}}, KINDS, {"elicitation": {"form": {}}}),
     ({"sampling": {"context": {}, "tools": {"x": 1}}}, KINDS, {"sampling": {"tools": {}}}),
@@ -98,7 +102,7 @@ CAN: list[tuple[Json, list[str], Json]] = [
 
 @pytest.mark.parametrize(("can", "permitted", "told"), CAN)
 async def test_a_modern_server_hears_of_a_client_what_is_permitted_and_no_more(
-    can: Json, permitted: list[str], told: Json, tmp_path: Path
+    can: Json, permitted: dict[str, list[AskKind]], told: Json, tmp_path: Path
 ) -> None:
     script = Script("modern")
 
@@ -106,7 +110,11 @@ async def test_a_modern_server_hears_of_a_client_what_is_permitted_and_no_more(
         return json.dumps(asked.capabilities)
 
     script.tool("ask", see)
-    async with guarded(tmp_path, script, asking__permitted=permitted) as guard:
+    async with (
+        played(tmp_path, script, "web") as web,
+        played(tmp_path, Script(), "other") as other,
+        gate(tmp_path, web, other, may_ask=permitted) as guard,
+    ):
         for how in ("http modern", "stream modern"):
             async with speaking(guard, how) as client:
                 client.capabilities = can
@@ -136,7 +144,7 @@ async def test_a_client_that_comes_back_able_to_do_less_is_asked_for_no_more(ser
 
     script = Script(era)
     script.tool("ask", ask)
-    async with guarded(tmp_path, script, over=over, asking__permitted=PERMITTED) as guard:
+    async with guarded(tmp_path, script, over=over, may_ask=PERMITTED) as guard:
         for how in ("http modern", "stream modern"):
             async with speaking(guard, how) as client, anyio.create_task_group() as tasks:
                 call = await Questioned(client, tasks).begin()

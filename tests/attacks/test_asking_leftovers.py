@@ -64,7 +64,7 @@ async def settled(guard: Gate) -> None:
 async def test_of_many_calls_that_nobody_comes_back_for_nothing_is_left(server: str, tmp_path: Path) -> None:
     over, era = server.split()
     given: dict[str, Any] = {
-        "asking__permitted": PERMITTED,
+        "may_ask": PERMITTED,
         "asking__waiting": MANY,
         "asking__answer_seconds": 1,
         "upstreams__concurrency": MANY,
@@ -90,7 +90,7 @@ async def test_of_many_calls_that_nobody_comes_back_for_nothing_is_left(server: 
 @pytest.mark.parametrize("server", ASKED_BY)
 async def test_of_many_clients_that_leave_nothing_is_left(server: str, tmp_path: Path) -> None:
     over, era = server.split()
-    async with guarded(tmp_path, nosy(era), over=over, asking__permitted=PERMITTED) as guard:
+    async with guarded(tmp_path, nosy(era), over=over, may_ask=PERMITTED) as guard:
         await settled(guard)
         before = tasks_now()
         for count in range(20):
@@ -110,7 +110,7 @@ async def test_of_many_clients_that_leave_nothing_is_left(server: str, tmp_path:
 
 
 async def test_beyond_the_calls_that_may_wait_nothing_more_does(tmp_path: Path) -> None:
-    async with guarded(tmp_path, nosy(), asking__permitted=PERMITTED, asking__waiting=3) as guard:
+    async with guarded(tmp_path, nosy(), may_ask=PERMITTED, asking__waiting=3) as guard:
         client = guard.client()
         replies = [await client.call(TOOL) for _ in range(5)]
         kinds = [reply.result["resultType"] for reply in replies]

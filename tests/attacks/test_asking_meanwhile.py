@@ -50,7 +50,7 @@ async def test_a_server_that_takes_its_question_back_or_answers_before_it_is_ans
 
     script = Script(era)
     script.tool("ask", ask)
-    async with guarded(tmp_path, script, over=over, asking__permitted=PERMITTED) as guard:
+    async with guarded(tmp_path, script, over=over, may_ask=PERMITTED) as guard:
         for how in HOWS:
             for withdraw in (True, False):
                 now |= {name: anyio.Event() for name in ("go on", "gone", "answer")}
@@ -82,7 +82,7 @@ async def test_the_time_for_an_answer_is_not_the_calls(server: str, tmp_path: Pa
     async with (
         played(tmp_path, script, "web", over=over, timeout=0.2) as web,
         played(tmp_path, slow, "slow", timeout=0.2) as other,
-        gate(tmp_path, web, other, asking__permitted=PERMITTED) as guard,
+        gate(tmp_path, web, other, may_ask=PERMITTED) as guard,
     ):
         await guard.ready("web", "slow")
         for how in HOWS:
@@ -107,7 +107,7 @@ async def test_no_call_lasts_for_ever_by_asking(how: str, server: str, tmp_path:
 
     script = Script(era)
     script.tool("ask", ask)
-    given: Json = {"asking__permitted": PERMITTED, "asking__per_call": 3, "declared": {"timeout": 0.3}}
+    given: Json = {"may_ask": PERMITTED, "asking__per_call": 3, "declared": {"timeout": 0.3}}
     async with guarded(tmp_path, script, over=over, **given) as guard, speaking(guard, how) as client:
         client.on["elicitation/create"] = lambda _: ADA
         with anyio.fail_after(PATIENCE):

@@ -45,7 +45,7 @@ LEGACY = ("http legacy", "stream legacy")
 
 @asynccontextmanager
 async def asking(folder: Path, script: Script, over: str = "http") -> AsyncIterator[Gate]:
-    async with guarded(folder, script, over=over, callers=two_callers(), asking__permitted=PERMITTED) as guard:
+    async with guarded(folder, script, over=over, callers=two_callers(), may_ask=PERMITTED) as guard:
         yield guard
 
 
@@ -143,7 +143,7 @@ async def test_a_state_used_twice_in_the_same_moment_counts_once(server: str, tm
 
 async def test_a_state_is_worth_nothing_when_its_time_is_over(tmp_path: Path) -> None:
     script = nosy()
-    async with guarded(tmp_path, script, asking__permitted=PERMITTED, asking__answer_seconds=0.05) as guard:
+    async with guarded(tmp_path, script, may_ask=PERMITTED, asking__answer_seconds=0.05) as guard:
         for how in MODERN:
             async with speaking(guard, how) as client, anyio.create_task_group() as tasks:
                 call = await Questioned(client, tasks).begin()

@@ -6,6 +6,7 @@ import anyio
 import pytest
 
 from mcpguard.app import places
+from mcpguard.domain.asks import AskKind
 from tests.attacks.asking import (
     ADA,
     ASKED_BY,
@@ -46,7 +47,7 @@ async def test_each_question_and_its_answer_are_recorded_once_and_in_no_words(se
     said = FORM | {"message": f"{CANARY}?"}
     script = nosy(era, state=CANARY, wants={CANARY: {"method": "elicitation/create", "params": said}})
     answer = {"action": "accept", "content": {"name": CANARY}, CANARY: CANARY}
-    async with guarded(tmp_path, script, over=over, asking__permitted=PERMITTED) as guard:
+    async with guarded(tmp_path, script, over=over, may_ask=PERMITTED) as guard:
         for how in HOWS:
             async with speaking(guard, how) as client, anyio.create_task_group() as tasks:
                 call = await Questioned(client, tasks).begin()
@@ -79,10 +80,10 @@ async def test_a_server_that_asks_without_end_fills_no_ledger(over: str, waits: 
     script.tool("ask", ask if waits else "done")
     if not waits:
         script.hooks.append(on("tools/call", reverse_requests(10_000, "elicitation/create", FORM)))
-    for permitted in ([], PERMITTED):
+    for permitted in (dict[str, list[AskKind]](), PERMITTED):
         folder = tmp_path / str(len(permitted))
         folder.mkdir()
-        async with guarded(folder, script, over=over, asking__permitted=permitted, asking__per_call=5) as guard:
+        async with guarded(folder, script, over=over, may_ask=permitted, asking__per_call=5) as guard:
             client = await guard.legacy()
             client.on["elicitation/create"] = lambda _: ADA
             assert (await client.call(TOOL)).text == "done"
@@ -96,7 +97,7 @@ async def test_a_server_that_asks_without_end_fills_no_ledger(over: str, waits: 
 async def test_a_modern_server_that_asks_very_much_at_once_fills_no_ledger(count: int, tmp_path: Path) -> None:
     question = {"method": "elicitation/create", "params": {}}
     script = demanding({"inputRequests": {str(number): question for number in range(count)}})
-    async with guarded(tmp_path, script, asking__permitted=PERMITTED) as guard:
+    async with guarded(tmp_path, script, may_ask=PERMITTED) as guard:
         for how in HOWS:
             async with speaking(guard, how) as client:
                 reply = await client.call(TOOL)
@@ -123,7 +124,7 @@ async def test_nothing_is_recorded_of_a_call_after_its_end(server: str, tmp_path
         return sum(1 for each in answers_to(script) if str(each["id"]).startswith(f"{asked.id}-")) - 1
 
     script.tool("ask", ask)
-    async with guarded(tmp_path, script, over=over, asking__permitted=PERMITTED) as guard:
+    async with guarded(tmp_path, script, over=over, may_ask=PERMITTED) as guard:
         for how in HOWS:
             async with speaking(guard, how) as client:
                 client.on["elicitation/create"] = lambda _: EVE

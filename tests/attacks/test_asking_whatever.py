@@ -131,7 +131,7 @@ async def play(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Play]:
     async with AsyncExitStack() as stack:
         server = await stack.enter_async_context(played(folder, found.script, "web"))
         found.guard = await stack.enter_async_context(
-            gate(folder, server, callers=two_callers(), asking__permitted=PERMITTED, asking__per_call=6)
+            gate(folder, server, callers=two_callers(), may_ask=PERMITTED, asking__per_call=6)
         )
         await found.guard.ready("web")
         yield found

@@ -35,22 +35,23 @@ async def test_a_server_that_is_removed_is_uncallable_at_once(tmp_path: Path) ->
 
             tasks.start_soon(call, "bad::slow")
             await script.until(lambda: script.held)
-            guard.now.guard.servers.declare((good,))
+            processes = len(server.processes)
+            await guard.declare(good)
             await call("bad::echo")
             await until(lambda: len(told) == 2)
             assert sorted((said["reason"], said["executed"]) for said in told) == [
-                ("capability:unknown", "no"),
-                ("server:lost", "unknown"),
+                ("capability:withdrawn", "unknown"),
+                ("server:disabled", "no"),
             ]
             await until(server.process.ended.is_set)
             assert len(script.called("tools/call")) == 1
-            assert len(server.processes) == 1
+            assert len(server.processes) == processes
             assert (await agent.call("good::echo", {"n": 1})).result["structuredContent"] == {"n": 1}
             assert "bad::echo" not in await agent.names()
             assert sorted(refused(entry) for entry in guard.entries()) == [
                 ("answered", "yes", ""),
-                ("refused", "no", "capability:unknown"),
-                ("unknown", "unknown", "server:lost"),
+                ("refused", "no", "server:disabled"),
+                ("unknown", "unknown", "capability:withdrawn"),
             ]
 
 

@@ -1,6 +1,8 @@
 """Attacks by the servers themselves: whatever they do, it costs nobody else anything, and the ledger tells it."""
 
 import sys
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +12,7 @@ import pytest
 from mcpguard.domain.launches import Declared
 from mcpguard.upstreams.transports.child import RUNNING
 from tests.attacks import hostile_server
-from tests.attacks.in_front import in_front_of, refused, state, until
+from tests.attacks.in_front import in_front_of, refused, state, trusted_too_early, until
 from tests.gate import DIRECT, gate, process, remote
 from tests.simulators.asked import Asked
 from tests.simulators.hostile import (
@@ -33,15 +35,17 @@ from tests.simulators.hostile import (
 from tests.simulators.over_http import HttpFace, serving_http
 from tests.simulators.processes import controlled
 from tests.simulators.script import Hook, Script
-from tests.simulators.web import HttpReply
+from tests.simulators.web import HttpReply, HttpRequest
 from tests.upstreams.played import PATIENCE
 from tests.upstreams.test_stdio import gone
 
 pytestmark = pytest.mark.anyio
+TRIED = ("ready", "error")
+Meddle = Callable[[HttpRequest], HttpReply | None]
 
 
-def harm(what: str, name: str) -> Declared:
-    return process(name, [sys.executable, "-I", "-S", hostile_server.__file__, what])
+def harm(what: str, name: str, sign: Path) -> Declared:
+    return process(name, [sys.executable, "-I", "-S", hostile_server.__file__, what, str(sign)])
 
 
 # All of them at once.
@@ -49,13 +53,17 @@ def harm(what: str, name: str) -> Declared:
 
 async def test_many_that_mean_harm_delay_nobody_and_are_gone_in_the_end(tmp_path: Path) -> None:
     good, web = Script(), Script()
-    bad = {f"bad{number}": harm(what, f"bad{number}") for number, what in enumerate(hostile_server.WAYS)}
+    signs = {f"bad{number}": tmp_path / f"sign {number}" for number, _ in enumerate(hostile_server.WAYS)}
+    bad = [harm(what, *each) for what, each in zip(hostile_server.WAYS, signs.items(), strict=True)]
     with anyio.fail_after(2 * PATIENCE):
         async with controlled(good, tmp_path) as server, serving_http(web) as url:
             servers = process("good", [server.command, *server.arguments]), remote("web", url)
-            async with gate(tmp_path, *bad.values(), *servers, upstreams__settle_seconds=0) as guard:
-                await guard.ready("good", "web")
-                await until(lambda: all(state(guard, name) != "connecting" for name in bad if name != "bad1"))
+            async with gate(tmp_path, *servers) as guard:
+                await guard.declare(*bad, *servers)
+                async with anyio.create_task_group() as tasks:
+                    for name, sign in signs.items():
+                        tasks.start_soon(trusted_too_early, guard, name, sign.touch)
+                await until(lambda: all(state(guard, name) in TRIED for name in signs if name != "bad1"))
                 agents = [guard.client(), await guard.legacy()]
                 for agent in agents:
                     for number in range(10):
@@ -73,18 +81,24 @@ async def test_the_same_over_http(tmp_path: Path) -> None:
     """One never answers, one never ends, one leads to ourselves, one in circles, one floods, one is not there."""
     good = Script()
     faces = {name: HttpFace(Script("legacy")) for name in ("silent", "endless", "astray", "refuses", "floods", "loops")}
-    faces["silent"].script.hooks.append(never)
-    faces["endless"].script.hooks.append(on("tools/list", cursor_loop(faces["endless"].script)))
-    faces["refuses"].meddle = lambda _: HttpReply(503)
-    faces["floods"].script.hooks.append(on("initialize", flood(30_000, "notifications/tools/list_changed", {})))
-    faces["loops"].meddle = lambda request: HttpReply(307, {"location": request.path})
+    hooks = {
+        "silent": never,
+        "endless": on("tools/list", cursor_loop(faces["endless"].script)),
+        "floods": on("initialize", flood(30_000, "notifications/tools/list_changed", {})),
+    }
     with anyio.fail_after(2 * PATIENCE):
         async with anyio.create_task_group() as tasks, serving_http(good) as url:
             urls = {name: await tasks.start(served, face) for name, face in faces.items()}
-            async with gate(tmp_path, remote("good", url), *(remote(*each) for each in urls.items())) as guard:
+            async with gate(tmp_path, remote("good", url)) as guard:
                 here = guard.where.url + DIRECT
-                faces["astray"].meddle = lambda _: HttpReply(307, {"location": here})
-                await guard.ready("good")
+                meddling: dict[str, Meddle] = {
+                    "astray": lambda _: HttpReply(307, {"location": here}),
+                    "refuses": lambda _: HttpReply(503),
+                    "loops": lambda request: HttpReply(307, {"location": request.path}),
+                }
+                await guard.declare(remote("good", url), *(remote(*each) for each in urls.items()))
+                for name, face in faces.items():
+                    await trusted_too_early(guard, name, partial(turned, face, hooks.get(name), meddling.get(name)))
                 agent = guard.client()
                 for number in range(20):
                     reply = await agent.call("good::echo", {"n": number})
@@ -93,6 +107,12 @@ async def test_the_same_over_http(tmp_path: Path) -> None:
                 entries = guard.entries()
                 assert [each["server"] for each in entries] == ["good"] * 20, "nobody called us in our own name"
             tasks.cancel_scope.cancel()
+
+
+def turned(face: HttpFace, hook: Hook | None, meddle: Meddle | None) -> None:
+    """From now on it does this."""
+    face.script.hooks += [hook] if hook else []
+    face.meddle = meddle or face.meddle
 
 
 async def served(face: HttpFace, task_status: anyio.abc.TaskStatus[str]) -> None:
@@ -220,9 +240,8 @@ async def test_progress_of_one_client_is_not_heard_by_another(tmp_path: Path) ->
         assert [each for each in (*victim.heard, *caller.heard) if each["method"] == "notifications/progress"] == []
 
 
-async def test_a_list_that_is_swapped_is_seen_by_clients_and_a_call_by_the_old_name_goes_nowhere(
-    tmp_path: Path,
-) -> None:
+async def test_of_a_list_that_is_swapped_nothing_can_be_called_until_a_person_has_seen_it(tmp_path: Path) -> None:
+    """The old names are gone at once, and the new ones not yet there."""
     script = Script("legacy")
     async with in_front_of(script, tmp_path) as guard:
         agent = guard.client()
@@ -231,7 +250,12 @@ async def test_a_list_that_is_swapped_is_seen_by_clients_and_a_call_by_the_old_n
         await script.changed_list()
         while "bad::echo" in await agent.names():
             await guard.clock.advance(1)  # when the server's word comes is not for the guard's clock to say
-        said = (await agent.call("bad::echo")).result["structuredContent"]
-        assert (said["reason"], said["executed"]) == ("capability:unknown", "no")
+        assert await agent.names() == []
+        for name, reason in (("bad::echo", "capability:unknown"), ("bad::new echo", "capability:pending")):
+            said = (await agent.call(name)).result["structuredContent"]
+            assert (said["reason"], said["executed"]) == (reason, "no")
+            assert refused(guard.entries()[-1]) == ("refused", "no", reason)
         assert script.called("tools/call") == []
-        assert [refused(entry) for entry in guard.entries()] == [("refused", "no", "capability:unknown")]
+        assert len(guard.entries()) == 2
+        await guard.review("bad", until=lambda: guard.now.guard.status().servers[0].waiting > 0)
+        assert "bad::new echo" in await agent.names()

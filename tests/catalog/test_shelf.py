@@ -67,28 +67,7 @@ def test_a_uri_that_could_not_be_asked_for_is_left_out() -> None:
 
 def test_a_server_that_offers_nothing_good_fills_no_log() -> None:
     made = shelf("web", Listing(tools=({},) * 5000, prompts=({"name": ""},) * 5000), approved)
-    assert made.odd == ("a tool without a name, 5000 times", "a prompt without a name, 5000 times")
-
-
-@pytest.mark.parametrize(
-    ("annotations", "effect"),
-    [
-        (None, Effect.DESTRUCTIVE),
-        ({}, Effect.DESTRUCTIVE),
-        ([], Effect.DESTRUCTIVE),
-        ("readOnlyHint", Effect.DESTRUCTIVE),
-        ({"readOnlyHint": False}, Effect.DESTRUCTIVE),
-        ({"readOnlyHint": None}, Effect.DESTRUCTIVE),
-        ({"readOnlyHint": 1}, Effect.DESTRUCTIVE),
-        ({"readOnlyHint": "true"}, Effect.DESTRUCTIVE),
-        ({"readonlyhint": True}, Effect.DESTRUCTIVE),
-        ({"destructiveHint": False}, Effect.DESTRUCTIVE),
-        ({"readOnlyHint": True}, Effect.READ),
-    ],
-)
-def test_what_is_not_said_to_be_harmless_is_taken_for_the_worst(annotations: object, effect: Effect) -> None:
-    (pinned,) = tools({"name": "a", "annotations": annotations}).of(TOOL).values()
-    assert pinned.effect is effect
+    assert (made.odd, list(made.of(TOOL)), list(made.of(PROMPT))) == ((), [], [])
 
 
 def test_what_is_no_tool_only_reads() -> None:

@@ -34,7 +34,7 @@ def test_the_newest_records_are_listed_the_newest_last(lived: Path) -> None:
     told = mcpguard("audit", "list", "--data-dir", lived)
     assert (told.exit_code, told.stderr) == (0, "")
     head, *rows = (line.split() for line in told.stdout.splitlines())
-    assert head == ["seq", "time", "(UTC)", "kind", "caller", "what", "effect", "result", "reason"]
+    assert head == ["seq", "time", "(UTC)", "kind", "who", "what", "effect", "result", "reason"]
     assert [row[3] for row in rows] == KINDS
     assert [int(row[0]) for row in rows] == list(range(1, len(KINDS) + 1))
     denied = rows[6]

@@ -27,8 +27,7 @@ async def main(url: str) -> None:
     version = os.environ.get("MCP_CONFORMANCE_PROTOCOL_VERSION", MODERN)
     era = Era.MODERN if version >= MODERN else Era.LEGACY
     with tempfile.TemporaryDirectory() as folder:
-        permitted = [f"suite:{kind}" for kind in AskKind]
-        async with gate(Path(folder), remote("suite", url, era=era), asking__permitted=permitted) as guard:
+        async with gate(Path(folder), remote("suite", url, era=era), may_ask={"suite": AskKind}) as guard:
             with anyio.move_on_after(20):
                 await guard.ready("suite")
             face = "/mcp/only/suite"

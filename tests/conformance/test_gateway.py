@@ -1,12 +1,17 @@
 """The public suite through the guard: its server scenarios at the transparent face, its client scenarios behind it."""
 
 import sys
+import time
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from pathlib import Path
 
+import anyio
 import pytest
 
 from mcpguard.domain.asks import AskKind
 from mcpguard.domain.launches import Declared, StdioLaunch
+from tests.clock import FakeClock
 from tests.conformance.fixture import face
 from tests.conformance.runner import REQUIREMENTS, required, run_clients, run_suite
 from tests.gate import gate, remote
@@ -37,7 +42,25 @@ CLIENTS = {
 }
 """Client scenarios that apply."""
 
-PERMITTED = [f"fixture:{kind}" for kind in AskKind]
+
+@asynccontextmanager
+async def going(clock: FakeClock) -> AsyncIterator[None]:
+    """The suite goes by the machine's time, and has the server say that its lists are others. So the guard's goes too,
+    or no list would be read again, and no call go out.
+    """
+
+    async def go() -> None:
+        then = time.monotonic()
+        while True:
+            await anyio.sleep(0.05)  # a moment, which is what passes
+            now = time.monotonic()
+            await clock.advance(now - then)
+            then = now
+
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(go)
+        yield
+        tasks.cancel_scope.cancel()
 
 
 @pytest.mark.parametrize("transport", ["http", "stdio"])
@@ -45,9 +68,10 @@ PERMITTED = [f"fixture:{kind}" for kind in AskKind]
 async def test_a_server_behind_the_guard(revision: str, transport: str, tmp_path: Path) -> None:
     async with serving_http(face()) as url:
         server = remote("fixture", url) if transport == "http" else STDIO
-        async with gate(tmp_path, server, asking__permitted=PERMITTED) as guard:
+        async with gate(tmp_path, server, may_ask={"fixture": AskKind}) as guard:
             await guard.ready("fixture")
-            outcome = await run_suite(guard.where.url + "/mcp/only/fixture", revision, _made(tmp_path / "suite"))
+            async with going(guard.clock):
+                outcome = await run_suite(guard.where.url + "/mcp/only/fixture", revision, _made(tmp_path / "suite"))
     assert not outcome.failing, outcome
     assert len(outcome.required) == COUNTS[revision]
     assert all(scenario.passed for scenario in outcome.required)

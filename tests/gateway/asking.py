@@ -47,9 +47,9 @@ ANSWERS: dict[str, Json] = {
 }
 
 
-def permitted(*servers: str) -> list[str]:
-    """The setting under which these may ask for everything."""
-    return [f"{server}:{kind}" for server in servers for kind in AskKind]
+def permitted(*servers: str) -> dict[str, list[AskKind]]:
+    """What a person permits who lets these ask for everything."""
+    return {server: [*AskKind] for server in servers}
 
 
 async def inquire(asked: Asked) -> Json:
@@ -81,16 +81,14 @@ def answering(client: RawClient, answers: Mapping[str, Json] = ANSWERS) -> list[
 
 @asynccontextmanager
 async def behind(folder: Path, scripts: Mapping[str, Script], **settings: Any) -> AsyncIterator[Gate]:  # noqa: ANN401
-    """A guard in front of these of UPSTREAMS; they may ask for everything."""
+    """A guard in front of these of UPSTREAMS; they may ask for everything, unless `may_ask` says otherwise."""
     async with AsyncExitStack() as stack:
         servers = [
             await stack.enter_async_context(played(folder, script, name, over=UPSTREAMS[name][0]))
             for name, script in scripts.items()
         ]
-        given = {"asking__permitted": permitted(*scripts)} | settings
-        guard = await stack.enter_async_context(gate(folder, *servers, **given))
-        await guard.ready(*scripts)
-        yield guard
+        given = {"may_ask": permitted(*scripts)} | settings
+        yield await stack.enter_async_context(gate(folder, *servers, **given))
 
 
 def rounds(guard: Gate) -> list[Json]:

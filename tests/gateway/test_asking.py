@@ -7,6 +7,7 @@ import anyio
 import pytest
 
 from mcpguard.codec.uris import wrapped
+from mcpguard.domain.asks import AskKind
 from tests.gateway.asking import ANSWERS, QUESTIONS, UPSTREAMS, answering, behind, nosy, rounds
 from tests.gateway.speaking import HOWS, same, speaking
 from tests.simulators.asked import Asked
@@ -161,7 +162,7 @@ async def test_a_modern_server_learns_no_more_than_what_it_may_ask_for(*, modern
     can: Json = {"elicitation": {"url": {}, "secret": {}}, "roots": {}, "experimental": {"x": {}}}
     script = nosy("modern")
     async with (
-        behind(tmp_path, {"hm": script}, asking__permitted=["hm:elicitation", "hm:sampling"]) as guard,
+        behind(tmp_path, {"hm": script}, may_ask={"hm": [AskKind.ELICITATION, AskKind.SAMPLING]}) as guard,
         guard.stream(modern=modern) as on_stream,
     ):
         for client in (guard.client(modern=modern), on_stream):
@@ -176,15 +177,19 @@ async def test_a_modern_server_learns_no_more_than_what_it_may_ask_for(*, modern
 @pytest.mark.parametrize("server", ["hl", "sl", "el"])
 async def test_a_server_is_told_in_the_handshake_what_it_may_ask_for(server: str, tmp_path: Path) -> None:
     script = nosy("legacy")
-    async with behind(tmp_path, {server: script}, asking__permitted=[f"{server}:elicitation", f"{server}:roots"]):
-        (said,) = script.called("initialize")
-        assert said["params"]["capabilities"] == {"elicitation": {"form": {}}, "roots": {"listChanged": True}}
+    async with behind(tmp_path, {server: script}, may_ask={server: [AskKind.ELICITATION, AskKind.ROOTS]}):
+        inspected, used = [each["params"]["capabilities"] for each in script.called("initialize")]
+        assert inspected == {}, "whoever only looks at it has nobody whom it could ask"
+        assert used == {"elicitation": {"form": {}}, "roots": {"listChanged": True}}
 
 
 async def test_roots_that_change_are_told_to_whom_they_concern(tmp_path: Path) -> None:
     scripts = {name: nosy(era) for name, (_, era) in UPSTREAMS.items()}
-    method, may = "notifications/roots/list_changed", ["hl:roots", "sl:roots", "hm:roots", "el:sampling"]
-    async with behind(tmp_path, scripts, asking__permitted=may) as guard:
+    method, may = (
+        "notifications/roots/list_changed",
+        {"hl": [AskKind.ROOTS], "sl": [AskKind.ROOTS], "hm": [AskKind.ROOTS], "el": [AskKind.SAMPLING]},
+    )
+    async with behind(tmp_path, scripts, may_ask=may) as guard:
         for count, how in enumerate(("http legacy", "stream legacy"), 1):
             async with speaking(guard, how) as client:
                 await client.notify(method, {"who": "said this"})

@@ -54,6 +54,8 @@ class Justified:
                     self.off.add(server)
                 elif record.get("answer") == "enable":
                     self.off.discard(server)
+            case _:
+                pass
 
 
 class World:
@@ -104,8 +106,12 @@ class World:
 @pytest.mark.parametrize("seed", range(6))
 async def test_at_every_call_a_person_had_approved_what_it_rests_on(seed: int, tmp_path: Path) -> None:
     script = Script()
-    settings = {"definitions__confirm_seconds": 0.2, "upstreams__retry_seconds": 0.1, "upstreams__health_seconds": 3600}
-    async with guarded(tmp_path, script, **settings) as guard:
+    given: dict[str, Any] = {
+        "definitions__confirm_seconds": 0.2,
+        "upstreams__retry_seconds": 0.1,
+        "upstreams__health_seconds": 3600,
+    }
+    async with guarded(tmp_path, script, **given) as guard:
         world, clients = World(guard, script, seed), [await guard.legacy() for _ in range(4)]
         for _ in range(STEPS):
             async with anyio.create_task_group() as tasks:

@@ -10,10 +10,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mcpguard.codec.names import folded
+from mcpguard.domain.decisions import NotDeclared
 from mcpguard.domain.errors import InvalidName
 from mcpguard.domain.launches import Declared, Era, RemoteLaunch, StdioFraming, StdioLaunch
 from mcpguard.domain.upstreams import Transport
-from mcpguard.settings.members import NotDeclared, as_members, one, patched
+from mcpguard.settings.members import as_members, one, patched
 from tests.settings.entries import CANARY, remote, stdio
 
 PLAIN = st.text(max_size=20).filter(lambda text: "\0" not in text and "${" not in text)

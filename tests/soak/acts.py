@@ -122,7 +122,7 @@ async def everything(seat: Seat) -> None:
 
 
 async def list_tools(seat: Seat) -> None:
-    """All tools of all servers, whoever is away just now."""
+    """All tools of all servers that were approved, whoever is away just now, and no others."""
     servers = (seat.only,) if seat.only else seat.servers
     always = {seat.named(server, name) for server in servers for name in TOOLS}
     sometimes = {seat.named(server, SOMETIMES) for server in servers}

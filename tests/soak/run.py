@@ -1,6 +1,6 @@
 """A soak from beginning to end.
 
-    start → look → warm up → look → load and kills → quiet → look → stop with everything open → read the ledger
+    start → approve → look → warm up → look → load, kills → quiet → look → stop with everything open → read the ledger
 
 Rules kept here:
 1. The guard is looked at when nobody is connected: as it started (`fresh`), and that is how it has to be again after
@@ -24,11 +24,11 @@ import anyio
 from anyio import to_thread
 
 from mcpguard.app.places import agents_socket
-from tests.process import Served, serving, until, whole
+from tests.process import Served, approve, serving, until, whole
 from tests.soak import records
 from tests.soak.acts import ACTS
 from tests.soak.book import Book
-from tests.soak.fleet import EVERYTHING, Fleet, configured, fleet
+from tests.soak.fleet import EVERYTHING, MARK, Fleet, configured, fleet
 from tests.soak.killing import killing
 from tests.soak.load import Load
 from tests.soak.measuring import Figures, Inside, figures
@@ -43,7 +43,7 @@ SETTINGS = {
     "log": {"format": "json"},
     "limits": {"stop_seconds": 4},
     # Clients answer at once, or have left: those are not waited for until the quiet spell is over.
-    "asking": {"permitted": [f"{server}:elicitation" for server in MAY_ASK], "answer_seconds": 5},
+    "asking": {"answer_seconds": 5},
     "upstreams": {
         "networks": ["127.0.0.0/8"],
         "retry_seconds": 0.1,
@@ -84,6 +84,7 @@ class Soak:
 
     async def run(self) -> None:
         """All of it, up to the guard's end. What goes wrong early is not made worse."""
+        await to_thread.run_sync(self._approve)
         await self._wait(lambda: not self._look().more_than(self._look()), "all servers are ready")
         self._report.fresh = fresh = self._look()
         await self._load(self._plan.warm_seconds, f"{self._plan.seed} warm", lambda: True)
@@ -97,6 +98,12 @@ class Soak:
         async with everything_open(self._house) as many:
             await self._wait(lambda: self._is_open(many), "a call and a stream are open from every kind of client")
             await self._stop()
+
+    def _approve(self) -> None:
+        """A person lets agents use the servers, once: whatever is killed later comes back as what was approved."""
+        for name, entry in self._fleet.entries().items():
+            give = [MARK] if MARK in entry.get("env", ()) else []
+            approve(self._guard.data_dir, name, give=give, may_ask=["elicitation"] if name in MAY_ASK else [])
 
     async def _soak(self, fresh: Figures) -> None:
         report = self._report

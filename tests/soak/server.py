@@ -18,7 +18,7 @@ from tests.simulators.over_http import HttpFace
 from tests.simulators.script import Script
 from tests.simulators.standalone import play
 from tests.simulators.words import Json, text
-from tests.soak.words import PROMPT, SOMETIMES, TEMPLATE, mark, much, note
+from tests.soak.words import PROMPT, SOMETIMES, TEMPLATE, UNSEEN, mark, much, note
 
 READS: Json = {"annotations": {"readOnlyHint": True}}
 
@@ -72,12 +72,11 @@ class Answers:
         return text(mark(self._name, "never", _token(asked)))
 
     async def turn(self, asked: Asked) -> Json:
-        """Offer one tool more, or no longer."""
-        kept = [each for each in self._script.tools if each["name"] != SOMETIMES]
-        if len(kept) == len(self._script.tools):
-            self._script.tool(SOMETIMES, "here")
-        else:
-            self._script.tools[:] = kept
+        """Offer a tool that nobody has approved in the place of one that was, or that one again."""
+        offered = {each["name"] for each in self._script.tools}
+        coming, going = (UNSEEN, SOMETIMES) if SOMETIMES in offered else (SOMETIMES, UNSEEN)
+        self._script.tools[:] = [each for each in self._script.tools if each["name"] != going]
+        self._script.tool(coming, "here")
         await self._script.changed_list("tools")
         return text(mark(self._name, "turn", _token(asked)))
 
@@ -109,6 +108,7 @@ def scripted(name: str, *eras: str) -> Script:
         (answers.touch, READS),
     ):
         script.tool(tool.__name__, tool, inputSchema=takes, **more)
+    script.tool(SOMETIMES, "here")
     script.resources = []
     script.templates = [{"uriTemplate": TEMPLATE, "name": "note", "mimeType": "text/plain"}]
     script.prompts = [{"name": PROMPT, "arguments": [{"name": "token", "required": True}]}]

@@ -11,6 +11,8 @@ MAY_ASK: Final = ("swift", "web", "elder-web")
 """Servers that may ask their clients. One on a stream of the handshake era would work on one call at a time."""
 SOMETIMES: Final = "now-and-then"
 """A tool that comes and goes, so that lists change."""
+UNSEEN: Final = "unseen"
+"""A tool that is there while that one is not. It never was when a person looked, so no client may ever see it."""
 PROMPT: Final = "greet"
 TEMPLATE: Final = "soak://note/{token}"
 MUCH: Final = 200_000

@@ -12,7 +12,6 @@ from fastapi import FastAPI
 import mcpguard.guard
 from mcpguard.domain import decisions, errors
 from mcpguard.domain.errors import GuardError
-from mcpguard.settings.members import one
 from mcpguard.web.api.bodies import Approving
 from mcpguard.web.api.problems import MEDIA_TYPE, MOST_PROBLEMS, STATUS, tell_problems
 from mcpguard.web.api.strictly import StrictRoute
@@ -101,14 +100,6 @@ async def test_what_is_a_kind_of_something_is_told_as_that() -> None:
     answer = await answered(NeverSeen("nobody has seen it"))
     assert (answer.status_code, answer.json()["type"]) == (422, "urn:mcpguard:undecidable")
     assert answer.json()["detail"] == "nobody has seen it"
-
-
-async def test_an_entry_that_declares_no_server_is_told_with_what_is_wrong_with_it() -> None:
-    with pytest.raises(decisions.NotDeclared) as raised:
-        one("web", {"command": ""})
-    answer = await answered(raised.value)
-    assert (answer.status_code, answer.json()["type"]) == (422, "urn:mcpguard:not-declared")
-    assert answer.json()["problems"] == [*raised.value.problems] != []
 
 
 async def test_what_nobody_foresaw_tells_nothing() -> None:

@@ -1,12 +1,16 @@
-"""Nothing at all, and mcpguard as it is shipped: a process, the ledger on, SQLite."""
+"""Nothing at all, and mcpguard as it is shipped: a process, the ledger on, SQLite.
+
+What is measured is a guard whose servers a person has approved: that is done before, by a guard of its own, which ends.
+"""
 
 import json
+import signal
 import sys
 from pathlib import Path
 
 from tests.benchmarks.gateway.contender import Contender, Launch, Place, Way
 from tests.benchmarks.gateway.speech import Era
-from tests.process import run
+from tests.process import approve, run, serving
 
 SERVED, RELAYED = "mcpguard", "mcpguard stdio"
 NAMES = frozenset({SERVED, RELAYED})
@@ -25,25 +29,30 @@ def directly(place: Place) -> Launch:
 
 def served(place: Place) -> Launch:
     """`mcpguard serve`, which answers over HTTP."""
-    listen, data = f"127.0.0.1:{place.port}", str(place.folder / _DATA)
-    options = ("--config", _configured(place), "--listen", listen, "--data-dir", data)
+    options = ("--config", _approved(place), "--listen", _listen(place), "--data-dir", str(place.folder / _DATA))
     return Launch((*_MODULE, "serve", *options), path="/mcp/all", port=place.port)
 
 
 def relayed(place: Place) -> Launch:
     """`mcpguard stdio`, which starts a guard for itself and carries messages to it."""
     data = str(place.folder / _DATA)
-    options = ("--config", _configured(place), "--data-dir", data, "--face", "direct")
-    environ = {"MCPGUARD_LISTEN": f"127.0.0.1:{place.port}"}
+    options = ("--config", _approved(place), "--data-dir", data, "--face", "direct")
+    environ = {"MCPGUARD_LISTEN": _listen(place)}
     return Launch((*_MODULE, "stdio", *options), environ, detached=data)
 
 
-def check_ledger(folder: Path, calls: int) -> None:
-    """Every call that was answered has been recorded, its opening and its closing."""
+def records(folder: Path) -> int:
+    """How many the ledger of the guard that runs has."""
     asked = run("status", "--output", "json", "--data-dir", folder / _DATA)
-    records = json.loads(asked.stdout)["ledger"]["records"]
-    if records < 2 * calls:
-        raise RuntimeError(f"{calls} calls were answered, but the ledger has only {records} records")
+    count: int = json.loads(asked.stdout)["ledger"]["records"]
+    return count
+
+
+def check_ledger(folder: Path, before: int, calls: int) -> None:
+    """Every call that was answered has been recorded since then, its opening and its closing."""
+    made = records(folder) - before
+    if made < 2 * calls:
+        raise RuntimeError(f"{calls} calls were answered, but the ledger has only {made} records of them")
 
 
 def contenders() -> list[Contender]:
@@ -55,6 +64,22 @@ def contenders() -> list[Contender]:
             found.append(Contender(SERVED, Way.HTTP, upstream, era, served, ours=True, aggregates=many))
     found += [Contender(RELAYED, Way.STDIO, Way.STDIO, era, relayed, ours=True) for era in Era]
     return found
+
+
+def _approved(place: Place) -> str:
+    """The configuration file. A person has approved all that it declares."""
+    config, data_dir = _configured(place), place.folder / _DATA
+    with serving(data_dir, "--config", config, listen=_listen(place), command=_MODULE) as guard:
+        for upstream in place.upstreams:
+            approve(data_dir, upstream.name)
+        guard.signal(signal.SIGTERM)
+        if guard.ended() != 0:
+            raise RuntimeError(f"the guard for which the servers were approved did not end well: {guard.lines}")
+    return config
+
+
+def _listen(place: Place) -> str:
+    return f"127.0.0.1:{place.port}"
 
 
 def _configured(place: Place) -> str:

@@ -83,6 +83,7 @@ async def _calls(measured: _Measured, seconds: float, contender: Contender, fold
     async with running(contender, folder, 1, 2) as now:
         of = {"gateway": contender.name, "eras": now.eras}
         before, calls = resident_mib(now.gateway()), 0
+        records = ours.records(folder) if contender.ours else 0
         for callers in CALLERS:
             load = await loads.measured(now, callers, seconds)
             calls += load.calls
@@ -90,7 +91,7 @@ async def _calls(measured: _Measured, seconds: float, contender: Contender, fold
             for why in load.why:
                 measured.say(f"{contender.name} ({now.eras}), {callers} callers: {why}")
         if contender.ours:
-            ours.check_ledger(folder, calls)
+            ours.check_ledger(folder, records, calls)
         if contender.is_gateway:
             rss = {"rss_mib": before, "rss_after_calls_mib": resident_mib(now.gateway())}
             row = Row({**of, "upstream": contender.upstream.value}, {"start_s": now.started_in, **rss})
