@@ -3,8 +3,7 @@
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-import orjson
-
+from mcpguard.codec.exact import read_back
 from mcpguard.domain.capabilities import CapabilityKind, Effect, Fingerprint
 from mcpguard.domain.pins import Pin
 from mcpguard.policy.effects import Suggestion, careful, declared, suggested
@@ -53,7 +52,7 @@ def _read(connection: Connection, pins: Iterable[Pin]) -> dict[Fingerprint, Told
     for pin in pins:
         if pin.listed is not None:
             definition = versions.definition(connection, pin.id, pin.listed)
-            said = orjson.loads(definition) if definition else None
+            said = read_back(definition) if definition else None
             if isinstance(said, dict):
                 told[pin.listed] = Told(declared(said), suggested(said))
     return told

@@ -11,9 +11,9 @@ from collections.abc import Mapping
 from dataclasses import asdict
 from typing import Any, Final
 
-import orjson
 from anyio import to_thread
 
+from mcpguard.codec.exact import read_back
 from mcpguard.domain.capabilities import Fingerprint
 from mcpguard.domain.decisions import Key, Unknown
 from mcpguard.domain.identity import is_code
@@ -80,7 +80,7 @@ class Queries:
         return {
             **_capability(pin, told),
             "server": name,
-            "definition": orjson.loads(listed) if listed is not None and small else None,
+            "definition": read_back(listed) if listed is not None and small else None,
             "complete": listed is not None and small,
             "shown": await to_thread.run_sync(_shown, listed) if listed is not None else "",
             "versions": [_version(each, pin, known) for each in seen],
@@ -117,12 +117,12 @@ def _wanted(seen: Mapping[Fingerprint, Version], fingerprint: Fingerprint | None
 
 
 def _diff(before: bytes, after: bytes) -> Json:
-    diff = compared(orjson.loads(before), orjson.loads(after))
+    diff = compared(read_back(before), read_back(after))
     return {**as_json(diff), "text": "\n".join(rendered(diff))}
 
 
 def _shown(definition: bytes) -> str:
-    return fitted(written(orjson.loads(definition)), MOST_SHOWN)
+    return fitted(written(read_back(definition)), MOST_SHOWN)
 
 
 def _capability(pin: Pin, told: Mapping[Fingerprint, Told]) -> Json:

@@ -4,13 +4,15 @@ import json
 from pathlib import Path
 
 import anyio
+import httpx2
 import pytest
 
+from mcpguard.domain.decisions import Answer
 from mcpguard.domain.standing import CapabilityStanding, UpstreamStanding
 from tests.attacks.quarantined import TOOL, doubted, pin, refused, standing, until
 from tests.gate import gate
 from tests.gateway.speaking import guarded, played
-from tests.review import DECISION, in_force
+from tests.review import DECISION, approved_as_listed, in_force
 from tests.simulators.asked import Asked, Reply
 from tests.simulators.hostile import huge, on
 from tests.simulators.script import Next, Script
@@ -80,3 +82,27 @@ async def test_nothing_monstrous_can_be_inspected(tmp_path: Path) -> None:
         assert done.error
         assert guard.now.guard.servers.find("web").pins == {}  # type: ignore[union-attr]
         assert standing(guard) is UpstreamStanding.QUARANTINED
+
+
+async def test_numbers_that_not_every_reader_holds_are_shown_as_they_are_and_decided_about(tmp_path: Path) -> None:
+    """One such number made the whole server impossible to review, or hid in what a person was shown."""
+    script = Script()
+    async with guarded(tmp_path, script) as guard:
+        client, queries = await guard.legacy(), guard.now.guard.queries
+        tool = next(tool for tool in script.tools if tool["name"] == "echo")
+        for number in (2**64 + 1, 2**64 + 2, 10**400):
+            before, tool["inputSchema"] = pin(guard, "echo").listed, {"type": "object", "maximum": number}
+            await script.changed_list()
+            await until(guard, lambda before=before: pin(guard, "echo").listed != before)  # type: ignore[misc]
+            await refused(guard, client, "capability:changed", script)
+            assert str(number) in (await queries.diff("web", (TOOL, "echo"), None, None))["text"]
+            assert str(number) in (await queries.capability("web", (TOOL, "echo")))["shown"]
+            transport = httpx2.AsyncHTTPTransport(uds=str(guard.where.operator))
+            async with httpx2.AsyncClient(transport=transport, base_url="http://operator") as operator:
+                asked = {"kind": "tool", "name": "echo"}
+                answer = await operator.get("/api/v1/servers/web/capability", params=asked)
+            assert json.loads(answer.text)["definition"]["inputSchema"]["maximum"] == number
+            await approved_as_listed(guard.now, "web")
+            assert (await client.call("web::echo", {"n": 1})).result["structuredContent"] == {"n": 1}
+        await guard.now.guard.decisions.decide("web", (TOOL, "echo"), Answer.BLOCK, None, DECISION)
+        await refused(guard, client, "capability:blocked", script)

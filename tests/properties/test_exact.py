@@ -12,7 +12,7 @@ import rfc8785
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from mcpguard.codec.exact import MOST_DEPTH, _surveyed, _written, exact
+from mcpguard.codec.exact import MOST_DEPTH, _surveyed, _written, exact, read_back
 from mcpguard.codec.strict import parse
 from mcpguard.domain.errors import Unreadable
 
@@ -62,6 +62,7 @@ def test_without_what_the_rfc_loses_it_is_the_rfc(value: object) -> None:
 def test_it_reads_back_as_exactly_what_was_written(value: object) -> None:
     """So no two values have the same bytes: one document cannot read back as both."""
     assert alike(parse(exact(value), max_bytes=10**6), value)
+    assert alike(read_back(exact(value)), value)
 
 
 @given(VALUES)
