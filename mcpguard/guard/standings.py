@@ -10,7 +10,7 @@ Rules kept here:
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 
 import anyio
@@ -189,6 +189,12 @@ class Standings:
         if stops:
             known.upstream, known.declared = change.upstream, change.declared
             known.listing = None
+        else:
+            known.upstream = replace(
+                known.upstream,
+                may_ask=known.upstream.may_ask & change.upstream.may_ask,
+                prefixes=tuple(each for each in known.upstream.prefixes if each not in prefixes),
+            )
         if lost:
             known.pins = {key: pins.get(key, pin) if key in lost else pin for key, pin in known.pins.items()}
         if not (stops or lost or prefixes):
