@@ -5,10 +5,13 @@ from pathlib import Path
 
 import pytest
 
+from mcpguard.domain.decisions import Answer
 from mcpguard.domain.standing import CapabilityStanding
+from mcpguard.store import pins
 from tests.attacks.quarantined import TOOL, moves, pin, refused, until
 from tests.gate import gate
 from tests.gateway.speaking import guarded, played
+from tests.review import DECISION
 from tests.simulators.asked import Asked, Reply
 from tests.simulators.hostile import on
 from tests.simulators.script import Next, Script
@@ -94,3 +97,23 @@ async def test_a_definition_for_each_agent_cannot_be_told(tmp_path: Path) -> Non
         assert "web::more" not in await one.names()
         assert len(script.called("tools/list")) == listed
         assert (TOOL, "more") not in guard.now.guard.servers.find("web").pins  # type: ignore[union-attr]
+
+
+async def test_names_that_never_come_back_are_not_remembered_for_ever(tmp_path: Path) -> None:
+    """New names each time: what is gone and was never decided about is forgotten, and what was decided is not."""
+    script = Script("legacy")
+    script.tools[:] = [tool for tool in script.tools if tool["name"] in ("echo", "add")]
+    async with guarded(tmp_path, script, upstreams__list_entries=10) as guard:
+        key = TOOL, "add"
+        await guard.now.guard.decisions.decide("web", key, Answer.BLOCK, None, DECISION)
+        known = guard.now.guard.servers.find("web")
+        assert known is not None
+        for turn in range(12):
+            script.tools[:] = [{"name": f"tool-{turn}-{number}"} for number in range(8)]
+            await script.changed_list()
+            await until(guard, lambda turn=turn: (TOOL, f"tool-{turn}-0") in known.pins)  # type: ignore[misc]
+        assert len(known.pins) <= 4 * 10 + 8
+        assert pin(guard, "echo").standing is CapabilityStanding.APPROVED
+        assert pin(guard, "add").standing is CapabilityStanding.BLOCKED
+        stored = await guard.now.store.readers.run(lambda connection: pins.of(connection, known.upstream.id))
+        assert {(each.kind, each.name): each for each in stored} == dict(known.pins)
