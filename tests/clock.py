@@ -42,3 +42,9 @@ class FakeClock:
             event.set()
             await wait_all_tasks_blocked()
         self._elapsed = until
+
+    def tick(self, seconds: float) -> None:
+        """Let a moment pass, waking whoever is due, and wait for nobody: while others go by the machine's time."""
+        self._elapsed += seconds
+        while self._sleepers and self._sleepers[0][0] <= self._elapsed:
+            heapq.heappop(self._sleepers)[2].set()
