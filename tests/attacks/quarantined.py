@@ -41,8 +41,16 @@ async def until(guard: Gate, condition: Callable[[], object]) -> None:
     """Let time pass until it holds."""
     with anyio.fail_after(PATIENCE):
         while not condition():
-            await guard.clock.advance(1)
+            guard.clock.tick(0.25)
             await checkpoint()
+
+
+async def let_time_pass(guard: Gate, seconds: int = 600) -> None:
+    """Long enough for whatever was to be tried again, with pauses in which it can be."""
+    for _ in range(seconds // 10):
+        guard.clock.tick(10)
+        for _ in range(3):
+            await guard.now.store.writer.submit(lambda _: None)
 
 
 async def doubted(guard: Gate, name: str = "web") -> None:

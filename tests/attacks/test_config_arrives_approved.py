@@ -7,7 +7,7 @@ import pytest
 
 from mcpguard.domain.standing import UpstreamStanding
 from mcpguard.settings.load import load
-from tests.attacks.quarantined import records, standing, upstream
+from tests.attacks.quarantined import let_time_pass, records, standing, upstream
 from tests.gate import gate
 from tests.gateway.speaking import refused_once
 from tests.simulators.over_http import serving_http
@@ -46,8 +46,7 @@ async def test_nothing_in_a_file_approves(tmp_path: Path) -> None:
             client = await guard.legacy()
             with refused_once(guard, "server:quarantined", script):
                 await client.call("web::echo")
-            for _ in range(30):
-                await guard.clock.advance(10)
+            await let_time_pass(guard)
             assert script.calls == [], "it was not contacted"
             (record,) = records(guard, "admitted")
             assert (record["change"], record["after"], record["origin"]) == ("added", "quarantined", "file")

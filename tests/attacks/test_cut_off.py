@@ -17,7 +17,7 @@ from mcpguard.domain.capabilities import CapabilityKind
 from mcpguard.domain.decisions import Answer
 from mcpguard.domain.standing import UpstreamStanding
 from mcpguard.upstreams.transports.child import RUNNING
-from tests.attacks.quarantined import TOOL, pin, refused, standing, until
+from tests.attacks.quarantined import TOOL, let_time_pass, pin, refused, standing, until
 from tests.gate import Gate
 from tests.gateway.speaking import HOWS, guarded, speaking
 from tests.review import DECISION
@@ -100,8 +100,7 @@ async def test_a_process_is_gone_when_its_server_is_quarantined(tmp_path: Path) 
         assert started
         await quarantined(guard)
         await until(guard, lambda: all(gone(pid) for pid in started))
-        for _ in range(20):
-            await guard.clock.advance(10)
+        await let_time_pass(guard)
         assert not RUNNING, "and nothing starts it again"
 
 

@@ -8,7 +8,7 @@ import pytest
 from mcpguard.domain.capabilities import Effect
 from mcpguard.domain.decisions import Answer, Approval, Stale
 from mcpguard.domain.standing import CapabilityStanding, UpstreamStanding
-from tests.attacks.quarantined import TOOL, pin, records, refused, standing, until
+from tests.attacks.quarantined import TOOL, let_time_pass, pin, records, refused, standing, until
 from tests.gate import gate
 from tests.gateway.speaking import guarded, played
 from tests.review import DECISION, seen
@@ -62,8 +62,7 @@ async def test_a_server_that_changed_after_it_was_shown_is_not_approved(what: st
         assert stale.value.moved
         assert standing(guard) is UpstreamStanding.QUARANTINED
         assert records(guard, "decided") == []
-        for _ in range(10):
-            await guard.clock.advance(10)
+        await let_time_pass(guard)
         assert len(script.calls) == contacted, "nothing has started it"
 
 

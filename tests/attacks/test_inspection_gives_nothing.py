@@ -13,7 +13,7 @@ from mcpguard.domain.launches import RemoteLaunch
 from mcpguard.domain.standing import UpstreamStanding
 from mcpguard.domain.upstreams import Transport
 from mcpguard.upstreams.transports.child import RUNNING
-from tests.attacks.quarantined import records, standing, upstream
+from tests.attacks.quarantined import let_time_pass, records, standing, upstream
 from tests.gate import gate, process
 from tests.gateway.speaking import played
 from tests.review import DECISION
@@ -130,8 +130,7 @@ async def test_what_was_inspected_is_not_offered(tmp_path: Path) -> None:
         for method in ("tools/list", "resources/list", "prompts/list"):
             assert await client.names(method) == []
         contacted = len(script.calls)
-        for _ in range(20):
-            await guard.clock.advance(10)
+        await let_time_pass(guard)
         assert len(script.calls) == contacted, "it was let go, and is not contacted again"
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from mcpguard.domain.launches import Declared, RemoteLaunch, StdioLaunch
 from mcpguard.domain.standing import CapabilityStanding, UpstreamStanding
-from tests.attacks.quarantined import moves, pin, records, refused, standing
+from tests.attacks.quarantined import let_time_pass, moves, pin, records, refused, standing
 from tests.gate import gate
 from tests.gateway.speaking import guarded, played, speaking
 from tests.simulators.script import Script
@@ -54,8 +54,7 @@ async def test_another_launch_is_quarantined_and_not_started(what: str, tmp_path
         assert await client.names() == []
         calls = len(script.calls)
         await refused(guard, client, "server:quarantined", script)
-        for _ in range(50):
-            await guard.clock.advance(10)
+        await let_time_pass(guard)
         assert len(script.calls) == calls, "nothing has contacted it"
         assert guard.now.fleet.conditions() == {}, "and nothing keeps it running"
         (move,) = moves(guard, move="identity_changed", capability=None)
