@@ -142,10 +142,10 @@ class Connection:
         """Whether it tells of changes to those who have asked for it. Before the modern revisions it told anyway."""
         return self.modern and bool(self._wanted())
 
-    async def listen(self) -> None:
+    async def listen(self, standing: Standing) -> None:
         """Be told of changes, until the server ends that. Raises what asking raises."""
         params = stamped({"notifications": self._wanted()}, self.greeting.version, self._us)
-        await self._conversation.request("subscriptions/listen", params, Standing())
+        await self._conversation.request("subscriptions/listen", params, standing)
 
     @property
     def subscribes(self) -> bool:

@@ -15,7 +15,6 @@ from typing import Any, Final
 
 import anyio
 import structlog
-from anyio.lowlevel import checkpoint
 
 from mcpguard.domain.asks import AskKind
 from mcpguard.domain.connections import Condition, ConnectionState
@@ -27,7 +26,7 @@ from mcpguard.domain.upstreams import Transport
 from mcpguard.text.visible import visible
 from mcpguard.upstreams.complaints import leaves, sentence, status
 from mcpguard.upstreams.connection import Connection
-from mcpguard.upstreams.conversation import Conversation, ServerError
+from mcpguard.upstreams.conversation import Conversation, ServerError, Standing
 from mcpguard.upstreams.negotiation import Shied, Us, negotiate
 from mcpguard.upstreams.surroundings import Lost, Surroundings, converse
 from mcpguard.upstreams.switchboard import Switchboard
@@ -36,6 +35,8 @@ from mcpguard.upstreams.upkeep import RELIST_SECONDS, UNAUTHORIZED, Upkeep
 from mcpguard.upstreams.watching.watching import Watching
 
 LONGEST_ERROR = 500
+LISTEN_SECONDS = 1.0
+"""For a server to say that it will tell of changes, before it is listed all the same."""
 _SAID: Final[Mapping[AskKind, Mapping[str, Any]]] = {
     AskKind.ROOTS: {"listChanged": True},
     AskKind.ELICITATION: {"form": {}},
@@ -143,8 +144,10 @@ class Supervisor:
             tasks.start_soon(converse, conversation, name=f"conversation with {name}")
             connection = await self._agreed(conversation, switchboard, may_ask)
             if connection.tells:  # asked for before the first listing, so that nothing changes unheard after it
-                tasks.start_soon(self._upkeep.listen, connection, name=f"news of {name}")
-                await checkpoint()
+                standing = Standing()
+                tasks.start_soon(self._upkeep.listen, connection, standing, name=f"news of {name}")
+                with anyio.move_on_after(LISTEN_SECONDS):
+                    await standing.acknowledged.wait()
             await self._upkeep.list(connection)
             connecting.deadline = math.inf
             began = self._clock.monotonic()

@@ -23,7 +23,7 @@ from mcpguard.domain.listings import Listing
 from mcpguard.domain.news import Listed
 from mcpguard.upstreams.complaints import sentence, status
 from mcpguard.upstreams.connection import Connection
-from mcpguard.upstreams.conversation import METHOD_NOT_FOUND, ServerError
+from mcpguard.upstreams.conversation import METHOD_NOT_FOUND, ServerError, Standing
 from mcpguard.upstreams.listing import ListingBounds
 from mcpguard.upstreams.surroundings import Lost, Surroundings
 from mcpguard.upstreams.transports.transport import TransportEnded
@@ -128,19 +128,25 @@ class Upkeep:
             except TimeoutError:
                 raise Lost(f"it gave no sign of life within {seconds:g} seconds") from None
 
-    async def listen(self, connection: Connection) -> None:
-        """Be told of changes. Whenever that was interrupted, something may have changed unheard."""
+    async def listen(self, connection: Connection, standing: Standing) -> None:
+        """Be told of changes. Whenever that was interrupted, something may have changed unheard.
+
+        The first time is said by `standing`: when the server tells, or when it has ended that.
+        """
         pauses = self._around.growing(RELIST_SECONDS)
         while True:
             began = self._clock.monotonic()
             try:
-                await connection.listen()
+                await connection.listen(standing)
             except ServerError as error:
                 if error.error.get("code") == METHOD_NOT_FOUND:
                     return
                 log.debug("upstream.unheard", server=self._name, why=sentence(error))
             except TransportEnded as error:
                 log.debug("upstream.unheard", server=self._name, why=str(error))
+            finally:
+                standing.acknowledged.set()
+            standing = Standing()
             self._changes += 1  # something may change unheard from now on
             if self._clock.monotonic() - began >= self._settings.retry_most_seconds:
                 pauses.reset()
