@@ -7,13 +7,13 @@ from dataclasses import dataclass, field
 
 import anyio
 import pytest
-from anyio import wait_all_tasks_blocked
 from anyio.abc import TaskGroup
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from tests.attacks.asking import ADA, EVE, FORM, PERMITTED, Questioned
 from tests.attacks.in_front import until
+from tests.clock import at_rest
 from tests.gate import Gate, gate
 from tests.gateway.speaking import HOWS, OTHER_TOKEN, TOKEN, played, speaking, two_callers
 from tests.simulators.asked import Asked
@@ -49,9 +49,9 @@ class Play:
     async def rest(self) -> None:
         """Let what was set in motion come to rest, mostly."""
         for _ in range(4):
-            await wait_all_tasks_blocked()
+            await at_rest()
             await self.guard.now.store.writer.submit(lambda _: None)
-        await wait_all_tasks_blocked()
+        await at_rest()
 
 
 class Call:
@@ -157,7 +157,7 @@ async def test_a_question_is_answered_once_at_most_and_a_call_ends_once(play: Pl
             await call.step(each)
         play.finish.set()
         await until(lambda: not play.guard.now.ledger.open_entries)
-        await wait_all_tasks_blocked()  # a socket of anyio's cannot be left in the moment in which something comes
+        await at_rest()  # a socket of anyio's cannot be left in the moment in which something comes
         tasks.cancel_scope.cancel()
     check(play, call, play.guard.said()[already:])
 
