@@ -75,7 +75,7 @@ class Reason(StrEnum):
     )
     CAPABILITY_WITHDRAWN = (
         "capability:withdrawn",
-        "The approval was taken back during the call; whether it was executed is unknown.",
+        "What was called was taken out of use during the call; whether it was executed is unknown.",
         "Find out what happened before you do it again, and ask the security team why.",
     )
     CAPABILITY_UNKNOWN = (

@@ -42,7 +42,7 @@ async def until(guard: Gate, condition: Callable[[], object]) -> None:
     with anyio.fail_after(PATIENCE):
         while not condition():
             if guard.clock.due_within(1):  # something lets a moment pass
-                guard.clock.tick(1)
+                await guard.clock.advance(1)
             await checkpoint()
 
 
