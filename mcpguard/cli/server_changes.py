@@ -9,6 +9,7 @@ from mcpguard.cli.common import Config, DataDir
 from mcpguard.cli.operator import SERVERS, Operator, server_path
 from mcpguard.cli.options import Name, pairs
 from mcpguard.codec.strict import StrictError, parse
+from mcpguard.text.visible import visible
 
 LARGEST = 1024 * 1024
 
@@ -42,6 +43,7 @@ def add(
         declared = {"url": url, "headers": pairs(header or (), "--header")}
     server = Operator.of(config, data_dir).send("POST", SERVERS, {"name": name, "config": declared})
     typer.echo(f"{server['name']} is declared, and {server['standing']}")
+    _tell(server["notices"])
     if server["standing"] == "quarantined":
         typer.echo(f"See what it offers: mcpguard server inspect {server['name']}", err=True)
 
@@ -64,6 +66,7 @@ def patch(
         revision = operator.get(server_path(name))["revision"]
     server = operator.send("PATCH", server_path(name), {"revision": revision, "patch": wanted})
     typer.echo(f"{name} has revision {server['revision']} now, and is {server['standing']}")
+    _tell(server["notices"])
 
 
 def remove(name: Name, config: Config = None, data_dir: DataDir = None) -> None:
@@ -75,6 +78,11 @@ def remove(name: Name, config: Config = None, data_dir: DataDir = None) -> None:
 
 
 COMMANDS = (add, patch, remove)
+
+
+def _tell(notices: list[str]) -> None:
+    for notice in notices:
+        typer.echo(f"notice: {visible(notice)}", err=True)
 
 
 def _needless(option: str, given: object) -> None:

@@ -28,7 +28,7 @@ from mcpguard.guard.standings import Change, Standings
 from mcpguard.policy import quarantine
 from mcpguard.policy.pinning import identity_changed
 from mcpguard.settings.identity import Unidentifiable, identity
-from mcpguard.settings.members import as_members, one, patched
+from mcpguard.settings.members import as_members, patched, read
 
 MOST_SERVERS = 1000
 log = structlog.get_logger("mcpguard.guard")
@@ -41,6 +41,14 @@ class Source:
     origin: Origin
     by: Actor
     requester: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Added:
+    """A server that was taken, and what of its entry was not read: nothing in an entry approves, for one."""
+
+    name: str
+    notices: tuple[str, ...]
 
 
 def from_file(path: str = "") -> Source:
@@ -78,23 +86,24 @@ class Admission:
                 await self._redeclare(known, gone, source.by, change="withdrawn")
         return tuple(refused)
 
-    async def add(self, label: str, members: Mapping[str, object], source: Source) -> str:
-        """Its name. Raises NotDeclared, NameTaken or LedgerUnavailable."""
-        declared = one(label, members)
+    async def add(self, label: str, members: Mapping[str, object], source: Source) -> Added:
+        """Raises NotDeclared, NameTaken or LedgerUnavailable."""
+        declared, notices = read(label, members)
         await self._add(declared, source)
-        return declared.name
+        return Added(declared.name, notices)
 
     def ever_had(self, name: str) -> bool:
         """Whether there is or was a server of this name."""
         return any(each.name == name for each in self._registry.ever())
 
-    async def patch(self, name: str, patch: Mapping[str, object], revision: int, by: Actor) -> None:
+    async def patch(self, name: str, patch: Mapping[str, object], revision: int, by: Actor) -> Added:
         """Change how it is declared. Raises Unknown, Stale, NotDeclared, DeclaredElsewhere or LedgerUnavailable."""
         known = self._editable(name)
-        now = one(known.declared.label, patched(as_members(known.declared), patch))
+        now, notices = read(known.declared.label, patched(as_members(known.declared), patch))
         if now.enabled and not known.declared.enabled and not by.may_widen:
             raise Forbidden(ONLY_PEOPLE)
         await self._redeclare(known, replace(now, name=name), by, revision=revision)
+        return Added(name, notices)
 
     async def remove(self, name: str, revision: int, by: Actor) -> None:
         """Let it go, and forget nothing of what was decided. Raises as `patch`."""

@@ -48,10 +48,15 @@ def patched(members: Mapping[str, object], patch: Mapping[str, object]) -> dict[
 
 def one(label: str, members: Mapping[str, object]) -> Declared:
     """The server that the entry declares. Raises NotDeclared."""
+    return read(label, members)[0]
+
+
+def read(label: str, members: Mapping[str, object]) -> tuple[Declared, tuple[str, ...]]:
+    """The server that the entry declares, and what of the entry was not read. Raises NotDeclared."""
     found = alone(label, members)
     if not found.servers:
         raise NotDeclared(found.problems, found.notices)
-    return found.servers[0]
+    return found.servers[0], found.notices
 
 
 def _as_shown(patch: Mapping[str, object]) -> dict[str, object]:

@@ -5,7 +5,10 @@ from pathlib import Path
 
 import pytest
 
+from mcpguard.domain.decisions import Actor, DeclaredElsewhere, NameTaken
 from mcpguard.domain.standing import UpstreamStanding
+from mcpguard.domain.upstreams import Origin
+from mcpguard.guard.admission import Source
 from mcpguard.settings.load import load
 from tests.attacks.quarantined import let_time_pass, records, standing, upstream
 from tests.gate import gate
@@ -14,6 +17,7 @@ from tests.simulators.over_http import serving_http
 from tests.simulators.script import Script
 
 pytestmark = pytest.mark.anyio
+SOMEBODY = Source(Origin.CLI, Actor("uid:1000 (somebody)", "operator socket"))
 WORDS = {
     "quarantined": False,
     "approved": True,
@@ -63,6 +67,34 @@ async def test_an_edit_of_what_is_approved_brings_nothing_with_it(tmp_path: Path
             await guard.declare(*after)
             assert standing(guard) is UpstreamStanding.QUARANTINED
             assert other.calls == []
+
+
+async def test_an_entry_of_the_api_says_what_of_it_was_not_read(tmp_path: Path) -> None:
+    async with gate(tmp_path) as guard:
+        added = await guard.now.guard.admission.add("web", {"url": "https://example.com/mcp", **WORDS}, SOMEBODY)
+        assert standing(guard) is UpstreamStanding.QUARANTINED
+        assert "nothing in a file approves a server" in " ".join(added.notices)
+        words = {"approved": True, "timeout": 5}
+        patched = await guard.now.guard.admission.patch("web", words, upstream(guard).revision, SOMEBODY.by)
+        assert "approved" in " ".join(patched.notices)
+        assert standing(guard) is UpstreamStanding.QUARANTINED
+
+
+async def test_what_a_file_declares_is_changed_in_the_file_only(tmp_path: Path) -> None:
+    script = Script()
+    async with (
+        serving_http(script) as url,
+        gate(tmp_path, *load({}, {}, _file(tmp_path, url)).servers.servers) as guard,
+    ):
+        admission, before = guard.now.guard.admission, (upstream(guard), len(guard.said()))
+        with pytest.raises(DeclaredElsewhere):
+            await admission.patch("web", {"url": "https://example.com/mcp"}, before[0].revision, SOMEBODY.by)
+        with pytest.raises(DeclaredElsewhere):
+            await admission.remove("web", before[0].revision, SOMEBODY.by)
+        assert (upstream(guard), len(guard.said())) == before
+        with pytest.raises(NameTaken):
+            await admission.add("web", {"url": url}, SOMEBODY)
+        assert (upstream(guard), len(guard.said())) == before
 
 
 async def test_what_is_no_longer_in_the_file_is_off_and_stands_where_it_stood(tmp_path: Path) -> None:

@@ -24,14 +24,14 @@ def servers(guard: Guard) -> APIRouter:
 
     @router.post("/servers")
     async def add(request: Request, body: Added) -> JSONResponse:
-        name = await guard.admission.add(body.name, body.config, Source(Origin.CLI, actor(request, guard)))
-        where = {"location": f"{request.url.path}/{name}"}
-        return JSONResponse(await guard.queries.server(name), 201, headers=where)
+        added = await guard.admission.add(body.name, body.config, Source(Origin.CLI, actor(request, guard)))
+        said = await guard.queries.server(added.name) | {"notices": added.notices}
+        return JSONResponse(said, 201, headers={"location": f"{request.url.path}/{added.name}"})
 
     @router.patch("/servers/{server}")
     async def patch(request: Request, server: str, body: Patched) -> JSONResponse:
-        await guard.admission.patch(server, body.patch, body.revision, actor(request, guard))
-        return JSONResponse(await guard.queries.server(server))
+        patched = await guard.admission.patch(server, body.patch, body.revision, actor(request, guard))
+        return JSONResponse(await guard.queries.server(server) | {"notices": patched.notices})
 
     @router.delete("/servers/{server}")
     async def remove(request: Request, server: str, revision: int) -> Response:
