@@ -43,7 +43,7 @@ def start(data_dir: Path, *arguments: str, listen: str = "127.0.0.1:0", **enviro
 
 
 def test_the_first_start_makes_what_it_needs_and_says_where_everything_is(tmp_path: Path) -> None:
-    data_dir = tmp_path / "not" / "there" / "yet"
+    data_dir = tmp_path / "not" / "yet"
     with serving(data_dir) as guard:
         places = guard.places
         assert places["data directory"] == str(data_dir)
