@@ -1,13 +1,14 @@
 """Two people decide about the same thing at once: one of them is first, and the other is told what moved."""
 
 from collections.abc import Awaitable, Callable
+from functools import partial
 from pathlib import Path
 
 import anyio
 import pytest
 
 from mcpguard.domain.capabilities import Effect
-from mcpguard.domain.decisions import Actor, Answer, Approval, Decision, Stale
+from mcpguard.domain.decisions import Actor, Answer, Approval, Decision, NameTaken, Stale
 from mcpguard.domain.errors import GuardError
 from mcpguard.domain.standing import CapabilityStanding, UpstreamStanding
 from mcpguard.domain.upstreams import Origin
@@ -103,3 +104,14 @@ async def test_two_patches_of_one_revision_are_one_patch(tmp_path: Path) -> None
         assert known is not None
         assert known.declared.timeout == 5
         assert [each["by"] for each in records(guard, "admitted", change="changed")] == ["uid:1"]
+
+
+async def test_two_add_a_server_of_one_name_and_the_ledger_goes_on(tmp_path: Path) -> None:
+    async with gate(tmp_path) as guard:
+        admission, source = guard.now.guard.admission, Source(Origin.CLI, ONE.by)
+        told = await at_once(
+            *(partial(admission.add, "web", {"url": f"https://{host}.example/mcp"}, source) for host in ("a", "b", "c"))
+        )
+        assert [type(each) for each in told] == [type(None), NameTaken, NameTaken]
+        assert guard.now.guard.readiness().ready
+        assert len(records(guard, "admitted")) == 1
