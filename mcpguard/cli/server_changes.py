@@ -5,9 +5,10 @@ from typing import Annotated
 
 import typer
 
-from mcpguard.cli.common import Config, DataDir
+from mcpguard.cli.common import As, Config, DataDir, Output
 from mcpguard.cli.operator import SERVERS, Operator, server_path
 from mcpguard.cli.options import Name, pairs
+from mcpguard.cli.showing import say
 from mcpguard.codec.strict import StrictError, parse
 from mcpguard.text.visible import visible
 
@@ -26,8 +27,10 @@ def add(
     ] = None,
     header: Annotated[list[str] | None, typer.Option(metavar="K=V", help="A header of every request.")] = None,
     cwd: Annotated[Path | None, typer.Option(metavar="DIR", help="Its working directory.")] = None,
+    *,
     config: Config = None,
     data_dir: DataDir = None,
+    output: As = Output.TABLE,
 ) -> None:
     """Declare a server. It waits in quarantine: nothing of it runs before a person says so."""
     if bool(command) == (url is not None):
@@ -42,7 +45,7 @@ def add(
         _needless("--cwd", cwd)
         declared = {"url": url, "headers": pairs(header or (), "--header")}
     server = Operator.of(config, data_dir).send("POST", SERVERS, {"name": name, "config": declared})
-    typer.echo(f"{server['name']} is declared, and {server['standing']}")
+    say(output, server, f"{server['name']} is declared, and {server['standing']}")
     _tell(server["notices"])
     if server["standing"] == "quarantined":
         typer.echo(f"See what it offers: mcpguard server inspect {server['name']}", err=True)
@@ -59,22 +62,28 @@ def patch(
     ] = None,
     config: Config = None,
     data_dir: DataDir = None,
+    output: As = Output.TABLE,
 ) -> None:
     """Change what is declared of a server. Where it changes what runs, the server goes back into quarantine."""
     wanted, operator = _changes(change), Operator.of(config, data_dir)
     if revision is None:
         revision = operator.get(server_path(name))["revision"]
     server = operator.send("PATCH", server_path(name), {"revision": revision, "patch": wanted})
-    typer.echo(f"{name} has revision {server['revision']} now, and is {server['standing']}")
+    say(output, server, f"{name} has revision {server['revision']} now, and is {server['standing']}")
     _tell(server["notices"])
 
 
-def remove(name: Name, config: Config = None, data_dir: DataDir = None) -> None:
+def remove(
+    name: Name,
+    config: Config = None,
+    data_dir: DataDir = None,
+    output: As = Output.TABLE,
+) -> None:
     """Remove a server. What was decided about it is not forgotten."""
     operator = Operator.of(config, data_dir)
     revision = operator.get(server_path(name))["revision"]
     operator.send("DELETE", server_path(name, revision=str(revision)))
-    typer.echo(f"{name} is removed")
+    say(output, {"name": name, "removed": True}, f"{name} is removed")
 
 
 COMMANDS = (add, patch, remove)

@@ -4,11 +4,11 @@ from typing import Annotated, Any
 
 import typer
 
-from mcpguard.cli.common import Config, DataDir, print_table
+from mcpguard.cli.common import As, Config, DataDir, Output, print_table
 from mcpguard.cli.operator import Operator, Problem, server_path, tell
 from mcpguard.cli.options import Name, Reason
 from mcpguard.cli.planned import HEAD, Plan, plan
-from mcpguard.cli.showing import warn, warn_of_cut_diffs
+from mcpguard.cli.showing import say, warn, warn_of_cut_diffs
 from mcpguard.domain.asks import AskKind
 from mcpguard.text.visible import visible
 
@@ -25,6 +25,7 @@ def inspect(
     ] = None,
     config: Config = None,
     data_dir: DataDir = None,
+    output: As = Output.TABLE,
 ) -> None:
     """Let a server list what it offers, for a person to review. In quarantine it ends right after that."""
     operator = Operator.of(config, data_dir)
@@ -36,7 +37,7 @@ def inspect(
         raise typer.Exit(1)
     how = "was started and listed" if said["started"] else "listed"
     counts = f"{said['new']} new, {said['changed']} changed, {said['gone']} gone"
-    typer.echo(f"{name} {how} {said['capabilities']} capabilities: {counts}")
+    say(output, said, f"{name} {how} {said['capabilities']} capabilities: {counts}")
     if said["left_out"]:
         warn(f"{said['left_out']} more cannot be offered to anybody and were left out")
     typer.echo(f"Review them: mcpguard server show {name}", err=True)
@@ -52,14 +53,17 @@ def approve(
     effect: Annotated[list[str] | None, typer.Option(metavar="TOOL=EFFECT", help="read, write or destructive.")] = None,
     prefix: Annotated[list[str] | None, typer.Option(metavar="URI", help="Every resource below may be read.")] = None,
     may_ask: Annotated[list[AskKind] | None, typer.Option(help="What it may ask of clients; nothing else.")] = None,
+    *,
     config: Config = None,
     data_dir: DataDir = None,
+    output: As = Output.TABLE,
 ) -> None:
     """Approve a server with what it offers, exactly as it is printed. What is not chosen waits."""
     operator = Operator.of(config, data_dir)
     server = operator.get(server_path(name))
     planned = plan(server, only, effect or ())
-    print_table(HEAD, planned.rows())
+    if output is Output.TABLE:
+        print_table(HEAD, planned.rows())
     for sentence in _further(prefix or [], may_ask or []):
         typer.echo(sentence, err=True)
     warn_of_cut_diffs(operator, name, planned.approved)
@@ -70,7 +74,7 @@ def approve(
         tell(problem)
         typer.echo(f"Nothing was approved. Look again: mcpguard server show {name}", err=True)
         raise typer.Exit(1) from None
-    _tell_approved(name, planned, done)
+    _tell_approved(name, planned, done, output)
 
 
 def _further(prefixes: list[str], kinds: list[AskKind]) -> list[str]:
@@ -78,32 +82,56 @@ def _further(prefixes: list[str], kinds: list[AskKind]) -> list[str]:
     return said + ([f"may ask clients for: {', '.join(kinds)}"] if kinds else [])
 
 
-def _tell_approved(name: str, planned: Plan, done: dict[str, Any]) -> None:
+def _tell_approved(name: str, planned: Plan, done: dict[str, Any], output: Output) -> None:
     for key, expected, assigned in planned.otherwise(done["approved"]):
         warn(f"{key} was approved as {assigned}, not as {expected}")
-    typer.echo(f"{name} is approved, with {len(done['approved'])} capabilities")
+    say(output, done, f"{name} is approved, with {len(done['approved'])} capabilities")
     if done["waiting"]:
         typer.echo(f"{len(done['waiting'])} wait for a person: mcpguard tool list {name}", err=True)
 
 
-def quarantine(name: Name, reason: Reason, config: Config = None, data_dir: DataDir = None) -> None:
+def quarantine(
+    name: Name,
+    reason: Reason,
+    config: Config = None,
+    data_dir: DataDir = None,
+    output: As = Output.TABLE,
+) -> None:
     """Take an approval or a block back: nobody uses the server before a person approves it again."""
-    _decide(name, "quarantine", {"why": reason}, Operator.of(config, data_dir))
+    _decide(name, "quarantine", {"why": reason}, Operator.of(config, data_dir), output)
 
 
-def block(name: Name, reason: Reason, config: Config = None, data_dir: DataDir = None) -> None:
+def block(
+    name: Name,
+    reason: Reason,
+    config: Config = None,
+    data_dir: DataDir = None,
+    output: As = Output.TABLE,
+) -> None:
     """Block a server, its name and its launch, until a person takes that back with quarantine."""
-    _decide(name, "block", {"why": reason}, Operator.of(config, data_dir))
+    _decide(name, "block", {"why": reason}, Operator.of(config, data_dir), output)
 
 
-def enable(name: Name, reason: Reason, config: Config = None, data_dir: DataDir = None) -> None:
+def enable(
+    name: Name,
+    reason: Reason,
+    config: Config = None,
+    data_dir: DataDir = None,
+    output: As = Output.TABLE,
+) -> None:
     """Switch a server on again."""
-    _decide(name, "enable", {"why": reason}, Operator.of(config, data_dir))
+    _decide(name, "enable", {"why": reason}, Operator.of(config, data_dir), output)
 
 
-def disable(name: Name, reason: Reason, config: Config = None, data_dir: DataDir = None) -> None:
+def disable(
+    name: Name,
+    reason: Reason,
+    config: Config = None,
+    data_dir: DataDir = None,
+    output: As = Output.TABLE,
+) -> None:
     """Switch a server off. What was decided about it stays as it is."""
-    _decide(name, "disable", {"why": reason}, Operator.of(config, data_dir))
+    _decide(name, "disable", {"why": reason}, Operator.of(config, data_dir), output)
 
 
 def permit(
@@ -115,16 +143,17 @@ def permit(
     ] = None,
     config: Config = None,
     data_dir: DataDir = None,
+    output: As = Output.TABLE,
 ) -> None:
     """Say what a server may ask of the clients whose calls it works on; everything else it may not."""
     body = {"why": reason, "kinds": kinds or []}
     server = Operator.of(config, data_dir).send("POST", server_path(name, "permit"), body)
-    typer.echo(f"{name} may ask for: {', '.join(server['may_ask']) or 'nothing'}")
+    say(output, server, f"{name} may ask for: {', '.join(server['may_ask']) or 'nothing'}")
 
 
 COMMANDS = (inspect, approve, quarantine, block, enable, disable, permit)
 
 
-def _decide(name: str, answer: str, body: object, operator: Operator) -> None:
+def _decide(name: str, answer: str, body: object, operator: Operator, output: Output) -> None:
     server = operator.send("POST", server_path(name, answer), body)
-    typer.echo(f"{name} is {server['standing']}, and {'enabled' if server['enabled'] else 'disabled'}")
+    say(output, server, f"{name} is {server['standing']}, and {'enabled' if server['enabled'] else 'disabled'}")

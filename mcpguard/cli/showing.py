@@ -8,6 +8,7 @@ from typing import Any, Final
 import typer
 
 from mcpguard.cli.choosing import Capability, key_of
+from mcpguard.cli.common import Output, print_json
 from mcpguard.cli.operator import Operator, server_path
 from mcpguard.codec.keyed import written
 from mcpguard.text.visible import visible
@@ -126,3 +127,11 @@ def _approved(server: dict[str, Any]) -> str:
     if approved["observed"] != server["observed"]:
         return "another server than was observed last"
     return "exactly this one"
+
+
+def say(output: Output, answer: object, sentence: str) -> None:
+    """What was done: as the guard answers it, or in a sentence."""
+    if output is Output.JSON:
+        print_json(answer)
+    else:
+        typer.echo(visible(sentence))

@@ -8,10 +8,10 @@ from typing import Annotated, Any
 import typer
 
 from mcpguard.cli.choosing import default_effect, key_of, resolved
-from mcpguard.cli.common import Config, DataDir, print_table
+from mcpguard.cli.common import As, Config, DataDir, Output, print_table
 from mcpguard.cli.operator import Operator, Problem, server_path, tell
 from mcpguard.cli.options import Kind, Reason, Tool
-from mcpguard.cli.showing import CAPABILITY, capability_row, warn, warn_of_cut_diffs
+from mcpguard.cli.showing import CAPABILITY, capability_row, say, warn, warn_of_cut_diffs
 from mcpguard.codec.keyed import written
 from mcpguard.domain.capabilities import CapabilityKind, Effect
 from mcpguard.text.visible import visible
@@ -28,66 +28,94 @@ def approve(
     kind: Kind = CapabilityKind.TOOL,
     config: Config = None,
     data_dir: DataDir = None,
+    output: As = Output.TABLE,
 ) -> None:
     """Approve a tool exactly as it is printed."""
     if effect is not None and kind is not CapabilityKind.TOOL:
         raise typer.BadParameter("only tools have one", param_hint="--effect")
     operator, (server, _) = Operator.of(config, data_dir), resolved(tool, kind)
-    capability = _looked_at(operator, tool, kind)
+    capability = _looked_at(operator, tool, kind, output)
     warn_of_cut_diffs(operator, server, [capability])
     assigned, how = (effect, "given") if effect else (default_effect(capability), "careful default")
     if kind is CapabilityKind.TOOL and assigned is not None:
         typer.echo(f"effect: {assigned} ({how})", err=True)
-    now = _decide(operator, tool, "approve", reason, capability, {} if effect is None else {"effect": effect})
+    now = _decide(operator, tool, "approve", reason, capability, {} if effect is None else {"effect": effect}, output)
     if effect is None and assigned is not None and now["assigned"] != assigned:
         warn(f"it was approved as {now['assigned']}, not as {assigned}")
 
 
 def revoke(
-    tool: Tool, reason: Reason, kind: Kind = CapabilityKind.TOOL, config: Config = None, data_dir: DataDir = None
+    tool: Tool,
+    reason: Reason,
+    kind: Kind = CapabilityKind.TOOL,
+    config: Config = None,
+    data_dir: DataDir = None,
+    output: As = Output.TABLE,
 ) -> None:
     """Take the approval of a tool back; it waits for a person again."""
-    _seen(tool, "revoke", reason, kind, Operator.of(config, data_dir))
+    _seen(tool, "revoke", reason, kind, Operator.of(config, data_dir), output)
 
 
 def reject(
-    tool: Tool, reason: Reason, kind: Kind = CapabilityKind.TOOL, config: Config = None, data_dir: DataDir = None
+    tool: Tool,
+    reason: Reason,
+    kind: Kind = CapabilityKind.TOOL,
+    config: Config = None,
+    data_dir: DataDir = None,
+    output: As = Output.TABLE,
 ) -> None:
     """Send a tool out of the inbox as it is now: it stays refused, and waits again only when it is different."""
-    _seen(tool, "reject", reason, kind, Operator.of(config, data_dir))
+    _seen(tool, "reject", reason, kind, Operator.of(config, data_dir), output)
 
 
 def block(
-    tool: Tool, reason: Reason, kind: Kind = CapabilityKind.TOOL, config: Config = None, data_dir: DataDir = None
+    tool: Tool,
+    reason: Reason,
+    kind: Kind = CapabilityKind.TOOL,
+    config: Config = None,
+    data_dir: DataDir = None,
+    output: As = Output.TABLE,
 ) -> None:
     """Block a tool, whatever its definition is or becomes."""
-    _decide(Operator.of(config, data_dir), tool, "block", reason, {"kind": kind}, {})
+    _decide(Operator.of(config, data_dir), tool, "block", reason, {"kind": kind}, {}, output)
 
 
 def unblock(
-    tool: Tool, reason: Reason, kind: Kind = CapabilityKind.TOOL, config: Config = None, data_dir: DataDir = None
+    tool: Tool,
+    reason: Reason,
+    kind: Kind = CapabilityKind.TOOL,
+    config: Config = None,
+    data_dir: DataDir = None,
+    output: As = Output.TABLE,
 ) -> None:
     """Take a block back: the tool waits for a person again."""
-    _decide(Operator.of(config, data_dir), tool, "unblock", reason, {"kind": kind}, {})
+    _decide(Operator.of(config, data_dir), tool, "unblock", reason, {"kind": kind}, {}, output)
 
 
 COMMANDS = (approve, revoke, reject, block, unblock)
 
 
-def _seen(tool: str, answer: str, reason: str, kind: CapabilityKind, operator: Operator) -> None:
-    _decide(operator, tool, answer, reason, _looked_at(operator, tool, kind), {})
+def _seen(tool: str, answer: str, reason: str, kind: CapabilityKind, operator: Operator, output: Output) -> None:
+    _decide(operator, tool, answer, reason, _looked_at(operator, tool, kind, output), {}, output)
 
 
-def _looked_at(operator: Operator, tool: str, kind: CapabilityKind) -> dict[str, Any]:
+def _looked_at(operator: Operator, tool: str, kind: CapabilityKind, output: Output) -> dict[str, Any]:
     """The capability as it stands, printed."""
     server, key = resolved(tool, kind)
     capability: dict[str, Any] = operator.get(server_path(server, "capability", kind=kind, name=key[1]))
-    print_table(CAPABILITY, iter([capability_row(capability)]))
+    if output is Output.TABLE:
+        print_table(CAPABILITY, iter([capability_row(capability)]))
     return capability
 
 
 def _decide(
-    operator: Operator, tool: str, answer: str, reason: str, about: dict[str, Any], more: dict[str, object]
+    operator: Operator,
+    tool: str,
+    answer: str,
+    reason: str,
+    about: dict[str, Any],
+    more: dict[str, object],
+    output: Output,
 ) -> dict[str, Any]:
     """What it is after the decision."""
     server, key = resolved(tool, CapabilityKind(about["kind"]))
@@ -100,5 +128,5 @@ def _decide(
             typer.echo(f"Nothing was decided. Look again: mcpguard tool show {visible(tool)}", err=True)
         raise typer.Exit(1) from None
     waits = ", and waits for a person" if now["waits"] else ""
-    typer.echo(visible(f"{written(key_of(now))} of {server} is {now['standing']}{waits}"))
+    say(output, now, f"{written(key_of(now))} of {server} is {now['standing']}{waits}")
     return now

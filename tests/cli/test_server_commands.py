@@ -4,6 +4,7 @@ import json
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from typer.testing import Result
@@ -236,3 +237,23 @@ def refusal_of(result: Result) -> str:
     assert (result.exit_code, result.stdout) == (1, ""), result.output
     assert inert(result.stderr)
     return result.stderr
+
+
+def test_every_decision_prints_what_the_api_answers_if_asked_to(desk: Desk) -> None:
+    def answer(*words: str) -> Any:  # noqa: ANN401 - JSON
+        return json.loads(desk.done(*words, "-o", "json"))
+
+    added = json.loads(desk.done("server", "add", "notes", "-o", "json", "--", *HONEST))
+    assert (added["name"], added["standing"], added["notices"]) == ("notes", "quarantined", [])
+    assert answer("server", "inspect", "notes", "--consent")["new"] == 10
+    done = answer("server", "approve", "notes", "--reason", "read it", "--only", "tool:read_note")
+    assert [(each["name"], each["effect"], each["given"]) for each in done["approved"]] == [
+        ("read_note", "read", False)
+    ]
+    tool = answer("tool", "approve", "notes:list_notes", "--reason", "read it too", "--effect", "write")
+    assert (tool["standing"], tool["assigned"]) == ("approved", "write")
+    assert answer("tool", "revoke", "notes:list_notes", "--reason", "no")["standing"] == "pending"
+    for command, standing in (("disable", "approved"), ("enable", "approved"), ("block", "blocked")):
+        assert answer("server", command, "notes", "--reason", "now")["standing"] == standing
+    assert answer("server", "quarantine", "notes", "--reason", "look again")["standing"] == "quarantined"
+    assert answer("server", "remove", "notes") == {"name": "notes", "removed": True}
