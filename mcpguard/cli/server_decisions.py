@@ -1,5 +1,6 @@
 """`mcpguard server inspect`, `approve`, `block` and the other decisions about a whole server."""
 
+from collections.abc import Callable
 from typing import Annotated, Any
 
 import typer
@@ -90,48 +91,25 @@ def _tell_approved(name: str, planned: Plan, done: dict[str, Any], output: Outpu
         typer.echo(f"{len(done['waiting'])} wait for a person: mcpguard tool list {name}", err=True)
 
 
-def quarantine(
-    name: Name,
-    reason: Reason,
-    config: Config = None,
-    data_dir: DataDir = None,
-    output: As = Output.TABLE,
-) -> None:
-    """Take an approval or a block back: nobody uses the server before a person approves it again."""
-    _decide(name, "quarantine", {"why": reason}, Operator.of(config, data_dir), output)
+def _decision(answer: str, sentence: str) -> Callable[..., None]:
+    """The command for a decision that needs a reason and nothing more."""
+
+    def command(
+        name: Name, reason: Reason, config: Config = None, data_dir: DataDir = None, output: As = Output.TABLE
+    ) -> None:
+        server = Operator.of(config, data_dir).send("POST", server_path(name, answer), {"why": reason})
+        say(output, server, f"{name} is {server['standing']}, and {'enabled' if server['enabled'] else 'disabled'}")
+
+    command.__name__, command.__doc__ = answer, sentence
+    return command
 
 
-def block(
-    name: Name,
-    reason: Reason,
-    config: Config = None,
-    data_dir: DataDir = None,
-    output: As = Output.TABLE,
-) -> None:
-    """Block a server, its name and its launch, until a person takes that back with quarantine."""
-    _decide(name, "block", {"why": reason}, Operator.of(config, data_dir), output)
-
-
-def enable(
-    name: Name,
-    reason: Reason,
-    config: Config = None,
-    data_dir: DataDir = None,
-    output: As = Output.TABLE,
-) -> None:
-    """Switch a server on again."""
-    _decide(name, "enable", {"why": reason}, Operator.of(config, data_dir), output)
-
-
-def disable(
-    name: Name,
-    reason: Reason,
-    config: Config = None,
-    data_dir: DataDir = None,
-    output: As = Output.TABLE,
-) -> None:
-    """Switch a server off. What was decided about it stays as it is."""
-    _decide(name, "disable", {"why": reason}, Operator.of(config, data_dir), output)
+quarantine = _decision(
+    "quarantine", "Take an approval or a block back: nobody uses the server before a person approves it again."
+)
+block = _decision("block", "Block a server, its name and its launch, until a person takes that back with quarantine.")
+enable = _decision("enable", "Switch a server on again.")
+disable = _decision("disable", "Switch a server off. What was decided about it stays as it is.")
 
 
 def permit(
@@ -152,8 +130,3 @@ def permit(
 
 
 COMMANDS = (inspect, approve, quarantine, block, enable, disable, permit)
-
-
-def _decide(name: str, answer: str, body: object, operator: Operator, output: Output) -> None:
-    server = operator.send("POST", server_path(name, answer), body)
-    say(output, server, f"{name} is {server['standing']}, and {'enabled' if server['enabled'] else 'disabled'}")

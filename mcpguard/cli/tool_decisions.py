@@ -3,6 +3,7 @@
 Each is about the definition that was printed just before: if the server lists another one by then, nothing changes.
 """
 
+from collections.abc import Callable
 from typing import Annotated, Any
 
 import typer
@@ -44,59 +45,34 @@ def approve(
         warn(f"it was approved as {now['assigned']}, not as {assigned}")
 
 
-def revoke(
-    tool: Tool,
-    reason: Reason,
-    kind: Kind = CapabilityKind.TOOL,
-    config: Config = None,
-    data_dir: DataDir = None,
-    output: As = Output.TABLE,
-) -> None:
-    """Take the approval of a tool back; it waits for a person again."""
-    _seen(tool, "revoke", reason, kind, Operator.of(config, data_dir), output)
+def _decision(answer: str, sentence: str, *, looked_at: bool) -> Callable[..., None]:
+    """The command for a decision that needs a reason and nothing more; about the definition, or whatever it is."""
+
+    def command(
+        tool: Tool,
+        reason: Reason,
+        kind: Kind = CapabilityKind.TOOL,
+        config: Config = None,
+        data_dir: DataDir = None,
+        output: As = Output.TABLE,
+    ) -> None:
+        operator = Operator.of(config, data_dir)
+        about = _looked_at(operator, tool, kind, output) if looked_at else {"kind": kind}
+        _decide(operator, tool, answer, reason, about, {}, output)
+
+    command.__name__, command.__doc__ = answer, sentence
+    return command
 
 
-def reject(
-    tool: Tool,
-    reason: Reason,
-    kind: Kind = CapabilityKind.TOOL,
-    config: Config = None,
-    data_dir: DataDir = None,
-    output: As = Output.TABLE,
-) -> None:
-    """Send a tool out of the inbox as it is now: it stays refused, and waits again only when it is different."""
-    _seen(tool, "reject", reason, kind, Operator.of(config, data_dir), output)
-
-
-def block(
-    tool: Tool,
-    reason: Reason,
-    kind: Kind = CapabilityKind.TOOL,
-    config: Config = None,
-    data_dir: DataDir = None,
-    output: As = Output.TABLE,
-) -> None:
-    """Block a tool, whatever its definition is or becomes."""
-    _decide(Operator.of(config, data_dir), tool, "block", reason, {"kind": kind}, {}, output)
-
-
-def unblock(
-    tool: Tool,
-    reason: Reason,
-    kind: Kind = CapabilityKind.TOOL,
-    config: Config = None,
-    data_dir: DataDir = None,
-    output: As = Output.TABLE,
-) -> None:
-    """Take a block back: the tool waits for a person again."""
-    _decide(Operator.of(config, data_dir), tool, "unblock", reason, {"kind": kind}, {}, output)
-
-
+revoke = _decision("revoke", "Take the approval of a tool back; it waits for a person again.", looked_at=True)
+reject = _decision(
+    "reject",
+    "Send a tool out of the inbox as it is now: it stays refused, and waits again only when it is different.",
+    looked_at=True,
+)
+block = _decision("block", "Block a tool, whatever its definition is or becomes.", looked_at=False)
+unblock = _decision("unblock", "Take a block back: the tool waits for a person again.", looked_at=False)
 COMMANDS = (approve, revoke, reject, block, unblock)
-
-
-def _seen(tool: str, answer: str, reason: str, kind: CapabilityKind, operator: Operator, output: Output) -> None:
-    _decide(operator, tool, answer, reason, _looked_at(operator, tool, kind, output), {}, output)
 
 
 def _looked_at(operator: Operator, tool: str, kind: CapabilityKind, output: Output) -> dict[str, Any]:

@@ -4,10 +4,12 @@ from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 
 import pytest
-from sqlalchemy import make_url
+from sqlalchemy import Connection, make_url
 
 from mcpguard.store.backend import Backend
+from mcpguard.store.durability import Durability
 from mcpguard.store.postgres import Postgres
+from mcpguard.store.schema import upgrade
 from mcpguard.store.sqlite import SQLite
 from mcpguard.store.store import Store, opened
 from tests.postgres import fresh_database
@@ -33,3 +35,12 @@ def tally() -> Tally:
 async def store(backend: Backend, tally: Tally) -> AsyncIterator[Store]:
     async with opened(backend, tally, batch=64, readers=2) as ready:
         yield ready
+
+
+@pytest.fixture
+def connection(backend: Backend) -> Iterator[Connection]:
+    """A writing connection to a new store, in a transaction."""
+    upgrade(backend)
+    with backend.connect() as connection:
+        backend.begin(connection, Durability.COMMITTED)
+        yield connection

@@ -1,6 +1,5 @@
 """What is known of capabilities comes back from both databases as it was put there."""
 
-from collections.abc import Iterator
 from dataclasses import replace
 
 import pytest
@@ -13,9 +12,6 @@ from mcpguard.domain.capabilities import CapabilityKind, Effect, Fingerprint
 from mcpguard.domain.pins import Pin
 from mcpguard.domain.standing import CapabilityStanding
 from mcpguard.store import pins, versions
-from mcpguard.store.backend import Backend
-from mcpguard.store.durability import Durability
-from mcpguard.store.schema import upgrade
 
 A, B = (Fingerprint(f"v1:{letter * 64}") for letter in "ab")
 PRINTS = st.none() | st.sampled_from([A, B])
@@ -36,14 +32,6 @@ PINS = st.builds(
     generation=st.integers(0, 2**53),
 )
 PIN = Pin("one", "up", CapabilityKind.TOOL, "tool", A)
-
-
-@pytest.fixture
-def connection(backend: Backend) -> Iterator[Connection]:
-    upgrade(backend)
-    with backend.connect() as connection:
-        backend.begin(connection, Durability.COMMITTED)
-        yield connection
 
 
 @given(PINS)

@@ -1,6 +1,5 @@
 """What is known of upstreams comes back as it was put there, and what may be secret in it lies nowhere in clear."""
 
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -18,7 +17,6 @@ from mcpguard.domain.launches import Declared, Era, RemoteLaunch, StdioFraming, 
 from mcpguard.domain.standing import UpstreamStanding
 from mcpguard.domain.upstreams import Identity, Origin, Transport, Upstream
 from mcpguard.store import sealing, upstreams
-from mcpguard.store.backend import Backend
 from mcpguard.store.durability import Durability
 from mcpguard.store.schema import upgrade
 from mcpguard.store.sealing import Seal
@@ -66,14 +64,6 @@ UPSTREAMS = st.builds(
 )
 HOW = Declared("server", "Server", StdioLaunch("run", (), Templates({"TOKEN": CANARY})))
 UPSTREAM = Upstream("one", "server", Transport.STDIO)
-
-
-@pytest.fixture
-def connection(backend: Backend) -> Iterator[Connection]:
-    upgrade(backend)
-    with backend.connect() as connection:
-        backend.begin(connection, Durability.COMMITTED)
-        yield connection
 
 
 @given(DECLARED)

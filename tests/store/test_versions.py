@@ -1,27 +1,13 @@
 """What is kept of definitions: each once, the ones that matter always, the others only so many, and nothing of what is
 forgotten."""
 
-from collections.abc import Iterator
-
-import pytest
 from sqlalchemy import Connection
 
 from mcpguard.domain.capabilities import CapabilityKind, Fingerprint
 from mcpguard.domain.pins import Pin
 from mcpguard.store import pins, versions
-from mcpguard.store.backend import Backend
-from mcpguard.store.durability import Durability
-from mcpguard.store.schema import upgrade
 
 PRINTS = [Fingerprint(f"v1:{number:064x}") for number in range(30)]
-
-
-@pytest.fixture
-def connection(backend: Backend) -> Iterator[Connection]:
-    upgrade(backend)
-    with backend.connect() as connection:
-        backend.begin(connection, Durability.COMMITTED)
-        yield connection
 
 
 def kept(connection: Connection, capability: str = "one") -> list[int]:
