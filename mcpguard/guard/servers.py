@@ -61,15 +61,13 @@ class Servers:
         return self._fleet is not None and self._fleet.is_connected(known.name)
 
     async def confirmed(self, known: Known) -> None:
-        """Until what the server lists is in force; or it cannot be listed, is not connected, or takes too long."""
+        """Until what the server lists is in force, there is no connection to it, or it has taken too long."""
         with anyio.move_on_after(self._confirm_seconds):
             while known.runs and not self.in_force(known):
                 moved = known.moved
                 if self._fleet is None or not self._fleet.confirm(known.name):
                     return
                 await moved.wait()
-                if self._fleet.is_failing(known.name):
-                    return
 
     async def catch_up(self, name: str) -> None:
         """Until nothing is being changed about this server, and it is known as the store has it."""

@@ -119,11 +119,6 @@ class Fleet:
         supervisor = self._supervisors.get(name)
         return supervisor is not None and supervisor.connection is not None
 
-    def is_failing(self, name: str) -> bool:
-        """Whether this server could not be listed again."""
-        supervisor = self._supervisors.get(name)
-        return supervisor is not None and supervisor.is_failing
-
     def confirm(self, name: str) -> bool:
         """Have it listed again, for somebody who waits. Whether it is connected at all."""
         if not self.is_connected(name):

@@ -82,11 +82,6 @@ class Supervisor:
         """What the connection that calls may use has listed, if nothing can have changed since."""
         return None if self.connection is None else self._upkeep.in_force()
 
-    @property
-    def is_failing(self) -> bool:
-        """Whether it could not be listed again, so that nobody need wait for that."""
-        return self._upkeep.failing
-
     def confirm(self) -> None:
         """Somebody waits for what the server lists now."""
         self._upkeep.confirm()

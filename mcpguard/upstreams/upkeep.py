@@ -63,8 +63,6 @@ class Upkeep:
         self._awaited = anyio.Event()
         self._changes = 0
         self._listed: _Listed | None = None
-        self.failing = False
-        """Whether the last attempt to list it again has failed."""
         self._roots_changed = anyio.Event()
         self._unclear = anyio.Event()
 
@@ -170,7 +168,6 @@ class Upkeep:
                         await self.list(connection)
             except (GuardError, TimeoutError) as error:
                 why = sentence(error) if isinstance(error, GuardError) else f"it took more than {seconds:g} seconds"
-                self.failing = True
                 self._complain(f"what it offers could not be listed again: {why}")
                 self._changes += 1
                 self._due.set()
@@ -204,7 +201,6 @@ class Upkeep:
         bounds = ListingBounds(settings.list_pages, settings.list_entries, settings.message_bytes)
         listing = await connection.listed(bounds)
         said = definitions.max_age if listing.ttl is None else max(listing.ttl, definitions.min_age)
-        self.failing = False
         self._listed = _Listed(listing, changes, began + min(said, definitions.max_age))
         self._around.tell(Listed(self._name, listing, self._declared))
 
