@@ -180,15 +180,14 @@ def _start(launch: Launch) -> Child:
 async def _end(child: Child, patience: Patience) -> None:
     with anyio.CancelScope(shield=True), Descendants(child.pid) as below:
         try:
+            _look(child, below)  # when it has ended, nobody can tell any more what it started
             child.close_input()
             await _ended_within(child, patience.input_ended)
-            if child.code is None:  # when it has ended, nobody can tell any more what it started
-                below.look()
+            _look(child, below)
             _signal_group(child.pid, signal.SIGTERM)
             await _ended_within(child, patience.terminated)
         finally:
-            if child.code is None:
-                below.look()
+            _look(child, below)
             _signal_group(child.pid, signal.SIGKILL)
             below.kill()
             try:
@@ -197,6 +196,11 @@ async def _end(child: Child, patience: Patience) -> None:
             finally:
                 child.close()
         log.debug("upstream.ended", process=child.pid, code=child.code)
+
+
+def _look(child: Child, below: Descendants) -> None:
+    if child.code is None:  # else the number may be another's by now
+        below.look()
 
 
 async def _ended_within(child: Child, seconds: float) -> None:
