@@ -2,6 +2,7 @@
 
 import json
 import os
+from dataclasses import replace
 from pathlib import Path
 
 import anyio
@@ -9,7 +10,7 @@ import pytest
 
 from mcpguard.domain.identity import Profile
 from mcpguard.upstreams.sandbox.limits import MEBIBYTE, Limits
-from mcpguard.upstreams.sandbox.watching import within_memory
+from mcpguard.upstreams.sandbox.watching import EVERY, within_memory
 from mcpguard.upstreams.sandbox.wrapping import HOME, SHARED_MEMORY, TEMPORARY
 from mcpguard.upstreams.transports.transport import TransportEnded
 from mcpguard.upstreams.transports.tree import descendants
@@ -85,16 +86,30 @@ async def test_two_sandboxes_do_not_take_processes_from_each_other(tmp_path: Pat
             assert await told(other) == grown
 
 
+async def test_one_that_takes_little_is_left_alone(tmp_path: Path) -> None:
+    async with started(tmp_path, ("allocate", 100), ("wait_for", f"{HOME}/go"), limits=SMALL) as server:
+        assert await told(server) == f"got {100 * MEBIBYTE}"
+        with anyio.move_on_after(4 * EVERY) as looked:
+            await within_memory(server.pid, SMALL.memory)
+        assert looked.cancelled_caught
+        assert not gone(server.pid)
+
+
 async def test_memory_that_is_its_own(tmp_path: Path) -> None:
     got = await tried(tmp_path, ("allocate", 100), ("allocate", 300), ("allocate", 100), limits=SMALL)
     assert got == [f"got {100 * MEBIBYTE}", "MemoryError", f"got {100 * MEBIBYTE}"]
 
 
-@pytest.mark.parametrize("how", [("share", 600), ("many", 10, 100)], ids=["shared", "of many processes"])
+@pytest.mark.parametrize(
+    "how",
+    [("share", 600), ("many", 10, 100), ("many_files", TEMPORARY), ("many_files", SHARED_MEMORY)],
+    ids=["shared", "of many processes", "of empty files", "of empty files elsewhere"],
+)
 async def test_memory_beyond_that_gets_all_of_it_killed(tmp_path: Path, how: tuple[object, ...]) -> None:
-    async with started(tmp_path, how, limits=SMALL) as server:
+    limits = replace(SMALL, memory=80 * MEBIBYTE) if how[0] == "many_files" else SMALL
+    async with started(tmp_path, how, limits=limits) as server:
         with anyio.fail_after(PATIENCE):
-            await within_memory(server.pid, SMALL.memory)
+            await within_memory(server.pid, limits.memory)
         with pytest.raises(TransportEnded, match="by signal 9"):
             await server.receive()
 
