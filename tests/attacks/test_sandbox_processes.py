@@ -2,6 +2,8 @@
 
 import json
 import os
+import subprocess
+import sys
 from dataclasses import replace
 from pathlib import Path
 
@@ -15,11 +17,27 @@ from mcpguard.upstreams.sandbox.wrapping import HOME, SHARED_MEMORY, TEMPORARY
 from mcpguard.upstreams.transports.transport import TransportEnded
 from mcpguard.upstreams.transports.tree import descendants
 from tests.attacks.sandboxed import EACH_PROFILE, here, started, told, tried, works
-from tests.process import PATIENCE, until
+from tests.process import PATIENCE, ROOT, until
 from tests.upstreams.test_stdio import gone
 
 pytestmark = pytest.mark.anyio
 CANARY = "canary-7d31"
+STARTS_ONE = """
+import os, sys
+from pathlib import Path
+import anyio
+from mcpguard.domain.identity import Profile
+from mcpguard.upstreams.transports.tree import descendants
+from tests.attacks.sandboxed import started, told
+
+async def main():
+    async with started(Path(sys.argv[1]), ("daemon",), profile=Profile(sys.argv[2])) as server:
+        await told(server)
+        print("below", server.pid, *descendants(server.pid), flush=True)
+        await anyio.sleep_forever()
+
+anyio.run(main)
+"""
 SMALL = Limits(processes=24, memory=200 * MEBIBYTE, scratch=4 * MEBIBYTE, file=2 * MEBIBYTE)
 
 
@@ -153,13 +171,18 @@ async def test_what_ends_it_cannot_be_touched(tmp_path: Path, profile: Profile) 
     assert got == []
 
 
-async def test_when_the_guard_is_killed_it_is_too(tmp_path: Path) -> None:
+@EACH_PROFILE
+def test_when_the_guard_is_killed_it_is_too(tmp_path: Path, profile: Profile) -> None:
     """There is nobody left to do it: the kernel does."""
-    async with started(tmp_path, ("daemon",)) as server:
-        await told(server)
-        below = descendants(server.pid)
-        os.kill(server.pid, 9)  # what the guard started; from there on it goes as when the guard itself is gone
-        until(lambda: all(map(gone, below)), "everything below has ended by itself")
+    works()
+    command = [sys.executable, "-c", STARTS_ONE, str(tmp_path), profile.value]
+    with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True) as guard:
+        assert guard.stdout
+        below = next(set(map(int, line.split()[1:])) for line in guard.stdout if line.startswith("below "))
+        assert len(below) >= 4
+        assert not any(map(gone, below))
+        guard.kill()
+        until(lambda: all(map(gone, below)), "everything that it started has ended")
 
 
 def test_it_is_said_what_bounds_a_process() -> None:

@@ -37,9 +37,9 @@ async def within_memory(process: int, most: int) -> None:
             log.warning("upstream.memory", process=process, taken=taken, most=most)
             with Descendants(process) as below:
                 below.look()
+                with suppress(ProcessLookupError, PermissionError):
+                    os.killpg(process, signal.SIGKILL)
                 below.kill()
-            with suppress(ProcessLookupError, PermissionError):
-                os.killpg(process, signal.SIGKILL)
             return
 
 
