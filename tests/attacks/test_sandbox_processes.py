@@ -31,7 +31,7 @@ from mcpguard.upstreams.transports.tree import descendants
 from tests.attacks.sandboxed import started, told
 
 async def main():
-    async with started(Path(sys.argv[1]), ("daemon",), profile=Profile(sys.argv[2])) as server:
+    async with started(Path(sys.argv[1]), ("daemon",), ("wait_for", "/never"), profile=Profile(sys.argv[2])) as server:
         await told(server)
         print("below", server.pid, *descendants(server.pid), flush=True)
         await anyio.sleep_forever()
