@@ -7,6 +7,17 @@ import pytest
 
 from tests.world import World, world
 
+NO_SANDBOX = "the sandbox was not tested"
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Say loudly what a run could not show on this machine."""
+    skipped = terminalreporter.stats.get("skipped", [])
+    if untested := {str(report.longrepr[2]) for report in skipped if NO_SANDBOX in str(report.longrepr)}:
+        terminalreporter.write_sep("!", "THE SANDBOX WAS NOT TESTED", red=True, bold=True)
+        for why in sorted(untested):
+            terminalreporter.write_line(why.removeprefix("Skipped: "))
+
 
 @pytest.fixture
 def anyio_backend() -> tuple[str, dict[str, object]]:

@@ -20,6 +20,7 @@ import structlog
 
 from mcpguard.domain.clock import Clock
 from mcpguard.upstreams.transports.child import RUNNING
+from mcpguard.upstreams.transports.tree import children
 
 MARK = "MCPGUARD_STARTED"
 """The variable in a server's environment that tells what it started from what others did."""
@@ -45,7 +46,7 @@ async def swept(seconds: float = 1.0) -> None:
 
 def sweep() -> list[int]:
     """Kill every child that belongs to no running server. Which ones those were."""
-    orphans = [child for child in _children() - RUNNING if not _reaped(child)]
+    orphans = [child for child in children("self") - RUNNING if not _reaped(child)]
     marks = {_mark(server) for server in RUNNING} - {b""} if orphans else set()
     left = [orphan for orphan in orphans if _session(orphan) not in RUNNING and _mark(orphan) not in marks]
     for orphan in left:
@@ -66,15 +67,6 @@ async def _end_of(child: int) -> None:
         await anyio.wait_readable(descriptor)
     finally:
         os.close(descriptor)
-
-
-def _children() -> set[int]:
-    """Our children; none where the system does not tell."""
-    found: set[int] = set()
-    for task in Path("/proc/self/task").glob("*/children"):
-        with suppress(OSError):
-            found.update(int(pid) for pid in task.read_text().split())
-    return found
 
 
 def _reaped(child: int) -> bool:

@@ -13,6 +13,7 @@ import pytest
 from mcpguard.codec.framing import Framing
 from mcpguard.upstreams.environment import environment
 from mcpguard.upstreams.logs import UpstreamLog
+from mcpguard.upstreams.transports.handed import Handed
 from mcpguard.upstreams.transports.stdio import Launch, Patience, Stdio, stdio
 from mcpguard.upstreams.transports.transport import TransportEnded
 from tests.process import until
@@ -61,6 +62,14 @@ def gone(pid: int) -> bool:
         return "State:\tZ" in Path(f"/proc/{pid}/status").read_text()
     except FileNotFoundError:
         return True
+
+
+def command_line(pid: int) -> str:
+    return Path(f"/proc/{pid}/cmdline").read_text()
+
+
+def open_files() -> list[str]:
+    return [str(each.readlink()) for each in Path("/proc/self/fd").iterdir() if each.is_symlink()]
 
 
 @pytest.mark.parametrize(("code", "framing"), [(ECHO, Framing.LINES), (FRAMED_ECHO, Framing.HEADERS)])
@@ -222,6 +231,30 @@ print([child.pid], flush=True)
         with pytest.raises(TransportEnded):
             await server.receive()
     until(lambda: gone(child), "its child is gone")
+
+
+async def test_a_child_that_has_left_the_group_is_gone_too(tmp_path: Path) -> None:
+    code = """
+import subprocess, sys, time
+child = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(3600)"], start_new_session=True)
+print([child.pid], flush=True)
+time.sleep(3600)
+"""
+    async with running(tmp_path, code, patience=Patience(0.05, 0.05)) as server:
+        (child,) = json.loads(await server.receive())
+        assert not gone(child)
+    assert gone(child), "and it was waited for"
+
+
+async def test_what_it_is_handed_can_be_read_by_it_and_by_nobody_else(tmp_path: Path) -> None:
+    code = "import sys; print([open(int(n)).read() for n in sys.argv[1:]].__repr__().replace(chr(39), chr(34)))"
+    launch = Launch(sys.executable, ("-c", code, Handed(b"first"), Handed(b"second" * 50_000)), {}, tmp_path)
+    assert "first" not in repr(launch)
+    async with stdio(launch, LIMIT * 10, UpstreamLog(tmp_path, "server", LIMIT)) as server:
+        command = command_line(server.pid)
+        assert not [name for name in open_files() if "memfd:handed" in name], "the guard keeps none of it open"
+        assert json.loads(await server.receive()) == ["first", "second" * 50_000]
+        assert "first" not in command
 
 
 async def test_it_is_ended_when_the_block_is_cancelled_or_fails(tmp_path: Path) -> None:

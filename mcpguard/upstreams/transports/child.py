@@ -16,6 +16,8 @@ import anyio
 import structlog
 from anyio import CapacityLimiter, to_thread
 
+from mcpguard.upstreams.transports.handed import Word, opened
+
 HIGH_WATER = 1_048_576
 RUNNING: set[int] = set()
 """The processes that were started here and have not been waited for."""
@@ -29,18 +31,20 @@ class Ended(Exception):
 class Child:
     """A process in a session and process group of its own."""
 
-    def __init__(self, command: Sequence[str], environment: Mapping[str, str], folder: Path | None) -> None:
-        self._process = subprocess.Popen(  # noqa: S603 - starting what was approved is what we are for
-            command,
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            bufsize=0,
-            close_fds=True,
-            cwd=folder,
-            env=environment,
-            start_new_session=True,
-        )
+    def __init__(self, command: Sequence[Word], environment: Mapping[str, str], folder: Path | None) -> None:
+        with opened(command) as (words, descriptors):
+            self._process = subprocess.Popen(  # noqa: S603 - starting what was approved is what we are for
+                words,
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                bufsize=0,
+                close_fds=True,
+                pass_fds=descriptors,
+                cwd=folder,
+                env=environment,
+                start_new_session=True,
+            )
         self.pid = self._process.pid
         RUNNING.add(self.pid)
         self.input = _number(self._process.stdin)

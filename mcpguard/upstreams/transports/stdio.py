@@ -7,7 +7,7 @@ Rules kept here:
 3. However much it says, reading it never keeps the others waiting (`sharing`).
 4. The end of the process is the end of the connection, also where something that it started holds its output open.
 5. It is ended whatever happens: first asked by the end of its input, then by SIGTERM, then killed, and with it
-   everything in its group. Only then does the block that started it end.
+   everything in its group and everything that descends from it. Only then does the block that started it end.
 """
 
 import math
@@ -25,8 +25,10 @@ from mcpguard.codec.framing import Decoder, Framing, FramingError, encode
 from mcpguard.text.visible import visible
 from mcpguard.upstreams.logs import UpstreamLog
 from mcpguard.upstreams.transports.child import Child, Ended, Outgoing
+from mcpguard.upstreams.transports.handed import Word
 from mcpguard.upstreams.transports.sharing import Share
 from mcpguard.upstreams.transports.transport import TransportEnded
+from mcpguard.upstreams.transports.tree import Descendants
 
 CHUNK = 16_384
 ERRORS_CHUNK = 4096
@@ -45,7 +47,7 @@ class Launch:
     """
 
     command: str
-    arguments: tuple[str, ...] = ()
+    arguments: tuple[Word, ...] = ()
     environment: Mapping[str, str] = field(default_factory=dict, repr=False)
     folder: Path | None = None
     framing: Framing = Framing.LINES
@@ -176,19 +178,29 @@ def _start(launch: Launch) -> Child:
 
 
 async def _end(child: Child, patience: Patience) -> None:
-    with anyio.CancelScope(shield=True):
+    with anyio.CancelScope(shield=True), Descendants(child.pid) as below:
         try:
+            _look(child, below)  # when it has ended, nobody can tell any more what it started
             child.close_input()
             await _ended_within(child, patience.input_ended)
+            _look(child, below)
             _signal_group(child.pid, signal.SIGTERM)
             await _ended_within(child, patience.terminated)
         finally:
+            _look(child, below)
             _signal_group(child.pid, signal.SIGKILL)
+            below.kill()
             try:
                 await _ended_within(child, math.inf)
+                await below.ended(MOMENT)
             finally:
                 child.close()
         log.debug("upstream.ended", process=child.pid, code=child.code)
+
+
+def _look(child: Child, below: Descendants) -> None:
+    if child.code is None:  # else the number may be another's by now
+        below.look()
 
 
 async def _ended_within(child: Child, seconds: float) -> None:

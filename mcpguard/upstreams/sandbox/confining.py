@@ -1,0 +1,61 @@
+"""From how a server is started to how it is started confined.
+
+It looks at the disk, and into every folder that is mounted; so it is called in a thread, as secrets are read.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from pathlib import Path
+
+from mcpguard.domain.identity import Mount, Profile
+from mcpguard.upstreams.orphans import MARK
+from mcpguard.upstreams.sandbox.limits import Limits
+from mcpguard.upstreams.sandbox.mounts import admitted, apart
+from mcpguard.upstreams.sandbox.places import Bind, Place, system
+from mcpguard.upstreams.sandbox.programs import found, needed
+from mcpguard.upstreams.sandbox.refused import Refused
+from mcpguard.upstreams.sandbox.wrapping import HOME, OUR_PATH, TEMPORARY, Sandbox, Wanted, seen, wrapped
+from mcpguard.upstreams.transports.stdio import Launch
+
+ANYWHERE = Path("/")
+
+
+def confined(
+    launch: Launch, profile: Profile, mounts: Iterable[Mount], sandbox: Sandbox, data: Path, limits: Limits
+) -> Launch:
+    """`data` is the data directory. Raises Refused: what cannot be confined as it was asked for is not started."""
+    if profile is Profile.NONE:
+        return launch
+    program = found(launch.command, launch.environment, launch.folder)
+    mounted = list(admitted(mounts, data, sandbox.account))
+    places: list[Place] = [
+        *system(network=profile is Profile.CONTAINED),
+        *needed(program, launch.environment),
+        *mounted,
+    ]
+    apart(places, data)
+    if launch.folder and not seen(launch.folder, mounted):
+        raise Refused(f"its working directory {launch.folder} is not among what is mounted")
+    words = wrapped(
+        sandbox,
+        Wanted(
+            [str(program), *launch.arguments],
+            _environment(launch.environment, mounted),
+            str(launch.folder or HOME),
+            places,
+            profile,
+            limits,
+        ),
+    )
+    outside = {"PATH": OUR_PATH} | {name: value for name, value in launch.environment.items() if name == MARK}
+    command = words[0]
+    assert isinstance(command, str)  # noqa: S101 - it is a program
+    return replace(launch, command=command, arguments=words[1:], environment=outside, folder=ANYWHERE)
+
+
+def _environment(given: Mapping[str, str], mounted: Iterable[Bind]) -> dict[str, str]:
+    """Those that name a home or a place for temporary files are its own; one that is mounted stays."""
+    own = {"HOME": HOME, "TMPDIR": TEMPORARY, "XDG_CACHE_HOME": f"{HOME}/.cache"}
+    roots = [place.at for place in mounted]
+    kept = {name for name in own if any(Path(given.get(name, "")).is_relative_to(root) for root in roots)}
+    return {**given, **{name: value for name, value in own.items() if name not in kept}}

@@ -1,0 +1,174 @@
+"""What a confined process may ask of the kernel: a seccomp program, applied by bubblewrap.
+
+Rules kept here:
+1. No sockets but those of the internet and of routing tables. A unix socket would reach whoever listens where the
+   process can see it, an abstract one even without a file, and a virtual machine's own kind (vsock) its host.
+   Connected pairs stay: interpreters talk to their children over them.
+2. No memory that belongs to no process, since nothing would count it: shared segments, files without a name.
+3. Nothing that a server has no use for and that others have escaped with: namespaces, mounts, tracing, io_uring, bpf,
+   keys, modules.
+4. A processor that is not listed has no filter, and so no sandbox.
+"""
+
+import platform
+import struct
+from collections.abc import Iterator
+from dataclasses import dataclass
+from errno import EAFNOSUPPORT, ENOSYS, EPERM, EPROTONOSUPPORT
+from socket import AF_INET, AF_INET6, AF_NETLINK, SOCK_DGRAM
+
+_BOTH = {"clone3": 435, "memfd_secret": 447, "pidfd_getfd": 438} | {
+    "io_uring_setup": 425,
+    "io_uring_enter": 426,
+    "io_uring_register": 427,
+    "open_tree": 428,
+    "move_mount": 429,
+    "fsopen": 430,
+    "fsconfig": 431,
+    "fsmount": 432,
+    "fspick": 433,
+    "mount_setattr": 442,
+}
+_X86_64 = _BOTH | {
+    "socket": 41,
+    "socketpair": 53,
+    "clone": 56,
+    "shmget": 29,
+    "semget": 64,
+    "msgget": 68,
+    "mq_open": 240,
+    "memfd_create": 319,
+    "ptrace": 101,
+    "process_vm_readv": 310,
+    "process_vm_writev": 311,
+    "kcmp": 312,
+    "unshare": 272,
+    "setns": 308,
+    "mount": 165,
+    "umount2": 166,
+    "pivot_root": 155,
+    "chroot": 161,
+    "bpf": 321,
+    "perf_event_open": 298,
+    "userfaultfd": 323,
+    "keyctl": 250,
+    "add_key": 248,
+    "request_key": 249,
+    "syslog": 103,
+    "kexec_load": 246,
+    "kexec_file_load": 320,
+    "init_module": 175,
+    "finit_module": 313,
+    "delete_module": 176,
+    "open_by_handle_at": 304,
+    "name_to_handle_at": 303,
+    "quotactl": 179,
+    "fanotify_init": 300,
+    "acct": 163,
+    "swapon": 167,
+    "reboot": 169,
+    "modify_ldt": 154,
+    "ioperm": 173,
+    "iopl": 172,
+}
+_AARCH64 = _BOTH | {
+    "socket": 198,
+    "socketpair": 199,
+    "clone": 220,
+    "shmget": 194,
+    "semget": 190,
+    "msgget": 186,
+    "mq_open": 180,
+    "memfd_create": 279,
+    "ptrace": 117,
+    "process_vm_readv": 270,
+    "process_vm_writev": 271,
+    "kcmp": 272,
+    "unshare": 97,
+    "setns": 268,
+    "mount": 40,
+    "umount2": 39,
+    "pivot_root": 41,
+    "chroot": 51,
+    "bpf": 280,
+    "perf_event_open": 241,
+    "userfaultfd": 282,
+    "keyctl": 219,
+    "add_key": 217,
+    "request_key": 218,
+    "syslog": 116,
+    "kexec_load": 104,
+    "kexec_file_load": 294,
+    "init_module": 105,
+    "finit_module": 273,
+    "delete_module": 106,
+    "open_by_handle_at": 265,
+    "name_to_handle_at": 264,
+    "quotactl": 60,
+    "fanotify_init": 262,
+    "acct": 89,
+    "swapon": 224,
+    "reboot": 142,
+}
+_WITH_A_CLOSER_LOOK = {"socket", "socketpair", "clone", "clone3"}
+
+
+@dataclass(frozen=True, slots=True)
+class Processor:
+    """The number by which the kernel tells its calls from others', and its calls."""
+
+    audit: int
+    calls: dict[str, int]
+
+
+PROCESSORS = {"x86_64": Processor(0xC000003E, _X86_64), "aarch64": Processor(0xC00000B7, _AARCH64)}
+OTHER_NUMBERS = 0x40000000
+"""From here on, calls of a rare third kind on x86_64, with numbers of their own."""
+NEW_NAMESPACES = 0x7E020000
+TYPE_OF_SOCKET = 0xF
+
+_LOAD, _AND, _EQUAL, _AT_LEAST, _ANY_BIT, _RETURN = 0x20, 0x54, 0x15, 0x35, 0x45, 0x06
+_NUMBER, _AUDIT, _FIRST, _SECOND = 0, 4, 16, 24
+_ALLOW, _FAIL, _KILL = 0x7FFF0000, 0x00050000, 0x80000000
+Step = tuple[int, int, int, int]
+
+
+def program(processor: Processor) -> bytes:
+    """In the form that the kernel takes."""
+    return b"".join(struct.pack("=HBBI", *step) for step in _steps(processor))
+
+
+def processor() -> Processor | None:
+    return PROCESSORS.get(platform.machine())
+
+
+def _steps(processor: Processor) -> Iterator[Step]:
+    calls = processor.calls
+    yield from (_load(_AUDIT), (_EQUAL, 1, 0, processor.audit), _answer(_KILL))
+    yield from (_load(_NUMBER), (_AT_LEAST, 0, 1, OTHER_NUMBERS), _fail(EPERM))
+    for name in sorted(calls.keys() - _WITH_A_CLOSER_LOOK):
+        yield from ((_EQUAL, 0, 1, calls[name]), _fail(EPERM))
+    yield from ((_EQUAL, 0, 1, calls["clone3"]), _fail(ENOSYS))  # then `clone` is used, which can be looked at
+    yield from _looked_at(calls["clone"], [_load(_FIRST), (_ANY_BIT, 0, 1, NEW_NAMESPACES), _fail(EPERM)])
+    families = [(_EQUAL, 3 - after, 0, family) for after, family in enumerate((AF_INET, AF_INET6, AF_NETLINK))]
+    yield from _looked_at(calls["socket"], [_load(_FIRST), *families, _fail(EAFNOSUPPORT)])
+    kind = [_load(_SECOND), (_AND, 0, 0, TYPE_OF_SOCKET), (_EQUAL, 0, 1, SOCK_DGRAM), _fail(EPROTONOSUPPORT)]
+    yield from _looked_at(calls["socketpair"], kind)  # one for datagrams could send to others, too
+    yield _answer(_ALLOW)
+
+
+def _looked_at(call: int, steps: list[Step]) -> list[Step]:
+    """For this call these steps; if none of them is an end, it is allowed."""
+    return [(_EQUAL, 0, len(steps) + 1, call), *steps, _answer(_ALLOW)]
+
+
+def _load(offset: int) -> Step:
+    return (_LOAD, 0, 0, offset)
+
+
+def _answer(how: int) -> Step:
+    return (_RETURN, 0, 0, how)
+
+
+def _fail(error: int) -> Step:
+    return _answer(_FAIL | error)

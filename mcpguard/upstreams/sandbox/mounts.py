@@ -1,0 +1,108 @@
+"""Folders that a person names for a confined process.
+
+Rules kept here:
+1. None holds the data directory or lies in it, none is or holds a home, none is one of the system's own.
+2. None holds a socket: behind one there is somebody who takes orders. What cannot be looked through is refused too.
+3. They are looked at each time that a process is started, where their links lead at that moment.
+"""
+
+import os
+import pwd
+import stat
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+from mcpguard.domain.identity import Mount
+from mcpguard.upstreams.sandbox.places import BESIDE, Bind, Place
+from mcpguard.upstreams.sandbox.refused import Refused
+
+MOST_ENTRIES = 200_000
+LIVING = ("/proc", "/sys", "/dev", "/run", "/var/run")
+"""Nothing in them is a file that somebody keeps."""
+WHOLE = ("/etc", "/usr", "/var", "/var/lib", "/home", "/root", "/boot", "/tmp", "/var/tmp", *BESIDE)  # noqa: S108
+PEOPLE = 1000
+NOBODY = 65534
+
+
+def admitted(mounts: Iterable[Mount], data: Path, account: int) -> Iterator[Bind]:
+    """`account` is who will see them. Raises Refused for the first that may not be."""
+    kept = data.resolve()
+    for mount in mounts:
+        at = Path(mount.path)
+        if not at.is_absolute() or ".." in at.parts:
+            raise Refused(f"{mount.path} cannot be mounted: it has to be written as an absolute path")
+        source = at.resolve()
+        if not source.is_dir():
+            raise Refused(f"{mount.path} cannot be mounted: there is no such folder")
+        for path in (at, source):
+            _allowed(mount.path, path, kept)
+        _accessible(mount, source, account)
+        if inside := _socket(mount.path, source):
+            raise Refused(f"{mount.path} cannot be mounted: {inside} is a socket")
+        yield Bind(at, source, mount.writable)
+
+
+def apart(places: Iterable[Place], data: Path) -> None:
+    """None of them, however it came to be seen, may show the data directory. Raises Refused."""
+    kept = data.resolve()
+    for place in places:
+        if isinstance(place, Bind) and _meet(place.source.resolve(), kept):
+            raise Refused(f"{place.at} would be seen, and the data directory {kept} is there: it has to move")
+
+
+def _allowed(named: str, path: Path, kept: Path) -> None:
+    if _meet(path, kept):
+        raise Refused(f"{named} cannot be mounted: the data directory of the guard is there")
+    if any(path.is_relative_to(each) for each in LIVING):
+        raise Refused(f"{named} cannot be mounted: what is there belongs to the system")
+    if str(path) == "/" or str(path) in WHOLE:
+        raise Refused(f"{named} cannot be mounted as a whole: name a folder in it")
+    if any(home.is_relative_to(path) for home in _homes()):
+        raise Refused(f"{named} cannot be mounted: it is somebody's home, or holds one; name a folder in it")
+
+
+def _accessible(mount: Mount, source: Path, account: int) -> None:
+    """A guard that runs as root starts processes as somebody else, for whom root's folders may be closed."""
+    if account == os.geteuid():
+        return
+    about = source.stat()
+    asked = 0o7 if mount.writable else 0o5
+    granted = about.st_mode >> 6 if about.st_uid == account else about.st_mode
+    if asked & ~granted:
+        what = "write to" if mount.writable else "read"
+        raise Refused(f"{mount.path} cannot be mounted: user {account}, as whom the server runs, may not {what} it")
+
+
+def _meet(one: Path, other: Path) -> bool:
+    return one.is_relative_to(other) or other.is_relative_to(one)
+
+
+def _homes() -> Iterator[Path]:
+    yield Path.home().resolve()
+    for account in pwd.getpwall():
+        if account.pw_uid == 0 or PEOPLE <= account.pw_uid < NOBODY:
+            yield Path(account.pw_dir)
+
+
+def _socket(named: str, folder: Path) -> Path | None:
+    """One in the folder, at any depth."""
+    left, seen = [folder], 0
+    while left:
+        for each in _entries(named, left.pop()):
+            seen += 1
+            if seen > MOST_ENTRIES:
+                raise Refused(f"{named} cannot be mounted: it has too many entries to tell whether one is a socket")
+            mode = each.stat(follow_symlinks=False).st_mode
+            if stat.S_ISSOCK(mode):
+                return Path(each.path)
+            if stat.S_ISDIR(mode):
+                left.append(Path(each.path))
+    return None
+
+
+def _entries(named: str, folder: Path) -> list[os.DirEntry[str]]:
+    try:
+        with os.scandir(folder) as entries:
+            return list(entries)
+    except OSError as error:
+        raise Refused(f"{named} cannot be mounted: {folder} cannot be looked into ({error.strerror})") from None

@@ -1,0 +1,7 @@
+"""What cannot be confined is not started."""
+
+from mcpguard.domain.errors import GuardError
+
+
+class Refused(GuardError):
+    """A process cannot be confined as it was asked for. Says why in a sentence."""

@@ -1,0 +1,227 @@
+"""What is put into a sandbox, and what never is."""
+
+import os
+import shutil
+import socket
+import stat
+import sys
+from pathlib import Path
+
+import pytest
+
+from mcpguard.domain.identity import Mount, Profile
+from mcpguard.upstreams.sandbox.confining import confined
+from mcpguard.upstreams.sandbox.filter import PROCESSORS
+from mcpguard.upstreams.sandbox.limits import Limits
+from mcpguard.upstreams.sandbox.mounts import admitted
+from mcpguard.upstreams.sandbox.places import Bind, system
+from mcpguard.upstreams.sandbox.programs import found, needed
+from mcpguard.upstreams.sandbox.refused import Refused
+from mcpguard.upstreams.sandbox.wrapping import Sandbox
+from mcpguard.upstreams.transports.handed import Handed
+from mcpguard.upstreams.transports.stdio import Launch
+
+PROCESSOR = PROCESSORS["x86_64"]
+PATH = {"PATH": "/usr/bin:/bin"}
+ME = os.geteuid()
+
+
+def sandbox(account: int = ME) -> Sandbox:
+    return Sandbox("/usr/bin/bwrap", "/usr/bin/prlimit", "/usr/bin/setpriv", "/usr/bin/env", PROCESSOR, account)
+
+
+def confining(launch: Launch, folder: Path, *mounts: Mount, profile: Profile = Profile.STRICT) -> Launch:
+    return confined(launch, profile, mounts, sandbox(), folder / "data", Limits())
+
+
+def words(launch: Launch) -> list[str]:
+    return [launch.command, *(str(word) for word in launch.arguments)]
+
+
+def executable(path: Path, text: str) -> Path:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text)
+    path.chmod(0o755)
+    return path
+
+
+def test_without_a_sandbox_the_launch_is_what_it_was(tmp_path: Path) -> None:
+    launch = Launch("anything", ("at", "all"), {"TOKEN": "x"}, tmp_path)
+    assert confining(launch, tmp_path, profile=Profile.NONE) is launch
+
+
+def test_what_confines_it_runs_with_none_of_its_environment(tmp_path: Path) -> None:
+    given = {**PATH, "TOKEN": "canary", "LD_PRELOAD": "/evil.so", "MCPGUARD_STARTED": "mark"}
+    launch = confining(Launch("env", (), given), tmp_path)
+    assert launch.environment == {"PATH": "/usr/bin:/bin:/usr/sbin:/sbin", "MCPGUARD_STARTED": "mark"}
+    assert "canary" not in " ".join(words(launch))
+    handed = [word.content for word in launch.arguments if isinstance(word, Handed)]
+    assert b"--setenv\0TOKEN\0canary\0" in handed[0]
+    assert b"evil" not in handed[0]
+    line = words(launch)
+    assert line[-2:] == ["LD_PRELOAD=/evil.so", "/usr/bin/env"]
+    assert line.index("LD_PRELOAD=/evil.so") > line.index("/usr/bin/prlimit"), "the limits come first"
+
+
+def test_only_what_is_listed_of_the_system_is_there() -> None:
+    strict, contained = (list(system(network=network)) for network in (False, True))
+    assert set(strict) < set(contained)
+    for place in contained:
+        assert str(place.at) == "/usr" or str(place.at).startswith(("/bin", "/sbin", "/lib", "/etc/"))
+    assert not {"/etc/resolv.conf", "/etc/hosts"} & {str(place.at) for place in strict}
+    assert not {"/etc", "/etc/passwd", "/etc/shadow", "/etc/ssl", "/etc/ssl/private"} & {str(x.at) for x in contained}
+
+
+@pytest.mark.parametrize(
+    ("mount", "why"),
+    [
+        ("relative/path", "absolute path"),
+        ("{here}/../{name}", "absolute path"),
+        ("{here}/missing", "no such folder"),
+        ("{here}/file", "no such folder"),
+        ("/", "data directory"),
+        ("{here}", "data directory"),
+        ("{here}/data", "data directory"),
+        ("{here}/data/logs", "data directory"),
+        ("{here}/link-to-data", "data directory"),
+        ("/proc", "belongs to the system"),
+        ("/proc/self", "belongs to the system"),
+        ("/sys/kernel", "belongs to the system"),
+        ("/dev/pts", "belongs to the system"),
+        ("/run", "belongs to the system"),
+        ("/etc", "as a whole"),
+        ("/usr", "as a whole"),
+        ("/var", "as a whole"),
+        ("/home", "as a whole"),
+        ("{here}/home", "somebody's home"),
+        ("{here}/home/me", "somebody's home"),
+        ("{here}/with-socket", "is a socket"),
+    ],
+)
+def test_what_is_never_mounted(mount: str, why: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path / "home" / "me"))
+    for name in ("data/logs", "home/me/project", "with-socket/deep/down"):
+        (tmp_path / name).mkdir(parents=True)
+    (tmp_path / "file").touch()
+    (tmp_path / "link-to-data").symlink_to(tmp_path / "data")
+    os.mknod(tmp_path / "with-socket" / "deep" / "down" / "s", stat.S_IFSOCK | 0o600)
+    path = mount.format(here=tmp_path, name=tmp_path.name)
+    with pytest.raises(Refused, match=why) as refused:
+        list(admitted([Mount(path)], tmp_path / "data", ME))
+    assert str(refused.value).startswith(f"{path} cannot be mounted")
+
+
+def test_what_is_mounted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    (tmp_path / "home" / "project").mkdir(parents=True)
+    (tmp_path / "link").symlink_to(tmp_path / "home" / "project")
+    mounts = [Mount(str(tmp_path / "home" / "project"), writable=True), Mount(str(tmp_path / "link"))]
+    real = (tmp_path / "home" / "project").resolve()
+    assert list(admitted(mounts, tmp_path / "data", ME)) == [
+        Bind(tmp_path / "home" / "project", real, writable=True),
+        Bind(tmp_path / "link", real),
+    ]
+
+
+def test_a_folder_that_the_account_cannot_use_is_refused_and_not_merely_empty(tmp_path: Path) -> None:
+    other = ME + 1
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "folder").chmod(0o750)
+    with pytest.raises(Refused, match=f"user {other}, as whom the server runs, may not read it"):
+        list(admitted([Mount(str(tmp_path / "folder"))], tmp_path / "data", other))
+    (tmp_path / "folder").chmod(0o755)
+    assert list(admitted([Mount(str(tmp_path / "folder"))], tmp_path / "data", other))
+    with pytest.raises(Refused, match="may not write to it"):
+        list(admitted([Mount(str(tmp_path / "folder"), writable=True)], tmp_path / "data", other))
+
+
+def test_it_works_in_a_folder_that_is_mounted_or_in_its_home(tmp_path: Path) -> None:
+    (tmp_path / "work" / "deep").mkdir(parents=True)
+    (tmp_path / "elsewhere").mkdir()
+    mount = Mount(str(tmp_path / "work"))
+    for folder in ("work", "work/deep"):
+        line = words(confining(Launch("env", (), PATH, tmp_path / folder), tmp_path, mount))
+        assert line[line.index("--seccomp") - 5 : line.index("--seccomp") - 3] == ["--chdir", str(tmp_path / folder)]
+    with pytest.raises(Refused, match=r"working directory .*elsewhere is not among what is mounted"):
+        confining(Launch("env", (), PATH, tmp_path / "elsewhere"), tmp_path, mount)
+
+
+def test_a_home_that_is_mounted_stays_its_home(tmp_path: Path) -> None:
+    (tmp_path / "work").mkdir()
+    given = {**PATH, "HOME": str(tmp_path / "work"), "TMPDIR": str(tmp_path)}
+    launch = confining(Launch("env", (), given), tmp_path, Mount(str(tmp_path / "work")))
+    handed = next(word.content for word in launch.arguments if isinstance(word, Handed)).split(b"\0")
+    assert handed[handed.index(b"HOME") + 1] == bytes(tmp_path / "work")
+    assert handed[handed.index(b"TMPDIR") + 1] == b"/tmp"
+
+
+def test_a_program_alone_is_seen_alone(tmp_path: Path) -> None:
+    """What lies beside it, in somebody's `bin` or below it, is not."""
+    tool = executable(tmp_path / ".local" / "bin" / "tool", "\x7fELF")
+    (tmp_path / ".local" / "share").mkdir()
+    assert list(needed(tool, PATH)) == [Bind(tool, tool.resolve())]
+
+
+def test_links_and_first_lines_are_followed(tmp_path: Path) -> None:
+    """As package managers leave it: a link to a script in a virtual environment, which begins with its Python."""
+    base, tool = tmp_path / "base", tmp_path / "tools" / "tool"
+    executable(base / "bin" / "python3", "\x7fELF")
+    (base / "lib" / "python3.12").mkdir(parents=True)
+    (base / "lib" / "python3.12" / "os.py").touch()
+    (tool / "lib").mkdir(parents=True)
+    (tool / "pyvenv.cfg").write_text(f"home = {base}/bin\nversion = 3.12\n")
+    script = executable(tool / "bin" / "server", f"#!{tool}/bin/python\nimport this\n")
+    (tool / "bin" / "python").symlink_to(base / "bin" / "python3")
+    (tmp_path / "bin").mkdir()
+    (tmp_path / "bin" / "server").symlink_to(script)
+    seen = {bind.at for bind in needed(tmp_path / "bin" / "server", PATH)}
+    expected = ["bin/server", "tools/tool/bin", "tools/tool/lib", "tools/tool/pyvenv.cfg", "base/bin", "base/lib"]
+    assert seen == {tmp_path / name for name in expected}
+
+
+def test_the_environments_own_interpreter_is_found_for_env(tmp_path: Path) -> None:
+    ours = executable(tmp_path / "path" / "node", "\x7fELF")
+    script = executable(tmp_path / "server", "#!/usr/bin/env -S node --enable-source-maps\n")
+    seen = [bind.at for bind in needed(script, {"PATH": f"relative:{ours.parent}:/usr/bin"})]
+    assert seen == [script, ours]
+
+
+def test_what_the_system_has_needs_nothing_more() -> None:
+    shell = shutil.which("sh", path="/usr/bin:/bin")
+    assert shell
+    assert list(needed(Path(shell), PATH)) == []
+
+
+def test_a_link_in_a_circle_and_what_is_not_there_are_refused(tmp_path: Path) -> None:
+    (tmp_path / "one").symlink_to(tmp_path / "other")
+    (tmp_path / "other").symlink_to(tmp_path / "one")
+    for command in (str(tmp_path / "one"), "no-such-command", str(tmp_path)):
+        with pytest.raises(Refused, match="no program that can be started"):
+            found(command, PATH, None)
+
+
+def test_what_is_needed_never_shows_the_data_directory(tmp_path: Path) -> None:
+    """It lies where the interpreter's libraries are: then the guard says so."""
+    prefix = tmp_path / "venv"
+    python = executable(prefix / "bin" / "python", "\x7fELF")
+    (prefix / "pyvenv.cfg").touch()
+    (prefix / "lib" / "data").mkdir(parents=True)
+    with pytest.raises(Refused, match="the data directory"):
+        confined(Launch(str(python), (), PATH), Profile.STRICT, (), sandbox(), prefix / "lib" / "data", Limits())
+
+
+def test_a_socket_that_listens_is_found_like_any_other(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "folder").mkdir()
+    with socket.socket(socket.AF_UNIX) as listener:
+        listener.bind("folder/s")
+        with pytest.raises(Refused, match=r"folder/s is a socket$"):
+            list(admitted([Mount(str(tmp_path / "folder"))], tmp_path / "data", ME))
+
+
+def test_this_python_is_seen_with_its_libraries(tmp_path: Path) -> None:
+    seen = [bind.at for bind in needed(found(sys.executable, PATH, None), PATH)]
+    for path in (Path(os.__file__), Path(sys.executable)):
+        if not path.is_relative_to("/usr"):
+            assert any(path.is_relative_to(at) for at in seen)
+    assert not any(tmp_path.is_relative_to(at) for at in seen)
