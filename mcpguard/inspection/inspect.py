@@ -38,7 +38,7 @@ from mcpguard.inspection.detectors import (
     turns,
 )
 from mcpguard.inspection.detectors.detector import Detector, Rule, Surroundings
-from mcpguard.inspection.reading.texts import Subject, subject
+from mcpguard.inspection.reading.texts import subject
 
 _SAID: Final = (
     secrecy.DETECTOR,
@@ -76,7 +76,7 @@ NOTHING: Final = Surroundings()
 
 @dataclass(frozen=True, slots=True)
 class Inspected:
-    """What was found, the worst first, and the risk from 0 to 100."""
+    """What was found, the worst first, and the risk from 0 to 100. Last comes what was not looked at, if any."""
 
     findings: tuple[Finding, ...]
     risk: int
@@ -98,8 +98,9 @@ def rules() -> tuple[Rule, ...]:
 def inspected(definition: Mapping[str, object], surroundings: Surroundings = NOTHING) -> Inspected:
     """`definition`: a tool, resource, template or prompt; a server's instructions as `{"instructions": …}`."""
     read = subject(definition)
-    found = tuple(sorted(_findings(read, surroundings), key=_weight, reverse=True)[:_MOST])
-    return Inspected(found, risk(found))
+    found = [each for detector in DETECTORS for each in detector.find(read, surroundings)]
+    worst = sorted(found, key=_weight, reverse=True)[:_MOST]
+    return Inspected((*worst, *([_CUT.at(read.cut)] if read.cut else ())), risk(found))
 
 
 def risk(findings: Iterable[Finding]) -> int:
@@ -107,13 +108,6 @@ def risk(findings: Iterable[Finding]) -> int:
     for found in findings:
         worst[found.rule] = max(found.confidence, worst.get(found.rule, 0.0))
     return round(100 * (1 - prod(1 - confidence for confidence in worst.values())))
-
-
-def _findings(read: Subject, surroundings: Surroundings) -> list[Finding]:
-    found = [each for detector in DETECTORS for each in detector.find(read, surroundings)]
-    if read.cut:
-        found.append(_CUT.at(read.cut))
-    return found
 
 
 def _weight(found: Finding) -> tuple[bool, int, float]:

@@ -1,8 +1,8 @@
 """`python -m tests.benchmarks.detection FILE…`: what inspection finds in labelled definitions, and what it costs.
 
-A line is `{"label": "malicious" | "benign", "class", "source", "server", "tool", "peers"?}`. The sources are divided in
-two by a hash of their repositories: whoever writes detectors looks at misses in the one half, and believes the figures of
-the other. No weight is learnt from any of it.
+A line is `{"label": "malicious" | "benign", "class", "source", "server", "tool", "peers"?}`. The sources are divided
+in two by a hash of their repositories: whoever writes detectors looks at misses in the one half, and believes the
+figures of the other. No weight is learnt from any of it.
 """
 
 import hashlib

@@ -12,11 +12,14 @@ from dataclasses import dataclass, field, replace
 from typing import Final
 
 from mcpguard.domain.findings import Evidence, Finding, Severity
+from mcpguard.inspection.reading.marks import MARKS
 from mcpguard.inspection.reading.patterns import Pattern, pattern
 from mcpguard.inspection.reading.texts import Subject, Text
 from mcpguard.inspection.reading.tokens import SENTENCE
 from mcpguard.inspection.reading.vocabulary import Hit
+from mcpguard.inspection.vocabulary import WORDS
 
+_MEANINGS: Final = WORDS.meanings | MARKS | {"FOREIGN", "STRANGE"}
 _REPORTED: Final = 0.25
 _FORBIDDEN: Final = 2
 _BEFORE: Final = 16
@@ -81,6 +84,8 @@ class Phrases:
 
 def phrases(rule: Rule, *patterns: str) -> Phrases:
     ours = tuple(map(pattern, patterns))
+    if unknown := {meaning for each in ours for step in each.steps for meaning in step} - _MEANINGS:
+        raise ValueError(f"no such meaning: {', '.join(unknown)}")
     return Phrases(rule, ours, frozenset(meaning for each in ours for meaning in each.steps[0]))
 
 

@@ -43,7 +43,7 @@ def _alike(name: str, other: str) -> Rule | None:
     if name == other:
         return _SAME if len(parts(name)) >= _DISTINCT else None
     one, two = plain(name), plain(other)
-    if skeleton(one) == skeleton(two) and (one == two or parts(name) != parts(other)):
+    if skeleton(one) == skeleton(two) and (one != two or len(parts(name)) >= _DISTINCT):
         return _LOOKS
     if len(one) >= _LONG and len(two) >= _LONG and _one_letter(one, two):
         return _NEAR

@@ -59,12 +59,10 @@ _SHORT: Final = 7
 
 
 def _find(subject: Subject, surroundings: Surroundings) -> Iterator[Finding]:
-    others = {name for tools in surroundings.others.values() for name in tools}
-    foreign = frozenset(
-        words(name.replace("_", " "))
-        for name in others - surroundings.own - {subject.definition.get("name")}
-        if _telling(name)
-    )
+    others = {name for tools in surroundings.others.values() for name in tools} - surroundings.own
+    name = subject.definition.get("name")
+    others.discard(name if isinstance(name, str) else "")
+    foreign = frozenset(words(each.replace("_", " ")) for each in others if _telling(each))
     known = _own(subject, surroundings)
     for text in subject.texts:
         if text.role is not Role.VALUE:

@@ -9,6 +9,8 @@ from mcpguard.inspection.reading.tokens import Tokens
 from mcpguard.inspection.reading.vocabulary import Hit
 from mcpguard.inspection.vocabulary.secrets import ALONE, PATHS
 
+MARKS: Final = frozenset({"SECRET_FILE", "EMAIL", "NAMED"})
+"""The meanings that are known by their form."""
 _MOST: Final = 40
 """Of each kind in a text."""
 _NAME: Final = re.compile(r"[A-Za-z][A-Za-z0-9]*+(?:_[A-Za-z0-9]++)++|(?<=[`'\"])[a-z]++(?:[A-Z][a-z0-9]++)++")

@@ -105,12 +105,15 @@ class _Reader:
     cut: Evidence | None = None
     texts: list[Text] = field(default_factory=list)
 
-    def read(self, path: str, text: str, role: Role) -> None:
-        if not text:
-            return
+    full: bool = False
+
+    def read(self, path: str, text: str | None, role: Role) -> None:
         most = min(_MOST_OF_ONE, self.left)
-        if len(self.texts) >= MOST_TEXTS or most <= 0:
-            self.cut = self.cut or Evidence(path, 0, len(text))
+        if text is None or (text and (len(self.texts) >= MOST_TEXTS or most <= 0)):
+            self.cut = self.cut or Evidence(path, 0, len(text or ""))
+            self.full = text is not None
+            return
+        if not text:
             return
         if len(text) <= most:
             self.left -= len(text)
@@ -127,13 +130,14 @@ def subject(definition: Mapping[str, object]) -> Subject:
     reader = _Reader()
     for path, text, role in strings(definition):
         reader.read(path, text, role)
-        if reader.left <= 0 or len(reader.texts) >= MOST_TEXTS:
+        if reader.full:
             break
     return Subject(definition, reader.texts, reader.cut)
 
 
-def strings(definition: Mapping[str, object]) -> Iterator[tuple[str, str, Role]]:
-    """Every string in the order of the definition, the name of a member before the member."""
+def strings(definition: Mapping[str, object]) -> Iterator[tuple[str, str | None, Role]]:
+    """Every string in the order of the definition, the name of a member before the member; None for what is too deep,
+    and at the end where there is too much."""
     open_: list[Iterator[tuple[str, str | None, object]]] = [_members("", definition)]
     for _ in range(_MOST_VALUES):
         if not open_:
@@ -147,8 +151,12 @@ def strings(definition: Mapping[str, object]) -> Iterator[tuple[str, str, Role]]
         if isinstance(value, str):
             if value not in _TYPES:
                 yield path, value, Role.NAME if path == "/name" else Role.VALUE
-        elif isinstance(value, Mapping | list | tuple) and len(open_) < _MOST_DEPTH:
-            open_.append(_members(path, value))
+        elif isinstance(value, Mapping | list | tuple) and value:
+            if len(open_) < _MOST_DEPTH:
+                open_.append(_members(path, value))
+            else:
+                yield path, None, Role.VALUE
+    yield "", None, Role.VALUE
 
 
 def _members(path: str, value: Mapping[Any, object] | Sequence[object]) -> Iterator[tuple[str, str | None, object]]:

@@ -12,9 +12,9 @@ WORDS: Final = {
         offenbare offenbaren benachrichtige benachrichtigen erzähle erzählen
         dis dites dire informe informez informer mentionne mentionnez mentionner révèle révélez révéler préviens
         prévenez prévenir avertis avertissez signale signalez signaler parle parlez parler
-        digas diga decir decirle informes informar informe menciones mencione mencionar reveles revele revelar avises
+        digas diga decir decirle informes informar menciones mencione mencionar reveles revele revelar avises
         avise avisar notifiques notifique notificar cuentes le_digas
-        diga_ao informe_ao mencione_isso revele_ao dire informare menzionare rivelare
+        diga_ao informe_ao mencione_isso revele_ao informare menzionare rivelare
         告诉 告知 提及 透露 通知 提到 泄露 披露 说明 告訴 提醒
         сообща* говори* рассказыва* упомина* раскрыва* информируй* уведомля* извеща* предупрежда*
         伝え 知らせ 教え 言わ 言及 알리지 말하지
@@ -32,7 +32,7 @@ WORDS: Final = {
         weiterleiten leite
         envoie envoies envoyez envoyer transmets transmettez transmettre téléverse téléversez transfère transférez
         envía envíe enviar envíalo envíala reenvía reenviar transmite transmitir sube subir súbelo
-        envie enviar invia inviare
+        envie invia inviare
         发送 上传 转发 传送 传输 发到 寄给 提交 發送 上傳
         отправ* перешл* пересла* переда* загрузи* выгрузи* шли
         送信 送っ 転送 アップロード 보내 전송
@@ -45,8 +45,8 @@ WORDS: Final = {
         inclus incluez inclure ajoute ajoutez ajouter joins joignez joindre passe passez passer insère insérez copie
         copiez
         incluye incluya incluir agrega agregue agregar añade añada añadir adjunta adjunte adjuntar pasa pase pasar
-        inserta copia copie
-        inclua incluir includi allega
+        inserta copia
+        inclua includi allega
         包含 附加 附上 填入 传入 放入 写入 添加 作为 嵌入 粘贴 复制 加入 放在
         включи* добав* приложи* переда* встав* скопиру* запиши* вложи*
         含め 添付 追加 渡し 入れ 貼り付け 포함 첨부
@@ -69,9 +69,9 @@ WORDS: Final = {
         overrule
         bypass bypasses bypassing circumvent supersede supersedes discard neglect cancel dismiss abandon violate
         ignoriere ignorieren missachte missachten vergiss vergesse übergehe umgehe
-        ignore ignorez ignorer oublie oubliez oublier contourne contournez outrepasse
-        ignora ignore ignorar olvida olvide olvidar omite omita anula
-        ignore esqueça dimentica ignora
+        ignorez ignorer oublie oubliez oublier contourne contournez outrepasse
+        ignora ignorar olvida olvide olvidar omite omita anula
+        esqueça dimentica
         忽略 无视 忘记 忘掉 绕过 忽視 不理会 不要遵守 覆盖 取代 抛弃
         игнориру* проигнорир* забудь* забыть отбрось* обойди* не_обращай_внимания отмени*
         無視 忘れ 무시 잊어
@@ -87,7 +87,7 @@ WORDS: Final = {
         replaces
         replaced replacing set rewrite rewrites reroute reroutes redirect redirects redirected substitute substitutes
         override overrides overwrite overwritten swap adjust increase decrease multiply reduce add append bcc convert
-        ändere ändern geändert ersetze ersetzen umleiten modifie modifiez modifier remplace remplacez remplacer change
+        ändere ändern geändert ersetze ersetzen umleiten modifie modifiez modifier remplace remplacez remplacer
         changez modifica modifique modificar cambia cambie cambiar reemplaza reemplace sustituye
         修改 更改 替换 改为 设置为 改成 重定向 измени* замени* перенаправ* подмени* 変更 置き換え 변경
     """,
@@ -98,7 +98,7 @@ WORDS: Final = {
         must_be_replaced must_be_set should_be_set must_be_modified hijack shadow shadows change_the changes_the
         must_change should_change
         ändere geändert ersetze umleiten remplace remplacez modifie modifiez intercepte redirige redirigez modifica
-        modifique reemplaza reemplace redirige intercepta 修改 更改 替换 改为 改成 重定向 拦截 измени* замени*
+        modifique reemplaza reemplace intercepta 修改 更改 替换 改为 改成 重定向 拦截 измени* замени*
         перенаправ*
         подмени* перехват* 変更 置き換え 변경
     """,
@@ -108,10 +108,10 @@ WORDS: Final = {
         executed executing trigger triggered triggers launch consult query employ perform performing
         aufrufen rufe ruf aufgerufen verwende verwenden benutze benutzen ausführen
         appelle appelez appeler appelé utilise utilisez utiliser exécute exécutez
-        llama llame llamar llamado usa use usar utiliza utilice utilizar invoca invoque ejecuta
-        chame usar usa chiama
+        llama llame llamar llamado usa usar utiliza utilice utilizar invoca invoque ejecuta
+        chame chiama
         调用 使用 执行 运行 呼叫 調用 вызови* вызыва* вызвать использу* запусти* выполни* примен*
-        呼び出し 使用 使っ 実行 호출 사용
+        呼び出し 使っ 実行 호출 사용
     """,
     "KNOW": """
         know knows knowing knowledge see sees seeing notice notices noticing aware awareness consent find_out suspect
@@ -123,13 +123,13 @@ WORDS: Final = {
         keep_it_secret keep_hidden keep_this_hidden keep_this_confidential keep_this_private keep_quiet
         withhold withholding
         verstecke verberge verheimliche verschweige cachez dissimule dissimulez oculta oculte ocultar
-        隐藏 保密 隐瞒 秘密 скрой* скры* тайн* секрет* 隠し 秘密 숨기
+        隐藏 保密 隐瞒 秘密 скрой* скры* тайн* секрет* 隠し 숨기
     """,
     "ASK": """
         ask asking confirm confirming confirmation approval approve permission consent prompt prompting check_with
         verify_with authorization asks_again
         frage fragen nachfrage bestätigung genehmigung erlaubnis zustimmung
-        demande demander demandez confirmation autorisation permission
+        demande demander demandez autorisation
         pregunta preguntar preguntes confirmación permiso autorización
         询问 确认 许可 批准 同意 спрашива* спроси* подтвержден* разрешени* согласи* 確認 許可 確認せず 확인
     """,

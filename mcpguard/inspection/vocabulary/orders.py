@@ -81,10 +81,10 @@ WORDS: Final = {
         vorherigen vorherige bisherigen bisherige obigen obige alle früheren deine ihre sicherheits
         précédentes précédents précédente antérieures toutes tes vos ci_dessus
         anteriores previas previos todas tus sus
-        anteriores precedenti tutte
+        precedenti tutte
         之前 以前 先前 上述 上面 所有 一切 以上 前面 原来 安全 系统 你的
         предыдущ* прежн* все всех выше ранее твои свои
-        以前 前の 上記 すべて 이전 모든
+        前の 上記 すべて 이전 모든
     """,
     "INSTRUCTIONS": """
         instruction instructions prompt prompts rule rules guideline guidelines directive directives direction
@@ -97,7 +97,7 @@ WORDS: Final = {
         instruções regras istruzioni regole
         指令 指示 提示 规则 说明 命令 限制 约束 准则 政策 规定
         инструкци* правил* указани* ограничени* директив* команд* политик*
-        指示 命令 ルール 規則 制限 지시 명령 규칙
+        ルール 規則 制限 지시 명령 규칙
     """,
     "ABOVE": "above obigen précède anterior_y 上文 上述 以上 вышеуказанн* 上記",
     "PERSONA": """

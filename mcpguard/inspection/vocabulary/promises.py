@@ -24,7 +24,7 @@ WORDS: Final = {
     """,
     "URGENT": """
         urgent urgently immediately at_once critical_security emergency right_away without_delay asap time_sensitive
-        dringend sofort umgehend urgent immédiatement urgente inmediatamente 紧急 立即 马上 срочно немедленно
+        dringend sofort umgehend immédiatement urgente inmediatamente 紧急 立即 马上 срочно немедленно
         緊急 直ちに 긴급 즉시
     """,
     "AUTHORITY": """

@@ -29,11 +29,19 @@ WORDS: Final = {
         transcript_of
         everything_the_user everything_said user_s_query user's_prompt user_prompt original_prompt user's_request
         gespräch gesprächsverlauf chatverlauf unterhaltung nachrichtenverlauf
-        conversation historique_des_messages historique_de_la_conversation historique_de_conversation
+        historique_des_messages historique_de_la_conversation historique_de_conversation
         conversación historial_de_conversación historial_del_chat historial_de_mensajes
         对话 对话记录 聊天记录 会话历史 对话历史 聊天内容 全部消息
         переписк* история_чата историю_чата истории_чата разговор* диалог*
         会話 会話履歴 チャット履歴 대화 대화_기록
+    """,
+    "TRANSCRIPT": """
+        conversation_history chat_history message_history messages_history chat_log chat_logs chat_transcript
+        conversation_log conversation_so_far previous_messages prior_messages all_messages all_previous_messages
+        full_conversation entire_conversation whole_conversation full_chat entire_chat whole_chat full_chat_history
+        tool_call_history previous_tool_calls chain_of_thought reasoning_trace inner_monologue
+        gesprächsverlauf chatverlauf historique_de_conversation historial_de_conversación historial_del_chat
+        对话记录 聊天记录 会话历史 对话历史 история_чата историю_чата 会話履歴 대화_기록
     """,
     "SYSTEM_PROMPT": """
         system_prompt system_prompts system_message system_messages system_instructions hidden_instructions
@@ -67,7 +75,7 @@ PATHS: Final = (
     "/proc/self/environ", ".mozilla/firefox", "cookies.sqlite", ".vault-token", "/root/",
     "c:\\windows\\system32\\config", "ntds.dit", "%appdata%", "appdata\\", ".p12", "application_default_credentials",
     ".terraformrc", "terraform.tfstate", ".htpasswd", "config/gcloud", "private.key", "private.pem", "/.env",
-    "../../", "169.254.169.254",
+    "169.254.169.254",
 )  # fmt: skip
 """Parts of paths, in lower case, that give away a file of secrets wherever they stand."""
 ALONE: Final = (".env", ".pem")

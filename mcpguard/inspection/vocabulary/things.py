@@ -8,27 +8,28 @@ WORDS: Final = {
         operations api_call tool_call tool_calls request requests task tasks query queries response answer answering
         responding anything_else
         werkzeug* funktion* anfrage* aktion* vorgang antwort*
-        outil outils fonction fonctions requête* action opération* réponse
+        outil outils fonction fonctions requête* opération* réponse
         herramienta* función funciones solicitud* acción acciones operación operaciones respuesta
         ferramenta* strumento strumenti
         工具 函数 功能 操作 请求 任务 回答 回复
         инструмент* функци* запрос* действи* операци* задач* ответ*
-        ツール 関数 操作 機能 도구 작업
+        ツール 関数 機能 도구 작업
     """,
     "TOOLS": """
-        tool tools function functions server servers mcp_server mcp_servers plugin plugins werkzeug* server outil
+        tool tools function functions server servers mcp_server mcp_servers plugin plugins werkzeug* outil
         outils
         serveur serveurs herramienta* servidor servidores 工具 函数 服务器 инструмент* сервер* ツール サーバー 도구
         서버
     """,
     "ANY": """
-        any any_other whatever every every_other all all_other other others each another whichever
-        jede jedes jeden jeder alle allen andere anderen anderer anderes jeglich*
-        tout toute tous toutes autre autres chaque
-        cualquier cualquiera todo toda todos todas otro otra otros otras cada
+        any any_other whatever entire whole full complete every every_other all all_other other others each another
+        whichever
+        jede jedes jeden jeder alle allen ganze ganzen gesamte gesamten andere anderen anderer anderes jeglich*
+        entier entière complet complète tout toute tous toutes autre autres chaque
+        entero entera completo completa cualquier cualquiera todo toda todos todas otro otra otros otras cada
         qualquer outra outras altro altri
-        任何 所有 其他 其它 每个 每次 一切 其余
-        люб* кажд* все всех друг* 他の すべて 任意 どの 다른 모든
+        任何 所有 其他 其它 每个 每次 一切 其余 完整 全部 整个
+        люб* кажд* все всех весь всю вся полн* друг* 他の すべて 任意 どの 다른 모든
     """,
     "OTHER": """
         other others another any_other all_other different_server andere anderen anderer anderes autre autres otra
@@ -37,7 +38,7 @@ WORDS: Final = {
     """,
     "TASK": """
         task tasks request requests question questions query answering responding replying reply work turn
-        aufgabe anfrage frage tâche demande question tarea solicitud pregunta 任务 请求 问题 回答 задач* запрос*
+        aufgabe anfrage frage tâche demande tarea solicitud pregunta 任务 请求 问题 回答 задач* запрос*
         вопрос*
         タスク 質問 작업 질문
     """,
@@ -53,19 +54,19 @@ WORDS: Final = {
         offsite
         off_site foreign collector c2 exfil webhook_site ngrok pastebin requestbin
         extern* entfernt* angreifer* externe distant distante externo externa remoto remota
-        外部 远程 第三方 攻击者 внешн* удаленн* сторонн* злоумышленник* 外部 リモート 외부
+        外部 远程 第三方 攻击者 внешн* удаленн* сторонн* злоумышленник* リモート 외부
     """,
     "SERVER": """
         server servers host hosts endpoint endpoints url urls address site website service webhook collector domain ip
-        location party location destination account api
-        serveur hôte adresse servidor dirección sitio adresse webseite
+        location party destination account api
+        serveur hôte adresse servidor dirección sitio webseite
         服务器 主机 地址 端点 接口 网站 网址 сервер* хост* адрес* узел 서버 주소 サーバー アドレス
     """,
     "URL": "http https ftp webhook ngrok",
     "PARAMETER": """
         parameter parameters argument arguments field fields param params arg args input sidenote side_note note notes
         context metadata header headers query_string body payload sidecar remark comment feedback annotation extra
-        parameter feld argument_feld paramètre paramètres champ argument parámetro parámetros campo argumento
+        feld argument_feld paramètre paramètres champ parámetro parámetros campo argumento
         参数 字段 参量 备注 上下文 параметр* аргумент* пол* поле 引数 パラメータ フィールド 매개변수 인자
     """,
     "ASIDE": """
