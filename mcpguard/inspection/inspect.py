@@ -68,7 +68,7 @@ DETECTORS: Final[tuple[Detector, ...]] = (
     padding.DETECTOR,
 )
 _CUT: Final = Rule("inspection.cut", "T27", Severity.INFO, 0.0, "It is too long to be looked at whole")
-_FLAGGED: Final = 50
+_FLAGGED: Final = 40
 _MOST: Final = 100
 """Findings of a definition that are given; the worst."""
 NOTHING: Final = Surroundings()

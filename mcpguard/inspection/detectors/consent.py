@@ -6,7 +6,7 @@ from mcpguard.domain.findings import Severity
 from mcpguard.inspection.detectors.detector import Rule, phrases, saying
 
 _ASKS_NOT: Final = Rule(
-    "consent.skipped", "T1", Severity.MEDIUM, 0.4, "It tells the model not to ask the person for consent"
+    "consent.skipped", "T1", Severity.MEDIUM, 0.35, "It tells the model not to ask the person for consent"
 )
 _BEHIND: Final = Rule(
     "consent.behind", "T1", Severity.HIGH, 0.7, "It tells the model to act without the person's knowledge"

@@ -13,9 +13,9 @@ from mcpguard.text.confusable import latin
 _MIXED: Final = Rule(
     "mixed.word", "T3", Severity.HIGH, 0.85, "It has words with letters of another script that look the same", hard=True
 )
-_NAME: Final = Rule("mixed.name", "T7", Severity.HIGH, 0.7, "Its name has letters that may be taken for others")
+_NAME: Final = Rule("mixed.name", "T7", Severity.LOW, 0.2, "Its name has letters that few can read or type")
 _STYLED: Final = Rule(
-    "mixed.styled", "T3", Severity.MEDIUM, 0.4, "It has letters in a style that hides words from a search"
+    "mixed.styled", "T3", Severity.MEDIUM, 0.35, "It has letters in a style that hides words from a search"
 )
 _SHORT: Final = 4
 _MOST: Final = 2_000
@@ -41,10 +41,16 @@ def _mixed(text: Text) -> tuple[int, int] | None:
         at = text.raw.index(word, at)
         for part in _letters(word):
             plain = unmarked(part).casefold()
-            if len(plain) >= _SHORT and any("a" <= char <= "z" for char in plain) and latin(plain):
+            if len(plain) >= _SHORT and _two_scripts(plain) and latin(plain):
                 start = text.raw.index(part, at)
                 return start, start + len(part)
     return None
+
+
+def _two_scripts(word: str) -> bool:
+    """Whether there are plain Latin letters and foreign ones; Turkish has an i of its own, and it is a Latin one."""
+    foreign = any(not char.isascii() and not unicodedata.name(char, "").startswith("LATIN") for char in word)
+    return foreign and any("a" <= char <= "z" for char in word)
 
 
 def _letters(word: str) -> list[str]:

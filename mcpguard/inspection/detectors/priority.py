@@ -9,6 +9,7 @@ _BEFORE: Final = Rule(
     "priority.before", "T1", Severity.HIGH, 0.55, "It wants something done before any other tool is used"
 )
 _INSTEAD: Final = Rule("priority.instead", "T5", Severity.MEDIUM, 0.5, "It wants to be used in place of any other tool")
+_UNLESS: Final = Rule("priority.unless", "T1", Severity.MEDIUM, 0.35, "It makes a call a condition for an answer")
 _ALWAYS: Final = Rule("priority.always", "T5", Severity.LOW, 0.2, "It wants to be used first, or for every question")
 DETECTOR: Final = saying(
     phrases(
@@ -24,7 +25,9 @@ DETECTOR: Final = saying(
         "ANY 1 TOOL 4 BEFORE 4 MUST|FIRST|CALL",
         "MUST 4 CALL|READ 14 BEFORE 3 TASK",
         "BEFORE 3 TASK 3 MUST 3 CALL|READ|SEND",
+        "BEFORE 0 TASK 4 DESTROY|SEND",
     ),
+    phrases(_UNLESS, "UNLESS 4 FIRST 2 CALL|READ", "NEVER 6 TASK 4 UNLESS 5 CALL|READ|SEND"),
     phrases(
         _INSTEAD,
         "INSTEAD 2 ANY 2 TOOLS",

@@ -45,11 +45,14 @@ DETECTOR: Final = saying(
         "KEPT 4 UNSEEN 4 USER",
         "USER 3 TELL 2 NOT_AFTER",
         "NEVER 2 USER 3 KNOW|TELL",
+        "THIS 2 NEVER 2 KNOW 6 USER",
+        "WHEN 2 ASK 8 LIE",
     ),
     phrases(
         _STEALTH,
         "SECRETLY 3 SEND|CARRY|DESTROY|READ|TAMPER",
         "SEND 4 SECRETLY",
         "SECRETLY 4 CALL 4 TOOL|THIS|NAMED",
+        "DO 1 SECRETLY",
     ),
 )

@@ -44,11 +44,13 @@ _LABELS: Final = (
     "hidden instruction", "hidden directive", "hidden command", "secret instruction", "attention ai",
     "attention assistant", "attention llm", "attention model", "dear ai", "dear assistant", "ai agents must",
     "admin override", "admin message", "ai assistant:", "assistant:", "user has agreed", "user has approved",
-    "user has consented", "user already approved", "anweisung an die ki", "anweisung für den assistenten",
-    "hinweis an den assistenten", "note à l'assistant", "instruction pour l'assistant", "nota para el asistente",
-    "instrucciones para el asistente", "mensaje del sistema", "systemnachricht", "message système", "系统消息",
-    "系统提示：", "给助手", "致助手", "系统：", "сообщение системы", "системное сообщение", "указание ассистенту",
-    "инструкция для ассистента", "システム:", "システム：", "アシスタントへ",
+    "user has consented", "user already approved", "user has authorized", "user has authorised",
+    "instruct the model", "instruct the assistant", "instruct the agent", "instruct the llm", "anweisung an die ki",
+    "anweisung für den assistenten", "hinweis an den assistenten", "note à l'assistant",
+    "instruction pour l'assistant", "nota para el asistente", "instrucciones para el asistente",
+    "mensaje del sistema", "systemnachricht", "message système", "系统消息", "系统提示：", "给助手", "致助手",
+    "系统：", "сообщение системы", "системное сообщение", "указание ассистенту", "инструкция для ассистента",
+    "システム:", "システム：", "アシスタントへ",
 )  # fmt: skip
 
 

@@ -26,7 +26,8 @@ WORDS: Final = {
     "SEND": """
         send sends sending sent posted forwarded uploaded transmitted delivered forward forwards forwarding post posts
         posting upload uploads uploading transmit transmits
-        transmitting exfiltrate exfiltrates exfiltrating leak leaks deliver submit email emails mail mails
+        transmitting exfiltrate exfiltrates exfiltrating leak leaks deliver submit email_it email_the email_them
+        email_all mail_it mail_the mail_them
         relay relays bcc cc put_it_to curl wget beacon redirect redirects push pushes copy_to
         sende senden sendet schicke schicken schickt übermittle übermitteln übertrage übertragen lade_hoch hochladen
         weiterleiten leite
@@ -95,7 +96,9 @@ WORDS: Final = {
         modify modifies modifying alter alters altering replace replaces replacing rewrite rewrites rewriting reroute
         reroutes rerouting redirect redirects redirecting intercept intercepts intercepting substitute substitutes
         override overrides overriding supersede supersedes swap swaps tamper bcc must_be_changed should_be_changed
-        must_be_replaced must_be_set should_be_set must_be_modified hijack shadow shadows change_the changes_the
+        must_be_replaced must_be_set should_be_set must_be_modified replaced modified redirected rerouted altered
+        rewritten
+        substituted overwritten swapped hijack shadow shadows change_the changes_the
         must_change should_change
         ändere geändert ersetze umleiten remplace remplacez modifie modifiez intercepte redirige redirigez modifica
         modifique reemplaza reemplace intercepta 修改 更改 替换 改为 改成 重定向 拦截 измени* замени*
@@ -114,7 +117,8 @@ WORDS: Final = {
         呼び出し 使っ 実行 호출 사용
     """,
     "KNOW": """
-        know knows knowing knowledge see sees seeing notice notices noticing aware awareness consent find_out suspect
+        know knows knowing knowledge see sees seeing notice notices noticing aware awareness consent visible shown
+        find_out suspect
         realize learn wissen merken erfahren
         savoir voir remarquer saber sepa ver notar 知道 看到 发现 察觉 узнать узнал* знать видеть заметил* 気づ 知ら
     """,
@@ -126,12 +130,22 @@ WORDS: Final = {
         隐藏 保密 隐瞒 秘密 скрой* скры* тайн* секрет* 隠し 숨기
     """,
     "ASK": """
-        ask asking confirm confirming confirmation approval approve permission consent prompt prompting check_with
+        ask asked asking asks confirm confirming confirmation approval approve permission consent prompt prompting
+        check_with
         verify_with authorization asks_again
         frage fragen nachfrage bestätigung genehmigung erlaubnis zustimmung
         demande demander demandez autorisation
         pregunta preguntar preguntes confirmación permiso autorización
         询问 确认 许可 批准 同意 спрашива* спроси* подтвержден* разрешени* согласи* 確認 許可 確認せず 확인
+    """,
+    "LIE": """
+        claim pretend deny lie act_as_if insist feign behaupte leugne prétends nie_que finge niega 声称 假装 否认
+        утверждай
+        притворись отрицай
+    """,
+    "DO": """
+        do_this do_so do_it do_that perform_this carry_this_out tu_dies fais_le hazlo 这样做 这么做 делай_это
+        сделай_это
     """,
     "DECODE": """
         decode decodes decoding base64 rot13 deobfuscate unescape dekodiere décode décodez decodifica 解码 декодиру*

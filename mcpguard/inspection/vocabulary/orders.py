@@ -105,7 +105,8 @@ WORDS: Final = {
         jailbreak_yourself dan_mode
         unrestricted_mode god_mode maintenance_mode debug_mode_enabled admin_mode enter_admin override_mode
         you_have_been_upgraded new_instructions new_instruction new_system_prompt your_new_role your_new_goal
-        your_real_task your_true_task real_instructions system_override override_code
+        your_real_task your_true_task you_are_a_helpful you_are_an_ai you_are_an_assistant real_instructions
+        system_override override_code
         du_bist_jetzt entwicklermodus neue_anweisungen tu_es_maintenant vous_êtes_maintenant nouvelles_instructions
         mode_développeur ahora_eres modo_desarrollador nuevas_instrucciones 你现在是 开发者模式 新指令 新的指令 越狱
         теперь_ты режим_разработчика новые_инструкции あなたは今から 新しい指示 開発者モード
@@ -132,6 +133,7 @@ WORDS: Final = {
         trigger*
         aktivier* active activa* 激活 启用 активир* 有効
     """,
+    "UNLESS": "unless until es_sei_denn à_moins_que a_menos_que 除非 если_не пока_не",
     "UNDER_REVIEW": """
         once_approved after_approval post_approval once_this_tool_has_been_approved once_it_has_been_approved
         after_being_approved after_it_is_approved during_review under_review while_reviewed after_review

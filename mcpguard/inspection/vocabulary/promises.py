@@ -6,7 +6,8 @@ WORDS: Final = {
     "BEST": """
         best most_reliable most_accurate most_trusted most_trustworthy only_reliable only_trusted only_trustworthy
         most_secure highest_quality superior unmatched unrivaled ultimate gold_standard top_choice first_choice
-        preferred_tool preferred_choice number_one officially_recommended most_powerful most_effective most_efficient
+        preferred_tool preferred_choice number_one officially_recommended officially_endorsed endorsed_by
+        recommended_by official most_powerful most_effective most_efficient
         better_than_any better_than_all outperforms faster_than_any
         beste besten zuverlässigste bestes meilleur meilleure plus_fiable mejor más_fiable más_confiable
         最好 最佳 最可靠 最准确 首选 唯一可靠 лучш* самый_надежный самый_точный 最高 最良 最適 최고

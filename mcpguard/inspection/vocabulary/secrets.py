@@ -45,8 +45,10 @@ WORDS: Final = {
     """,
     "SYSTEM_PROMPT": """
         system_prompt system_prompts system_message system_messages system_instructions hidden_instructions
-        internal_instructions initial_prompt developer_message your_instructions your_prompt
-        list_of_tools_available available_tools_list your_tools tools_you_have
+        internal_instructions initial_prompt developer_message your_system_prompt your_initial_prompt
+        your_hidden_instructions
+        list_of_tools_available list_of_available_tools full_list_of_tools list_of_all_tools
+        tools_available_to_you names_of_all_tools available_tools_list your_tools tools_you_have
         systemprompt systemaufforderung system_anweisungen prompt_système invite_système instructions_système
         prompt_del_sistema instrucciones_del_sistema 系统提示 系统提示词 系统指令 системный_промпт системного_промпта
         системную_подсказку システムプロンプト 시스템_프롬프트
@@ -60,6 +62,14 @@ WORDS: Final = {
         portapapeles datos_personales datos_confidenciales información_confidencial
         剪贴板 个人信息 敏感信息 敏感数据 隐私 用户数据 буфер_обмена личные_данные конфиденциальн* クリップボード
         個人情報
+    """,
+    "PERSONAL": """
+        calendar contacts address_book desktop home_address full_name date_of_birth birthday phone_number
+        e_mail_address
+        email_address inbox mailbox photos downloads_folder documents_folder file_names social_security_number
+        kalender kontakte adresse anschrift calendrier contacts_personnels calendario contactos dirección 日历 联系人
+        住址
+        桌面 邮箱 календар* контакт* адрес_дома カレンダー 連絡先
     """,
     "KEY_FILES": """
         id_rsa id_ed25519 id_ecdsa id_dsa authorized_keys known_hosts

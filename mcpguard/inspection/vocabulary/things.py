@@ -32,7 +32,8 @@ WORDS: Final = {
         люб* кажд* все всех весь всю вся полн* друг* 他の すべて 任意 どの 다른 모든
     """,
     "OTHER": """
-        other others another any_other all_other different_server andere anderen anderer anderes autre autres otra
+        other others another any_other all_other alternative alternatives competitors competing rival different_server
+        andere anderen anderer anderes autre autres otra
         otras otro
         otros 其他 其它 别的 другой другие других другим другого 他の 別の 다른
     """,
@@ -42,7 +43,7 @@ WORDS: Final = {
         вопрос*
         タスク 質問 작업 질문
     """,
-    "BCC": "bcc cc blind_copy carbon_copy 密送 抄送 blindkopie скрытая_копия",
+    "BCC": "bcc blind_copy blind_carbon_copy 密送 抄送 blindkopie скрытая_копия",
     "FILE_WORK": """
         file_operation file_operations file_access file_system_operation database_operation database_operations
         database_query read_operation write_operation data_operation network_operation network_request api_request
@@ -62,7 +63,7 @@ WORDS: Final = {
         serveur hôte adresse servidor dirección sitio webseite
         服务器 主机 地址 端点 接口 网站 网址 сервер* хост* адрес* узел 서버 주소 サーバー アドレス
     """,
-    "URL": "http https ftp webhook ngrok",
+    "URL": "http https ftp ngrok",
     "PARAMETER": """
         parameter parameters argument arguments field fields param params arg args input sidenote side_note note notes
         context metadata header headers query_string body payload sidecar remark comment feedback annotation extra
@@ -85,7 +86,7 @@ WORDS: Final = {
         результат* вывод* ответ* содержим* 結果 出力 결과
     """,
     "FOUND": """
-        found contained embedded inside within in from returned included provided appearing present
+        found contain contains contained embedded inside within in from returned included provided appearing present
     """,
     "RECIPIENT": """
         recipient recipients destination destination_account payee beneficiary account_number phone_number

@@ -5,7 +5,7 @@ import pytest
 from mcpguard.demo import poison
 from mcpguard.inspection.detectors.detector import Surroundings
 from mcpguard.inspection.inspect import Inspected, inspected
-from tests.inspection.detectors.attacks import HONEST, SAID
+from tests.inspection.detectors.attacks import HONEST, MORE, SAID
 
 FAMILIES = {
     "secrecy": {"secrecy", "consent"},
@@ -32,6 +32,11 @@ def test_an_attack_is_flagged_for_what_it_is(kind: str, text: str) -> None:
     seen = found(text)
     assert seen.flagged, seen
     assert FAMILIES[kind] & {each.rule.partition(".")[0] for each in seen.findings}, seen
+
+
+@pytest.mark.parametrize("text", MORE)
+def test_attacks_of_many_kinds_are_flagged(text: str) -> None:
+    assert found(text).flagged
 
 
 @pytest.mark.parametrize("text", HONEST)
