@@ -21,7 +21,7 @@ from mcpguard.policy.lexicon import parts
 
 MOST_READ: Final = 24_000
 """Characters of a definition."""
-MOST_TEXTS: Final = 800
+MOST_TEXTS: Final = 600
 _MOST_OF_ONE: Final = 12_000
 _LONGEST_PATH: Final = 400
 _LONGEST_NAME: Final = 100
