@@ -2,10 +2,10 @@ VENV := .venv
 BIN := $(VENV)/bin
 DOCS_COMMAND = $(BIN)/python -m tests.documents
 
-.PHONY: help run test check fix bench soak lock docs wheel clean
+.PHONY: help run test check fix bench bench-detection soak lock docs wheel clean
 
 help: ## list these targets (ARGS="…" is passed on where it makes sense)
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-6s  %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-15s  %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 run: $(VENV)/.runtime ## start the guard on this machine
 	@$(BIN)/mcpguard serve --demo $(ARGS)
@@ -27,6 +27,9 @@ fix: $(VENV)/.dev ## repair what ruff can repair
 
 bench: $(VENV)/.dev ## measure
 	$(BIN)/python -m tests.benchmarks $(ARGS)
+
+bench-detection: $(VENV)/.dev ## measure what inspection finds (ARGS="FILE…": labelled definitions, one a line)
+	$(BIN)/python -m tests.benchmarks.detection $(ARGS)
 
 soak: $(VENV)/.dev ## load a guard and kill its servers, for long (ARGS="--minutes 10 --seed 7")
 	$(BIN)/python -m tests.soak $(ARGS)

@@ -58,6 +58,11 @@ def print_json(value: object) -> None:
     typer.echo("\n".join(hidden_as(line, _escaped) for line in lines))
 
 
+def json_line(value: object) -> str:
+    """The same on one line, for a program that reads line by line."""
+    return hidden_as(json.dumps(value, ensure_ascii=not _utf8(), separators=(",", ":")), _escaped)
+
+
 def print_table(columns: tuple[str, ...], rows: Iterator[tuple[str, ...]]) -> None:
     """Cells are text and nothing else: no markup, hidden characters made visible."""
     table = Table(*columns, box=None, pad_edge=False)

@@ -7,7 +7,7 @@ import typer
 
 from mcpguard import __version__
 
-COMMANDS = ("serve", "status", "stdio")
+COMMANDS = ("scan", "serve", "status", "stdio")
 GROUPS = ("audit", "config", "db", "server", "tool")
 """Each is a module of this package: a command is the function of its name, a group the `app` in it."""
 

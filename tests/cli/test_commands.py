@@ -10,6 +10,7 @@ from tests.cli.command import mcpguard
 DECIDING = {"NAME", "--reason", "--config", "--data-dir"}
 DECIDING_ONE = {"SERVER:TOOL", "--reason", "--kind", "--config", "--data-dir"}
 COMMANDS = {
+    ("scan",): {"FILE|-", "--output"},
     ("serve",): {"--config", "--listen", "--data-dir", "--idle-exit"},
     ("stdio",): {"--config", "--data-dir", "--face", "--only"},
     ("status",): {"--config", "--data-dir", "--output"},
@@ -79,7 +80,7 @@ COMMANDS = {
 def test_help_lists_every_command() -> None:
     told = mcpguard("--help")
     assert (told.exit_code, told.stderr) == (0, "")
-    for command in ("serve", "stdio", "status", "audit", "config", "db", "server", "tool", "--version"):
+    for command in ("scan", "serve", "stdio", "status", "audit", "config", "db", "server", "tool", "--version"):
         assert command in told.stdout.replace("│", " ").split()
 
 
@@ -110,6 +111,9 @@ def test_the_version_is_told() -> None:
     [
         ["nothing"],
         ["--no-such"],
+        ["scan"],
+        ["scan", "one", "two"],
+        ["scan", "-", "-o", "xml"],
         ["serve", "--no-such"],
         ["serve", "--listen"],
         ["serve", "extra"],

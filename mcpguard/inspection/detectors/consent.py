@@ -1,0 +1,27 @@
+"""Orders not to ask the person, or claims that the person has agreed already (T1)."""
+
+from typing import Final
+
+from mcpguard.domain.findings import Severity
+from mcpguard.inspection.detectors.detector import Rule, phrases, saying
+
+_ASKS_NOT: Final = Rule(
+    "consent.skipped", "T1", Severity.MEDIUM, 0.35, "It tells the model not to ask the person for consent"
+)
+_BEHIND: Final = Rule(
+    "consent.behind", "T1", Severity.HIGH, 0.7, "It tells the model to act without the person's knowledge"
+)
+DETECTOR: Final = saying(
+    phrases(
+        _ASKS_NOT,
+        "NEVER 1 ASK 2 USER",
+        "NEVER 1 ASK 3 ASK",
+        "NEVER 1 ASK _",
+        "NEVER 2 USER 1 ASK",
+        "IGNORE 3 ASK",
+    ),
+    phrases(
+        _BEHIND,
+        "NEVER 2 USER 1 KNOW",
+    ),
+)

@@ -1,0 +1,32 @@
+"""Annotations that say less than the tool does by its own words (T10)."""
+
+from collections.abc import Iterator
+from typing import Final
+
+from mcpguard.domain.capabilities import Effect
+from mcpguard.domain.findings import Evidence, Finding, Severity
+from mcpguard.inspection.detectors.detector import Detector, Rule, Surroundings
+from mcpguard.inspection.reading.texts import Subject
+from mcpguard.policy.effects import declared, suggested
+
+_DESTROYS: Final = Rule(
+    "contradiction.destroys", "T10", Severity.MEDIUM, 0.2, "It is declared to only read, and by its words it destroys"
+)
+_WRITES: Final = Rule(
+    "contradiction.writes", "T10", Severity.LOW, 0.05, "It is declared to only read, and by its words it writes"
+)
+
+
+def _find(subject: Subject, _surroundings: Surroundings) -> Iterator[Finding]:
+    name = subject.definition.get("name")
+    if not isinstance(name, str) or declared(subject.definition) is not Effect.READ:
+        return
+    suggestion = suggested(subject.definition)
+    named = suggested({"name": name}).effect
+    if suggestion.effect is Effect.DESTRUCTIVE and named is Effect.DESTRUCTIVE:
+        yield _DESTROYS.at(Evidence("/name", 0, len(name)))
+    elif suggestion.effect is Effect.WRITE and named is Effect.WRITE and "nothing" not in suggestion.because:
+        yield _WRITES.at(Evidence("/name", 0, len(name)))
+
+
+DETECTOR: Final = Detector((_DESTROYS, _WRITES), _find)

@@ -1,0 +1,133 @@
+"""What a detector is made of.
+
+Rules kept here:
+1. A detector is a pure function and the rules whose findings it may give. It never repeats a text: a title is a
+   constant, evidence is a path and a span.
+2. A sentence that speaks about such words (a scanner's, a manual's) is no order. What is found in it counts little, and
+   is never hard.
+"""
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Final
+
+from mcpguard.domain.findings import Evidence, Finding, Severity
+from mcpguard.inspection.reading.marks import MARKS
+from mcpguard.inspection.reading.patterns import Pattern, pattern
+from mcpguard.inspection.reading.texts import Subject, Text
+from mcpguard.inspection.reading.tokens import SENTENCE
+from mcpguard.inspection.reading.vocabulary import Hit
+from mcpguard.inspection.vocabulary import WORDS
+
+_MEANINGS: Final = WORDS.meanings | MARKS | {"FOREIGN", "STRANGE"}
+_REPORTED: Final = 0.25
+_FORBIDDEN: Final = 2
+_BEFORE: Final = 16
+"""How many words before something it may be said that nobody says it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """What may be found, and what it means. `confidence` is how likely a definition with this alone is an attack."""
+
+    id: str
+    threat: str
+    severity: Severity
+    confidence: float
+    title: str
+    hard: bool = False
+
+    def at(self, evidence: Evidence) -> Finding:
+        return Finding(self.id, self.threat, self.severity, self.confidence, self.hard, self.title, evidence)
+
+
+@dataclass(frozen=True, slots=True)
+class Surroundings:
+    """What is known beside a definition: its server, what else that offers, and the tools of every other server."""
+
+    server: str = ""
+    own: frozenset[str] = frozenset()
+    others: Mapping[str, frozenset[str]] = field(default_factory=dict)
+
+
+Find = Callable[[Subject, Surroundings], Iterator[Finding]]
+
+
+@dataclass(frozen=True, slots=True)
+class Detector:
+    """One behaviour."""
+
+    rules: tuple[Rule, ...]
+    find: Find
+
+
+@dataclass(frozen=True, slots=True)
+class Phrases:
+    """A rule that is broken by what is said: by any of the patterns."""
+
+    rule: Rule
+    patterns: tuple[Pattern, ...]
+    begins: frozenset[str]
+    """The meanings that a pattern begins with."""
+
+    def of(self, text: Text, more: Mapping[str, list[Hit]] | None = None) -> Finding | None:
+        """The first thing in a text that breaks the rule. `more`: meanings that only this detector knows."""
+        hits = {**text.hits, **more} if more else text.hits
+        if self.begins.isdisjoint(hits):
+            return None
+        for each in self.patterns:
+            if hit := each.found(hits, text.tokens.positions):
+                found = self.rule.at(text.of(hit))
+                return reported(found) if _is_reported(text, hit) or _is_forbidden(text, hit) else found
+        return None
+
+
+def phrases(rule: Rule, *patterns: str) -> Phrases:
+    ours = tuple(map(pattern, patterns))
+    if unknown := {meaning for each in ours for step in each.steps for meaning in step} - _MEANINGS:
+        raise ValueError(f"no such meaning: {', '.join(unknown)}")
+    return Phrases(rule, ours, frozenset(meaning for each in ours for meaning in each.steps[0]))
+
+
+def saying(*said: Phrases) -> Detector:
+    """A detector of phrases alone, anywhere in a definition."""
+
+    def find(subject: Subject, _surroundings: Surroundings) -> Iterator[Finding]:
+        for text in subject.texts:
+            for each in said:
+                if found := each.of(text):
+                    yield found
+
+    return Detector(tuple(each.rule for each in said), find)
+
+
+def reported(found: Finding) -> Finding:
+    severity = Severity.INFO if found.severity is Severity.INFO else Severity.LOW
+    return replace(found, severity=severity, confidence=found.confidence * _REPORTED, hard=False)
+
+
+def _is_reported(text: Text, hit: Hit) -> bool:
+    """Whether the sentence began by saying that it is about such words."""
+    at = text.tokens.positions[hit.first]
+    for mark in text.hits.get("NOBODY_SPEAKS", ()):
+        if mark.first >= hit.first:
+            break
+        if at - text.tokens.positions[mark.last] <= _BEFORE and not _ended(text, mark.last, hit.first):
+            return True
+    return False
+
+
+def _is_forbidden(text: Text, hit: Hit) -> bool:
+    """Whether what was found is what one is told not to do; "do not forget to" forbids nothing."""
+    said = text.hits.get("NEVER", ())
+    never = [each for each in said if each.last < hit.first]
+    if not never or any(hit.first <= each.first <= hit.last for each in said):
+        return False
+    last, positions = max(each.last for each in never), text.tokens.positions
+    forgotten = any(last < each.first < hit.first for each in text.hits.get("FORGET", ()))
+    return not forgotten and positions[hit.first] - positions[last] <= _FORBIDDEN
+
+
+def _ended(text: Text, first: int, last: int) -> bool:
+    positions = text.tokens.positions
+    return any(positions[at + 1] - positions[at] > SENTENCE for at in range(first, last))

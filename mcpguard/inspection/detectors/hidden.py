@@ -1,0 +1,130 @@
+"""Characters that a person does not see, or that show text in another order than a model reads it (T3).
+
+Emoji, flags and the joiners that some scripts need are left alone where they belong. Marks that are seldom meant, but
+come with text that was pasted, are soft: one zero-width space at the end of a line is no attack.
+"""
+
+import unicodedata
+from collections.abc import Iterator
+from typing import Final
+
+from mcpguard.domain.findings import Finding, Severity
+from mcpguard.inspection.detectors.detector import Detector, Rule, Surroundings
+from mcpguard.inspection.reading.texts import Subject, Text
+
+_TAGS: Final = Rule(
+    "hidden.tags",
+    "T3",
+    Severity.CRITICAL,
+    0.95,
+    "It has characters that say something and are not displayed",
+    hard=True,
+)
+_BIDI: Final = Rule(
+    "hidden.bidi", "T3", Severity.HIGH, 0.85, "It has characters that turn the order of the text around", hard=True
+)
+_WITHIN: Final = Rule(
+    "hidden.zero_width", "T3", Severity.HIGH, 0.8, "It has invisible characters inside words or sentences", hard=True
+)
+_CONTROL: Final = Rule(
+    "hidden.control", "T3", Severity.HIGH, 0.8, "It has control characters, as terminals obey them", hard=True
+)
+_PRIVATE: Final = Rule(
+    "hidden.private_use", "T3", Severity.MEDIUM, 0.6, "It has characters that have no meaning of their own"
+)
+_EDGE: Final = Rule("hidden.edge", "T3", Severity.LOW, 0.2, "It has an invisible character that may have been pasted")
+
+_BLACK_FLAG: Final = "\U0001f3f4"
+_CANCEL: Final = "\U000e007f"
+_OVERRIDES: Final = frozenset("\u202a\u202b\u202d\u202e\u202c\u2066\u2067\u2068\u2069")
+_MARKS: Final = frozenset("\u200e\u200f\u061c")
+_SOFT_HYPHEN: Final = "\u00ad"
+_BLANK_LETTERS: Final = frozenset("\u3164\u115f\u1160\uffa0\u2800\u034f")
+_UNSEEN: Final = frozenset({"Cf", "Cc", "Co", "Cs", "Zl", "Zp"})
+_JOINERS: Final = "\u200c\u200d"
+_BREAKS: Final = "\n\t\r"
+_MOST: Final = 4_000
+"""Hidden characters that are judged, in one string."""
+
+
+def _find(subject: Subject, _surroundings: Surroundings) -> Iterator[Finding]:
+    for text in subject.texts:
+        if text.raw.isascii() and (text.raw.isprintable() or not _controls(text.raw)):
+            continue
+        seen: set[str] = set()
+        for at, rule in _hidden(text):
+            if rule.id not in seen:
+                seen.add(rule.id)
+                yield rule.at(text.at(at, at + 1))
+
+
+def _controls(raw: str) -> bool:
+    return any((char < " " and char not in _BREAKS) or char == "\x7f" for char in set(raw))
+
+
+def _hidden(text: Text) -> Iterator[tuple[int, Rule]]:
+    suspicious = frozenset(char for char in set(text.raw) if _suspicious(char))
+    if not suspicious:
+        return
+    judged = 0
+    for at, char in enumerate(text.raw):
+        if char in suspicious and (rule := _judged(text.raw, at, char)):
+            yield at, rule
+            judged += 1
+            if judged >= _MOST:
+                return
+
+
+def _suspicious(char: str) -> bool:
+    if char.isascii():
+        return (char < " " and char not in _BREAKS) or char == "\x7f"
+    return unicodedata.category(char) in _UNSEEN or _selects(char) or char in _BLANK_LETTERS
+
+
+def _judged(raw: str, at: int, char: str) -> Rule | None:
+    before, after = raw[at - 1] if at else "", raw[at + 1 : at + 2]
+    if "\U000e0000" <= char <= "\U000e007f":
+        return None if _in_flag(raw, at) else _TAGS
+    if _selects(char):
+        return _TAGS if _selects(before) or (before.isascii() and before.isalpha()) else None
+    if char in _MARKS:
+        return None if _right_to_left(raw) else _EDGE
+    if char in _JOINERS and _joins(before, after):
+        return None
+    return _BIDI if char in _OVERRIDES else _of_category(char, before, after)
+
+
+def _of_category(char: str, before: str, after: str) -> Rule:
+    category = unicodedata.category(char)
+    if category in {"Cc", "Cs"}:
+        return _CONTROL
+    if category == "Co":
+        return _PRIVATE
+    at_edge = not before or not after or after in _BREAKS
+    return _EDGE if char == _SOFT_HYPHEN or at_edge else _WITHIN
+
+
+def _selects(char: str) -> bool:
+    return "\ufe00" <= char <= "\ufe0f" or "\U000e0100" <= char <= "\U000e01ef"
+
+
+def _in_flag(raw: str, at: int) -> bool:
+    """The flag of a part of a country is a black flag with at most six tags."""
+    start = raw.rfind(_BLACK_FLAG, max(0, at - 7), at)
+    return start >= 0 and _CANCEL in raw[start : start + 8]
+
+
+def _joins(before: str, after: str) -> bool:
+    """Between emoji, and in scripts whose letters join."""
+    return all(
+        char
+        and ((ord(char) > 0x2190 and unicodedata.category(char) in {"So", "Sk", "Mn"}) or 0x0590 <= ord(char) <= 0x0E00)
+        for char in (before, after)
+    )
+
+
+def _right_to_left(raw: str) -> bool:
+    return any(unicodedata.bidirectional(char) in {"R", "AL"} for char in set(raw))
+
+
+DETECTOR: Final = Detector((_TAGS, _BIDI, _WITHIN, _CONTROL, _PRIVATE, _EDGE), _find)

@@ -1,0 +1,71 @@
+"""Letters of one script that pass for those of another, within words (T3)."""
+
+import unicodedata
+from collections.abc import Iterator
+from typing import Final
+
+from mcpguard.domain.findings import Finding, Severity
+from mcpguard.inspection.detectors.detector import Detector, Rule, Surroundings
+from mcpguard.inspection.reading.texts import Role, Subject, Text
+from mcpguard.policy.lexicon import unmarked
+from mcpguard.text.confusable import latin
+
+_MIXED: Final = Rule(
+    "mixed.word", "T3", Severity.HIGH, 0.85, "It has words with letters of another script that look the same", hard=True
+)
+_NAME: Final = Rule("mixed.name", "T7", Severity.LOW, 0.2, "Its name has letters that few can read or type")
+_STYLED: Final = Rule(
+    "mixed.styled", "T3", Severity.MEDIUM, 0.35, "It has letters in a style that hides words from a search"
+)
+_SHORT: Final = 4
+_MOST: Final = 2_000
+
+
+def _find(subject: Subject, _surroundings: Surroundings) -> Iterator[Finding]:
+    for text in subject.texts:
+        if text.raw.isascii():
+            continue
+        if text.role is Role.NAME and not unmarked(text.raw).isascii():
+            yield _NAME.at(text.at(0, len(text.raw)))
+        if span := _mixed(text):
+            yield _MIXED.at(text.at(*span))
+        if (at := _styled(text)) is not None:
+            yield _STYLED.at(text.at(at, at + 1))
+
+
+def _mixed(text: Text) -> tuple[int, int] | None:
+    """The first word that has Latin letters and others that look like such; signs of units (μs) are too short."""
+    words = (word for word in text.raw.split()[:_MOST] if not word.isascii())
+    at = 0
+    for word in words:
+        at = text.raw.index(word, at)
+        for part in _letters(word):
+            plain = unmarked(part).casefold()
+            if len(plain) >= _SHORT and _two_scripts(plain) and latin(plain):
+                start = text.raw.index(part, at)
+                return start, start + len(part)
+    return None
+
+
+def _two_scripts(word: str) -> bool:
+    """Whether there are plain Latin letters and foreign ones; Turkish has an i of its own, and it is a Latin one."""
+    foreign = any(not char.isascii() and not unicodedata.name(char, "").startswith("LATIN") for char in word)
+    return foreign and any("a" <= char <= "z" for char in word)
+
+
+def _letters(word: str) -> list[str]:
+    return "".join(char if char.isalpha() else " " for char in word).split()
+
+
+def _styled(text: Text) -> int | None:
+    """Mathematical and enclosed letters, a word of them or more."""
+    run = 0
+    for at, char in enumerate(text.raw):
+        styled = ord(char) > 0x2100 and char.isalpha() and unicodedata.normalize("NFKC", char)[0].isascii()
+        run = run + 1 if styled else 0
+        if run >= _SHORT:
+            return at
+    return None
+
+
+DETECTOR: Final = Detector((_MIXED, _NAME, _STYLED), _find)

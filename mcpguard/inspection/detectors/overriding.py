@@ -1,0 +1,55 @@
+"""Orders to drop the orders that were given before, to be somebody else, or to give away one's own (T1)."""
+
+from typing import Final
+
+from mcpguard.domain.findings import Severity
+from mcpguard.inspection.detectors.detector import Rule, phrases, saying
+
+_OVERRIDE: Final = Rule(
+    "override.instructions", "T1", Severity.CRITICAL, 0.85, "It tells the model to drop the instructions it was given"
+)
+_USER: Final = Rule(
+    "override.request", "T1", Severity.HIGH, 0.7, "It tells the model to do something else than it was asked for"
+)
+_PERSONA: Final = Rule("override.persona", "T1", Severity.HIGH, 0.6, "It gives the model another role or other orders")
+_LASTING: Final = Rule("override.lasting", "T1", Severity.MEDIUM, 0.55, "It gives an order that outlasts the call")
+_PROMPT: Final = Rule("override.prompt", "T1", Severity.HIGH, 0.65, "It asks for the model's own instructions")
+_OBEY: Final = Rule(
+    "override.obey", "T1", Severity.HIGH, 0.55, "It tells the model to obey whatever is found in what a tool returns"
+)
+DETECTOR: Final = saying(
+    phrases(
+        _OVERRIDE,
+        "IGNORE 2 PREVIOUS 3 INSTRUCTIONS",
+        "IGNORE 1 INSTRUCTIONS 4 PREVIOUS|ABOVE",
+        "IGNORE 1 ABOVE",
+        "IGNORE 2 PREVIOUS 1 PREVIOUS",
+        "IGNORE 4 SYSTEM_PROMPT",
+        "NEVER 2 FOLLOW 3 PREVIOUS 2 INSTRUCTIONS",
+        "PREVIOUS 2 INSTRUCTIONS 5 IGNORE",
+        "PREVIOUS 2 INSTRUCTIONS 4 NEVER 3 FOLLOW|CALL",
+        "INSTRUCTIONS 2 INSTEAD 6 PREVIOUS 3 TELL",
+    ),
+    phrases(
+        _USER,
+        "IGNORE 2 USER 4 TOOL|INSTRUCTIONS|CONVERSATION",
+        "IGNORE 4 USER 2 ASK",
+        "IGNORE 2 CONVERSATION",
+        "REGARDLESS 3 USER 3 ASK|TELL|TOOL|CONVERSATION",
+    ),
+    phrases(_PERSONA, "PERSONA"),
+    phrases(_LASTING, "FROM_NOW_ON"),
+    phrases(
+        _PROMPT,
+        "TELL|SHOW|SEND|CARRY|ASIDE 4 SYSTEM_PROMPT",
+        "SYSTEM_PROMPT 5 OUTSIDE|PARAMETER|EMAIL",
+    ),
+    phrases(
+        _OBEY,
+        "FOLLOW 2 ANY 3 INSTRUCTIONS 4 FOUND",
+        "FOLLOW 4 INSTRUCTIONS 3 FOUND 4 RESULTS",
+        "RESULTS 3 FOUND 2 INSTRUCTIONS 14 FOLLOW",
+        "DECODE 5 FOLLOW",
+        "DECODE 8 INSTRUCTIONS",
+    ),
+)

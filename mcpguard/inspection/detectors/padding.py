@@ -1,0 +1,35 @@
+"""Room that pushes text out of what a person sees (T3), and long runs that nobody can read (T4)."""
+
+import re
+from collections.abc import Iterator
+from typing import Final
+
+from mcpguard.domain.findings import Finding, Severity
+from mcpguard.inspection.detectors.detector import Detector, Rule, Surroundings
+from mcpguard.inspection.reading.texts import Subject
+
+_ROOM: Final = Rule("padding.room", "T3", Severity.HIGH, 0.6, "It pushes text out of sight by much white space")
+_BLOB: Final = Rule(
+    "padding.blob", "T4", Severity.LOW, 0.3, "It has a long run of characters that says nothing to a person"
+)
+_LINES: Final = 12
+_BLANKS: Final = 80
+_GAP: Final = re.compile(r"\s{20,}+")
+_RUN: Final = re.compile(r"[A-Za-z0-9+/=_%\\-]{120,}+")
+
+
+def _find(subject: Subject, _surroundings: Surroundings) -> Iterator[Finding]:
+    for text in subject.texts:
+        if len(text.raw) < _LINES:
+            continue
+        for match in _GAP.finditer(text.raw):
+            longest = max(map(len, match[0].split("\n")))
+            between = match.start() > 0 and match.end() < len(text.raw)
+            if between and (match[0].count("\n") >= _LINES or longest >= _BLANKS):
+                yield _ROOM.at(text.at(*match.span()))
+                break
+        if (run := _RUN.search(text.raw)) and len(set(run[0])) > 12:
+            yield _BLOB.at(text.at(*run.span()))
+
+
+DETECTOR: Final = Detector((_ROOM, _BLOB), _find)

@@ -1,0 +1,49 @@
+"""Orders to be called first, before or instead of everything else (T1, T5)."""
+
+from typing import Final
+
+from mcpguard.domain.findings import Severity
+from mcpguard.inspection.detectors.detector import Rule, phrases, saying
+
+_BEFORE: Final = Rule(
+    "priority.before", "T1", Severity.HIGH, 0.55, "It wants something done before any other tool is used"
+)
+_INSTEAD: Final = Rule("priority.instead", "T5", Severity.MEDIUM, 0.5, "It wants to be used in place of any other tool")
+_UNLESS: Final = Rule("priority.unless", "T1", Severity.MEDIUM, 0.35, "It makes a call a condition for an answer")
+_ALWAYS: Final = Rule("priority.always", "T5", Severity.LOW, 0.2, "It wants to be used first, or for every question")
+DETECTOR: Final = saying(
+    phrases(
+        _BEFORE,
+        "BEFORE 2 CALL 2 ANY 1 OTHER|TOOL 1 TOOL",
+        "BEFORE 2 ANY 2 OTHER 2 TOOL",
+        "BEFORE 1 ANY 1 FILE_WORK",
+        "BEFORE 2 ANY 1 TOOLS",
+        "MUST 6 BEFORE 1 ANY 2 TOOL",
+        "WHEN|BEFORE 4 ANY 1 OTHER 2 TOOLS",
+        "BEFORE 3 ANY 3 CALL 4 MUST",
+        "ANY 1 OTHER 2 TOOL 3 BEFORE",
+        "ANY 1 TOOL 4 BEFORE 4 MUST|FIRST|CALL",
+        "MUST 4 CALL|READ 14 BEFORE 3 TASK",
+        "BEFORE 3 TASK 3 MUST 3 CALL|READ|SEND",
+        "BEFORE 0 TASK 4 DESTROY|SEND",
+    ),
+    phrases(_UNLESS, "UNLESS 4 FIRST 2 CALL|READ", "NEVER 6 TASK 4 UNLESS 5 CALL|READ|SEND"),
+    phrases(
+        _INSTEAD,
+        "INSTEAD 2 ANY 2 TOOLS",
+        "NEVER 2 CALL|PREFER 2 ANY|OTHER 2 TOOLS|OTHER",
+        "NEVER 2 CALL 1 OTHER _",
+        "IGNORE 2 ANY|OTHER 2 TOOLS",
+        "PREFER 3 THIS 8 OTHER 2 TOOLS",
+        "PREFER 3 THIS 4 ANY 2 TOOLS",
+    ),
+    phrases(
+        _ALWAYS,
+        "ALWAYS 1 CALL|PREFER 3 FIRST",
+        "MUST 3 CALL|CALL 2 FIRST",
+        "CALL 3 THIS 3 FIRST",
+        "ALWAYS 3 CALL 2 THIS 3 ANY",
+        "CALL 2 THIS 3 ANY 2 TOOL",
+        "FIRST 3 CALL 2 THIS",
+    ),
+)

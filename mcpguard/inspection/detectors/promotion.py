@@ -1,0 +1,32 @@
+"""Praise of oneself, and words against others, where a description should say what a tool does (T5)."""
+
+from typing import Final
+
+from mcpguard.domain.findings import Severity
+from mcpguard.inspection.detectors.detector import Rule, phrases, saying
+
+_BEST: Final = Rule("promotion.best", "T5", Severity.LOW, 0.3, "It praises itself over other tools")
+_CHOOSE: Final = Rule(
+    "promotion.choose", "T5", Severity.LOW, 0.35, "It asks to be chosen because of what it says of itself"
+)
+_WORSE: Final = Rule("promotion.others", "T5", Severity.MEDIUM, 0.5, "It speaks against other tools")
+DETECTOR: Final = saying(
+    phrases(
+        _BEST,
+        "BEST 5 TOOLS",
+        "THIS 3 BEST 2 PREFER",
+        "BEST 3 ALWAYS",
+        "PREFER 2 THIS 3 ANY",
+        "ALWAYS 2 PREFER 3 THIS",
+        "PREFER 3 THIS 3 OTHER",
+    ),
+    phrases(_CHOOSE, "BEST 16 PREFER 3 THIS", "BEST 16 NEVER 3 CALL 3 OTHER", "PREFER 3 THIS 5 OTHER"),
+    phrases(
+        _WORSE,
+        "OTHER 3 TOOLS 4 WORSE",
+        "TOOLS 2 OTHER 5 WORSE",
+        "WORSE 2 OTHER 2 TOOLS",
+        "THIS 5 INSTEAD 6 WORSE",
+        "NAMED 3 WORSE 6 INSTEAD|CALL|TAMPER",
+    ),
+)

@@ -1,0 +1,37 @@
+"""Orders about what goes into other calls: recipients, amounts, whatever the person had chosen (T6)."""
+
+from typing import Final
+
+from mcpguard.domain.findings import Severity
+from mcpguard.inspection.detectors.detector import Rule, phrases, saying
+
+_RECIPIENT: Final = Rule(
+    "rewriting.recipient", "T6", Severity.CRITICAL, 0.7, "It changes to whom or how much other calls send"
+)
+_ARGUMENTS: Final = Rule("rewriting.calls", "T6", Severity.HIGH, 0.55, "It tells the model to change other calls")
+DETECTOR: Final = saying(
+    phrases(
+        _RECIPIENT,
+        "MUST 3 CHANGE|TAMPER 4 RECIPIENT",
+        "RECIPIENT 2 MUST 2 TAMPER",
+        "CHANGE 2 BCC 4 EMAIL",
+        "CHANGE 3 RECIPIENT 4 EMAIL|OUTSIDER|OUTSIDE",
+        "WHEN 12 CHANGE 4 RECIPIENT 6 EMAIL|MUST|OUTSIDE|OUTSIDER|INSTEAD",
+        "SEND 6 ANY 4 EMAIL",
+        "ANY 8 SEND 6 EMAIL",
+        "SEND 8 EMAIL 4 INSTEAD",
+        "MUST|ALWAYS|ANY 8 EMAIL 3 BCC",
+        "ALWAYS|ANY 6 BCC 6 EMAIL",
+    ),
+    phrases(
+        _ARGUMENTS,
+        "WHEN 4 TOOL|FILE_WORK 5 CALL 8 MUST 3 CHANGE|TAMPER",
+        "WHEN 3 CALL 4 TOOLS|FILE_WORK 8 MUST 3 CHANGE|TAMPER",
+        "TAMPER 5 OTHER 2 TOOLS",
+        "WHEN 8 TAMPER 3 RECIPIENT",
+        "WHEN 5 SERVER 3 TOOLS 3 CALL",
+        "PARAMETER 1 MUST 2 TAMPER",
+        "ANY 2 OTHER 2 TOOLS 8 MUST 3 CHANGE|SEND|CARRY",
+        "REGARDLESS 4 USER 6 TELL|ASK|PREFER",
+    ),
+)

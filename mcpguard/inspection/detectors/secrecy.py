@@ -1,0 +1,58 @@
+"""Orders to keep something from the person: the one thing that an honest description never needs (T1)."""
+
+from typing import Final
+
+from mcpguard.domain.findings import Severity
+from mcpguard.inspection.detectors.detector import Rule, phrases, saying
+
+_SECRET: Final = Rule(
+    "secrecy.order",
+    "T1",
+    Severity.CRITICAL,
+    0.9,
+    "It tells the model to keep from the person what it does",
+    hard=True,
+)
+_SILENT: Final = Rule(
+    "secrecy.silence", "T1", Severity.HIGH, 0.5, "It tells the model not to speak of something to the person"
+)
+_STEALTH: Final = Rule("secrecy.stealth", "T1", Severity.HIGH, 0.65, "It tells the model to act without being noticed")
+DETECTOR: Final = saying(
+    phrases(
+        _SECRET,
+        "NEVER 1 TELL 2 THIS 4 USER",
+        "NEVER 1 TELL 2 USER 3 THIS",
+        "NEVER 2 TELL 3 USER _",
+        "NEVER 1 TELL 3 THIS _",
+        "NEVER 1 TELL 3 SECRET_FILE|SECRETS 4 USER",
+        "USER 2 NEVER 3 KNOW 3 THIS",
+        "HIDE 4 THIS 6 USER",
+        "KEPT 2 THIS 2 UNSEEN 2 USER",
+        "USER 4 TELL 2 NOT_AFTER _",
+        "TELL 3 USER 3 NOT_AFTER _",
+        "TELL 5 USER 1 NOT_AFTER 2 THIS",
+        "SECRETLY 3 SEND|CARRY 6 SECRETS|CONVERSATION|SECRET_FILE|OUTSIDE",
+    ),
+    phrases(
+        _SILENT,
+        "NEVER 2 TELL 5 USER",
+        "NEVER 1 TELL 3 THIS",
+        "NEVER 1 SHOW 3 THIS 3 USER",
+        "USER 3 NEVER 3 KNOW",
+        "USER 3 NEVER 4 TELL",
+        "TELL 5 USER 2 NOT_AFTER",
+        "HIDE 5 USER",
+        "KEPT 4 UNSEEN 4 USER",
+        "USER 3 TELL 2 NOT_AFTER",
+        "NEVER 2 USER 3 KNOW|TELL",
+        "THIS 2 NEVER 2 KNOW 6 USER",
+        "WHEN 2 ASK 8 LIE",
+    ),
+    phrases(
+        _STEALTH,
+        "SECRETLY 3 SEND|CARRY|DESTROY|READ|TAMPER",
+        "SEND 4 SECRETLY",
+        "SECRETLY 4 CALL 4 TOOL|THIS|NAMED",
+        "DO 1 SECRETLY",
+    ),
+)

@@ -1,0 +1,38 @@
+"""Reading or passing on of keys, credentials and the files that hold them (T1, T13)."""
+
+from typing import Final
+
+from mcpguard.domain.findings import Severity
+from mcpguard.inspection.detectors.detector import Rule, phrases, saying
+
+_FILE: Final = Rule("sensitive.path", "T1", Severity.LOW, 0.2, "It names a file that usually holds secrets")
+_READ: Final = Rule("sensitive.read", "T1", Severity.HIGH, 0.6, "It asks for a file that usually holds secrets")
+_PASS: Final = Rule("sensitive.pass", "T13", Severity.CRITICAL, 0.85, "It asks for secrets to be passed on")
+_KEYS: Final = Rule("sensitive.secrets", "T13", Severity.HIGH, 0.5, "It asks for keys, passwords or credentials")
+DETECTOR: Final = saying(
+    phrases(
+        _PASS,
+        "READ 6 SECRET_FILE|KEY_FILES 14 SEND|CARRY",
+        "SEND|CARRY 6 SECRET_FILE|KEY_FILES 6 PARAMETER|OUTSIDE|URL|EMAIL|ASIDE|TOOL|THIS|USER",
+        "READ 6 SECRET_FILE|KEY_FILES 6 ASIDE|PARAMETER",
+        "SEND 5 SECRETS 8 OUTSIDE|URL|EMAIL",
+        "CARRY 5 SECRETS 8 PARAMETER|ASIDE|OUTSIDE",
+        "SECRETS 2 SEND 4 OUTSIDE|URL|EMAIL",
+        "READ 4 SECRETS 8 SEND",
+        "SEND 8 SECRET_FILE|KEY_FILES",
+    ),
+    phrases(
+        _READ,
+        "READ|CARRY|CALL 6 SECRET_FILE|KEY_FILES",
+        "SECRET_FILE|KEY_FILES 5 READ|SEND|CARRY",
+        "MUST 10 SECRET_FILE|KEY_FILES",
+        "RESULTS 5 SECRET_FILE|KEY_FILES",
+    ),
+    phrases(_FILE, "SECRET_FILE|KEY_FILES"),
+    phrases(
+        _KEYS,
+        "SEND|CARRY 3 ANY|USER 3 SECRETS",
+        "READ 1 ANY|USER 3 SECRETS 12 SEND|CARRY|PARAMETER",
+        "SECRETS 4 USER|ANY 12 SEND",
+    ),
+)

@@ -1,0 +1,87 @@
+"""Text that passes itself off as a turn of the conversation, or as something above it (T1)."""
+
+import re
+from collections.abc import Iterator
+from typing import Final
+
+from mcpguard.domain.findings import Finding, Severity
+from mcpguard.inspection.detectors.detector import Detector, Rule, Surroundings
+from mcpguard.inspection.reading.texts import Subject, Text
+
+_TURN: Final = Rule(
+    "turn.template",
+    "T1",
+    Severity.CRITICAL,
+    0.85,
+    "It has the marks by which a chat tells system, user and model apart",
+)
+_TAG: Final = Rule(
+    "turn.tag", "T1", Severity.HIGH, 0.6, "It has a tag that makes a text look more binding than a description is"
+)
+_LABEL: Final = Rule("turn.label", "T1", Severity.HIGH, 0.55, "It speaks as the system, or to the model by name")
+_MARKS: Final = (
+    "<|im_start|>", "<|im_end|>", "<|system|>", "<|user|>", "<|assistant|>", "<|endoftext|>", "<|eot_id|>",
+    "<|start_header_id|>", "[inst]", "[/inst]", "<<sys>>", "<</sys>>", "<start_of_turn>", "<end_of_turn>",
+    "[system]", "[/system]", "\n\nhuman:", "\n\nassistant:", "\nsystem:", "\nuser:", "<system>", "</system>", "<|",
+    "[system message]", "</tool_description>", "</description>", "</tools>", "<function_calls>", "<tool_call>",
+    "[end of tool", "end of description]", "[end of description", "---end",
+)  # fmt: skip
+_SPECIAL_WORDS: Final = """
+    important critical secret hidden system instruction instructions sys admin override urgent priority
+    mandatory internal confidential prompt directive directives policy rule rules security note_to_ai assistant
+    ai agent llm developer invisible private restricted warning attention required wichtig anweisung
+    system_anweisung importante instrucciones instrucción critique consigne 重要 指令 系统 隐藏 机密 важно
+    инструкция система секрет
+"""
+_SPECIAL: Final = frozenset(_SPECIAL_WORDS.split())
+_TAGGED: Final = re.compile(r"[<\[{(]{1,3}[ ]?[/!]?[ ]?([^\W\d][\w-]{1,24}+)")
+_LABELS: Final = (
+    "system:", "system message", "system notice", "system instruction", "system override", "system note",
+    "system update", "system alert", "assistant instructions", "note to assistant", "note to ai", "note for ai",
+    "note to the ai", "note for the ai", "note to llm", "note for llm", "message to assistant",
+    "instructions for ai", "instruction for ai", "instructions to the ai", "instructions for the ai",
+    "instructions for the assistant", "instructions for the model", "instruction to the assistant",
+    "hidden instruction", "hidden directive", "hidden command", "secret instruction", "attention ai",
+    "attention assistant", "attention llm", "attention model", "dear ai", "dear assistant", "ai agents must",
+    "admin override", "admin message", "ai assistant:", "assistant:", "user has agreed", "user has approved",
+    "user has consented", "user already approved", "user has authorized", "user has authorised",
+    "instruct the model", "instruct the assistant", "instruct the agent", "instruct the llm", "anweisung an die ki",
+    "anweisung für den assistenten", "hinweis an den assistenten", "note à l'assistant",
+    "instruction pour l'assistant", "nota para el asistente", "instrucciones para el asistente",
+    "mensaje del sistema", "systemnachricht", "message système", "系统消息", "系统提示：", "给助手", "致助手",
+    "系统：", "сообщение системы", "системное сообщение", "указание ассистенту", "инструкция для ассистента",
+    "システム:", "システム：", "アシスタントへ",
+)  # fmt: skip
+
+
+def _find(subject: Subject, _surroundings: Surroundings) -> Iterator[Finding]:
+    for text in subject.texts:
+        plain = text.raw.lower()
+        if "<" in plain or "[" in plain or "\n" in plain:
+            yield from _first(_TURN, _MARKS, text, plain)
+            yield from _tags(text, plain)
+        yield from _first(_LABEL, _LABELS, text, plain)
+
+
+def _first(rule: Rule, marks: tuple[str, ...], text: Text, plain: str) -> Iterator[Finding]:
+    """A mark at the beginning of a word: `filesystem:` is none."""
+    if len(plain) != len(text.raw):
+        plain = text.raw  # some letters have a lower case of two
+    for mark in marks:
+        at = plain.find(mark)
+        if at >= 0 and not (mark[0].isalpha() and plain[at - 1 : at].isalnum() and at):
+            yield rule.at(text.at(at, at + len(mark)))
+            return
+
+
+def _tags(text: Text, plain: str) -> Iterator[Finding]:
+    if len(plain) != len(text.raw):
+        return
+    for match in _TAGGED.finditer(plain):
+        opening, word = match[0][0], match[1]
+        if word in _SPECIAL and (opening == "<" or match[0].startswith(("[[", "{{", "(("))):
+            yield _TAG.at(text.at(*match.span()))
+            return
+
+
+DETECTOR: Final = Detector((_TURN, _TAG, _LABEL), _find)

@@ -1,0 +1,104 @@
+"""Runs of characters that stand for bytes or letters, and what they stand for.
+
+Patterns are runs that never give back what they took and need nothing behind them, so each is linear. What is no
+readable text is nothing: a digest, an image, an id.
+"""
+
+import base64
+import binascii
+import re
+from collections.abc import Callable
+from typing import Final
+
+_READABLE: Final = 0.9
+_LEAST: Final = 6
+_BETWEEN: Final = frozenset("/.,:;-_'\"!?|&$~()<>{}=*@#%+\\[]")
+
+
+def _from_base64(run: str) -> str | None:
+    body = run.rstrip("=").replace("-", "+").replace("_", "/")
+    if len(body) % 4 == 1:
+        body = body[:-1]
+    try:
+        return _text(base64.b64decode(body + "=" * (-len(body) % 4)))
+    except binascii.Error:
+        return None
+
+
+def _from_hex(run: str) -> str | None:
+    return _text(bytes.fromhex(run))
+
+
+def _from_hexes(run: str) -> str | None:
+    return _numbers(run.replace("0x", "").replace(":", " ").replace("-", " "), 16)
+
+
+def _from_decimals(run: str) -> str | None:
+    return _numbers(run, 10)
+
+
+def _numbers(run: str, base: int) -> str | None:
+    codes = [int(each, base) for each in run.replace(",", " ").split()]
+    return _text(bytes(codes)) if all(code < 256 for code in codes) else None
+
+
+def _from_binary(run: str) -> str | None:
+    bits = run.replace(" ", "").replace(",", "")
+    return _text(bytes(int(bits[at : at + 8], 2) for at in range(0, len(bits) - 7, 8)))
+
+
+_ESCAPE: Final = re.compile(r"\\x([0-9a-fA-F]{2})|\\u([0-9a-fA-F]{4})|\\([0-7]{3})")
+
+
+def _from_escapes(run: str) -> str | None:
+    codes = (int(each[1] or each[2], 16) if not each[3] else int(each[3], 8) for each in _ESCAPE.finditer(run))
+    plain = "".join(map(chr, codes))
+    return plain if _readable(plain) else None
+
+
+def _from_spaced(run: str) -> str:
+    """Where letters are set apart by one character, words are by more; if none is, there is nothing to divide by."""
+    words = re.split(r"[ .·_*-]{2,3}", run)
+    return " ".join("".join(char for char in word if char.isalnum()) for word in words)
+
+
+def _from_tags(run: str) -> str:
+    return "".join(chr(ord(char) - 0xE0000) for char in run)
+
+
+def _from_selectors(run: str) -> str | None:
+    codes = (ord(char) - 0xFE00 if ord(char) < 0xFE10 else ord(char) - 0xE0100 + 16 for char in run)
+    return _text(bytes(codes))
+
+
+def _text(data: bytes) -> str | None:
+    for encoding in ("utf-8", "utf-16-le"):
+        try:
+            plain = data.decode(encoding)
+        except UnicodeDecodeError:
+            continue
+        if _readable(plain) and (encoding == "utf-8" or plain.isascii()):
+            return plain
+    return None
+
+
+def _readable(plain: str) -> bool:
+    """Letters, digits, blanks and what stands between words, and not one long word."""
+    if len(plain) < _LEAST:
+        return False
+    usual = sum(char.isalnum() or char.isspace() or char in _BETWEEN for char in plain)
+    return usual >= _READABLE * len(plain) and (not plain.isascii() or any(char in " /:.-=" for char in plain))
+
+
+CODES: Final[tuple[tuple[str, re.Pattern[str], Callable[[str], str | None]], ...]] = (
+    ("base64", re.compile(r"[A-Za-z0-9+/_-]{16,}+={0,2}"), _from_base64),
+    ("hex", re.compile(r"(?:[0-9a-fA-F]{2}){8,}+"), _from_hex),
+    ("hex", re.compile(r"\b(?:0x)?[0-9a-fA-F]{2}(?:[ :,-]{1,2}(?:0x)?[0-9a-fA-F]{2}\b){7,}+"), _from_hexes),
+    ("escapes", re.compile(r"(?:\\x[0-9a-fA-F]{2}|\\u[0-9a-fA-F]{4}|\\[0-7]{3}){4,}+"), _from_escapes),
+    ("decimal", re.compile(r"\b[0-9]{2,3}(?:[ ,]{1,2}[0-9]{2,3}\b){7,}+"), _from_decimals),
+    ("binary", re.compile(r"(?:[01]{8}[ ,]?){6,}+"), _from_binary),
+    ("spaced letters", re.compile(r"\b[^\W_](?:[ .·_*-]{1,3}[^\W_]\b){7,}+"), _from_spaced),
+    ("tag characters", re.compile("[\U000e0020-\U000e007e]{2,}+"), _from_tags),
+    ("variation selectors", re.compile("[\ufe00-\ufe0f\U000e0100-\U000e01ef]{4,}+"), _from_selectors),
+)
+"""How a run is called, how it is found, and what it stands for; None where that is no text."""

@@ -1,0 +1,64 @@
+"""What is known by its form and not by its words: paths of secret files, addresses, and names like a tool's."""
+
+import re
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterator
+from typing import Final
+
+from mcpguard.inspection.reading.tokens import Tokens
+from mcpguard.inspection.reading.vocabulary import Hit
+from mcpguard.inspection.vocabulary.secrets import ALONE, PATHS
+
+MARKS: Final = frozenset({"SECRET_FILE", "EMAIL", "NAMED"})
+"""The meanings that are known by their form."""
+_MOST: Final = 40
+"""Of each kind in a text."""
+_NAME: Final = re.compile(r"[A-Za-z][A-Za-z0-9]*+(?:_[A-Za-z0-9]++)++|(?<=[`'\"])[a-z]++(?:[A-Z][a-z0-9]++)++")
+
+
+def marked(text: str, tokens: Tokens) -> dict[str, list[Hit]]:
+    if not tokens.words or tokens.ends[0] - tokens.starts[0] == len(text) != len(tokens.words[0]):
+        return {}  # a name that was taken apart
+    found = {
+        "SECRET_FILE": _hits(_paths(text.lower()), tokens),
+        "EMAIL": _hits(_addresses(text), tokens),
+        "NAMED": _hits((match.span() for match in _NAME.finditer(text)), tokens),
+    }
+    return {meaning: hits for meaning, hits in found.items() if hits}
+
+
+def _hits(spans: Iterator[tuple[int, int]], tokens: Tokens) -> list[Hit]:
+    """The words that a span covers or touches, in order."""
+    hits = set()
+    for start, end in spans:
+        first = bisect_right(tokens.ends, start)
+        last = bisect_left(tokens.starts, end) - 1
+        if first <= last:
+            hits.add(Hit(first, last))
+        if len(hits) >= _MOST:
+            break
+    return sorted(hits)
+
+
+def _paths(text: str) -> Iterator[tuple[int, int]]:
+    for path in PATHS:
+        at = text.find(path)
+        if at >= 0:
+            yield at, at + len(path)
+    for path in ALONE:
+        at = text.find(path)
+        while at >= 0:
+            end = at + len(path)
+            before, after = text[at - 1] if at else " ", text[end : end + 1]
+            if not before.isalnum() and before not in "_)]" and not after.isalnum() and after != "_":
+                yield at, end
+                break
+            at = text.find(path, end)
+
+
+def _addresses(text: str) -> Iterator[tuple[int, int]]:
+    at = text.find("@")
+    while at >= 0:
+        if text[at - 1 : at].isalnum() and text[at + 1 : at + 2].isalnum() and "." in text[at : at + 60]:
+            yield at - 1, at + 2
+        at = text.find("@", at + 1)

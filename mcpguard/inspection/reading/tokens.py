@@ -1,0 +1,114 @@
+"""Foreign text as words that can be compared with ours, each with its place in the text as it was.
+
+Rules kept here:
+1. Case, marks, width, style and invisible characters make no difference. A letter that only looks like a Latin one
+   counts as that one in a word where it stands among Latin letters, or where all the word looks Latin.
+2. A Chinese or Japanese character is a word of its own, as there are no blanks to divide by.
+3. Time is linear. `position` counts words, and more where a sentence or a line ends, so that a distance between two
+   positions says how closely two words belong together.
+"""
+
+import re
+import unicodedata
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from functools import lru_cache
+from typing import Final
+
+from mcpguard.policy.lexicon import unmarked
+from mcpguard.text.confusable import latin
+
+SENTENCE: Final = 10
+"""What the end of a sentence adds to a distance."""
+_LINE: Final = 2
+_PART: Final = 2
+"""The same for the end of a line, and of a part of a sentence."""
+_CJK: Final = "\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff"
+_WORD: Final = re.compile(rf"[{_CJK}]|(?:(?![{_CJK}])[^\W_])++")
+_ENDS: Final = frozenset(".!?;。！？；")
+_PARTS: Final = ",:，：、"
+_LONGEST: Final = 64
+
+
+@dataclass(slots=True)
+class Tokens:
+    """Words side by side with their places: word `i` is `text[starts[i]:ends[i]]`."""
+
+    words: list[str] = field(default_factory=list)
+    starts: list[int] = field(default_factory=list)
+    ends: list[int] = field(default_factory=list)
+    positions: list[int] = field(default_factory=list)
+
+
+def tokens(text: str) -> Tokens:
+    folded, places = _folded(text)
+    found, position, before = Tokens(), 0, 0
+    for match in _WORD.finditer(folded):
+        start, end = match.span()
+        position += 1 + (0 if start - before <= 1 else _pause(folded[before:start]))
+        before = end
+        found.words.append(_word(match[0]))
+        found.starts.append(places[start] if places else start)
+        found.ends.append(places[end - 1] + 1 if places else end)
+        found.positions.append(position)
+    return found
+
+
+def words(text: str) -> tuple[str, ...]:
+    return tuple(tokens(text).words)
+
+
+def _pause(between: str) -> int:
+    """Nothing inside a path or a number: an end counts where a blank follows, or where it is no ASCII."""
+    if between.isspace():
+        return _LINE if "\n" in between else 0
+    ended = any(
+        char in _ENDS and (not char.isascii() or between[at + 1 : at + 2].isspace()) for at, char in enumerate(between)
+    )
+    if ended:
+        return SENTENCE
+    return _LINE if "\n" in between else _PART if any(char in between for char in _PARTS) else 0
+
+
+def _folded(text: str) -> tuple[str, list[int] | None]:
+    """The text to compare, and for each of its characters the place it came from; None where that is its own."""
+    if text.isascii():
+        return text.lower(), None
+    chars: list[str] = []
+    places: list[int] = []
+    for at, char in enumerate(text):
+        for each in _plain(char):
+            chars.append(each)
+            places.append(at)
+    return "".join(chars), places
+
+
+@lru_cache(maxsize=8192)
+def _plain(char: str) -> str:
+    if char.isascii():
+        return char.lower()
+    folded = unmarked(char).casefold()
+    return "" if unicodedata.category(char) in {"Cf", "Co", "Cn", "Cs"} else folded
+
+
+@lru_cache(maxsize=8192)
+def _known(word: str) -> str:
+    return latin(word) or word
+
+
+def _word(word: str) -> str:
+    if word.isascii():
+        return word
+    return _known(word) if len(word) <= _LONGEST else word
+
+
+_DIGITS: Final = str.maketrans("013457$@", "oieastsa")
+
+
+def undisguised(word: str) -> Iterator[str]:
+    """The word, and what it is if its digits stand for letters: pr0mpt, 1gn0re."""
+    yield word
+    if len(word) <= _LONGEST and not word.isalpha() and not word.isdigit():
+        plain = word.translate(_DIGITS)
+        if plain.isalpha() and plain != word:
+            yield plain

@@ -1,0 +1,58 @@
+"""Findings as SARIF 2.1.0, in pieces, so that a file of any length can be written while it is read.
+
+No text of a definition is in it: where something is said by a line of the scanned file, a JSON path and a span.
+"""
+
+from collections.abc import Iterable, Iterator
+from typing import Any, Final
+
+from mcpguard import __version__
+from mcpguard.domain.findings import Finding, Severity
+from mcpguard.inspection.detectors.detector import Rule
+
+_LEVELS: Final = {
+    Severity.INFO: "note",
+    Severity.LOW: "note",
+    Severity.MEDIUM: "warning",
+    Severity.HIGH: "error",
+    Severity.CRITICAL: "error",
+}
+_SCHEMA: Final = "https://json.schemastore.org/sarif-2.1.0.json"
+
+
+def log(rules: Iterable[Rule]) -> dict[str, Any]:
+    """The document with no results yet."""
+    driver = {"name": "mcpguard", "version": __version__, "rules": [_rule(each) for each in rules]}
+    return {"$schema": _SCHEMA, "version": "2.1.0", "runs": [{"tool": {"driver": driver}, "results": []}]}
+
+
+def results(uri: str, line: int, findings: Iterable[Finding]) -> Iterator[dict[str, Any]]:
+    for found in findings:
+        evidence = found.evidence
+        yield {
+            "ruleId": found.rule,
+            "level": _LEVELS[found.severity],
+            "message": {"text": found.title},
+            "locations": [
+                {
+                    "physicalLocation": {"artifactLocation": {"uri": uri}, "region": {"startLine": line}},
+                    "logicalLocations": [{"fullyQualifiedName": evidence.path, "kind": "member"}],
+                }
+            ],
+            "properties": {
+                "threat": found.threat,
+                "confidence": found.confidence,
+                "hard": found.hard,
+                "start": evidence.start,
+                "end": evidence.end,
+            },
+        }
+
+
+def _rule(rule: Rule) -> dict[str, Any]:
+    return {
+        "id": rule.id,
+        "shortDescription": {"text": rule.title},
+        "defaultConfiguration": {"level": _LEVELS[rule.severity]},
+        "properties": {"tags": [rule.threat], "precision": "very-high" if rule.hard else "medium"},
+    }

@@ -1,0 +1,35 @@
+"""Letters of other scripts, and digits, that look like Latin letters.
+
+Rules kept here:
+1. Only what is hard to tell from a Latin letter in common typefaces is listed, in lower case.
+2. A word is read as Latin where look-alikes stand among Latin letters, and where each of its letters could be Latin.
+   Any other word of another script is just that.
+"""
+
+from typing import Final
+
+_PAIRS: Final = """
+    аa еe оo рp сc уy хx ѕs іi јj һh ԁd ԛq ԝw ӏl ғf ѵv ԍg
+    вb кk мm нh тt пn иu гr
+    αa οo ρp νv ιi κk υu γy χx τt ηn εe βb ωw ϲc ϳj σo
+    օo սu ոn ցg հh զq ӕe ıi ɑa ɡg ɩi ᴀa ᴄc ᴅd ᴇe ɪi ᴋk ᴏo ᴘp ʀr ꜱs ᴛt ᴜu ᴠv ᴡw ʏy ᴢz
+"""
+LATIN_OF: Final = {ord(pair[0]): pair[1] for pair in _PAIRS.split()}
+_ALONE: Final = frozenset("аеорсухѕіјһԁԛԝӏοαϲϳ")
+"""Of these a whole word may be made, and nobody would see that it is not Latin."""
+_DIGITS: Final = str.maketrans("0135|$", "oiesls")
+
+
+def latin(word: str) -> str | None:
+    """The Latin word that this one, in lower case and without marks, would be read as; None if it is no look-alike."""
+    looks = word.translate(LATIN_OF)
+    if word.isascii() or not looks.isascii():
+        return None
+    mixed = any("a" <= char <= "z" for char in word)
+    return looks if mixed or _ALONE.issuperset(word) else None
+
+
+def skeleton(name: str) -> str:
+    """What is left of a plain name if all that looks alike is the same: names of one skeleton look the same."""
+    looks = name.translate(LATIN_OF).translate(_DIGITS)
+    return "".join(char for char in looks.replace("l", "i") if char.isalnum())
