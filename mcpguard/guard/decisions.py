@@ -122,7 +122,13 @@ class Decisions:
         """Take the approval, or the block, of a server back. Raises as `approve`."""
         widens = self._registry.get(name).upstream.standing is UpstreamStanding.BLOCKED
         answer = Answer.UNBLOCK if widens else Answer.QUARANTINE
-        await self._about(name, answer, decision, lambda upstream: quarantine.quarantine(upstream).upstream)
+
+        def quarantined(upstream: Upstream) -> Upstream:
+            if upstream.standing is UpstreamStanding.BLOCKED:  # perhaps only since a moment ago
+                authorised(Answer.UNBLOCK, decision)
+            return quarantine.quarantine(upstream).upstream
+
+        await self._about(name, answer, decision, quarantined)
 
     async def block(self, name: str, decision: Decision) -> None:
         await self._about(name, Answer.BLOCK, decision, lambda upstream: quarantine.block(upstream).upstream)

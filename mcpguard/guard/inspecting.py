@@ -70,23 +70,26 @@ class Inspecting:
             return await self._listed_again(known, decision)
         if isinstance(known.declared.launch, StdioLaunch) and not consent:
             raise NeedsConsent(consequences(known.declared.launch))
-        bare = without_secrets(known.declared, give)
+        declared = known.declared
+        bare = without_secrets(declared, give)
         if name in self._now:
             raise Undecidable(f"{name} is being inspected already")
         self._now.add(name)
         try:
             await self._record(known, decision, give)
-            return await self._visit(known, bare, decision)
+            return await self._visit(known, declared, bare, decision)
         finally:
             self._now.discard(name)
 
-    async def _visit(self, known: Known, bare: Declared, decision: Decision) -> Inspected:
-        declared = known.declared
+    async def _visit(self, known: Known, declared: Declared, bare: Declared, decision: Decision) -> Inspected:
+        """`declared` is what was looked at, whatever is declared by the time that it has answered."""
         try:
             listing = await self._fleet.visit(bare)
             taken = await self._intake.take_in(known, declared, listing, decision.by, runs=False)
         except (Lost, Unreadable) as error:
             return Inspected(started=True, error=str(error))
+        if known.declared.launch != declared.launch:
+            return Inspected(started=True, error="it is declared otherwise by now; inspect it again")
         left_out = sum(taken.left_out.values())
         return Inspected(True, taken.capabilities, taken.new, taken.changed, taken.gone, left_out)
 

@@ -6,12 +6,14 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import anyio
 import pytest
 
 from mcpguard.domain.decisions import Actor, Decision, Forbidden, NeedsConsent, Undecidable
 from mcpguard.domain.launches import RemoteLaunch
 from mcpguard.domain.standing import UpstreamStanding
-from mcpguard.domain.upstreams import Transport
+from mcpguard.domain.upstreams import Origin, Transport
+from mcpguard.guard.admission import Source
 from mcpguard.upstreams.transports.child import RUNNING
 from tests.attacks.quarantined import let_time_pass, records, standing, upstream
 from tests.gate import gate, process
@@ -117,6 +119,43 @@ async def test_what_must_not_be_inspected_is_not_contacted(what: str, tmp_path: 
                 await inspected(guard)
         assert script.calls == []
         assert records(guard, "inspected") == []
+
+
+async def test_what_one_server_lists_is_never_taken_for_anothers_who_came_in_its_place(tmp_path: Path) -> None:
+    """The URL is changed in the very moment in which the inspection begins: the new one has been seen by nobody."""
+    old, new = Script(), Script()
+    async with serving_http(old) as url, serving_http(new) as other, gate(tmp_path) as guard:
+        source = Source(Origin.CLI, DECISION.by)
+        await guard.now.guard.admission.add("web", {"url": url}, source)
+        told: list[Any] = []
+
+        async def inspect() -> None:
+            told.append(await inspected(guard))
+
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(guard.now.guard.admission.patch, "web", {"url": other}, 1, DECISION.by)
+            tasks.start_soon(inspect)
+        assert "declared otherwise" in told[0].error
+        identity = upstream(guard).identity
+        assert identity is not None
+        assert identity.observed is None
+        known = guard.now.guard.servers.find("web")
+        assert known is not None
+        assert known.pins == {}
+        assert new.calls == []
+
+
+async def test_a_shell_that_may_only_tighten_takes_no_block_back(tmp_path: Path) -> None:
+    script = Script()
+    shell = Decision(Actor("uid:1", "operator socket", may_widen=False), "to let it in")
+    async with played(tmp_path, script, "web") as server, gate(tmp_path) as guard:
+        await guard.declare(server)
+        await guard.now.guard.decisions.block("web", shell)
+        before = upstream(guard), len(guard.said())
+        with pytest.raises(Forbidden):
+            await guard.now.guard.decisions.quarantine("web", shell)
+        assert (upstream(guard), len(guard.said())) == before
+        assert script.calls == []
 
 
 async def test_what_was_inspected_is_not_offered(tmp_path: Path) -> None:
