@@ -39,6 +39,9 @@ def alive(pid):
 def parent(pid):
     return int(open(f"/proc/{pid}/stat").read().rpartition(")")[2].split()[1])
 
+def said(pid):
+    return open(f"/proc/{pid}/cmdline", "rb").read()
+
 def server(mark, daemon):
     "A server that leaves a daemon behind, and the daemon's number."
     child = Child([sys.executable, "-I", "-S", "-c", SERVER, *daemon], {"PATH": os.environ["PATH"], MARK: mark}, None)
@@ -53,6 +56,7 @@ def server(mark, daemon):
     wait(read)
     found = int(line)
     wait(lambda: parent(found) == os.getpid())
+    wait(lambda: b"sleep" in (program := said(found)) and b"fork" not in program)  # until then it is a copy of the server
     return child, found
 
 def end(child):
