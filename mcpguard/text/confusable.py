@@ -13,6 +13,8 @@ _PAIRS: Final = """
     вb кk мm нh тt пn иu гr
     αa οo ρp νv ιi κk υu γy χx τt ηn εe βb ωw ϲc ϳj σo
     օo սu ոn ցg հh զq ӕe ıi ɑa ɡg ɩi ᴀa ᴄc ᴅd ᴇe ɪi ᴋk ᴏo ᴘp ʀr ꜱs ᴛt ᴜu ᴠv ᴡw ʏy ᴢz
+    ᗪd ᑎn ᗴe ᕮe ᕼh ᑌu ᗩa ᑭp ᖇr ᔕs ᒪl ᗰm ᗯw ᑕc ᗷb ᖴf ᘜg ᒍj ᑫq ᐯv
+    ꓮa ꓐb ꓚc ꓓd ꓰe ꓝf ꓖg ꓧh ꓲi ꓙj ꓗk ꓡl ꓟm ꓠn ꓳo ꓑp ꓣr ꓢs ꓔt ꓴu ꓦv ꓪw ꓫx ꓬy ꓜz
 """
 LATIN_OF: Final = {ord(pair[0]): pair[1] for pair in _PAIRS.split()}
 _ALONE: Final = frozenset("аеорсухѕіјһԁԛԝӏοαϲϳ")

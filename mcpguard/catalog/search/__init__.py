@@ -1,0 +1,1 @@
+"""Finding tools by what an agent says that it wants to do."""

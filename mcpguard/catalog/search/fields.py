@@ -1,0 +1,99 @@
+"""What of a tool's definition can be found, and how much each part counts.
+
+Rules kept here:
+1. However large a definition is, a bounded part of it is looked at; what is cut off still makes its field longer, so
+   nobody gains by writing more.
+2. A definition is foreign: whatever has an unexpected type is passed over.
+3. Only where a text stands counts, never what it claims about itself.
+"""
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from itertools import islice
+from typing import Any, Final
+
+
+@dataclass(frozen=True, slots=True)
+class Field:
+    """A part of a definition: its weight, its usual number of words, and how many characters are looked at."""
+
+    weight: float
+    usual: float
+    longest: int
+
+
+SERVER: Final = Field(3, 2, 128)
+NAME: Final = Field(3, 3, 256)
+TITLE: Final = Field(2, 3, 256)
+FIRST: Final = Field(2, 9, 600)
+REST: Final = Field(0.5, 25, 6_000)
+PARAMETERS: Final = Field(0.5, 5, 3_000)
+ABOUT_PARAMETERS: Final = Field(0.5, 30, 6_000)
+
+_SENTENCE_END: Final = re.compile("[.!?](?=\\s)|[\u3002\uff01\uff1f]|\n[^\\S\n]*\n|\n(?=[^\\S\n]*[-*#])")
+_MOST_PARAMETERS: Final = 200
+_DEEPEST: Final = 4
+
+
+def first_sentence(description: str) -> str:
+    """What stands before the first full stop or blank line, if that is not beyond all bounds."""
+    start = description[: FIRST.longest].lstrip()
+    end = _SENTENCE_END.search(start)
+    return start[: end.end()].strip() if end else description.strip()
+
+
+def texts(server: str, tool: Mapping[str, Any]) -> Iterator[tuple[Field, str]]:
+    """The searchable parts of a tool, the weightiest first. They may be of any length."""
+    yield SERVER, server
+    yield NAME, _text(tool.get("name"))
+    yield TITLE, title(tool)
+    description = _text(tool.get("description"))
+    first = first_sentence(description)
+    yield FIRST, first
+    names, about = _of_schema(tool.get("inputSchema"))
+    yield PARAMETERS, names
+    yield REST, description.strip()[len(first) :]
+    yield ABOUT_PARAMETERS, about
+
+
+def title(tool: Mapping[str, Any]) -> str:
+    """The title for people, at either of the places where revisions of the protocol have it."""
+    if found := _text(tool.get("title")):
+        return found
+    annotations = tool.get("annotations")
+    return _text(annotations.get("title")) if isinstance(annotations, Mapping) else ""
+
+
+def _of_schema(schema: object) -> tuple[str, str]:
+    names: list[str] = []
+    about: list[str] = []
+    for name, parameter in islice(_parameters(schema, _DEEPEST), _MOST_PARAMETERS):
+        names.append(name[:64])
+        if isinstance(parameter, Mapping):
+            about.append(_text(parameter.get("description"))[:500])
+            about.extend(choice[:64] for choice in _choices(parameter))
+    return " ".join(names), ". ".join(about)
+
+
+def _parameters(schema: object, depth: int) -> Iterator[tuple[str, object]]:
+    """The parameters of a schema and those within them, the outer ones first."""
+    if not isinstance(schema, Mapping) or not depth:
+        return
+    properties = schema.get("properties")
+    inner = list(islice(properties.items(), _MOST_PARAMETERS)) if isinstance(properties, Mapping) else []
+    yield from ((name, parameter) for name, parameter in inner if isinstance(name, str))
+    for _, parameter in inner:
+        yield from _parameters(parameter, depth - 1)
+        if isinstance(parameter, Mapping):
+            yield from _parameters(parameter.get("items"), depth - 1)
+
+
+def _choices(parameter: Mapping[str, Any]) -> Iterator[str]:
+    choices = parameter.get("enum")
+    if isinstance(choices, list):
+        yield from (choice for choice in choices[:20] if isinstance(choice, str))
+
+
+def _text(value: object) -> str:
+    return value if isinstance(value, str) else ""

@@ -1,0 +1,104 @@
+"""A server's tools made ready for the index: everything that takes time and needs nothing of the index.
+
+Rules kept here:
+1. It is a pure function of one server and its tools, so a thread may do it, and what it makes never changes.
+2. How much a word of a tool counts depends on that tool alone. The lengths by which it is measured are constants: with
+   averages over all tools one server could make those of others count less, and every change would change everything.
+3. A tool has at most `MOST_TERMS` terms and a server at most `MOST_FORMS` forms, or `FORMS_OF_A_TOOL` for each of its
+   tools where that is more; the weightiest first.
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from itertools import islice
+from typing import Any, Final
+
+from mcpguard.catalog.search.fields import Field, texts
+from mcpguard.catalog.search.stems import stem
+from mcpguard.catalog.search.stopwords import STOP
+from mcpguard.catalog.search.words import words
+
+MOST_TERMS: Final = 256
+MOST_FORMS: Final = 400
+FORMS_OF_A_TOOL: Final = 30
+K1: Final = 2.0
+B: Final = 0.75
+LONG: Final = 2.5
+"""A field so many times as long as usual is a list of words, and each of them counts less and less."""
+LOUD: Final = 80.0
+"""So does every word of a tool whose weighty fields together have more words than this, each by its field's weight."""
+_WEIGHTY: Final = 1.0
+_PLACES: Final = 4
+_SHORTEST_PLURAL: Final = 5
+_SHARED: Final[dict[float, float]] = {}
+"""Equal weights are one object: there are millions of them and few different ones."""
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """A tool as the index sees it: how much each of its terms counts, from 0 to K1 + 1."""
+
+    server: str
+    name: str
+    weights: Mapping[str, float]
+
+    @property
+    def key(self) -> str:
+        return f"{self.server}:{self.name}"
+
+
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """A server's tools, each name once, and the words as they were written."""
+
+    server: str
+    documents: Mapping[str, Document]
+    forms: frozenset[str]
+
+
+def prepared(server: str, tools: Iterable[Mapping[str, Any]]) -> Prepared:
+    """The tools of a server that have a name; of two of one name the last counts."""
+    documents: dict[str, Document] = {}
+    forms: dict[Field, dict[str, None]] = {}
+    for tool in tools:
+        name = tool.get("name")
+        if isinstance(name, str) and name:
+            documents[name] = Document(server, name, _weights(server, tool, forms))
+    ordered = [form for field in sorted(forms, key=lambda field: -field.weight) for form in forms[field]]
+    most = max(MOST_FORMS, FORMS_OF_A_TOOL * len(documents))
+    return Prepared(server, documents, frozenset(islice(dict.fromkeys(ordered), most)))
+
+
+def _weights(server: str, tool: Mapping[str, Any], forms: dict[Field, dict[str, None]]) -> dict[str, float]:
+    said: list[tuple[Field, list[str], float]] = []
+    for field, text in texts(server, tool):
+        everything = words(text[: field.longest])
+        found = [word for word in everything if word not in STOP] or everything
+        forms.setdefault(field, {}).update(dict.fromkeys(form for word in found for form in _forms(word)))
+        said.append((field, found, len(found) * max(1.0, len(text) / field.longest)))
+    loudness = sum(field.weight * length for field, _, length in said if field.weight > _WEIGHTY)
+    frequencies: dict[str, float] = {}
+    for field, found, length in said:
+        part = field.weight / _norm(length / field.usual) / max(1.0, loudness / LOUD)
+        for term, times in Counter(map(stem, found)).items():
+            if term in frequencies or len(frequencies) < MOST_TERMS:
+                frequencies[term] = frequencies.get(term, 0.0) + part * times
+    return {term: weight for term, often in frequencies.items() if (weight := _saturated(often))}
+
+
+def _forms(word: str) -> Iterator[str]:
+    """A word as it is written, and the one of many."""
+    yield word
+    if len(word) >= _SHORTEST_PLURAL and word.endswith("s") and not word.endswith("ss"):
+        yield word[:-1]
+
+
+def _norm(length: float) -> float:
+    """What a field is divided by that is this many times as long as usual."""
+    return (1 - B + B * length) * max(1.0, length / LONG)
+
+
+def _saturated(frequency: float) -> float:
+    weight = round(frequency * (K1 + 1) / (frequency + K1), _PLACES)
+    return _SHARED.setdefault(weight, weight)

@@ -1,0 +1,142 @@
+"""What a query says: its words, and the terms of the index that stand for each.
+
+Rules kept here:
+1. A query is cut to `LONGEST` characters and `MOST_WORDS` different words, and at most `MOST_REPAIRED` of them are
+   repaired, so none takes long.
+2. A word that tools have is taken as it is. One that none has is a word of another language, glued, or misspelt.
+3. What stands for a word never counts more than the word itself would.
+"""
+
+import math
+from collections.abc import Iterator
+from itertools import pairwise
+from typing import Final, Protocol
+
+from mcpguard.catalog.search import synonyms, translations
+from mcpguard.catalog.search.ranking import Said, Term, Weights
+from mcpguard.catalog.search.stems import stem
+from mcpguard.catalog.search.stopwords import ASKING, STOP
+from mcpguard.catalog.search.thesaurus import WRITTEN, in_english, in_english_within, synonymous
+from mcpguard.catalog.search.vocabulary import Vocabulary
+from mcpguard.catalog.search.words import folded, words
+
+LONGEST: Final = 2_000
+MOST_WORDS: Final = 64
+MOST_REPAIRED: Final = 8
+_REPAIRED: Final = (1.0, 0.9, 0.6)
+"""What a word counts with no, one and two mistakes."""
+_FEW_WORDS: Final = 8
+"""Beyond these, the words of a query explain each other, and what else they may be called counts less."""
+_SHORTEST_JOINED: Final = 5
+_SWITCHING: Final = frozenset({"turn", "switch"})
+
+
+class Known(Protocol):
+    """What can be asked of an index as somebody sees it."""
+
+    @property
+    def vocabulary(self) -> Vocabulary: ...
+    def how_many(self) -> int: ...
+    def having(self, term: str) -> int: ...
+    def weights(self, term: str) -> Weights: ...
+    def most(self, term: str) -> float: ...
+    def has_form(self, form: str) -> bool: ...
+
+
+def said(query: str, known: Known) -> list[Said]:
+    """The words of a query for which there is something in the index."""
+    text = query[:LONGEST]
+    found = words(text)
+    asked = list(dict.fromkeys(_telling(found) or [word for word in found if word not in STOP] or found))[:MOST_WORDS]
+    reading = _Reading(known, len(asked))
+    return list(reading.read(asked, folded(text)))
+
+
+def _telling(found: list[str]) -> list[str]:
+    """The words that say what is wanted. "on" does so in "turn on" and "lights on", not in "notes on trees"."""
+    kept = [word for word in found if word not in STOP and word not in ASKING]
+    if "on" not in kept:
+        return kept
+    before = dict(zip(kept[1:], kept, strict=False)).get("on")
+    return kept if kept[-1] == "on" or before in _SWITCHING else [word for word in kept if word != "on"]
+
+
+class _Reading:
+    """One query being read."""
+
+    def __init__(self, known: Known, length: int) -> None:
+        self._known = known
+        self._otherwise = synonyms.WEIGHT * min(1.0, _FEW_WORDS / max(1, length))
+        self._repairs = MOST_REPAIRED
+        self._done: set[str] = set()
+
+    def read(self, asked: list[str], text: str) -> Iterator[Said]:
+        for word in asked:
+            yield from self._word(word)
+        for one, other in pairwise(asked):
+            joined = one + other
+            if len(joined) >= _SHORTEST_JOINED and self._known.has_form(joined):
+                yield from self._known_word(stem(joined))
+        for word, terms in in_english_within(text).items():
+            yield from self._standing_for(f"{word} in English", dict.fromkeys(terms, translations.WEIGHT))
+
+    def _word(self, word: str) -> Iterator[Said]:
+        term = stem(word)
+        if self._known.having(term):
+            yield from self._known_word(term)
+        elif others := self._otherwise_called(term):
+            yield from self._standing_for(word, others)
+        elif self._repairs:
+            self._repairs -= 1
+            yield from self._repaired(word)
+
+    def _otherwise_called(self, term: str) -> dict[str, float]:
+        """What there is of the terms that a word of another language, or one that no tool has, may be called by."""
+        english = in_english(term)
+        near = {other for one in (term, *english) for other in synonymous(one)}
+        called = {**dict.fromkeys(sorted(near), synonyms.WEIGHT), **dict.fromkeys(english, translations.WEIGHT)}
+        return {other: weight for other, weight in called.items() if self._known.having(other)}
+
+    def _known_word(self, term: str) -> Iterator[Said]:
+        others = {*synonymous(term), *in_english(term)} - {term}
+        yield from self._standing_for(term, {term: 1.0, **dict.fromkeys(sorted(others), self._otherwise)})
+
+    def _repaired(self, word: str) -> Iterator[Said]:
+        vocabulary, has_form = self._known.vocabulary, self._known.has_form
+        near = vocabulary.near(word, has_form)
+        if not near or near[0][1] > 1:
+            parts = vocabulary.parts(word, has_form)
+            for part in parts:
+                yield from self._known_word(stem(part))
+            if parts:
+                return
+        if near:
+            yield from self._standing_for(word, {stem(form): _REPAIRED[mistakes] for form, mistakes in near})
+        else:
+            yield from self._standing_for(word, self._meant(word))
+
+    def _meant(self, word: str) -> dict[str, float]:
+        """What there is of the terms that a misspelt word of our own lists may be called by."""
+        meant: dict[str, float] = {}
+        for form, mistakes in WRITTEN.near(word, lambda _: True):
+            for term, weight in self._otherwise_called(stem(form)).items():
+                meant[term] = max(meant.get(term, 0.0), weight * _REPAIRED[mistakes])
+        return meant
+
+    def _standing_for(self, word: str, terms: dict[str, float]) -> Iterator[Said]:
+        """One word, once, with the terms that stand for it and how much each counts."""
+        having = {term: self._known.having(term) for term in terms}
+        rare = {term: self._rareness(many) for term, many in having.items() if many}
+        if not rare or word in self._done:
+            return
+        self._done.add(word)
+        most = rare.get(word, max(rare.values()))
+        chosen = [self._term(term, min(rare[term], most) * terms[term]) for term in rare]
+        yield Said(word, most, sorted(chosen, key=lambda one: -one.bound))
+
+    def _term(self, term: str, factor: float) -> Term:
+        return Term(self._known.weights(term), factor, self._known.most(term) * factor)
+
+    def _rareness(self, having: int) -> float:
+        """As Lucene has it: never negative, however many tools have the term."""
+        return math.log(1 + (self._known.how_many() - having + 0.5) / (having + 0.5))

@@ -1,0 +1,152 @@
+"""Searching: an index as one caller sees it.
+
+    index = Index()
+    index.set_server(prepared("github", tools))      # `prepared` in a thread, if the server is large
+    everything = View(index)
+    somebody = View(index, lambda server, name: within(scope, server, name))
+    for found in somebody.search("github create issue", limit=15): ...
+
+Rules kept here:
+1. What may not be seen is left out before anything is ranked.
+2. A tool whose whole name is the query comes first, whatever else is found.
+3. A view belongs to one index and to the thread that owns it. It follows every change by itself; what it is asked to
+   allow must always be the same, so a caller whose scope changes gets a new view.
+"""
+
+from collections.abc import Callable, Container, Mapping
+from dataclasses import dataclass
+from itertools import islice
+from typing import Final
+
+from mcpguard.catalog.search.index import Index, Shelved, Weights
+from mcpguard.catalog.search.query import LONGEST, said
+from mcpguard.catalog.search.ranking import best
+from mcpguard.catalog.search.stems import stem
+from mcpguard.catalog.search.vocabulary import Vocabulary
+
+Allowed = Callable[[str, str], bool]
+"""Whether a tool may be seen, by its server and its name. It must always say the same of the same tool."""
+_MOST_COUNTED: Final = 20_000
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A tool, and how well it fits: comparable within one answer only."""
+
+    server: str
+    name: str
+    score: float
+    exact: bool = False
+    """Its name is what was asked for."""
+
+
+class _Wanted:
+    """The numbers of the tools that may be seen and are wanted; each is asked for once."""
+
+    def __init__(self, index: Index, seen: Container[int] | None, only: Allowed) -> None:
+        self._index = index
+        self._seen = seen
+        self._only = only
+        self._known: dict[object, bool] = {}
+
+    def __contains__(self, number: object) -> bool:
+        known = self._known.get(number)
+        if known is None:
+            document = self._index.documents[number]  # type: ignore[index]
+            seen = self._seen is None or number in self._seen
+            known = self._known[number] = seen and self._only(document.server, document.name)
+        return known
+
+
+class View:
+    """What one caller can find."""
+
+    def __init__(self, index: Index, allowed: Allowed | None = None) -> None:
+        self._index = index
+        self._allowed = allowed
+        self._version = -1
+        self._servers: dict[str, tuple[Shelved, frozenset[int]]] = {}
+        self._seen: set[int] = set()
+        self._having: dict[str, int] = {}
+
+    def search(self, query: str, limit: int, only: Allowed | None = None) -> list[Found]:
+        """The best tools for a query, the best first. `only`: what is wanted of what may be seen."""
+        if limit < 1:
+            return []
+        self._follow()
+        seen: Container[int] | None = None if self._allowed is None else self._seen
+        if only is not None:
+            seen = _Wanted(self._index, seen, only)
+        scores = dict(best(said(query, self), limit, seen, self._key))
+        exact = self._exact(query[:LONGEST].strip(), scores, seen)
+        found = {number: scores.get(number, max(scores.values(), default=1.0)) for number in exact} | scores
+        return [self._found(number, score, number in exact) for number, score in islice(found.items(), limit)]
+
+    def _exact(self, name: str, scores: Mapping[int, float], seen: Container[int] | None) -> list[int]:
+        """The tools of this name, first those whose name is written like this."""
+        numbers = [number for number in self._index.named(name) if seen is None or number in seen]
+
+        def order(number: int) -> tuple[bool, float, str]:
+            key = self._key(number)
+            return name not in (key, self._index.documents[number].name), -scores.get(number, 0.0), key
+
+        return sorted(numbers, key=order)
+
+    @property
+    def vocabulary(self) -> Vocabulary:
+        return self._index.vocabulary
+
+    def how_many(self) -> int:
+        return len(self._index.documents) if self._allowed is None else len(self._seen)
+
+    def having(self, term: str) -> int:
+        """How many tools that may be seen have this term."""
+        weights = self._index.weights(term)
+        if self._allowed is None or not weights:
+            return len(weights)
+        counted = self._having.get(term)
+        if counted is None:
+            if len(self._having) >= _MOST_COUNTED:
+                self._having.clear()
+            counted = self._having[term] = len(weights.keys() & self._seen)
+        return counted
+
+    def weights(self, term: str) -> Weights:
+        return self._index.weights(term)
+
+    def most(self, term: str) -> float:
+        return self._index.most(term)
+
+    def has_form(self, form: str) -> bool:
+        """Whether a word was written like this where it may be seen."""
+        servers = self._index.vocabulary.servers(form)
+        if self._allowed is not None:
+            servers = [server for server in servers if self._servers[server][1]]
+        return bool(servers) and self.having(stem(form)) > 0
+
+    def _follow(self) -> None:
+        """Take over what has changed since."""
+        if self._allowed is None or self._version == self._index.version:
+            return
+        shelves = self._index.shelves
+        for server, (shelved, numbers) in tuple(self._servers.items()):
+            if shelves.get(server) is not shelved:
+                self._seen -= numbers
+                del self._servers[server]
+        for server, shelved in shelves.items():
+            if server not in self._servers:
+                self._see(server, shelved, self._allowed)
+        self._having.clear()
+        self._version = self._index.version
+
+    def _see(self, server: str, shelved: Shelved, allowed: Allowed) -> None:
+        numbers = frozenset(number for name, number in shelved.numbers.items() if allowed(server, name))
+        self._servers[server] = (shelved, numbers)
+        self._seen |= numbers
+
+    def _key(self, number: int) -> str:
+        return self._index.documents[number].key
+
+    def _found(self, number: int, score: float, exact: bool) -> Found:
+        document = self._index.documents[number]
+        return Found(document.server, document.name, score, exact)

@@ -1,0 +1,37 @@
+"""Words reduced to their stems, so that "deleting", "deletes" and "delete" are one.
+
+Rules kept here:
+1. Latin letters are stemmed as English and Cyrillic ones as Russian; anything else is its own stem. The same word has
+   the same stem wherever it stands.
+2. Any thread may ask: a stemmer of Snowball's keeps state while it works, so each thread has its own.
+"""
+
+import threading
+from functools import lru_cache
+from typing import Final
+
+import snowballstemmer  # type: ignore[import-untyped]
+
+_SHORTEST: Final = 3
+_KNOWN: Final = 65_536
+
+
+class _Stemmers(threading.local):
+    def __init__(self) -> None:
+        self.english = snowballstemmer.stemmer("english")
+        self.russian = snowballstemmer.stemmer("russian")
+
+
+_STEMMERS: Final = _Stemmers()
+
+
+@lru_cache(_KNOWN)
+def stem(word: str) -> str:
+    """The stem of a word in lower case."""
+    if len(word) < _SHORTEST or not word.isalpha():
+        return word
+    if word.isascii():
+        return str(_STEMMERS.english.stemWord(word))
+    if "\u0400" <= word[0] <= "\u04ff":
+        return str(_STEMMERS.russian.stemWord(word))
+    return word

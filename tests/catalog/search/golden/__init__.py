@@ -1,0 +1,1 @@
+"""Our own tools and our own ways to ask for them."""

@@ -1,0 +1,103 @@
+"""Whatever is offered or asked: it is bounded, and it pushes nothing else aside."""
+
+import sys
+from collections import Counter
+from collections.abc import Mapping
+from typing import Any
+
+import pytest
+
+from mcpguard.catalog.search.prepared import MOST_FORMS, MOST_TERMS, prepared
+from mcpguard.catalog.search.query import MOST_WORDS, said
+from mcpguard.catalog.search.search import View
+from mcpguard.catalog.search.stopwords import STOP
+from mcpguard.catalog.search.words import words
+from tests.catalog.search.golden.golden import queries, servers
+from tests.catalog.search.offers import index, keys, tool
+
+MEGABYTE = 1_000_000
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "a" * MEGABYTE,
+        "a b " * (MEGABYTE // 4),
+        "aB" * (MEGABYTE // 2),
+        "a'" * (MEGABYTE // 2),
+        " \n" * (MEGABYTE // 2),
+        "".join(chr(0x4E00 + at % 20_000) for at in range(MEGABYTE)),
+        " ".join(f"w{chr(97 + at % 26)}{at}" for at in range(MEGABYTE // 8)),
+        "\u200b\u202e" * (MEGABYTE // 2),
+        "\ufdfa" * (MEGABYTE // 10),
+        "!" * MEGABYTE,
+    ],
+    ids=lambda text: repr(text[:4]),
+)
+def test_of_what_is_huge_a_bounded_part_is_looked_at(text: str) -> None:
+    parameters = {f"{text[:100]}{at}": {"description": text} for at in range(300)}
+    one = tool(f"x{text}", text, title=text, inputSchema={"properties": parameters})
+    made = prepared("huge", [one])
+    (document,) = made.documents.values()
+    assert len(document.weights) <= MOST_TERMS
+    assert len(made.forms) <= MOST_FORMS
+    assert len(said(text, View(index({"huge": [one]})))) <= 3 * MOST_WORDS
+
+
+def test_a_schema_without_end_is_looked_at_in_part() -> None:
+    schema: dict[str, Any] = {"properties": {}}
+    schema["properties"]["again"] = schema
+    schema["items"] = schema
+    assert "again" in prepared("a", [tool("x", inputSchema=schema)]).documents["x"].weights
+    deep: dict[str, Any] = {}
+    for _ in range(sys.getrecursionlimit() * 2):
+        deep = {"properties": {"in": deep}}
+    assert prepared("a", [tool("x", inputSchema=deep)]).documents["x"].weights
+
+
+def test_a_long_query_is_cut() -> None:
+    made = View(index({"a": [tool("zorb", "Zorb.")]}))
+    assert keys(made, "filler " * 300 + "zorb") == []
+    assert keys(made, "zorb " + "filler " * 10_000) == ["a:zorb"]
+    many = " ".join(f"word{chr(97 + at // 26)}{chr(97 + at % 26)}" for at in range(MOST_WORDS))
+    assert keys(made, f"{many} zorb") == []
+
+
+def test_many_words_one_letter_apart_are_looked_at_in_part() -> None:
+    alike = " ".join(f"aaaa{chr(0x430 + one)}{chr(0x430 + other)}" for one in range(32) for other in range(32))
+    made = View(index({"a": [tool("x", alike[:500])], "b": [tool("folder", "A folder.")]}))
+    assert keys(made, "aaaaz foldre")[0] == "b:folder"
+
+
+def popular() -> list[str]:
+    """The words that the tools say most."""
+    said_by_tools = Counter(
+        word for tools in servers().values() for one in tools for word in set(words(one["description"])) - STOP
+    )
+    return [word for word, _ in sorted(said_by_tools.items(), key=lambda each: (-each[1], each[0]))[:150]]
+
+
+def stuffed() -> Mapping[str, Mapping[str, Any]]:
+    many = popular()
+    parameters = {"properties": {word: {"description": word} for word in many}}
+    text, name = " ".join(many), "_".join(many)[:120]
+    return {
+        "description": tool("best", text),
+        "sentences": tool("best", ". ".join(many)),
+        "said often": tool("best", " ".join(many * 5)),
+        "parameters": tool("best", inputSchema=parameters),
+        "title": tool("best", title=text),
+        "name": tool(name),
+        "everywhere": tool(name, text, title=text, inputSchema=parameters),
+    }
+
+
+@pytest.mark.parametrize("where", stuffed())
+def test_a_tool_that_says_every_popular_word_is_found_by_almost_nobody(where: str) -> None:
+    """Among some 570 tools it is among the first fifteen for at most one query in a hundred."""
+    offered = {f"{server}{copy}": tools for copy in ("", "-two", "-three") for server, tools in servers().items()}
+    one = stuffed()[where]
+    made = View(index({**offered, "evil": [one]}))
+    asked = [query.text for query in queries()]
+    fooled = [query for query in asked if f"evil:{one['name']}" in keys(made, query)]
+    assert len(fooled) <= len(asked) / 100, fooled
