@@ -9,7 +9,7 @@ Rules kept here:
 import sys
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 from typing import IO, Annotated, Any, Final
@@ -18,10 +18,12 @@ from urllib.parse import quote
 import typer
 
 from mcpguard.cli.common import json_line
+from mcpguard.codec.findings import as_json
 from mcpguard.codec.strict import StrictError, parse
+from mcpguard.domain.findings import Inspected
 from mcpguard.inspection import sarif
 from mcpguard.inspection.detectors.detector import Surroundings
-from mcpguard.inspection.inspect import Inspected, inspected, rules
+from mcpguard.inspection.inspect import inspected, rules
 from mcpguard.text.visible import visible
 
 _LONGEST_LINE: Final = 16 * 1024 * 1024
@@ -113,7 +115,7 @@ def _as_json(scanned: Iterator[_Scanned]) -> None:
                     "flagged": each.found.flagged,
                     "risk": each.found.risk,
                     "hard": each.found.hard,
-                    "findings": [asdict(found) for found in each.found.findings],
+                    "findings": [as_json(found) for found in each.found.findings],
                 }
             )
         )

@@ -1,7 +1,11 @@
-"""Something that inspection saw, with its evidence."""
+"""Something that inspection saw, with its evidence; and all that it saw in one thing."""
 
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import Final
+
+FLAGGED: Final = 40
+"""Whatever has this risk or a higher one is flagged."""
 
 
 class Severity(StrEnum):
@@ -34,3 +38,27 @@ class Finding:
     hard: bool
     title: str
     evidence: Evidence
+
+
+@dataclass(frozen=True, slots=True)
+class Inspected:
+    """What was found, the worst first, and the risk from 0 to 100. Last comes what was not looked at, if any."""
+
+    findings: tuple[Finding, ...]
+    risk: int
+
+    @property
+    def hard(self) -> bool:
+        return any(found.hard for found in self.findings)
+
+    @property
+    def flagged(self) -> bool:
+        return self.hard or self.risk >= FLAGGED
+
+
+def weight(found: Finding) -> tuple[bool, int, float]:
+    """More for what is worse."""
+    return found.hard, _SEVERITIES.index(found.severity), found.confidence
+
+
+_SEVERITIES: Final = tuple(Severity)

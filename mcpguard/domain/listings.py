@@ -33,5 +33,7 @@ class Listing:
     capabilities: Mapping[str, Any] = field(default_factory=dict)
     server: Mapping[str, Any] = field(default_factory=dict)
     instructions: str | None = None
+    artifact: str | None = None
+    """What ran, where it can be told."""
     ttl: float | None = None
     """Seconds for which the server says that it stays as it is; the shortest that any of its lists says."""

@@ -9,12 +9,12 @@ Rules kept here:
 """
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from math import prod
 from typing import Final
 
-from mcpguard.domain.findings import Finding, Severity
+from mcpguard.domain.findings import Finding, Inspected, Severity, weight
 from mcpguard.inspection.detectors import (
+    asking,
     commands,
     consent,
     context,
@@ -22,16 +22,20 @@ from mcpguard.inspection.detectors import (
     delayed,
     encoded,
     exfiltration,
+    handing,
     headers,
     hidden,
     lookalike,
+    markup,
     mixed,
     overriding,
     padding,
     pressure,
     priority,
     promotion,
+    quiet,
     rewriting,
+    safeguards,
     secrecy,
     sensitive,
     steering,
@@ -50,6 +54,10 @@ _SAID: Final = (
     rewriting.DETECTOR,
     steering.DETECTOR,
     consent.DETECTOR,
+    quiet.DETECTOR,
+    handing.DETECTOR,
+    safeguards.DETECTOR,
+    asking.DETECTOR,
     promotion.DETECTOR,
     pressure.DETECTOR,
     delayed.DETECTOR,
@@ -60,6 +68,7 @@ DETECTORS: Final[tuple[Detector, ...]] = (
     hidden.DETECTOR,
     mixed.DETECTOR,
     lookalike.DETECTOR,
+    markup.DETECTOR,
     *_SAID,
     encoded.decoding(_SAID),
     context.DETECTOR,
@@ -68,26 +77,9 @@ DETECTORS: Final[tuple[Detector, ...]] = (
     padding.DETECTOR,
 )
 _CUT: Final = Rule("inspection.cut", "T27", Severity.INFO, 0.0, "It is too long to be looked at whole")
-_FLAGGED: Final = 40
 _MOST: Final = 100
 """Findings of a definition that are given; the worst."""
 NOTHING: Final = Surroundings()
-
-
-@dataclass(frozen=True, slots=True)
-class Inspected:
-    """What was found, the worst first, and the risk from 0 to 100. Last comes what was not looked at, if any."""
-
-    findings: tuple[Finding, ...]
-    risk: int
-
-    @property
-    def hard(self) -> bool:
-        return any(found.hard for found in self.findings)
-
-    @property
-    def flagged(self) -> bool:
-        return self.hard or self.risk >= _FLAGGED
 
 
 def rules() -> tuple[Rule, ...]:
@@ -99,7 +91,7 @@ def inspected(definition: Mapping[str, object], surroundings: Surroundings = NOT
     """`definition`: a tool, resource, template or prompt; a server's instructions as `{"instructions": …}`."""
     read = subject(definition)
     found = [each for detector in DETECTORS for each in detector.find(read, surroundings)]
-    worst = sorted(found, key=_weight, reverse=True)[:_MOST]
+    worst = sorted(found, key=weight, reverse=True)[:_MOST]
     return Inspected((*worst, *([_CUT.at(read.cut)] if read.cut else ())), risk(found))
 
 
@@ -108,7 +100,3 @@ def risk(findings: Iterable[Finding]) -> int:
     for found in findings:
         worst[found.rule] = max(found.confidence, worst.get(found.rule, 0.0))
     return round(100 * (1 - prod(1 - confidence for confidence in worst.values())))
-
-
-def _weight(found: Finding) -> tuple[bool, int, float]:
-    return found.hard, list(Severity).index(found.severity), found.confidence

@@ -22,6 +22,13 @@ _UNPINNED: Final = Rule(
     0.3,
     "It runs whatever version of a package is published at the time; name an exact version",
 )
+_UNVERSIONED: Final = Rule(
+    "launch.unversioned",
+    "T24",
+    Severity.LOW,
+    0.1,
+    "The newest version of its package is installed whenever it is inspected; name an exact version",
+)
 _SHELL: Final = Rule("launch.shell", "T24", Severity.HIGH, 0.5, "It runs a shell, which can run anything")
 _INLINE: Final = Rule("launch.inline", "T24", Severity.HIGH, 0.5, "Its code stands in its arguments")
 _DOWNLOAD: Final = Rule("launch.download", "T24", Severity.CRITICAL, 0.8, "It fetches code and runs it", hard=True)
@@ -34,7 +41,7 @@ _IMAGE: Final = Rule("launch.image", "T24", Severity.MEDIUM, 0.25, "It runs an i
 _PLAIN: Final = Rule(
     "launch.plaintext", "T24", Severity.MEDIUM, 0.2, "What it is sent can be read and changed on the way"
 )
-RULES: Final = (_UNPINNED, _SHELL, _INLINE, _DOWNLOAD, _COMMAND, _VARIABLE, _ROOT, _IMAGE, _PLAIN)
+RULES: Final = (_UNPINNED, _UNVERSIONED, _SHELL, _INLINE, _DOWNLOAD, _COMMAND, _VARIABLE, _ROOT, _IMAGE, _PLAIN)
 
 _SHELLS: Final = frozenset(
     {"sh", "bash", "zsh", "dash", "ksh", "fish", "cmd", "powershell", "pwsh", "busybox", "wscript", "cscript", "mshta"}
@@ -54,6 +61,8 @@ _RUNNERS: Final = {
     "npm": ("exec", "x"),
     "uv": ("tool",),
 }
+_INSTALLED: Final = frozenset({"npx", "npm", "uvx", "uv"})
+"""What they run is installed once, at the inspection, and kept."""
 _MORE_RUNNERS: Final = {"pnpm": ("dlx",), "yarn": ("dlx",), "bun": ("x",), "deno": ("run",)}
 _CONTAINER_WORDS: Final = """
     -e --env -v --volume --mount --name --network --net -u --user --env-file -p --publish --entrypoint -w --workdir -l
@@ -121,7 +130,8 @@ def _packages(name: str, arguments: tuple[str, ...]) -> Iterator[Finding]:
     first = _first(arguments, start)
     for at in named or ([] if first is None else [first]):
         if not pinned(arguments[at]):
-            yield _UNPINNED.at(Evidence(f"/arguments/{at}", 0, len(arguments[at])))
+            rule = _UNVERSIONED if name in _INSTALLED and ":" not in arguments[at] else _UNPINNED
+            yield rule.at(Evidence(f"/arguments/{at}", 0, len(arguments[at])))
 
 
 def _first(arguments: tuple[str, ...], start: int, valued: frozenset[str] = _VALUED) -> int | None:

@@ -2,7 +2,8 @@
 
 A line is `{"label": "malicious" | "benign", "class", "source", "server", "tool", "peers"?}`. The sources are divided
 in two by a hash of their repositories: whoever writes detectors looks at misses in the one half, and believes the
-figures of the other. No weight is learnt from any of it.
+figures of the other. No weight is learnt from any of it. Without a file it is measured on what our own tests say, with
+a view of which the detectors were written: that proves nothing, and shows what is measured.
 """
 
 import hashlib
@@ -16,9 +17,11 @@ import orjson
 import typer
 from rich.console import Console
 
+from mcpguard.domain.findings import Inspected
 from mcpguard.inspection.detectors.detector import Surroundings
-from mcpguard.inspection.inspect import Inspected, inspected
+from mcpguard.inspection.inspect import inspected
 from tests.benchmarks.report import Row, Sheet, as_json, machine, quantile, show
+from tests.inspection.detectors import attacks, other_words
 
 ANCHORS: Final = (
     ("rules only, the best that was measured", 40.9, 1.0),
@@ -28,6 +31,7 @@ ANCHORS: Final = (
     ("what we aim for, on unseen sources", 60.0, 1.0),
 )
 """Recall and false positives in percent, measured on real definitions in 2026."""
+OURS: Final = "our own tests"
 _MALICIOUS: Final = "malicious"
 
 
@@ -44,15 +48,18 @@ class Judged:
 
     @property
     def unseen(self) -> bool:
-        return hashlib.sha256(self.source.encode()).digest()[0] % 2 == 1
+        return self.source != OURS and hashlib.sha256(self.source.encode()).digest()[0] % 2 == 1
 
 
 def main(
-    files: Annotated[list[Path], typer.Argument(metavar="FILE…", help="Labelled definitions, one a line.")],
+    files: Annotated[
+        list[Path] | None, typer.Argument(metavar="[FILE…]", help="Labelled definitions, one a line; else our own.")
+    ] = None,
     json: Annotated[Path | None, typer.Option(metavar="FILE", help="Write the figures there too.")] = None,
 ) -> None:
     """Measure recall, false positives, the hard tier, each class and source, and the time for a definition."""
-    judged = [_judged(orjson.loads(line)) for file in files for line in file.open("rb") if line.strip()]
+    lines = (line for file in files for line in _labelled(file)) if files else _ours()
+    judged = [_judged(line) for line in lines]
     console = Console()
     console.width = max(console.width, 150)
     sheets = list(_sheets(judged))
@@ -60,6 +67,29 @@ def main(
         show(sheet, console)
     if json is not None:
         json.write_bytes(as_json(machine(), sheets))
+
+
+def _ours() -> Iterator[Mapping[str, Any]]:
+    typer.echo("no file is given: these are our own tests, which the detectors were written with", err=True)
+    for said, honest in ((attacks.SAID, attacks.HONEST), (other_words.SAID, other_words.HONEST)):
+        labelled = [(_MALICIOUS, kind, text) for kind, texts in said.items() for text in texts]
+        for label, kind, text in (*labelled, *(("benign", "honest", text) for text in honest)):
+            tool = {"name": "tool", "description": text, "inputSchema": {"type": "object"}}
+            yield {"label": label, "class": kind, "source": OURS, "tool": tool}
+
+
+def _labelled(file: Path) -> Iterator[Mapping[str, Any]]:
+    """The lines that have a tool and a label; of the others it is said how many there are."""
+    others = 0
+    with file.open("rb") as lines:
+        for line in lines:
+            said = orjson.loads(line) if line.strip() else None
+            if isinstance(said, dict) and isinstance(said.get("tool"), dict) and isinstance(said.get("label"), str):
+                yield said
+            elif said is not None:
+                others += 1
+    if others:
+        typer.echo(f"{file}: {others} lines have no tool with a label, and are left out", err=True)
 
 
 def _judged(line: Mapping[str, Any]) -> Judged:

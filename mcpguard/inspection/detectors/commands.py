@@ -14,11 +14,14 @@ _COMMAND: Final = Rule(
 _SHOWN: Final = Rule("command.shown", "T24", Severity.LOW, 0.15, "It shows a command line, as manuals do")
 _ALWAYS: Final = (
     "rm -rf", "rm -fr", "/dev/tcp/", "base64 -d", "base64 --decode", "powershell -e", "powershell.exe -e",
-    "-encodedcommand", "invoke-expression", "iex(", "iex (", "downloadstring", "nc -e", "ncat -e", "bash -i",
-    "sh -i", "mkfifo ", "chmod +x /tmp", "chmod 777", "curl -d @", "curl -f file=@", "curl -x post", "eval(atob",
+    "-encodedcommand", "invoke-expression", "iex(", "iex (", "downloadstring", "nc -e", "ncat -e", "bash -i", "sh -i",
+    "mkfifo ", "chmod +x /tmp", "chmod 777", "chmod -r ", "curl -d @", "curl -f file=@", "curl -x post", "eval(atob",
     "exec(base64", "; rm ", "&& rm ", "| xargs rm", "certutil -urlcache", "bitsadmin", "mshta http", "rundll32",
     "del /f /s", "format c:", "mkfs.", "dd if=/dev", ":(){", "> /dev/sd", "crontab -", ">> ~/.bashrc", ">> ~/.ssh",
-    "/etc/cron", "$(curl", "`curl", "$(cat ", "wget -o- ", "wget -qo- ", "python -c \"import", "python3 -c \"import",
+    "/etc/cron", "__import__(", "os.system('", "os.system(\"", "child_process').exec", "child_process\").exec",
+    "--index-url http://", "--extra-index-url http", ">> ~/.profile", "authorized_keys <<", "tee -a ~/",
+    "launchctl load", "schtasks /create", "reg add ", "setx ", "osascript -e", "nohup curl", "socat tcp", "$(curl",
+    "`curl", "$(cat ", "wget -o- ", "wget -qo- ", "python -c \"import", "python3 -c \"import",
 )  # fmt: skip
 _FETCH: Final = re.compile(r"\b(?:curl|wget|fetch)\b[^|\n]{1,300}+\|\s{0,4}+(?:sudo\s)?(?:ba|z|da|k)?sh\b")
 _MAKE: Final = re.compile(r"\bchmod \+x [^\n]{1,200}?(?:&&|;)")
@@ -32,7 +35,10 @@ _FETCHING: Final = (
     "child_process",
     "subprocess.",
 )
-_MANUAL: Final = ("readme", "documentation", "to install", "install with", "for example", "snippet")
+_MANUAL: Final = (
+    "readme", "documentation", "to install", "install with", "for example", "snippet", "such as", "e.g.",
+    "instructions,",
+)  # fmt: skip
 _NEAR: Final = 100
 """How far before a command it is said to be one of a manual."""
 

@@ -8,6 +8,10 @@ from mcpguard.inspection.detectors.detector import Rule, phrases, saying
 _ASKS_NOT: Final = Rule(
     "consent.skipped", "T1", Severity.MEDIUM, 0.35, "It tells the model not to ask the person for consent"
 )
+_USER: Final = Rule(
+    "consent.user", "T1", Severity.MEDIUM, 0.3, "It wants the person not to be asked, and says who is not to be"
+)
+_NONE: Final = Rule("consent.none", "T1", Severity.MEDIUM, 0.45, "It speaks of acting without consent")
 _BEHIND: Final = Rule(
     "consent.behind", "T1", Severity.HIGH, 0.7, "It tells the model to act without the person's knowledge"
 )
@@ -20,6 +24,14 @@ DETECTOR: Final = saying(
         "NEVER 2 USER 1 ASK",
         "IGNORE 3 ASK",
     ),
+    phrases(
+        _USER,
+        "CALL|SEND|COPY|DESTROY|CHANGE 8 WITHOUT 1 ASK",
+        "NEVER 0 ASK 1 USER",
+        "ALWAYS 10 WITHOUT 0 ASK",
+        "~8 PAY WITHOUT ASK",
+    ),
+    phrases(_NONE, "NO_CONSENT"),
     phrases(
         _BEHIND,
         "NEVER 2 USER 1 KNOW",

@@ -5,6 +5,7 @@ from typing import Final
 
 from mcpguard.domain.findings import Finding, Severity
 from mcpguard.inspection.detectors.detector import Detector, Phrases, Rule, Surroundings, phrases
+from mcpguard.inspection.detectors.handing import CHATS, VAULTS
 from mcpguard.inspection.reading.texts import Role, Subject, Text
 
 _NAMED: Final = Rule(
@@ -22,6 +23,26 @@ _SAID: Final = phrases(
     "ANY|PREVIOUS 4 CONVERSATION",
     "SYSTEM_PROMPT",
     "CONVERSATION 6 FOUND 3 PARAMETER",
+    topics=CHATS,
+)
+_WHOLE: Final = phrases(
+    Rule("context.whole", "T13", Severity.HIGH, 0.5, "A parameter wants what the model knows, was told or has seen"),
+    "WHOLE 2 HELD",
+    "WHOLE 2 INNER",
+    "STRONG_INNER",
+    "ENV_DUMP",
+    "WHOLE 3 MESSAGES 3 USER 2 MODEL",
+    "GIVE 4 WHOLE 4 MESSAGES 2 HERE",
+    "~9 GIVE MESSAGES VERBATIM",
+    "~9 WHOLE TALK VERBATIM",
+    "MESSAGES 4 VERBATIM",
+    "RESULTS_ELSEWHERE",
+    "WHOLE 1 TALK",
+    "RESULTS 2 KEPT_DATA",
+    "SECRETS 5 HELD",
+    "CREDENTIALS 5 HELD",
+    "PERSONAL_DATA 5 HELD",
+    topics=CHATS,
 )
 _NAMES: Final = phrases(
     _NAMED,
@@ -30,7 +51,12 @@ _NAMES: Final = phrases(
     "SECRET_FILE|KEY_FILES",
     "TRANSCRIPT",
     "ANY 1 CONVERSATION",
+    "ANY 0 SECRETS",
+    "SECRETS|CREDENTIALS 1 HELD",
     "RESULTS 2 FOUND 1 READ",
+    "RESULTS_ELSEWHERE",
+    "INNER",
+    topics=CHATS + VAULTS,
 )
 _ORDERS: Final = phrases(
     _ORDER,
@@ -46,15 +72,20 @@ _LONG: Final = 48
 def _find(subject: Subject, _surroundings: Surroundings) -> Iterator[Finding]:
     for text in subject.texts:
         if text.role is Role.KEY and "/properties/" in text.path:
-            yield from _of(text, _NAMES, _ORDERS)
-        elif text.role is Role.VALUE and text.path.startswith("/inputSchema/") and text.path.endswith("/description"):
-            yield from _of(text, _SAID)
+            yield from _of(subject, text, _NAMES, _ORDERS)
+        elif text.role is Role.VALUE and text.path.startswith("/inputSchema/") and _is_said(text):
+            yield from _of(subject, text, _SAID, _WHOLE)
 
 
-def _of(text: Text, *said: Phrases) -> Iterator[Finding]:
+def _is_said(text: Text) -> bool:
+    """Whether it is more than a value."""
+    return text.path.endswith("/description") or text.raw.count(" ") > 1
+
+
+def _of(subject: Subject, text: Text, *said: Phrases) -> Iterator[Finding]:
     for each in said:
-        if found := each.of(text):
+        if found := each.about(subject, text):
             yield found
 
 
-DETECTOR: Final = Detector((_NAMED, _ORDER, _SAID.rule), _find)
+DETECTOR: Final = Detector((_NAMED, _ORDER, _SAID.rule, _WHOLE.rule), _find)

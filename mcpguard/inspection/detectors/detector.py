@@ -9,19 +9,23 @@ Rules kept here:
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Final
 
 from mcpguard.domain.findings import Evidence, Finding, Severity
 from mcpguard.inspection.reading.marks import MARKS
-from mcpguard.inspection.reading.patterns import Pattern, pattern
+from mcpguard.inspection.reading.patterns import Pattern, mask, pattern
 from mcpguard.inspection.reading.texts import Subject, Text
 from mcpguard.inspection.reading.tokens import SENTENCE
 from mcpguard.inspection.reading.vocabulary import Hit
 from mcpguard.inspection.vocabulary import WORDS
 
 _MEANINGS: Final = WORDS.meanings | MARKS | {"FOREIGN", "STRANGE"}
-_REPORTED: Final = 0.25
+_REPORTED: Final = 0.2
 _FORBIDDEN: Final = 2
+_CLOSE: Final = 6
+_NEITHER: Final = 12
+"""How far before a "without" another word forbids it: do not change it without telling anybody."""
 _BEFORE: Final = 16
 """How many words before something it may be said that nobody says it."""
 
@@ -41,13 +45,23 @@ class Rule:
         return Finding(self.id, self.threat, self.severity, self.confidence, self.hard, self.title, evidence)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Surroundings:
     """What is known beside a definition: its server, what else that offers, and the tools of every other server."""
 
     server: str = ""
     own: frozenset[str] = frozenset()
     others: Mapping[str, frozenset[str]] = field(default_factory=dict)
+
+    @cached_property
+    def named(self) -> frozenset[str]:
+        """The tools of every other server."""
+        return frozenset[str]().union(*self.others.values())
+
+    @cached_property
+    def foreign(self) -> frozenset[str]:
+        """Those of them that the server itself has none of."""
+        return self.named - self.own
 
 
 Find = Callable[[Subject, Surroundings], Iterator[Finding]]
@@ -67,26 +81,50 @@ class Phrases:
 
     rule: Rule
     patterns: tuple[Pattern, ...]
-    begins: frozenset[str]
-    """The meanings that a pattern begins with."""
+    unless: tuple[Pattern, ...] = ()
+    """What makes it harmless, close by."""
+    topics: frozenset[str] = frozenset()
+    """Tools that are about these have a reason to speak so."""
 
     def of(self, text: Text, more: Mapping[str, list[Hit]] | None = None) -> Finding | None:
         """The first thing in a text that breaks the rule. `more`: meanings that only this detector knows."""
-        hits = {**text.hits, **more} if more else text.hits
-        if self.begins.isdisjoint(hits):
-            return None
+        said = text.said | mask(meaning for meaning, found in more.items() if found) if more else text.said
+        hits: Mapping[str, list[Hit]] | None = None
         for each in self.patterns:
-            if hit := each.found(hits, text.tokens.positions):
+            if not each.possible(said):
+                continue
+            hits = hits or ({**text.hits, **more} if more else text.hits)
+            hit = each.found(hits, text.tokens.positions)
+            if hit and not _is_neither(text, hit):
                 found = self.rule.at(text.of(hit))
-                return reported(found) if _is_reported(text, hit) or _is_forbidden(text, hit) else found
+                harmless = _is_reported(text, hit) or _is_forbidden(text, hit) or self._excused(text, hit)
+                return reported(found) if harmless else found
         return None
 
+    def about(self, subject: Subject, text: Text) -> Finding | None:
+        """The same, in view of what the tool is for."""
+        found = self.of(text)
+        return reported(found) if found and not self.topics.isdisjoint(subject.purpose) else found
 
-def phrases(rule: Rule, *patterns: str) -> Phrases:
-    ours = tuple(map(pattern, patterns))
-    if unknown := {meaning for each in ours for step in each.steps for meaning in step} - _MEANINGS:
+    def _excused(self, text: Text, hit: Hit) -> bool:
+        positions = text.tokens.positions
+        for each in self.unless:
+            excuse = each.found(text.hits, positions) if each.possible(text.said) else None
+            if (
+                excuse
+                and positions[excuse.first] - positions[hit.last]
+                <= _CLOSE
+                >= positions[hit.first] - positions[excuse.last]
+            ):
+                return True
+        return False
+
+
+def phrases(rule: Rule, *patterns: str, unless: tuple[str, ...] = (), topics: str = "") -> Phrases:
+    ours, excuses = tuple(map(pattern, patterns)), tuple(map(pattern, unless))
+    if unknown := {meaning for each in (*ours, *excuses) for step in each.steps for meaning in step} - _MEANINGS:
         raise ValueError(f"no such meaning: {', '.join(unknown)}")
-    return Phrases(rule, ours, frozenset(meaning for each in ours for meaning in each.steps[0]))
+    return Phrases(rule, ours, excuses, frozenset(topics.split()))
 
 
 def saying(*said: Phrases) -> Detector:
@@ -95,7 +133,7 @@ def saying(*said: Phrases) -> Detector:
     def find(subject: Subject, _surroundings: Surroundings) -> Iterator[Finding]:
         for text in subject.texts:
             for each in said:
-                if found := each.of(text):
+                if found := each.about(subject, text):
                     yield found
 
     return Detector(tuple(each.rule for each in said), find)
@@ -112,9 +150,18 @@ def _is_reported(text: Text, hit: Hit) -> bool:
     for mark in text.hits.get("NOBODY_SPEAKS", ()):
         if mark.first >= hit.first:
             break
-        if at - text.tokens.positions[mark.last] <= _BEFORE and not _ended(text, mark.last, hit.first):
+        near = at - text.tokens.positions[mark.last] <= _BEFORE and not _ended(text, mark.last, hit.first)
+        if near and not _is_condition(text, mark):
             return True
     return False
+
+
+def _is_condition(text: Text, mark: Hit) -> bool:
+    """Whether the sentence goes "if the page has the phrase", after which comes what is to be done."""
+    return any(
+        0 < mark.first - when.last <= _CLOSE and not _ended(text, when.last, mark.first)
+        for when in text.hits.get("WHEN", ())
+    )
 
 
 def _is_forbidden(text: Text, hit: Hit) -> bool:
@@ -126,6 +173,16 @@ def _is_forbidden(text: Text, hit: Hit) -> bool:
     last, positions = max(each.last for each in never), text.tokens.positions
     forgotten = any(last < each.first < hit.first for each in text.hits.get("FORGET", ()))
     return not forgotten and positions[hit.first] - positions[last] <= _FORBIDDEN
+
+
+def _is_neither(text: Text, hit: Hit) -> bool:
+    """Whether one is told not to do something without doing this."""
+    positions = text.tokens.positions
+    return any(each.first == hit.first for each in text.hits.get("WITHOUT", ())) and any(
+        positions[hit.first] - positions[each.last] <= _NEITHER and not _ended(text, each.last, hit.first)
+        for each in text.hits.get("NEVER", ())
+        if each.last < hit.first
+    )
 
 
 def _ended(text: Text, first: int, last: int) -> bool:

@@ -17,7 +17,7 @@ _ORDER: Final = Rule("encoded.order", "T4", Severity.CRITICAL, 0.95, "It decodes
 _TEXT: Final = Rule("encoded.text", "T4", Severity.LOW, 0.2, "It decodes to readable text")
 _LEAST: Final = 0.2
 _MOST: Final = 60
-_WHOLE: Final = frozenset({"percent", "entities"})
+_WHOLE: Final = frozenset({"percent", "entities", "joined words"})
 """What is used in honest text as well, so that it is no sign by itself."""
 
 

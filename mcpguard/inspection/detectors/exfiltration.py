@@ -21,6 +21,7 @@ DETECTOR: Final = saying(
         "SEND 3 ANY 4 CONVERSATION",
         "SEND 4 CONVERSATION",
         "CONVERSATION 3 SEND 8 OUTSIDE|URL|EMAIL|SERVER",
+        unless=("SEND 3 INTO_TALK",),
     ),
     phrases(
         _PRIVATE,
@@ -40,6 +41,10 @@ DETECTOR: Final = saying(
         "MUST|ALSO 3 SEND 6 URL|EMAIL",
         "SEND 4 RESULTS 5 URL|EMAIL",
         "READ 8 SEND 4 EMAIL|URL",
+        "~10 CARRY URL REPLY ANY",
+        "SEND|COPY 2 USER 10 EMAIL|URL|NUMBER",
+        "SEND 10 EMAIL|URL 4 SECRETLY",
+        "MODEL 6 COPY|SEND 6 EMAIL|URL|NUMBER",
     ),
     phrases(_PLACE, "SEND|COPY 8 OUTSIDE 3 SERVER"),
     phrases(

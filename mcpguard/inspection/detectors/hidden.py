@@ -32,6 +32,7 @@ _CONTROL: Final = Rule(
 _PRIVATE: Final = Rule(
     "hidden.private_use", "T3", Severity.MEDIUM, 0.6, "It has characters that have no meaning of their own"
 )
+_HYPHENS: Final = Rule("hidden.hyphens", "T3", Severity.MEDIUM, 0.5, "It has invisible hyphens side by side or many")
 _EDGE: Final = Rule("hidden.edge", "T3", Severity.LOW, 0.2, "It has an invisible character that may have been pasted")
 
 _BLACK_FLAG: Final = "\U0001f3f4"
@@ -42,6 +43,8 @@ _SOFT_HYPHEN: Final = "\u00ad"
 _BLANK_LETTERS: Final = frozenset("\u3164\u115f\u1160\uffa0\u2800\u034f")
 _UNSEEN: Final = frozenset({"Cf", "Cc", "Co", "Cs", "Zl", "Zp"})
 _JOINERS: Final = "\u200c\u200d"
+_MANY: Final = 4
+"""Soft hyphens that come by no accident."""
 _BREAKS: Final = "\n\t\r"
 _MOST: Final = 4_000
 """Hidden characters that are judged, in one string."""
@@ -66,6 +69,8 @@ def _hidden(text: Text) -> Iterator[tuple[int, Rule]]:
     suspicious = frozenset(char for char in set(text.raw) if _suspicious(char))
     if not suspicious:
         return
+    if text.raw.count(_SOFT_HYPHEN) >= _MANY or _SOFT_HYPHEN * 2 in text.raw:
+        yield text.raw.index(_SOFT_HYPHEN), _HYPHENS
     judged = 0
     for at, char in enumerate(text.raw):
         if char in suspicious and (rule := _judged(text.raw, at, char)):
@@ -127,4 +132,4 @@ def _right_to_left(raw: str) -> bool:
     return any(unicodedata.bidirectional(char) in {"R", "AL"} for char in set(raw))
 
 
-DETECTOR: Final = Detector((_TAGS, _BIDI, _WITHIN, _CONTROL, _PRIVATE, _EDGE), _find)
+DETECTOR: Final = Detector((_TAGS, _BIDI, _WITHIN, _CONTROL, _PRIVATE, _HYPHENS, _EDGE), _find)

@@ -1,6 +1,8 @@
 """Names that are taken for those of other servers' tools (T7)."""
 
 from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import lru_cache
 from typing import Final
 
 from mcpguard.domain.findings import Evidence, Finding, Severity
@@ -28,27 +30,66 @@ _DISTINCT: Final = 2
 """A name of so many words is hardly chosen twice by chance."""
 
 
+@dataclass(frozen=True, slots=True)
+class _Name:
+    """A name, and what of it is compared."""
+
+    name: str
+    plain: str
+    skeleton: str
+    parts: frozenset[str]
+    distinct: bool
+
+    def marks(self) -> Iterator[tuple[str, object]]:
+        """Two names that are alike share one of these: of names that are a letter apart, one half is the same."""
+        yield "same", self.name
+        yield "looks", self.skeleton
+        yield "better", self.parts - _CLAIMS
+        for length in {len(self.plain), len(self.plain) - 1} if len(self.plain) >= _LONG else ():
+            half = (length - 1) // 2
+            yield "begins", self.plain[:half]
+            yield "ends", self.plain[-half:]
+
+
 def _find(subject: Subject, surroundings: Surroundings) -> Iterator[Finding]:
-    name = subject.definition.get("name")
-    if not isinstance(name, str) or not name or len(name) > _LONGEST:
+    said = subject.definition.get("name")
+    if not isinstance(said, str) or not said or len(said) > _LONGEST:
         return
-    rules = {rule.id: rule for tools in surroundings.others.values() for each in tools if (rule := _alike(name, each))}
+    mine, near = _name(said), _by_key(surroundings.named)
+    others = {each for key in mine.marks() for each in near.get(key, ())}
+    rules = {rule.id: rule for each in sorted(others, key=_text) if (rule := _alike(mine, each))}
     for rule in rules.values():
-        yield rule.at(Evidence("/name", 0, len(name)))
+        yield rule.at(Evidence("/name", 0, len(said)))
 
 
-def _alike(name: str, other: str) -> Rule | None:
-    if len(other) > _LONGEST:
-        return None
-    if name == other:
-        return _SAME if len(parts(name)) >= _DISTINCT else None
-    one, two = plain(name), plain(other)
-    if skeleton(one) == skeleton(two) and (one != two or len(parts(name)) >= _DISTINCT):
+@lru_cache(maxsize=4)
+def _by_key(names: frozenset[str]) -> dict[tuple[str, object], list[_Name]]:
+    """Read once for all definitions in the same surroundings: there may be thousands of names."""
+    found: dict[tuple[str, object], list[_Name]] = {}
+    for other in (_name(each) for each in names if len(each) <= _LONGEST):
+        for key in {*other.marks()}:
+            found.setdefault(key, []).append(other)
+    return found
+
+
+def _name(name: str) -> _Name:
+    said, apart = plain(name), parts(name)
+    return _Name(name, said, skeleton(said), frozenset(apart), len(apart) >= _DISTINCT)
+
+
+def _text(name: _Name) -> str:
+    return name.name
+
+
+def _alike(mine: _Name, other: _Name) -> Rule | None:
+    if mine.name == other.name:
+        return _SAME if mine.distinct else None
+    one, two = mine.plain, other.plain
+    if mine.skeleton == other.skeleton and (one != two or mine.distinct):
         return _LOOKS
     if len(one) >= _LONG and len(two) >= _LONG and _one_letter(one, two):
         return _NEAR
-    mine, theirs = parts(name), parts(other)
-    if len(theirs) >= _DISTINCT and set(mine) > set(theirs) and set(mine) - set(theirs) <= _CLAIMS:
+    if other.distinct and mine.parts > other.parts and mine.parts - other.parts <= _CLAIMS:
         return _MORE
     return None
 

@@ -7,6 +7,7 @@ from typing import Final
 from mcpguard.domain.findings import Finding, Severity
 from mcpguard.inspection.detectors.detector import Detector, Rule, Surroundings
 from mcpguard.inspection.reading.texts import Role, Subject, Text
+from mcpguard.inspection.reading.tokens import STYLED
 from mcpguard.policy.lexicon import unmarked
 from mcpguard.text.confusable import latin
 
@@ -14,8 +15,9 @@ _MIXED: Final = Rule(
     "mixed.word", "T3", Severity.HIGH, 0.85, "It has words with letters of another script that look the same", hard=True
 )
 _NAME: Final = Rule("mixed.name", "T7", Severity.LOW, 0.2, "Its name has letters that few can read or type")
+_PASSES: Final = Rule("mixed.passes", "T7", Severity.MEDIUM, 0.5, "Its name passes for one in plain letters")
 _STYLED: Final = Rule(
-    "mixed.styled", "T3", Severity.MEDIUM, 0.35, "It has letters in a style that hides words from a search"
+    "mixed.styled", "T3", Severity.MEDIUM, 0.5, "It has letters in a style that hides words from a search"
 )
 _SHORT: Final = 4
 _MOST: Final = 2_000
@@ -25,12 +27,18 @@ def _find(subject: Subject, _surroundings: Surroundings) -> Iterator[Finding]:
     for text in subject.texts:
         if text.raw.isascii():
             continue
-        if text.role is Role.NAME and not unmarked(text.raw).isascii():
-            yield _NAME.at(text.at(0, len(text.raw)))
+        if text.role is Role.NAME:
+            yield (_PASSES if _passes(text.raw) else _NAME).at(text.at(0, len(text.raw)))
         if span := _mixed(text):
             yield _MIXED.at(text.at(*span))
         if (at := _styled(text)) is not None:
             yield _STYLED.at(text.at(at, at + 1))
+
+
+def _passes(name: str) -> bool:
+    """Whether all but a letter or two are plain: `ƒetch`. A name in one's own script is just that."""
+    plain = sum(char.isascii() and char.isalnum() for char in name)
+    return plain > len(name) // 2
 
 
 def _mixed(text: Text) -> tuple[int, int] | None:
@@ -61,11 +69,17 @@ def _styled(text: Text) -> int | None:
     """Mathematical and enclosed letters, a word of them or more."""
     run = 0
     for at, char in enumerate(text.raw):
-        styled = ord(char) > 0x2100 and char.isalpha() and unicodedata.normalize("NFKC", char)[0].isascii()
+        styled = ord(char) > 0x24F and ((char.isalpha() or unicodedata.category(char) == "So") and _is_styled(char))
         run = run + 1 if styled else 0
         if run >= _SHORT:
             return at
     return None
 
 
-DETECTOR: Final = Detector((_MIXED, _NAME, _STYLED), _find)
+def _is_styled(char: str) -> bool:
+    """Whether it stands for a Latin letter and is none."""
+    plain = unicodedata.normalize("NFKC", char)[0]
+    return (plain.isascii() and plain.isalpha()) or STYLED.match(unicodedata.name(char, "")) is not None
+
+
+DETECTOR: Final = Detector((_MIXED, _NAME, _PASSES, _STYLED), _find)

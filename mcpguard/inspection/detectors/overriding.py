@@ -4,6 +4,7 @@ from typing import Final
 
 from mcpguard.domain.findings import Severity
 from mcpguard.inspection.detectors.detector import Rule, phrases, saying
+from mcpguard.inspection.detectors.handing import CHATS
 
 _OVERRIDE: Final = Rule(
     "override.instructions", "T1", Severity.CRITICAL, 0.85, "It tells the model to drop the instructions it was given"
@@ -17,6 +18,7 @@ _PROMPT: Final = Rule("override.prompt", "T1", Severity.HIGH, 0.65, "It asks for
 _OBEY: Final = Rule(
     "override.obey", "T1", Severity.HIGH, 0.55, "It tells the model to obey whatever is found in what a tool returns"
 )
+_ABOUT: Final = "injection injections jailbreak jailbreaks redteam eval evaluate corpus moderate guardrail dataset"
 DETECTOR: Final = saying(
     phrases(
         _OVERRIDE,
@@ -29,6 +31,10 @@ DETECTOR: Final = saying(
         "PREVIOUS 2 INSTRUCTIONS 5 IGNORE",
         "PREVIOUS 2 INSTRUCTIONS 4 NEVER 3 FOLLOW|CALL",
         "INSTRUCTIONS 2 INSTEAD 6 PREVIOUS 3 TELL",
+        "PREVIOUS 1 GUIDANCE 3 VOID",
+        "IGNORE 1 WHAT_TOLD",
+        unless=("INSTRUCTIONS 3 IN_WHAT_IT_READS",),
+        topics=_ABOUT,
     ),
     phrases(
         _USER,
@@ -36,6 +42,9 @@ DETECTOR: Final = saying(
         "IGNORE 4 USER 2 ASK",
         "IGNORE 2 CONVERSATION",
         "REGARDLESS 3 USER 3 ASK|TELL|TOOL|CONVERSATION",
+        "OUTRANKS 2 USER",
+        "FOLLOW 4 TO_THE_LETTER",
+        "TYPED_BY 6 IGNORE",
     ),
     phrases(_PERSONA, "PERSONA"),
     phrases(_LASTING, "FROM_NOW_ON"),
@@ -43,13 +52,16 @@ DETECTOR: Final = saying(
         _PROMPT,
         "TELL|SHOW|SEND|CARRY|ASIDE 4 SYSTEM_PROMPT",
         "SYSTEM_PROMPT 5 OUTSIDE|PARAMETER|EMAIL",
+        topics=CHATS,
     ),
     phrases(
         _OBEY,
         "FOLLOW 2 ANY 3 INSTRUCTIONS 4 FOUND",
         "FOLLOW 4 INSTRUCTIONS 3 FOUND 4 RESULTS",
         "RESULTS 3 FOUND 2 INSTRUCTIONS 14 FOLLOW",
+        "RESULTS 3 FOUND 4 COMMAND 14 MUST 2 CALL",
         "DECODE 5 FOLLOW",
+        "MODEL 2 MUST 1 FOLLOW 3 INSTRUCTIONS",
         "DECODE 8 INSTRUCTIONS",
     ),
 )

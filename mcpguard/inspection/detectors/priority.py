@@ -10,6 +10,7 @@ _BEFORE: Final = Rule(
 )
 _INSTEAD: Final = Rule("priority.instead", "T5", Severity.MEDIUM, 0.5, "It wants to be used in place of any other tool")
 _UNLESS: Final = Rule("priority.unless", "T1", Severity.MEDIUM, 0.35, "It makes a call a condition for an answer")
+_WHATEVER: Final = Rule("priority.whatever", "T5", Severity.MEDIUM, 0.45, "It wants to be used whatever was asked for")
 _ALWAYS: Final = Rule("priority.always", "T5", Severity.LOW, 0.2, "It wants to be used first, or for every question")
 DETECTOR: Final = saying(
     phrases(
@@ -19,6 +20,10 @@ DETECTOR: Final = saying(
         "BEFORE 1 ANY 1 FILE_WORK",
         "BEFORE 2 ANY 1 TOOLS",
         "MUST 6 BEFORE 1 ANY 2 TOOL",
+        "BEFORE_ALL",
+        "BEFORE 1 FILE_WORK 8 MUST",
+        "ANY 4 MUST 4 THROUGH 2 THIS",
+        "ANY 0 TOOL 6 THROUGH 2 THIS",
         "WHEN|BEFORE 4 ANY 1 OTHER 2 TOOLS",
         "BEFORE 3 ANY 3 CALL 4 MUST",
         "ANY 1 OTHER 2 TOOL 3 BEFORE",
@@ -26,8 +31,28 @@ DETECTOR: Final = saying(
         "MUST 4 CALL|READ 14 BEFORE 3 TASK",
         "BEFORE 3 TASK 3 MUST 3 CALL|READ|SEND",
         "BEFORE 0 TASK 4 DESTROY|SEND",
+        unless=("TOOL 2 OWN_SERVER", "OWN_TOOLS", "BEFORE_OTHERS"),
     ),
-    phrases(_UNLESS, "UNLESS 4 FIRST 2 CALL|READ", "NEVER 6 TASK 4 UNLESS 5 CALL|READ|SEND"),
+    phrases(
+        _UNLESS,
+        "ANY 1 TOOLS 4 BREAKS 6 UNLESS|THIS|WITHOUT",
+        "OTHER 1 TOOLS 4 BREAKS",
+        "NOBODY|NEVER 1 TOOLS 4 BREAKS",
+        "UNLESS 4 FIRST 2 CALL|READ",
+        "NEVER 6 TASK 4 UNLESS 5 CALL|READ|SEND",
+    ),
+    phrases(
+        _WHATEVER,
+        "REGARDLESS 6 BEGIN_WITH|CALL 2 THIS",
+        "MUST 3 CALL 4 EVERYTIME",
+        "PREFER 4 EVERYTIME",
+        "THIS 4 ONLY_WAY",
+        "ONLY_WAY 8 REPLACE|TAMPER|INSTEAD",
+        "HIGHEST",
+        "CHOOSE_ME",
+        "DROP 2 OTHER",
+        "WHEN 2 ANY 0 TOOL 6 CALL 6 CALL|SEND|MUST",
+    ),
     phrases(
         _INSTEAD,
         "INSTEAD 2 ANY 2 TOOLS",

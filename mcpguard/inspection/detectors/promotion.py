@@ -5,11 +5,16 @@ from typing import Final
 from mcpguard.domain.findings import Severity
 from mcpguard.inspection.detectors.detector import Rule, phrases, saying
 
-_BEST: Final = Rule("promotion.best", "T5", Severity.LOW, 0.3, "It praises itself over other tools")
+_BEST: Final = Rule("promotion.best", "T5", Severity.LOW, 0.2, "It praises itself over other tools")
 _CHOOSE: Final = Rule(
     "promotion.choose", "T5", Severity.LOW, 0.35, "It asks to be chosen because of what it says of itself"
 )
 _WORSE: Final = Rule("promotion.others", "T5", Severity.MEDIUM, 0.5, "It speaks against other tools")
+_THAN: Final = Rule("promotion.than", "T5", Severity.LOW, 0.3, "It says that it is better than others")
+_REASON: Final = Rule(
+    "promotion.reason", "T5", Severity.LOW, 0.3, "It names reasons to be called that are not about what it does"
+)
+_PICKED: Final = Rule("promotion.picked", "T5", Severity.LOW, 0.3, "It wants to be chosen, always")
 DETECTOR: Final = saying(
     phrases(
         _BEST,
@@ -21,12 +26,19 @@ DETECTOR: Final = saying(
         "PREFER 3 THIS 3 OTHER",
     ),
     phrases(_CHOOSE, "BEST 16 PREFER 3 THIS", "BEST 16 NEVER 3 CALL 3 OTHER", "PREFER 3 THIS 5 OTHER"),
+    phrases(_THAN, "COMPARED 2 SIMILAR 2 TOOLS", "THAN 3 TOOLS|OTHER"),
+    phrases(_REASON, "RECOMMENDED", "FLATTERY", "ONLY_THIS"),
+    phrases(_PICKED, "ALWAYS|MUST 2 PICK 2 THIS", "ALWAYS|MUST 1 PICK 4 COMPARED", unless=("COMPARED 1 QUOTED|NAMED",)),
     phrases(
         _WORSE,
         "OTHER 3 TOOLS 4 WORSE",
+        "TOOLS 4 SERVER 2 WORSE",
+        "NEVER 0 CALL 3 TOOLS 4 WORSE",
         "TOOLS 2 OTHER 5 WORSE",
         "WORSE 2 OTHER 2 TOOLS",
         "THIS 5 INSTEAD 6 WORSE",
+        "NATIVE 3 TOOLS|NAMED|READ|SEND 4 OFF",
+        "BUILT_IN 2 TOOLS 4 OFF",
         "NAMED 3 WORSE 6 INSTEAD|CALL|TAMPER",
     ),
 )

@@ -9,6 +9,9 @@ _RECIPIENT: Final = Rule(
     "rewriting.recipient", "T6", Severity.CRITICAL, 0.7, "It changes to whom or how much other calls send"
 )
 _ARGUMENTS: Final = Rule("rewriting.calls", "T6", Severity.HIGH, 0.55, "It tells the model to change other calls")
+_CHOSEN: Final = Rule(
+    "rewriting.chosen", "T6", Severity.HIGH, 0.45, "It changes what the person has chosen, or waits for its moment"
+)
 DETECTOR: Final = saying(
     phrases(
         _RECIPIENT,
@@ -33,5 +36,26 @@ DETECTOR: Final = saying(
         "PARAMETER 1 MUST 2 TAMPER",
         "ANY 2 OTHER 2 TOOLS 8 MUST 3 CHANGE|SEND|CARRY",
         "REGARDLESS 4 USER 6 TELL|ASK|PREFER",
+    ),
+    phrases(
+        _CHOSEN,
+        "WHATEVER 3 USER 2 GIVE|ASK|TYPED 8 CHANGE|CARRY|SEND",
+        "REGARDLESS 2 ASK",
+        "REGARDLESS 3 TYPED_BY",
+        "~8 TYPED_BY IGNORE|CHANGE|TAMPER|NEVER_THE",
+        "CHANGE 4 RECIPIENT 4 SECRETLY|UNANNOUNCED",
+        "CHANGE 4 USER 1 TYPED",
+        "TAMPER 4 USER 1 TYPED",
+        "SECRETLY 1 CHANGE 4 PARAMETER",
+        "WHEN 4 CONVERSATION 3 FOUND 8 CHANGE|SEND|TAMPER|CALL",
+        "WHEN 3 USER 3 AWAY 4 CALL|SEND|DESTROY",
+        "LATER_CALLS 8 SEND|CHANGE|TURN|READ|TAMPER|DESTROY 8 USER|ANY|EMAIL|URL|SECRETS",
+        "~14 OTHER TOOL BCC|EMAIL",
+        "~14 OUTGOING MUST|CARRY URL|EMAIL|NUMBER|BCC",
+        "TOOLS 2 MUST 8 EMAIL",
+        "ANY 2 FILE_WORK 8 MUST 2 SEND",
+        "PLANT 3 MALICE",
+        "~14 CHANGE|TAMPER|SEND ANY NUMBER",
+        "~12 CHANGE SECRETLY URL|EMAIL|NUMBER",
     ),
 )

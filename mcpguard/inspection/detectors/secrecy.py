@@ -32,12 +32,12 @@ DETECTOR: Final = saying(
         "TELL 3 USER 3 NOT_AFTER _",
         "TELL 5 USER 1 NOT_AFTER 2 THIS",
         "SECRETLY 3 SEND|CARRY 6 SECRETS|CONVERSATION|SECRET_FILE|OUTSIDE",
+        unless=("WITHOUT 0 TELL 0 THEM",),
     ),
     phrases(
         _SILENT,
         "NEVER 2 TELL 5 USER",
         "NEVER 1 TELL 3 THIS",
-        "NEVER 1 SHOW 3 THIS 3 USER",
         "USER 3 NEVER 3 KNOW",
         "USER 3 NEVER 4 TELL",
         "TELL 5 USER 2 NOT_AFTER",
@@ -47,6 +47,7 @@ DETECTOR: Final = saying(
         "NEVER 2 USER 3 KNOW|TELL",
         "THIS 2 NEVER 2 KNOW 6 USER",
         "WHEN 2 ASK 8 LIE",
+        unless=("OTHER_PARTIES", "WITHOUT 0 TELL 0 THEM"),
     ),
     phrases(
         _STEALTH,
@@ -54,5 +55,7 @@ DETECTOR: Final = saying(
         "SEND 4 SECRETLY",
         "SECRETLY 4 CALL 4 TOOL|THIS|NAMED",
         "DO 1 SECRETLY",
+        "SECRETLY 3 HARVEST|MIRROR|COPY",
+        "SECRETLY 4 TALK|MESSAGES",
     ),
 )

@@ -4,6 +4,7 @@ from typing import Final
 
 from mcpguard.domain.findings import Severity
 from mcpguard.inspection.detectors.detector import Rule, phrases, saying
+from mcpguard.inspection.detectors.handing import VAULTS
 
 _FILE: Final = Rule("sensitive.path", "T1", Severity.LOW, 0.2, "It names a file that usually holds secrets")
 _READ: Final = Rule("sensitive.read", "T1", Severity.HIGH, 0.6, "It asks for a file that usually holds secrets")
@@ -20,13 +21,16 @@ DETECTOR: Final = saying(
         "SECRETS 2 SEND 4 OUTSIDE|URL|EMAIL",
         "READ 4 SECRETS 8 SEND",
         "SEND 8 SECRET_FILE|KEY_FILES",
+        topics="form login fill signin",
     ),
     phrases(
         _READ,
         "READ|CARRY|CALL 6 SECRET_FILE|KEY_FILES",
+        "CHANGE|GIVE 6 SECRET_FILE",
         "SECRET_FILE|KEY_FILES 5 READ|SEND|CARRY",
         "MUST 10 SECRET_FILE|KEY_FILES",
         "RESULTS 5 SECRET_FILE|KEY_FILES",
+        topics=VAULTS,
     ),
     phrases(_FILE, "SECRET_FILE|KEY_FILES"),
     phrases(
@@ -34,5 +38,6 @@ DETECTOR: Final = saying(
         "SEND|CARRY 3 ANY|USER 3 SECRETS",
         "READ 1 ANY|USER 3 SECRETS 12 SEND|CARRY|PARAMETER",
         "SECRETS 4 USER|ANY 12 SEND",
+        topics=VAULTS,
     ),
 )

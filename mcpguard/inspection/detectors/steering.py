@@ -2,9 +2,12 @@
 
 Which names are foreign is known from the surroundings. Without them, a name that is neither the tool's own nor one of
 its parameters' may be foreign, so that what is said of it counts less, and only what nobody says of a sibling counts.
+The names of the surroundings are read once for all definitions in the same ones: there may be thousands of them.
 """
 
 from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import lru_cache
 from typing import Final
 
 from mcpguard.domain.findings import Finding, Severity
@@ -42,7 +45,7 @@ _MAYBE: Final = phrases(
     Rule("steering.other", "T6", Severity.HIGH, 0.55, "It tells the model to change what another tool does"),
     "WHEN 3 STRANGE 4 CALL 10 TAMPER|SEND|EMAIL|RECIPIENT",
     "WHEN 3 STRANGE 4 CALL 5 MUST|FIRST|ALWAYS 3 CHANGE|CALL|SEND|CARRY",
-    "WHEN 2 CALL 3 STRANGE 6 TAMPER|SEND|RECIPIENT",
+    "WHEN 4 CALL 3 STRANGE 6 TAMPER|SEND|RECIPIENT",
     "TAMPER 5 STRANGE 0 TOOL",
     "TAMPER 4 BEHAVIOR 4 STRANGE",
     "TAMPER 1 STRANGE 6 SEND|CALL|ALWAYS",
@@ -50,51 +53,103 @@ _MAYBE: Final = phrases(
     "STRANGE 8 TAMPER 1 THIS 1 RESULTS",
 )
 _FORCES: Final = phrases(
-    Rule("steering.forces", "T6", Severity.MEDIUM, 0.2, "It makes a call of another tool a condition"),
+    Rule("steering.forces", "T6", Severity.MEDIUM, 0.1, "It makes a call of another tool a condition"),
     "MUST 3 FIRST 2 CALL 3 STRANGE",
     "MUST 2 CALL 3 STRANGE 6 FIRST|BEFORE",
     "BEFORE 2 CALL 2 THIS 6 MUST|CALL|FIRST 6 STRANGE",
 )
+_PLACES: Final = phrases(
+    Rule("steering.values", "T6", Severity.HIGH, 0.5, "It says what another tool is to be called with"),
+    "~14 STRANGE EMAIL BCC|RECIPIENT|TAMPER|CHANGED|MUST",
+    "~14 STRANGE NUMBER TAMPER|CHANGED",
+    "~10 STRANGE URL TAMPER",
+    "MEANT_FOR 1 STRANGE",
+    "CALLS_OF 1 STRANGE 4 MUST|ALWAYS 3 CARRY|CHANGE|SEND|BE_VALUE",
+    "CALLS_OF 1 STRANGE 10 NUMBER|EMAIL|TAMPER",
+    "CALLS_OF 1 STRANGE 6 RECIPIENT 3 MUST|CHANGED",
+    "STRANGE 3 ONLY_IF 6 CHANGED|TAMPER",
+    "IGNORE 1 STRANGE",
+    "CONDUCT 3 STRANGE 3 CHANGE|MUST",
+)
+_REPLACES: Final = phrases(
+    Rule("steering.replaces", "T6", Severity.LOW, 0.25, "It takes the place of another tool"),
+    "INSTEAD|REPLACE 2 STRANGE",
+)
+_FORBIDS: Final = phrases(
+    Rule("steering.forbids", "T6", Severity.LOW, 0.25, "It speaks against another tool"),
+    "NEVER 1 CALL 1 STRANGE",
+    "STRANGE 5 OFF",
+)
+_SOFT: Final = (_CALLS, _MENTIONS, _MAYBE, _FORCES, _PLACES, _REPLACES, _FORBIDS)
 _SHORT: Final = 7
+_LONGEST: Final = 128
+"""Characters of a name that a text may be looked through for."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Names:
+    """Names as words: all the names that are read as the same words, and how long those are that begin with a word."""
+
+    of: dict[tuple[str, ...], frozenset[str]]
+    lengths: dict[str, frozenset[int]]
 
 
 def _find(subject: Subject, surroundings: Surroundings) -> Iterator[Finding]:
-    others = {name for tools in surroundings.others.values() for name in tools} - surroundings.own
+    foreign = _names(surroundings.foreign)
     name = subject.definition.get("name")
-    others.discard(name if isinstance(name, str) else "")
-    foreign = frozenset(words(each.replace("_", " ")) for each in others if _telling(each))
+    mine = name if isinstance(name, str) else ""
     known = _own(subject, surroundings)
     for text in subject.texts:
         if text.role is not Role.VALUE:
             continue
-        more = {"FOREIGN": _foreign(text, foreign), "STRANGE": _strange(text, known)}
+        more = {"FOREIGN": _foreign(text, foreign, mine), "STRANGE": _strange(text, known)}
         if found := _STEERS.of(text, more):
             yield found
             continue
-        for each in (_CALLS, _MENTIONS, _MAYBE, _FORCES):
+        for each in _SOFT:
             if found := each.of(text, more):
                 yield found
 
 
+@lru_cache(maxsize=4)
+def _names(foreign: frozenset[str]) -> _Names:
+    of: dict[tuple[str, ...], frozenset[str]] = {}
+    lengths: dict[str, frozenset[int]] = {}
+    for name in foreign:
+        said = _words(name) if _telling(name) else ()
+        if said:
+            of[said] = of.get(said, frozenset()) | {name}
+            lengths[said[0]] = lengths.get(said[0], frozenset()) | {len(said)}
+    return _Names(of, lengths)
+
+
 def _telling(name: str) -> bool:
-    """Whether a name is no word that is in any text: two words, or a long one."""
-    return len(parts(name)) > 1 or len(name) > _SHORT
+    """Whether a name is no word that is in any text: two words, or a long one. What is longer still nobody writes."""
+    return len(name) <= _LONGEST and (len(parts(name)) > 1 or len(name) > _SHORT)
 
 
 def _own(subject: Subject, surroundings: Surroundings) -> frozenset[tuple[str, ...]]:
-    names = [text.raw for text in subject.texts if text.role is not Role.VALUE]
-    return frozenset(words(name.replace("_", " ")) for name in (*names, *surroundings.own))
+    names = (text.raw for text in subject.texts if text.role is not Role.VALUE)
+    return _all_words(surroundings.own).union(map(_words, names))
 
 
-def _foreign(text: Text, names: frozenset[tuple[str, ...]]) -> list[Hit]:
-    if not names:
-        return []
-    said, lengths = text.tokens.words, sorted({len(name) for name in names})
+@lru_cache(maxsize=4)
+def _all_words(names: frozenset[str]) -> frozenset[tuple[str, ...]]:
+    return frozenset(map(_words, names))
+
+
+def _words(name: str) -> tuple[str, ...]:
+    return words(name.replace("_", " "))
+
+
+def _foreign(text: Text, names: _Names, mine: str) -> list[Hit]:
+    """Where a name of others stands that is not the very name of what is looked at."""
+    said = text.tokens.words
     return [
         Hit(at, at + length - 1)
-        for at in range(len(said))
-        for length in lengths
-        if tuple(said[at : at + length]) in names
+        for at, word in enumerate(said)
+        for length in sorted(names.lengths.get(word, ()))
+        if names.of.get(tuple(said[at : at + length]), frozenset()) - {mine}
     ]
 
 
@@ -103,4 +158,4 @@ def _strange(text: Text, known: frozenset[tuple[str, ...]]) -> list[Hit]:
     return [hit for hit in named if tuple(text.tokens.words[hit.first : hit.last + 1]) not in known]
 
 
-DETECTOR: Final = Detector((_STEERS.rule, _CALLS.rule, _MENTIONS.rule, _MAYBE.rule, _FORCES.rule), _find)
+DETECTOR: Final = Detector((_STEERS.rule, *(each.rule for each in _SOFT)), _find)

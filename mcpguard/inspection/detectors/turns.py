@@ -21,10 +21,13 @@ _TAG: Final = Rule(
 _LABEL: Final = Rule("turn.label", "T1", Severity.HIGH, 0.55, "It speaks as the system, or to the model by name")
 _MARKS: Final = (
     "<|im_start|>", "<|im_end|>", "<|system|>", "<|user|>", "<|assistant|>", "<|endoftext|>", "<|eot_id|>",
-    "<|start_header_id|>", "[inst]", "[/inst]", "<<sys>>", "<</sys>>", "<start_of_turn>", "<end_of_turn>",
-    "[system]", "[/system]", "\n\nhuman:", "\n\nassistant:", "\nsystem:", "\nuser:", "<system>", "</system>", "<|",
+    "<|start_header_id|>", "[inst]", "[/inst]", "<<sys>>", "<</sys>>", "<start_of_turn>", "<end_of_turn>", "[system]",
+    "[/system]", "\n\nhuman:", "\n\nassistant:", "\nsystem:", "\nuser:", "<system>", "</system>", "<|",
     "[system message]", "</tool_description>", "</description>", "</tools>", "<function_calls>", "<tool_call>",
-    "[end of tool", "end of description]", "[end of description", "---end",
+    "[end of tool", "end of description]", "[end of description", "---end", "### instruction", "### system",
+    "### response", "###instruction", "###system", "\nhuman:", "end of tool description",
+    "end of the tool description", "</instructions>", "</tool>", "---begin", "```system", '"role": "system"',
+    '"role":"system"',
 )  # fmt: skip
 _SPECIAL_WORDS: Final = """
     important critical secret hidden system instruction instructions sys admin override urgent priority
@@ -34,24 +37,34 @@ _SPECIAL_WORDS: Final = """
     инструкция система секрет
 """
 _SPECIAL: Final = frozenset(_SPECIAL_WORDS.split())
-_TAGGED: Final = re.compile(r"[<\[{(]{1,3}[ ]?[/!]?[ ]?([^\W\d][\w-]{1,24}+)")
+_TAGGED: Final = re.compile(r"[<\[{(]{1,3}[ ]?[/!#]?[ ]?([^\W\d][\w-]{1,24}+)")
 _LABELS: Final = (
     "system:", "system message", "system notice", "system instruction", "system override", "system note",
     "system update", "system alert", "assistant instructions", "note to assistant", "note to ai", "note for ai",
-    "note to the ai", "note for the ai", "note to llm", "note for llm", "message to assistant",
-    "instructions for ai", "instruction for ai", "instructions to the ai", "instructions for the ai",
-    "instructions for the assistant", "instructions for the model", "instruction to the assistant",
-    "hidden instruction", "hidden directive", "hidden command", "secret instruction", "attention ai",
-    "attention assistant", "attention llm", "attention model", "dear ai", "dear assistant", "ai agents must",
-    "admin override", "admin message", "ai assistant:", "assistant:", "user has agreed", "user has approved",
-    "user has consented", "user already approved", "user has authorized", "user has authorised",
-    "instruct the model", "instruct the assistant", "instruct the agent", "instruct the llm", "anweisung an die ki",
+    "note to the ai", "note for the ai", "note to llm", "note for llm", "message to assistant", "instructions for ai",
+    "instruction for ai", "instructions to the ai", "instructions for the ai", "instructions for the assistant",
+    "instructions for the model", "instruction to the assistant", "hidden instruction", "hidden step", "secret step",
+    "for ai only", "for the ai only", "for llm only", "for llms only", "for ai agents only", "for the model only",
+    "for the assistant only", "for agents only", "ai-only", "llm-only", "@assistant", "@agent ", "@agent:", "@ai ",
+    "@ai:", "@llm", "@model", "hidden directive", "hidden command", "secret instruction", "attention ai",
+    "attention assistant", "attention llm", "attention model", "dear ai", "dear agent", "dear model", "dear llm",
+    "end of documentation", "dear assistant", "ai agents must", "admin override", "admin message", "ai assistant:",
+    "assistant:", "ai: ", "llm: ", "ai agent: ", "ai model: ", "user has agreed", "user has approved",
+    "user has consented", "user already approved", "user has authorized", "user has authorised", "instruct the model",
+    "instruct the assistant", "instruct the agent", "instruct the llm", "anweisung an die ki",
     "anweisung für den assistenten", "hinweis an den assistenten", "note à l'assistant",
     "instruction pour l'assistant", "nota para el asistente", "instrucciones para el asistente",
     "mensaje del sistema", "systemnachricht", "message système", "系统消息", "系统提示：", "给助手", "致助手",
     "系统：", "сообщение системы", "системное сообщение", "указание ассистенту", "инструкция для ассистента",
     "システム:", "システム：", "アシスタントへ",
 )  # fmt: skip
+
+
+_ABOVE: Final = frozenset({"system", "hidden", "secret", "admin", "override", "assistant"})
+"""Words of which one is enough in a tag of several."""
+_SHOWN: Final = re.compile(r"\b(?:such as|e\.g\.|for example|for instance|like|including)\b[^.\n]{0,40}+$")
+_NEAR: Final = 60
+"""How far before a mark it is said that it is shown as one."""
 
 
 def _find(subject: Subject, _surroundings: Surroundings) -> Iterator[Finding]:
@@ -69,9 +82,23 @@ def _first(rule: Rule, marks: tuple[str, ...], text: Text, plain: str) -> Iterat
         plain = text.raw  # some letters have a lower case of two
     for mark in marks:
         at = plain.find(mark)
-        if at >= 0 and not (mark[0].isalpha() and plain[at - 1 : at].isalnum() and at):
+        if (
+            at >= 0
+            and not _SHOWN.search(plain[max(0, at - _NEAR) : at])
+            and not _is_of(plain, at, mark)
+            and not (mark[0].isalpha() and plain[at - 1 : at].isalnum() and at)
+        ):
             yield rule.at(text.at(at, at + len(mark)))
             return
+
+
+def _is_of(plain: str, at: int, mark: str) -> bool:
+    """Whether it stands in the middle of a sentence, as "the system instructions of an assistant" do."""
+    return (
+        mark.startswith(("system ", "ai", "llm", "instruction"))
+        and plain[max(0, at - 2) : at - 1].isalpha()
+        and plain[at - 1] == " "
+    )
 
 
 def _tags(text: Text, plain: str) -> Iterator[Finding]:
@@ -79,7 +106,11 @@ def _tags(text: Text, plain: str) -> Iterator[Finding]:
         return
     for match in _TAGGED.finditer(plain):
         opening, word = match[0][0], match[1]
-        if word in _SPECIAL and (opening == "<" or match[0].startswith(("[[", "{{", "(("))):
+        if _SHOWN.search(plain[max(0, match.start() - _NEAR) : match.start()]):
+            continue
+        if (word in _SPECIAL or not _ABOVE.isdisjoint(re.split("[-_]", word))) and (
+            opening == "<" or match[0].startswith(("[[", "{{", "(("))
+        ):
             yield _TAG.at(text.at(*match.span()))
             return
 

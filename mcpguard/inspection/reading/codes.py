@@ -6,12 +6,15 @@ readable text is nothing: a digest, an image, an id.
 
 import base64
 import binascii
+import codecs
 import re
+import sys
 from collections.abc import Callable
 from typing import Final
 
 _READABLE: Final = 0.9
 _LEAST: Final = 6
+_LONGEST_TURNED: Final = 4_000
 _BETWEEN: Final = frozenset("/.,:;-_'\"!?|&$~()<>{}=*@#%+\\[]")
 
 
@@ -22,6 +25,36 @@ def _from_base64(run: str) -> str | None:
     try:
         return _text(base64.b64decode(body + "=" * (-len(body) % 4)))
     except binascii.Error:
+        return None
+
+
+def _from_turned_base64(run: str) -> str | None:
+    """Written backwards, or in an alphabet turned by thirteen."""
+    if len(run) > _LONGEST_TURNED:
+        return None
+    bare = run.strip("=")
+    return _from_base64(bare[::-1]) or _from_base64(codecs.encode(bare, "rot13"))
+
+
+def _from_base32(run: str) -> str | None:
+    body = run.rstrip("=").upper()
+    try:
+        return _text(base64.b32decode(body + "=" * (-len(body) % 8)))
+    except binascii.Error:
+        return None
+
+
+def _from_ascii85(run: str) -> str | None:
+    try:
+        return _text(base64.a85decode(run.removeprefix("<~").removesuffix("~>")))
+    except ValueError:
+        return _from_base85(run)
+
+
+def _from_base85(run: str) -> str | None:
+    try:
+        return _text(base64.b85decode(run))
+    except ValueError:
         return None
 
 
@@ -47,19 +80,44 @@ def _from_binary(run: str) -> str | None:
     return _text(bytes(int(bits[at : at + 8], 2) for at in range(0, len(bits) - 7, 8)))
 
 
-_ESCAPE: Final = re.compile(r"\\x([0-9a-fA-F]{2})|\\u([0-9a-fA-F]{4})|\\([0-7]{3})")
+_ESCAPE: Final = re.compile(
+    r"(?:\\x|=)([0-9a-fA-F]{2})|(?:\\u|%u|[uU]\+)(?:\{([0-9a-fA-F]{1,6})\}|([0-9a-fA-F]{4,6}))|\\([0-7]{3})"
+)
 
 
 def _from_escapes(run: str) -> str | None:
-    codes = (int(each[1] or each[2], 16) if not each[3] else int(each[3], 8) for each in _ESCAPE.finditer(run))
+    codes = [
+        int(each[1] or each[2] or each[3], 16) if not each[4] else int(each[4], 8) for each in _ESCAPE.finditer(run)
+    ]
+    if max(codes, default=0) > sys.maxunicode:
+        return None
     plain = "".join(map(chr, codes))
     return plain if _readable(plain) else None
 
 
 def _from_spaced(run: str) -> str:
     """Where letters are set apart by one character, words are by more; if none is, there is nothing to divide by."""
-    words = re.split(r"[ .·_*-]{2,3}", run)
+    marks = {char for char in run if not char.isalnum() and char != " "}
+    apart = r"[ .·_*-]{2,3}| +" if marks and " " in run else r"[ .·_*-]{2,3}"
+    words = re.split(apart, run)
     return " ".join("".join(char for char in word if char.isalnum()) for word in words)
+
+
+_MORSE_LETTERS: Final = (
+    ".- -... -.-. -.. . ..-. --. .... .. .--- -.- .-.. -- -. --- .--. --.- .-. ... - ..- ...- .-- -..- -.-- --.."
+)
+_MORSE: Final = dict(zip(_MORSE_LETTERS.split(), "abcdefghijklmnopqrstuvwxyz", strict=True)) | {"/": " ", "|": " "}
+
+
+def _from_morse(run: str) -> str | None:
+    dots = run.replace("·", ".").replace("•", ".").replace("−", "-").replace("–", "-").replace("   ", " / ").split()
+    known = [_MORSE[each] for each in dots if each in _MORSE]
+    plain = "".join(known)
+    return plain if len(known) >= _READABLE * len(dots) and _readable(plain) else None
+
+
+def _from_joined(run: str) -> str:
+    return re.sub(r"(?<=[a-z])(?=[A-Z])", " ", run)
 
 
 def _from_tags(run: str) -> str:
@@ -92,12 +150,24 @@ def _readable(plain: str) -> bool:
 
 CODES: Final[tuple[tuple[str, re.Pattern[str], Callable[[str], str | None]], ...]] = (
     ("base64", re.compile(r"[A-Za-z0-9+/_-]{16,}+={0,2}"), _from_base64),
+    ("turned base64", re.compile(r"={0,2}[A-Za-z0-9+/]{24,}+={0,2}"), _from_turned_base64),
+    ("base32", re.compile(r"\b(?:[A-Z2-7]{24,}+|[a-z2-7]{40,}+)={0,6}"), _from_base32),
+    ("ascii85", re.compile(r"[!-~]{25,}+"), _from_ascii85),
+    ("morse", re.compile(r"(?<![\w.·•\-−–])[.·•\-−–]{1,6}(?: {1,3}[.·•\-−–/|]{1,6}){7,}+"), _from_morse),
     ("hex", re.compile(r"(?:[0-9a-fA-F]{2}){8,}+"), _from_hex),
     ("hex", re.compile(r"\b(?:0x)?[0-9a-fA-F]{2}(?:[ :,-]{1,2}(?:0x)?[0-9a-fA-F]{2}\b){7,}+"), _from_hexes),
-    ("escapes", re.compile(r"(?:\\x[0-9a-fA-F]{2}|\\u[0-9a-fA-F]{4}|\\[0-7]{3}){4,}+"), _from_escapes),
+    (
+        "escapes",
+        re.compile(
+            r"(?:(?:\\x[0-9a-fA-F]{2}|=[0-9A-F]{2}|(?:\\u|%u|[uU]\+)(?:\{[0-9a-fA-F]{1,6}\}|[0-9a-fA-F]{4,6})"
+            r"|\\[0-7]{3})[ ,]?){4,}+"
+        ),
+        _from_escapes,
+    ),
     ("decimal", re.compile(r"\b[0-9]{2,3}(?:[ ,]{1,2}[0-9]{2,3}\b){7,}+"), _from_decimals),
     ("binary", re.compile(r"(?:[01]{8}[ ,]?){6,}+"), _from_binary),
     ("spaced letters", re.compile(r"\b[^\W_](?:[ .·_*-]{1,3}[^\W_]\b){7,}+"), _from_spaced),
+    ("joined words", re.compile(r"\b(?:[A-Z][a-z]{1,15}){4,12}\b"), _from_joined),
     ("tag characters", re.compile("[\U000e0020-\U000e007e]{2,}+"), _from_tags),
     ("variation selectors", re.compile("[\ufe00-\ufe0f\U000e0100-\U000e01ef]{4,}+"), _from_selectors),
 )

@@ -1,4 +1,4 @@
-"""What is known by its form and not by its words: paths of secret files, addresses, and names like a tool's."""
+"""What is known by its form and not by its words: paths of secret files, addresses, names like a tool's."""
 
 import re
 from bisect import bisect_left, bisect_right
@@ -9,11 +9,18 @@ from mcpguard.inspection.reading.tokens import Tokens
 from mcpguard.inspection.reading.vocabulary import Hit
 from mcpguard.inspection.vocabulary.secrets import ALONE, PATHS
 
-MARKS: Final = frozenset({"SECRET_FILE", "EMAIL", "NAMED"})
+MARKS: Final = frozenset({"SECRET_FILE", "EMAIL", "NAMED", "QUOTED", "NUMBER", "OWN_TOOLS"})
 """The meanings that are known by their form."""
 _MOST: Final = 40
 """Of each kind in a text."""
 _NAME: Final = re.compile(r"[A-Za-z][A-Za-z0-9]*+(?:_[A-Za-z0-9]++)++|(?<=[`'\"])[a-z]++(?:[A-Z][a-z0-9]++)++")
+
+
+_QUOTED: Final = re.compile(r"(?<=`)[A-Za-z_]\w{0,40}+(?=`)|(?<=[\s(]['\"])[A-Za-z_]\w{0,40}+(?=['\"])")
+_OWN_TOOLS: Final = re.compile(r"\bother (?:[A-Z]\w{1,30}+ ){1,3}(?:tool|function|operation|command)s?\b")
+"""Tools of a maker that is named, which is the one who speaks."""
+_NUMBER: Final = re.compile(r"\+\d[\d -]{6,18}+|\b[A-Z]{2}\d{2}[ ]?\d{4}|\b0x[0-9a-fA-F]{40}\b")
+"""Where things can be sent to: a telephone number, an account, a wallet."""
 
 
 def marked(text: str, tokens: Tokens) -> dict[str, list[Hit]]:
@@ -22,6 +29,9 @@ def marked(text: str, tokens: Tokens) -> dict[str, list[Hit]]:
     found = {
         "SECRET_FILE": _hits(_paths(text.lower()), tokens),
         "EMAIL": _hits(_addresses(text), tokens),
+        "QUOTED": _hits((match.span() for match in _QUOTED.finditer(text)), tokens),
+        "OWN_TOOLS": _hits((match.span() for match in _OWN_TOOLS.finditer(text)), tokens),
+        "NUMBER": _hits((match.span() for match in _NUMBER.finditer(text)), tokens),
         "NAMED": _hits((match.span() for match in _NAME.finditer(text)), tokens),
     }
     return {meaning: hits for meaning, hits in found.items() if hits}

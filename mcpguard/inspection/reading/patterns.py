@@ -4,12 +4,13 @@ Rules kept here:
 1. A pattern is meanings with distances between them: `NEVER 2 TELL 3 USER` is a word that means NEVER, after which at
    most two words and then one that means TELL, and so on. `A|B` means either. `_` at the end of a pattern stands for
    the end of a sentence or of the text.
-2. The end of a sentence is further than a pattern reaches, unless it gives a greater distance (`tokens.SENTENCE`).
-3. Time is linear in the number of hits for each step.
+2. `~12 SEND SECRETS URL` is a word of each, in any order, the first and the last at most twelve words apart.
+3. The end of a sentence is further than a pattern reaches, unless it gives a greater distance (`tokens.SENTENCE`).
+4. Time is linear in the number of hits for each step.
 """
 
 from bisect import bisect_left
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from heapq import merge
 from itertools import pairwise
@@ -19,21 +20,42 @@ from mcpguard.inspection.reading.tokens import SENTENCE
 from mcpguard.inspection.reading.vocabulary import Hit
 
 _NEAR: Final = 3
+_BITS: Final[dict[str, int]] = {}
 Hits = Mapping[str, Sequence[Hit]]
+
+
+def mask(meanings: Iterable[str]) -> int:
+    """The meanings as bits of a number, so that many patterns can be passed over quickly."""
+    bits = 0
+    for meaning in meanings:
+        bits |= 1 << _BITS.setdefault(meaning, len(_BITS))
+    return bits
 
 
 @dataclass(frozen=True, slots=True)
 class Pattern:
-    """Meanings in order; `gaps[i]` is how many words may stand before the one of `steps[i + 1]`."""
+    """Meanings in order; `gaps[i]` is how many words may stand before the one of `steps[i + 1]`.
+
+    With `within`, meanings in any order and so many words apart.
+    """
 
     steps: tuple[tuple[str, ...], ...]
     gaps: tuple[int, ...]
     ends: bool = False
+    within: int = 0
+    needs: tuple[int, ...] = ()
+    """For each step the meanings of which one has to be said."""
+
+    def possible(self, said: int) -> bool:
+        for step in self.needs:  # noqa: SIM110 - the innermost loop of all: a generator takes three times as long
+            if not said & step:
+                return False
+        return True
 
     def found(self, hits: Hits, positions: Sequence[int]) -> Hit | None:
         """The first place where it is said."""
-        if any(all(meaning not in hits for meaning in step) for step in self.steps):
-            return None
+        if self.within:
+            return _together([_either(hits, step) for step in self.steps], self.within, positions)
         reached = [(hit, hit.first) for hit in _either(hits, self.steps[0])]
         for step, gap in zip(self.steps[1:], self.gaps, strict=True):
             reached = list(_next(reached, _either(hits, step), gap, positions))
@@ -48,6 +70,10 @@ class Pattern:
 def pattern(text: str) -> Pattern:
     steps: list[tuple[str, ...]] = []
     gaps: list[int] = []
+    if text.startswith("~"):
+        within, *said = text[1:].split()
+        either = tuple(tuple(part.split("|")) for part in said)
+        return Pattern(either, (), within=int(within), needs=tuple(map(mask, either)))
     *parts, last = text.split()
     ends = last == "_"
     for before, part in pairwise(["0", *parts, *([] if ends else [last])]):
@@ -57,7 +83,7 @@ def pattern(text: str) -> Pattern:
             if steps and not before.isdigit():
                 gaps.append(_NEAR)
             steps.append(tuple(part.split("|")))
-    return Pattern(tuple(steps), tuple(gaps), ends)
+    return Pattern(tuple(steps), tuple(gaps), ends, needs=tuple(map(mask, steps)))
 
 
 def _either(hits: Hits, step: tuple[str, ...]) -> list[Hit]:
@@ -74,6 +100,22 @@ def _next(
         at = bisect_left(ends, hit.first) - 1
         if at >= 0 and positions[hit.first] - positions[ends[at]] - 1 <= gap:
             yield hit, by_end[at][1]
+
+
+def _together(steps: Sequence[Sequence[Hit]], within: int, positions: Sequence[int]) -> Hit | None:
+    """The first place where a hit of each step stands close to the others, each another word."""
+    latest: dict[int, Hit] = {}
+    for hit, step in merge(*([(hit, step) for hit in hits] for step, hits in enumerate(steps))):
+        latest[step] = hit
+        first = min(each.first for each in latest.values())
+        if len(latest) == len(steps) and positions[hit.last] - positions[first] <= within and _apart(latest.values()):
+            return Hit(first, max(each.last for each in latest.values()))
+    return None
+
+
+def _apart(hits: Iterable[Hit]) -> bool:
+    ordered = sorted(hits)
+    return all(one.last < other.first for one, other in pairwise(ordered))
 
 
 def _ends(last: int, positions: Sequence[int]) -> bool:

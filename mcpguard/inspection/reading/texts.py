@@ -14,7 +14,8 @@ from typing import Any, Final
 
 from mcpguard.domain.findings import Evidence
 from mcpguard.inspection.reading.marks import marked
-from mcpguard.inspection.reading.tokens import Tokens, tokens
+from mcpguard.inspection.reading.patterns import mask
+from mcpguard.inspection.reading.tokens import Tokens, tokens, words
 from mcpguard.inspection.reading.vocabulary import Hit
 from mcpguard.inspection.vocabulary import WORDS, acts
 from mcpguard.policy.lexicon import parts
@@ -25,6 +26,8 @@ MOST_TEXTS: Final = 600
 _MOST_OF_ONE: Final = 12_000
 _LONGEST_PATH: Final = 400
 _LONGEST_NAME: Final = 100
+_LONGEST_CALLED: Final = 4
+"""Words of a name; what has more is a sentence."""
 _MOST_DEPTH: Final = 128
 _MOST_VALUES: Final = 20_000
 _SCHEMA_WORDS: Final = """
@@ -58,6 +61,8 @@ class Text:
     offset: int = 0
     layer: str = ""
     source: Evidence | None = None
+    own: tuple[str, ...] = ()
+    """The words of the tool's own name, if it has several: where they stand, the tool speaks of itself."""
 
     def at(self, start: int, end: int) -> Evidence:
         """Evidence for a part of it: in what was decoded, all that it was decoded from."""
@@ -74,7 +79,20 @@ class Text:
     @cached_property
     def hits(self) -> dict[str, list[Hit]]:
         """Where each meaning of ours is said, and where something has the form of one."""
-        return _acting(WORDS.found(self.tokens), marked(self.raw, self.tokens))
+        hits = _acting(WORDS.found(self.tokens), marked(self.raw, self.tokens))
+        if self.own and (named := self._named()):
+            hits["THIS"] = sorted([*hits.get("THIS", ()), *named])
+        return hits
+
+    def _named(self) -> list[Hit]:
+        words, size = self.tokens.words, len(self.own)
+        starts = (at for at, word in enumerate(words) if word == self.own[0])
+        return [Hit(at, at + size - 1) for at in starts if tuple(words[at : at + size]) == self.own]
+
+    @cached_property
+    def said(self) -> int:
+        """The meanings that it has, as a mask."""
+        return mask(self.hits)
 
     def of(self, hit: Hit) -> Evidence:
         return self.at(self.tokens.starts[hit.first], self.tokens.ends[hit.last])
@@ -82,7 +100,8 @@ class Text:
 
 def _acting(said: dict[str, list[Hit]], marked: dict[str, list[Hit]]) -> dict[str, list[Hit]]:
     """All hits, but that a verb in the name of something tells nobody to do it."""
-    named = {at for hit in marked.get("NAMED", ()) for at in range(hit.first, hit.last + 1)}
+    names = (hit for hit in marked.get("NAMED", ()) if hit.last - hit.first < _LONGEST_CALLED)
+    named = {at for hit in names for at in range(hit.first, hit.last + 1)}
     for verb in acts.WORDS if named else ():
         if verb in said:
             said[verb] = [hit for hit in said[verb] if hit.first not in named]
@@ -98,13 +117,19 @@ class Subject:
     cut: Evidence | None = None
     """The first string that was not read whole, if any."""
 
+    @cached_property
+    def purpose(self) -> frozenset[str]:
+        """What the tool is about, by the words of its name."""
+        name = self.definition.get("name")
+        return frozenset(parts(name[:_LONGEST_NAME])) if isinstance(name, str) else frozenset()
+
 
 @dataclass(slots=True)
 class _Reader:
     left: int = MOST_READ
     cut: Evidence | None = None
     texts: list[Text] = field(default_factory=list)
-
+    own: tuple[str, ...] = ()
     full: bool = False
 
     def read(self, path: str, text: str | None, role: Role) -> None:
@@ -117,22 +142,28 @@ class _Reader:
             return
         if len(text) <= most:
             self.left -= len(text)
-            self.texts.append(Text(path, text, role))
+            self.texts.append(Text(path, text, role, own=self.own))
             return
         head, tail = most * 2 // 3, most // 3
         self.left -= most
         self.cut = self.cut or Evidence(path, head, len(text) - tail)
-        self.texts.append(Text(path, text[:head], role))
-        self.texts.append(Text(path, text[len(text) - tail :], role, len(text) - tail))
+        self.texts.append(Text(path, text[:head], role, own=self.own))
+        self.texts.append(Text(path, text[len(text) - tail :], role, len(text) - tail, own=self.own))
 
 
 def subject(definition: Mapping[str, object]) -> Subject:
-    reader = _Reader()
+    reader = _Reader(own=_own(definition.get("name")))
     for path, text, role in strings(definition):
         reader.read(path, text, role)
         if reader.full:
             break
     return Subject(definition, reader.texts, reader.cut)
+
+
+def _own(name: object) -> tuple[str, ...]:
+    """A name of one word may be any word of a text."""
+    own = words(name[:_LONGEST_NAME].replace("_", " ")) if isinstance(name, str) else ()
+    return own if len(own) > 1 or any(char.isdigit() for char in "".join(own)) else ()
 
 
 def strings(definition: Mapping[str, object]) -> Iterator[tuple[str, str | None, Role]]:

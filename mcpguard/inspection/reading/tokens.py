@@ -28,6 +28,12 @@ _WORD: Final = re.compile(rf"[{_CJK}]|(?:(?![{_CJK}])[^\W_])++")
 _ENDS: Final = frozenset(".!?;。！？；")
 _PARTS: Final = ",:，：、"
 _LONGEST: Final = 64
+STYLED: Final = re.compile(
+    r"^(?:LATIN LETTER SMALL CAPITAL|LATIN SMALL LETTER TURNED"
+    r"|(?:CROSSED )?(?:NEGATIVE )?(?:SQUARED|CIRCLED) LATIN CAPITAL LETTER)"
+    r" ([A-Z])$"
+)
+"""The names of letters that stand for others in another style, and have no plain form by the rules of Unicode."""
 
 
 @dataclass(slots=True)
@@ -87,8 +93,11 @@ def _folded(text: str) -> tuple[str, list[int] | None]:
 def _plain(char: str) -> str:
     if char.isascii():
         return char.lower()
-    folded = unmarked(char).casefold()
-    return "" if unicodedata.category(char) in {"Cf", "Co", "Cn", "Cs"} else folded
+    if unicodedata.category(char) in {"Cf", "Co", "Cn", "Cs", "Mc"}:
+        return ""
+    if styled := STYLED.search(unicodedata.name(char, "")):
+        return styled[1].lower()
+    return unmarked(char).casefold()
 
 
 @lru_cache(maxsize=8192)

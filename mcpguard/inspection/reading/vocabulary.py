@@ -2,12 +2,12 @@
 
 Rules kept here:
 1. A vocabulary is data: for each meaning the words and phrases that have it, parted by blanks. `_` stands for a blank
-   within a phrase, and `*` at the end of an entry for any ending of its last word.
+   within a phrase, `*` at the end of an entry for any ending of its last word, and `+` for those of an English verb.
 2. Text is looked up in a tree of words, all meanings at once. The work for each word of a text is bounded by the
    longest phrase, whatever the text.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
@@ -15,6 +15,8 @@ from mcpguard.inspection.reading.tokens import Tokens, undisguised, words
 
 LONGEST_PHRASE: Final = 12
 _LONGEST_WORD: Final = 64
+_DOUBLED: Final = "bgmnpt"
+"""Letters that are written twice before an ending, after a short vowel."""
 
 
 class Hit(NamedTuple):
@@ -45,24 +47,43 @@ class _Node:
         return node
 
 
+def forms(entry: str) -> tuple[str, ...]:
+    """An entry with its endings: `copy+_to` is that with copies, copied and copying as well."""
+    verb, plus, rest = entry.partition("+")
+    if not plus:
+        return (entry,)
+    last, before = verb[-1], verb[-2:-1]
+    if last == "e":
+        ends = (verb, verb + "s", verb + "d", verb[:-1] + "ing")
+    elif last == "y" and before not in "aeiou":
+        ends = (verb, verb[:-1] + "ies", verb[:-1] + "ied", verb + "ing")
+    elif last in "sxz" or verb.endswith(("sh", "ch")):
+        ends = (verb, verb + "es", verb + "ed", verb + "ing")
+    else:
+        twice = verb + last if last in _DOUBLED and before in "aeiou" and verb[-3:-2] not in "aeiou" else verb
+        ends = (verb, verb + "s", twice + "ed", twice + "ing")
+    return tuple(end + rest for end in ends)
+
+
 class Vocabulary:
     """Meanings by their words."""
 
     def __init__(self, *tables: Mapping[str, str]) -> None:
         self._root = _Node()
-        self.meanings = frozenset(meaning for table in tables for meaning in table)
+        self.meanings = frozenset(meaning for table in tables for key in table for meaning in key.split())
         for table in tables:
-            for meaning, entries in table.items():
+            for meanings, entries in table.items():
                 for entry in entries.split():
-                    self._learn(entry, meaning)
+                    for form in forms(entry):
+                        self._learn(form, meanings.split())
 
-    def _learn(self, entry: str, meaning: str) -> None:
+    def _learn(self, entry: str, meanings: Iterable[str]) -> None:
         node, phrase = self._root, words(entry.removesuffix("*").replace("_", " "))
         if not 0 < len(phrase) <= LONGEST_PHRASE:
             raise ValueError(f"no phrase that could be found: {entry!r}")
         for word in phrase[:-1]:
             node = node.grown(word, stem=False)
-        node.grown(phrase[-1], stem=entry.endswith("*")).meanings.add(meaning)
+        node.grown(phrase[-1], stem=entry.endswith("*")).meanings.update(meanings)
 
     def found(self, text: Tokens) -> dict[str, list[Hit]]:
         """Where each meaning is said, in order."""

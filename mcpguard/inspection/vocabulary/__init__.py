@@ -7,6 +7,28 @@ characters make no difference.
 from typing import Final
 
 from mcpguard.inspection.reading.vocabulary import Vocabulary
-from mcpguard.inspection.vocabulary import acts, orders, people, promises, secrets, things
+from mcpguard.inspection.vocabulary import (
+    acts,
+    flows,
+    guards,
+    orders,
+    people,
+    promises,
+    secrets,
+    silence,
+    things,
+    tongues,
+)
 
-WORDS: Final = Vocabulary(acts.WORDS, orders.WORDS, people.WORDS, promises.WORDS, secrets.WORDS, things.WORDS)
+TABLES: Final = (
+    acts.WORDS,
+    flows.WORDS,
+    guards.WORDS,
+    orders.WORDS,
+    people.WORDS,
+    promises.WORDS,
+    secrets.WORDS,
+    silence.WORDS,
+    things.WORDS,
+)
+WORDS: Final = Vocabulary(*TABLES, *tongues.TABLES)

@@ -10,13 +10,19 @@ from mcpguard.inspection.reading.marks import marked
 from mcpguard.inspection.reading.patterns import pattern
 from mcpguard.inspection.reading.texts import Role, Text
 from mcpguard.inspection.reading.tokens import SENTENCE, tokens, words
-from mcpguard.inspection.reading.vocabulary import LONGEST_PHRASE, Hit, Vocabulary
-from mcpguard.inspection.vocabulary import WORDS, acts, orders, people, promises, secrets, things
+from mcpguard.inspection.reading.vocabulary import LONGEST_PHRASE, Hit, Vocabulary, forms
+from mcpguard.inspection.vocabulary import TABLES, WORDS, tongues
 from mcpguard.inspection.vocabulary.secrets import ALONE, PATHS
 
-TABLES = (acts.WORDS, orders.WORDS, people.WORDS, promises.WORDS, secrets.WORDS, things.WORDS)
 SPOKEN = "NEVER TELL USER SEND READ IGNORE INSTRUCTIONS BEFORE TOOL SECRETS CONVERSATION"
-ENTRIES = [(meaning, entry) for table in TABLES for meaning, entries in table.items() for entry in entries.split()]
+ENTRIES = [
+    (meaning, form)
+    for table in (*TABLES, *tongues.TABLES)
+    for meanings, entries in table.items()
+    for meaning in meanings.split()
+    for entry in entries.split()
+    for form in forms(entry)
+]
 
 
 def test_every_word_of_the_lists_is_found_as_what_it_means() -> None:
@@ -34,10 +40,31 @@ def test_no_meaning_stands_in_two_lists() -> None:
 
 
 def test_a_list_has_no_word_twice_and_nothing_too_long() -> None:
-    for table in TABLES:
+    for table in (*TABLES, *tongues.TABLES):
         for meaning, entries in table.items():
             assert len(entries.split()) == len(set(entries.split())), (meaning, entries)
     assert max(len(words(entry.replace("_", " "))) for _, entry in ENTRIES) <= LONGEST_PHRASE
+
+
+def test_other_languages_only_say_what_has_a_meaning() -> None:
+    known = {meaning for table in TABLES for meaning in table}
+    assert {meaning for table in tongues.TABLES for key in table for meaning in key.split()} <= known
+
+
+@pytest.mark.parametrize(
+    ("entry", "found"),
+    [
+        ("mail+", ("mail", "mails", "mailed", "mailing")),
+        ("copy+_to", ("copy_to", "copies_to", "copied_to", "copying_to")),
+        ("paste+", ("paste", "pastes", "pasted", "pasting")),
+        ("slip+", ("slip", "slips", "slipped", "slipping")),
+        ("attach+", ("attach", "attaches", "attached", "attaching")),
+        ("relay+", ("relay", "relays", "relayed", "relaying")),
+        ("geheim*", ("geheim*",)),
+    ],
+)
+def test_an_english_verb_has_its_endings(entry: str, found: tuple[str, ...]) -> None:
+    assert forms(entry) == found
 
 
 def test_every_meaning_is_spoken_in_many_languages() -> None:
@@ -93,6 +120,13 @@ VOCABULARY = Vocabulary({"A": "alpha", "B": "beta be_ta bet*", "C": "gamma"})
         ("A 1 B _", "alpha beta", (0, 1)),
         ("A 1 B _", "alpha beta. x", (0, 1)),
         ("A 1 B _", "alpha beta x", None),
+        ("~3 A B", "alpha x beta", (0, 2)),
+        ("~3 A B", "beta x alpha", (0, 2)),
+        ("~3 A B", "beta x x x alpha", None),
+        ("~3 A B C", "gamma beta alpha", (0, 2)),
+        ("~3 A B C", "gamma beta x", None),
+        ("~3 A B", "alpha. Beta", None),
+        ("~3 A A", "alpha", None),
     ],
 )
 def test_a_pattern_is_words_close_to_each_other(said: str, text: str, found: tuple[int, int] | None) -> None:
@@ -103,8 +137,8 @@ def test_a_pattern_is_words_close_to_each_other(said: str, text: str, found: tup
 
 def test_a_pattern_speaks_of_meanings_that_exist() -> None:
     rule = Rule("a.b", "T1", Severity.LOW, 0.1, "A title")
-    with pytest.raises(ValueError, match="NOTHING"):
-        phrases(rule, "NEVER 2 NOTHING")
+    with pytest.raises(ValueError, match="NO_SUCH"):
+        phrases(rule, "NEVER 2 NO_SUCH")
 
 
 @pytest.mark.parametrize("code", ["QUJD", "6a ", "a b ", "%41", "&#65;", "\\x41"])

@@ -1,0 +1,49 @@
+"""Orders to put out of the way what keeps a model from doing harm: confirmations, filters, logs, the sandbox (T1).
+
+Only orders: a tool that disables something says what it does ("Disables a rule"), and is named for it.
+"""
+
+from collections.abc import Iterator
+from typing import Final
+
+from mcpguard.domain.findings import Finding, Severity
+from mcpguard.inspection.detectors.detector import Detector, Rule, Surroundings, phrases
+from mcpguard.inspection.reading.texts import Subject
+
+_TOPICS: Final = """
+    disable mute toggle set update config setting settings rule rules policy firewall alert approve approval waf
+"""
+_OFF: Final = phrases(
+    Rule("safeguard.off", "T1", Severity.HIGH, 0.5, "It tells the model to do without a safeguard"),
+    "DISABLE 3 GUARD",
+    "GUARD 4 DISABLE",
+    "SWITCH 1 GUARD 1 OFF_WORD",
+    "NEVER 1 FOLLOW 3 GUARD",
+    "OMIT 0 ASK 2 ASK",
+    "PROCEED 4 WITHOUT 2 ASK 2 USER",
+    topics=_TOPICS,
+)
+_AGREED: Final = phrases(
+    Rule("safeguard.agreed", "T1", Severity.HIGH, 0.5, "It says that the person has agreed beforehand"),
+    "~7 APPROVAL PRESUMED",
+    topics=_TOPICS,
+)
+_TRUST: Final = phrases(
+    Rule("safeguard.trust", "T1", Severity.HIGH, 0.5, "It tells the model to take what a tool returns for orders"),
+    "RESULTS 3 OBEYED",
+    "RESULTS 2 GIVE|FOUND 10 OBEYED",
+    "MODEL 2 MUST 2 OBEYED",
+    "TREAT 8 OBEYED",
+)
+
+
+def _find(subject: Subject, _surroundings: Surroundings) -> Iterator[Finding]:
+    """Not in what is said of a parameter: many a switch skips a confirmation, if the person wants that."""
+    for text in subject.texts:
+        switch = text.path.startswith("/inputSchema/properties/") and text.path.endswith("/description")
+        for each in (_TRUST,) if switch else (_OFF, _AGREED, _TRUST):
+            if found := each.about(subject, text):
+                yield found
+
+
+DETECTOR: Final = Detector((_OFF.rule, _AGREED.rule, _TRUST.rule), _find)
