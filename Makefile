@@ -2,7 +2,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 DOCS_COMMAND = $(BIN)/python -m tests.documents
 
-.PHONY: help run test check fix bench bench-detection soak lock docs wheel clean
+.PHONY: help run test check fix bench bench-detection bench-search soak lock docs wheel clean
 
 help: ## list these targets (ARGS="…" is passed on where it makes sense)
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-15s  %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -13,6 +13,7 @@ run: $(VENV)/.runtime ## start the guard on this machine
 test: check ## run every check, then every test
 	@$(BIN)/python -m tests.browser.locate
 	@$(BIN)/python -m tests.conformance.tools
+	@$(BIN)/python -m tests.conformance.own_uv
 	$(BIN)/python -m pytest -n auto $(ARGS)
 
 check: $(VENV)/.dev ## lint, formatting, types, import layers
@@ -30,6 +31,9 @@ bench: $(VENV)/.dev ## measure
 
 bench-detection: $(VENV)/.dev ## measure what inspection finds (ARGS="FILE…": labelled definitions, one a line)
 	$(BIN)/python -m tests.benchmarks.detection $(ARGS)
+
+bench-search: $(VENV)/.dev ## measure how tools are found (ARGS="DIR…": folders with tools.jsonl and queries.jsonl)
+	$(BIN)/python -m tests.benchmarks.search --table $(ARGS)
 
 soak: $(VENV)/.dev ## load a guard and kill its servers, for long (ARGS="--minutes 10 --seed 7")
 	$(BIN)/python -m tests.soak $(ARGS)

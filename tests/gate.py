@@ -18,10 +18,11 @@ from mcpguard.app import places
 from mcpguard.app.listeners import Listening, listening
 from mcpguard.app.running import Running, running
 from mcpguard.domain.asks import AskKind
-from mcpguard.domain.launches import Declared, RemoteLaunch, StdioLaunch, Templates
+from mcpguard.domain.callers import Caller
+from mcpguard.domain.launches import Declared, Profile, RemoteLaunch, StdioLaunch, Templates
 from mcpguard.domain.upstreams import Transport
 from mcpguard.guard.admission import from_file
-from mcpguard.guard.callers import Callers
+from mcpguard.upstreams.sandbox.probe import Fails, Works
 from tests.clock import FakeClock
 from tests.review import again, approved, taken_in
 from tests.simulators.http_client import HttpClient
@@ -96,23 +97,26 @@ def remote(name: str, url: str, transport: Remote = Transport.HTTP, **more: Any)
 
 
 def process(name: str, command: Sequence[str], **more: Any) -> Declared:  # noqa: ANN401 - fields
-    """A server that is started."""
-    return Declared(name, name, StdioLaunch(command[0], tuple(command[1:]), Templates(), None), **more)
+    """A server that is started, unconfined."""
+    return Declared(
+        name, name, StdioLaunch(command[0], tuple(command[1:]), Templates(), None, profile=Profile.NONE), **more
+    )
 
 
 @asynccontextmanager
 async def gate(
     folder: Path,
     *servers: Declared,
-    callers: Callers | None = None,
+    callers: Mapping[str, Caller] | None = None,
     may_ask: Mapping[str, Iterable[AskKind]] | None = None,
+    sandbox: Works | Fails | None = None,
     **given: Any,  # noqa: ANN401 - settings
 ) -> AsyncIterator[Gate]:
     """A guard in front of these servers. A person has approved all of them that could be inspected, and they run."""
     given = {"upstreams__networks": ["127.0.0.0/8"], "listen": "127.0.0.1:0"} | given
     settings, clock = settings_for(folder, **given), FakeClock()
     async with (
-        running(settings, clock, new_id, servers, callers) as now,
+        running(settings, clock, new_id, servers, callers, sandbox=sandbox) as now,
         listening(now, clock, new_id) as where,
         httpx2.AsyncClient(trust_env=False, timeout=30) as http,
     ):

@@ -2,20 +2,26 @@
 
 import os
 import random
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import partial
 from ipaddress import ip_network
 
+from anyio import to_thread
+
 from mcpguard import __version__
-from mcpguard.app.places import digest_key, seal_key, server_logs
+from mcpguard.app.places import digest_key, packages, seal_key, server_logs
+from mcpguard.domain.callers import Caller
 from mcpguard.domain.clock import Clock, Ids
 from mcpguard.guard.admission import Admission
-from mcpguard.guard.callers import Callers
+from mcpguard.guard.budgeting import Budgeting
+from mcpguard.guard.callers import Callers, anonymous
 from mcpguard.guard.calls import Calls
 from mcpguard.guard.confirming import Confirming
 from mcpguard.guard.cutting import Cutting
 from mcpguard.guard.decisions import Decisions
 from mcpguard.guard.effects import Effects
+from mcpguard.guard.granting import Granting
 from mcpguard.guard.guard import Facts, Guard, Review
 from mcpguard.guard.inspecting import Inspecting
 from mcpguard.guard.intake import Intake
@@ -23,17 +29,21 @@ from mcpguard.guard.known import Known, Registry
 from mcpguard.guard.publish import Publisher
 from mcpguard.guard.queries import Queries
 from mcpguard.guard.servers import Servers
-from mcpguard.guard.standings import Standings
+from mcpguard.guard.standings import Standings, capabilities
+from mcpguard.guard.status import SandboxStatus
 from mcpguard.ledger import digests
 from mcpguard.ledger.ledger import Ledger
 from mcpguard.settings.model import Settings
-from mcpguard.store import keyfiles, pins, sealing, upstreams
+from mcpguard.store import keyfiles, sealing, upstreams
 from mcpguard.store.backend import Connection
 from mcpguard.store.sealing import Seal
 from mcpguard.store.store import Store
 from mcpguard.upstreams.addresses import Address
 from mcpguard.upstreams.fleet import Fleet
 from mcpguard.upstreams.reach import Reaching
+from mcpguard.upstreams.sandbox.confinement import Confinement, limits
+from mcpguard.upstreams.sandbox.probe import Fails, Works
+from mcpguard.upstreams.starting import Starting
 from mcpguard.upstreams.surroundings import Surroundings
 from mcpguard.upstreams.transports.dialing import Dialing
 
@@ -59,9 +69,10 @@ async def assembled(
     new_id: Ids,
     store: Store,
     ledger: Ledger,
-    callers: Callers | None,
+    given: Mapping[str, Caller] | None,
+    sandbox: Works | Fails,
 ) -> Parts:
-    """A guard that knows what the store has, and does not run yet."""
+    """A guard that knows what the store has, and does not run yet. `given`: callers by their tokens, besides those."""
     settings = confirming.settings
     digesting = digests.load_or_make(digest_key(settings))
     seal = sealing.load_or_make(seal_key(settings))
@@ -70,20 +81,38 @@ async def assembled(
     intake = Intake(standings, clock, new_id, KNOWN_PER_ENTRY * settings.upstreams.list_entries)
     servers = Servers(standings, intake, clock, settings)
     listeners: set[tuple[Address, int]] = set()
-    fleet = _fleet(settings, clock, servers, listeners)
+    confining = _status(sandbox)
+    starting = _starting(settings, sandbox)
+    fleet = _fleet(settings, clock, servers, listeners, starting)
     servers.command(fleet)
     standings.command(fleet)
+    admission = Admission(standings, keyfiles.read(digest_key(settings), "digest key"), new_id)
     review = Review(
-        Admission(standings, keyfiles.read(digest_key(settings), "digest key"), new_id),
+        admission,
         Decisions(standings, effects, new_id),
-        Inspecting(standings, intake, ledger, fleet, settings.definitions.confirm_seconds),
-        Queries(registry, servers, effects, store),
+        Inspecting(standings, admission, intake, fleet, settings.definitions.confirm_seconds, confining.why),
+        Queries(registry, servers, effects, store, confining),
     )
-    calls = Calls(servers, ledger, fleet, cutting, digesting, new_id, settings)
-    facts = Facts(__version__, os.getpid(), clock.now())
-    known = callers or Callers()
-    guard = Guard(confirming, store, ledger, clock, facts, servers=servers, calls=calls, callers=known, review=review)
+    callers = Callers(clock, anonymous(settings.anonymous), given, cutting.cut_off)
+    await callers.load(store.readers)
+    budgets = Budgeting(clock, settings)
+    calls = Calls(servers, ledger, fleet, cutting, digesting, new_id, settings, budgets=budgets, callers=callers)
+    facts = Facts(__version__, os.getpid(), clock.now(), confining)
+    granting = Granting(callers, ledger, clock, new_id)
+    guard = Guard(
+        confirming,
+        store,
+        ledger,
+        clock,
+        facts,
+        servers=servers,
+        calls=calls,
+        callers=callers,
+        granting=granting,
+        review=review,
+    )
     await store.readers.run(partial(_load, registry, seal))
+    await to_thread.run_sync(starting.sweep, {known.name for known in registry})
     return Parts(guard, fleet, intake, standings, servers, listeners)
 
 
@@ -93,17 +122,42 @@ def _load(registry: Registry, seal: Seal, connection: Connection) -> None:
         if upstream.removed:
             buried.append(upstream)
         elif (declared := upstreams.declared(connection, upstream.id, seal)) is not None:
-            known = {(pin.kind, pin.name): pin for pin in pins.of(connection, upstream.id)}
-            live.append(Known(upstream, declared, known))
+            pins, found = capabilities(connection, upstream.id)
+            live.append(Known(upstream, declared, pins, found=found))
     registry.load(live, buried)
 
 
-def _fleet(settings: Settings, clock: Clock, servers: Servers, listeners: set[tuple[Address, int]]) -> Fleet:
+def _status(sandbox: Works | Fails) -> SandboxStatus:
+    if isinstance(sandbox, Fails):
+        return SandboxStatus(works=False, why=sandbox.why, in_force=())
+    return SandboxStatus(works=True, why="", in_force=sandbox.in_force)
+
+
+def _starting(settings: Settings, sandbox: Works | Fails) -> Starting:
+    confinement = Confinement(sandbox, limits(settings.sandbox), settings.data_dir)
+    return Starting(confinement, packages(settings), os.environ, settings.upstreams.install_seconds)
+
+
+def _fleet(
+    settings: Settings,
+    clock: Clock,
+    servers: Servers,
+    listeners: set[tuple[Address, int]],
+    starting: Starting,
+) -> Fleet:
     dialing = Dialing([ip_network(network) for network in settings.upstreams.networks], listeners)
-    reach = Reaching(settings.upstreams, os.environ, server_logs(settings), dialing)
+    reach = Reaching(settings.upstreams, os.environ, server_logs(settings), dialing, starting)
     us = {"name": "mcpguard", "version": __version__}
     return Fleet(
         Surroundings(
-            settings.upstreams, settings.definitions, clock, random.random, reach, servers.take, us, servers.may_ask
+            settings.upstreams,
+            settings.definitions,
+            clock,
+            random.random,
+            reach,
+            reach.install,
+            servers.take,
+            us,
+            servers.may_ask,
         )
     )

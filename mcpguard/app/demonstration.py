@@ -1,10 +1,15 @@
-"""Two small servers to try mcpguard with: they come as any other server does, and wait in quarantine."""
+"""Two small servers to try mcpguard with: they come as any other server does, and wait in quarantine.
+
+They run in the sandbox, where our own code is seen only if it was installed: in a copy of the sources it is mounted.
+"""
 
 import getpass
 import sys
+from pathlib import Path
 from types import MappingProxyType
 from typing import Final
 
+import mcpguard
 from mcpguard.domain.decisions import Actor
 from mcpguard.domain.upstreams import Origin
 from mcpguard.guard.admission import Source
@@ -18,5 +23,10 @@ async def demonstrated(guard: Guard) -> None:
     source = Source(Origin.CLI, Actor(getpass.getuser(), "command line", "serve --demo"))
     for name, which in SERVERS.items():
         if not guard.admission.ever_had(name):
-            members = {"command": sys.executable, "args": ["-m", "mcpguard.demo", which]}
+            members = {"command": sys.executable, "args": ["-m", "mcpguard.demo", which], "mounts": _sources()}
             await guard.admission.add(name, members, source)
+
+
+def _sources() -> list[str]:
+    package = Path(mcpguard.__file__).parent
+    return [] if package.is_relative_to(sys.prefix) else [str(package)]

@@ -10,7 +10,7 @@ import os
 import socket
 import stat
 from collections.abc import AsyncIterator, Iterator
-from contextlib import asynccontextmanager, contextmanager
+from contextlib import ExitStack, asynccontextmanager, contextmanager
 from dataclasses import dataclass
 from functools import partial
 from ipaddress import ip_address
@@ -153,7 +153,11 @@ async def listening(now: Running, clock: Clock, new_id: Ids) -> AsyncIterator[Li
             (_server(settings, operator_app(guard, new_id), _OperatorProtocol), operator),
         )
         publisher = guard.servers.publisher
-        with publisher.subscribed(door.tell), publisher.subscribed(streams.tell):
+        with ExitStack() as told:
+            for tell in (door.tell, streams.tell):
+                told.enter_context(publisher.subscribed(tell))
+            for lost in (methods.lost, door.lost, streams.lost):
+                told.enter_context(guard.callers.subscribed(lost))
             async with await SocketListener.from_socket(agents) as listener, anyio.create_task_group() as tasks:
                 tasks.start_soon(streams.listen, listener, name="agents' streams")
                 tasks.start_soon(methods.parking.run, name="calls that wait for answers")

@@ -47,6 +47,11 @@ def server_logs(settings: Settings) -> Path:
     return settings.data_dir / "logs"
 
 
+def packages(settings: Settings) -> Path:
+    """The folder with what was installed for servers that are packages."""
+    return settings.data_dir / "packages"
+
+
 def operator_socket(data_dir: Path) -> Path:
     return place.socket_path(data_dir, OPERATOR)
 

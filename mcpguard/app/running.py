@@ -2,7 +2,7 @@
 
 import os
 import platform
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 
@@ -12,11 +12,12 @@ import structlog
 from mcpguard import __version__
 from mcpguard.app.assembling import assembled
 from mcpguard.app.places import backend, server_logs, signing_key
+from mcpguard.app.sandbox import sandbox_here
+from mcpguard.domain.callers import Caller
 from mcpguard.domain.clock import Clock, Ids
 from mcpguard.domain.errors import LedgerUnavailable
 from mcpguard.domain.launches import Declared
 from mcpguard.guard.admission import Source, from_file
-from mcpguard.guard.callers import Callers
 from mcpguard.guard.confirming import Confirming
 from mcpguard.guard.guard import Guard
 from mcpguard.ledger import keys
@@ -26,6 +27,7 @@ from mcpguard.settings.model import Settings
 from mcpguard.store import datadir, store
 from mcpguard.upstreams.addresses import Address
 from mcpguard.upstreams.fleet import Fleet
+from mcpguard.upstreams.sandbox.probe import Fails, Works
 
 DRAIN_SECONDS = 2.0
 log = structlog.get_logger("mcpguard")
@@ -50,10 +52,15 @@ async def running(
     clock: Clock,
     new_id: Ids,
     declared: Sequence[Declared] = (),
-    callers: Callers | None = None,
+    callers: Mapping[str, Caller] | None = None,
     source: Source | None = None,
+    sandbox: Works | Fails | None = None,
 ) -> AsyncIterator[Running]:
-    """A whole guard without its listeners. Starts in the order of dependence, stops in reverse."""
+    """A whole guard without its listeners. Starts in the order of dependence, stops in reverse.
+
+    `callers`: some by their tokens, besides those that people have granted. `sandbox`: what is known of it on this
+    machine; None: it has yet to be found out.
+    """
     datadir.prepare(settings.data_dir)
     with datadir.locked(settings.data_dir, "serve"):
         key = keys.load_or_make(signing_key(settings))
@@ -69,7 +76,8 @@ async def running(
                 log.warning("ledger.left_open", entries=left_open, closed_as="unknown")
             await confirming.keep(ledger, clock)
             tasks.start_soon(ledger.upkeep, name="ledger upkeep")
-            parts = await assembled(confirming, clock, new_id, opened, ledger, callers)
+            here = sandbox or await sandbox_here()
+            parts = await assembled(confirming, clock, new_id, opened, ledger, callers, here)
             guard = parts.guard
             for sentence in await guard.admission.declare(declared, source or from_file()):
                 log.error("servers.refused", why=sentence)
@@ -80,6 +88,8 @@ async def running(
                     work.start_soon(parts.fleet.run, name="fleet")
                     work.start_soon(parts.intake.run, name="intake")
                     work.start_soon(guard.tallies.run, name="tallies")
+                    work.start_soon(guard.searching.run, name="search index")
+                    work.start_soon(guard.callers.run, name="callers whose time is over")
                     yield Running(settings, guard, ledger, opened, parts.fleet, parts.listeners)
                     work.cancel_scope.cancel()
             finally:

@@ -117,9 +117,10 @@ def _server(server: Declared) -> dict[str, object]:
     common = {"name": server.name, "label": server.label, "enabled": server.enabled, "era": server.era}
     how: dict[str, object]
     match server.launch:
-        case StdioLaunch(command, arguments, environment, folder, framing):
-            how = {"command": command, "arguments": len(arguments), "environment": list(environment)}
-            how |= {"folder": folder, "framing": framing}
+        case StdioLaunch() as stdio:
+            how = {"command": stdio.command, "arguments": len(stdio.arguments), "environment": list(stdio.environment)}
+            how |= {"folder": stdio.folder, "framing": stdio.framing, "sandbox": stdio.profile}
+            how |= {"mounts": [str(mount) for mount in stdio.mounts]}
         case RemoteLaunch(_, url, headers):
             how = {"url": _without_query(url), "headers": list(headers)}
     return common | {"timeout": server.timeout, "transport": server.launch.transport} | how

@@ -7,8 +7,8 @@ import typer
 
 from mcpguard import __version__
 
-COMMANDS = ("scan", "serve", "status", "stdio")
-GROUPS = ("audit", "config", "db", "server", "tool")
+COMMANDS = ("call", "scan", "search", "serve", "status", "stdio")
+GROUPS = ("audit", "caller", "config", "db", "server", "tool")
 """Each is a module of this package: a command is the function of its name, a group the `app` in it."""
 
 

@@ -23,6 +23,7 @@ TIMEOUT: Final = 5.0
 DECIDING: Final = 30.0
 """Seconds: a decision waits until it is recorded."""
 SERVERS: Final = "/api/v1/servers"
+CALLERS: Final = "/api/v1/callers"
 _REFUSED: Final = 400
 
 
@@ -85,7 +86,8 @@ class Operator:
             _end(f"the guard at {self._path} does not speak to this process; its log says why")
         except TimeoutError:
             late = f"the guard at {self._path} has not answered in {timeout:g} s"
-            _end(late if method == "GET" else f"{late}; find out whether it was done: mcpguard server list")
+            look = "caller" if what.startswith(CALLERS) else "server"
+            _end(late if method == "GET" else f"{late}; find out whether it was done: mcpguard {look} list")
         except (OSError, http.client.HTTPException, ValueError) as error:
             _end(f"no guard answers at {self._path}: {str(error) or type(error).__name__}")
         raise Problem(status, tuple(_sentences(status, answer)))

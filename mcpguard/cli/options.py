@@ -1,6 +1,8 @@
 """What the commands about servers and their capabilities share: arguments, options, and how they are read."""
 
 from collections.abc import Iterable
+from dataclasses import replace
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -8,6 +10,7 @@ import typer
 from mcpguard.codec.names import is_server_name, reference
 from mcpguard.domain.capabilities import CapabilityKind
 from mcpguard.domain.errors import InvalidName
+from mcpguard.domain.launches import Mount, Profile
 
 
 def server_name(given: str | None) -> str | None:
@@ -32,6 +35,28 @@ Tool = Annotated[
 ]
 Kind = Annotated[CapabilityKind, typer.Option("--kind", help="What it is; instructions are called instructions.")]
 Reason = Annotated[str, typer.Option("--reason", metavar="TEXT", help="Why. It goes into the audit log.")]
+
+Sandbox = Annotated[
+    Profile | None,
+    typer.Option(
+        metavar="PROFILE", help="strict: no network (the default); contained: with network; none: no sandbox."
+    ),
+]
+Mounts = Annotated[
+    list[str] | None,
+    typer.Option("--mount", metavar="PATH[:rw]", help="A folder that it sees in the sandbox; :rw if it may write."),
+]
+
+
+def mounts(given: Iterable[str]) -> list[str]:
+    """Each with a whole path, as an entry names them."""
+    found = []
+    for each in given:
+        mount = Mount.written(each)
+        if not mount.path:
+            raise typer.BadParameter("give it as PATH or PATH:rw", param_hint="--mount")
+        found.append(str(replace(mount, path=str(Path(mount.path).resolve()))))
+    return found
 
 
 def pairs(given: Iterable[str], option: str) -> dict[str, str]:

@@ -11,7 +11,7 @@ from typing import Any, Final
 import typer
 
 from mcpguard.cli.choosing import Capability, chosen, default_effect, effects_given, key_of
-from mcpguard.cli.showing import found, short
+from mcpguard.cli.showing import findings, short
 from mcpguard.codec.keyed import written
 from mcpguard.domain.capabilities import CapabilityKind, Effect
 from mcpguard.domain.decisions import Key
@@ -36,8 +36,7 @@ class Plan:
         for each in self.server["capabilities"]:
             left = self._left(each)
             effect = self._effect(each) if left is None else ""
-            findings = ", ".join(map(found, each["findings"]))
-            yield written(key_of(each)), left or "is approved", effect, short(each["fingerprint"]), findings
+            yield written(key_of(each)), left or "is approved", effect, short(each["fingerprint"]), findings(each)
 
     def body(self, why: str) -> dict[str, object]:
         capabilities = self.server["capabilities"]

@@ -45,7 +45,7 @@ def _places(found: Loaded, now: Running, where: Listening) -> list[str]:
     waiting = sum(server.standing == "quarantined" for server in status.servers)
     return [
         f"mcpguard {__version__} is running",
-        f"  agents           {where.url}/mcp/all  (one server alone: {where.url}/mcp/only/SERVER)",
+        f"  agents           {where.url}/mcp  (every tool: {where.url}/mcp/all, one server: {where.url}/mcp/only/NAME)",
         f"  agents on stdio  mcpguard stdio --data-dir {status.data_dir}",
         f"  console          {where.url}/",
         f"  health           {where.url}/healthz  {where.url}/readyz",
@@ -55,6 +55,7 @@ def _places(found: Loaded, now: Running, where: Listening) -> list[str]:
         f"  database         {status.database} (schema {status.schema})",
         f"  audit log        chain {status.ledger.chain}, {status.ledger.records:,} records",
         f"  signing key      {signing_key(found.settings)} (public: {status.ledger.key})",
+        f"  sandbox          {'works' if status.sandbox.works else f'NONE: {status.sandbox.why}'}",
         f"  servers          {len(status.servers)}, of which {waiting} wait in quarantine (mcpguard server list)",
         "Stop it with Ctrl-C or SIGTERM. Ask it with: mcpguard status · mcpguard audit list · mcpguard audit verify",
     ]

@@ -16,13 +16,18 @@ from mcpguard.cli.showing import (
     capability_row,
     moment,
     server_rows,
+    warn,
+    warn_of_confinement,
     warn_of_cut_diffs,
 )
+from mcpguard.domain.launches import Profile
 from mcpguard.settings.entry import enumerated
 from mcpguard.text.visible import visible
 
 app = typer.Typer(no_args_is_help=True, help="The servers that the guard stands in front of.")
-HEAD = ("name", "standing", "state", "since", "speaks", "tools", "resources", "prompts", "waits", "what is wrong")
+HEAD = (
+    "name", "standing", "state", "since", "speaks", "tools", "resources", "prompts", "waits", "risk", "what is wrong",
+)  # fmt: skip
 NONE = (
     "There are no servers. Add one: mcpguard server add NAME -- COMMAND ARG…  "
     "or declare it under mcpServers in the configuration file."
@@ -40,6 +45,8 @@ def list_(config: Config = None, data_dir: DataDir = None, output: As = Output.T
         typer.echo(NONE, err=True)
         return
     print_table(HEAD, _rows(answer))
+    if loose := [server["name"] for server in answer if server["sandbox"] == Profile.NONE]:
+        warn(f"WITHOUT A SANDBOX, with everything that the guard's own account may do: {enumerated(loose)}")
     waits = [server["name"] for server in answer if server["standing"] == "quarantined" or server["waiting"]]
     if waits:
         typer.echo(f"A person should look at {enumerated(waits)}: mcpguard server show NAME", err=True)
@@ -59,6 +66,7 @@ def show(name: Name, config: Config = None, data_dir: DataDir = None, output: As
         typer.echo()
         print_table(CAPABILITY, map(capability_row, capabilities))
     warn_of_cut_diffs(operator, name, capabilities)
+    warn_of_confinement(server)
     typer.echo(_next(server), err=True)
 
 
@@ -90,7 +98,8 @@ def _rows(servers: Any) -> Iterator[tuple[str, ...]]:  # noqa: ANN401 - JSON of 
         counts = (server["tools"], server["resources"] + server["templates"], server["prompts"], server["waiting"])
         speaks = f"{server['transport']} {server['protocol']}".strip()
         wrong = " · ".join(filter(None, (server["error"], *server["left_out"])))
-        yield server["name"], standing, server["state"], moment(server["since"]), speaks, *map(str, counts), wrong
+        known = server["name"], standing, server["state"], moment(server["since"]), speaks
+        yield *known, *map(str, counts), f"{server['risk']}{', flagged' if server['flagged'] else ''}", wrong
 
 
 def _next(server: dict[str, Any]) -> str:

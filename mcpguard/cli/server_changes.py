@@ -7,9 +7,10 @@ import typer
 
 from mcpguard.cli.common import As, Config, DataDir, Output
 from mcpguard.cli.operator import SERVERS, Operator, server_path
-from mcpguard.cli.options import Name, pairs
-from mcpguard.cli.showing import say
+from mcpguard.cli.options import Mounts, Name, Sandbox, mounts, pairs
+from mcpguard.cli.showing import say, warn_of_confinement
 from mcpguard.codec.strict import StrictError, parse
+from mcpguard.domain.launches import Profile
 from mcpguard.text.visible import visible
 
 LARGEST = 1024 * 1024
@@ -27,6 +28,8 @@ def add(
     ] = None,
     header: Annotated[list[str] | None, typer.Option(metavar="K=V", help="A header of every request.")] = None,
     cwd: Annotated[Path | None, typer.Option(metavar="DIR", help="Its working directory.")] = None,
+    sandbox: Sandbox = None,
+    mount: Mounts = None,
     *,
     config: Config = None,
     data_dir: DataDir = None,
@@ -40,13 +43,15 @@ def add(
         _needless("--header", header)
         declared = {"command": command[0], "args": command[1:], "env": pairs(env or (), "--env")}
         declared |= {"cwd": str(cwd.resolve())} if cwd else {}
+        declared |= _confined(sandbox, mount)
     else:
-        _needless("--env", env)
-        _needless("--cwd", cwd)
+        for option, given in (("--env", env), ("--cwd", cwd), ("--sandbox", sandbox), ("--mount", mount)):
+            _needless(option, given)
         declared = {"url": url, "headers": pairs(header or (), "--header")}
     server = Operator.of(config, data_dir).send("POST", SERVERS, {"name": name, "config": declared})
     say(output, server, f"{server['name']} is declared, and {server['standing']}")
     _tell(server["notices"])
+    warn_of_confinement(server)
     if server["standing"] == "quarantined":
         typer.echo(f"See what it offers: mcpguard server inspect {server['name']}", err=True)
 
@@ -55,8 +60,10 @@ def patch(
     name: Name,
     change: Annotated[
         str,
-        typer.Argument(metavar="JSON|@FILE", help="What changes in its entry; null removes a key."),
-    ],
+        typer.Argument(metavar="[JSON|@FILE]", help="What changes in its entry; null removes a key."),
+    ] = "{}",
+    sandbox: Sandbox = None,
+    mount: Mounts = None,
     revision: Annotated[
         int | None, typer.Option(metavar="N", help="The revision that the change is for; else the one just read.")
     ] = None,
@@ -65,12 +72,15 @@ def patch(
     output: As = Output.TABLE,
 ) -> None:
     """Change what is declared of a server. Where it changes what runs, the server goes back into quarantine."""
-    wanted, operator = _changes(change), Operator.of(config, data_dir)
+    wanted, operator = _changes(change) | _confined(sandbox, mount), Operator.of(config, data_dir)
+    if not wanted:
+        raise typer.BadParameter("say what changes: JSON, @FILE, --sandbox or --mount")
     if revision is None:
         revision = operator.get(server_path(name))["revision"]
     server = operator.send("PATCH", server_path(name), {"revision": revision, "patch": wanted})
     say(output, server, f"{name} has revision {server['revision']} now, and is {server['standing']}")
     _tell(server["notices"])
+    warn_of_confinement(server)
 
 
 def remove(
@@ -92,6 +102,12 @@ COMMANDS = (add, patch, remove)
 def _tell(notices: list[str]) -> None:
     for notice in notices:
         typer.echo(f"notice: {visible(notice)}", err=True)
+
+
+def _confined(sandbox: Profile | None, mount: list[str] | None) -> dict[str, object]:
+    """What was said of the sandbox. The folders that are named are all that it gets to see."""
+    said: dict[str, object] = {} if sandbox is None else {"sandbox": sandbox.value}
+    return said if mount is None else said | {"mounts": mounts(mount)}
 
 
 def _needless(option: str, given: object) -> None:

@@ -1,7 +1,7 @@
 """`mcpguard server inspect`, `approve`, `block` and the other decisions about a whole server."""
 
 from collections.abc import Callable
-from typing import Annotated, Any
+from typing import Annotated, Any, Final
 
 import typer
 
@@ -9,17 +9,32 @@ from mcpguard.cli.common import As, Config, DataDir, Output, print_table
 from mcpguard.cli.operator import Operator, Problem, server_path, tell
 from mcpguard.cli.options import Name, Reason
 from mcpguard.cli.planned import HEAD, Plan, plan
-from mcpguard.cli.showing import say, warn, warn_of_cut_diffs
+from mcpguard.cli.showing import (
+    HARD,
+    command_line,
+    is_hard,
+    say,
+    to_mount,
+    warn,
+    warn_of_confinement,
+    warn_of_cut_diffs,
+    warn_of_hard,
+)
 from mcpguard.domain.asks import AskKind
+from mcpguard.domain.launches import Profile
+from mcpguard.domain.upstreams import Origin
 from mcpguard.text.visible import visible
 
-INSPECTING = 120.0
-"""Seconds: a server that was never there may have to be fetched first."""
+INSPECTING = 600.0
+"""Seconds: a package has to be installed first."""
+_CONFINED: Final = {"strict": "no network", "contained": "the network"}
 
 
 def inspect(
     name: Name,
-    consent: Annotated[bool, typer.Option("--consent", help="Agree to what runs or is contacted for it.")] = False,
+    consent: Annotated[
+        bool, typer.Option("--consent", help="Agree that it runs without a sandbox, now and after its approval.")
+    ] = False,
     give: Annotated[
         list[str] | None,
         typer.Option(metavar="NAME", help="A variable or header that it gets; no other is given."),
@@ -30,18 +45,40 @@ def inspect(
 ) -> None:
     """Let a server list what it offers, for a person to review. In quarantine it ends right after that."""
     operator = Operator.of(config, data_dir)
+    body: dict[str, object] = {"consent": consent, "give": give or []}
+    if consent:
+        server = operator.get(server_path(name))
+        body["seen"] = server["fingerprint"]
+        if server["confinement"] is not None:
+            typer.echo(f"Unconfined: {visible(command_line(server['launch']))}", err=True)
     typer.echo(f"Waiting until {name} has listed what it offers, for up to {INSPECTING:g} s …", err=True)
-    said = operator.send("POST", server_path(name, "inspect"), {"consent": consent, "give": give or []}, INSPECTING)
+    said = operator.send("POST", server_path(name, "inspect"), body, INSPECTING)
     if said["error"]:
         typer.echo(f"mcpguard: {name} could not be inspected: {visible(said['error'])}", err=True)
-        typer.echo(f"What it wrote itself: mcpguard server logs {name}", err=True)
+        server = operator.get(server_path(name))
+        warn_of_confinement(server)
+        if said["started"]:
+            typer.echo(f"What it wrote itself: mcpguard server logs {name}", err=True)
+        if said["started"] and said["profile"] in _CONFINED:
+            ran = f"It ran with {_CONFINED[said['profile']]}, and saw no folder but those it was given."
+            typer.echo(f"{ran} If it needs more: {visible(_more(server, said['profile']))}", err=True)
         raise typer.Exit(1)
     how = "was started and listed" if said["started"] else "listed"
     counts = f"{said['new']} new, {said['changed']} changed, {said['gone']} gone"
     say(output, said, f"{name} {how} {said['capabilities']} capabilities: {counts}")
     if said["left_out"]:
         warn(f"{said['left_out']} more cannot be offered to anybody and were left out")
+    warn_of_confinement(operator.get(server_path(name)))
     typer.echo(f"Review them: mcpguard server show {name}", err=True)
+
+
+def _more(server: dict[str, Any], profile: str) -> str:
+    """How it is given more of the machine."""
+    if profile == Profile.CONTAINED:
+        return to_mount(server)
+    if server["origin"] == Origin.FILE:
+        return f"{to_mount(server)}, or give it a sandbox that is contained"
+    return f"{to_mount(server)} --sandbox contained"
 
 
 def approve(
@@ -68,6 +105,10 @@ def approve(
     for sentence in _further(prefix or [], may_ask or []):
         typer.echo(sentence, err=True)
     warn_of_cut_diffs(operator, name, planned.approved)
+    warn_of_confinement(server)
+    if is_hard(server):
+        warn(f"{name} itself {HARD}: mcpguard server show {name}")
+    warn_of_hard(name, planned.approved)
     body = planned.body(reason) | {"prefixes": prefix or [], "may_ask": may_ask or []}
     try:
         done = operator.tried("POST", server_path(name, "approve"), body)

@@ -1,7 +1,7 @@
 """Servers and their capabilities as rows of tables. What a server says is foreign: `print_table` makes it visible."""
 
 import shlex
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime
 from typing import Any, Final
 
@@ -11,9 +11,15 @@ from mcpguard.cli.choosing import Capability, key_of
 from mcpguard.cli.common import Output, print_json
 from mcpguard.cli.operator import Operator, server_path
 from mcpguard.codec.keyed import written
+from mcpguard.domain.findings import Severity
+from mcpguard.domain.launches import Profile
+from mcpguard.domain.upstreams import Origin
 from mcpguard.text.visible import visible
 
 SHORT: Final = 15
+MOST_TITLES: Final = 2
+SEVERITIES: Final = [*Severity]
+HARD: Final = "contains what is hardly ever found in anything harmless; approve only if you have read it"
 CAPABILITY: Final = ("capability", "standing", "effect", "declared", "fingerprint", "findings")
 
 
@@ -23,16 +29,20 @@ def server_rows(server: dict[str, Any]) -> Iterator[tuple[str, str]]:
     yield "standing", server["standing"] + ("" if server["enabled"] else ", disabled")
     yield "connection", _connection(server)
     yield from _launch(server["launch"])
+    yield from _confinement(server["confinement"])
     yield "may ask for", ", ".join(server["may_ask"]) or "nothing"
     if server["prefixes"]:
         yield "readable below", " ".join(server["prefixes"])
     yield "fingerprint", server["fingerprint"]
     yield "observed", server["observed"] or "not yet: it was never inspected"
+    if server["artifact"]:
+        yield "what ran", server["artifact"]
     yield "approved", _approved(server)
     yield "declared by", " ".join(filter(None, (server["origin"], server["requester"])))
     yield "revision", str(server["revision"])
+    yield "risk", risk(server)
     for finding in server["findings"]:
-        yield "finding", found(finding)
+        yield "finding", f"{found(finding)} at {finding['evidence']['path']}"
     for left_out in server["left_out"]:
         yield "left out", left_out
 
@@ -45,7 +55,7 @@ def capability_row(capability: Capability) -> tuple[str, ...]:
         effect_of(capability),
         capability["declared"] or "",
         short(capability["fingerprint"]),
-        ", ".join(found(each) for each in capability["findings"]),
+        findings(capability),
     )
 
 
@@ -61,8 +71,36 @@ def short(fingerprint: str | None) -> str:
     return f"{fingerprint[:SHORT]}…" if fingerprint else "cannot be read"
 
 
+def risk(of: dict[str, Any]) -> str:
+    """Of a server or a capability."""
+    return f"{of['risk']} of 100" + (", flagged" if of["flagged"] else "")
+
+
 def found(finding: dict[str, Any]) -> str:
-    return f"{finding['severity']}: {finding['title']}"
+    mark = ", hard" if finding["hard"] else ""
+    return f"{finding['severity']}{mark}: {finding['title']} ({finding['rule']})"
+
+
+def findings(of: dict[str, Any]) -> str:
+    """How many there are, how bad the worst is, and what the worst say: enough to see where to look."""
+    if not (every := of["findings"]):
+        return ""
+    titles = list(dict.fromkeys(each["title"] for each in every))
+    more = [f"{len(titles) - MOST_TITLES} more"] if len(titles) > MOST_TITLES else []
+    worst = max(every, key=lambda each: SEVERITIES.index(each["severity"]))["severity"]
+    mark = ", hard" if is_hard(of) else ""
+    return f"{len(every)}, {worst}{mark}: " + "; ".join([*titles[:MOST_TITLES], *more])
+
+
+def is_hard(of: dict[str, Any]) -> bool:
+    return any(each["hard"] for each in of["findings"])
+
+
+def warn_of_hard(server: str, capabilities: Iterable[Capability]) -> None:
+    """What is hardly ever found in anything harmless must not be approved unread."""
+    for each in capabilities:
+        if is_hard(each):
+            warn(f"{written(key_of(each))} {HARD}: {_look(server, each)}")
 
 
 def moment(microseconds: int | None) -> str:
@@ -89,9 +127,13 @@ def warn_of_cut_diffs(operator: Operator, server: str, capabilities: list[Capabi
 
 def warn_if_cut(diff: dict[str, Any], server: str, capability: Capability) -> None:
     if not diff["complete"]:
-        kind, name = key_of(capability)
-        look = f"mcpguard tool show {shlex.quote(f'{server}:{name}')} --kind {kind}"
-        warn(f"{kind}:{name} differs in more than is compared here; read the whole definition: {look}")
+        look = _look(server, capability)
+        warn(f"{written(key_of(capability))} differs in more than is compared here; read the whole definition: {look}")
+
+
+def _look(server: str, capability: Capability) -> str:
+    kind, name = key_of(capability)
+    return f"mcpguard tool show {shlex.quote(f'{server}:{name}')} --kind {kind}"
 
 
 def _connection(server: dict[str, Any]) -> str:
@@ -102,16 +144,49 @@ def _connection(server: dict[str, Any]) -> str:
     return " · ".join(filter(None, said))
 
 
+def command_line(launch: dict[str, Any]) -> str:
+    return shlex.join((launch["command"], *launch["arguments"]))
+
+
 def _launch(launch: dict[str, Any]) -> Iterator[tuple[str, str]]:
     if "url" in launch:
         yield "url", launch["url"]
         yield from (("header", _given(each)) for each in launch["headers"])
         return
-    yield "command", shlex.join((launch["command"], *launch["arguments"]))
+    yield "command", command_line(launch)
     if launch["folder"]:
         yield "folder", launch["folder"]
     for each in launch["environment"]:
         yield "variable", _given(each) + (" (decides what code runs)" if each["code"] else "")
+
+
+def _confinement(how: dict[str, Any] | None) -> Iterator[tuple[str, str]]:
+    if how is None:
+        return
+    agreed = " (a person agreed to that)" if how["declared"] != how["profile"] else ""
+    yield "sandbox", f"{how['profile']}: {how['means']}{agreed}"
+    yield from (("sees", mount) for mount in how["mounts"])
+
+
+def warn_of_confinement(server: dict[str, Any]) -> None:
+    """Whoever lets a server run must know what it can reach, and what it cannot."""
+    how, name = server["confinement"], server["name"]
+    if how is None:
+        return
+    if how["profile"] == Profile.NONE:
+        warn(f"{name} runs WITHOUT A SANDBOX, with everything that the guard's own account may do")
+    if how["impossible"]:
+        warn(f"nothing can be confined here ({how['impossible']}), so {name} cannot run as it is declared")
+    for path in how["unseen"]:
+        warn(f"in its sandbox {name} does not see {path}: if it has to, {to_mount(server)}")
+
+
+def to_mount(server: dict[str, Any]) -> str:
+    """What lets it see another folder. Those that are named are all that it sees, so the others are named again."""
+    if server["origin"] == Origin.FILE:
+        return f"name a folder in the mounts of {server['label']} in the configuration file"
+    kept = "".join(f"--mount {shlex.quote(mount)} " for mount in server["confinement"]["mounts"])
+    return f"mcpguard server patch {server['name']} {kept}--mount FOLDER"
 
 
 def _given(each: dict[str, Any]) -> str:

@@ -8,6 +8,8 @@ import typer
 
 from mcpguard.cli.common import As, Config, DataDir, Output, loaded, print_json, print_table
 from mcpguard.cli.operator import asked
+from mcpguard.domain.launches import Profile
+from mcpguard.settings.entry import enumerated
 
 
 def status(config: Config = None, data_dir: DataDir = None, output: As = Output.TABLE) -> None:
@@ -30,6 +32,13 @@ def _rows(answer: Any) -> Iterator[tuple[str, str]]:  # noqa: ANN401 - JSON of o
     yield "settings", answer["settings"]
     if answer["unconfirmed"]:
         yield "unconfirmed", f"{', '.join(answer['unconfirmed'])} (mcpguard config confirm)"
+    sandbox = answer["sandbox"]
+    yield "sandbox", "works" if sandbox["works"] else f"NONE: {sandbox['why']}"
+    for sentence in sandbox["in_force"]:
+        yield "", sentence
+    loose = [server["name"] for server in answer["servers"] if server["sandbox"] == Profile.NONE]
+    if loose:
+        yield "not confined", enumerated(loose)
     states = [server["state"] for server in answer["servers"]]
     yield "servers", f"{states.count('ready')} of {len(states)} ready (mcpguard server list)" if states else "none"
     yield "audit log", f"{ledger['records']:,} records, signed to {ledger['signed_to']:,}"

@@ -13,7 +13,7 @@ from mcpguard.cli.choosing import Capability, key_of, resolved, waiting
 from mcpguard.cli.common import As, Config, DataDir, Output, print_json, print_table
 from mcpguard.cli.operator import SERVERS, Operator, Problem, server_path, tell
 from mcpguard.cli.options import Kind, Tool, server_name
-from mcpguard.cli.showing import found, lines, moment, short, warn, warn_if_cut
+from mcpguard.cli.showing import findings, found, lines, moment, risk, short, warn, warn_if_cut
 from mcpguard.codec.keyed import written
 from mcpguard.domain.capabilities import CapabilityKind, Fingerprint
 from mcpguard.domain.errors import InvalidName
@@ -74,6 +74,10 @@ def show(
         return
     print_table(("what", "value"), _rows(server, capability))
     typer.echo()
+    for place in _places(capability["findings"]):
+        typer.echo(visible(place))
+    if capability["findings"]:
+        typer.echo()
     lines(capability["shown"])
     if not capability["complete"]:
         warn("this is not the whole definition; -o json prints it")
@@ -106,6 +110,9 @@ def diff(
             typer.echo("This is one version, and no other is known to compare it with.", err=True)
         else:
             typer.echo("There is no difference." if answer["complete"] else "No difference was found.", err=True)
+        for how, found_there in answer["findings"].items():
+            for finding in found_there:
+                typer.echo(visible(f"{how}: {found(finding)} at {finding['evidence']['path']}"))
     warn_if_cut(answer, server, {"kind": kind, "name": key[1]})
 
 
@@ -147,7 +154,7 @@ def _row(capability: Capability) -> tuple[str, ...]:
         capability["suggested"] or "",
         capability["because"] or "",
         short(capability["fingerprint"]),
-        ", ".join(map(found, capability["findings"])),
+        findings(capability),
     )
 
 
@@ -165,11 +172,20 @@ def _rows(server: str, capability: dict[str, Any]) -> Iterator[tuple[str, str]]:
             "suggested",
             f"{capability['suggested']}: {capability['because']}" if capability["suggested"] else "nothing",
         )
-    for finding in capability["findings"]:
-        yield "finding", found(finding)
+    yield "risk", risk(capability)
     for version in capability["versions"]:
         seen = f"first {moment(version['first_seen'])}, last {moment(version['last_seen'])} UTC"
-        yield "version", f"{version['fingerprint']} ({seen})"
+        told = f"; {findings(version)}" if version["findings"] else ""
+        yield "version", f"{version['fingerprint']} ({seen}{told})"
+
+
+def _places(findings: list[dict[str, Any]]) -> Iterator[str]:
+    """Each finding, and the place in the definition that it speaks of."""
+    for finding in findings:
+        evidence = finding["evidence"]
+        yield f"{found(finding)} at {evidence['path']} [{evidence['start']}:{evidence['end']}]"
+        if finding["excerpt"]:
+            yield f"    {finding['excerpt']}"
 
 
 def _print(given: str | None, option: str) -> str | None:

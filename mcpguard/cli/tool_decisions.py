@@ -12,7 +12,7 @@ from mcpguard.cli.choosing import default_effect, key_of, resolved
 from mcpguard.cli.common import As, Config, DataDir, Output, print_table
 from mcpguard.cli.operator import Operator, Problem, server_path, tell
 from mcpguard.cli.options import Kind, Reason, Tool
-from mcpguard.cli.showing import CAPABILITY, capability_row, say, warn, warn_of_cut_diffs
+from mcpguard.cli.showing import CAPABILITY, capability_row, say, warn, warn_of_cut_diffs, warn_of_hard
 from mcpguard.codec.keyed import written
 from mcpguard.domain.capabilities import CapabilityKind, Effect
 from mcpguard.text.visible import visible
@@ -37,6 +37,7 @@ def approve(
     operator, (server, _) = Operator.of(config, data_dir), resolved(tool, kind)
     capability = _looked_at(operator, tool, kind, output)
     warn_of_cut_diffs(operator, server, [capability])
+    warn_of_hard(server, [capability])
     assigned, how = (effect, "given") if effect else (default_effect(capability), "careful default")
     if kind is CapabilityKind.TOOL and assigned is not None:
         typer.echo(f"effect: {assigned} ({how})", err=True)

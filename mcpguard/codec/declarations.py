@@ -7,10 +7,22 @@ from typing import Any
 
 import orjson
 
-from mcpguard.domain.launches import Declared, Era, Launch, RemoteLaunch, StdioFraming, StdioLaunch, Templates
+from mcpguard.domain.launches import (
+    Declared,
+    Era,
+    Launch,
+    Mount,
+    Profile,
+    RemoteLaunch,
+    StdioFraming,
+    StdioLaunch,
+    Templates,
+)
 from mcpguard.domain.upstreams import Transport
 
-VERSION = 1
+VERSION = 2
+UNCONFINED = 1
+"""The version that knew of no sandbox: what it kept ran without one, and was approved so."""
 
 
 def write(declared: Declared) -> bytes:
@@ -30,7 +42,7 @@ def write(declared: Declared) -> bytes:
 def read(content: bytes) -> Declared:
     """What `write` wrote."""
     said = orjson.loads(content)
-    if said["v"] != VERSION:
+    if said["v"] not in (VERSION, UNCONFINED):
         raise ValueError(f"a declaration of version {said['v']}, which this version does not know")
     return Declared(
         said["name"], said["label"], _read_launch(said["launch"]), said["enabled"], said["timeout"], Era(said["era"])
@@ -47,6 +59,9 @@ def _launch(launch: Launch) -> dict[str, Any]:
                 "environment": dict(launch.environment),
                 "folder": launch.folder,
                 "framing": launch.framing.value,
+                "profile": launch.profile.value,
+                "mounts": [[mount.path, mount.writable] for mount in launch.mounts],
+                "instead_of": launch.instead_of.value if launch.instead_of else None,
             }
         case RemoteLaunch():
             return {"transport": launch.transport.value, "url": launch.url, "headers": dict(launch.headers)}
@@ -61,6 +76,9 @@ def _read_launch(said: dict[str, Any]) -> Launch:
                 Templates(said["environment"]),
                 said["folder"],
                 StdioFraming(said["framing"]),
+                Profile(said.get("profile", Profile.NONE)),
+                tuple(Mount(path, writable) for path, writable in said.get("mounts", ())),
+                Profile(said["instead_of"]) if said.get("instead_of") else None,
             )
         case transport:
             return RemoteLaunch(transport, said["url"], Templates(said["headers"]))

@@ -16,8 +16,14 @@ class Scope:
 
 @dataclass(frozen=True, slots=True)
 class Caller:
-    """Who calls: a named agent, or `anonymous` on loopback. An id is never used again, a label may be."""
+    """Who calls: a named agent, or `anonymous` on loopback. An id is never used again, a label may be.
+
+    `must_declare`: whatever does more than read is refused unless the call declares it. `manage`: a person has granted
+    the right to add, change and remove servers.
+    """
 
     id: str
     label: str
     scope: Scope = Scope()
+    must_declare: bool = False
+    manage: bool = False

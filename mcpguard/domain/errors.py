@@ -37,5 +37,9 @@ class Unreadable(GuardError):
     """A value has no canonical form, so it has no fingerprint and nobody can approve it. Repeats nothing of it."""
 
 
+class NotStarted(GuardError):
+    """A server was not started, or contacted, at all. Says why in a sentence without its end."""
+
+
 class EntryMisused(GuardError):
     """Our own code broke the rules of an entry; what was recorded still tells the truth."""

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, Final
 
-from mcpguard.domain.launches import StdioFraming
+from mcpguard.domain.launches import Mount, Profile, StdioFraming
 from mcpguard.domain.upstreams import Transport
 
 
@@ -40,22 +40,6 @@ class Given:
 
     name: str
     parts: tuple[Part, ...]
-
-
-class Profile(StrEnum):
-    """How much of the machine a process gets to see."""
-
-    STRICT = "strict"
-    CONTAINED = "contained"
-    NONE = "none"
-
-
-@dataclass(frozen=True, slots=True)
-class Mount:
-    """A folder that a sandboxed process gets to see. However they are written, they are mounted in order of path."""
-
-    path: str
-    writable: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,15 +2,16 @@
 
 Rules kept here:
 1. Values are compared whole, so a declaration that changed in anything is another one.
-2. What is put into the environment and the headers is a template whose references are unresolved, and no
+2. What a declaration does not say of the sandbox is the strictest of it.
+3. What is put into the environment and the headers is a template whose references are unresolved, and no
    representation of it shows more than the names: it may be a secret that was written out.
 """
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from types import MappingProxyType
-from typing import Final, Literal
+from typing import Final, Literal, Self
 
 from mcpguard.domain.upstreams import Transport
 
@@ -28,6 +29,47 @@ class StdioFraming(StrEnum):
 
     LINES = "lines"
     HEADERS = "headers"
+
+
+class Profile(StrEnum):
+    """How much of the machine a process gets to see."""
+
+    STRICT = "strict"
+    CONTAINED = "contained"
+    NONE = "none"
+
+    @property
+    def sentence(self) -> str:
+        return _MEANING[self]
+
+
+_MEANING: Final = {
+    Profile.STRICT: "no network, and no files but its own and what is mounted",
+    Profile.CONTAINED: "the network, and no files but its own and what is mounted",
+    Profile.NONE: "NOT CONFINED: it may do everything that the guard's own account may do",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Mount:
+    """A folder that a confined process gets to see, where it is outside as well.
+
+    Written as `PATH`, `PATH:ro` or `PATH:rw`. What else follows a colon belongs to the path.
+    """
+
+    path: str
+    writable: bool = False
+
+    def __str__(self) -> str:
+        if self.writable:
+            return f"{self.path}:rw"
+        return f"{self.path}:ro" if self.path.endswith((":rw", ":ro")) else self.path
+
+    @classmethod
+    def written(cls, text: str) -> Self:
+        """What was written so. Whether it is a whole path is not looked at."""
+        path = text[:-3] if text.endswith((":rw", ":ro")) else text
+        return cls(path, writable=text.endswith(":rw"))
 
 
 class Templates(Mapping[str, str]):
@@ -59,16 +101,31 @@ _NONE: Final = Templates()
 
 @dataclass(frozen=True, slots=True)
 class StdioLaunch:
-    """A child process of ours. No shell reads the arguments."""
+    """A child process of ours. No shell reads the arguments.
+
+    `instead_of`: the profile that is declared, where a person has agreed that the server runs without a sandbox.
+    """
 
     command: str
     arguments: tuple[str, ...] = ()
     environment: Mapping[str, str] = _NONE
     folder: str | None = None
     framing: StdioFraming = StdioFraming.LINES
+    profile: Profile = Profile.STRICT
+    mounts: tuple[Mount, ...] = ()
+    instead_of: Profile | None = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "environment", Templates(self.environment))
+        object.__setattr__(self, "mounts", tuple(sorted(self.mounts, key=lambda each: (each.path, each.writable))))
+
+    def unconfined(self) -> Self:
+        """As it runs when a person has agreed to that."""
+        return self if self.profile is Profile.NONE else replace(self, profile=Profile.NONE, instead_of=self.profile)
+
+    def as_declared(self) -> Self:
+        """As it runs when nobody has agreed to anything."""
+        return self if self.instead_of is None else replace(self, profile=self.instead_of, instead_of=None)
 
     @property
     def transport(self) -> Literal[Transport.STDIO]:
@@ -101,3 +158,16 @@ class Declared:
     timeout: float | None = None
     """Seconds that a call of this server may take; None is the guard's own."""
     era: Era = Era.AUTO
+    artifact: str | None = None
+    """Of a package, what was installed and looked at, which alone is run. It is known to the guard, not declared."""
+
+    @property
+    def sandbox(self) -> Profile | None:
+        """How it is confined; None where we do not start it."""
+        return self.launch.profile if isinstance(self.launch, StdioLaunch) else None
+
+    def with_consent_of(self, before: "Declared") -> "Declared":
+        """The same, unconfined if a person has agreed to that and it is launched just as then."""
+        if isinstance(before.launch, StdioLaunch) and before.launch.as_declared() == self.launch:
+            return replace(self, launch=before.launch)
+        return self

@@ -40,5 +40,14 @@ class Updated:
     uri: str
 
 
-Changes = Stood | Listed | Removed
+@dataclass(frozen=True, slots=True)
+class Altered:
+    """What would be run for a server is not what ran when it was observed; so nothing is."""
+
+    server: str
+    declared: Declared
+    """As it was wanted."""
+
+
+Changes = Stood | Listed | Removed | Altered
 News = Changes | Updated

@@ -103,6 +103,11 @@ class Reason(StrEnum):
         "This caller must declare what it means to do.",
         "Use call_tool_write or call_tool_destructive and declare the intent.",
     )
+    CALLER_REVOKED = (
+        "caller:revoked",
+        "This caller was revoked, or its time is over.",
+        "If executed is no, nothing was sent; otherwise find out first. Ask the security team for another token.",
+    )
     SCOPE_EFFECT = (
         "scope:effect",
         "This caller may not use capabilities with this effect.",
@@ -122,6 +127,11 @@ class Reason(StrEnum):
         "arguments:invalid",
         "The arguments do not match the approved schema.",
         "Read the schema with describe_tool and correct the arguments.",
+    )
+    ARGUMENTS_UNVERIFIABLE = (
+        "arguments:unverifiable",
+        "The arguments cannot be checked against the approved schema.",
+        "Send less, or ask the security team to look at the schema of the tool; the call was not sent.",
     )
     ARGUMENTS_TOO_LARGE = (
         "arguments:too_large",

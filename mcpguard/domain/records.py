@@ -27,6 +27,8 @@ class RecordKind(StrEnum):
     LISTED = "listed"
     INSPECTED = "inspected"
     CONFIGURED = "configured"
+    GRANTED = "granted"
+    REVOKED = "revoked"
     DISCLOSED = "disclosed"
     TURNED_AWAY = "turned_away"
     LOST = "lost"
@@ -35,7 +37,10 @@ class RecordKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Opening:
-    """A call and the verdict about it, with everything that the verdict rests on; its arguments only as a body."""
+    """A call and the verdict about it, with everything that the verdict rests on; its arguments only as a body.
+
+    `secrets`: the rules by which something in the arguments looks like a secret.
+    """
 
     entry: str
     caller: Caller
@@ -52,6 +57,7 @@ class Opening:
     trace: str = ""
     continues: str = ""
     ticket: str = ""
+    secrets: tuple[str, ...] = ()
     arguments: Body | None = None
 
 

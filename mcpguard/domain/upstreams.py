@@ -42,7 +42,8 @@ class Identity:
 class Upstream:
     """An MCP server that we stand in front of. Standing and approvals bind to the id, never to the name.
 
-    `identity` is who it is now, `approved` who a person approved last. `enabled`: nobody has switched it off.
+    `identity` is who it is now, `approved` who a person approved last, `artifact` what ran
+    when it was observed, where that can be told. `enabled`: nobody has switched it off.
     `may_ask`: what it is permitted to ask of the clients whose calls it works on. `prefixes`: below these URIs every
     resource may be read. The generation changes with every move, the revision with every edit. `removed` is a
     tombstone: nothing stands under the name any more, and what was decided is not forgotten.
@@ -59,6 +60,7 @@ class Upstream:
     requester: str = ""
     identity: Identity | None = None
     approved: Identity | None = None
+    artifact: str | None = None
     generation: int = 0
     revision: int = 0
     removed: bool = False

@@ -8,10 +8,16 @@ from mcpguard.gateway.exchange import Exchange
 from mcpguard.gateway.faces.face import Meant
 from mcpguard.gateway.parking import AGAIN
 from mcpguard.guard.calls import Asked
+from mcpguard.policy.intents import Stated
 
 
 def asked(
-    exchange: Exchange, method: str, meant: Meant, params: Mapping[str, Any], watcher: object | None = None
+    exchange: Exchange,
+    method: str,
+    meant: Meant,
+    params: Mapping[str, Any],
+    watcher: object | None = None,
+    stated: Stated | None = None,
 ) -> Asked:
     """The call that a request makes. Answers to what nobody asked do not go along."""
     client = exchange.client
@@ -25,4 +31,5 @@ def asked(
         pinned=meant.pinned,
         trace=exchange.trace,
         watcher=watcher,
+        stated=stated,
     )

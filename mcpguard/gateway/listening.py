@@ -2,8 +2,8 @@
 
 Rules kept here:
 1. The first thing said says what will be heard: of what was asked for, the part that there is. Nothing else is heard.
-2. It ends when the client takes it back, or with an answer: when the guard stops, and when a server is removed that the
-   client hears of.
+2. It ends when the client takes it back, or with an answer: when the guard stops, when the client's caller is revoked,
+   and when a server is removed that the client hears of.
 3. However many listen, what is new is worked out once for all who see the same.
 """
 
@@ -39,7 +39,7 @@ class Listening:
         self._publisher = guard.servers.publisher
         self._tallies = guard.tallies
         self._subscribing = subscribing
-        self._scopes: set[anyio.CancelScope] = set()
+        self._scopes: dict[anyio.CancelScope, str] = {}
         self._closed = False
         self._open = 0
 
@@ -48,11 +48,16 @@ class Listening:
         for scope in self._scopes:
             scope.cancel()
 
+    def lost(self, caller: str) -> None:
+        """This one is no caller any more."""
+        for scope in [scope for scope, whose in self._scopes.items() if whose == caller]:
+            scope.cancel()
+
     async def answer(self, exchange: Exchange, params: Mapping[str, Any]) -> dict[str, Any]:
         """Returns when nothing more will be heard."""
         wanted = params["notifications"]
         told = _Told(exchange, [field for field in _FIELDS if wanted.get(field) is True])
-        with closing(Subscribed()) as subscribed, self._until_ended() as scope:
+        with closing(Subscribed()) as subscribed, self._until_ended(exchange.client.caller.id) as scope:
             if uris := wanted.get("resourceSubscriptions"):
                 await self._subscribe(told, dict.fromkeys(uris), subscribed, scope)
             with self._counted(), self._publisher.subscribed(lambda changed: told.changed(self._new(changed))):
@@ -88,16 +93,16 @@ class Listening:
         told.resources = [uri for uri in every if uri in agreed]
 
     @contextmanager
-    def _until_ended(self) -> Iterator[anyio.CancelScope]:
-        """The block is left when the guard stops, or when somebody cancels the scope."""
+    def _until_ended(self, caller: str) -> Iterator[anyio.CancelScope]:
+        """The block is left when the guard stops, when its caller is lost, or when somebody cancels the scope."""
         with anyio.CancelScope() as scope:
-            self._scopes.add(scope)
+            self._scopes[scope] = caller
             if self._closed:
                 scope.cancel()
             try:
                 yield scope
             finally:
-                self._scopes.discard(scope)
+                del self._scopes[scope]
 
     @contextmanager
     def _counted(self) -> Iterator[None]:

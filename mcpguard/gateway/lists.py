@@ -57,7 +57,8 @@ class Lists:
         remembered = self._shown.get((face.key, kind, scope))
         if remembered is not None and remembered[0] is catalog:
             return remembered[1]
-        entries = [face.shown(pinned) for pinned in offered(face, kind, scope, catalog)]
+        own = [dict(each) for each in face.own] if kind is CapabilityKind.TOOL else []
+        entries = own + [face.shown(pinned) for pinned in offered(face, kind, scope, catalog)]
         if len(self._shown) >= MOST_FACES:
             self._shown.clear()
         self._shown[face.key, kind, scope] = (catalog, entries)
@@ -65,8 +66,8 @@ class Lists:
 
 
 def offered(face: Face, kind: CapabilityKind, scope: Scope, catalog: Catalog) -> Iterator[Pinned]:
-    """What a face shows within a scope, in order."""
+    """What a face shows within a scope, in order. The effects of a scope say what may be used of it."""
     for shelf in face.shelves(catalog):
         for pinned in shelf.of(kind).values():
-            if pinned.effect in scope.effects and within(scope, pinned.capability):
+            if within(scope, pinned.capability):
                 yield pinned

@@ -13,8 +13,6 @@ from functools import partial
 from typing import Any, TypeVar
 
 import structlog
-from mcp_types.methods import validate_client_request
-from pydantic import ValidationError
 
 from mcpguard.catalog.catalog import Catalog
 from mcpguard.catalog.shelf import Pinned
@@ -33,11 +31,13 @@ from mcpguard.gateway.listening import Listening
 from mcpguard.gateway.lists import KINDS, Lists
 from mcpguard.gateway.parking import PARKED, STATE, Parking
 from mcpguard.gateway.subscribing import Subscribing
+from mcpguard.gateway.tools.table import Tools, in_call
+from mcpguard.gateway.validating import invalid, unknown_method, validate
 from mcpguard.gateway.views import Views
 from mcpguard.gateway.wire import (
     INTERNAL_ERROR,
     INVALID_PARAMS,
-    METHOD_NOT_FOUND,
+    REFUSED,
     US,
     Passed,
     Rejected,
@@ -47,6 +47,7 @@ from mcpguard.gateway.wire import (
 )
 from mcpguard.guard.guard import Guard
 from mcpguard.policy.asks import askable
+from mcpguard.policy.intents import Stated
 from mcpguard.policy.scopes import within
 from mcpguard.text.visible import visible
 
@@ -59,7 +60,6 @@ OFFERED: dict[str, dict[str, Any]] = {
 }
 """What the endpoint can do as soon as one server can, whatever that server says of it."""
 LONGEST_NAME = 1024
-MOST_ERRORS = 100
 Params = Mapping[str, Any]
 T = TypeVar("T")
 log = structlog.get_logger("mcpguard.gateway")
@@ -76,6 +76,7 @@ class Methods:
         self._views = Views()
         subscribing = Subscribing(guard, self._meant)
         self._listening = Listening(guard, subscribing)
+        self._tools = Tools(guard, self._made_by_tool)
         self._table: dict[str, Method] = {
             "server/discover": self._discover,
             "ping": self._nothing,
@@ -115,14 +116,15 @@ class Methods:
         """The answer to a handshake. If it is a result, `client` is who it says it is from here on."""
         params = request.params or {}
         try:
-            _validate("initialize", envelope.HANDSHAKE[-1], params)
+            validate("initialize", envelope.HANDSHAKE[-1], params)
+            greeting = await self._greeting(client)
         except Rejected as rejected:
             return self._rejected(client, request, rejected)
         asked = params["protocolVersion"]
         client.version = asked if asked in envelope.HANDSHAKE else envelope.HANDSHAKE[-1]
         client.name = client_name(params["clientInfo"])
         client.capabilities = can_do(params["capabilities"])
-        return Result(request.id, {"protocolVersion": client.version, **await self._greeting(client)})
+        return Result(request.id, {"protocolVersion": client.version, **greeting})
 
     def told(self, client: Client, method: str) -> None:
         """A notification; what is not passed on here is nobody's business."""
@@ -150,6 +152,11 @@ class Methods:
         self._listening.close()
         self._guard.calls.stop_asking()
 
+    def lost(self, caller: str) -> None:
+        """This one is no caller any more: what stays open in its name ends."""
+        self._listening.lost(caller)
+        self.parking.lost(caller)
+
     def _seen_by(self, client: Client) -> Catalog:
         return self._views.of(self._guard.catalog, client.caller.scope)
 
@@ -157,14 +164,19 @@ class Methods:
         client = exchange.client
         answer = self._table.get(method)
         if answer is None:
-            raise _unknown_method()
-        _validate(method, client.version, params)
+            raise unknown_method()
+        validate(method, client.version, params)
         result = await answer(exchange, params)
         return envelope.modern_result(method, result, US) if client.era is Era.MODERN else result
 
-    async def _greeting(self, client: Client) -> dict[str, Any]:
+    async def _settled(self, client: Client) -> None:
         await self._guard.servers.settled()
-        has: dict[str, Any] = {}
+        if not self._guard.callers.holds(client.caller):
+            raise Rejected(REFUSED, Reason.CALLER_REVOKED.sentence, "credential")
+
+    async def _greeting(self, client: Client) -> dict[str, Any]:
+        await self._settled(client)
+        has: dict[str, Any] = {"tools": {}} if client.face.own else {}
         for shelf in client.face.shelves(self._seen_by(client)):
             has |= {name: said for name, said in OFFERED.items() if name in shelf.capabilities}
         return {"capabilities": has, "serverInfo": US}
@@ -177,13 +189,13 @@ class Methods:
 
     async def _set_level(self, exchange: Exchange, params: Params) -> dict[str, Any]:
         if params["level"] not in envelope.LEVELS:
-            raise _invalid(f"level must be one of {', '.join(envelope.LEVELS)}")
+            raise invalid(f"level must be one of {', '.join(envelope.LEVELS)}")
         exchange.client.log_level = params["level"]
         return {}
 
     async def _list(self, method: str, exchange: Exchange, params: Params) -> dict[str, Any]:
-        await self._guard.servers.settled()
         client = exchange.client
+        await self._settled(client)
         result, names = self._lists.page(client.face, client.caller.scope, self._seen_by(client), method, params)
         self._guard.tallies.disclosed(
             caller=client.caller.id,
@@ -196,8 +208,15 @@ class Methods:
 
     async def _call_tool(self, exchange: Exchange, params: Params) -> dict[str, Any]:
         client = exchange.client
+        if client.face.own and self._tools.has(params["name"]):
+            return await self._tools.call(exchange, params)
         capability = client.face.named(self._seen_by(client), CapabilityKind.TOOL, _name(params["name"]))
         return await self._make(exchange, "tools/call", Meant(capability), {**params, "name": capability.name})
+
+    async def _made_by_tool(
+        self, exchange: Exchange, meant: Meant, params: Params, stated: Stated | None
+    ) -> dict[str, Any]:
+        return await self._make(exchange, "tools/call", meant, params, stated)
 
     async def _get_prompt(self, exchange: Exchange, params: Params) -> dict[str, Any]:
         client = exchange.client
@@ -221,40 +240,19 @@ class Methods:
             own = {**ref, "uri": capability.name}
         return await self._make(exchange, "completion/complete", Meant(capability), {**params, "ref": own})
 
-    async def _make(self, exchange: Exchange, method: str, meant: Meant, params: Params) -> dict[str, Any]:
+    async def _make(
+        self, exchange: Exchange, method: str, meant: Meant, params: Params, stated: Stated | None = None
+    ) -> dict[str, Any]:
         exchange.server = meant.capability.server
-        told = await self._guard.calls.make(asked(exchange, method, meant, params), exchange)
+        told = await self._guard.calls.make(asked(exchange, method, meant, params, stated=stated), exchange)
         if told.result is not None:
-            return told.result
+            return in_call(told.result, told.call) if exchange.client.face.own else told.result
         if told.error is not None:
             raise Passed(told.error)
-        said = refusal(told.outcome, told.call)
+        said = refusal(told)
         if method == "tools/call":
             return refused_result(said)
         raise refused_error(said)
-
-
-def _validate(method: str, version: str, params: Params) -> None:
-    if method == "shutdown" and version in envelope.HANDSHAKE:
-        return  # no method of any revision, but older clients say it
-    try:
-        validate_client_request(method, version, params)
-    except KeyError:
-        raise _unknown_method() from None
-    except ValidationError as error:
-        raise _invalid(f"the parameters are not those of {method}: {_where(error)}") from None
-
-
-def _where(error: ValidationError) -> str:
-    """What is wrong first; where there is very much wrong, looking for it would take long."""
-    if error.error_count() > MOST_ERRORS:
-        return "most of them"
-    parts = (str(part) for part in error.errors(include_input=False)[0]["loc"] if part != "params")
-    return visible(".".join(parts)[:200])
-
-
-def _unknown_method() -> Rejected:
-    return Rejected(METHOD_NOT_FOUND, "there is no such method in this revision of the protocol", "method")
 
 
 def _gone() -> Rejected:
@@ -262,20 +260,16 @@ def _gone() -> Rejected:
     return Rejected(INVALID_PARAMS, sentence, "request state")
 
 
-def _invalid(sentence: str) -> Rejected:
-    return Rejected(INVALID_PARAMS, sentence, "parameters")
-
-
 def _name(name: str) -> str:
     if len(name) > LONGEST_NAME:
-        raise _invalid(f"a name has at most {LONGEST_NAME} characters")
+        raise invalid(f"a name has at most {LONGEST_NAME} characters")
     return name
 
 
 def _understood(find: Callable[[Catalog, str], T], catalog: Catalog, uri: str) -> T:
     if len(uri) > LONGEST_URI:
-        raise _invalid(f"a URI has at most {LONGEST_URI} characters")
+        raise invalid(f"a URI has at most {LONGEST_URI} characters")
     try:
         return find(catalog, uri)
     except InvalidName as error:
-        raise _invalid(str(error)) from None
+        raise invalid(str(error)) from None

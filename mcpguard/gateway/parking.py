@@ -25,6 +25,7 @@ from mcpguard.codec.messages import Failure, Notification, Request, Result, writ
 from mcpguard.domain.asks import Answers, Ask, Asks
 from mcpguard.gateway.clients import LONGEST_NAME, Client
 from mcpguard.gateway.exchange import Exchange, Say
+from mcpguard.gateway.guests import LAST_WORDS
 from mcpguard.gateway.wire import CANCELLED, US
 
 STATE: Final = "requestState"
@@ -79,6 +80,12 @@ class Parking:
         """The clients of this session or stream will not come back."""
         for call in [each for each in self._waiting.values() if each.client.session == session]:
             call.scope.cancel()
+            del self._waiting[call.state]
+
+    def lost(self, caller: str) -> None:
+        """Nobody comes back in this name. The calls themselves have been cut off."""
+        for call in [each for each in self._waiting.values() if each.client.caller.id == caller]:
+            call.scope.deadline = anyio.current_time() + LAST_WORDS
             del self._waiting[call.state]
 
     def wait_for(self, call: "_Parked") -> str:

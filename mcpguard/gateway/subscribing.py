@@ -87,7 +87,7 @@ class Subscribing:
         if told.error is not None:
             raise Passed(told.error)
         if not agreed:
-            raise refused_error(refusal(told.outcome, told.call))
+            raise refused_error(refusal(told))
 
     def _in_words(self, client: Client, capability: Capability, words: str, tell: Tell) -> Tell:
         def on_update(uri: str) -> None:

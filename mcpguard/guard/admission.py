@@ -2,16 +2,17 @@
 
 Rules kept here:
 1. Whatever is new, or is launched otherwise than before, is quarantined. Nothing that a declaration says changes that;
-   and a name or a launch that was blocked once is blocked again.
+   and a name or a launch that was blocked once is blocked again, whether a person had agreed to run it unconfined or
+   not.
 2. What would run must be tellable from the declaration. What is not, is not admitted.
 3. What a file declares is changed in that file. What is no longer in it is switched off, and stands where it stood.
+   That a person agreed to run a server unconfined is no change of it, and holds until it is launched otherwise.
 4. A change names the revision that it was made from. Where there is a newer one, nothing changes.
 5. Each change is one transaction with its record, which says who made it.
 """
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 
 import structlog
 
@@ -20,9 +21,10 @@ from mcpguard.domain.capabilities import Fingerprint
 from mcpguard.domain.clock import Ids
 from mcpguard.domain.decisions import ONLY_PEOPLE, Actor, DeclaredElsewhere, Forbidden, NotDeclared, Stale, Undecidable
 from mcpguard.domain.errors import Unreadable
-from mcpguard.domain.launches import Declared, RemoteLaunch
+from mcpguard.domain.launches import Declared, Launch, RemoteLaunch, StdioLaunch
 from mcpguard.domain.upstreams import Identity, Origin, Transport, Upstream
 from mcpguard.guard import facts
+from mcpguard.guard.finding import in_launch
 from mcpguard.guard.known import Known
 from mcpguard.guard.standings import Change, Standings
 from mcpguard.policy import quarantine
@@ -82,8 +84,7 @@ class Admission:
         names = {one_.name for one_ in declared}
         for known in self._registry:
             if known.upstream.origin is source.origin and known.name not in names and known.declared.enabled:
-                gone = replace(known.declared, enabled=False)
-                await self._redeclare(known, gone, source.by, change="withdrawn")
+                await self._withdraw(known, source.by)
         return tuple(refused)
 
     async def add(self, label: str, members: Mapping[str, object], source: Source) -> Added:
@@ -102,7 +103,8 @@ class Admission:
         now, notices = read(known.declared.label, patched(as_members(known.declared), patch))
         if now.enabled and not known.declared.enabled and not by.may_widen:
             raise Forbidden(ONLY_PEOPLE)
-        await self._redeclare(known, replace(now, name=name), by, revision=revision)
+        consented = "sandbox" not in patch
+        await self._redeclare(known, replace(now, name=name), by, revision=revision, consented=consented)
         return Added(name, notices)
 
     async def remove(self, name: str, revision: int, by: Actor) -> None:
@@ -116,6 +118,31 @@ class Admission:
             return Change(upstream, known.declared, facts=(fact,))
 
         await self._standings.change(known, removed)
+
+    async def unconfine(self, known: Known, seen: StdioLaunch, by: Actor) -> None:
+        """From now on it runs without a sandbox, which is another launch than the one that was seen.
+
+        Raises Unknown, Stale or LedgerUnavailable.
+        """
+        await self._relaunch(known, seen, seen.unconfined(), by, "unconfined")
+
+    async def confine(self, known: Known, seen: StdioLaunch, by: Actor) -> None:
+        """Take that back: it runs as it is declared. Raises as `unconfine`."""
+        await self._relaunch(known, seen, seen.as_declared(), by, "confined")
+
+    async def _relaunch(self, known: Known, seen: StdioLaunch, now: StdioLaunch, by: Actor, change: str) -> None:
+        def relaunched(known: Known) -> Change | None:
+            if known.declared.launch != seen:
+                raise Stale((f"how {known.name} is launched or reached",))
+            return self._redeclared(replace(known.declared, launch=now), by, change, None, known)
+
+        await self._standings.change(known, relaunched)
+
+    async def _withdraw(self, known: Known, by: Actor) -> None:
+        def withdrawn(known: Known) -> Change | None:
+            return self._redeclared(replace(known.declared, enabled=False), by, "withdrawn", None, known)
+
+        await self._standings.change(known, withdrawn)
 
     def _editable(self, name: str) -> Known:
         known = self._registry.get(name)
@@ -133,31 +160,37 @@ class Admission:
             launch.transport if isinstance(launch, RemoteLaunch) else Transport.STDIO,
             origin=source.origin,
             requester=source.requester or source.by.id,
-            identity=Identity(self._fingerprint(declared)),
+            identity=Identity(self._fingerprint(launch)),
             revision=1,
         )
-        upstream = quarantine.admitted(new, self._registry.ever())
-        await self._standings.add(Known(upstream, declared), facts.admitted(upstream, "added", source.by))
+        upstream = quarantine.admitted(new, self._registry.ever(), self._alike(launch))
+        known = Known(upstream, declared)
+        await self._standings.add(known, facts.admitted(upstream, "added", source.by, launched=known.launched))
 
     async def _redeclare(
-        self, known: Known, declared: Declared, by: Actor, *, change: str = "changed", revision: int | None = None
+        self, known: Known, declared: Declared, by: Actor, *, revision: int | None = None, consented: bool = True
     ) -> None:
-        launch = self._fingerprint(declared)
-        await self._standings.change(known, partial(self._redeclared, declared, launch, by, change, revision))
+        """`consented`: where a person has agreed that it runs unconfined, and it is launched so, that holds."""
+
+        def redeclared(known: Known) -> Change | None:
+            now = declared.with_consent_of(known.declared) if consented else declared
+            return self._redeclared(now, by, "changed", revision, known)
+
+        await self._standings.change(known, redeclared)
 
     def _redeclared(
-        self, declared: Declared, launch: Fingerprint, by: Actor, change: str, revision: int | None, known: Known
+        self, declared: Declared, by: Actor, change: str, revision: int | None, known: Known
     ) -> Change | None:
         if revision is not None:
             _current(known, revision)
         if declared == known.declared:
             return None
-        before = known.upstream
+        launch, before = self._fingerprint(declared.launch), known.upstream
         others = (each for each in self._registry.ever() if each.id != before.id)
-        moved = quarantine.relaunched(before, launch, others)
+        moved = quarantine.relaunched(before, launch, others, self._alike(declared.launch))
         transport = declared.launch.transport
         upstream = replace(moved.upstream, revision=before.revision + 1, transport=transport)
-        said = [facts.admitted(upstream, change, by, before.standing)]
+        said = [facts.admitted(upstream, change, by, before.standing, in_launch(declared.launch))]
         if moved.move is not None:
             said.append(facts.moved(upstream, moved.move, before))
         another = upstream.identity != before.identity
@@ -165,9 +198,14 @@ class Admission:
         said += facts.of_moves(upstream, outcomes)
         return Change(upstream, declared, tuple(now.pin for pin, now in outcomes if now.pin != pin), facts=tuple(said))
 
-    def _fingerprint(self, declared: Declared) -> Fingerprint:
+    def _alike(self, launch: Launch) -> frozenset[Fingerprint]:
+        """It, and what consent would make of it, or has made it of: one is blocked with the other."""
+        both = [launch.unconfined(), launch.as_declared()] if isinstance(launch, StdioLaunch) else [launch]
+        return frozenset(map(self._fingerprint, both))
+
+    def _fingerprint(self, launch: Launch) -> Fingerprint:
         try:
-            return of_launch(identity(declared.launch, self._key))
+            return of_launch(identity(launch, self._key))
         except (Unidentifiable, Unreadable) as error:
             raise NotDeclared((str(error),)) from error
 

@@ -1,24 +1,159 @@
-"""The callers that the guard knows. Until they are kept in the store there is anonymous, and who the app names."""
+"""The callers that the guard knows: the memory that requests are judged with. `granting` alone changes it.
+
+Rules kept here:
+1. Tokens are known by their digests, and nobody here could say one. They are too long to be guessed, so a plain digest
+   gives nothing away.
+2. A caller that was revoked, or whose time is over, is nobody from that moment on, whatever is still open in its name;
+   what is open is ended at once.
+3. Whoever waits for the next caller's time to be over sleeps until then.
+"""
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+
+import anyio
 
 from mcpguard.domain.callers import Caller, Scope
 from mcpguard.domain.capabilities import Effect
+from mcpguard.domain.clock import Clock
+from mcpguard.domain.grants import ANONYMOUS, Grant
+from mcpguard.settings.anonymous import Anonymous
+from mcpguard.store import callers as stored
+from mcpguard.store.backend import Connection
+from mcpguard.store.readers import Readers
 
-EVERYTHING = Scope(("*",), ("*",), frozenset(Effect))
+LONGEST_NAP = 60.0
+"""Seconds: the machine's time may be set, and what a sleep measures may stand still."""
+Lost = Callable[[str], None]
 
 
 class Callers:
-    """Looks callers up by what they show."""
+    """Looks callers up by what they show. `given` are known besides those that the store has.
 
-    def __init__(self, tokens: Mapping[str, Caller] | None = None) -> None:
-        self.anonymous = Caller("anonymous", "anonymous", EVERYTHING)
-        self._known = {_digest(token): caller for token, caller in (tokens or {}).items()}
+    `cut` ends the calls of a caller; it is told first, and what is left of the caller's streams ends after.
+    """
+
+    def __init__(
+        self,
+        clock: Clock,
+        anonymous: Caller | None,
+        given: Mapping[str, Caller] | None = None,
+        cut: Lost = lambda _: None,
+    ) -> None:
+        self.anonymous = anonymous
+        self._cut = cut
+        self._clock = clock
+        self._given = {digest_of(token): caller for token, caller in (given or {}).items()}
+        self._others = {caller.id for caller in (anonymous, *self._given.values()) if caller is not None}
+        self._grants: dict[str, tuple[Grant, bytes]] = {}
+        self._shown: dict[bytes, Grant] = {}
+        self._ended: set[str] = set()
+        self._subscribers: dict[Lost, None] = {}
+        self._changed = anyio.Event()
+        self._readers: Readers | None = None
+
+    def __iter__(self) -> Iterator[Grant]:
+        """Those that were granted and not revoked, by label."""
+        return iter(sorted((grant for grant, _ in self._grants.values()), key=lambda grant: grant.caller.label))
+
+    def find(self, id_: str) -> tuple[Grant, bytes] | None:
+        """One that was not revoked, with the digest of its token."""
+        return self._grants.get(id_)
+
+    def labelled(self, label: str) -> Grant | None:
+        return next((grant for grant in self if grant.caller.label == label), None)
 
     def named_by(self, token: str) -> Caller | None:
-        return self._known.get(_digest(token))
+        """Whose token this is, if it holds now."""
+        digest = digest_of(token)
+        grant = self._shown.get(digest)
+        if grant is not None:
+            return grant.caller if grant.holds(self._clock.now()) else None
+        return self._given.get(digest)
+
+    def holds(self, caller: Caller) -> bool:
+        """Whether this is a caller still."""
+        found = self._grants.get(caller.id)
+        return found[0].holds(self._clock.now()) if found is not None else caller.id in self._others
+
+    def still(self, connection: Connection, caller: Caller) -> bool:
+        """Whether the store has it too: it was revoked there first if its answer to that has not reached us."""
+        return caller.id in self._others or stored.holds(connection, caller.id)
+
+    async def load(self, readers: Readers) -> None:
+        """Know what the store has. Whoever it does not have any more is lost."""
+        self._readers = readers
+        found = {grant.caller.id: (grant, digest) for grant, digest in await readers.run(stored.every)}
+        for id_ in [id_ for id_ in self._grants if id_ not in found]:
+            self.remove(id_)
+        for grant, digest in found.values():
+            self.add(grant, digest)
+
+    async def catch_up(self) -> None:
+        """The same, for whoever has found the store to be ahead."""
+        if self._readers is not None:
+            await self.load(self._readers)
+
+    def add(self, grant: Grant, digest: bytes) -> None:
+        """From now on it is a caller."""
+        self._grants[grant.caller.id] = grant, digest
+        self._shown[digest] = grant
+        self._changed.set()
+
+    def remove(self, id_: str) -> None:
+        """From now on it is none, and whatever is open in its name ends."""
+        _, digest = self._grants.pop(id_)
+        del self._shown[digest]
+        self._ended.discard(id_)
+        self._tell(id_)
+
+    @contextmanager
+    def subscribed(self, subscriber: Lost) -> Iterator[None]:
+        """While the block runs, tell `subscriber`, which cannot wait, of every caller that is one no longer."""
+        self._subscribers[subscriber] = None
+        try:
+            yield
+        finally:
+            del self._subscribers[subscriber]
+
+    async def run(self) -> None:
+        """End what is open in the name of callers whose time is over, as it comes to be over."""
+        while True:
+            self._changed = anyio.Event()
+            now, times = self._clock.now(), list[int]()
+            for grant in self:
+                if grant.expires_at is not None and grant.holds(now):
+                    times.append(grant.expires_at - now)
+                elif grant.expires_at is not None and grant.caller.id not in self._ended:
+                    self._ended.add(grant.caller.id)
+                    self._tell(grant.caller.id)
+            await self._until(min(times) / 1e6 if times else None)
+
+    async def _until(self, seconds: float | None) -> None:
+        """So long, or until there are other callers."""
+        async with anyio.create_task_group() as tasks:
+            if seconds is not None:
+                tasks.start_soon(self._nap, min(seconds, LONGEST_NAP), name="until a caller's time is over")
+            await self._changed.wait()
+            tasks.cancel_scope.cancel()
+
+    async def _nap(self, seconds: float) -> None:
+        await self._clock.sleep(seconds)
+        self._changed.set()
+
+    def _tell(self, id_: str) -> None:
+        self._cut(id_)
+        for subscriber in tuple(self._subscribers):
+            subscriber(id_)
 
 
-def _digest(token: str) -> bytes:
-    return hashlib.sha256(token.encode(errors="replace")).digest()
+def digest_of(token: str) -> bytes:
+    """What is kept of a token."""
+    return hashlib.sha256(b"mcpguard/token/1\0" + token.encode(errors="replace")).digest()
+
+
+def anonymous(settings: Anonymous) -> Caller | None:
+    """Whoever shows no token, as the settings have it; None where everybody needs one."""
+    scope = Scope(settings.servers, settings.tools, frozenset(map(Effect, settings.effects)))
+    return Caller(ANONYMOUS, ANONYMOUS, scope) if settings.enabled else None

@@ -21,19 +21,26 @@ from mcpguard.domain.capabilities import Capability, Effect
 from mcpguard.domain.clock import Ids
 from mcpguard.domain.counterpart import Counterpart
 from mcpguard.domain.errors import Overtaken
+from mcpguard.domain.findings import Finding
+from mcpguard.domain.objections import NOTHING_MORE, Detail
 from mcpguard.domain.outcomes import Outcome, OutcomeKind
 from mcpguard.domain.reasons import Reason
 from mcpguard.domain.records import Opening
 from mcpguard.domain.verdicts import Deny
 from mcpguard.guard.asking import Asking
+from mcpguard.guard.budgeting import Budgeting
+from mcpguard.guard.callers import Callers
 from mcpguard.guard.cutting import Cutting
 from mcpguard.guard.desk import Desk
+from mcpguard.guard.given import Given
 from mcpguard.guard.judging import Judged, Judging, Subject
 from mcpguard.guard.servers import Servers
 from mcpguard.ledger.digests import Digests
 from mcpguard.ledger.entries import Entry
 from mcpguard.ledger.ledger import Ledger
+from mcpguard.policy.intents import Stated
 from mcpguard.settings.model import Settings
+from mcpguard.store.backend import Connection
 from mcpguard.upstreams.conversation import ServerError
 from mcpguard.upstreams.fleet import Fleet, Turn, Unreachable
 from mcpguard.upstreams.inflight import Overdue
@@ -51,7 +58,8 @@ class Asked:
 
     `pinned` is the name under which the capability is found in the catalog; for a resource that a template covers it
     is the template's. The parameters are the server's own, without what belonged to the client's leg of the way. The
-    watcher is who wants to hear of changes, where it is that what is asked for.
+    watcher is who wants to hear of changes, where it is that what is asked for. `stated` is what the agent says it
+    means to do; None where that is implied by what is called.
     """
 
     caller: Caller
@@ -63,21 +71,27 @@ class Asked:
     pinned: Capability | None = None
     trace: str = ""
     watcher: object | None = None
+    stated: Stated | None = None
 
-    @property
     def subject(self) -> Subject:
-        """What of it is judged."""
-        return Subject(self.caller, self.capability, self.pinned)
+        """What of it is judged: one for the whole call, which remembers what was found out."""
+        return Subject(self.caller, self.capability, self.pinned, self.stated, Given(self.method, self.params))
 
 
 @dataclass(frozen=True, slots=True)
 class Told:
-    """How the call ended. Either the upstream's `result`, or its `error`, or a refusal of ours with its reason."""
+    """How the call ended. Either the upstream's `result`, or its `error`, or a refusal of ours with its reason.
+
+    `findings`: what was found in what waits for a person, where that is the reason; the worst first. `detail`: what is
+    told beside the reason.
+    """
 
     call: str
     outcome: Outcome
     result: dict[str, Any] | None = None
     error: dict[str, Any] | None = None
+    findings: tuple[Finding, ...] = ()
+    detail: Detail = NOTHING_MORE
 
 
 class Calls:
@@ -92,56 +106,77 @@ class Calls:
         digests: Digests,
         new_id: Ids,
         settings: Settings,
+        *,
+        budgets: Budgeting,
+        callers: Callers,
     ) -> None:
         self._servers = servers
-        self._judging = Judging(servers)
+        self._callers = callers
+        self._judging = Judging(servers, callers.holds)
         self._ledger = ledger
         self._fleet = fleet
         self._cutting = cutting
         self._digests = digests
         self._new_id = new_id
         self._settings = settings.version
+        self._budgets = budgets
         self._desk = Desk(ledger, digests, settings.asking)
 
     async def make(self, asked: Asked, counterpart: Counterpart) -> Told:
         """Judge, record, send, record, answer."""
+        subject = asked.subject()
         for _ in range(MOST_TRIES):
-            judged = await self._judging.confirmed(asked.subject)
+            judged = await self._confirmed(subject)
             try:
-                return await self._carried_out(asked, judged, counterpart)
+                with self._budgets.counted(subject.caller, subject.capability, judged.verdict) as place:
+                    told = await self._carried_out(asked, subject, judged, counterpart)
+                    if place is not None and told.outcome.kind is OutcomeKind.REFUSED:
+                        place.take_off()
+                    return told
             except Overtaken:
                 await self._servers.catch_up(asked.capability.server)
-        refused = replace(judged, verdict=Deny(Reason.CAPABILITY_CHANGED))  # it does not stand still
-        return await self._carried_out(asked, refused, counterpart)
+                await self._callers.catch_up()
+        # it does not stand still
+        refused = replace(judged, verdict=Deny(Reason.CAPABILITY_CHANGED), detail=NOTHING_MORE)
+        return await self._carried_out(asked, subject, refused, counterpart)
 
     def stop_asking(self) -> None:
         """No client is asked anything any more: the guard is about to stop."""
         self._desk.close()
 
-    async def _carried_out(self, asked: Asked, judged: Judged, counterpart: Counterpart) -> Told:
-        opening = self._opening(asked, judged)
+    async def _confirmed(self, subject: Subject) -> Judged:
+        with self._cutting.call(subject.capability.server, subject.key, subject.caller.id):
+            return await self._judging.confirmed(subject, self._budgets.spent)
+        return self._judging.now(subject)
+
+    async def _carried_out(self, asked: Asked, subject: Subject, judged: Judged, counterpart: Counterpart) -> Told:
+        opening = self._opening(asked, subject, judged)
         permitted = partial(self._servers.may_ask, asked.capability.server)
-        objected = partial(self._judging.meanwhile, asked.subject)
+        objected = partial(self._judging.meanwhile, subject)
         client = Asking(counterpart, opening, permitted, objected, self._desk)
         answer = _Answer()
 
         async def work(entry: Entry) -> Outcome:
-            with self._cutting.call(asked.capability.server, asked.subject.key):
-                return await self._sent(asked, judged, entry, client, answer)
-            return self._cut_off(asked, entry)
+            with self._cutting.call(asked.capability.server, subject.key, asked.caller.id) as call:
+                return await self._sent(asked, subject, judged, entry, client, answer)
+            return self._cut_off(subject, entry, by_caller=call.by_caller)
 
-        outcome = await self._ledger.record(opening, work, judged.still)
+        def still(connection: Connection) -> bool:
+            return judged.still(connection) and self._callers.still(connection, asked.caller)
+
+        outcome = await self._ledger.record(opening, work, still)
         if outcome.kind in (OutcomeKind.ANSWERED, OutcomeKind.FAILED) and outcome.reason is None:
             return Told(opening.entry, outcome, answer.result, answer.error)
-        return Told(opening.entry, outcome)
+        detail = judged.detail if outcome.reason is judged.reason else NOTHING_MORE
+        return Told(opening.entry, outcome, findings=self._judging.found(subject, outcome.reason), detail=detail)
 
-    def _opening(self, asked: Asked, judged: Judged) -> Opening:
-        pin = judged.pin
+    def _opening(self, asked: Asked, subject: Subject, judged: Judged) -> Opening:
+        pin, given = judged.pin, subject.given or Given(asked.method, asked.params)
         return Opening(
             entry=self._new_id(),
             caller=asked.caller,
             capability=asked.capability,
-            intent=Intent(judged.effect or Effect.READ, declared=False),
+            intent=asked.stated.intent if asked.stated else Intent(judged.effect or Effect.READ, declared=False),
             face=asked.face,
             verdict=judged.verdict,
             method=asked.method,
@@ -151,24 +186,27 @@ class Calls:
             settings=self._settings,
             client=asked.client,
             trace=asked.trace,
-            arguments=self._digests.body(dumps(asked.params)),
+            secrets=(*given.found.sure, *given.found.maybe) if given.found else (),
+            arguments=self._digests.body(given.written),
         )
 
-    async def _sent(self, asked: Asked, judged: Judged, entry: Entry, client: Asking, answer: "_Answer") -> Outcome:
+    async def _sent(
+        self, asked: Asked, subject: Subject, judged: Judged, entry: Entry, client: Asking, answer: "_Answer"
+    ) -> Outcome:
         try:
             reason = Reason.CAPABILITY_UNCONFIRMED
             for _ in range(MOST_TRIES):
                 async with self._fleet.turn(asked.capability.server) as turn:
                     turn.reachable()
-                    objection = self._judging.once_more(asked.subject, judged)
+                    objection = self._judging.once_more(subject, judged)
                     if objection is None:
                         return await self._told(asked, turn, entry, client, answer)
                     reason = objection
                 if reason is not Reason.CAPABILITY_UNCONFIRMED:
                     break
-                await self._judging.confirmed(asked.subject)
+                await self._judging.confirmed(subject)
         except (Busy, Unreachable) as error:
-            return Outcome.refused(self._judging.meanwhile(asked.subject) or _reason(error))
+            return Outcome.refused(self._judging.meanwhile(subject) or _reason(error))
         finally:
             client.end()
         return Outcome.refused(reason)
@@ -192,11 +230,13 @@ class Calls:
         reply = self._digests.body(dumps(answer.result))
         return Outcome.failed(reply) if answer.result.get("isError") is True else Outcome.answered(reply)
 
-    def _cut_off(self, asked: Asked, entry: Entry) -> Outcome:
-        """What it is about has left `approved`. What was sent may have been executed, whatever it answers now."""
+    def _cut_off(self, subject: Subject, entry: Entry, *, by_caller: bool) -> Outcome:
+        """What it is about has left `approved`, or whoever made it was revoked. What was sent may have been executed,
+        whatever it answers now."""
         if entry.permitted:
-            return Outcome.unknown(Reason.CAPABILITY_WITHDRAWN)
-        return Outcome.refused(self._judging.now(asked.subject).reason or Reason.CAPABILITY_CHANGED)
+            return Outcome.unknown(Reason.CALLER_REVOKED if by_caller else Reason.CAPABILITY_WITHDRAWN)
+        why = Reason.CALLER_REVOKED if by_caller else Reason.CAPABILITY_CHANGED
+        return Outcome.refused(self._judging.now(subject).reason or why)
 
 
 @dataclass(slots=True)

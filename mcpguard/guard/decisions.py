@@ -103,8 +103,8 @@ class Decisions:
                     effect, given = _effect(pin, approval.effects, told)
                     outcome = pinning.approve(pin, approval.seen.capabilities.get(key), effect)
                     made.append(ApprovedOne(pin.kind, pin.name, _listed(pin), effect, given))
-                    fact = facts.decided_about(upstream, Answer.APPROVE, decision, id_, pin, outcome.pin, given=given)
-                    recorded.append(fact)
+                    said_of = upstream, Answer.APPROVE, decision, id_, pin, outcome.pin
+                    recorded.append(facts.decided_about(*said_of, given=given, found=known.inspected(key)))
                 elif pin.standing in _DECIDED:
                     outcome = pinning.revoke(pin, pin.listed)
                     recorded.append(facts.decided_about(upstream, Answer.REVOKE, decision, id_, pin, outcome.pin))
@@ -175,7 +175,8 @@ class Decisions:
             outcome = _ANSWERS[answer](pin, seen, chosen)
             result[:] = [outcome.pin]
             id_ = self._new_id()
-            fact = facts.decided_about(known.upstream, answer, decision, id_, pin, outcome.pin, given=named)
+            said_of = known.upstream, answer, decision, id_, pin, outcome.pin
+            fact = facts.decided_about(*said_of, given=named, found=known.inspected(key))
             return Change(known.upstream, known.declared, (outcome.pin,), facts=(fact,))
 
         await self._standings.change(known, decided)

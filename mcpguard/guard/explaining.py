@@ -1,7 +1,10 @@
-"""Why a capability can be called, or why not: the same rules as for a call, asked on behalf of nobody.
+"""Why a capability can be called, or why not: the same rules as for a call, asked on behalf of nobody in particular.
 
 `ready`: a call would go out. `retry`: it may soon, without anybody doing anything. `blocked`: a person has to do
 something first. `unknown`: there is no such thing.
+
+Asked on behalf of a caller, the answer is theirs: out of their reach is `unknown`. What a call would say it means to do
+and carry is judged with it, where it is given. Budgets are not asked about: they are another moment's.
 """
 
 from typing import Any, Final
@@ -9,36 +12,67 @@ from typing import Any, Final
 from mcpguard.domain.callers import Caller, Scope
 from mcpguard.domain.capabilities import Capability, Effect
 from mcpguard.domain.decisions import Key
+from mcpguard.domain.objections import Detail
 from mcpguard.domain.reasons import Reason
+from mcpguard.guard.given import Given
 from mcpguard.guard.judging import Judging, Subject
 from mcpguard.guard.known import Known
 from mcpguard.guard.servers import Servers
+from mcpguard.policy.intents import Stated
+from mcpguard.policy.scopes import within
 
 _ANYBODY: Final = Caller("", "", Scope(("*",), ("*",), frozenset(Effect)))
 _SOON: Final = {Reason.SERVER_UNREACHABLE, Reason.CAPABILITY_UNCONFIRMED}
 
 
-def explained(known: Known, key: Key, servers: Servers) -> dict[str, Any]:
+def explained(
+    known: Known,
+    key: Key,
+    servers: Servers,
+    caller: Caller = _ANYBODY,
+    stated: Stated | None = None,
+    given: Given | None = None,
+) -> dict[str, Any]:
     """The answer for one capability, with the rules that were asked."""
-    judged = Judging(servers).now(Subject(_ANYBODY, Capability(known.name, *key)))
+    subject = Subject(caller, Capability(known.name, *key), stated=stated, given=given)
+    judged = Judging(servers).now(subject)
     reason = judged.reason
-    match reason:
-        case None:
-            answer = "ready"
-        case Reason.CAPABILITY_UNKNOWN:
-            answer = "unknown"
-        case _:
-            answer = "retry" if reason in _SOON else "blocked"
-    pin = known.pins.get(key)
+    reached = within(caller.scope, subject.capability)
+    pin = known.pins.get(key) if reached else None
     return {
         "server": known.name,
         "kind": key[0].value,
         "name": key[1],
         "callable": reason is None,
-        "answer": answer,
+        "answer": _answer(reason),
         "rules": list(judged.rules),
-        "effect": judged.effect.value if judged.effect else None,
+        "effect": judged.effect.value if judged.effect and reached else None,
         "fingerprint": pin.listed.text if pin and pin.listed else None,
         "approved": pin.approved.text if pin and pin.approved else None,
-        "reasons": [{"reason": reason.value, "message": reason.sentence, "next": reason.next}] if reason else [],
+        "reasons": [_said(reason, judged.detail)] if reason else [],
     }
+
+
+def explained_to(caller: Caller, capability: Capability, servers: Servers) -> dict[str, Any]:
+    """For an agent: the answer, and of the reason what a refusal would say. Nothing that a server wrote."""
+    judged = Judging(servers).now(Subject(caller, capability))
+    reason = judged.reason
+    said: dict[str, Any] = {"answer": _answer(reason)}
+    if reason is not None:
+        said |= {"reason": reason.value, "message": reason.sentence, "next": reason.next}
+    return said
+
+
+def _answer(reason: Reason | None) -> str:
+    match reason:
+        case None:
+            return "ready"
+        case Reason.CAPABILITY_UNKNOWN:
+            return "unknown"
+        case _:
+            return "retry" if reason in _SOON else "blocked"
+
+
+def _said(reason: Reason, detail: Detail) -> dict[str, Any]:
+    said: dict[str, Any] = {"reason": reason.value, "message": reason.sentence, "next": reason.next}
+    return said | {"detail": detail.said} if detail.said else said

@@ -1,4 +1,4 @@
-"""What is recorded of servers and their capabilities: how they came, what was decided, what moved by itself.
+"""What is recorded of servers, their capabilities and callers: how they came, what was decided, what moved by itself.
 
 docs/ledger-format.md lists the fields of each kind.
 """
@@ -7,12 +7,17 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from mcpguard.codec.canonical import Scalar
+from mcpguard.domain.callers import Caller
 from mcpguard.domain.capabilities import Fingerprint
 from mcpguard.domain.decisions import Actor, Answer, Decision
+from mcpguard.domain.findings import Inspected
+from mcpguard.domain.grants import Grant
+from mcpguard.domain.launches import Profile
 from mcpguard.domain.pins import Pin
 from mcpguard.domain.records import RecordKind
 from mcpguard.domain.standing import CapabilityMove, CapabilityStanding, UpstreamMove, UpstreamStanding
 from mcpguard.domain.upstreams import Upstream
+from mcpguard.guard.finding import NOTHING, rules
 from mcpguard.policy.pinning import Outcome
 
 Fields = Mapping[str, Scalar]
@@ -26,7 +31,9 @@ class Fact:
     fields: Fields
 
 
-def admitted(upstream: Upstream, change: str, by: Actor, before: UpstreamStanding | None = None) -> Fact:
+def admitted(
+    upstream: Upstream, change: str, by: Actor, before: UpstreamStanding | None = None, launched: Inspected = NOTHING
+) -> Fact:
     """A server came, or is declared otherwise. `change`: `added`, `changed`, `removed`, `withdrawn`."""
     return Fact(
         RecordKind.ADMITTED,
@@ -40,7 +47,26 @@ def admitted(upstream: Upstream, change: str, by: Actor, before: UpstreamStandin
             revision=upstream.revision,
             before=before.value if before else None,
             after=upstream.standing.value,
+            **rules([launched]),
             **_by(by),
+        ),
+    )
+
+
+def inspected(
+    upstream: Upstream, decision: Decision, profile: Profile | None, given: Iterable[str], *, started: bool
+) -> Fact:
+    """A person has a server looked at. `started`: whether it is started or contacted for that."""
+    return Fact(
+        RecordKind.INSPECTED,
+        _given(
+            **_upstream(upstream),
+            started=started,
+            profile=profile.value if profile else None,
+            given=" ".join(sorted(given)),
+            fingerprint=_text(upstream.identity.launch if upstream.identity else None),
+            why=decision.why,
+            **_by(decision.by),
         ),
     )
 
@@ -73,10 +99,22 @@ def decided(
 
 
 def decided_about(
-    upstream: Upstream, answer: Answer, decision: Decision, id_: str, before: Pin, after: Pin, *, given: bool = True
+    upstream: Upstream,
+    answer: Answer,
+    decision: Decision,
+    id_: str,
+    before: Pin,
+    after: Pin,
+    *,
+    given: bool = True,
+    found: Inspected = NOTHING,
 ) -> Fact:
-    """A person's answer about one capability. `given`: whether they named the effect themselves."""
+    """A person's answer about one capability. `given`: whether they named the effect themselves.
+
+    `found`: what inspection found in it. What is approved is approved in spite of that, and the record says so.
+    """
     approves = answer is Answer.APPROVE
+    in_spite = {"risk": found.risk, **rules([found])} if approves and found.findings else {}
     return Fact(
         RecordKind.DECIDED,
         _given(
@@ -88,6 +126,7 @@ def decided_about(
             fingerprint=_text(before.listed),
             effect=after.effect.value if approves and after.effect else None,
             given=given if approves else None,
+            **in_spite,
             before=before.standing.value,
             after=after.standing.value,
             why=decision.why,
@@ -130,10 +169,11 @@ def capability_moved(upstream: Upstream, move: CapabilityMove, before: Pin, afte
     )
 
 
-def listed(upstream: Upstream, by: Actor | None = None, **counts: int) -> Fact:
-    """What a server listed was not what it had listed before."""
+def listed(upstream: Upstream, found: Fields, by: Actor | None = None, **counts: int) -> Fact:
+    """What a server listed was not what it had listed before, or something else was `found` in it."""
     said = _by(by) if by else {}
-    return Fact(RecordKind.LISTED, {**_upstream(upstream), **counts, **said})
+    ran = _given(artifact=upstream.artifact)
+    return Fact(RecordKind.LISTED, {**_upstream(upstream), **ran, **counts, **found, **said})
 
 
 def of_moves(upstream: Upstream, moves: Iterable[tuple[Pin, Outcome]]) -> list[Fact]:
@@ -143,6 +183,30 @@ def of_moves(upstream: Upstream, moves: Iterable[tuple[Pin, Outcome]]) -> list[F
         for before, now in moves
         if now.move is not None and is_worth_a_record(before, now.pin)
     ]
+
+
+def granted(grant: Grant, decision: Decision) -> Fact:
+    """A caller was let in, and how far it may reach. Nothing here tells its token."""
+    caller, scope = grant.caller, grant.caller.scope
+    return Fact(
+        RecordKind.GRANTED,
+        _given(
+            **_caller(caller),
+            servers="\n".join(scope.servers),
+            tools="\n".join(scope.tools),
+            effects=" ".join(sorted(scope.effects)),
+            expires=grant.expires_at,
+            must_declare=caller.must_declare,
+            manage=caller.manage,
+            why=decision.why,
+            **_by(decision.by),
+        ),
+    )
+
+
+def revoked(grant: Grant, decision: Decision) -> Fact:
+    """A caller is none any more."""
+    return Fact(RecordKind.REVOKED, _given(**_caller(grant.caller), why=decision.why, **_by(decision.by)))
 
 
 def is_worth_a_record(before: Pin, after: Pin) -> bool:
@@ -155,6 +219,10 @@ def is_worth_a_record(before: Pin, after: Pin) -> bool:
 
 def _upstream(upstream: Upstream) -> dict[str, Scalar]:
     return {"server": upstream.name, "upstream": upstream.id}
+
+
+def _caller(caller: Caller) -> dict[str, Scalar]:
+    return {"caller": caller.id, "caller_label": caller.label}
 
 
 def _by(actor: Actor) -> dict[str, Scalar]:

@@ -2,8 +2,11 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from mcpguard.catalog.catalog import Catalog
+from mcpguard.domain.callers import Caller
+from mcpguard.domain.capabilities import Capability
 from mcpguard.domain.clock import Clock
 from mcpguard.domain.decisions import Actor
 from mcpguard.domain.reasons import Reason
@@ -12,10 +15,13 @@ from mcpguard.guard.callers import Callers
 from mcpguard.guard.calls import Calls
 from mcpguard.guard.confirming import Confirming
 from mcpguard.guard.decisions import Decisions
+from mcpguard.guard.explaining import explained_to
+from mcpguard.guard.granting import Granting
 from mcpguard.guard.inspecting import Inspecting
 from mcpguard.guard.queries import Queries
+from mcpguard.guard.searching import Searching
 from mcpguard.guard.servers import Servers
-from mcpguard.guard.status import LedgerStatus, Readiness, Status
+from mcpguard.guard.status import LedgerStatus, Readiness, SandboxStatus, Status
 from mcpguard.guard.tallies import Tallies
 from mcpguard.ledger.ledger import Ledger
 from mcpguard.settings.fields import Json
@@ -29,6 +35,7 @@ class Facts:
     version: str
     process: int
     started_at: int
+    sandbox: SandboxStatus
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +62,7 @@ class Guard:
         servers: Servers,
         calls: Calls,
         callers: Callers,
+        granting: Granting,
         review: Review,
     ) -> None:
         self.settings = confirming.settings
@@ -64,9 +72,11 @@ class Guard:
         self.inspecting = review.inspecting
         self.queries = review.queries
         self.callers = callers
+        self.granting = granting
         self.confirming = confirming
         self.servers = servers
         self.tallies = Tallies(ledger, clock)
+        self.searching = Searching(servers.publisher)
         self._store = store
         self._ledger = ledger
         self._clock = clock
@@ -76,6 +86,10 @@ class Guard:
     def catalog(self) -> Catalog:
         """What may be found and called at this moment."""
         return self.servers.publisher.catalog
+
+    def explained(self, caller: Caller, capability: Capability) -> dict[str, Any]:
+        """Why this caller can use it now, or why not (`explaining`). Out of reach and not there look the same."""
+        return explained_to(caller, capability, self.servers)
 
     async def confirm(self, seen: Mapping[str, Json], by: Actor) -> tuple[str, ...]:
         """Confirm the settings that wait (`confirming`)."""
@@ -103,6 +117,7 @@ class Guard:
             settings=self.settings.version,
             unconfirmed=self.confirming.unconfirmed,
             ready=self.readiness(),
+            sandbox=self._facts.sandbox,
             servers=self.servers.status(),
             ledger=LedgerStatus(
                 chain=chain.id,

@@ -5,33 +5,34 @@ Rules kept here:
    waits for a person; nothing of it is offered to agents.
 2. It gets no secret: no reference is resolved, no header is sent and no value of the environment is given, but what
    decides which code runs, and what the person names.
-3. Nothing that we start is confined yet. So a person has to consent, and is told before what will be executed.
-4. That it is about to happen is recorded first. What cannot be recorded does not happen.
+3. It runs in the sandbox that it is declared with, as it will after its approval. Where there is none, for it or on
+   this machine, a person has to consent, and is told before what will be executed. From then on it runs unconfined,
+   which is another launch; inspected without consent where it can be confined, it runs as declared again.
+4. That it is about to happen is recorded first. What cannot be recorded does not happen; nor does what is blocked, runs
+   or is declared otherwise by the time that it is recorded.
 5. A server that runs is not started a second time: the running connection is listed again.
 """
 
 import shlex
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
 import anyio
 
-from mcpguard.domain.decisions import Answer, Decision, NeedsConsent, Undecidable
+from mcpguard.domain.capabilities import Fingerprint
+from mcpguard.domain.decisions import Answer, Decision, NeedsConsent, Stale, Undecidable
 from mcpguard.domain.errors import Unreadable
 from mcpguard.domain.identity import is_code
-from mcpguard.domain.launches import Declared, RemoteLaunch, StdioLaunch
-from mcpguard.domain.records import RecordKind
+from mcpguard.domain.launches import Declared, Profile, RemoteLaunch, StdioLaunch
 from mcpguard.domain.standing import UpstreamStanding
+from mcpguard.guard import facts
+from mcpguard.guard.admission import Admission
 from mcpguard.guard.decisions import authorised
 from mcpguard.guard.intake import Intake
 from mcpguard.guard.known import Known
-from mcpguard.guard.standings import Standings
-from mcpguard.ledger.ledger import Ledger
+from mcpguard.guard.standings import Change, Standings
 from mcpguard.upstreams.fleet import Fleet
 from mcpguard.upstreams.surroundings import Lost
-
-if TYPE_CHECKING:
-    from mcpguard.codec.canonical import Scalar
+from mcpguard.upstreams.visit import NeverStarted
 
 PLACEHOLDER = "not-given-during-inspection"
 
@@ -46,56 +47,95 @@ class Inspected:
     changed: int = 0
     gone: int = 0
     left_out: int = 0
+    profile: str = ""
     error: str = ""
 
 
 class Inspecting:
     """Inspects servers."""
 
-    def __init__(self, standings: Standings, intake: Intake, ledger: Ledger, fleet: Fleet, seconds: float) -> None:
+    def __init__(
+        self,
+        standings: Standings,
+        admission: Admission,
+        intake: Intake,
+        fleet: Fleet,
+        seconds: float,
+        unconfinable: str,
+    ) -> None:
+        """`unconfinable`: why nothing can be confined on this machine; empty where it can."""
         self._standings = standings
+        self._admission = admission
         self._intake = intake
-        self._ledger = ledger
         self._fleet = fleet
         self._seconds = seconds
+        self._unconfinable = unconfinable
         self._now: set[str] = set()
 
-    async def inspect(self, name: str, decision: Decision, *, consent: bool, give: frozenset[str]) -> Inspected:
-        """Raises Unknown, NeedsConsent, Undecidable, Forbidden or LedgerUnavailable."""
+    async def inspect(
+        self,
+        name: str,
+        decision: Decision,
+        *,
+        consent: bool,
+        give: frozenset[str],
+        seen: Fingerprint | None = None,
+    ) -> Inspected:
+        """`seen`: the launch that the person was shown, if they were shown one.
+
+        Raises Unknown, Stale, NeedsConsent, Undecidable, Forbidden or LedgerUnavailable.
+        """
         authorised(Answer.INSPECT, decision)
         known = self._standings.registry.get(name)
+        if seen is not None and (known.upstream.identity is None or known.upstream.identity.launch != seen):
+            raise Stale((f"how {name} is launched or reached",))
         if known.upstream.standing is UpstreamStanding.BLOCKED:
             raise Undecidable(f"{name} is blocked; quarantine it first if it should be looked at again")
         if known.runs:
+            if consent and known.sandbox not in (None, Profile.NONE):
+                raise Undecidable(f"{name} runs confined; quarantine it first if it should run without a sandbox")
             return await self._listed_again(known, decision)
-        if isinstance(known.declared.launch, StdioLaunch) and not consent:
-            raise NeedsConsent(consequences(known.declared.launch))
-        declared = known.declared
-        bare = without_secrets(declared, give)
+        without_secrets(known.declared, give)
         if name in self._now:
             raise Undecidable(f"{name} is being inspected already")
         self._now.add(name)
         try:
-            await self._record(known, decision, give)
+            if isinstance(known.declared.launch, StdioLaunch):
+                await self._confine(known, known.declared.launch, decision, consent=consent)
+            declared = known.declared
+            await self._begin(known, declared, decision, give)
+            bare = replace(without_secrets(declared, give), artifact=known.upstream.artifact)
             return await self._visit(known, declared, bare, decision)
         finally:
             self._now.discard(name)
+
+    async def _confine(self, known: Known, launch: StdioLaunch, decision: Decision, *, consent: bool) -> None:
+        """Have it declared as it is to be inspected."""
+        if consent:
+            await self._admission.unconfine(known, launch, decision.by)
+        elif self._unconfinable:
+            raise NeedsConsent(consequences(launch, f"mcpguard cannot confine what it starts ({self._unconfinable})"))
+        elif known.upstream.standing is UpstreamStanding.APPROVED and launch.profile is Profile.NONE:
+            raise NeedsConsent(consequences(launch, f"{known.name} was approved to run without a sandbox"))
+        elif launch.as_declared().profile is Profile.NONE:
+            raise NeedsConsent(consequences(launch, f"{known.name} is declared to run without a sandbox"))
+        else:
+            await self._admission.confine(known, launch, decision.by)
 
     async def _visit(self, known: Known, declared: Declared, bare: Declared, decision: Decision) -> Inspected:
         """`declared` is what was looked at, whatever is declared by the time that it has answered."""
         try:
             listing = await self._fleet.visit(bare)
             taken = await self._intake.take_in(known, declared, listing, decision.by, runs=False)
-        except (Lost, Unreadable) as error:
-            return Inspected(started=True, error=str(error))
-        if known.declared.launch != declared.launch:
-            return Inspected(started=True, error="it is declared otherwise by now; inspect it again")
+        except (Lost, Unreadable, Undecidable) as error:
+            started = not isinstance(error, NeverStarted)
+            return Inspected(started=started, profile=_word(declared), error=str(error))
         left_out = sum(taken.left_out.values())
-        return Inspected(True, taken.capabilities, taken.new, taken.changed, taken.gone, left_out)
+        return Inspected(True, taken.capabilities, taken.new, taken.changed, taken.gone, left_out, _word(declared))
 
     async def _listed_again(self, known: Known, decision: Decision) -> Inspected:
         before = known.listing
-        await self._record(known, decision, frozenset())
+        await self._begin(known, known.declared, decision)
         with anyio.move_on_after(self._seconds):
             while known.listing is before or known.listing is None:
                 moved = known.moved
@@ -104,36 +144,42 @@ class Inspecting:
                 await moved.wait()
             present = [pin for pin in known.pins.values() if pin.present]
             waiting = sum(pin.waits for pin in present)
-            return Inspected(started=False, capabilities=len(present), new=waiting)
+            return Inspected(started=False, capabilities=len(present), new=waiting, profile=_word(known.declared))
         return Inspected(started=False, error=f"it did not list what it offers within {self._seconds:g} seconds")
 
-    async def _record(self, known: Known, decision: Decision, give: frozenset[str]) -> None:
-        upstream, by = known.upstream, decision.by
-        said: dict[str, Scalar] = {
-            "server": upstream.name,
-            "upstream": upstream.id,
-            "started": not known.runs,
-            "profile": "none",
-            "given": " ".join(sorted(give)),
-            "why": decision.why,
-            "by": by.id,
-            "via": by.via,
-            "process": by.process,
-        }
-        if upstream.identity is not None:
-            said["fingerprint"] = upstream.identity.launch.text
-        fields = {name: value for name, value in said.items() if value != ""}
-        await self._ledger.together(lambda _, append: append(RecordKind.INSPECTED, fields))
+    async def _begin(
+        self, known: Known, declared: Declared, decision: Decision, give: frozenset[str] = frozenset()
+    ) -> None:
+        """Record it. Raises Undecidable if what is `declared` may not be looked at any more, or runs by now."""
+        started = not known.runs
+
+        def begun(known: Known) -> Change:
+            _not_blocked(known)
+            if known.declared.launch != declared.launch or known.runs is started:
+                raise Undecidable(f"{known.name} runs, or is declared, otherwise by now; inspect it again")
+            said = facts.inspected(known.upstream, decision, declared.sandbox, give, started=started)
+            return Change(known.upstream, known.declared, facts=(said,))
+
+        await self._standings.change(known, begun)
 
 
-def consequences(launch: StdioLaunch) -> str:
+def _not_blocked(known: Known) -> None:
+    if known.upstream.standing is UpstreamStanding.BLOCKED:
+        raise Undecidable(f"{known.name} is blocked; quarantine it first if it should be looked at again")
+
+
+def consequences(launch: StdioLaunch, why: str) -> str:
     """What consent means."""
     folder = f" in {launch.folder}" if launch.folder else ""
     command = shlex.join((launch.command, *launch.arguments))
     return (
-        "mcpguard cannot confine what it starts: this would run with everything that the guard's own account may do, "
+        f"{why}: this would run with everything that the guard's own account may do, now and after its approval, "
         f"and needs your consent (--consent): {command}{folder}"
     )
+
+
+def _word(declared: Declared) -> str:
+    return declared.sandbox.value if declared.sandbox else ""
 
 
 def without_secrets(declared: Declared, give: frozenset[str]) -> Declared:

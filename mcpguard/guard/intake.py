@@ -5,59 +5,51 @@ Rules kept here:
    the newest is taken in.
 2. Reading a listing may take long, so it is done aside, for two servers at once, and no server gets more than a tenth
    of that time.
-3. A listing is of the server that was declared when it ran. Is it declared otherwise by now, its listing says nothing.
+3. A listing is of the server that was declared when it ran. Is it declared otherwise by now, or was another program
+   looked at since, its listing says nothing.
 4. What cannot be taken in is not in force; it is tried again, and costs nobody but that server.
+5. What is listed is inspected aside too, in portions between which others have their turn. What is found is stored with
+   what is listed, in one transaction. It advises people; no call is judged by it.
+6. A server whose program is another than the one that was observed is quarantined without having run.
 """
 
-from collections import Counter
-from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
+from collections.abc import Callable
+from dataclasses import replace
+from functools import partial
+from typing import TYPE_CHECKING, TypeVar
 
 import anyio
 import structlog
 from anyio import CapacityLimiter, to_thread
 
 from mcpguard.codec.fingerprints import of_observed
-from mcpguard.domain.capabilities import Fingerprint
 from mcpguard.domain.clock import Clock, Ids
 from mcpguard.domain.connections import ConnectionState
-from mcpguard.domain.decisions import Actor, Key, Unknown
+from mcpguard.domain.decisions import Actor, Undecidable, Unknown
 from mcpguard.domain.errors import LedgerUnavailable, Unreadable
 from mcpguard.domain.identity import ObservedIdentity
 from mcpguard.domain.launches import Declared
 from mcpguard.domain.listings import Listing
-from mcpguard.domain.news import Changes, Listed, Removed, Stood
-from mcpguard.domain.pins import Pin
-from mcpguard.domain.standing import CapabilityMove, CapabilityStanding
+from mcpguard.domain.news import Altered, Changes, Listed, Removed, Stood
 from mcpguard.guard import facts
+from mcpguard.guard.beside import Neighbours
+from mcpguard.guard.comparing import Comparing, Heard, Taken, altered
+from mcpguard.guard.finding import Found, Looking
 from mcpguard.guard.known import Known
+from mcpguard.guard.retelling import Retelling
 from mcpguard.guard.settling import Settling
 from mcpguard.guard.standings import Change, Standings
-from mcpguard.policy import quarantine
-from mcpguard.policy.pinning import Outcome, identity_changed
-from mcpguard.policy.reconciling import Read, read, reconciled
+from mcpguard.policy.reconciling import Read, read
 
 if TYPE_CHECKING:
     from anyio.abc import TaskGroup
 
+T = TypeVar("T")
 AGAIN_SECONDS = 1.0
 SHARE = 9
 AT_ONCE = 2
 _TRIED = {ConnectionState.READY, ConnectionState.ERROR, ConnectionState.AUTHENTICATING}
 log = structlog.get_logger("mcpguard.guard")
-
-
-@dataclass(frozen=True, slots=True)
-class Taken:
-    """What a listing had in it, and what of that was not known before."""
-
-    capabilities: int
-    new: int = 0
-    changed: int = 0
-    returned: int = 0
-    gone: int = 0
-    left_out: Mapping[str, int] = field(default_factory=dict)
 
 
 class Intake:
@@ -68,11 +60,13 @@ class Intake:
         self._standings = standings
         self._registry = standings.registry
         self._clock = clock
-        self._new_id = new_id
-        self._most = most
         self._limiter = CapacityLimiter(AT_ONCE)
+        self._neighbours = Neighbours(self._registry)
+        self._retelling = Retelling(clock)
+        self._comparing = Comparing(self._retelling, new_id, most)
         self._newest: dict[str, Listed] = {}
         self._busy: set[str] = set()
+        self._altering: set[str] = set()
         self._rests: dict[str, float] = {}
         self._tasks: TaskGroup | None = None
 
@@ -89,8 +83,13 @@ class Intake:
             case Listed(server):
                 self._newest[server] = news
                 self._work(server)
+            case Altered(server, declared):
+                if self._tasks is not None and server not in self._altering:  # else it is told again with the next try
+                    self._altering.add(server)
+                    self._tasks.start_soon(self._altered, server, declared, name=f"alteration of {server}")
             case Removed(server):
                 self._rests.pop(server, None)
+                self._retelling.forget(server)
                 self.settling.tried(server)
             case Stood(server, condition):
                 if condition.state in _TRIED and server not in self._newest and server not in self._busy:
@@ -103,22 +102,42 @@ class Intake:
     ) -> Taken:
         """Compare a listing with what is known. `runs`: it is that of the connection which calls use.
 
-        Raises Unreadable for a server of which no identity can be told, and LedgerUnavailable.
+        Raises Unreadable for a server of which no identity can be told, LedgerUnavailable, and Undecidable for what a
+        server that did not run has listed, where it runs by now or is declared otherwise.
         """
-        observed = of_observed(ObservedIdentity(listing.server, listing.capabilities))
-        said = await to_thread.run_sync(read, listing, limiter=self._limiter, abandon_on_cancel=True)
-        taken = Taken(0)
+        identity = of_observed(ObservedIdentity(listing.server, listing.capabilities, listing.artifact))
+        said = await self._aside(partial(read, listing))
+        heard = Heard(identity, listing.artifact, said, await self._looked(known, listing, said))
+        taken, recorded = Taken(0), tuple[facts.Fact, ...]()
 
         def compared(known: Known) -> Change | None:
-            nonlocal taken
-            if known.declared.launch != declared.launch or known.upstream.removed:
+            nonlocal taken, recorded
+            if not runs and known.runs:  # what calls rest on is what its connection lists, and nothing else
+                raise Undecidable("it runs by now; inspect it again")
+            if known.declared.launch != declared.launch:
+                if not runs:
+                    raise Undecidable("it is declared otherwise by now; inspect it again")
                 return None
-            change, taken = self._compared(known, observed, said, by)
+            if runs and known.upstream.artifact != declared.artifact:
+                return None  # since it ran, something else was looked at
+            change, taken = self._comparing.compared(known, heard, by)
+            recorded = change.facts
             left_out = tuple(what if times == 1 else f"{what}, {times} times" for what, times in said.odd.items())
             return replace(change, listing=listing, odd=left_out) if runs else change
 
         await self._standings.change(known, compared)
+        self._retelling.recorded(recorded)
         return taken
+
+    async def _looked(self, known: Known, listing: Listing, said: Read) -> Found:
+        beside, before = self._neighbours.of(known), known.found
+        looking = await self._aside(partial(Looking, known.name, listing, said, beside, before))
+        while not looking.done:
+            await self._aside(looking.look)
+        return await self._aside(looking.found)
+
+    async def _aside(self, work: Callable[[], T]) -> T:
+        return await to_thread.run_sync(work, limiter=self._limiter, abandon_on_cancel=True)
 
     def _work(self, server: str) -> None:
         if self._tasks is not None and server not in self._busy:
@@ -157,57 +176,18 @@ class Intake:
             log.exception("intake.failed", server=known.name)
         return True
 
-    def _compared(self, known: Known, observed: Fingerprint, said: Read, by: Actor | None) -> tuple[Change, Taken]:
-        before, pins = known.upstream, dict(known.pins)
-        moved = quarantine.observed(before, observed)
-        recorded: list[facts.Fact] = []
-        if moved.move is not None:
-            recorded.append(facts.moved(moved.upstream, moved.move, before))
-            outcomes = {key: identity_changed(pin) for key, pin in pins.items()}
-            recorded += facts.of_moves(moved.upstream, ((pins[key], outcome) for key, outcome in outcomes.items()))
-            pins = {key: outcome.pin for key, outcome in outcomes.items()}
-        done = reconciled(before.id, pins.values(), said, self._new_id)
-        forgotten = self._surplus(pins, done.outcomes)
-        after = {(outcome.pin.kind, outcome.pin.name): outcome for outcome in done.outcomes}
-        changed = {key: outcome.pin for key, outcome in after.items() if key not in forgotten}
-        changed |= {key: pin for key, pin in pins.items() if pin != known.pins[key] and key not in after}
-        recorded += facts.of_moves(moved.upstream, ((pins[key], now) for key, now in after.items() if key in pins))
-        taken = _counted(known.pins, after, said)
-        counts = {"new": taken.new, "changed": taken.changed, "returned": taken.returned, "gone": taken.gone}
-        if any(counts.values()) or by is not None:
-            said_of = {"capabilities": taken.capabilities, "left_out": sum(said.odd.values())}
-            recorded.append(facts.listed(moved.upstream, by, **counts, **said_of))
-        news = {pin.id for key, pin in changed.items() if key not in pins or pins[key].listed != pin.listed}
-        change = Change(
-            moved.upstream,
-            known.declared,
-            tuple(changed.values()),
-            frozenset(forgotten),
-            tuple(recorded),
-            tuple(seen for seen in done.seen if seen.pin in news),
-            tuple((pin.id, pin.listed) for pin in pins.values() if pin.listed is not None and pin.id in news),
-        )
-        return change, taken
+    async def _altered(self, server: str, declared: Declared) -> None:
+        """It did not start, and does not before a person has looked at what would."""
 
-    def _surplus(self, pins: Mapping[Key, Pin], outcomes: tuple[Outcome, ...]) -> set[Key]:
-        """What is gone, and was never decided about, is forgotten where there is too much of it."""
-        after = {**pins, **{(outcome.pin.kind, outcome.pin.name): outcome.pin for outcome in outcomes}}
-        if len(after) <= self._most:
-            return set()
-        undecided = (
-            key
-            for key, pin in after.items()
-            if key in pins and not pin.present and pin.standing is CapabilityStanding.PENDING and pin.rejected is None
-        )
-        return set(undecided)
-
-
-def _counted(before: Mapping[Key, Pin], after: Mapping[Key, Outcome], said: Read) -> Taken:
-    counts: Counter[str] = Counter()
-    for key, outcome in after.items():
-        old = before.get(key)
-        counts["new"] += old is None
-        counts["gone"] += old is not None and old.present and not outcome.pin.present
-        counts["returned"] += outcome.move is CapabilityMove.RETURNED
-        counts["changed"] += old is not None and outcome.pin.listed != old.listed
-    return Taken(len(said.found), counts["new"], counts["changed"], counts["returned"], counts["gone"], dict(said.odd))
+        try:
+            while (known := self._registry.find(server)) is not None:
+                try:
+                    await self._standings.change(known, partial(altered, declared))
+                except LedgerUnavailable:
+                    await self._clock.sleep(AGAIN_SECONDS)
+                else:
+                    return
+        except Unknown:
+            log.debug("intake.removed", server=server)
+        finally:
+            self._altering.discard(server)

@@ -3,32 +3,52 @@
 Rules kept here:
 1. A verdict names what it rests on, by generation. It counts only if the store has the same when it is stored, and
    memory when the call is sent.
-2. A call that only waits for its definition to be confirmed waits; every other one is refused at once.
+2. Whoever was revoked, or whose time is over, is refused before anything is looked at.
+3. A call that only waits for its definition to be confirmed waits; every other one is refused at once.
+4. Budgets are asked about when a call comes, and not again: it is then one of those that count.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Final
 
 from mcpguard.domain.callers import Caller
 from mcpguard.domain.capabilities import Capability, CapabilityKind, Effect
 from mcpguard.domain.decisions import Key
+from mcpguard.domain.findings import Finding, weight
+from mcpguard.domain.objections import NOTHING_MORE, Detail
 from mcpguard.domain.pins import Pin
 from mcpguard.domain.reasons import Reason
 from mcpguard.domain.upstreams import Upstream
 from mcpguard.domain.verdicts import Allow, Deny, Hold, Verdict
+from mcpguard.guard.given import Given
 from mcpguard.guard.servers import Servers
+from mcpguard.policy.intents import Stated
 from mcpguard.policy.judge import Situation, judge
 from mcpguard.policy.prefixes import under
+from mcpguard.policy.scopes import within
 from mcpguard.store import generations
 from mcpguard.store.backend import Connection
+
+Spent = Callable[[Caller, Capability], str | None]
+"""Which budget is used up."""
+_BECAUSE: Final = {Reason.SERVER_QUARANTINED, Reason.CAPABILITY_PENDING, Reason.CAPABILITY_CHANGED}
+"""What waits for a person, who may have been told the same."""
 
 
 @dataclass(frozen=True, slots=True)
 class Subject:
-    """What is judged: who wants to use which capability. `pinned` is the one that covers it, if it is another."""
+    """What is judged: who wants to use which capability. `pinned` is the one that covers it, if it is another.
+
+    `stated`: what they say they mean to do, None where that is implied. `given`: what the call carries, None where that
+    is not known yet.
+    """
 
     caller: Caller
     capability: Capability
     pinned: Capability | None = None
+    stated: Stated | None = None
+    given: Given | None = None
 
     @property
     def key(self) -> Key:
@@ -46,6 +66,7 @@ class Judged:
     effect: Effect | None
     upstream: Upstream | None
     pin: Pin | None
+    detail: Detail = NOTHING_MORE
 
     @property
     def reason(self) -> Reason | None:
@@ -70,11 +91,15 @@ class Judged:
 class Judging:
     """Judges calls."""
 
-    def __init__(self, servers: Servers) -> None:
+    def __init__(self, servers: Servers, holds: Callable[[Caller], bool] = lambda _: True) -> None:
+        """`holds`: whether whoever calls is a caller still."""
         self._servers = servers
+        self._holds = holds
 
-    def now(self, subject: Subject) -> Judged:
+    def now(self, subject: Subject, spent: str | None = None) -> Judged:
         """The verdict at this moment."""
+        if not self._holds(subject.caller):
+            return Judged(Deny(Reason.CALLER_REVOKED), ("caller.holds",), None, None, None)
         known = self._servers.find(subject.capability.server)
         pin = known.pins.get(subject.key) if known else None
         effect: Effect | None = None
@@ -95,19 +120,31 @@ class Judging:
                 pin=pin,
                 covered=is_resource and under(known.upstream.prefixes, subject.capability.name),
                 blocked=own is not None and own.is_blocked,
+                stated=subject.stated,
+                arguments=self._servers.checking.look(subject.given, known, pin) if subject.given else None,
+                spent=spent,
             )
             effect = situation.effect
         judgement = judge(situation)
-        return Judged(judgement.verdict, judgement.rules, effect, known.upstream if known else None, pin)
+        upstream = known.upstream if known else None
+        return Judged(judgement.verdict, judgement.rules, effect, upstream, pin, judgement.detail)
 
-    async def confirmed(self, subject: Subject) -> Judged:
+    async def confirmed(self, subject: Subject, spent: Spent = lambda *_: None) -> Judged:
         """The verdict, as soon as it is known whether the server still offers what was approved."""
-        judged = self.now(subject)
+        judged = self.now(subject, spent(subject.caller, subject.capability))
         known = self._servers.find(subject.capability.server)
         if judged.reason is not Reason.CAPABILITY_UNCONFIRMED or known is None:
             return judged
         await self._servers.confirmed(known)
-        return self.now(subject)
+        return self.now(subject, spent(subject.caller, subject.capability))
+
+    def found(self, subject: Subject, reason: Reason | None) -> tuple[Finding, ...]:
+        """What a caller who is refused for this reason may be told was found, in what lies within their reach."""
+        known = self._servers.find(subject.capability.server)
+        if known is None or reason not in _BECAUSE or not within(subject.caller.scope, subject.capability):
+            return ()
+        server = known.told.findings if reason is Reason.SERVER_QUARANTINED else ()
+        return tuple(sorted((*known.inspected(subject.key).findings, *server), key=weight, reverse=True))
 
     def once_more(self, subject: Subject, judged: Judged) -> Reason | None:
         """Why a call that was allowed must not be sent now."""

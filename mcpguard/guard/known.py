@@ -1,21 +1,24 @@
 """The servers that the guard knows, as they stand now: the memory that calls are judged from.
 
-Only `standings` changes what is here, and the store has all of it but the listing.
+Only `standings` changes what is here, and the store has all of it but the listing. What was found in what servers list
+advises people; no call is judged by it.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import anyio
 
 from mcpguard.catalog.shelf import Shelf, shelf
 from mcpguard.domain.capabilities import CapabilityKind, Effect
 from mcpguard.domain.decisions import Key, Unknown
-from mcpguard.domain.launches import Declared
-from mcpguard.domain.listings import Listing
+from mcpguard.domain.findings import Inspected, weight
+from mcpguard.domain.launches import Declared, Launch, Profile
+from mcpguard.domain.listings import INSTRUCTIONS, KEYS, Definition, Listing
 from mcpguard.domain.pins import Pin
 from mcpguard.domain.standing import UpstreamStanding
 from mcpguard.domain.upstreams import Upstream
+from mcpguard.guard.finding import NOTHING, Found, in_launch
 
 
 @dataclass(slots=True, eq=False)
@@ -32,8 +35,11 @@ class Known:
     listing: Listing | None = None
     listed_at: int | None = None
     odd: tuple[str, ...] = ()
+    found: Found = field(default_factory=Found)
     lock: anyio.Lock = field(default_factory=anyio.Lock)
     moved: anyio.Event = field(default_factory=anyio.Event)
+    _launched: tuple[Launch, Inspected] | None = field(default=None, init=False)
+    _indexed: tuple[Listing, Mapping[Key, Definition]] | None = field(default=None, init=False)
 
     @property
     def name(self) -> str:
@@ -49,10 +55,28 @@ class Known:
         upstream = self.upstream
         return upstream.standing is UpstreamStanding.APPROVED and self.enabled and not upstream.removed
 
+    @property
+    def sandbox(self) -> Profile | None:
+        """How it is confined; None where we do not start it."""
+        return self.declared.sandbox
+
+    @property
+    def runnable(self) -> Declared:
+        """How it is declared, with what was installed for it when a person had it looked at."""
+        return replace(self.declared, artifact=self.upstream.artifact)
+
     def effect(self, kind: CapabilityKind, name: str) -> Effect | None:
         """Of what may be called now; None for everything else."""
         pin = self.pins.get((kind, name))
         return pin.effect if pin is not None and pin.callable else None
+
+    def definition(self, kind: CapabilityKind, name: str) -> Definition | None:
+        """As it was listed last: what the fingerprint in `pins` is of."""
+        if self.listing is None:
+            return None
+        if self._indexed is None or self._indexed[0] is not self.listing:
+            self._indexed = self.listing, _index(self.listing)
+        return self._indexed[1].get((kind, name))
 
     def shelf(self) -> Shelf | None:
         """What agents may find of it. None where it does not run, or has listed nothing yet."""
@@ -60,10 +84,44 @@ class Known:
             return None
         return shelf(self.name, self.listing, self.effect, self.upstream.prefixes)
 
+    def inspected(self, key: Key) -> Inspected:
+        """What was found in a capability as it is listed now."""
+        pin = self.pins.get(key)
+        return self.found.at(pin) if pin is not None else NOTHING
+
+    @property
+    def launched(self) -> Inspected:
+        """What was found in how it is launched or reached."""
+        if self._launched is None or self._launched[0] is not self.declared.launch:
+            self._launched = self.declared.launch, in_launch(self.declared.launch)
+        return self._launched[1]
+
+    @property
+    def told(self) -> Inspected:
+        """What was found in the server itself: in its launch and its instructions, each with its own places."""
+        said = self.inspected((CapabilityKind.INSTRUCTIONS, INSTRUCTIONS))
+        findings = sorted((*self.launched.findings, *said.findings), key=weight, reverse=True)
+        return Inspected(tuple(findings), max(self.launched.risk, said.risk))
+
+    def every(self) -> Iterator[Inspected]:
+        """Whatever was found in it, and in what it lists."""
+        yield self.launched
+        yield from map(self.inspected, self.found.of)
+
     def announce(self) -> None:
         """Whoever waits for this server looks again."""
         self.moved.set()
         self.moved = anyio.Event()
+
+
+def _index(listing: Listing) -> dict[Key, Definition]:
+    lists = {CapabilityKind.TOOL: listing.tools, CapabilityKind.PROMPT: listing.prompts}
+    return {
+        (kind, name): each
+        for kind, definitions in lists.items()
+        for each in definitions
+        if isinstance(name := each.get(KEYS[kind]), str)
+    }
 
 
 class Registry:

@@ -14,24 +14,33 @@ from typing import Any, Final
 from anyio import to_thread
 
 from mcpguard.codec.exact import read_back
+from mcpguard.codec.findings import as_json
 from mcpguard.domain.capabilities import Fingerprint
 from mcpguard.domain.decisions import Key, Unknown
+from mcpguard.domain.findings import Inspected
 from mcpguard.domain.identity import is_code
-from mcpguard.domain.launches import Declared, RemoteLaunch, StdioLaunch
+from mcpguard.domain.launches import Declared, Launch, Profile, RemoteLaunch, StdioLaunch
+from mcpguard.domain.listings import INSTRUCTIONS
 from mcpguard.domain.pins import Pin
 from mcpguard.domain.upstreams import Identity
+from mcpguard.guard.beside import Neighbours
 from mcpguard.guard.effects import Effects, Told
 from mcpguard.guard.explaining import explained
+from mcpguard.guard.finding import Found, looked_at
 from mcpguard.guard.known import Known, Registry
 from mcpguard.guard.servers import Servers
+from mcpguard.guard.status import SandboxStatus
+from mcpguard.inspection.detectors.detector import Surroundings
 from mcpguard.inspection.diff import compared
+from mcpguard.inspection.excerpts import excerpt
 from mcpguard.inspection.fitting import fitted, written
 from mcpguard.inspection.rendering import rendered
-from mcpguard.inspection.shown import as_json
+from mcpguard.inspection.shown import as_json as diff_as_json
 from mcpguard.settings.references import parts
 from mcpguard.store import versions
 from mcpguard.store.store import Store
 from mcpguard.store.versions import Version
+from mcpguard.upstreams.sandbox.unseen import unseen
 
 MOST_SHOWN: Final = 60_000
 LARGEST_DEFINITION: Final = 1024 * 1024
@@ -41,11 +50,15 @@ Json = dict[str, Any]
 class Queries:
     """Answers what people ask about servers."""
 
-    def __init__(self, registry: Registry, servers: Servers, effects: Effects, store: Store) -> None:
+    def __init__(
+        self, registry: Registry, servers: Servers, effects: Effects, store: Store, sandbox: SandboxStatus
+    ) -> None:
         self._registry = registry
+        self._neighbours = Neighbours(registry)
         self._servers = servers
         self._effects = effects
         self._store = store
+        self._sandbox = sandbox
 
     def servers(self) -> list[Json]:
         return [asdict(self._servers.status_of(known)) for known in self._registry]
@@ -62,12 +75,14 @@ class Queries:
             "label": known.declared.label,
             "generation": upstream.generation,
             "observed": observed.text if observed else None,
+            "artifact": upstream.artifact,
             "approved": _identity(upstream.approved),
             "launch": _launch(known.declared),
+            "confinement": self._confinement(known.declared.launch),
             "may_ask": sorted(upstream.may_ask),
             "prefixes": list(upstream.prefixes),
-            "findings": [],
-            "capabilities": [_capability(pin, told) for _, pin in sorted(known.pins.items())],
+            "findings": [as_json(each) for each in known.told.findings],
+            "capabilities": await to_thread.run_sync(_capabilities, known.pins, known.found, told),
         }
 
     async def capability(self, name: str, key: Key) -> Json:
@@ -77,25 +92,43 @@ class Queries:
         seen = await self._store.readers.run(lambda connection: versions.of(connection, pin.id))
         listed = next((each.definition for each in seen if each.fingerprint == pin.listed), None)
         small = listed is not None and len(listed) <= LARGEST_DEFINITION
+        shown, places = "", list[Json]()
+        if listed is not None:
+            shown, places = await to_thread.run_sync(_shown, listed, known.found.at(pin))
         return {
-            **_capability(pin, told),
+            **_capability(pin, known.found, told),
+            "findings": places,
             "server": name,
             "definition": read_back(listed) if listed is not None and small else None,
             "complete": listed is not None and small,
-            "shown": await to_thread.run_sync(_shown, listed) if listed is not None else "",
+            "shown": shown,
             "versions": [_version(each, pin, known) for each in seen],
         }
 
     async def diff(self, name: str, key: Key, before: Fingerprint | None, after: Fingerprint | None) -> Json:
         """How two versions differ: what was approved and what is listed now, where none is named. Raises Unknown."""
-        _, pin = self._found(name, key)
+        known, pin = self._found(name, key)
         seen = await self._store.readers.run(lambda connection: versions.of(connection, pin.id))
         by_print = {each.fingerprint: each for each in seen}
         old = _wanted(by_print, before or pin.approved or (seen[-2].fingerprint if len(seen) > 1 else pin.listed))
         new = _wanted(by_print, after or pin.listed)
-        said = await to_thread.run_sync(_diff, old.definition, new.definition)
+        surroundings = self._neighbours.around(known)
+        said = await to_thread.run_sync(_diff, old.definition, new.definition, surroundings)
         prints = {"before": old.fingerprint.text, "after": new.fingerprint.text}
         return {"server": name, "kind": pin.kind.value, "name": pin.name, **prints, **said}
+
+    def _confinement(self, launch: Launch) -> Json | None:
+        """How it is confined. None for what we do not start."""
+        if not isinstance(launch, StdioLaunch):
+            return None
+        return {
+            "profile": launch.profile.value,
+            "means": launch.profile.sentence,
+            "declared": launch.as_declared().profile.value,
+            "mounts": [str(mount) for mount in launch.mounts],
+            "unseen": list(unseen(launch)),
+            "impossible": None if self._sandbox.works or launch.profile is Profile.NONE else self._sandbox.why,
+        }
 
     def explain(self, name: str, key: Key) -> Json:
         """Why a capability can be called now, or why not. Raises Unknown for a server that is not there."""
@@ -116,17 +149,37 @@ def _wanted(seen: Mapping[Fingerprint, Version], fingerprint: Fingerprint | None
     return version
 
 
-def _diff(before: bytes, after: bytes) -> Json:
-    diff = compared(read_back(before), read_back(after))
-    return {**as_json(diff), "text": "\n".join(rendered(diff))}
+def _diff(before: bytes, after: bytes, surroundings: Surroundings) -> Json:
+    old, new = read_back(before), read_back(after)
+    diff, found = compared(old, new), _findings_differ(old, new, surroundings)
+    return {**diff_as_json(diff), "text": "\n".join(rendered(diff)), "findings": found}
 
 
-def _shown(definition: bytes) -> str:
-    return fitted(written(read_back(definition)), MOST_SHOWN)
+def _findings_differ(before: object, after: object, surroundings: Surroundings) -> Json:
+    """The findings that a version has and the other has not: both are looked at now, in the same surroundings."""
+    old, new = looked_at(before, surroundings).findings, looked_at(after, surroundings).findings
+    return {
+        "new": [as_json(each) for each in new if each.rule not in {other.rule for other in old}],
+        "gone": [as_json(each) for each in old if each.rule not in {other.rule for other in new}],
+    }
 
 
-def _capability(pin: Pin, told: Mapping[Fingerprint, Told]) -> Json:
+def _shown(definition: bytes, found: Inspected) -> tuple[str, list[Json]]:
+    """A definition as text, and what was found in it, each with the place cut out."""
+    said = read_back(definition)
+    whole = {INSTRUCTIONS: said} if isinstance(said, str) else said
+    places = [{**as_json(each), "excerpt": excerpt(whole, each.evidence)} for each in found.findings]
+    return fitted(written(said), MOST_SHOWN), places
+
+
+def _capabilities(pins: Mapping[Key, Pin], found: Found, told: Mapping[Fingerprint, Told]) -> list[Json]:
+    """There may be thousands, with much in each."""
+    return [_capability(pin, found, told) for _, pin in sorted(pins.items())]
+
+
+def _capability(pin: Pin, every: Found, told: Mapping[Fingerprint, Told]) -> Json:
     said = told.get(pin.listed) if pin.listed else None
+    found = every.at(pin)
     return {
         "kind": pin.kind.value,
         "name": pin.name,
@@ -140,7 +193,9 @@ def _capability(pin: Pin, told: Mapping[Fingerprint, Told]) -> Json:
         "suggested": said.suggested.effect.value if said else None,
         "because": said.suggested.because if said else None,
         "assigned": pin.effect.value if pin.effect else None,
-        "findings": [],
+        "risk": found.risk,
+        "flagged": found.flagged,
+        "findings": [as_json(each) for each in found.findings],
     }
 
 
@@ -151,6 +206,8 @@ def _version(version: Version, pin: Pin, known: Known) -> Json:
         "first_seen": version.first_seen,
         "last_seen": known.listed_at if now else version.last_seen,
         "bytes": len(version.definition),
+        "risk": version.found.risk if version.found else 0,
+        "findings": [as_json(each) for each in version.found.findings] if version.found else [],
     }
 
 
@@ -162,10 +219,10 @@ def _identity(identity: Identity | None) -> Json | None:
 
 def _launch(declared: Declared) -> Json:
     match declared.launch:
-        case StdioLaunch(command, arguments, environment, folder, framing):
-            given = [_template(name, value, code=is_code(name)) for name, value in sorted(environment.items())]
-            said = {"command": command, "arguments": list(arguments), "folder": folder, "framing": framing.value}
-            return {**said, "environment": given}
+        case StdioLaunch() as stdio:
+            given = [_template(name, value, code=is_code(name)) for name, value in sorted(stdio.environment.items())]
+            said = {"command": stdio.command, "arguments": list(stdio.arguments), "folder": stdio.folder}
+            return {**said, "framing": stdio.framing.value, "environment": given}
         case RemoteLaunch(_, url, headers):
             given = [_template(name, value, code=False) for name, value in sorted(headers.items())]
             return {"url": url, "headers": given}

@@ -8,6 +8,7 @@ from mcpguard.domain.capabilities import CapabilityKind
 from mcpguard.domain.clock import Clock
 from mcpguard.domain.connections import Condition, ConnectionState
 from mcpguard.domain.news import News, Updated
+from mcpguard.guard.given import Checking
 from mcpguard.guard.intake import Intake
 from mcpguard.guard.known import Known
 from mcpguard.guard.standings import Standings
@@ -25,6 +26,7 @@ class Servers:
     def __init__(self, standings: Standings, intake: Intake, clock: Clock, settings: Settings) -> None:
         self.publisher = standings.publisher
         self.subscriptions = standings.subscriptions
+        self.checking = Checking(settings)
         self._standings = standings
         self._registry = standings.registry
         self._intake = intake
@@ -47,6 +49,10 @@ class Servers:
 
     def find(self, name: str) -> Known | None:
         return self._registry.find(name)
+
+    def every(self) -> tuple[Known, ...]:
+        """All that are there, wherever they stand."""
+        return tuple(self._registry)
 
     def knows(self, name: str) -> bool:
         return self._registry.find(name) is not None
@@ -108,6 +114,7 @@ class Servers:
         counts = [len(shelf.of(kind)) if shelf else 0 for kind in _KINDS]
         conditions = self._fleet.conditions() if self._fleet else {}
         state = conditions.get(known.name) or Condition(ConnectionState.DISCONNECTED, 0)
+        found = tuple(known.every())
         return ServerStatus(
             name=known.name,
             transport=upstream.transport.value,
@@ -117,7 +124,11 @@ class Servers:
             requester=upstream.requester,
             revision=upstream.revision,
             fingerprint=upstream.identity.launch.text if upstream.identity else "",
+            sandbox=known.sandbox.value if known.sandbox else "",
             waiting=sum(pin.waits for pin in known.pins.values()),
+            risk=max(each.risk for each in found),
+            flagged=any(each.flagged for each in found),
+            found=sum(len(each.findings) for each in found),
             state=state.state.value,
             since=state.since,
             error=state.error,

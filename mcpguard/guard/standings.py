@@ -18,12 +18,14 @@ import anyio
 from mcpguard.domain.capabilities import Fingerprint
 from mcpguard.domain.clock import Clock
 from mcpguard.domain.decisions import Key, NameTaken, Unknown
+from mcpguard.domain.findings import Inspected
 from mcpguard.domain.launches import Declared
 from mcpguard.domain.listings import Listing
 from mcpguard.domain.pins import Pin
 from mcpguard.domain.upstreams import Upstream
 from mcpguard.guard.cutting import Cutting
 from mcpguard.guard.facts import Fact
+from mcpguard.guard.finding import Found
 from mcpguard.guard.known import Known, Registry
 from mcpguard.guard.publish import Publisher
 from mcpguard.guard.subscriptions import Subscriptions
@@ -44,7 +46,8 @@ from mcpguard.upstreams.fleet import Fleet
 class Change:
     """A server as it is to be: which of its pins are others then, which are forgotten, and what is recorded.
 
-    `seen` are definitions that were not listed before; `left` those that were listed until now, each with its pin.
+    `seen` are definitions that were not listed before; `left` those that were listed until now, each with its pin;
+    `refound` those in which something else was found than before, each with its pin and with what it was.
     """
 
     upstream: Upstream
@@ -58,11 +61,14 @@ class Change:
     """What the server that runs has listed; from now on that is what calls rest on."""
     odd: tuple[str, ...] = ()
     """What of it cannot be offered, in sentences."""
+    found: Found | None = None
+    """What was found in all that is listed, if it was looked at."""
+    refound: tuple[tuple[str, Fingerprint, Inspected], ...] = ()
 
     def is_stored(self, known: Known) -> bool:
         """Whether there is anything in it to be stored."""
         same = self.upstream == known.upstream and self.declared == known.declared
-        return not same or bool(self.pins or self.forgotten or self.facts)
+        return not same or bool(self.pins or self.forgotten or self.facts or self.refound)
 
     def pins_after(self, known: Known) -> dict[Key, Pin]:
         kept = {key: pin for key, pin in known.pins.items() if key not in self.forgotten}
@@ -133,9 +139,12 @@ class Standings:
         with anyio.CancelScope(shield=True):
             async with known.lock:
                 id_ = known.upstream.id
-                found = await self._readers.run(lambda connection: _found(connection, id_))
+                found = await self._readers.run(lambda connection: _found(connection, id_, self._seal))
                 if found is not None:
-                    known.upstream, known.pins = found
+                    before = known.declared.launch
+                    known.upstream, known.declared, known.pins, known.found = found
+                    if known.declared.launch != before:
+                        known.listing = None
                     self.show(known)
                     self.want()
 
@@ -151,7 +160,7 @@ class Standings:
 
     def want(self) -> None:
         """Have exactly those run that a person wants to run."""
-        self._fleet.want(known.declared for known in self.registry if known.runs)
+        self._fleet.want(known.runnable for known in self.registry if known.runs)
 
     async def _carry_out(self, known: Known, change: Change) -> None:
         before = known.upstream, known.declared, known.pins
@@ -170,6 +179,8 @@ class Standings:
         known.upstream, known.declared, known.pins = change.upstream, change.declared, change.pins_after(known)
         if change.listing is not None:
             known.listing, known.odd, known.listed_at = change.listing, change.odd, self._clock.now()
+        if change.found is not None:
+            known.found = change.found
         if not known.runs:
             known.listing = None
         self.show(known)
@@ -207,15 +218,19 @@ class Standings:
         self._cutting.cut(known.name, is_lost)
         self.subscriptions.withdraw(known.name, is_lost)
         if stops:
-            self._fleet.want(each.declared for each in self.registry if each.runs and each is not known)
+            self._fleet.want(each.runnable for each in self.registry if each.runs and each is not known)
 
     def _store(self, known: Known, change: Change, connection: Connection, append: Append) -> None:
         now = self._clock.now()
         stored_upstreams.put(connection, change.upstream, change.declared, self._seal)
         stored_pins.forget(connection, [known.pins[key].id for key in change.forgotten])
         stored_pins.put(connection, change.pins)
+        found, news = {pin: inspected for pin, _, inspected in change.refound}, {seen.pin for seen in change.seen}
         for seen in change.seen:
-            stored_versions.seen(connection, seen.pin, seen.fingerprint, seen.definition, now)
+            stored_versions.seen(connection, seen.pin, seen.fingerprint, seen.definition, now, found.get(seen.pin))
+        for pin, fingerprint, inspected in change.refound:
+            if pin not in news:
+                stored_versions.found(connection, pin, fingerprint, inspected)
         for pin, fingerprint in change.left:
             stored_versions.left(connection, pin, fingerprint, known.listed_at or now)
         several = {pin for pin, _ in change.left}
@@ -227,10 +242,22 @@ class Standings:
             append(fact.kind, fact.fields)
 
 
-def _found(connection: Connection, upstream: str) -> tuple[Upstream, dict[Key, Pin]] | None:
-    stored = stored_upstreams.find(connection, upstream)
-    found = {(pin.kind, pin.name): pin for pin in stored_pins.of(connection, upstream)}
-    return None if stored is None else (stored, found)
+def capabilities(connection: Connection, upstream: str) -> tuple[dict[Key, Pin], Found]:
+    """What the store has of the capabilities of a server: where they stand, and what was found in them."""
+    pins = {(pin.kind, pin.name): pin for pin in stored_pins.of(connection, upstream)}
+    found = stored_versions.found_now(connection, upstream)
+    looked = {key: pin.listed for key, pin in pins.items() if pin.present and pin.listed is not None}
+    return pins, Found({key: found[pin.id] for key, pin in pins.items() if pin.id in found}, looked)
+
+
+def _found(
+    connection: Connection, upstream: str, seal: Seal
+) -> tuple[Upstream, Declared, dict[Key, Pin], Found] | None:
+    stored, declared = (
+        stored_upstreams.find(connection, upstream),
+        stored_upstreams.declared(connection, upstream, seal),
+    )
+    return None if stored is None or declared is None else (stored, declared, *capabilities(connection, upstream))
 
 
 def _as_callable(before: Pin, after: Pin | None) -> bool:

@@ -30,10 +30,21 @@ class LedgerStatus:
 
 
 @dataclass(frozen=True, slots=True)
+class SandboxStatus:
+    """Whether servers can be confined on this machine: why not, or what bounds them then, in sentences."""
+
+    works: bool
+    why: str
+    in_force: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class ServerStatus:
     """A server and the connection to it. Times are microseconds in UTC; `error` is for the operator.
 
-    `fingerprint` is that of its launch; `waiting` how many of its capabilities wait for a person.
+    `fingerprint` is that of its launch, `sandbox` the profile it runs with, empty if we do not start it. `waiting`: how
+    many of its capabilities wait for a person. `risk` is the highest of its launch, its instructions and what it lists,
+    `found` how many findings there are in all of them.
     """
 
     name: str
@@ -44,7 +55,11 @@ class ServerStatus:
     requester: str
     revision: int
     fingerprint: str
+    sandbox: str
     waiting: int
+    risk: int
+    flagged: bool
+    found: int
     state: str
     since: int
     error: str
@@ -75,5 +90,6 @@ class Status:
     settings: str
     unconfirmed: tuple[str, ...]
     ready: Readiness
+    sandbox: SandboxStatus
     ledger: LedgerStatus
     servers: tuple[ServerStatus, ...]

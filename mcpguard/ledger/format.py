@@ -57,6 +57,7 @@ def opening_fields(opening: Opening) -> dict[str, Scalar]:
         trace=opening.trace,
         continues=opening.continues,
         ticket=opening.ticket,
+        secrets=" ".join(opening.secrets),
         **verdict_fields(opening.verdict),
     )
 

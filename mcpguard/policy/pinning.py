@@ -36,6 +36,8 @@ def listed(pin: Pin, fingerprint: Fingerprint | None, *, hard: bool = False) -> 
             return _move(replace(now, returned=True), CapabilityMove.RETURNED)
         case CapabilityStanding.CHANGED if fingerprint != pin.listed:
             return _move(replace(now, returned=pin.returned or hard), CapabilityMove.DIFFERS)
+        case CapabilityStanding.CHANGED if hard:
+            return Outcome(replace(now, returned=True))
         case _:
             return Outcome(now)
 

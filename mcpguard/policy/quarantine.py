@@ -9,7 +9,7 @@ Rules kept here:
 4. Every move is one that the table of `domain/standing.py` lists, and makes the next generation.
 """
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass, replace
 
 from mcpguard.domain.capabilities import Fingerprint
@@ -30,29 +30,43 @@ class Moved:
     move: UpstreamMove | None = None
 
 
-def admitted(new: Upstream, known: Iterable[Upstream]) -> Upstream:
-    """Something new, as it comes to stand. `known` are all that there are and were, with their tombstones."""
-    blocked = any(_is_blocked(each) and (each.name == new.name or _same_launch(each, new)) for each in known)
+def admitted(new: Upstream, known: Iterable[Upstream], alike: Collection[Fingerprint] = ()) -> Upstream:
+    """Something new, as it comes to stand. `known` are all that there are and were, with their tombstones.
+
+    `alike` are launches which count as its own where they were blocked.
+    """
+    blocked = any(_is_blocked(each) and (each.name == new.name or _launched(each, new, alike)) for each in known)
     standing = UpstreamStanding.BLOCKED if blocked else UpstreamStanding.QUARANTINED
     return replace(_unapproved(new), standing=standing, generation=0, removed=False)
 
 
-def relaunched(upstream: Upstream, launch: Fingerprint, known: Iterable[Upstream] = ()) -> Moved:
-    """It is declared with this launch. A new one was observed by nobody yet; one that was blocked is blocked again."""
+def relaunched(
+    upstream: Upstream, launch: Fingerprint, known: Iterable[Upstream] = (), alike: Collection[Fingerprint] = ()
+) -> Moved:
+    """It is declared with this launch. A new one was observed by nobody yet; one that was blocked is blocked again.
+
+    `known` are all the others; `alike` as in `admitted`.
+    """
     if upstream.identity is not None and upstream.identity.launch == launch:
         return Moved(upstream)
-    now = _changed(replace(upstream, identity=Identity(launch)))
-    if not any(_is_blocked(each) and _same_launch(each, now.upstream) for each in known):
+    now = _changed(replace(upstream, identity=Identity(launch), artifact=None))
+    if not any(_is_blocked(each) and _launched(each, now.upstream, alike) for each in known):
         return now
     blocked = replace(_unapproved(now.upstream), standing=UpstreamStanding.BLOCKED)
     return Moved(replace(blocked, generation=upstream.generation + 1), now.move)
 
 
-def observed(upstream: Upstream, seen: Fingerprint) -> Moved:
-    """It ran, and this is what it said of itself."""
+def observed(upstream: Upstream, seen: Fingerprint, artifact: str | None = None) -> Moved:
+    """It ran, and this is what it said of itself. `artifact` is what ran, which `seen` covers."""
+    upstream = replace(upstream, artifact=artifact)
     if upstream.identity is None or upstream.identity.observed == seen:
         return Moved(upstream)
     return _changed(replace(upstream, identity=replace(upstream.identity, observed=seen)))
+
+
+def altered(upstream: Upstream) -> Moved:
+    """What would run is not what was observed; nobody has observed that yet."""
+    return _changed(replace(upstream, identity=_unobserved(upstream.identity), artifact=None))
 
 
 def approve(upstream: Upstream, seen: Identity) -> Moved:
@@ -97,9 +111,16 @@ def _unapproved(upstream: Upstream) -> Upstream:
     return replace(upstream, approved=None, may_ask=frozenset(), prefixes=())
 
 
+def _unobserved(identity: Identity | None) -> Identity | None:
+    return None if identity is None else Identity(identity.launch)
+
+
 def _is_blocked(upstream: Upstream) -> bool:
     return upstream.standing is UpstreamStanding.BLOCKED
 
 
-def _same_launch(one: Upstream, other: Upstream) -> bool:
-    return one.identity is not None and other.identity is not None and one.identity.launch == other.identity.launch
+def _launched(one: Upstream, other: Upstream, alike: Collection[Fingerprint]) -> bool:
+    """Whether the one is launched as the other, or in a way that counts as that."""
+    if one.identity is None or other.identity is None:
+        return False
+    return one.identity.launch == other.identity.launch or one.identity.launch in alike

@@ -55,7 +55,7 @@ def read(listing: Listing) -> Read:
     """What a listing says. Where a server lists much it takes long, and waits for nothing."""
     odd: Counter[str] = Counter()
     found: dict[Key, tuple[Fingerprint | None, bytes]] = {}
-    for kind, name, definition in _named(listing, odd):
+    for kind, name, definition in named(listing, odd):
         now = _print(kind, definition)
         before = found.get((kind, name), now)
         found[kind, name] = now if before[0] == now[0] else (None, b"")
@@ -64,13 +64,18 @@ def read(listing: Listing) -> Read:
     return Read(MappingProxyType(found), odd)
 
 
-def reconciled(upstream: str, pins: Iterable[Pin], said: Read, new_id: Ids) -> Reconciled:
-    """What becomes of the pins of an upstream whose listing said this."""
+def reconciled(
+    upstream: str, pins: Iterable[Pin], said: Read, new_id: Ids, hard: frozenset[Key] = frozenset()
+) -> Reconciled:
+    """What becomes of the pins of an upstream whose listing said this. `hard`: in what something hard was found."""
     known = {(pin.kind, pin.name): pin for pin in pins}
     outcomes, seen = [], []
     for (kind, name), (fingerprint, definition) in said.found.items():
         pin = known.get((kind, name))
-        outcome = listed(pin, fingerprint) if pin else Outcome(Pin(new_id(), upstream, kind, name, fingerprint))
+        if pin is None:
+            outcome = Outcome(Pin(new_id(), upstream, kind, name, fingerprint))
+        else:
+            outcome = listed(pin, fingerprint, hard=(kind, name) in hard)
         if outcome.pin != pin:
             outcomes.append(outcome)
         if fingerprint is not None:
@@ -79,7 +84,8 @@ def reconciled(upstream: str, pins: Iterable[Pin], said: Read, new_id: Ids) -> R
     return Reconciled((*outcomes, *missing), tuple(seen))
 
 
-def _named(listing: Listing, odd: Counter[str]) -> Iterator[tuple[CapabilityKind, str, object]]:
+def named(listing: Listing, odd: Counter[str]) -> Iterator[tuple[CapabilityKind, str, object]]:
+    """Each definition under its name, instructions as their text. What has no name is counted in `odd`."""
     if listing.instructions is not None:
         yield CapabilityKind.INSTRUCTIONS, INSTRUCTIONS, listing.instructions
     lists = (

@@ -1,6 +1,6 @@
 """Addresses as an operator writes them: what may be listened on, and which Host headers are accepted.
 
-Listening is refused everywhere but on loopback, because callers cannot be told apart yet. Nothing is resolved:
+Listening is refused everywhere but on loopback, because tokens would go over the network in clear. Nothing is resolved:
 a name that the resolver would have to look up could mean another address tomorrow. `localhost` is the exception.
 """
 
@@ -30,7 +30,7 @@ def loopback(address: str) -> str:
     host, _port = split(address)
     if not _is_loopback(host, bracketed=address.startswith("[")):
         raise ValueError(
-            "must be on loopback (127.0.0.0/8, [::1] or localhost): callers cannot be told apart yet,"
+            "must be on loopback (127.0.0.0/8, [::1] or localhost): tokens would go over the network in clear,"
             " so this version listens on loopback only"
         )
     return address

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 
 from mcpguard.codec.fingerprints import literal
 from mcpguard.domain.errors import GuardError
-from mcpguard.domain.identity import Given, LaunchIdentity, Mount, Part, PartKind, Profile, is_code
+from mcpguard.domain.identity import Given, LaunchIdentity, Part, PartKind, is_code
 from mcpguard.domain.launches import Launch, RemoteLaunch, StdioLaunch
 from mcpguard.settings.references import BadTemplate, parts
 
@@ -19,25 +19,23 @@ class Unidentifiable(GuardError):
     """What would run cannot be told from the declaration. Repeats no value."""
 
 
-def identity(
-    launch: Launch, key: bytes, profile: Profile = Profile.NONE, mounts: tuple[Mount, ...] = ()
-) -> LaunchIdentity:
+def identity(launch: Launch, key: bytes) -> LaunchIdentity:
     """Raises Unidentifiable, and Unreadable for lone surrogates in what is written out."""
     match launch:
-        case StdioLaunch(command, arguments, environment, folder, framing):
+        case StdioLaunch():
             return LaunchIdentity(
                 launch.transport,
-                command=command,
-                arguments=arguments,
-                folder=folder,
-                framing=framing,
-                environment=tuple(_variables(environment, key)),
-                profile=profile,
-                mounts=mounts,
+                command=launch.command,
+                arguments=launch.arguments,
+                folder=launch.folder,
+                framing=launch.framing,
+                environment=tuple(_variables(launch.environment, key)),
+                profile=launch.profile,
+                mounts=launch.mounts,
             )
         case RemoteLaunch(transport, url, headers):
             given = (_given(key, "header", name.lower(), template) for name, template in headers.items())
-            return LaunchIdentity(transport, url=url, headers=tuple(given), profile=profile, mounts=mounts)
+            return LaunchIdentity(transport, url=url, headers=tuple(given))
 
 
 def _variables(environment: Mapping[str, str], key: bytes) -> Iterator[Given]:

@@ -3,24 +3,27 @@
 Rules kept here:
 1. Either `command` or `url` says it. A transport that is named has to fit; the older SSE is spoken only where named.
 2. Only values of the environment and of headers may hold references. A URL holds no user, password or fragment.
-3. Headers that belong to the protocol or to the connection are not the operator's to set.
+3. What is not said of the sandbox is the strictest of it. Folders that a server is to see are named one by one.
+4. Headers that belong to the protocol or to the connection are not the operator's to set.
 """
 
 import re
 from collections.abc import Mapping
+from dataclasses import replace
 from ipaddress import IPv6Address
 from pathlib import Path
 from types import MappingProxyType
 from typing import Final
 from urllib.parse import SplitResult, urlsplit
 
-from mcpguard.domain.launches import Launch, RemoteLaunch, StdioFraming, StdioLaunch
+from mcpguard.domain.launches import Launch, Mount, Profile, RemoteLaunch, StdioFraming, StdioLaunch
 from mcpguard.domain.upstreams import Transport
 from mcpguard.settings.entry import Entry, below, named
 from mcpguard.settings.references import VARIABLE, BadTemplate, literals
 
 MOST_ARGUMENT_BYTES: Final = 64 * 1024
 LONGEST_URL: Final = 2048
+MOST_MOUNTS: Final = 50
 
 KINDS: Final = ("type", "transport", "protocol")
 URLS: Final = ("url", "httpUrl", "serverUrl")
@@ -90,10 +93,12 @@ def _stdio(entry: Entry, command: object) -> StdioLaunch | None:
     environment = _templates(entry, "env")
     folder = _folder(entry)
     framing = entry.word("framing", StdioFraming, StdioFraming.LINES)
+    profile = entry.word("sandbox", Profile, Profile.STRICT)
+    mounts = _mounts(entry)
     entry.needless("it is started by a command", "headers")
     if entry.problems or not words:
         return None
-    return StdioLaunch(words[0], words[1:], environment, folder, framing)
+    return StdioLaunch(words[0], words[1:], environment, folder, framing, profile, mounts)
 
 
 def _command(entry: Entry, command: object) -> tuple[str, ...]:
@@ -121,12 +126,30 @@ def _folder(entry: Entry) -> str | None:
     return folder
 
 
+def _mounts(entry: Entry) -> tuple[Mount, ...]:
+    given = entry.take("mounts")
+    texts = () if given is None else entry.texts(*given)
+    if len(texts) > MOST_MOUNTS:
+        entry.wrong("mounts", f"has more than {MOST_MOUNTS} folders")
+    mounts: dict[str, Mount] = {}
+    for index, text in enumerate(texts):
+        written = Mount.written(text)
+        mount = replace(written, path=str(Path(written.path)))
+        if not mount.path.startswith("/") or mount.path.startswith("//") or ".." in Path(mount.path).parts:
+            entry.wrong(f"mounts[{index}]", "must be a whole path without .., and may end in :rw")
+        elif mount.path in mounts:
+            entry.wrong(f"mounts[{index}]", "names a folder that is named before")
+        else:
+            mounts[mount.path] = mount
+    return tuple(mounts.values())
+
+
 def _remote(entry: Entry, transport: Transport, key: str, url: object) -> RemoteLaunch | None:
     text = entry.text(key, url)
     if text is not None and (remedy := _unfit_url(text)):
         entry.wrong(key, remedy)
     headers = _templates(entry, "headers")
-    entry.needless("it is reached by a URL", "args", "env", "framing", *FOLDERS)
+    entry.needless("it is reached by a URL", "args", "env", "framing", "sandbox", "mounts", *FOLDERS)
     if entry.problems or text is None or transport is Transport.STDIO:
         return None
     return RemoteLaunch(transport, text, headers)

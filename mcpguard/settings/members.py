@@ -2,6 +2,7 @@
 
 Rules kept here:
 1. What is shown, changed and taken in is what the file may hold; nothing here is read in another way than the file.
+   That a person agreed to something is not in it.
 2. A patch replaces what is no object, merges objects deeply (`env` and `headers` so key by key), and removes with null.
 3. A patch may use any name that a key has in a file, and names a header in any case: it means the one that is there.
 """
@@ -10,7 +11,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from mcpguard.domain.decisions import NotDeclared
-from mcpguard.domain.launches import Declared, Era, RemoteLaunch, StdioFraming, StdioLaunch
+from mcpguard.domain.launches import Declared, Era, Profile, RemoteLaunch, StdioFraming, StdioLaunch
 from mcpguard.domain.upstreams import Transport
 from mcpguard.settings.launching import FOLDERS, KINDS, URLS
 from mcpguard.settings.servers import alone
@@ -23,9 +24,13 @@ def as_members(declared: Declared) -> dict[str, Any]:
     """The entry that declares this. What has its default is left out; the values of secrets are in it."""
     members: dict[str, Any]
     match declared.launch:
-        case StdioLaunch(command, arguments, environment, folder, framing):
-            members = {"command": command, "args": list(arguments), "env": dict(environment), "cwd": folder}
-            members["framing"] = None if framing is StdioFraming.LINES else framing.value
+        case StdioLaunch() as stdio:
+            members = {"command": stdio.command, "args": list(stdio.arguments), "env": dict(stdio.environment)}
+            members["cwd"] = stdio.folder
+            members["framing"] = None if stdio.framing is StdioFraming.LINES else stdio.framing.value
+            profile = stdio.as_declared().profile
+            members["sandbox"] = None if profile is Profile.STRICT else profile.value
+            members["mounts"] = [str(mount) for mount in stdio.mounts]
         case RemoteLaunch(transport, url, headers):
             members = {"url": url, "headers": dict(headers)}
             members["type"] = None if transport is Transport.HTTP else transport.value

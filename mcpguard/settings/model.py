@@ -15,9 +15,12 @@ import platformdirs
 from pydantic import AfterValidator, BeforeValidator, Field, SecretStr
 
 from mcpguard.settings.address import host_header, loopback, network, split
+from mcpguard.settings.anonymous import Anonymous
+from mcpguard.settings.calls import Arguments, Budgets
 from mcpguard.settings.fields import DefaultIs, Live, Restart, public
 from mcpguard.settings.group import Group
 from mcpguard.settings.review import Authority, Definitions
+from mcpguard.settings.sandbox import Sandbox
 from mcpguard.settings.trust import Each, Networks
 from mcpguard.settings.values import database_url, named, none_if_empty, resolved
 
@@ -121,6 +124,9 @@ class Upstreams(Group):
     connect_seconds: Annotated[float, Field(gt=0, le=600), Restart] = 60.0
     """Seconds in which a server must have started, agreed on a protocol and listed what it offers."""
 
+    install_seconds: Annotated[float, Field(gt=0, le=500), Restart] = 180.0
+    """Seconds in which the package of a server must be installed, when it is inspected."""
+
     probe_seconds: Annotated[float, Field(gt=0, le=60), Restart] = 5.0
     """Seconds a server has to answer in the newest revision of the protocol before the older handshake is tried."""
 
@@ -207,11 +213,23 @@ class Settings(Group):
     upstreams: Upstreams = Field(default_factory=Upstreams)
     """The servers that the guard stands in front of, and the connections to them."""
 
+    sandbox: Sandbox = Field(default_factory=Sandbox)
+    """How much a server that runs confined may use, with all that it starts."""
+
     asking: Asking = Field(default_factory=Asking)
     """What servers may ask of the clients whose calls they are working on: roots, sampling, elicitation."""
 
+    arguments: Arguments = Field(default_factory=Arguments)
+    """What a call may carry."""
+
+    budgets: Budgets = Field(default_factory=Budgets)
+    """How many calls one caller may make. 0 is without end. Refused calls do not count."""
+
     definitions: Definitions = Field(default_factory=Definitions)
     """What servers offer: how old what was listed last may be, and how much of what was listed before is kept."""
+
+    anonymous: Anonymous = Field(default_factory=Anonymous)
+    """What agents on this machine may do that show no token."""
 
     authority: Authority = Field(default_factory=Authority)
     """Who may decide what."""

@@ -9,7 +9,9 @@ from pydantic import SecretStr
 
 from mcpguard.settings.fields import Leaf
 
-_PLAIN: Final[Mapping[object, str]] = MappingProxyType({str: "text", Path: "a path", SecretStr: "a secret text"})
+_PLAIN: Final[Mapping[object, str]] = MappingProxyType(
+    {str: "text", bool: "true or false", Path: "a path", SecretStr: "a secret text"}
+)
 
 
 def kind(leaf: Leaf) -> str:
@@ -20,7 +22,8 @@ def kind(leaf: Leaf) -> str:
     if get_origin(annotation) is Literal:
         return "one of " + ", ".join(get_args(annotation))
     if leaf.many:
-        return "a list of texts"
+        each = get_args(annotation)[0]
+        return "a list of " + (", ".join(get_args(each)) if get_origin(each) is Literal else "texts")
     if annotation is int:
         return "a whole number" + _range(leaf)
     if annotation is float:
@@ -33,7 +36,11 @@ def default(leaf: Leaf) -> str:
     if leaf.default_words is not None:
         return leaf.default_words
     value = leaf.field.default
-    return "none" if value in ((), None) else "`" + str(value).removesuffix(".0") + "`"
+    if isinstance(value, tuple):
+        return ", ".join(f"`{each}`" for each in value) or "none"
+    if isinstance(value, bool):
+        return f"`{value}`".lower()
+    return "none" if value is None else "`" + str(value).removesuffix(".0") + "`"
 
 
 def _range(leaf: Leaf) -> str:

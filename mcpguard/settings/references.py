@@ -17,7 +17,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Final
 
-from mcpguard.domain.errors import GuardError
+from mcpguard.domain.errors import NotStarted
 from mcpguard.text.visible import visible
 
 LARGEST_SECRET: Final = 64 * 1024
@@ -51,7 +51,7 @@ class BadTemplate(ValueError):
     """A template cannot be read. The sentence follows the name of its place and repeats nothing of it."""
 
 
-class Unresolved(GuardError):
+class Unresolved(NotStarted):
     """A reference leads to nothing that can be used, so the server is not launched."""
 
 

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator
 from ipaddress import IPv4Network, IPv6Network, ip_network
 from typing import Final
 
+from mcpguard.codec.globs import covers
 from mcpguard.settings.fields import Json, Trust
 
 _Network = IPv4Network | IPv6Network
@@ -25,6 +26,16 @@ def ranked(*ranks: str) -> Trust:
     return Trust(stricter)
 
 
+def at_most(least: int) -> Trust:
+    """A number, of which less lets less happen; it cannot be less than this."""
+
+    def less(confirmed: Json, now: Json) -> Json:
+        numbers = [each for each in (confirmed, now) if isinstance(each, int) and not isinstance(each, bool)]
+        return max(min(numbers), least) if len(numbers) == 2 else least
+
+    return Trust(less)
+
+
 def looser_than(trust: Trust, confirmed: Json, now: Json) -> bool:
     """Whether more may happen now than was confirmed."""
     return _plain(trust.agreed(confirmed, now)) != _plain(now)
@@ -33,6 +44,24 @@ def looser_than(trust: Trust, confirmed: Json, now: Json) -> bool:
 def _common(confirmed: Json, now: Json) -> Json:
     known = _listed(confirmed)
     return [each for each in _listed(now) if each in known]
+
+
+def _both(confirmed: Json, now: Json) -> Json:
+    return confirmed is True and now is True
+
+
+def _narrower(confirmed: Json, now: Json) -> Json:
+    """Of each two patterns of which one covers the other, the narrower one."""
+    known = _listed(confirmed)
+    return list(dict.fromkeys(part for each in _listed(now) for part in _covered(each, known)))
+
+
+def _covered(pattern: str, known: Iterable[str]) -> Iterator[str]:
+    for other in known:
+        if covers(other, pattern):
+            yield pattern
+        elif covers(pattern, other):
+            yield other
 
 
 def _overlap(confirmed: Json, now: Json) -> Json:
@@ -73,5 +102,9 @@ def _plain(value: Json) -> object:
 
 Each: Final = Trust(_common)
 """A list of which every entry lets more happen."""
+Off: Final = Trust(_both)
+"""Something that is let happen, or not."""
+Patterns: Final = Trust(_narrower)
+"""A list of patterns of what may be reached."""
 Networks: Final = Trust(_overlap)
 """A list of networks that may be reached."""

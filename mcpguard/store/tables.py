@@ -8,6 +8,7 @@ from sqlmodel import Field, SQLModel
 
 _ONCE = text("kind IN ('opened', 'closed')")
 _THERE = text("NOT removed")
+_HOLDS = text("revoked_at IS NULL")
 
 
 class ChainRow(SQLModel, table=True):
@@ -91,6 +92,7 @@ class UpstreamRow(SQLModel, table=True):
     observed: str | None = None
     approved_launch: str | None = None
     approved_observed: str | None = None
+    artifact: str | None = None
     generation: int = Field(sa_type=BigInteger)
     revision: int = Field(sa_type=BigInteger)
     removed: bool
@@ -119,7 +121,10 @@ class CapabilityRow(SQLModel, table=True):
 
 
 class VersionRow(SQLModel, table=True):
-    """One definition of a capability, as the server listed it, and when it was seen (UTC, microseconds)."""
+    """One definition of a capability, as the server listed it, and when it was seen (UTC, microseconds).
+
+    `found`: what inspection found in it when it was listed last (`codec/findings.py`); null where that was nothing.
+    """
 
     __tablename__ = "versions"
 
@@ -128,6 +133,7 @@ class VersionRow(SQLModel, table=True):
     definition: bytes = Field(sa_type=LargeBinary)
     first_seen: int = Field(sa_type=BigInteger)
     last_seen: int = Field(sa_type=BigInteger)
+    found: bytes | None = Field(default=None, sa_type=LargeBinary)
 
 
 class ConfirmedRow(SQLModel, table=True):
@@ -141,6 +147,31 @@ class ConfirmedRow(SQLModel, table=True):
     by: str
 
 
+class CallerRow(SQLModel, table=True):
+    """An agent that a person gave a token, by the token's digest, and how far it may reach. Revoked ones stay."""
+
+    __tablename__ = "callers"
+    __table_args__ = (
+        Index("caller_shown", "digest", unique=True),
+        # A label is one caller's; those that were revoked keep theirs.
+        Index("caller_once", "label", unique=True, sqlite_where=_HOLDS, postgresql_where=_HOLDS),
+    )
+
+    id: str = Field(primary_key=True, max_length=36)
+    label: str = Field(max_length=63)
+    digest: bytes = Field(sa_type=LargeBinary)
+    servers: str
+    tools: str
+    effects: str
+    must_declare: bool
+    manage: bool
+    created_at: int = Field(sa_type=BigInteger)
+    created_by: str
+    expires_at: int | None = Field(default=None, sa_type=BigInteger)
+    revoked_at: int | None = Field(default=None, sa_type=BigInteger)
+    revoked_by: str | None = None
+
+
 chains = SQLModel.metadata.tables["chains"]
 records = SQLModel.metadata.tables["records"]
 bodies = SQLModel.metadata.tables["bodies"]
@@ -149,3 +180,4 @@ upstreams = SQLModel.metadata.tables["upstreams"]
 capabilities = SQLModel.metadata.tables["capabilities"]
 versions = SQLModel.metadata.tables["versions"]
 confirmed = SQLModel.metadata.tables["confirmed"]
+callers = SQLModel.metadata.tables["callers"]

@@ -1,13 +1,15 @@
-"""Definitions of capabilities ⇄ rows. A definition is kept once, however often it is seen."""
+"""Definitions of capabilities, and what was found in them ⇄ rows. Each is kept once, however often it is seen."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from sqlalchemy import Connection, delete, insert, select, update
 
+from mcpguard.codec import findings
 from mcpguard.domain.capabilities import Fingerprint
+from mcpguard.domain.findings import Inspected
 from mcpguard.store.pages import batched
-from mcpguard.store.tables import versions
+from mcpguard.store.tables import capabilities, versions
 
 MOST_PRUNED = 500
 
@@ -20,14 +22,23 @@ class Version:
     definition: bytes
     first_seen: int
     last_seen: int
+    found: Inspected | None = None
 
 
-def seen(connection: Connection, capability: str, fingerprint: Fingerprint, definition: bytes, at: int) -> None:
-    """The server lists this definition now."""
+def seen(
+    connection: Connection,
+    capability: str,
+    fingerprint: Fingerprint,
+    definition: bytes,
+    at: int,
+    inspected: Inspected | None = None,
+) -> None:
+    """The server lists this definition now, and this was found in it. What was found in it before counts no more."""
+    content = _content(inspected)
     mine = (versions.c.capability == capability) & (versions.c.fingerprint == fingerprint.text)
-    again = connection.execute(update(versions).where(mine).values(last_seen=at))
+    again = connection.execute(update(versions).where(mine).values(last_seen=at, found=content))
     if not again.rowcount:
-        row = {"capability": capability, "fingerprint": fingerprint.text, "definition": definition}
+        row = {"capability": capability, "fingerprint": fingerprint.text, "definition": definition, "found": content}
         connection.execute(insert(versions), row | {"first_seen": at, "last_seen": at})
 
 
@@ -35,6 +46,23 @@ def left(connection: Connection, capability: str, fingerprint: Fingerprint, at: 
     """The server listed this definition until then, and lists another now."""
     mine = (versions.c.capability == capability) & (versions.c.fingerprint == fingerprint.text)
     connection.execute(update(versions).where(mine).values(last_seen=at))
+
+
+def found(connection: Connection, capability: str, fingerprint: Fingerprint, inspected: Inspected) -> None:
+    """This was found in a definition that is kept."""
+    mine = (versions.c.capability == capability) & (versions.c.fingerprint == fingerprint.text)
+    connection.execute(update(versions).where(mine).values(found=_content(inspected)))
+
+
+def found_now(connection: Connection, upstream: str) -> dict[str, Inspected]:
+    """What was found in what is listed of this upstream, by the ids of its capabilities, where it is anything."""
+    wanted = (
+        select(versions.c.capability, versions.c.found)
+        .join(capabilities, capabilities.c.id == versions.c.capability)
+        .where(capabilities.c.upstream == upstream, capabilities.c.present, versions.c.found.is_not(None))
+        .where(capabilities.c.listed == versions.c.fingerprint)
+    )
+    return {row.capability: findings.read(row.found) for row in connection.execute(wanted)}
 
 
 def prune(connection: Connection, capability: str, kept: frozenset[Fingerprint], most: int) -> None:
@@ -59,7 +87,16 @@ def of(connection: Connection, capability: str) -> list[Version]:
     """Every definition of this capability that was seen, the oldest first."""
     wanted = select(versions).where(versions.c.capability == capability)
     rows = connection.execute(wanted.order_by(versions.c.first_seen, versions.c.fingerprint))
-    return [Version(Fingerprint(row.fingerprint), row.definition, row.first_seen, row.last_seen) for row in rows]
+    return [
+        Version(
+            Fingerprint(row.fingerprint),
+            row.definition,
+            row.first_seen,
+            row.last_seen,
+            findings.read(row.found) if row.found is not None else None,
+        )
+        for row in rows
+    ]
 
 
 def definition(connection: Connection, capability: str, fingerprint: Fingerprint) -> bytes | None:
@@ -67,3 +104,7 @@ def definition(connection: Connection, capability: str, fingerprint: Fingerprint
     mine = (versions.c.capability == capability) & (versions.c.fingerprint == fingerprint.text)
     found: bytes | None = connection.scalar(select(versions.c.definition).where(mine))
     return found
+
+
+def _content(inspected: Inspected | None) -> bytes | None:
+    return findings.write(inspected) if inspected is not None and inspected.findings else None

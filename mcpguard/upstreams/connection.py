@@ -126,7 +126,7 @@ class Connection:
 
     async def listed(self, bounds: ListingBounds) -> Listing:
         """Everything the server offers now."""
-        found = await listing(self._ask, self.greeting, bounds)
+        found = replace(await listing(self._ask, self.greeting, bounds), artifact=self._conversation.artifact)
         if not self._in_headers:
             return found
         followed = [find_invalid_x_mcp_header(tool.get("inputSchema")) is None for tool in found.tools]

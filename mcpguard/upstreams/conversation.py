@@ -91,6 +91,8 @@ class Conversation(Protocol):
     """Questions to one server and its answers. `run` has to run for as long as anything is asked."""
 
     counts: Counts
+    artifact: str | None
+    """What runs at the other end, where it can be told: a package with its version and digest, or a file's digest."""
 
     @property
     def in_doubt(self) -> bool:

@@ -57,9 +57,15 @@ class Peer:
     """One side of a conversation. `run` reads; everything else may be called from any task while it runs."""
 
     def __init__(
-        self, transport: Transport, on_request: OnRequest, on_notification: OnNotification, bounds: Bounds | None = None
+        self,
+        transport: Transport,
+        on_request: OnRequest,
+        on_notification: OnNotification,
+        bounds: Bounds | None = None,
+        artifact: str | None = None,
     ) -> None:
         self.counts = Counts()
+        self.artifact = artifact
         self._transport = transport
         self._on_notification = on_notification
         self._bounds = bounds or Bounds()

@@ -1,14 +1,16 @@
 """From how a server is declared to a conversation with it.
 
 Secrets are put into the environment and the headers here, at the last moment, and kept nowhere. They may lie in files,
-and a file system may hang: so they are read aside, and while one reading of a server hangs there is no second one.
+and so does what a confined server is to see; a file system may hang. So the disk is looked at aside, and while one look
+for a server hangs there is no second one.
 """
 
 import secrets
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TypeVar
 
 from anyio import CapacityLimiter, to_thread
 
@@ -22,13 +24,15 @@ from mcpguard.upstreams.environment import environment
 from mcpguard.upstreams.logs import UpstreamLog
 from mcpguard.upstreams.orphans import MARK
 from mcpguard.upstreams.peer import Peer
+from mcpguard.upstreams.starting import Starting
 from mcpguard.upstreams.switchboard import Switchboard
 from mcpguard.upstreams.transports.dialing import Dialing
 from mcpguard.upstreams.transports.http import http
 from mcpguard.upstreams.transports.remotes import Remote
 from mcpguard.upstreams.transports.sse import sse
-from mcpguard.upstreams.transports.stdio import Launch, stdio
+from mcpguard.upstreams.transports.stdio import Launch, Stdio, stdio
 
+Made = TypeVar("Made")
 SHORTEST_SECRET = 4
 """Shorter values are in too many words to be hidden in any."""
 
@@ -41,16 +45,15 @@ class Reaching:
     environ: Mapping[str, str]
     logs: Path
     dialing: Dialing
-    _reading: set[str] = field(default_factory=set, repr=False)
+    starting: Starting
+    _looking: set[str] = field(default_factory=set, repr=False)
 
     @asynccontextmanager
     async def __call__(self, declared: Declared, switchboard: Switchboard) -> AsyncIterator[Conversation]:
         match declared.launch:
             case StdioLaunch() as launch:
-                values = await self._resolved(declared.name, "the environment variable", launch.environment)
-                log = UpstreamLog(self.logs, declared.name, self.settings.log_bytes)
-                async with stdio(self._process(launch, values), self.settings.message_bytes, log) as stream:
-                    yield Peer(stream, switchboard.asked, switchboard.told, self._bounds)
+                async with self._process(declared, launch) as (process, artifact):
+                    yield Peer(process, switchboard.asked, switchboard.told, self._bounds, artifact)
             case RemoteLaunch() as launch:
                 remote = Remote(launch.url, await self._resolved(declared.name, "the header", launch.headers))
                 if launch.transport is Transport.SSE:
@@ -66,7 +69,29 @@ class Reaching:
     def _bounds(self) -> Bounds:
         return Bounds(message_bytes=self.settings.message_bytes)
 
-    def _process(self, launch: StdioLaunch, values: Mapping[str, str]) -> Launch:
+    async def install(self, declared: Declared) -> Declared:
+        """The same, with what was installed for it, where it is a package. Raises what says why that cannot be."""
+        if not isinstance(declared.launch, StdioLaunch):
+            return declared
+        values = await self._variables(declared.name, declared.launch)
+        return await self.starting.install(declared, values)
+
+    @asynccontextmanager
+    async def _process(self, declared: Declared, launch: StdioLaunch) -> AsyncIterator[tuple[Stdio, str | None]]:
+        """It runs, confined as it is declared, and is this, if that can be told. Raises what says why it cannot."""
+        plain = self._plain(launch, await self._variables(declared.name, launch))
+        ready = await self._aside(declared.name, lambda: self.starting.ready(declared, launch, plain))
+        log = UpstreamLog(self.logs, declared.name, self.settings.log_bytes)
+        async with (
+            stdio(ready.launch, self.settings.message_bytes, log) as process,
+            self.starting.confinement.watched(process.pid, launch.profile),
+        ):
+            yield process, ready.artifact
+
+    async def _variables(self, server: str, launch: StdioLaunch) -> dict[str, str]:
+        return await self._resolved(server, "the environment variable", launch.environment)
+
+    def _plain(self, launch: StdioLaunch, values: Mapping[str, str]) -> Launch:
         return Launch(
             launch.command,
             launch.arguments,
@@ -78,19 +103,25 @@ class Reaching:
 
     async def _resolved(self, server: str, what: str, templates: Mapping[str, str]) -> dict[str, str]:
         """The values at this moment. Raises Unresolved, which names what has none."""
-
-        def values() -> dict[str, str]:
-            self._reading.add(server)
-            try:
-                return {name: self._value(f"{what} {name}", template) for name, template in templates.items()}
-            finally:
-                self._reading.discard(server)
-
         if not templates:
             return {}
-        if server in self._reading:
-            raise Unresolved("its secrets are still being read for an earlier attempt")
-        return await to_thread.run_sync(values, abandon_on_cancel=True, limiter=CapacityLimiter(1))
+        return await self._aside(
+            server, lambda: {name: self._value(f"{what} {name}", template) for name, template in templates.items()}
+        )
+
+    async def _aside(self, server: str, look: Callable[[], Made]) -> Made:
+        """Look at the disk. Raises Unresolved while an earlier look hangs, and what `look` raises."""
+
+        def looking() -> Made:
+            self._looking.add(server)
+            try:
+                return look()
+            finally:
+                self._looking.discard(server)
+
+        if server in self._looking:
+            raise Unresolved("the disk is still being read for an earlier attempt")
+        return await to_thread.run_sync(looking, abandon_on_cancel=True, limiter=CapacityLimiter(1))
 
     def _value(self, what: str, template: str) -> str:
         folders = [Path(folder) for folder in self.settings.secret_folders]

@@ -21,13 +21,14 @@ from mcpguard.domain.connections import Condition, ConnectionState
 from mcpguard.domain.errors import GuardError
 from mcpguard.domain.launches import Declared, Era
 from mcpguard.domain.listings import Listing
-from mcpguard.domain.news import Stood, Updated
+from mcpguard.domain.news import Altered, Stood, Updated
 from mcpguard.domain.upstreams import Transport
 from mcpguard.text.visible import visible
 from mcpguard.upstreams.complaints import leaves, sentence, status
 from mcpguard.upstreams.connection import Connection
 from mcpguard.upstreams.conversation import Conversation, ServerError, Standing
 from mcpguard.upstreams.negotiation import Shied, Us, negotiate
+from mcpguard.upstreams.starting import AnotherProgram
 from mcpguard.upstreams.surroundings import Lost, Surroundings, converse
 from mcpguard.upstreams.switchboard import Switchboard
 from mcpguard.upstreams.turns import Turns
@@ -101,6 +102,8 @@ class Supervisor:
                 self._stand(ConnectionState.CONNECTING, attempts=self.condition.attempts + 1, next_try=None)
                 self._restart = anyio.Event()
                 ended = await self._one_connection()
+                if isinstance(ended, AnotherProgram):
+                    self._around.tell(Altered(self.declared.name, self.declared))
                 await self._pause(ended)
         finally:
             self._stand(ConnectionState.DISCONNECTED, next_try=None)

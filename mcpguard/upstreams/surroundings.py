@@ -1,6 +1,6 @@
 """What all upstreams have in common."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from typing import Any
@@ -16,6 +16,7 @@ from mcpguard.upstreams.backoff import Backoff, Jitter
 from mcpguard.upstreams.conversation import Conversation
 from mcpguard.upstreams.switchboard import Switchboard
 
+Install = Callable[[Declared], Awaitable[Declared]]
 Reach = Callable[[Declared, Switchboard], AbstractAsyncContextManager[Conversation]]
 
 
@@ -25,13 +26,16 @@ class Lost(GuardError):
 
 @dataclass(frozen=True, slots=True)
 class Surroundings:
-    """What every supervisor works with. `us` is what we call ourselves; `may_ask` says what a server may ask for."""
+    """What every supervisor works with. `install` brings what a declaration has to fetch. `us` is what we call
+    ourselves; `may_ask` says what a server may ask for.
+    """
 
     settings: Upstreams
     definitions: Definitions
     clock: Clock
     jitter: Jitter
     reach: Reach
+    install: Install
     tell: Callable[[News], None]
     us: Mapping[str, Any]
     may_ask: Callable[[str], frozenset[AskKind]]

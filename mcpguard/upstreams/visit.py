@@ -2,7 +2,8 @@
 
 Rules kept here:
 1. Nothing is asked of it but that, and nothing that it asks is answered.
-2. It has as long as any connection has to be ready. Whatever goes wrong is told in a sentence and ends only the visit.
+2. What it has to fetch is installed first. Then it has as long as any connection has to be ready.
+3. Whatever goes wrong is told in a sentence and ends only the visit.
 """
 
 from collections.abc import Iterable
@@ -11,7 +12,7 @@ from dataclasses import replace
 import anyio
 import structlog
 
-from mcpguard.domain.errors import GuardError
+from mcpguard.domain.errors import GuardError, NotStarted
 from mcpguard.domain.launches import Declared, Era
 from mcpguard.domain.listings import Listing
 from mcpguard.domain.upstreams import Transport
@@ -26,8 +27,27 @@ from mcpguard.upstreams.turns import Turns
 log = structlog.get_logger("mcpguard.upstreams")
 
 
+class NeverStarted(Lost):
+    """Nothing of it ran."""
+
+
 async def visited(declared: Declared, around: Surroundings) -> Listing:
     """What it offers. Raises Lost, which says what went wrong."""
+    return await _tried(await _installed(declared, around), around)
+
+
+async def _installed(declared: Declared, around: Surroundings) -> Declared:
+    try:
+        return await around.install(declared)
+    except* GuardError as group:
+        wrong = tuple(leaves(group))
+    except* Exception as group:
+        log.exception("upstream.not_installed", server=declared.name)
+        wrong = tuple(leaves(group))
+    raise NeverStarted(_said(wrong))
+
+
+async def _tried(declared: Declared, around: Surroundings) -> Listing:
     try:
         return await _visited(declared, around)
     except* GuardError as group:
@@ -36,8 +56,9 @@ async def visited(declared: Declared, around: Surroundings) -> Listing:
         log.exception("upstream.failed", server=declared.name)
         wrong = tuple(leaves(group))
     if declared.era is Era.AUTO and any(isinstance(each, Shied) for each in wrong):
-        return await visited(replace(declared, era=Era.LEGACY), around)
-    raise Lost(_said(wrong))
+        return await _tried(replace(declared, era=Era.LEGACY), around)
+    said = _said(wrong)
+    raise NeverStarted(said) if isinstance(wrong[0], NotStarted) else Lost(said)
 
 
 async def _visited(declared: Declared, around: Surroundings) -> Listing:

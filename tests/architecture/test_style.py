@@ -14,7 +14,9 @@ FOLDERS = {".ci", "docs", "mcpguard", "migrations", "tests", "webui"}
 BROAD = {"Exception", "BaseException"}
 ALLOWED = {
     ("gateway/methods.py", "Exception"): "what goes wrong in one request is told to one client and logged",
+    ("guard/finding.py", "Exception"): "what inspection fails at is logged and is a finding",
     ("guard/intake.py", "Exception"): "what one server's listing makes go wrong is logged and keeps that server out",
+    ("guard/searching.py", "Exception"): "what one server's texts make go wrong is logged and keeps that server out",
     ("ledger/ledger.py", "BaseException"): "closes the entry whatever ended the work, and raises it again",
     ("store/writer.py", "BaseException"): "whoever waits for the writer must hear of its failure, whatever it is",
     ("store/writer.py", "Exception"): "what goes wrong in a job is its caller's, who gets it",

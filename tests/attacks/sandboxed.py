@@ -12,7 +12,7 @@ from typing import Any
 import anyio
 import pytest
 
-from mcpguard.domain.identity import Mount, Profile
+from mcpguard.domain.launches import Mount, Profile
 from mcpguard.upstreams.logs import UpstreamLog
 from mcpguard.upstreams.orphans import MARK
 from mcpguard.upstreams.sandbox.confining import confined

@@ -10,7 +10,7 @@ from pathlib import Path
 import anyio
 import pytest
 
-from mcpguard.domain.identity import Profile
+from mcpguard.domain.launches import Profile
 from mcpguard.upstreams.sandbox.limits import MEBIBYTE, Limits
 from mcpguard.upstreams.sandbox.watching import EVERY, within_memory
 from mcpguard.upstreams.sandbox.wrapping import HOME, SHARED_MEMORY, TEMPORARY
@@ -26,7 +26,7 @@ STARTS_ONE = """
 import os, sys
 from pathlib import Path
 import anyio
-from mcpguard.domain.identity import Profile
+from mcpguard.domain.launches import Profile
 from mcpguard.upstreams.transports.tree import descendants
 from tests.attacks.sandboxed import started, told
 

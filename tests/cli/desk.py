@@ -54,7 +54,7 @@ class Desk:
         return json.loads(result.stdout)
 
     def add(self, *command: str) -> None:
-        self.done("server", "add", "notes", "--cwd", str(ROOT), "--", *command)
+        self.done("server", "add", "notes", "--cwd", str(ROOT), "--sandbox", "none", "--", *command)
 
     def approved(self, *command: str) -> None:
         """A server that is approved with everything, and connected."""

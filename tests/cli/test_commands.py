@@ -10,7 +10,18 @@ from tests.cli.command import mcpguard
 DECIDING = {"NAME", "--reason", "--config", "--data-dir"}
 DECIDING_ONE = {"SERVER:TOOL", "--reason", "--kind", "--config", "--data-dir"}
 COMMANDS = {
+    ("call",): {
+        "read|write|destructive",
+        "SERVER:TOOL",
+        "--args",
+        "--reason",
+        "--timeout",
+        "--config",
+        "--data-dir",
+        "--output",
+    },
     ("scan",): {"FILE|-", "--output"},
+    ("search",): {"QUERY", "--limit", "--config", "--data-dir", "--output"},
     ("serve",): {"--config", "--listen", "--data-dir", "--idle-exit"},
     ("stdio",): {"--config", "--data-dir", "--face", "--only"},
     ("status",): {"--config", "--data-dir", "--output"},
@@ -19,6 +30,21 @@ COMMANDS = {
     ("audit", "list"): {"PATH", "--limit", "--config", "--data-dir", "--output"},
     ("audit", "checkpoint"): {"PATH", "--config", "--data-dir"},
     ("audit", "key"): {"--config", "--data-dir"},
+    ("caller",): {"add", "list", "revoke"},
+    ("caller", "add"): {
+        "NAME",
+        "--servers",
+        "--tools",
+        "--effects",
+        "--expires",
+        "--must-declare",
+        "--manage",
+        "--reason",
+        "--config",
+        "--data-dir",
+    },
+    ("caller", "list"): {"--config", "--data-dir", "--output"},
+    ("caller", "revoke"): {"NAME", "--reason", "--config", "--data-dir"},
     ("config",): {"show", "check", "confirm", "schema"},
     ("config", "show"): {"--config", "--data-dir", "--output"},
     ("config", "check"): {"FILE", "--data-dir"},
@@ -80,7 +106,19 @@ COMMANDS = {
 def test_help_lists_every_command() -> None:
     told = mcpguard("--help")
     assert (told.exit_code, told.stderr) == (0, "")
-    for command in ("scan", "serve", "stdio", "status", "audit", "config", "db", "server", "tool", "--version"):
+    for command in (
+        "scan",
+        "serve",
+        "stdio",
+        "status",
+        "audit",
+        "caller",
+        "config",
+        "db",
+        "server",
+        "tool",
+        "--version",
+    ):
         assert command in told.stdout.replace("│", " ").split()
 
 
@@ -125,6 +163,17 @@ def test_the_version_is_told() -> None:
         ["audit", "list", "-n", "ten"],
         ["audit", "list", "-n", "10001"],
         ["audit", "key", "extra"],
+        ["caller", "add"],
+        ["caller", "add", "No Name"],
+        ["caller", "add", "x", "--effects", "harmless"],
+        ["caller", "add", "x", "--effects", ""],
+        ["caller", "add", "x", "--expires", "soon"],
+        ["caller", "add", "x", "--expires", "0d"],
+        ["caller", "add", "x", "--expires", "-1d"],
+        ["caller", "add", "x", "y"],
+        ["caller", "list", "x"],
+        ["caller", "revoke"],
+        ["caller", "revoke", "../x"],
         ["server", "show"],
         ["server", "show", "No Name"],
         ["server", "logs", "../x"],
@@ -169,7 +218,7 @@ def test_wrong_use_is_exit_code_2_and_nothing_on_standard_output(wrong: list[str
     assert told.stderr
 
 
-@pytest.mark.parametrize("group", [["audit"], ["db"], ["config"], ["server"], ["tool"], []], ids=" ".join)
+@pytest.mark.parametrize("group", [["audit"], ["caller"], ["db"], ["config"], ["server"], ["tool"], []], ids=" ".join)
 def test_a_group_alone_shows_its_help_as_wrong_use(group: list[str]) -> None:
     told = mcpguard(*group)
     assert told.exit_code == 2

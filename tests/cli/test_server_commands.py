@@ -13,6 +13,8 @@ from tests.cli.command import HOSTILE, inert, refusal
 from tests.cli.desk import CHANGING, HONEST, Desk
 from tests.process import ROOT, serving
 
+NOT_CONFINED = ("--sandbox", "none")
+
 
 @pytest.fixture
 def desk(tmp_path: Path) -> Iterator[Desk]:
@@ -42,7 +44,7 @@ def test_where_there_is_nothing_it_is_said_what_to_do(desk: Desk) -> None:
 
 
 def test_a_server_is_added_inspected_and_approved(desk: Desk) -> None:
-    added = desk("server", "add", "Notes", "--cwd", str(ROOT), "--env", "WHO=${env:HOME}", "--", *HONEST)
+    added = desk("server", "add", "Notes", "--cwd", str(ROOT), "--env", "WHO=${env:HOME}", *NOT_CONFINED, "--", *HONEST)
     assert added.stdout == "notes is declared, and quarantined\n"
     shown = desk.done("server", "show", "notes")
     assert "notes (Notes)" in shown
@@ -56,7 +58,7 @@ def test_a_server_is_added_inspected_and_approved(desk: Desk) -> None:
     assert desk.json("server", "show", "notes")["observed"] is None
 
     looked = desk("server", "inspect", "notes", "--consent")
-    assert "for up to 120 s" in looked.stderr
+    assert "for up to 600 s" in looked.stderr
     assert looked.stdout.startswith("notes was started and listed 10 capabilities: 10 new, 0 changed, 0 gone")
     assert rows(desk.done("tool", "list"))["notes:delete_note"][:3] == ["pending,", "waits", "destructive"]
     assert desk.ready("read_note", 11).startswith("blocked\n  server:quarantined")

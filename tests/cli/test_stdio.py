@@ -45,7 +45,7 @@ def test_what_looks_like_an_option_is_looked_at_twice() -> None:
     for option in OPTIONS:
         assert understood([option, "-x"]) is None
         assert understood([f"{option}=-x"]) is None
-    assert explained(["--only", "-x", "--data-dir=-y"]) == Asked(None, Path("-y"), Face.DIRECT, "-x")
+    assert explained(["--only", "-x", "--data-dir=-y"]) == Asked(None, Path("-y"), Face.GUARD, "-x")
 
 
 WRONG = [

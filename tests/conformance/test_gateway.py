@@ -10,7 +10,7 @@ import anyio
 import pytest
 
 from mcpguard.domain.asks import AskKind
-from mcpguard.domain.launches import Declared, StdioLaunch
+from mcpguard.domain.launches import Declared, Profile, StdioLaunch
 from tests.clock import FakeClock
 from tests.conformance.fixture import face
 from tests.conformance.runner import REQUIREMENTS, required, run_clients, run_suite
@@ -22,7 +22,9 @@ pytestmark = pytest.mark.anyio
 ROOT = Path(__file__).parents[2]
 GUARDED = [sys.executable, str(Path(__file__).parent / "guarded_client.py")]
 STDIO = Declared(
-    "fixture", "fixture", StdioLaunch(sys.executable, ("-m", "tests.conformance.fixture"), folder=str(ROOT))
+    "fixture",
+    "fixture",
+    StdioLaunch(sys.executable, ("-m", "tests.conformance.fixture"), folder=str(ROOT), profile=Profile.NONE),
 )
 
 COUNTS = {"2025-11-25": 30, "2026-07-28": 37}

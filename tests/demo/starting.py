@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from mcp.client.stdio import StdioServerParameters
 
-from mcpguard.domain.launches import Declared, Era, StdioLaunch, Templates
+from mcpguard.domain.launches import Declared, Era, Profile, StdioLaunch, Templates
 from tests.process import PATIENCE, ROOT, environment
 from tests.simulators.words import CLIENT_CAPABILITIES, MODERN, PROTOCOL_VERSION, Json
 
@@ -24,7 +24,7 @@ def by_client(which: str, **environ: str) -> StdioServerParameters:
 
 def by_guard(name: str, which: str, era: Era = Era.AUTO, **environ: str) -> Declared:
     """What a guard starts."""
-    launch = StdioLaunch(DEMO[0], (*DEMO[1:], which), Templates({**HERE, **environ}), None)
+    launch = StdioLaunch(DEMO[0], (*DEMO[1:], which), Templates({**HERE, **environ}), None, profile=Profile.NONE)
     return Declared(name, name, launch, era=era)
 
 

@@ -4,7 +4,8 @@ from itertools import permutations
 
 import pytest
 
-from mcpguard.domain.identity import Given, LaunchIdentity, Mount, Part, PartKind, is_code
+from mcpguard.domain.identity import Given, LaunchIdentity, Part, PartKind, is_code
+from mcpguard.domain.launches import Mount
 from mcpguard.domain.upstreams import Transport
 
 CODE = {

@@ -1,7 +1,7 @@
 """Clients of a guard, over both transports and in both eras, and a guard in front of one server that the test plays."""
 
 import json
-from collections.abc import AsyncIterator, Iterable, Iterator
+from collections.abc import AsyncIterator, Iterable, Iterator, Mapping
 from contextlib import asynccontextmanager, contextmanager
 from operator import is_
 from pathlib import Path
@@ -14,7 +14,6 @@ from mcpguard.domain.capabilities import Effect
 from mcpguard.domain.launches import Declared
 from mcpguard.domain.listings import Listing
 from mcpguard.domain.upstreams import Transport
-from mcpguard.guard.callers import EVERYTHING, Callers
 from tests.gate import DIRECT, Gate, gate, process, remote
 from tests.review import approved_as_listed
 from tests.simulators.client import RawClient
@@ -26,14 +25,15 @@ from tests.simulators.script import Script
 HOWS = ("http modern", "http legacy", "stream modern", "stream legacy")
 TOKEN, OTHER_TOKEN = "mcpg_one", "mcpg_other"
 ONLY = "/mcp/only/"
+EVERYTHING = Scope(("*",), ("*",), frozenset(Effect))
 
 
-def callers(**scopes: Scope) -> Callers:
+def callers(**scopes: Scope) -> Mapping[str, Caller]:
     """A caller for each token, besides the anonymous one."""
-    return Callers({token: Caller(f"caller-{token}", token, scope) for token, scope in scopes.items()})
+    return {token: Caller(f"caller-{token}", token, scope) for token, scope in scopes.items()}
 
 
-def two_callers() -> Callers:
+def two_callers() -> Mapping[str, Caller]:
     return callers(**{TOKEN: EVERYTHING, OTHER_TOKEN: EVERYTHING})
 
 
@@ -65,7 +65,7 @@ async def guarded(
     name: str = "web",
     *,
     over: str = "http",
-    callers: Callers | None = None,
+    callers: Mapping[str, Caller] | None = None,
     declared: dict[str, Any] | None = None,
     **settings: Any,  # noqa: ANN401 - settings
 ) -> AsyncIterator[Gate]:
@@ -112,9 +112,24 @@ async def changed(guard: Gate, script: Script, kind: str = "tools") -> None:
 
 
 async def changed_and_approved(guard: Gate, script: Script, server: str = "web") -> None:
-    """As `changed`, and a person approves all that the server lists then."""
+    """As `changed`, and a person approves all that the server lists then; other servers may be listed meanwhile."""
     await changed(guard, script)
+    while not _lists(guard, server, script):
+        if guard.clock.due_within(1):
+            await guard.clock.advance(1)
+        await anyio.lowlevel.checkpoint()
     await approved_as_listed(guard.now, server)
+
+
+def _lists(guard: Gate, server: str, script: Script) -> bool:
+    """Whether what is known of the server is what it offers now."""
+    known = guard.now.guard.servers.find(server)
+    listing = known.listing if known is not None else None
+    if listing is None:
+        return False
+    said = (listing.tools, listing.resources, listing.templates, listing.prompts)
+    offered = (script.tools, script.resources, script.templates, script.prompts)
+    return all(list(ours) == list(theirs) for ours, theirs in zip(said, offered, strict=True))
 
 
 def _listings(guard: Gate) -> list[Listing | None]:

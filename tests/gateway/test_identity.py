@@ -8,15 +8,18 @@ import anyio
 import pytest
 
 from mcpguard.domain.callers import Caller
-from mcpguard.gateway.identity import Unauthorized, caller_of_request, caller_of_token
-from mcpguard.guard.callers import EVERYTHING, Callers
+from mcpguard.gateway.identity import Unauthorized, Wrong, caller_of_request, caller_of_token
+from mcpguard.guard.callers import Callers
+from tests.clock import FakeClock
 from tests.gate import Gate
-from tests.gateway.speaking import TOKEN, callers, guarded, nothing_happens, speaking, turned_away
+from tests.gateway.speaking import EVERYTHING, TOKEN, callers, guarded, nothing_happens, speaking, turned_away
 from tests.simulators.client import Reply
 from tests.simulators.script import Script
 
 pytestmark = pytest.mark.anyio
-KNOWN = Callers({"good": Caller("one", "one", EVERYTHING)})
+ANYBODY = Caller("anonymous", "anonymous", EVERYTHING)
+GIVEN = {"good": Caller("one", "one", EVERYTHING)}
+KNOWN = Callers(FakeClock(), ANYBODY, GIVEN)
 PORT = 8080
 
 
@@ -103,34 +106,53 @@ def test_both_ends_must_be_on_this_machine(listener: object, peer: object) -> No
         caller_of_request(scope(listener=listener, peer=peer), KNOWN)
 
 
-@pytest.mark.parametrize(
-    "given",
-    [
-        "",
-        "Bearer",
-        "Bearer ",
-        "Bearer bad",
-        "Bearer good bad",
-        "Bearer Good",
-        "Bearer bad good",
-        "Basic Z29vZDo=",
-        "good",
-        "Token good",
-        "Bearer\tgood",
-        "Bearer \xfc",
-        "Bearer " + "x" * 5000,
-    ],
-)
+WRONG = {
+    "": Wrong.UNREADABLE,
+    "Bearer": Wrong.UNREADABLE,
+    "Bearer ": Wrong.UNREADABLE,
+    "Bearer good bad": Wrong.UNREADABLE,
+    "Bearer bad good": Wrong.UNREADABLE,
+    "Bearer good,bad": Wrong.UNREADABLE,
+    'Bearer "good"': Wrong.UNREADABLE,
+    "Bearer \tgood": Wrong.UNREADABLE,
+    "Bearer \xfc": Wrong.UNREADABLE,
+    "Bearer bad": Wrong.INVALID,
+    "Bearer Good": Wrong.INVALID,
+    "Bearer good=": Wrong.INVALID,
+    "Bearer mcpg_good": Wrong.INVALID,
+    "Bearer " + "x" * 5000: Wrong.INVALID,
+    "Basic Z29vZDo=": Wrong.MISSING,
+    "good": Wrong.MISSING,
+    "Token good": Wrong.MISSING,
+    "Bearer\tgood": Wrong.MISSING,
+}
+"""What is given, and what RFC 6750 calls it. Another way to authorize is none that could be wrong here."""
+
+
+@pytest.mark.parametrize("given", WRONG, ids=lambda given: given[:20])
 def test_a_wrong_credential_makes_nobody_anonymous(given: str) -> None:
-    with pytest.raises(Unauthorized):
+    with pytest.raises(Unauthorized) as refused:
         caller_of_request(scope(("authorization", given)), KNOWN)
+    assert refused.value.wrong is WRONG[given]
+    assert not {"good", "bad", "xxx"} & {*str(refused.value).replace(",", " ").split()}
 
 
 def test_one_credential_is_enough_and_two_are_too_many() -> None:
     assert caller_of_request(scope(("authorization", "bearer good")), KNOWN).id == "one"
     assert caller_of_request(scope(("authorization", "BEARER   good")), KNOWN).id == "one"
-    with pytest.raises(Unauthorized):
+    with pytest.raises(Unauthorized) as refused:
         caller_of_request(scope(("authorization", "Bearer good"), ("authorization", "Bearer good")), KNOWN)
+    assert refused.value.wrong is Wrong.UNREADABLE
+
+
+def test_where_nobody_is_anonymous_nothing_makes_anybody_so() -> None:
+    closed = Callers(FakeClock(), None, GIVEN)
+    with pytest.raises(Unauthorized) as refused:
+        caller_of_request(scope(), closed)
+    assert refused.value.wrong is Wrong.MISSING
+    with pytest.raises(Unauthorized, match="MCPGUARD_TOKEN"):
+        caller_of_token(None, closed)
+    assert caller_of_request(scope(("authorization", "Bearer good")), closed).id == "one"
 
 
 def test_on_a_stream_no_token_is_anonymous_and_a_wrong_one_is_refused() -> None:
@@ -160,7 +182,15 @@ async def test_over_the_network_a_refusal_says_how_to_do_better(tmp_path: Path) 
         assert wrong.headers["www-authenticate"] == 'Bearer realm="mcpguard", error="invalid_token"'
         assert behind.headers["www-authenticate"] == 'Bearer realm="mcpguard"', "no credential, so none was wrong"
         assert "wrong" not in wrong.body.decode()
-        assert (await turned_away(guard)) == {("network", "credential"): 5}
+        with nothing_happens(guard, script):
+            unreadable, other = (
+                await ask(guard, authorization="Bearer a b"),
+                await ask(guard, authorization="Basic YTpi"),
+            )
+        assert (unreadable.status, other.status) == (400, 401)
+        assert unreadable.headers["www-authenticate"] == 'Bearer realm="mcpguard", error="invalid_request"'
+        assert other.headers["www-authenticate"] == 'Bearer realm="mcpguard"'
+        assert (await turned_away(guard)) == {("network", "credential"): 7}
         assert (await guard.client(token=TOKEN).call("web::echo", {})).status == 200
         assert guard.entries()[-1]["caller"] == f"caller-{TOKEN}"
 

@@ -166,7 +166,7 @@ async def test_what_is_just_within_the_limits_is_taken(tmp_path: Path) -> None:
         '{"a":"\\ud83d\\ude00","\\u0000":"\\u007f\\u2028"}',
         '{"a":null,"":[]}',
     ]
-    async with guarded(tmp_path, script) as guard:
+    async with guarded(tmp_path, script, arguments__deepest=100) as guard:
         for client in (guard.client(), await guard.legacy()):
             for arguments in good:
                 body = call(arguments, '"\\u00fc"', modern=client.modern)

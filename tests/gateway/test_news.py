@@ -9,7 +9,6 @@ import httpx2
 import pytest
 from anyio.abc import TaskStatus
 
-from mcpguard.domain.capabilities import Effect
 from tests.gate import DIRECT, Gate, gate
 from tests.gateway.speaking import ONLY, TOKEN, callers, changed, changed_and_approved, guarded, played, scope
 from tests.review import approved_as_listed
@@ -152,9 +151,9 @@ async def test_on_a_modern_stream_each_subscription_hears_its_own(tmp_path: Path
 
 
 async def test_nobody_hears_of_what_lies_beyond(tmp_path: Path) -> None:
-    """Not of another server on its own face, not of a server or an effect outside of the scope."""
+    """Not of another server on its own face, not of a server or a name outside of the scope."""
     web, other = Script("legacy"), Script("legacy")
-    narrow = callers(**{TOKEN: scope("web", "*", Effect.READ)})
+    narrow = callers(**{TOKEN: scope("web", "har*")})
     async with AsyncExitStack() as stack:
         servers = [
             await stack.enter_async_context(played(tmp_path, script, name))

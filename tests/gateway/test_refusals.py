@@ -7,9 +7,11 @@ import pytest
 
 from mcpguard.codec.uris import wrapped
 from mcpguard.domain.bodies import KeptBody
+from mcpguard.domain.findings import Evidence, Finding, Severity
 from mcpguard.domain.outcomes import Executed, Outcome, OutcomeKind
 from mcpguard.domain.reasons import Reason
 from mcpguard.gateway.wire import refusal, refused_error, refused_result
+from mcpguard.guard.calls import Told
 from tests.gateway.speaking import HOWS, guarded, nothing_happens, refused_once, speaking
 from tests.simulators.script import Script
 from tests.simulators.words import Json
@@ -39,7 +41,7 @@ def outcomes() -> list[Outcome]:
 
 @pytest.mark.parametrize("outcome", outcomes(), ids=lambda outcome: f"{outcome.kind}-{outcome.reason}")
 def test_a_refusal_is_made_of_constants(outcome: Outcome) -> None:
-    said = refusal(outcome, "the-call")
+    said = refusal(Told("the-call", outcome))
     assert said.keys() == KEYS
     (reason,) = [each for each in Reason if each.value == said["reason"]]
     assert (said["message"], said["next"], said["call_id"]) == (reason.sentence, reason.next, "the-call")
@@ -58,8 +60,21 @@ def test_a_refusal_is_made_of_constants(outcome: Outcome) -> None:
 
 
 def test_an_outcome_without_a_reason_is_the_guards_own_mistake() -> None:
-    said = refusal(Outcome.cancelled(Executed.UNKNOWN), "x")
+    said = refusal(Told("x", Outcome.cancelled(Executed.UNKNOWN)))
     assert (said["reason"], said["executed"], said["status"]) == ("guard:error", "unknown", "withheld")
+
+
+def test_of_findings_the_titles_are_told_once_each_and_not_too_many() -> None:
+    place = Evidence("key:/planted", 0, 7)
+    findings = [
+        Finding(f"rule.{at}", "T1", severity, 0.5, at == 0, f"title {at}", place)
+        for severity in (Severity.HIGH, Severity.LOW)
+        for at in range(12)
+    ]
+    said = refusal(Told("x", Outcome.refused(Reason.SERVER_QUARANTINED), findings=tuple(findings)))
+    assert said["findings"] == [{"title": f"title {at}", "severity": "high"} for at in range(10)]
+    assert refused_error(said).error["data"] == said
+    assert "planted" not in str(said)
 
 
 async def test_every_way_of_asking_gets_the_same_refusal_in_its_form(tmp_path: Path) -> None:
@@ -117,7 +132,7 @@ async def test_a_full_line_at_a_server_is_a_refusal(tmp_path: Path) -> None:
 
 def test_no_body_is_ever_part_of_a_refusal() -> None:
     outcome = Outcome.answered(KeptBody(b"planted"), Reason.REPLY_SCREENED)
-    assert "planted" not in str(refusal(outcome, "x"))
+    assert "planted" not in str(refusal(Told("x", outcome)))
 
 
 async def test_without_a_record_there_is_no_call_and_everything_else_goes_on(tmp_path: Path) -> None:

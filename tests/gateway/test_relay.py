@@ -33,7 +33,7 @@ def met(agent: Agent, conversation: Conversation) -> None:
 @pytest.mark.parametrize(
     ("arguments", "environ", "introduction"),
     [
-        ((), {}, {"face": "direct", "only": None, "token": None}),
+        ((), {}, {"face": "guard", "only": None, "token": None}),
         (("--face", "direct"), {"MCPGUARD_TOKEN": "mcpg_a"}, {"face": "direct", "only": None, "token": "mcpg_a"}),
         (("--face=transparent", "--only", "é"), {}, {"face": "transparent", "only": "é", "token": None}),
     ],

@@ -123,7 +123,7 @@ async def test_a_record_says_who_was_shown_what(tmp_path: Path) -> None:
 
 async def test_the_last_minute_is_recorded_when_the_guard_stops(tmp_path: Path) -> None:
     async with guarded(tmp_path, Script()) as guard:
-        assert (await guard.http.get(guard.where.url + "/mcp")).status_code == 404
+        assert (await guard.http.get(guard.where.url + "/mcp/nothing")).status_code == 404
         await guard.client().request("tools/list")
     kinds = [each["kind"] for each in guard.said()]
     assert kinds.index("stopped") > max(kinds.index("turned_away"), kinds.index("disclosed"))

@@ -8,12 +8,13 @@ import anyio
 import httpx2
 import pytest
 
+from mcpguard.settings.confirmation import DEFAULTS
 from tests.postgres import fresh_database
 from tests.world import World, world
 
 pytestmark = pytest.mark.anyio
 HOST = "guard.example"
-EVERY = {"authority.shell": "full", "hosts": [], "upstreams.networks": [], "upstreams.secret_folders": []}
+EVERY = {**DEFAULTS, "anonymous.effects": ["read", "write", "destructive"]}
 CONFIRM = "/api/v1/settings/confirm"
 
 

@@ -58,6 +58,8 @@ def test_nothing_comes_back_after_something_hard_was_found() -> None:
     """Neither in what was listed in between, nor in what is listed now."""
     assert not pinning.listed(pinning.listed(APPROVED, B, hard=True).pin, A).pin.callable
     assert not pinning.listed(pinning.listed(APPROVED, B).pin, A, hard=True).pin.callable
+    later = pinning.listed(pinning.listed(APPROVED, B).pin, B, hard=True).pin
+    assert not pinning.listed(later, A).pin.callable, "it was found hard only when it was listed again"
     via = pinning.listed(pinning.listed(APPROVED, B).pin, C, hard=True).pin
     assert not pinning.listed(via, A).pin.callable
 

@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mcpguard.domain.capabilities import CapabilityKind, Effect, Fingerprint
+from mcpguard.domain.decisions import Key
 from mcpguard.domain.listings import Listing
 from mcpguard.domain.pins import Pin
 from mcpguard.domain.standing import CapabilityMove, CapabilityStanding
@@ -35,6 +36,15 @@ def known(*tools: dict[str, Any]) -> list[Pin]:
     """These tools, approved as they are."""
     pins, _ = after([], Listing(tools=tools))
     return [approve(pin, pin.listed, Effect.READ).pin for pin in pins]
+
+
+def test_a_capability_in_which_something_hard_was_found_does_not_come_back_by_itself() -> None:
+    pins, done = known(TOOL), TOOL | {"description": "another"}
+    hard = frozenset({(CapabilityKind.TOOL, "t")})
+    for found, back in ((hard, False), (frozenset[Key](), True)):
+        (changed,) = reconciled("up", pins, read(Listing(tools=(done,))), str, found).outcomes
+        (again,) = reconciled("up", [changed.pin], read(Listing(tools=(TOOL,))), str).outcomes
+        assert again.pin.callable is back
 
 
 def test_everything_new_waits_with_its_definition_kept() -> None:
@@ -78,7 +88,7 @@ def test_whatever_differs_in_anything_is_changed(first: dict[str, Any], second: 
 
 def sorted_(value: object) -> object:
     if isinstance(value, dict):
-        return [(key, sorted_(value[key])) for key in sorted(value)]
+        return {key: sorted_(value[key]) for key in sorted(value)}
     return [sorted_(each) for each in value] if isinstance(value, list) else value
 
 

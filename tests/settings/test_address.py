@@ -41,7 +41,9 @@ def test_loopback_is_listened_on(listen: str, address: tuple[str, int]) -> None:
     ],
 )
 def test_elsewhere_is_refused_with_the_reason(listen: str) -> None:
-    with pytest.raises(ValidationError, match="callers cannot be told apart yet, so this version listens on loopback"):
+    with pytest.raises(
+        ValidationError, match="tokens would go over the network in clear, so this version listens on loopback"
+    ):
         Settings(listen=listen)
 
 

@@ -6,6 +6,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
+from mcpguard.codec.globs import matcher
 from mcpguard.settings.confirmation import DEFAULTS, TRUSTED, carrying_trust, in_force, looser, tighter, with_values
 from mcpguard.settings.fields import Json, public
 from mcpguard.settings.layer import nested
@@ -22,12 +23,25 @@ NETWORKS = st.lists(
 )
 ADDRESSES = [ip_address(at) for at in range(64)] + [ip_address(f"::{at}") for at in range(4)]
 NAMES = st.lists(st.sampled_from(["a", "b", "c"]), max_size=3)
+PATTERNS = st.lists(st.sampled_from(["*", "a*", "a?", "ab", "b"]), max_size=3, unique=True)
+EFFECTS = ["read", "write", "destructive"]
+MATCHED = ["", "a", "ab", "abc", "b", "c"]
+REST = ("sandbox.scratch_bytes", "sandbox.file_bytes", "sandbox.open_files")
+LEAST_MEMORY = 16 * 1024 * 1024
 VALUES = st.fixed_dictionaries(
     {
         "authority.shell": st.sampled_from(["full", "tighten"]),
+        "arguments.secrets": st.sampled_from(["refuse", "note"]),
         "upstreams.networks": NETWORKS,
         "upstreams.secret_folders": NAMES.map(lambda names: [f"/{name}" for name in names]),
         "hosts": NAMES,
+        "anonymous.enabled": st.booleans(),
+        "anonymous.servers": PATTERNS,
+        "anonymous.tools": PATTERNS,
+        "anonymous.effects": st.lists(st.sampled_from(EFFECTS), max_size=3),
+        "sandbox.processes": st.sampled_from([8, 9, 10]),
+        "sandbox.memory_bytes": st.sampled_from([LEAST_MEMORY, LEAST_MEMORY + 1]),
+        **{key: st.just(DEFAULTS[key]) for key in REST},
     }
 )
 
@@ -39,15 +53,35 @@ def settings(values: dict[str, Json]) -> Settings:
 def permitted(values: dict[str, Json]) -> set[object]:
     """Everything that these settings let happen."""
     networks = [ip_network(text) for text in values["upstreams.networks"] or []]  # type: ignore[union-attr]
-    reached = {str(address) for address in ADDRESSES if any(address in network for network in networks)}
-    listed = {(key, each) for key in ("hosts", "upstreams.secret_folders") for each in values[key] or []}  # type: ignore[union-attr]
-    return reached | listed | ({"full"} if values["authority.shell"] == "full" else set())
+    reached: set[object] = {str(address) for address in ADDRESSES if any(address in network for network in networks)}
+    lists = ("hosts", "upstreams.secret_folders", "anonymous.effects")
+    listed = {(key, each) for key in lists for each in values[key] or []}  # type: ignore[union-attr]
+    reached |= _matched(values, "anonymous.servers") | _matched(values, "anonymous.tools")
+    numbers = {"sandbox.processes": range(9, 11), "sandbox.memory_bytes": [LEAST_MEMORY + 1]}
+    counted = {(key, each) for key, some in numbers.items() for each in some if int(str(values[key])) >= each}
+    words = {("authority.shell", "full"), ("anonymous.enabled", True), ("arguments.secrets", "note")} & {
+        *_plain(values)
+    }
+    return reached | listed | counted | words
+
+
+def _plain(values: dict[str, Json]) -> list[tuple[str, object]]:
+    return [(key, value) for key, value in values.items() if isinstance(value, str | bool)]
+
+
+def _matched(values: dict[str, Json], key: str) -> set[object]:
+    patterns = values[key]
+    assert isinstance(patterns, list)
+    return {(key, name) for name in MATCHED for pattern in patterns if matcher(pattern)(name)}
 
 
 def test_every_setting_that_carries_trust_is_tried_here() -> None:
     sample = {key: SAMPLES[key][0] for key in TRUSTED}
     assert {*sample} == {*carrying_trust(Settings())} == {*DEFAULTS}
-    assert permitted({**DEFAULTS}) == {"full"}
+    most = {("sandbox.processes", 9), ("sandbox.processes", 10), ("sandbox.memory_bytes", LEAST_MEMORY + 1)}
+    anybody = {(f"anonymous.{which}", name) for which in ("servers", "tools") for name in MATCHED}
+    anybody |= {("anonymous.enabled", True), ("anonymous.effects", "read")}  # type: ignore[arg-type]
+    assert permitted({**DEFAULTS}) == {("authority.shell", "full"), *most, *anybody}
 
 
 @given(VALUES, VALUES)
@@ -94,6 +128,18 @@ def test_what_was_confirmed_is_in_force_as_it_was_written(now: dict[str, Json]) 
         ("upstreams.networks", ["::/0"], ["0.0.0.0/0"], []),
         ("upstreams.secret_folders", ["/a"], ["/a", "/a/b", "/b"], ["/a"]),
         ("hosts", ["a", "b"], ["b", "c"], ["b"]),
+        ("anonymous.enabled", True, False, False),
+        ("anonymous.enabled", False, True, False),
+        ("anonymous.effects", ["read"], ["read", "write"], ["read"]),
+        ("anonymous.servers", ["*"], ["web", "files-*"], ["web", "files-*"]),
+        ("anonymous.servers", ["web", "files-*"], ["*"], ["web", "files-*"]),
+        ("anonymous.servers", ["web*"], ["*web"], []),
+        ("anonymous.tools", ["tool:*"], ["*"], ["tool:*"]),
+        ("anonymous.tools", ["re*"], ["resource:*"], []),
+        ("anonymous.tools", ["*"], ["prompt:a", "b?"], ["prompt:a", "b?"]),
+        ("sandbox.processes", 100, 300, 100),
+        ("sandbox.processes", 300, 100, 100),
+        ("sandbox.processes", 2, 300, 8),
     ],
 )
 def test_what_is_in_force(key: str, confirmed: Json, now: Json, force: Json) -> None:
@@ -105,6 +151,7 @@ def test_what_is_in_force(key: str, confirmed: Json, now: Json, force: Json) -> 
 @pytest.mark.parametrize("confirmed", [None, 5, "", "unheard of", ["not a network"], True])
 def test_a_confirmed_value_that_nobody_can_read_lets_nothing_happen(confirmed: Json) -> None:
     now: dict[str, Json] = {"authority.shell": "full", "upstreams.networks": ["10.0.0.0/8"], "hosts": ["a"]}
+    now["anonymous.enabled"] = confirmed is not True  # for this one, that can be read
     force = carrying_trust(in_force(settings(now), dict.fromkeys(TRUSTED, confirmed)))
     assert permitted(force) == set()
 
@@ -116,9 +163,10 @@ def test_what_was_never_confirmed_counts_as_confirmed_with_its_default() -> None
 
 
 def test_settings_that_carry_no_trust_are_in_force_as_they_are() -> None:
-    found = Settings.model_validate(nested({key: values[0] for key, values in SAMPLES.items()}))
+    found = Settings.model_validate(
+        nested({key: values[2] if key.startswith("sandbox.") else values[0] for key, values in SAMPLES.items()})
+    )
     made = in_force(found, {})
     assert made.store.url == found.store.url
-    assert {key for key, value in public(made).items() if value != public(found)[key]} == {*TRUSTED} - {
-        "authority.shell"
-    }
+    narrower = {"authority.shell", "anonymous.enabled", "anonymous.servers", "anonymous.tools"}
+    assert {key for key, value in public(made).items() if value != public(found)[key]} == {*TRUSTED} - narrower

@@ -97,7 +97,7 @@ def test_all_problems_of_all_layers_are_told_at_once(write: WriteFile) -> None:
         load({"listen": "0.0.0.0:1"}, {"MCPGUARD_LIMITS__CONNECTIONS": "many", "MCPGUARD_LIMIT": "1"}, path)
     told = caught.value.problems
     not_loopback = (
-        "must be on loopback (127.0.0.0/8, [::1] or localhost): callers cannot be told apart yet,"
+        "must be on loopback (127.0.0.0/8, [::1] or localhost): tokens would go over the network in clear,"
         " so this version listens on loopback only"
     )
     assert str(caught.value) == "\n".join(told)

@@ -7,8 +7,8 @@ import pytest
 
 from mcpguard.codec.fingerprints import of_launch
 from mcpguard.domain.errors import Unreadable
-from mcpguard.domain.identity import Mount, PartKind, Profile
-from mcpguard.domain.launches import Launch, RemoteLaunch, StdioLaunch
+from mcpguard.domain.identity import PartKind
+from mcpguard.domain.launches import Launch, Mount, Profile, RemoteLaunch, StdioLaunch
 from mcpguard.domain.upstreams import Transport
 from mcpguard.settings.identity import Unidentifiable, identity
 
@@ -81,10 +81,17 @@ def test_headers_have_no_case_and_urls_are_taken_as_they_are() -> None:
 
 
 def test_the_sandbox_is_part_of_it() -> None:
-    made = [identity(STDIO, KEY, profile) for profile in Profile]
-    made += [identity(STDIO, KEY, Profile.STRICT, (Mount("/a", writable),)) for writable in (True, False)]
+    made = [identity(dataclasses.replace(STDIO, profile=profile), KEY) for profile in Profile]
+    made += [identity(dataclasses.replace(STDIO, mounts=(Mount("/a", writable),)), KEY) for writable in (True, False)]
     assert len({of_launch(each) for each in made}) == 5
-    assert identity(STDIO, KEY) == identity(STDIO, KEY, Profile.NONE, ())
+    assert same(STDIO, dataclasses.replace(STDIO, profile=Profile.STRICT, mounts=())), "unless it says otherwise"
+
+
+def test_consent_is_another_identity_and_the_same_as_one_that_was_declared_so() -> None:
+    declared_so = dataclasses.replace(STDIO, profile=Profile.NONE)
+    assert not same(STDIO, STDIO.unconfined())
+    assert same(declared_so, STDIO.unconfined())
+    assert same(STDIO, STDIO.unconfined().as_declared())
 
 
 @pytest.mark.parametrize(

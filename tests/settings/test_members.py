@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from mcpguard.codec.names import folded
 from mcpguard.domain.decisions import NotDeclared
 from mcpguard.domain.errors import InvalidName
-from mcpguard.domain.launches import Declared, Era, RemoteLaunch, StdioFraming, StdioLaunch
+from mcpguard.domain.launches import Declared, Era, Mount, Profile, RemoteLaunch, StdioFraming, StdioLaunch
 from mcpguard.domain.upstreams import Transport
 from mcpguard.settings.members import as_members, one, patched
 from tests.settings.entries import CANARY, remote, stdio
@@ -23,8 +23,18 @@ VALUES = st.lists(st.sampled_from(["${env:A}", "${file:/run/a}", "plain", "$", "
 VARIABLES = st.dictionaries(st.from_regex(r"[A-Za-z_][A-Za-z0-9_]*", fullmatch=True), PLAIN | VALUES, max_size=3)
 HEADERS = st.dictionaries(st.sampled_from(["Authorization", "X-Key", "cookie"]), VALUES, max_size=3)
 FOLDERS = st.none() | st.just("/srv") | st.just(str(PurePosixPath("/srv/a b")))
+MOUNTS = st.dictionaries(st.sampled_from(["/a", "/b c", "/"]), st.booleans()).map(
+    lambda some: tuple(Mount(path, writable) for path, writable in some.items())
+)
 STDIO = st.builds(
-    StdioLaunch, WORDS, st.lists(PLAIN, max_size=3).map(tuple), VARIABLES, FOLDERS, st.sampled_from(StdioFraming)
+    StdioLaunch,
+    WORDS,
+    st.lists(PLAIN, max_size=3).map(tuple),
+    VARIABLES,
+    FOLDERS,
+    st.sampled_from(StdioFraming),
+    st.sampled_from(Profile),
+    MOUNTS,
 )
 URLS = st.sampled_from(["https://h/", "http://127.0.0.1:8080/mcp?key=v", "https://[2001:db8::1]:1/sse"])
 REMOTE = st.builds(RemoteLaunch, st.sampled_from([Transport.HTTP, Transport.SSE]), URLS, HEADERS)
@@ -84,6 +94,13 @@ def problems(label: str, members: Mapping[str, object]) -> tuple[str, ...]:
 
 
 # Laws.
+
+
+@pytest.mark.parametrize("path", ["/a", "/a:rw", "/a:ro", "/a:rw:ro", "/a:ro:rw", "/a:b"])
+@pytest.mark.parametrize("writable", [True, False])
+def test_a_folder_that_may_be_written_to_is_no_other_whatever_its_name_is(path: str, *, writable: bool) -> None:
+    declared = Declared("web", "web", StdioLaunch("x", mounts=(Mount(path, writable),)))
+    assert one("web", as_members(declared)) == declared
 
 
 @given(DECLARED)

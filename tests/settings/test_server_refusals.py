@@ -12,6 +12,7 @@ URL_USER = "must have no user or password in it; put what the server asks for in
 ONE_LINE = "must be ASCII on one line, without blanks around it"
 WRITTEN_OUT = "must be written out, without ${…}; references stand in values of env and headers only"
 SECONDS = "must be a number of seconds (not milliseconds) above 0, at most 3600"
+MOUNT = "must be a whole path without .., and may end in :rw"
 VARIABLE_NAME = "is no name of a variable: letters, digits and _, no digit first"
 
 
@@ -55,6 +56,17 @@ REFUSED: list[tuple[object, str]] = [
     (stdio(cwd="/a\0"), ".cwd holds a NUL character"),
     (stdio(cwd="/${env:X}"), f".cwd {WRITTEN_OUT}"),
     (stdio(cwd="/a", working_dir="/b"), ".cwd says something else than working_dir; give one of them"),
+    (stdio(sandbox="off"), ".sandbox must be one of strict, contained, none"),
+    (stdio(sandbox=False), ".sandbox must be one of strict, contained, none"),
+    (stdio(mounts="/srv"), ".mounts must be a list of texts"),
+    (stdio(mounts=["/a", 5]), ".mounts[1] must be text"),
+    (stdio(mounts=["srv"]), f".mounts[0] {MOUNT}"),
+    (stdio(mounts=["/a", "/a/../b:rw"]), f".mounts[1] {MOUNT}"),
+    (stdio(mounts=["//a"]), f".mounts[0] {MOUNT}"),
+    (stdio(mounts=[":rw"]), f".mounts[0] {MOUNT}"),
+    (stdio(mounts=["/a", "/a/:rw"]), ".mounts[1] names a folder that is named before"),
+    (stdio(mounts=["/${env:X}"]), f".mounts[0] {WRITTEN_OUT}"),
+    (stdio(mounts=[f"/{number}" for number in range(51)]), ".mounts has more than 50 folders"),
     (stdio(env=["A=b"]), ".env must be an object of texts"),
     (stdio(env={"A": 1}), ".env.A must be text"),
     (stdio(env={"A": "b\0"}), ".env.A holds a NUL character"),

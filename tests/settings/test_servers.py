@@ -253,6 +253,7 @@ def test_show_lists_servers_without_values(write: WriteFile) -> None:
     assert git_hub == {
         "name": "git-hub", "label": "Git Hub", "enabled": True, "era": "auto", "timeout": None, "transport": "stdio",
         "command": "npx", "arguments": 2, "environment": ["TOKEN", "B"], "folder": None, "framing": "lines",
+        "sandbox": "strict", "mounts": [],
     }  # fmt: skip
     assert (wiki["url"], wiki["headers"], wiki["enabled"]) == ("https://h/mcp?…", ["X-Key"], False)
     assert CANARY not in result.output + as_json.output

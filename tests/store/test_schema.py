@@ -6,12 +6,15 @@ from pathlib import Path
 import pytest
 from alembic.autogenerate import compare_metadata
 from alembic.migration import MigrationContext
-from sqlalchemy import insert, inspect
+from sqlalchemy import insert, inspect, text
 from sqlmodel import SQLModel
 
 from mcpguard import assets
+from mcpguard.domain.capabilities import CapabilityKind, Fingerprint
 from mcpguard.domain.errors import StoreUnavailable
-from mcpguard.store import chains
+from mcpguard.domain.findings import Evidence, Finding, Inspected, Severity
+from mcpguard.domain.pins import Pin
+from mcpguard.store import chains, pins, versions
 from mcpguard.store.backend import Backend
 from mcpguard.store.durability import Durability
 from mcpguard.store.schema import upgrade
@@ -23,7 +26,7 @@ import sqlalchemy as sa
 from alembic import op
 
 revision = "9999"
-down_revision = "0003"
+down_revision = "0005"
 
 
 def upgrade() -> None:
@@ -41,6 +44,13 @@ def newer(tmp_path: Path) -> Path:
 def scripts_with(folder: Path, more: str) -> Path:
     shutil.copytree(assets.migrations(), folder)
     (folder / "versions" / "9999_next.py").write_text(NEXT.format(more=more))
+    return folder
+
+
+def scripts_without(folder: Path, *newer: str) -> Path:
+    shutil.copytree(assets.migrations(), folder)
+    for name in newer:
+        (folder / "versions" / name).unlink()
     return folder
 
 
@@ -69,7 +79,7 @@ def test_an_older_database_is_upgraded_and_keeps_what_it_holds(backend: Backend,
     upgrade(backend)
     put_a_chain(backend)
     done = upgrade(backend, newer)
-    assert (done.before, done.after) == ("0003", "9999")
+    assert (done.before, done.after) == ("0005", "9999")
     with backend.connect() as connection:
         assert chains.every(connection) == ["mine"]
         assert "colour" in {column["name"] for column in inspect(connection).get_columns("chains")}
@@ -85,7 +95,7 @@ def test_sqlite_is_copied_before_it_is_changed(tmp_path: Path, newer: Path) -> N
     copy = SQLite(done.backup, busy_timeout=1)
     with copy.connect() as connection:
         assert chains.every(connection) == ["mine"]
-        assert MigrationContext.configure(connection).get_current_revision() == "0003"
+        assert MigrationContext.configure(connection).get_current_revision() == "0005"
 
 
 def test_a_newer_schema_is_refused_and_left_as_it_is(backend: Backend, newer: Path) -> None:
@@ -103,15 +113,13 @@ def test_an_upgrade_that_fails_half_way_leaves_what_was_there(backend: Backend, 
     with pytest.raises(RuntimeError, match="half way"):
         upgrade(backend, broken)
     with backend.connect() as connection:
-        assert MigrationContext.configure(connection).get_current_revision() == "0003"
+        assert MigrationContext.configure(connection).get_current_revision() == "0005"
         assert "colour" not in {column["name"] for column in inspect(connection).get_columns("chains")}
         assert chains.every(connection) == ["mine"]
 
 
 def test_a_server_of_an_older_database_has_no_approved_prefixes(backend: Backend, tmp_path: Path) -> None:
-    older = tmp_path / "older"
-    shutil.copytree(assets.migrations(), older)
-    (older / "versions" / "0003_confirmed.py").unlink()
+    older = scripts_without(tmp_path / "older", "0003_confirmed.py", "0004_findings.py", "0005_callers.py")
     assert upgrade(backend, older).after == "0002"
     texts = dict.fromkeys(("id", "name", "transport", "standing", "may_ask", "origin", "requester"), "old")
     others = {"enabled": True, "generation": 0, "revision": 0, "removed": False, "declaration": b""}
@@ -122,3 +130,27 @@ def test_a_server_of_an_older_database_has_no_approved_prefixes(backend: Backend
     upgrade(backend)
     with backend.connect() as connection:
         assert [(row.name, row.prefixes) for row in connection.execute(upstreams.select())] == [("old", "[]")]
+
+
+def test_of_definitions_of_an_older_database_nothing_was_found_yet_and_something_can_be(
+    backend: Backend, tmp_path: Path
+) -> None:
+    older = scripts_without(tmp_path / "older", "0004_findings.py", "0005_callers.py")
+    assert upgrade(backend, older).after == "0003"
+    print_ = Fingerprint("v1:" + "a" * 64)
+    row = {"capability": "one", "fingerprint": print_.text, "definition": b'{"name":"t"}', "at": 5}
+    with backend.connect() as connection:
+        backend.begin(connection, Durability.COMMITTED)
+        pins.put(connection, [Pin("one", "up", CapabilityKind.TOOL, "t", print_)])
+        connection.execute(text("INSERT INTO versions VALUES (:capability, :fingerprint, :definition, :at, :at)"), row)
+        connection.commit()
+    assert upgrade(backend).before == "0003"
+    found = Inspected((Finding("r", "T1", Severity.HIGH, 0.5, True, "title", Evidence("/name", 0, 1)),), 50)
+    with backend.connect() as connection:
+        backend.begin(connection, Durability.COMMITTED)
+        (kept,) = versions.of(connection, "one")
+        assert (kept.definition, kept.first_seen, kept.found) == (b'{"name":"t"}', 5, None)
+        assert versions.found_now(connection, "up") == {}
+        versions.found(connection, "one", print_, found)
+        assert versions.found_now(connection, "up") == {"one": found}
+        connection.commit()

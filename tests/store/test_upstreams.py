@@ -3,6 +3,7 @@
 from dataclasses import replace
 from pathlib import Path
 
+import orjson
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -13,7 +14,16 @@ from mcpguard.codec import declarations
 from mcpguard.domain.asks import AskKind
 from mcpguard.domain.capabilities import Fingerprint
 from mcpguard.domain.errors import StoreUnavailable
-from mcpguard.domain.launches import Declared, Era, RemoteLaunch, StdioFraming, StdioLaunch, Templates
+from mcpguard.domain.launches import (
+    Declared,
+    Era,
+    Mount,
+    Profile,
+    RemoteLaunch,
+    StdioFraming,
+    StdioLaunch,
+    Templates,
+)
 from mcpguard.domain.standing import UpstreamStanding
 from mcpguard.domain.upstreams import Identity, Origin, Transport, Upstream
 from mcpguard.store import sealing, upstreams
@@ -36,6 +46,9 @@ LAUNCHES = st.builds(
     VALUES,
     st.none() | TEXT,
     st.sampled_from(StdioFraming),
+    st.sampled_from(Profile),
+    st.lists(st.builds(Mount, TEXT, st.booleans()), max_size=3).map(tuple),
+    st.none() | st.sampled_from(Profile),
 ) | st.builds(RemoteLaunch, st.sampled_from([Transport.HTTP, Transport.SSE]), TEXT, VALUES)
 DECLARED = st.builds(
     Declared,
@@ -58,6 +71,7 @@ UPSTREAMS = st.builds(
     requester=TEXT,
     identity=IDENTITIES,
     approved=IDENTITIES,
+    artifact=st.none() | TEXT,
     generation=st.integers(0, 2**53),
     revision=st.integers(0, 2**53),
     removed=st.booleans(),
@@ -69,6 +83,16 @@ UPSTREAM = Upstream("one", "server", Transport.STDIO)
 @given(DECLARED)
 def test_a_declaration_reads_back_as_it_was(declared: Declared) -> None:
     assert declarations.read(declarations.write(declared)) == declared
+
+
+def test_one_that_was_kept_before_there_was_a_sandbox_ran_without_one() -> None:
+    said = orjson.loads(declarations.write(HOW))
+    for name in ("profile", "mounts", "instead_of"):
+        del said["launch"][name]
+    read = declarations.read(orjson.dumps(said | {"v": 1}))
+    assert read == replace(HOW, launch=StdioLaunch("run", (), Templates({"TOKEN": CANARY}), profile=Profile.NONE))
+    with pytest.raises(ValueError, match="version 3"):
+        declarations.read(orjson.dumps(said | {"v": 3}))
 
 
 @given(UPSTREAMS, DECLARED)

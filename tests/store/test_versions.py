@@ -4,9 +4,11 @@ forgotten."""
 from sqlalchemy import Connection
 
 from mcpguard.domain.capabilities import CapabilityKind, Fingerprint
+from mcpguard.domain.findings import Evidence, Finding, Inspected, Severity
 from mcpguard.domain.pins import Pin
 from mcpguard.store import pins, versions
 
+FOUND = Inspected((Finding("a.rule", "T1", Severity.HIGH, 0.5, True, "It says so", Evidence("key:/a~1b", 1, 3)),), 50)
 PRINTS = [Fingerprint(f"v1:{number:064x}") for number in range(30)]
 
 
@@ -32,6 +34,35 @@ def test_one_that_was_left_says_until_when_it_was_there(connection: Connection) 
     versions.left(connection, "one", PRINTS[0], 9)
     versions.seen(connection, "one", PRINTS[1], b"{}", 10)
     assert [(each.first_seen, each.last_seen) for each in versions.of(connection, "one")] == [(5, 9), (10, 10)]
+
+
+def test_what_was_found_is_kept_with_its_definition_and_goes_with_it(connection: Connection) -> None:
+    for number in range(3):
+        versions.seen(connection, "one", PRINTS[number], b"{}", number)
+        versions.found(connection, "one", PRINTS[number], FOUND)
+    assert [each.found for each in versions.of(connection, "one")] == [FOUND] * 3
+    versions.prune(connection, "one", frozenset((PRINTS[1],)), 2)
+    assert [(each.fingerprint, each.found) for each in versions.of(connection, "one")] == [
+        (PRINTS[1], FOUND),
+        (PRINTS[2], FOUND),
+    ]
+    versions.found(connection, "one", PRINTS[1], Inspected((), 0))
+    versions.seen(connection, "one", PRINTS[2], b"{}", 9)
+    assert [each.found for each in versions.of(connection, "one")] == [None, None], "what was found then counts no more"
+
+
+def test_what_is_found_now_is_what_is_found_in_the_definition_that_is_listed_now(connection: Connection) -> None:
+    listed = Pin("one", "up", CapabilityKind.TOOL, "one", PRINTS[1])
+    gone = Pin("two", "up", CapabilityKind.TOOL, "two", PRINTS[0], present=False)
+    other = Pin("three", "another", CapabilityKind.TOOL, "one", PRINTS[0])
+    pins.put(connection, [listed, gone, other])
+    for capability in ("one", "two", "three"):
+        versions.seen(connection, capability, PRINTS[0], b"{}", 1)
+        versions.found(connection, capability, PRINTS[0], FOUND)
+    versions.seen(connection, "one", PRINTS[1], b"{}", 1)
+    assert versions.found_now(connection, "up") == {}
+    versions.found(connection, "one", PRINTS[1], FOUND)
+    assert versions.found_now(connection, "up") == {"one": FOUND}
 
 
 def test_what_is_forgotten_leaves_no_definition(connection: Connection) -> None:

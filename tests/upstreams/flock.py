@@ -16,7 +16,7 @@ from anyio.lowlevel import checkpoint
 
 from mcpguard.domain.asks import Answers, Ask, AskKind, Asks, Declined
 from mcpguard.domain.connections import Condition, ConnectionState
-from mcpguard.domain.launches import Declared, RemoteLaunch, StdioLaunch, Templates
+from mcpguard.domain.launches import Declared, Profile, RemoteLaunch, StdioLaunch, Templates
 from mcpguard.domain.listings import Listing
 from mcpguard.domain.news import Listed, News, Removed, Stood
 from mcpguard.domain.reasons import Reason
@@ -28,6 +28,10 @@ from mcpguard.upstreams.conversation import Bounds, Conversation, ServerError
 from mcpguard.upstreams.fleet import Fleet
 from mcpguard.upstreams.peer import Peer
 from mcpguard.upstreams.reach import Reaching
+from mcpguard.upstreams.sandbox.confinement import Confinement
+from mcpguard.upstreams.sandbox.limits import Limits
+from mcpguard.upstreams.sandbox.probe import Fails
+from mcpguard.upstreams.starting import Starting
 from mcpguard.upstreams.surroundings import Reach, Surroundings
 from mcpguard.upstreams.switchboard import Switchboard
 from mcpguard.upstreams.transports.transport import TransportEnded
@@ -176,7 +180,15 @@ class Flock:
         self.may_ask: dict[str, frozenset[AskKind]] = {}
         self.fleet = Fleet(
             Surroundings(
-                settings, definitions or Definitions(), self.clock, jitter, reach, self._tell, US, self._may_ask
+                settings,
+                definitions or Definitions(),
+                self.clock,
+                jitter,
+                reach,
+                _nothing,
+                self._tell,
+                US,
+                self._may_ask,
             )
         )
 
@@ -260,7 +272,9 @@ def plain(name: str, **more: Any) -> Declared:  # noqa: ANN401 - fields
 
 def process(name: str, server: Controlled, environment: Mapping[str, str] | None = None, **more: Any) -> Declared:  # noqa: ANN401
     """A server that is started."""
-    return Declared(name, name, StdioLaunch(server.command, server.arguments, Templates(environment)), **more)
+    return Declared(
+        name, name, StdioLaunch(server.command, server.arguments, Templates(environment), profile=Profile.NONE), **more
+    )
 
 
 def remote(
@@ -289,6 +303,15 @@ async def played(how: str, script: Script, folder: Path, **more: Any) -> AsyncIt
                 yield remote("a", url, transport=Transport.SSE, **more)
 
 
+UNCONFINABLE = Confinement(Fails("these tests are not about it"), Limits(), Path("/nowhere"))
+STARTING = Starting(UNCONFINABLE, Path("/nowhere"), {}, 1)
+
+
+async def _nothing(declared: Declared) -> Declared:
+    """Nothing has to be installed."""
+    return declared
+
+
 def settings(**given: Any) -> Upstreams:  # noqa: ANN401 - the fields of the settings
     """With time limits that no test reaches by being slow."""
     return Upstreams(**({"connect_seconds": 60, "probe_seconds": 30, "health_timeout": 30} | given))
@@ -296,7 +319,7 @@ def settings(**given: Any) -> Upstreams:  # noqa: ANN401 - the fields of the set
 
 def reaching(folder: Path, environ: Mapping[str, str] | None = None, **given: Any) -> Reaching:  # noqa: ANN401
     """The ways of life, with loopback allowed."""
-    return Reaching(settings(**given), os.environ if environ is None else environ, folder, dialing())
+    return Reaching(settings(**given), os.environ if environ is None else environ, folder, dialing(), STARTING)
 
 
 @asynccontextmanager

@@ -8,7 +8,7 @@ import pytest
 from anyio.lowlevel import checkpoint
 
 from mcpguard.domain.connections import ConnectionState
-from mcpguard.domain.launches import Declared, StdioLaunch, Templates
+from mcpguard.domain.launches import Declared, Profile, StdioLaunch, Templates
 from mcpguard.upstreams.fleet import Unreachable
 from mcpguard.upstreams.transports.transport import TransportEnded
 from tests.simulators.asked import Asked
@@ -167,7 +167,9 @@ async def test_what_changed_is_stopped_before_it_is_started_anew(tmp_path: Path)
         def version(number: int) -> Declared:
             arguments = ("-I", "-S", "-c", LOCKED, *server.arguments)
             environment = Templates({"VERSION": str(number)})
-            return Declared("a", "a", StdioLaunch(sys.executable, arguments, environment, str(tmp_path)))
+            return Declared(
+                "a", "a", StdioLaunch(sys.executable, arguments, environment, str(tmp_path), profile=Profile.NONE)
+            )
 
         async with flock(reaching(tmp_path), version(0)) as kept:
             await kept.ready("a")

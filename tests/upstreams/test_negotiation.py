@@ -21,7 +21,7 @@ from tests.simulators.spoken import Spoken
 from tests.simulators.web import HttpReply
 from tests.simulators.words import LEGACY, MODERN, UNSUPPORTED_VERSION, Json
 from tests.upstreams.conduct import refusing
-from tests.upstreams.flock import US, Wire, flock, plain, played, reaching, remote, settings
+from tests.upstreams.flock import STARTING, US, Wire, flock, plain, played, reaching, remote, settings
 from tests.upstreams.played import dialing
 
 pytestmark = pytest.mark.anyio
@@ -250,7 +250,7 @@ async def test_that_nobody_was_there_says_nothing_about_the_revision(tmp_path: P
     face = HttpFace(Script())
     async with serving_http(face) as url:
         forbidden = {(ip_address("127.0.0.1"), int(url.split(":")[2].split("/")[0]))}
-        reach = Reaching(settings(), {}, tmp_path, dialing(forbidden=forbidden))
+        reach = Reaching(settings(), {}, tmp_path, dialing(forbidden=forbidden), STARTING)
         async with flock(reach, remote("a", url)) as kept:
             await kept.stands("error", "a")
             assert face.requests == []

@@ -11,7 +11,7 @@ import pytest
 import structlog
 from anyio import from_thread, to_thread
 
-from mcpguard.domain.launches import Declared, StdioLaunch, Templates
+from mcpguard.domain.launches import Declared, Profile, StdioLaunch, Templates
 from mcpguard.domain.upstreams import Transport
 from tests.simulators.over_http import HttpFace, serving_http
 from tests.simulators.over_sse import serving_sse
@@ -89,7 +89,7 @@ async def test_what_cannot_be_resolved_is_named_and_the_others_run_on(
     reach = reaching(tmp_path, environ(EMPTY=""), secret_folders=[str(secrets)])
     face = HttpFace(Script())
     async with serving_http(face) as url, controlled(Script(), tmp_path) as good, serving_http(Script()) as fine:
-        touching = StdioLaunch("touch", (str(tmp_path / "ran"),), Templates(templates))
+        touching = StdioLaunch("touch", (str(tmp_path / "ran"),), Templates(templates), profile=Profile.NONE)
         bad = Declared("bad", "bad", touching) if how == "process" else remote("bad", url, templates)
         async with flock(reach, bad, process("good", good), remote("fine", fine)) as kept:
             condition = await kept.stands("error", "bad")
@@ -194,7 +194,9 @@ async def test_while_one_reading_hangs_there_is_no_second_one(tmp_path: Path) ->
 
 
 def running(code: str, **environment: str) -> Declared:
-    return Declared("a", "a", StdioLaunch("python3", ("-I", "-S", "-c", code), Templates(environment)))
+    return Declared(
+        "a", "a", StdioLaunch("python3", ("-I", "-S", "-c", code), Templates(environment), profile=Profile.NONE)
+    )
 
 
 @pytest.mark.parametrize(
@@ -232,10 +234,16 @@ async def test_its_last_words_do_not_give_away_what_it_was_given(tmp_path: Path)
 @pytest.mark.parametrize(
     ("launch", "says"),
     [
-        (StdioLaunch("no-such-command"), "no-such-command cannot be started: No such file or directory"),
-        (StdioLaunch("python3", folder="/etc/passwd"), "python3 cannot be started: Not a directory: /etc/passwd"),
-        (StdioLaunch("/etc/passwd"), "Permission denied"),
-        (StdioLaunch("python3", ("a\0b",)), "python3 cannot be started: embedded null byte"),
+        (
+            StdioLaunch("no-such-command", profile=Profile.NONE),
+            "no-such-command cannot be started: No such file or directory",
+        ),
+        (
+            StdioLaunch("python3", folder="/etc/passwd", profile=Profile.NONE),
+            "python3 cannot be started: Not a directory: /etc/passwd",
+        ),
+        (StdioLaunch("/etc/passwd", profile=Profile.NONE), "Permission denied"),
+        (StdioLaunch("python3", ("a\0b",), profile=Profile.NONE), "python3 cannot be started: embedded null byte"),
     ],
 )
 async def test_what_cannot_be_started_says_why(launch: StdioLaunch, says: str, tmp_path: Path) -> None:

@@ -9,11 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from mcpguard.domain.identity import Mount, Profile
+from mcpguard.domain.launches import Mount, Profile
 from mcpguard.upstreams.sandbox.confining import confined
 from mcpguard.upstreams.sandbox.filter import PROCESSORS
 from mcpguard.upstreams.sandbox.limits import Limits
-from mcpguard.upstreams.sandbox.mounts import admitted
+from mcpguard.upstreams.sandbox.mounts import admitted, free
 from mcpguard.upstreams.sandbox.places import Bind, system
 from mcpguard.upstreams.sandbox.programs import found, needed
 from mcpguard.upstreams.sandbox.refused import Refused
@@ -225,3 +225,25 @@ def test_this_python_is_seen_with_its_libraries(tmp_path: Path) -> None:
         if not path.is_relative_to("/usr"):
             assert any(path.is_relative_to(at) for at in seen)
     assert not any(tmp_path.is_relative_to(at) for at in seen)
+
+
+def test_a_folder_of_the_guards_own_is_seen_elsewhere_and_where_nothing_else_is(tmp_path: Path) -> None:
+    (tmp_path / "data" / "tree").mkdir(parents=True)
+    (tmp_path / "work").mkdir()
+    own = [Bind(Path("/opt/package"), tmp_path / "data" / "tree")]
+
+    def line(*mounts: Mount, folder: Path | None = None) -> list[str]:
+        launch = Launch("env", (), PATH, folder)
+        return words(confined(launch, Profile.STRICT, mounts, sandbox(), tmp_path / "data", Limits(), own=own))
+
+    found = line(Mount(str(tmp_path / "work")), folder=Path("/opt/package"))
+    at = found.index(str(tmp_path / "data" / "tree"))
+    assert found[at - 1 : at + 2] == ["--ro-bind", str(tmp_path / "data" / "tree"), "/opt/package"]
+    assert [word for word in found if str(tmp_path / "data") in word] == [found[at]], "and nothing else of it"
+    with pytest.raises(Refused, match="the data directory"):
+        line(Mount(str(tmp_path / "data" / "tree")))
+    for place in (Bind(Path("/opt"), tmp_path / "work"), Bind(Path("/opt/package/x"), tmp_path / "work")):
+        with pytest.raises(Refused, match=f"{place.at} cannot be seen by it: /opt/package is where its package is put"):
+            free(own, [place])
+    free(own, [Bind(Path("/opt/other"), tmp_path / "work"), Bind(Path("/usr"), Path("/usr"))])
+    free([], [Bind(Path("/opt"), tmp_path / "work")])

@@ -12,7 +12,12 @@ from tests.world import World
 
 SERVERS = "/api/v1/servers"
 WHY = "looked at every word of it"
-HONEST: dict[str, Any] = {"command": sys.executable, "args": ["-m", "mcpguard.demo", "honest"], "cwd": str(ROOT)}
+HONEST: dict[str, Any] = {
+    "command": sys.executable,
+    "args": ["-m", "mcpguard.demo", "honest"],
+    "cwd": str(ROOT),
+    "sandbox": "none",
+}
 Json = dict[str, Any]
 DECIDED = (
     "approved", "capabilities", "enabled", "fingerprint", "generation", "may_ask", "observed", "prefixes", "revision",
@@ -27,9 +32,9 @@ async def add(guard: World, name: str = "notes", **config: Any) -> Json:  # noqa
     return added
 
 
-async def inspected(guard: World, name: str = "notes") -> Json:
+async def inspected(guard: World, name: str = "notes", **config: Any) -> Json:  # noqa: ANN401 - JSON
     """A server that has listed what it offers, and waits for a person."""
-    await add(guard, name)
+    await add(guard, name, **config)
     said(await guard.operator.post(f"{SERVERS}/{name}/inspect", json={"why": WHY, "consent": True}))
     return await show(guard, name)
 

@@ -19,7 +19,7 @@ from mcpguard.web.api.strictly import StrictRoute
 pytestmark = pytest.mark.anyio
 
 PRINT = "v1:" + "0" * 64
-NOT_FOR_DOORS = {"EntryMisused", "Overtaken"}
+NOT_FOR_DOORS = {"EntryMisused", "NotStarted", "Overtaken"}
 """Our own mistakes, which are nobody's to hear, and what is caught on the way."""
 
 
@@ -70,8 +70,8 @@ async def test_it_is_told_with_its_status_and_its_sentence(error: GuardError) ->
 
 def test_the_statuses_are_the_ones_that_were_agreed() -> None:
     agreed = {
-        404: {"Unknown"},
-        409: {"Stale", "IllegalMove", "NameTaken"},
+        404: {"Unknown", "CallerUnknown"},
+        409: {"Stale", "IllegalMove", "NameTaken", "LabelTaken"},
         422: {"Undecidable", "NotDeclared", "NeedsConsent", "InvalidName", "Unreadable", "Unrecordable"},
         403: {"Forbidden", "DeclaredElsewhere"},
         503: {"LedgerUnavailable", "StoreUnavailable"},

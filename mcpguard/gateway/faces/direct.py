@@ -32,6 +32,7 @@ class Direct:
 
     word = calls.Face.DIRECT
     key = "direct"
+    own = ()
 
     def __init__(self, separator: Separator) -> None:
         self._separator = separator

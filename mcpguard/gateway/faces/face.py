@@ -5,7 +5,7 @@ Rules for whoever writes one:
 2. A name that means nothing still names a capability, so that the refusal of it can be recorded.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -32,6 +32,11 @@ class Face(Protocol):
     @property
     def key(self) -> str:
         """Sessions belong to exactly one face; this tells them apart."""
+        ...
+
+    @property
+    def own(self) -> tuple[Mapping[str, Any], ...]:
+        """The definitions of tools that are the face's own."""
         ...
 
     def shelves(self, catalog: Catalog) -> Iterable[Shelf]:

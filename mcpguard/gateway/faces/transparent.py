@@ -15,6 +15,7 @@ class Transparent:
     """Nothing is renamed."""
 
     word = calls.Face.TRANSPARENT
+    own = ()
 
     def __init__(self, server: str) -> None:
         self._server = server

@@ -4,9 +4,11 @@
 
 Rules kept here:
 1. A browser's page that is not ours is turned away before anybody looks at what it sends.
-2. What cannot be understood is answered as the specification says, and counted; it costs nobody else anything.
+2. What is open in the name of a caller that was revoked ends.
+3. What cannot be understood is answered as the specification says, and counted; it costs nobody else anything.
 """
 
+from starlette.types import Message as ASGIMessage
 from starlette.types import Receive, Scope, Send
 
 from mcpguard.codec import envelope
@@ -14,10 +16,13 @@ from mcpguard.codec.messages import INVALID_REQUEST, BadMessage, Id, Message, Re
 from mcpguard.codec.names import is_server_name
 from mcpguard.domain.callers import Caller
 from mcpguard.domain.clock import Clock
+from mcpguard.domain.reasons import Reason
 from mcpguard.gateway.clients import NETWORK
 from mcpguard.gateway.faces.direct import Direct
 from mcpguard.gateway.faces.face import Face
+from mcpguard.gateway.faces.guarding import Guarding
 from mcpguard.gateway.faces.transparent import Transparent
+from mcpguard.gateway.guests import Guests
 from mcpguard.gateway.http.legacy import Legacy
 from mcpguard.gateway.http.modern import Modern
 from mcpguard.gateway.http.origins import check_origin
@@ -31,6 +36,7 @@ from mcpguard.guard.guard import Guard
 from mcpguard.guard.publish import Changed
 from mcpguard.policy.scopes import reaches
 
+GUARD = "/mcp"
 ALL = "/mcp/all"
 ONLY = "/mcp/only/"
 VERSION = b"mcp-protocol-version"
@@ -54,6 +60,8 @@ class Door:
         self._legacy = Legacy(methods, self.sessions, limits.client_calls, self._patience)
         self._modern = Modern(methods, self._patience)
         self._direct = Direct(guard.settings.separator)
+        self._guarding = Guarding()
+        self._guests = Guests()
 
     def tell(self, changed: Changed) -> None:
         """What is offered is different now."""
@@ -64,12 +72,35 @@ class Door:
         self.sessions.end_streams()
         self._methods.close()
 
+    def lost(self, caller: str) -> None:
+        """This one is no caller any more."""
+        self._guests.lost(caller)
+        self.sessions.lost(caller)
+
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        id_: Id | None = None
         self.used = self._clock.monotonic()
         try:
             check_origin(scope)
             caller = caller_of_request(scope, self._guard.callers)
+            began = False
+
+            async def answer(said: ASGIMessage) -> None:
+                nonlocal began
+                began = True
+                await send(said)
+
+            with self._guests.here(caller.id) as here:
+                await self._answer(caller, scope, receive, answer)
+            if here.cancelled_caught and not began:
+                await self._challenge(Unauthorized(Reason.CALLER_REVOKED.sentence), send)
+        except Unauthorized as error:
+            await self._challenge(error, send)
+        except Turned as turned:
+            await self._turn(turned, send)
+
+    async def _answer(self, caller: Caller, scope: Scope, receive: Receive, send: Send) -> None:
+        id_: Id | None = None
+        try:
             face = self._face(scope["path"], caller)
             if scope["method"] != "POST":
                 await self._other(caller, face, scope, receive, send)
@@ -82,17 +113,20 @@ class Door:
         except BadMessage as error:
             self._count("message")
             await give(send, 400, failure(error.code, str(error), error.id))
-        except Unauthorized as error:
-            self._count("credential")
-            why = b', error="invalid_token"' if error.given else b""
-            challenge = (b"www-authenticate", b'Bearer realm="mcpguard"' + why)
-            await give(send, 401, failure(INVALID_REQUEST, str(error)), (challenge,))
         except Turned as turned:
-            self._count(turned.why)
-            end = ((b"connection", b"close"),) if turned.status == 408 else ()
-            await give(send, turned.status, failure(turned.code, str(turned), id_, turned.data), end)
+            await self._turn(turned, send, id_)
         except Left:
             return
+
+    async def _challenge(self, error: Unauthorized, send: Send) -> None:
+        self._count("credential")
+        challenge = (b"www-authenticate", error.challenge)
+        await give(send, error.status, failure(INVALID_REQUEST, str(error)), (challenge,))
+
+    async def _turn(self, turned: Turned, send: Send, id_: Id | None = None) -> None:
+        self._count(turned.why)
+        end = ((b"connection", b"close"),) if turned.status == 408 else ()
+        await give(send, turned.status, failure(turned.code, str(turned), id_, turned.data), end)
 
     async def _other(self, caller: Caller, face: Face, scope: Scope, receive: Receive, send: Send) -> None:
         in_sessions = header(scope, VERSION) not in envelope.MODERN
@@ -109,12 +143,16 @@ class Door:
             await self._legacy.listen(session, receive, send)
 
     def _face(self, path: str, caller: Caller) -> Face:
+        if path in (GUARD, f"{GUARD}/"):
+            return self._guarding
         if path == ALL:
             return self._direct
         server = path.removeprefix(ONLY) if path.startswith(ONLY) else ""
         if is_server_name(server) and reaches(caller.scope, server) and self._guard.servers.knows(server):
             return Transparent(server)
-        raise Turned(404, INVALID_REQUEST, f"nothing is here; agents are served at {ALL} and {ONLY}<server>", "path")
+        raise Turned(
+            404, INVALID_REQUEST, f"nothing is here; agents are served at {GUARD}, {ALL} and {ONLY}<server>", "path"
+        )
 
     def _count(self, reason: str) -> None:
         self._guard.tallies.turned_away(door=NETWORK, why=reason)

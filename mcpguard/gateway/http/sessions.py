@@ -114,6 +114,14 @@ class Sessions:
         if session.stream is not None:
             session.stream.close()
 
+    def lost(self, caller: str) -> None:
+        """Forget this caller's. What is going on in them has been cut off, and ends by itself."""
+        for session in [each for each in self._sessions.values() if each.client.caller.id == caller]:
+            del self._sessions[session.id]
+            session.client.subscribed.close()
+            if session.stream is not None:
+                session.stream.close()
+
     def end_streams(self) -> None:
         for session in self._sessions.values():
             if session.stream is not None:

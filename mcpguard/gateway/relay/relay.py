@@ -40,8 +40,8 @@ class Face(StrEnum):
     TRANSPARENT = "transparent"
 
 
-USUAL = Face.DIRECT
-"""What is shown if nothing else is asked for; the guard's own tools, once there are any."""
+USUAL = Face.GUARD
+"""What is shown if nothing else is asked for."""
 
 
 class Asked(NamedTuple):

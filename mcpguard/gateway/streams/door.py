@@ -26,7 +26,9 @@ from mcpguard.domain.launches import Era
 from mcpguard.gateway.clients import STREAMS, Client
 from mcpguard.gateway.faces.direct import Direct
 from mcpguard.gateway.faces.face import Face
+from mcpguard.gateway.faces.guarding import Guarding
 from mcpguard.gateway.faces.transparent import Transparent
+from mcpguard.gateway.guests import Guests
 from mcpguard.gateway.identity import Unauthorized, caller_of_token
 from mcpguard.gateway.methods import Methods
 from mcpguard.gateway.news import News
@@ -60,6 +62,8 @@ class Streams:
         self._talks: set[Talk] = set()
         self._open = 0
         self._direct = Direct(guard.settings.separator)
+        self._guarding = Guarding()
+        self._guests = Guests()
 
     @property
     def busy(self) -> bool:
@@ -71,6 +75,13 @@ class Streams:
         news = self._news.of(self._guard.catalog, changed)
         for talk in self._talks:
             talk.tell(news)
+
+    def lost(self, caller: str) -> None:
+        """This one is no caller any more."""
+        self._guests.lost(caller)
+        for talk in self._talks:
+            if talk.caller == caller:
+                talk.end()
 
     async def listen(self, listener: SocketListener) -> None:
         """Whoever connects, until cancelled. Where a connection cannot be taken there is no reason to stop."""
@@ -102,14 +113,15 @@ class Streams:
             self._count("credential" if isinstance(error, Unauthorized) else "hello")
             await stream.send(json.dumps({"error": str(error)}).encode() + b"\n")
             return
-        await stream.send(b'{"mcpguard":1}\n')
         await self._talk(lines, client)
 
     async def _talk(self, stream: ByteStream, client: Client) -> None:
         talk = Talk(stream, client, self._methods, self._guard.settings.limits, self._reader, self._count)
         self._talks.add(talk)
         try:
-            await talk.run()
+            with self._guests.here(client.caller.id):
+                await stream.send(b'{"mcpguard":1}\n')
+                await talk.run()
         finally:
             self._talks.discard(talk)
             self._methods.parking.leave(client.session)
@@ -135,6 +147,8 @@ class Streams:
 
     def _face(self, word: str, only: str | None, caller: Caller) -> Face:
         match word, only:
+            case "guard", None:
+                return self._guarding
             case "direct", None:
                 return self._direct
             case "transparent", str(server) if self._knows(server, caller):
@@ -143,10 +157,10 @@ class Streams:
                 raise NotWelcome("the transparent face shows one server; say which with --only SERVER")
             case "transparent", _:
                 raise NotWelcome("there is no server of this name; the configuration file declares them")
-            case "direct", _:
+            case "direct" | "guard", _:
                 raise NotWelcome("--only goes with the transparent face")
             case _:
-                raise NotWelcome("this face is not there yet; use direct or transparent")
+                raise NotWelcome("there is no such face; use guard, direct or transparent")
 
     def _knows(self, server: str, caller: Caller) -> bool:
         return is_server_name(server) and reaches(caller.scope, server) and self._guard.servers.knows(server)

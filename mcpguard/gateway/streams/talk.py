@@ -7,7 +7,8 @@ Rules kept here:
    then on.
 3. One task writes, whole messages in the order in which they were said. A client that does not read holds up only
    itself: nothing more is read from it until it does.
-4. Where a client's input ends, what it asked for is still answered. What would never be answered ends then, as nobody
+4. When the client's caller is revoked nothing more is read from it; what was cut off says so, and then it is over.
+5. Where a client's input ends, what it asked for is still answered. What would never be answered ends then, as nobody
    can take it back any more.
 """
 
@@ -76,6 +77,11 @@ class Talk:
         self._questions = Questions()
         self._line = self._questions.line()
         self._listens: dict[Id, anyio.CancelScope] = {}
+        self._reading = anyio.CancelScope()
+
+    @property
+    def caller(self) -> str:
+        return self._client.caller.id
 
     def tell(self, news: For) -> None:
         """News that belongs to no request. Only a client that began with a handshake expects any."""
@@ -83,13 +89,18 @@ class Talk:
             for told in news(self._client):
                 self._say(told)
 
+    def end(self) -> None:
+        """Take nothing more."""
+        self._reading.cancel()
+
     async def run(self) -> None:
-        """Until the client has ended, and has been told what it still waits for."""
+        """Until the client has ended, or has to, and has been told what it still waits for."""
         with closing(self._client.subscribed):
             async with anyio.create_task_group() as tasks:
                 tasks.start_soon(self._write, name="writing to a stream")
                 async with anyio.create_task_group() as requests:
-                    await self._listen(requests)
+                    with self._reading:
+                        await self._listen(requests)
                     self._line.lose()
                     for listen in self._listens.values():  # those would never end
                         listen.cancel()

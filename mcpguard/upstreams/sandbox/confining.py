@@ -3,14 +3,14 @@
 It looks at the disk, and into every folder that is mounted; so it is called in a thread, as secrets are read.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
 
-from mcpguard.domain.identity import Mount, Profile
+from mcpguard.domain.launches import Mount, Profile
 from mcpguard.upstreams.orphans import MARK
 from mcpguard.upstreams.sandbox.limits import Limits
-from mcpguard.upstreams.sandbox.mounts import admitted, apart
+from mcpguard.upstreams.sandbox.mounts import admitted, apart, free
 from mcpguard.upstreams.sandbox.places import Bind, Place, system
 from mcpguard.upstreams.sandbox.programs import found, needed
 from mcpguard.upstreams.sandbox.refused import Refused
@@ -21,9 +21,21 @@ ANYWHERE = Path("/")
 
 
 def confined(
-    launch: Launch, profile: Profile, mounts: Iterable[Mount], sandbox: Sandbox, data: Path, limits: Limits
+    launch: Launch,
+    profile: Profile,
+    mounts: Iterable[Mount],
+    sandbox: Sandbox,
+    data: Path,
+    limits: Limits,
+    *,
+    own: Collection[Bind] = (),
+    besides: Iterable[Place] = (),
 ) -> Launch:
-    """`data` is the data directory. Raises Refused: what cannot be confined as it was asked for is not started."""
+    """`data` is the data directory. Raises Refused: what cannot be confined as it was asked for is not started.
+
+    `own` are folders of the guard that are to be seen, elsewhere than where they are; nothing else may lie in the data
+    directory. `besides` is what has to be seen besides what the program needs.
+    """
     if profile is Profile.NONE:
         return launch
     program = found(launch.command, launch.environment, launch.folder)
@@ -31,10 +43,12 @@ def confined(
     places: list[Place] = [
         *system(network=profile is Profile.CONTAINED),
         *needed(program, launch.environment),
+        *besides,
         *mounted,
     ]
     apart(places, data)
-    if launch.folder and not seen(launch.folder, mounted):
+    free(own, places)
+    if launch.folder and not seen(launch.folder, [*mounted, *own]):
         raise Refused(f"its working directory {launch.folder} is not among what is mounted")
     words = wrapped(
         sandbox,
@@ -42,7 +56,7 @@ def confined(
             [str(program), *launch.arguments],
             _environment(launch.environment, mounted),
             str(launch.folder or HOME),
-            places,
+            [*places, *own],
             profile,
             limits,
         ),

@@ -23,8 +23,6 @@ class Limits:
     scratch: int = 64 * MEBIBYTE
     file: int = 256 * MEBIBYTE
     open_files: int = 1024
-    processor_seconds: int | None = None
-    """Of each process. None for what is to run for long."""
 
     def options(self) -> Iterator[str]:
         """Those of `prlimit`."""
@@ -34,8 +32,6 @@ class Limits:
         yield _option("nofile", resource.RLIMIT_NOFILE, self.open_files)
         yield _option("core", resource.RLIMIT_CORE, 0)
         yield _option("msgqueue", resource.RLIMIT_MSGQUEUE, 0)
-        if self.processor_seconds is not None:
-            yield _option("cpu", resource.RLIMIT_CPU, self.processor_seconds)
 
 
 def _option(name: str, kind: int, wanted: int) -> str:

@@ -12,7 +12,7 @@ import stat
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from mcpguard.domain.identity import Mount
+from mcpguard.domain.launches import Mount
 from mcpguard.upstreams.sandbox.places import BESIDE, Bind, Place
 from mcpguard.upstreams.sandbox.refused import Refused
 
@@ -48,6 +48,15 @@ def apart(places: Iterable[Place], data: Path) -> None:
     for place in places:
         if isinstance(place, Bind) and _meet(place.source.resolve(), kept):
             raise Refused(f"{place.at} would be seen, and the data directory {kept} is there: it has to move")
+
+
+def free(own: Iterable[Bind], places: Iterable[Place]) -> None:
+    """Where the guard puts something of its own, nothing else is. Raises Refused."""
+    taken = list(places)
+    for mine in own:
+        for place in taken:
+            if _meet(place.at, mine.at):
+                raise Refused(f"{place.at} cannot be seen by it: {mine.at} is where its package is put")
 
 
 def _allowed(named: str, path: Path, kept: Path) -> None:

@@ -17,7 +17,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from mcpguard.domain.identity import Profile
+from mcpguard.domain.launches import Profile
 from mcpguard.text.visible import visible
 from mcpguard.upstreams.sandbox.filter import processor
 from mcpguard.upstreams.sandbox.limits import MEBIBYTE, Limits

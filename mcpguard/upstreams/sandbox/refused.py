@@ -1,7 +1,7 @@
 """What cannot be confined is not started."""
 
-from mcpguard.domain.errors import GuardError
+from mcpguard.domain.errors import NotStarted
 
 
-class Refused(GuardError):
+class Refused(NotStarted):
     """A process cannot be confined as it was asked for. Says why in a sentence."""

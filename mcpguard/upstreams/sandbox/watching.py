@@ -15,6 +15,7 @@ from pathlib import Path
 
 import anyio
 import structlog
+from anyio import CapacityLimiter, to_thread
 
 from mcpguard.upstreams.sandbox.wrapping import SHARED_MEMORY, TEMPORARY
 from mcpguard.upstreams.transports.tree import Descendants, descendants, resident
@@ -32,7 +33,7 @@ async def within_memory(process: int, most: int) -> None:
     """
     while True:
         await anyio.sleep(EVERY)
-        taken = resident(process) + FOR_A_FILE * _files(process)
+        taken = await to_thread.run_sync(_taken, process, limiter=CapacityLimiter(1), abandon_on_cancel=True)
         if taken > most:
             log.warning("upstream.memory", process=process, taken=taken, most=most)
             with Descendants(process) as below:
@@ -41,6 +42,11 @@ async def within_memory(process: int, most: int) -> None:
                     os.killpg(process, signal.SIGKILL)
                 below.kill()
             return
+
+
+def _taken(process: int) -> int:
+    """With many processes it takes long, and nobody else is to wait for it."""
+    return resident(process) + FOR_A_FILE * _files(process)
 
 
 def _files(process: int) -> int:

@@ -20,7 +20,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from mcpguard.domain.identity import Profile
+from mcpguard.domain.launches import Profile
 from mcpguard.upstreams.sandbox.filter import Processor, program
 from mcpguard.upstreams.sandbox.limits import Limits
 from mcpguard.upstreams.sandbox.places import Place, options, staged

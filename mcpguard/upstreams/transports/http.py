@@ -53,6 +53,7 @@ class Http:
         waits: Waits,
     ) -> None:
         self.counts = Counts()
+        self.artifact: str | None = None
         self._pool = pool
         self._waits = waits
         self._heading = Heading(remote)

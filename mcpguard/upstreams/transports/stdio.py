@@ -27,7 +27,7 @@ from mcpguard.upstreams.logs import UpstreamLog
 from mcpguard.upstreams.transports.child import Child, Ended, Outgoing
 from mcpguard.upstreams.transports.handed import Word
 from mcpguard.upstreams.transports.sharing import Share
-from mcpguard.upstreams.transports.transport import TransportEnded
+from mcpguard.upstreams.transports.transport import NeverBegun, TransportEnded
 from mcpguard.upstreams.transports.tree import Descendants
 
 CHUNK = 16_384
@@ -154,9 +154,9 @@ async def stdio(
     launch: Launch, limit: int, errors: UpstreamLog, patience: Patience | None = None
 ) -> AsyncIterator[Stdio]:
     """A running server. However the block is left, its process group is gone when it is."""
-    child = _start(launch)
+    child = begun(launch)
     async with AsyncExitStack() as stack:
-        stack.push_async_callback(_end, child, patience or Patience())
+        stack.push_async_callback(ended, child, patience or Patience())
         tasks = await stack.enter_async_context(anyio.create_task_group())
         outgoing = Outgoing(child.input)
         server = Stdio(child, outgoing, launch, limit, errors)
@@ -167,17 +167,19 @@ async def stdio(
         yield server
 
 
-def _start(launch: Launch) -> Child:
+def begun(launch: Launch) -> Child:
+    """Its process. Whoever starts one has to see to it that it is `ended`. Raises NeverBegun."""
     try:
         return Child([launch.command, *launch.arguments], launch.environment, launch.folder)
     except OSError as error:
         about = f"{error.strerror}: {error.filename}" if error.filename else error.strerror
-        raise TransportEnded(f"{launch.command} cannot be started: {about}") from error
+        raise NeverBegun(f"{launch.command} cannot be started: {about}") from error
     except ValueError as error:
-        raise TransportEnded(f"{launch.command} cannot be started: {error}") from error
+        raise NeverBegun(f"{launch.command} cannot be started: {error}") from error
 
 
-async def _end(child: Child, patience: Patience) -> None:
+async def ended(child: Child, patience: Patience) -> None:
+    """Once nothing is left of it, of its group and of what descends from it."""
     with anyio.CancelScope(shield=True), Descendants(child.pid) as below:
         try:
             _look(child, below)  # when it has ended, nobody can tell any more what it started

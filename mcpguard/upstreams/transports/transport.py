@@ -2,11 +2,15 @@
 
 from typing import Protocol
 
-from mcpguard.domain.errors import GuardError
+from mcpguard.domain.errors import GuardError, NotStarted
 
 
 class TransportEnded(GuardError):
     """There is nobody to speak to any more. Says why in a sentence for the operator."""
+
+
+class NeverBegun(TransportEnded, NotStarted):
+    """There never was anybody."""
 
 
 class Transport(Protocol):

@@ -31,10 +31,17 @@ def descendants(process: int) -> set[int]:
 
 def children(process: int | str) -> set[int]:
     found = set[int]()
-    for task in Path(f"/proc/{process}/task").glob("*/children"):
+    for task in _tasks(process):
         with suppress(OSError):
-            found.update(int(pid) for pid in task.read_text().split())
+            found.update(map(int, Path(task, "children").read_text().split()))
     return found
+
+
+def _tasks(process: int | str) -> list[str]:
+    """The folders of its threads. It may end in any moment: then there are none."""
+    with suppress(OSError), os.scandir(f"/proc/{process}/task") as entries:
+        return [entry.path for entry in entries]
+    return []
 
 
 def resident(process: int) -> int:
@@ -45,7 +52,7 @@ def resident(process: int) -> int:
 def _resident(process: int) -> int:
     try:
         return int(Path(f"/proc/{process}/statm").read_text().split()[1]) * PAGE
-    except OSError:
+    except (OSError, IndexError):
         return 0
 
 

@@ -6,6 +6,7 @@ from typing import Annotated, Any
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StrictBool, StrictInt
 from pydantic_core import PydanticCustomError
 
+from mcpguard.codec import globs
 from mcpguard.codec.keyed import keyed
 from mcpguard.domain.asks import AskKind
 from mcpguard.domain.capabilities import FINGERPRINT, CapabilityKind, Effect, Fingerprint
@@ -50,9 +51,13 @@ class Why(Body):
 
 
 class Inspection(Body):
-    """What an inspection may do: run or contact a server that nobody approved, and which values it is given."""
+    """What an inspection may do: run or contact a server that nobody approved, and which values it is given.
+
+    `seen` is the fingerprint of the launch that the person was shown.
+    """
 
     why: Text = ""
+    seen: Print | None = None
     consent: StrictBool = False
     give: list[str] = []
 
@@ -113,6 +118,25 @@ class ApprovingOne(About):
     """An approval says what the capability does; left out, it is the most careful of what is known."""
 
     effect: Effect | None = None
+
+
+class Granted(Body):
+    """A caller that is let in; `expires_in`: for how many seconds, left out: until it is revoked."""
+
+    name: str
+    servers: list[str] = [globs.EVERYTHING]
+    tools: list[str] = [globs.EVERYTHING]
+    effects: list[Effect] = [Effect.READ]
+    expires_in: StrictInt | None = None
+    must_declare: StrictBool = False
+    manage: StrictBool = False
+    why: Text = ""
+
+
+class Revoked(Body):
+    """A caller that is none any more."""
+
+    why: Text = ""
 
 
 def printed(text: str | None) -> Fingerprint | None:

@@ -8,7 +8,8 @@ from fastapi.responses import JSONResponse
 from mcpguard.domain.decisions import Decision
 from mcpguard.guard.guard import Guard
 from mcpguard.web.api.actors import actor
-from mcpguard.web.api.bodies import Approving, Inspection, Permission, Why
+from mcpguard.web.api.bodies import Approving, Inspection, Permission, Why, printed
+from mcpguard.web.api.shown import shown
 from mcpguard.web.api.strictly import StrictRoute
 
 
@@ -18,13 +19,12 @@ def decisions(guard: Guard) -> APIRouter:
     def decided(request: Request, why: str) -> Decision:
         return Decision(actor(request, guard), why)
 
-    async def shown(server: str) -> JSONResponse:
-        return JSONResponse(await guard.queries.server(server))
-
     @router.post("/inspect")
     async def inspect(request: Request, server: str, body: Inspection) -> JSONResponse:
         decision, give = decided(request, body.why), frozenset(body.give)
-        return JSONResponse(asdict(await guard.inspecting.inspect(server, decision, consent=body.consent, give=give)))
+        seen = printed(body.seen)
+        done = await guard.inspecting.inspect(server, decision, consent=body.consent, give=give, seen=seen)
+        return JSONResponse(asdict(done))
 
     @router.post("/approve")
     async def approve(request: Request, server: str, body: Approving) -> JSONResponse:
@@ -44,26 +44,26 @@ def decisions(guard: Guard) -> APIRouter:
     @router.post("/quarantine")
     async def quarantine(request: Request, server: str, body: Why) -> JSONResponse:
         await guard.decisions.quarantine(server, decided(request, body.why))
-        return await shown(server)
+        return await shown(guard, server)
 
     @router.post("/block")
     async def block(request: Request, server: str, body: Why) -> JSONResponse:
         await guard.decisions.block(server, decided(request, body.why))
-        return await shown(server)
+        return await shown(guard, server)
 
     @router.post("/enable")
     async def enable(request: Request, server: str, body: Why) -> JSONResponse:
         await guard.decisions.enable(server, decided(request, body.why))
-        return await shown(server)
+        return await shown(guard, server)
 
     @router.post("/disable")
     async def disable(request: Request, server: str, body: Why) -> JSONResponse:
         await guard.decisions.disable(server, decided(request, body.why))
-        return await shown(server)
+        return await shown(guard, server)
 
     @router.post("/permit")
     async def permit(request: Request, server: str, body: Permission) -> JSONResponse:
         await guard.decisions.permit(server, frozenset(body.kinds), decided(request, body.why))
-        return await shown(server)
+        return await shown(guard, server)
 
     return router

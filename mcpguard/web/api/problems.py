@@ -36,6 +36,7 @@ from mcpguard.domain.errors import (
     Unreadable,
     Unrecordable,
 )
+from mcpguard.domain.grants import CallerUnknown, LabelTaken
 from mcpguard.settings.entry import named
 
 MEDIA_TYPE: Final = "application/problem+json"
@@ -46,10 +47,12 @@ STATUS: Final[Mapping[type[GuardError], tuple[int, str]]] = MappingProxyType(
         Stale: (409, "Something else stands now than what the decision rests on"),
         IllegalMove: (409, "It does not stand where this could be decided"),
         NameTaken: (409, "There is a server of this name already"),
+        CallerUnknown: (404, "There is no such caller"),
+        LabelTaken: (409, "There is a caller of this name already"),
         Undecidable: (422, "This cannot be decided"),
         NotDeclared: (422, "This declares no server"),
         NeedsConsent: (422, "A person has to agree to what would be run or contacted"),
-        InvalidName: (422, "A name or fingerprint does not have its form"),
+        InvalidName: (422, "A name, pattern or fingerprint does not have its form"),
         Unreadable: (422, "A value has no canonical form"),
         Unrecordable: (422, "A value cannot be recorded"),
         Forbidden: (403, "Whoever came through this door may not do that"),

@@ -8,6 +8,7 @@ from mcpguard.guard.admission import Source
 from mcpguard.guard.guard import Guard
 from mcpguard.web.api.actors import actor
 from mcpguard.web.api.bodies import Added, Patched
+from mcpguard.web.api.shown import shown
 from mcpguard.web.api.strictly import StrictRoute
 
 
@@ -20,18 +21,18 @@ def servers(guard: Guard) -> APIRouter:
 
     @router.get("/servers/{server}")
     async def one(server: str) -> JSONResponse:
-        return JSONResponse(await guard.queries.server(server))
+        return await shown(guard, server)
 
     @router.post("/servers")
     async def add(request: Request, body: Added) -> JSONResponse:
         added = await guard.admission.add(body.name, body.config, Source(Origin.CLI, actor(request, guard)))
-        said = await guard.queries.server(added.name) | {"notices": added.notices}
-        return JSONResponse(said, 201, headers={"location": f"{request.url.path}/{added.name}"})
+        there = {"location": f"{request.url.path}/{added.name}"}
+        return await shown(guard, added.name, 201, there, notices=added.notices)
 
     @router.patch("/servers/{server}")
     async def patch(request: Request, server: str, body: Patched) -> JSONResponse:
         patched = await guard.admission.patch(server, body.patch, body.revision, actor(request, guard))
-        return JSONResponse(await guard.queries.server(server) | {"notices": patched.notices})
+        return await shown(guard, server, notices=patched.notices)
 
     @router.delete("/servers/{server}")
     async def remove(request: Request, server: str, revision: int) -> Response:

@@ -90,6 +90,10 @@ def _configured(place: Place) -> str:
         for upstream in place.upstreams
     }
     file = place.folder / "config.json"
-    own = {"upstreams": {"networks": ["127.0.0.0/8"]}}
+    own = {
+        "upstreams": {"networks": ["127.0.0.0/8"]},
+        "anonymous": {"effects": ["read", "write", "destructive"]},
+        "budgets": {"caller_minute": 0, "capability_minute": 0},
+    }
     file.write_text(json.dumps({"mcpServers": servers, "mcpguard": own}))
     return str(file)

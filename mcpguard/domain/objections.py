@@ -1,0 +1,59 @@
+"""What a rule objects to: the reason, and what whoever called needs to know to do it right.
+
+Rules kept here: what is told beside a reason is words of ours. Names of properties, which are a server's or an agent's,
+are made visible and bounded before they come here; values of arguments never do.
+"""
+
+from dataclasses import dataclass
+from typing import Final
+
+from mcpguard.domain.reasons import Reason
+
+
+@dataclass(frozen=True, slots=True)
+class Detail:
+    """What is told beside a reason; what is empty is not told.
+
+    `call_with`: the variant to use instead. `path`: where in the arguments, and `expected`: what belongs there.
+    `secret`: the rule by which something looks like a secret. `budget`: which one is used up.
+    """
+
+    call_with: str = ""
+    path: str = ""
+    expected: str = ""
+    secret: str = ""
+    budget: str = ""
+
+    @property
+    def said(self) -> dict[str, str]:
+        """For a program."""
+        given = {
+            "call_with": self.call_with,
+            "path": self.path,
+            "expected": self.expected,
+            "secret": self.secret,
+            "budget": self.budget,
+        }
+        return {name: value for name, value in given.items() if value}
+
+    @property
+    def sentence(self) -> str:
+        """For a model, which reads sentences; empty where there is nothing to say."""
+        parts = (
+            f"Use {self.call_with}." if self.call_with else "",
+            f"At {self.path}: expected {self.expected}." if self.expected else "",
+            f"It looks like what the rule {self.secret} finds." if self.secret else "",
+            f"Used up: {self.budget}." if self.budget else "",
+        )
+        return " ".join(part for part in parts if part)
+
+
+NOTHING_MORE: Final = Detail()
+
+
+@dataclass(frozen=True, slots=True)
+class Objection:
+    """Why a rule objects."""
+
+    reason: Reason
+    detail: Detail = NOTHING_MORE

@@ -1,0 +1,46 @@
+"""`call_tool_…`, `call_tool`: from what an agent says to a call of a server's tool."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from mcpguard.catalog.catalog import Catalog
+from mcpguard.codec.names import reference
+from mcpguard.domain.capabilities import Capability, CapabilityKind, Effect
+from mcpguard.domain.errors import InvalidName
+from mcpguard.gateway.tools.given import Call, Unusable, Variant
+from mcpguard.policy.intents import Stated, stated
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """A tool of a server, what it is given, and what the agent says of that; None where it says nothing."""
+
+    capability: Capability
+    arguments: Mapping[str, Any]
+    stated: Stated | None
+
+
+def by_variant(catalog: Catalog, variant: Effect, given: Variant) -> Wanted:
+    """Raises Unusable."""
+    said = given.model_dump(include={"intent", "intent_data_sensitivity", "intent_reason"}, exclude_none=True)
+    return Wanted(_meant(catalog, given.name), given.own, stated(variant, said))
+
+
+def by_name(given: Call) -> Wanted:
+    """A call that says nothing of what it means to do."""
+    return Wanted(Capability(given.server, CapabilityKind.TOOL, given.tool), given.arguments or {}, None)
+
+
+def _meant(catalog: Catalog, name: str) -> Capability:
+    """`server:tool`; a name as the direct face shows it is understood as well."""
+    kind = CapabilityKind.TOOL
+    try:
+        server, own = reference(name)
+    except InvalidName:
+        server, own = "", name
+    if catalog.find(server, kind, own) is None and len(found := catalog.qualified(kind, name)) == 1:
+        return found[0].capability
+    if not server:
+        raise Unusable("name: a tool is named server:tool, as retrieve_tools gives it")
+    return Capability(server, kind, own)

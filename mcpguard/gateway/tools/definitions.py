@@ -1,0 +1,123 @@
+"""What the guard face's tools say of themselves. An agent pays for every word of this in each conversation.
+
+Rules kept here:
+1. Those that we answer ourselves declare what they answer; those that pass a server's answer on declare nothing.
+2. Nothing here says more than `given` reads, and a test compares the two.
+"""
+
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Any, Final
+
+from mcpguard.domain.capabilities import Effect
+from mcpguard.gateway.tools.given import (
+    LONGEST_QUERY,
+    LONGEST_REASON,
+    MOST_FOUND,
+    MOST_NAMES,
+    Operation,
+)
+
+RETRIEVE: Final = "retrieve_tools"
+DESCRIBE: Final = "describe_tool"
+CALL: Final = "call_tool"
+VARIANTS: Final = MappingProxyType({f"{CALL}_{effect.value}": effect for effect in Effect})
+SERVERS: Final = "upstream_servers"
+
+Schema = dict[str, Any]
+_TEXT: Final[Schema] = {"type": "string"}
+_OBJECT: Final[Schema] = {"type": "object"}
+_EFFECT: Final[Schema] = {"enum": [effect.value for effect in Effect]}
+_TEXTS: Final[Schema] = {"type": "array", "items": _TEXT}
+_SENSITIVITY: Final[Schema] = {"enum": ["public", "internal", "private", "unknown"]}
+
+
+def _object(required: tuple[str, ...], **properties: Schema) -> Schema:
+    return {"type": "object", "properties": properties, "required": list(required), "additionalProperties": False}
+
+
+def _saying(description: str, **schema: Any) -> Schema:  # noqa: ANN401 - JSON
+    return {**schema, "description": description}
+
+
+def _tool(name: str, description: str, schema: Schema, *, reads: bool, answer: Schema | None = None) -> Schema:
+    hints = {"readOnlyHint": reads} | ({} if reads else {"destructiveHint": name not in (f"{CALL}_write", SERVERS)})
+    found = {"name": name, "description": description, "inputSchema": schema, "annotations": hints}
+    return found if answer is None else {**found, "outputSchema": answer}
+
+
+_INTENT: Final = {
+    "intent": _object(
+        (),
+        operation_type=_EFFECT,
+        data_sensitivity=_SENSITIVITY,
+        reason=_saying("Why, for the audit log.", type="string", maxLength=LONGEST_REASON),
+    ),
+    "intent_data_sensitivity": _SENSITIVITY,
+    "intent_reason": {"type": "string", "maxLength": LONGEST_REASON},
+}
+_ARGUMENTS: Final = {"arguments": _saying("The tool's own arguments.", **_OBJECT), "args": _OBJECT, "args_json": _TEXT}
+_VARIANT: Final = _object(
+    ("name",), name=_saying("server:tool, as retrieve_tools gives it.", **_TEXT), **_ARGUMENTS, **_INTENT
+)
+_SAYS: Final = {
+    Effect.READ: "Call a tool that only reads.",
+    Effect.WRITE: "Call a tool that changes something which can be put right again.",
+    Effect.DESTRUCTIVE: "Call a tool that deletes, sends, pays, or does what cannot be undone.",
+}
+_ANSWERS: Final = _object(
+    ("tools", "total", "query"),
+    tools={"type": "array", "items": _OBJECT},
+    total={"type": "integer"},
+    query=_TEXT,
+    notice=_TEXT,
+)
+
+DEFINITIONS: Final[Mapping[str, Schema]] = MappingProxyType(
+    {
+        each["name"]: each
+        for each in (
+            _tool(
+                RETRIEVE,
+                "Find tools for a task. Say what you need as service, verb and object, such as 'github create issue'. "
+                "Each hit says in `call_with` which call_tool_… to call it with.",
+                _object(
+                    ("query",),
+                    query={"type": "string", "maxLength": LONGEST_QUERY},
+                    limit={"type": "integer", "minimum": 1, "maximum": MOST_FOUND, "default": 15},
+                    detail=_saying("full: with input schemas.", enum=["compact", "full"], default="compact"),
+                    effects={"type": "array", "items": _EFFECT},
+                    servers=_TEXTS,
+                ),
+                reads=True,
+                answer=_ANSWERS,
+            ),
+            _tool(
+                DESCRIBE,
+                "The full definitions of tools, and whether each can be called now.",
+                _object(("names",), names={**_TEXTS, "maxItems": MOST_NAMES}),
+                reads=True,
+                answer=_object(("tools",), tools={"type": "array", "items": _OBJECT}),
+            ),
+            *(_tool(name, _SAYS[effect], _VARIANT, reads=effect is Effect.READ) for name, effect in VARIANTS.items()),
+            _tool(
+                CALL,
+                "Call a tool without saying what it does.",
+                _object(("server", "tool"), server=_TEXT, tool=_TEXT, arguments=_OBJECT),
+                reads=False,
+            ),
+            _tool(
+                SERVERS,
+                "The servers behind this one: list them, or request one, which a person reviews first.",
+                _object(
+                    ("operation",),
+                    operation={"enum": [each.value for each in Operation]},
+                    name=_TEXT,
+                    config=_saying("As an entry of mcpServers.", **_OBJECT),
+                ),
+                reads=False,
+                answer=_OBJECT,
+            ),
+        )
+    }
+)

@@ -1,0 +1,111 @@
+"""What an agent gives the guard face's tools, read strictly.
+
+Rules kept here:
+1. A member that is not known is refused and nothing is converted. What is wrong is told by its place, in words of ours.
+2. Arguments are given in one form: as an object under one of two names, or as the text of an object.
+"""
+
+from enum import StrEnum
+from typing import Annotated, Any, Final, Literal, Self, TypeVar
+
+from pydantic import BaseModel, ConfigDict, Field, StrictInt, StrictStr, ValidationError, model_validator
+
+from mcpguard.codec.strict import StrictError, parse
+from mcpguard.domain.capabilities import Effect
+from mcpguard.domain.errors import GuardError
+from mcpguard.text.visible import visible
+
+LONGEST_QUERY: Final = 2000
+LONGEST_REASON: Final = 1000
+LONGEST_NAME: Final = 1200
+MOST_FOUND: Final = 100
+MOST_NAMES: Final = 20
+MOST_FILTERS: Final = 100
+MOST_ARGUMENT_BYTES: Final = 4 * 1024 * 1024
+Name = Annotated[StrictStr, Field(min_length=1, max_length=LONGEST_NAME)]
+Given = TypeVar("Given", bound="Read")
+
+
+class Unusable(GuardError):
+    """What was given does not have its form. Says where and why; repeats no value."""
+
+
+class Operation(StrEnum):
+    """What an agent may do about servers."""
+
+    LIST = "list"
+    REQUEST = "request"
+
+
+class Read(BaseModel):
+    """What all share."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, hide_input_in_errors=True)
+
+
+class Retrieve(Read):
+    query: Annotated[StrictStr, Field(max_length=LONGEST_QUERY)]
+    limit: Annotated[StrictInt, Field(ge=1, le=MOST_FOUND)] = 15
+    detail: Literal["compact", "full"] = "compact"
+    effects: Annotated[list[Effect], Field(max_length=len(Effect))] | None = None
+    servers: Annotated[list[Name], Field(max_length=MOST_FILTERS)] | None = None
+
+
+class Describe(Read):
+    names: Annotated[list[Name], Field(min_length=1, max_length=MOST_NAMES)]
+
+
+class Variant(Read):
+    """A call with a declared intent; the intent itself is read by `policy`."""
+
+    name: Name
+    arguments: dict[str, Any] | None = None
+    args: dict[str, Any] | None = None
+    args_json: StrictStr | None = None
+    intent: Any = None
+    intent_data_sensitivity: Any = None
+    intent_reason: Any = None
+
+    @model_validator(mode="after")
+    def _in_one_form(self) -> Self:
+        if sum(form is not None for form in (self.arguments, self.args, self.args_json)) > 1:
+            raise ValueError("arguments, args and args_json say the same thing; give one of them")
+        return self
+
+    @property
+    def own(self) -> dict[str, Any]:
+        """The tool's own arguments. Raises Unusable."""
+        if self.args_json is None:
+            return self.arguments if self.arguments is not None else self.args or {}
+        try:
+            read = parse(self.args_json.encode(), max_bytes=MOST_ARGUMENT_BYTES) if self.args_json.strip() else {}
+        except (StrictError, UnicodeError):
+            raise Unusable("args_json is not the text of a JSON object") from None
+        if not isinstance(read, dict):
+            raise Unusable("args_json is not the text of a JSON object")
+        return read
+
+
+class Call(Read):
+    server: Name
+    tool: Name
+    arguments: dict[str, Any] | None = None
+
+
+class Servers(Read):
+    operation: Operation
+    name: Name | None = None
+    config: dict[str, Any] | None = None
+
+
+def read(form: type[Given], arguments: object) -> Given:
+    """Raises Unusable."""
+    if not isinstance(arguments, dict):
+        raise Unusable("the arguments are no object")
+    try:
+        return form.model_validate(arguments)
+    except ValidationError as error:
+        first = error.errors(include_input=False, include_url=False)[0]
+        place = visible(".".join(str(part) for part in first["loc"])[:100])
+        said = first["msg"].removeprefix("Value error, ")
+        raise Unusable(f"{place}: {said}" if place else said) from None

@@ -1,0 +1,95 @@
+"""Which of the guard face's tools answers what.
+
+Rules kept here:
+1. What calls a server's tool is a call like any other: judged once, recorded, and answered as the server answers.
+2. What shows what there is leaves a `disclosed` record, tallied, with a digest of the names that were shown.
+"""
+
+import hashlib
+from collections.abc import Awaitable, Callable, Iterable, Mapping
+from typing import Any
+
+from mcpguard.codec import envelope
+from mcpguard.gateway.exchange import Exchange
+from mcpguard.gateway.faces.face import Meant
+from mcpguard.gateway.tools import definitions
+from mcpguard.gateway.tools.calling import Wanted, by_name, by_variant
+from mcpguard.gateway.tools.finding import Finding
+from mcpguard.gateway.tools.given import Call, Describe, Retrieve, Servers, Unusable, Variant, read
+from mcpguard.gateway.tools.servers import ServersTool
+from mcpguard.gateway.tools.telling import told, unusable
+from mcpguard.guard.guard import Guard
+from mcpguard.policy.intents import Stated
+
+Json = dict[str, Any]
+Make = Callable[[Exchange, Meant, Mapping[str, Any], Stated | None], Awaitable[Json]]
+Answer = Callable[[Exchange, Mapping[str, Any], Json], Awaitable[Json]]
+
+
+class Tools:
+    """Answers calls of them. `make` carries out the call of a server's tool."""
+
+    def __init__(self, guard: Guard, make: Make) -> None:
+        self._guard = guard
+        self._make = make
+        self._finding = Finding(guard)
+        self._servers = ServersTool(guard)
+        self._table: Mapping[str, Answer] = {
+            definitions.RETRIEVE: self._retrieve,
+            definitions.DESCRIBE: self._describe,
+            definitions.CALL: self._call,
+            definitions.SERVERS: self._upstream_servers,
+            **dict.fromkeys(definitions.VARIANTS, self._variant),
+        }
+
+    def has(self, name: str) -> bool:
+        return name in self._table
+
+    async def call(self, exchange: Exchange, params: Mapping[str, Any]) -> Json:
+        """The answer of the tool that `params` name. It is one of ours."""
+        try:
+            return await self._table[params["name"]](exchange, params, params.get("arguments") or {})
+        except Unusable as error:
+            self._guard.tallies.turned_away(door=exchange.client.door, why="arguments")
+            return unusable(str(error))
+
+    async def _retrieve(self, exchange: Exchange, _: Mapping[str, Any], arguments: Json) -> Json:
+        answer = self._finding.retrieve(exchange.client.caller, read(Retrieve, arguments))
+        self._disclosed(exchange, definitions.RETRIEVE, (each["name"] for each in answer["tools"]))
+        return told(answer)
+
+    async def _describe(self, exchange: Exchange, _: Mapping[str, Any], arguments: Json) -> Json:
+        answer = self._finding.describe(exchange.client.caller, read(Describe, arguments))
+        self._disclosed(exchange, definitions.DESCRIBE, (each["name"] for each in answer["tools"]))
+        return told(answer)
+
+    async def _upstream_servers(self, exchange: Exchange, _: Mapping[str, Any], arguments: Json) -> Json:
+        return told(await self._servers.answer(exchange.client.caller, read(Servers, arguments)))
+
+    async def _variant(self, exchange: Exchange, params: Mapping[str, Any], arguments: Json) -> Json:
+        given = read(Variant, arguments)
+        variant = definitions.VARIANTS[params["name"]]
+        return await self._made(exchange, params, by_variant(self._guard.catalog, variant, given))
+
+    async def _call(self, exchange: Exchange, params: Mapping[str, Any], arguments: Json) -> Json:
+        return await self._made(exchange, params, by_name(read(Call, arguments)))
+
+    async def _made(self, exchange: Exchange, params: Mapping[str, Any], wanted: Wanted) -> Json:
+        own = {**params, "name": wanted.capability.name, "arguments": dict(wanted.arguments)}
+        return await self._make(exchange, Meant(wanted.capability), own, wanted.stated)
+
+    def _disclosed(self, exchange: Exchange, method: str, names: Iterable[str]) -> None:
+        shown = list(names)
+        client = exchange.client
+        self._guard.tallies.disclosed(
+            caller=client.caller.id,
+            face=client.face.word.value,
+            method=method,
+            names=len(shown),
+            digest=hashlib.sha256("\0".join(shown).encode()).hexdigest(),
+        )
+
+
+def in_call(result: Json, entry: str) -> Json:
+    """A server's answer, with the entry that stands for it in the audit log."""
+    return envelope.with_meta(result, {"mcpguard/call": entry})

@@ -1,0 +1,42 @@
+"""Beside which other servers something is listed: their tools, read once for each change of them."""
+
+from collections.abc import Mapping
+from hashlib import sha256
+
+from mcpguard.domain.capabilities import CapabilityKind
+from mcpguard.domain.decisions import Key
+from mcpguard.domain.pins import Pin
+from mcpguard.guard.finding import Beside, names_digest
+from mcpguard.guard.known import Known, Registry
+from mcpguard.inspection.detectors.detector import Surroundings
+
+
+def own_tools(known: Known) -> frozenset[str]:
+    """What it listed last."""
+    return frozenset(name for (kind, name), pin in known.pins.items() if pin.present and kind is CapabilityKind.TOOL)
+
+
+class Neighbours:
+    """Every server with the tools that it lists, wherever it stands."""
+
+    def __init__(self, registry: Registry) -> None:
+        self._registry = registry
+        self._tools: dict[str, tuple[Mapping[Key, Pin], frozenset[str], bytes]] = {}
+
+    def of(self, known: Known) -> Beside:
+        """All but this one. Nothing is read again that is as it was."""
+        self._tools = {each.name: self._read(each) for each in self._registry}
+        others = {name: tools for name, tools in self._tools.items() if name != known.name and tools[1]}
+        every = b"".join(digest for _, _, digest in others.values())
+        return Beside({name: tools for name, (_, tools, _) in others.items()}, sha256(every).digest())
+
+    def around(self, known: Known) -> Surroundings:
+        """Beside what it listed last, and beside what all the others list."""
+        return Surroundings(known.name, own_tools(known), self.of(known).others)
+
+    def _read(self, known: Known) -> tuple[Mapping[Key, Pin], frozenset[str], bytes]:
+        before = self._tools.get(known.name)
+        if before is not None and before[0] is known.pins:
+            return before
+        tools = own_tools(known)
+        return known.pins, tools, names_digest(tools)

@@ -1,0 +1,178 @@
+"""What inspection finds in what a server lists and in how it is launched, as the guard keeps it.
+
+Rules kept here:
+1. A definition that was inspected in the same surroundings is not inspected again: what a server lists every minute
+   costs nothing the second time.
+2. The work is done in portions, so that a server that lists much keeps no other waiting.
+3. Where inspection itself fails, that is a finding, and ends nothing.
+4. Of each definition so many findings are kept, of each rule the first before any second one.
+5. What cannot be read has no findings: nobody can approve it.
+"""
+
+import traceback
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property, partial
+from hashlib import sha256
+from typing import Any, Final
+
+import structlog
+
+from mcpguard.codec.canonical import Scalar
+from mcpguard.domain.capabilities import CapabilityKind, Fingerprint
+from mcpguard.domain.decisions import Key
+from mcpguard.domain.findings import Evidence, Finding, Inspected, Severity, weight
+from mcpguard.domain.launches import Launch
+from mcpguard.domain.listings import INSTRUCTIONS, Listing
+from mcpguard.domain.pins import Pin
+from mcpguard.inspection.detectors.detector import Rule, Surroundings
+from mcpguard.inspection.inspect import inspected, risk
+from mcpguard.inspection.launching import launched
+from mcpguard.policy.reconciling import Read, named
+
+MOST_KEPT: Final = 20
+MOST_RULES: Final = 20
+"""That are named in a record."""
+PORTION: Final = 32
+"""Definitions: some 15 ms of ordinary ones, and 3 s of the worst that there may be."""
+NOTHING: Final = Inspected((), 0)
+FAILED: Final = Rule("inspection.failed", "T27", Severity.HIGH, 0.5, "It could not be inspected")
+log = structlog.get_logger("mcpguard.guard")
+
+
+@dataclass(frozen=True)
+class Found:
+    """What was found in what a server lists: in which definition of what, and in which surroundings.
+
+    `of` has only those in which there was something; `looked` all that were looked at.
+    """
+
+    of: Mapping[Key, Inspected] = field(default_factory=dict)
+    looked: Mapping[Key, Fingerprint] = field(default_factory=dict)
+    beside: bytes = b""
+
+    def at(self, pin: Pin) -> Inspected:
+        """In the definition that is listed now; nothing where it is not listed any more."""
+        key = (pin.kind, pin.name)
+        known = pin.listed is not None and self.looked.get(key) == pin.listed
+        return self.of.get(key, NOTHING) if known else NOTHING
+
+    @cached_property
+    def hard(self) -> frozenset[Key]:
+        """In what there is something hard."""
+        return frozenset(key for key, each in self.of.items() if each.hard)
+
+    @cached_property
+    def summary(self) -> Mapping[str, Scalar]:
+        """All of it in few words, however much it is: in how many definitions there is something, and what."""
+        every = self.of.values()
+        return {
+            "findings": len(every),
+            "hard": len(self.hard),
+            "risk": max((each.risk for each in every), default=0),
+            **rules(every),
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Beside:
+    """The tools of every other server, and a digest of them all."""
+
+    others: Mapping[str, frozenset[str]] = field(default_factory=dict)
+    digest: bytes = b""
+
+
+class Looking:
+    """A listing that is looked at, portion by portion."""
+
+    def __init__(self, server: str, listing: Listing, said: Read, beside: Beside, before: Found) -> None:
+        self._before = before
+        own = frozenset(name for kind, name in said.found if kind is CapabilityKind.TOOL)
+        self._prints = {key: fingerprint for key, (fingerprint, _) in said.found.items() if fingerprint is not None}
+        self._surroundings = Surroundings(server, own, beside.others)
+        self._beside = sha256(beside.digest + names_digest(own)).digest()
+        same = before.looked if before.beside == self._beside else {}
+        self._of = {key: found for key, found in before.of.items() if same.get(key) == self._prints.get(key, "")}
+        left = {key for key, fingerprint in self._prints.items() if same.get(key) != fingerprint}
+        every = named(listing, Counter()) if left else ()
+        self._left = [*{(kind, name): said for kind, name, said in every if (kind, name) in left}.items()]
+
+    @property
+    def done(self) -> bool:
+        return not self._left
+
+    def look(self) -> None:
+        """At the next portion of it."""
+        some, self._left = self._left[:PORTION], self._left[PORTION:]
+        for key, definition in some:
+            found, before = looked_at(definition, self._surroundings), self._before.of.get(key)
+            if found.findings:
+                self._of[key] = before if before is not None and found == before else found
+
+    def found(self) -> Found:
+        """What was found in all of it, summed up: where it is much, that takes long too."""
+        found = Found(self._of, self._prints, self._beside)
+        assert found.summary  # noqa: S101 - made here, and not where others wait
+        return found
+
+
+def refound(
+    before: Found, now: Found, pins: Mapping[Key, Pin], news: Collection[str]
+) -> Iterator[tuple[str, Fingerprint, Inspected]]:
+    """What of it is not in the store as it is now. `news`: capabilities whose definition is stored with it."""
+    for key, fingerprint in now.looked.items():
+        found, then, pin = now.of.get(key, NOTHING), before.of.get(key, NOTHING), pins[key].id
+        same = before.looked.get(key) == fingerprint and (found is then or found == then)
+        if found.findings if pin in news else not same:
+            yield pin, fingerprint, found
+
+
+def looked_at(definition: object, surroundings: Surroundings) -> Inspected:
+    """What is found in a definition, or in the text of instructions."""
+    whole: Mapping[str, Any] = definition if isinstance(definition, dict) else {INSTRUCTIONS: definition}
+    return _safely(partial(inspected, whole, surroundings))
+
+
+def in_launch(launch: Launch) -> Inspected:
+    def look() -> Inspected:
+        found = launched(launch)
+        return Inspected(found, risk(found))
+
+    return _safely(look)
+
+
+def rules(every: Iterable[Inspected]) -> dict[str, Scalar]:
+    """The rules that were broken, by their ids and in order; if they are many, the worst of them."""
+    worst: dict[str, Finding] = {}
+    for found in (found for each in every for found in each.findings):
+        before = worst.setdefault(found.rule, found)
+        if before is not found and weight(found) > weight(before):
+            worst[found.rule] = found
+    named = sorted(worst, key=lambda rule: weight(worst[rule]), reverse=True)[:MOST_RULES]
+    said: dict[str, Scalar] = {"rules": " ".join(sorted(named))} if named else {}
+    return said | ({"more_rules": len(worst) - len(named)} if len(worst) > len(named) else {})
+
+
+def names_digest(names: Iterable[str]) -> bytes:
+    return sha256("\0".join(sorted(names)).encode("utf-8", "surrogatepass")).digest()
+
+
+def _safely(look: Callable[[], Inspected]) -> Inspected:
+    try:
+        found = look()
+    except Exception as error:  # noqa: BLE001 - said in a line, without a traceback that holds the definition
+        place = traceback.extract_tb(error.__traceback__)[-1]
+        log.error("inspection.failed", error=type(error).__name__, at=f"{place.filename}:{place.lineno}")
+        failed = FAILED.at(Evidence("", 0, 0))
+        return Inspected((failed,), risk((failed,)))
+    return Inspected(_kept(found.findings), found.risk)
+
+
+def _kept(findings: tuple[Finding, ...]) -> tuple[Finding, ...]:
+    if len(findings) <= MOST_KEPT:
+        return findings
+    first = {each.rule: at for at, each in reversed([*enumerate(findings)])}
+    others = (at for at in range(len(findings)) if at not in first.values())
+    chosen = {*sorted(first.values())[:MOST_KEPT], *[*others][: max(MOST_KEPT - len(first), 0)]}
+    return tuple(each for at, each in enumerate(findings) if at in chosen)

@@ -1,0 +1,120 @@
+"""What a call was given, and what was found out about that: once for each definition that it is held against.
+
+Rules kept here:
+1. A call is judged several times while it lasts, and what its arguments are is found out once. Only where another
+   definition is in force meanwhile are they compared anew.
+2. Schemas are made ready for use when they are needed, and kept by the fingerprint of the definition they are part of;
+   those that were not used for longest go first.
+"""
+
+from collections import OrderedDict
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Final
+
+from mcpguard.codec.messages import dumps
+from mcpguard.domain.capabilities import Fingerprint
+from mcpguard.domain.listings import Definition
+from mcpguard.domain.objections import Detail, Objection
+from mcpguard.domain.pins import Pin
+from mcpguard.guard.known import Known
+from mcpguard.policy.arguments.fitting import CALL, GET, of_prompt, of_tool
+from mcpguard.policy.arguments.schemas import UNVERIFIABLE, Checks, checks
+from mcpguard.policy.arguments.size import too_large
+from mcpguard.policy.secrets.finding import Found, secrets
+from mcpguard.settings.model import Settings
+
+MOST_SCHEMAS: Final = 4096
+MOST_BYTES: Final = 16 * 1024 * 1024
+
+
+class Given:
+    """What one call carries."""
+
+    def __init__(self, method: str, params: Mapping[str, Any]) -> None:
+        self.method = method
+        self.params = params
+        self.compared: tuple[Fingerprint, Objection | None] | None = None
+        self.found: Found | None = None
+
+    @cached_property
+    def written(self) -> bytes:
+        """As it is sent."""
+        return dumps(self.params)
+
+    @property
+    def arguments(self) -> object:
+        return self.params.get("arguments")
+
+
+class Checking:
+    """Finds out what calls carry."""
+
+    def __init__(self, settings: Settings) -> None:
+        self._bytes = settings.arguments.largest
+        self._depth = settings.arguments.deepest
+        self._refuses = settings.arguments.secrets == "refuse"
+        self._schemas: OrderedDict[str, tuple[Checks, int]] = OrderedDict()
+        self._size = 0
+
+    def look(self, given: Given, known: Known, pin: Pin | None) -> "Look":
+        """What the rules may ask about it now."""
+        return Look(self, given, known, pin)
+
+    def too_large(self, given: Given) -> Detail | None:
+        return too_large(given.params, given.written, self._bytes, self._depth)
+
+    def secret(self, given: Given) -> str | None:
+        if given.found is None:
+            given.found = secrets(given.params)
+        return given.found.sure[0] if self._refuses and given.found.sure else None
+
+    def unfit(self, given: Given, known: Known, pin: Pin | None) -> Objection | None:
+        """Why this is not what the definition in force describes."""
+        if given.method not in (CALL, GET) or pin is None or pin.listed is None:
+            return None
+        if given.compared is None or given.compared[0] != pin.listed:
+            definition = known.definition(pin.kind, pin.name)
+            given.compared = pin.listed, self._compared(given, definition, pin.listed)
+        return given.compared[1]
+
+    def _compared(self, given: Given, definition: Definition | None, fingerprint: Fingerprint) -> Objection | None:
+        if definition is None:
+            return UNVERIFIABLE
+        if given.method == GET:
+            return of_prompt(given.arguments, definition)
+        return of_tool(given.arguments, self._checks(definition, fingerprint.text), len(given.written))
+
+    def _checks(self, definition: Definition, fingerprint: str) -> Checks:
+        if (kept := self._schemas.get(fingerprint)) is not None:
+            self._schemas.move_to_end(fingerprint)
+            return kept[0]
+        made, size = checks(definition.get("inputSchema"))
+        self._schemas[fingerprint] = made, size
+        self._size += size
+        while len(self._schemas) > MOST_SCHEMAS or (self._size > MOST_BYTES and len(self._schemas) > 1):
+            self._size -= self._schemas.popitem(last=False)[1][1]
+        return made
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """What a call carries, held against what stands at one moment. Nothing is worked out before it is asked for."""
+
+    checking: Checking
+    given: Given
+    known: Known
+    pin: Pin | None
+
+    @property
+    def too_large(self) -> Detail | None:
+        return self.checking.too_large(self.given)
+
+    @property
+    def unfit(self) -> Objection | None:
+        return self.checking.unfit(self.given, self.known, self.pin)
+
+    @property
+    def secret(self) -> str | None:
+        return self.checking.secret(self.given)

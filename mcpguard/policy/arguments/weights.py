@@ -1,0 +1,189 @@
+"""How much work a schema may make, found out before it is used.
+
+Rules kept here:
+1. A schema can be small and mean very much, by references that are followed again and again. Its weight is what is left
+   when every reference is replaced by what it leads to; one that leads back into itself counts once, because the
+   validator remembers what came of it.
+2. What is asked of one and the same value is not nested deeper than `DEEPEST`: the validator has no other limit than
+   the stack. What is asked of a value in terms of itself means nothing, and is not used.
+3. Where it cannot be told which place a reference leads to, all that it may be count.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final
+from urllib.parse import unquote
+
+DEEPEST: Final = 100
+HEAVIEST: Final = 100_000
+_REFERENCES: Final = frozenset({"$ref", "$dynamicRef", "$recursiveRef"})
+_ANCHORS: Final = ("$anchor", "$dynamicAnchor", "$id", "id")
+_UNASKED: Final = frozenset({"$defs", "definitions", "description", "title", "$comment", "examples", "default"})
+"""What asks for nothing by itself."""
+_MAPS: Final = frozenset({"dependentSchemas", "dependencies"})
+_SAME_VALUE: Final = frozenset({"allOf", "anyOf", "oneOf", "not", "if", "then", "else"})
+"""What asks more of the same value; everything else asks of what is within it."""
+
+
+class TooHeavy(ValueError):
+    """It means too much, is nested too deeply, or is about itself."""
+
+
+@dataclass(slots=True)
+class Weighed:
+    """What was found out. `cyclic`: something in it is described by itself. `patterns`: all that there are."""
+
+    weight: int = 0
+    cyclic: bool = False
+    patterns: set[str] = field(default_factory=set)
+
+
+@dataclass(slots=True)
+class _Step:
+    """A part that is being weighed."""
+
+    part: Mapping[str, Any]
+    rest: Iterator[object]
+    weight: int = 1
+
+
+def weighed(schema: Mapping[str, Any]) -> Weighed:
+    """Raises TooHeavy."""
+    scales = _Scales(schema)
+    scales.measure()
+    scales.found.weight = scales.weigh(schema)
+    return scales.found
+
+
+class _Scales:
+    def __init__(self, schema: Mapping[str, Any]) -> None:
+        self.found = Weighed()
+        self._schemas: list[Mapping[str, Any]] = [schema]
+        self._anchors: dict[str, list[object]] = {}
+        self._parts: list[Mapping[str, Any]] = []
+        self._heights: dict[int, int | None] = {}
+        self._look(schema, 0)
+
+    def weigh(self, schema: Mapping[str, Any]) -> int:
+        """All that it means."""
+        known: dict[int, int | None] = {id(schema): None}
+        steps = [_Step(schema, self._within(schema))]
+        weight = 0
+        while steps:
+            step = steps[-1]
+            for part in step.rest:
+                if isinstance(part, dict) and id(part) not in known:
+                    known[id(part)] = None
+                    steps.append(_Step(part, self._within(part)))
+                    break
+                before = known[id(part)] if isinstance(part, dict) else 1
+                self.found.cyclic |= before is None
+                step.weight += before or 1
+            else:
+                steps.pop()
+                known[id(step.part)] = weight = step.weight
+                if steps:
+                    steps[-1].weight += weight
+            if step.weight > HEAVIEST:
+                raise TooHeavy
+        return weight
+
+    def measure(self) -> None:
+        """How deeply is nested what is asked of one value."""
+        for part in self._parts:
+            self._height(part, 0)
+
+    def _height(self, part: object, depth: int) -> int:
+        if isinstance(part, list):
+            return max((self._height(each, depth) for each in part), default=0)
+        if not isinstance(part, dict):
+            return 0
+        height = self._heights.get(id(part), -1)
+        if height is None or depth + max(height, 0) > DEEPEST:
+            raise TooHeavy
+        if height < 0:
+            self._heights[id(part)] = None
+            height = 1 + max((self._height(each, depth + 1) for each in self._more(part)), default=0)
+            self._heights[id(part)] = height
+        return height
+
+    def _more(self, part: Mapping[str, Any]) -> Iterator[object]:
+        """What is asked of the same value besides."""
+        for key, value in part.items():
+            if key in _SAME_VALUE:
+                yield value
+            elif key in _MAPS and isinstance(value, dict):
+                yield from value.values()
+            elif key in _REFERENCES and isinstance(value, str):
+                yield from self._targets(value)
+
+    def _within(self, part: Mapping[str, Any]) -> Iterator[object]:
+        """Everything that it asks, of whatever value."""
+        for key, value in part.items():
+            if key in _REFERENCES and isinstance(value, str):
+                yield from self._targets(value)
+            elif key not in _UNASKED:
+                yield from _flat(value)
+
+    def _look(self, part: object, depth: int) -> None:
+        """Everything that can be referred to, and every pattern."""
+        if depth > DEEPEST:
+            raise TooHeavy
+        inner: Iterable[object] = ()
+        if isinstance(part, list):
+            inner = part
+        elif isinstance(part, dict):
+            self._note(part)
+            inner = part.values()
+        for each in inner:
+            self._look(each, depth + 1)
+
+    def _note(self, part: dict[str, Any]) -> None:
+        self._parts.append(part)
+        for key in _ANCHORS:
+            if isinstance(name := part.get(key), str):
+                self._anchors.setdefault(name.removeprefix("#"), []).append(part)
+                if key in ("$id", "id") and part is not self._schemas[0]:
+                    self._schemas.append(part)
+        if isinstance(pattern := part.get("pattern"), str):
+            self.found.patterns.add(pattern)
+        if isinstance(patterns := part.get("patternProperties"), dict):
+            self.found.patterns.update(patterns)
+
+    def _targets(self, reference: str) -> Iterator[object]:
+        fragment = unquote(reference.partition("#")[2])
+        if fragment and not fragment.startswith("/"):
+            yield from self._anchors.get(fragment, ())
+            return
+        for schema in self._schemas:
+            try:
+                yield _at(schema, fragment)
+            except (KeyError, IndexError, ValueError, TypeError):
+                continue
+
+
+def _flat(value: object) -> Iterator[object]:
+    if isinstance(value, list):
+        for each in value:
+            yield from _flat(each)
+    yield value
+
+
+def _at(part: Any, pointer: str) -> object:  # noqa: ANN401 - any JSON
+    for step in pointer.split("/")[1:]:
+        key = step.replace("~1", "/").replace("~0", "~")
+        part = part[int(key)] if isinstance(part, list) else part[key]
+    return part
+
+
+def nodes(value: object) -> int:
+    """How many values there are in this one."""
+    count, waiting = 0, [value]
+    while waiting:
+        each = waiting.pop()
+        count += 1
+        if isinstance(each, dict):
+            waiting.extend(each.values())
+        elif isinstance(each, list):
+            waiting.extend(each)
+    return count

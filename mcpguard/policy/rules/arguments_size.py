@@ -1,0 +1,11 @@
+"""Whether the call carries no more than it may, in bytes and in levels. What is too large is not looked at further."""
+
+from mcpguard.domain.objections import Objection
+from mcpguard.domain.reasons import Reason
+from mcpguard.policy.situation import Situation
+
+
+def objection(situation: Situation) -> Objection | None:
+    if situation.arguments is None or (detail := situation.arguments.too_large) is None:
+        return None
+    return Objection(Reason.ARGUMENTS_TOO_LARGE, detail)

@@ -1,0 +1,11 @@
+"""Whether the server offers such a thing now. Of one that is not connected nobody can tell."""
+
+from mcpguard.domain.objections import Objection
+from mcpguard.domain.reasons import Reason
+from mcpguard.policy.situation import Situation
+
+
+def objection(situation: Situation) -> Objection | None:
+    if situation.covered or (situation.pin is not None and situation.pin.present):
+        return None
+    return Objection(Reason.CAPABILITY_UNKNOWN if situation.reachable else Reason.SERVER_UNREACHABLE)

@@ -1,0 +1,20 @@
+"""Whether a person has approved exactly the definition that the server lists, and has not blocked it."""
+
+from mcpguard.domain.objections import Objection
+from mcpguard.domain.reasons import Reason
+from mcpguard.domain.standing import CapabilityStanding
+from mcpguard.policy.situation import Situation
+
+
+def objection(situation: Situation) -> Objection | None:
+    if situation.blocked:
+        return Objection(Reason.CAPABILITY_BLOCKED)
+    if situation.covered or situation.pin is None or situation.pin.callable:
+        return None
+    match situation.pin.standing:
+        case CapabilityStanding.BLOCKED:
+            return Objection(Reason.CAPABILITY_BLOCKED)
+        case CapabilityStanding.PENDING:
+            return Objection(Reason.CAPABILITY_PENDING)
+        case _:
+            return Objection(Reason.CAPABILITY_CHANGED)

@@ -1,0 +1,18 @@
+"""Whether a person has approved the server, as it is launched, and nobody has switched it off."""
+
+from mcpguard.domain.objections import Objection
+from mcpguard.domain.reasons import Reason
+from mcpguard.domain.standing import UpstreamStanding
+from mcpguard.policy.situation import Situation
+
+
+def objection(situation: Situation) -> Objection | None:
+    match situation.standing:
+        case UpstreamStanding.APPROVED:
+            return None if situation.enabled else Objection(Reason.SERVER_DISABLED)
+        case None:
+            return Objection(Reason.CAPABILITY_UNKNOWN)
+        case UpstreamStanding.BLOCKED:
+            return Objection(Reason.SERVER_BLOCKED)
+        case _:
+            return Objection(Reason.SERVER_QUARANTINED)

@@ -1,0 +1,37 @@
+"""The settings of single calls: what one may carry, and how many a caller may make."""
+
+from typing import Annotated, Final, Literal
+
+from pydantic import Field
+
+from mcpguard.settings.fields import Restart
+from mcpguard.settings.group import Group
+from mcpguard.settings.trust import ranked
+
+_MIB: Final = 1024 * 1024
+
+
+class Arguments(Group):
+    """What a call may carry."""
+
+    largest: Annotated[int, Field(ge=1024, le=256 * _MIB), Restart] = _MIB
+    """Largest parameters of a call in bytes, as they are sent to the server; a larger call is refused."""
+
+    deepest: Annotated[int, Field(ge=4, le=100), Restart] = 48
+    """Deepest nesting of the parameters of a call; a deeper call is refused. `limits.depth` is that of all messages."""
+
+    secrets: Annotated[Literal["refuse", "note"], ranked("refuse", "note"), Restart] = "refuse"
+    """What becomes of a call whose arguments hold what surely is a secret; `note` lets it go and records the rule."""
+
+
+class Budgets(Group):
+    """How many calls one caller may make. 0 is without end. Refused calls do not count."""
+
+    caller_minute: Annotated[int, Field(ge=0, le=10_000_000), Restart] = 6000
+    """Calls of one caller in any 60 seconds."""
+
+    capability_minute: Annotated[int, Field(ge=0, le=10_000_000), Restart] = 3000
+    """Calls that one caller makes of one tool, resource or prompt in any 60 seconds."""
+
+    at_once: Annotated[int, Field(ge=0, le=100_000), Restart] = 256
+    """Calls of one caller that are in progress at once."""

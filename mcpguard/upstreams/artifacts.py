@@ -1,0 +1,93 @@
+"""The artifact of a server that is no package: the digest of what is executed, as far as it is one file.
+
+Rules kept here:
+1. What the system brings to run scripts is the system's own matter; what counts then is the script. An interpreter
+   from elsewhere counts too.
+2. Where what is started is not one file (a module, code in the arguments, something loaded before the script), or where
+   it cannot be read, there is no artifact. What the file itself loads is not covered.
+3. It reads files of bounded size, and the disk may hang: called in a thread.
+"""
+
+import hashlib
+import os
+import re
+import stat
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Final
+
+from mcpguard.upstreams.sandbox.places import in_system
+from mcpguard.upstreams.sandbox.programs import found
+from mcpguard.upstreams.sandbox.refused import Refused
+from mcpguard.upstreams.transports.handed import Word
+from mcpguard.upstreams.transports.stdio import Launch
+
+MOST_BYTES: Final = 512 * 1024 * 1024
+CHUNK: Final = 1_048_576
+_INTERPRETER: Final = re.compile(r"(python|pypy|ruby|perl|php|lua)[0-9.]*|node(js)?|deno|bun|sh|bash|dash|zsh")
+_NO_FILE: Final = frozenset({"-c", "-m", "-e", "-p", "-r", "-E", "-i", "-s", "-", "--eval", "--print", "-pe", "-ne"})
+"""Options with which what runs is not, or not only, the file that follows; `-r` and `-s` mean so to some."""
+_VALUED: Final = frozenset({"-X", "-W", "--check-hash-based-pycs", "-I", "-C", "--conditions", "--title", "--cwd"})
+_LOADING: Final = ("--require", "--import", "--loader", "--experimental-loader", "--preload")
+_VERBS: Final = frozenset({"run"})
+_LETTERS_OF_PYTHON: Final = frozenset({"-E", "-i", "-s", "-I"})
+
+
+def artifact(launch: Launch) -> str | None:
+    """For example `file:sha256:…`, or `script:sha256:…` where the system's own interpreter runs it."""
+    try:
+        program = found(launch.command, launch.environment, launch.folder)
+        _not_elsewhere(launch, program)
+        program = program.resolve()
+        if not _INTERPRETER.fullmatch(program.name) and not _INTERPRETER.fullmatch(Path(launch.command).name):
+            return f"file:{_digest(program)}"
+        script = _script(program.name, launch.arguments)
+        if script is None:
+            return None
+        parts = [] if in_system(program) else [f"file:{_digest(program)}"]
+        return " ".join([*parts, f"script:{_digest((launch.folder or Path.cwd()) / script)}"])
+    except (OSError, Refused, ValueError):
+        return None
+
+
+def _not_elsewhere(launch: Launch, program: Path) -> None:
+    """Raises ValueError where a folder of the PATH that is not written whole might hold the program that is started."""
+    if "/" not in launch.command:
+        for folder in os.get_exec_path(launch.environment):
+            if not folder.startswith("/"):
+                raise ValueError("it depends on the working directory")
+            if program == Path(folder) / launch.command:
+                return
+
+
+def _script(interpreter: str, arguments: Sequence[Word]) -> str | None:
+    """The file that it is told to run, if that is all it is told to run."""
+    python = interpreter.startswith(("python", "pypy"))
+    left = [word for word in arguments if isinstance(word, str)]
+    if interpreter in {"deno", "bun"} and left and left[0] in _VERBS:
+        left.pop(0)
+    while left and left[0].startswith("-"):
+        word = left.pop(0)
+        if word == "--":
+            break
+        if python and word in _LETTERS_OF_PYTHON:
+            continue
+        if word in _NO_FILE or word.startswith(_LOADING):
+            return None
+        if word in _VALUED:
+            del left[:1]
+    return left[0] if left else None
+
+
+def _digest(path: Path) -> str:
+    """Raises OSError or ValueError for what is no file, or too large a one."""
+    with os.fdopen(os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC), "rb") as file:
+        if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+            raise ValueError("no file")
+        digest, left = hashlib.sha256(), MOST_BYTES
+        while data := file.read(CHUNK):
+            left -= len(data)
+            if left < 0:
+                raise ValueError("too large")
+            digest.update(data)
+    return f"sha256:{digest.hexdigest()}"

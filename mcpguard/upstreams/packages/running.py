@@ -1,0 +1,118 @@
+"""A program run to its end, for what it does and not to talk to it.
+
+Rules kept here:
+1. It is bounded in time, in what it says and by whoever watches it, and ended whatever happens, as a server is.
+2. What it said is kept from its end, and only so much.
+"""
+
+import re
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
+
+import anyio
+
+from mcpguard.text.visible import visible
+from mcpguard.upstreams.packages.refused import NotInstalled
+from mcpguard.upstreams.transports.child import Child, Ended
+from mcpguard.upstreams.transports.sharing import Share
+from mcpguard.upstreams.transports.stdio import Launch, Patience, begun, ended
+from mcpguard.upstreams.transports.transport import TransportEnded
+
+AT_ONCE = Patience(0, 0)
+CHUNK = 65_536
+MOST_SAID = 4 * 1024 * 1024
+KEPT = 8192
+MOMENT = 0.5
+LONGEST = 400
+DRAWN = " ×╰─▶│·"  # noqa: RUF001 - uv draws with these
+_OF_NPM = re.compile(r"npm error( (\d+|code|notarget)\b)?")
+_ASIDE = (
+    "npm warn",
+    "A complete log",
+    "Log files were not",
+    "Note that you can also",
+    "tarball, folder",
+    "E4",
+    "ETARGET",
+)
+Watch = Callable[[int], Awaitable[str]]
+"""Watches a process, and returns only when it has to end: why."""
+
+
+@dataclass(frozen=True, slots=True)
+class Ran:
+    """How it ended, and what it said last on each of its streams."""
+
+    code: int
+    output: str
+    errors: str
+
+
+async def ran(launch: Launch, what: str, seconds: float, watches: Sequence[Watch] = ()) -> Ran:
+    """`what` names it in sentences. Raises NotInstalled when it does not end by itself, within its bounds."""
+    try:
+        child = begun(launch)
+    except TransportEnded as error:
+        raise NotInstalled(str(error)) from error
+    try:
+        running = _Running(child, what)
+        with anyio.move_on_after(seconds) as time:
+            await running.to_its_end(watches)
+        if running.why or time.cancelled_caught:
+            raise NotInstalled(running.why or f"{what} did not end within {seconds:g} seconds")
+    finally:
+        await ended(child, AT_ONCE)
+    assert child.code is not None  # noqa: S101 - it has ended
+    return Ran(child.code, *(bytes(kept).decode(errors="replace") for kept in running.said))
+
+
+class _Running:
+    """One that runs, and the sentence for which it has to end."""
+
+    def __init__(self, child: Child, what: str) -> None:
+        self.said = (bytearray(), bytearray())
+        self.why = ""
+        self._child = child
+        self._what = what
+        self._heard = 0
+        self._scope = anyio.CancelScope()
+
+    async def to_its_end(self, watches: Sequence[Watch]) -> None:
+        self._child.close_input()
+        with self._scope:
+            async with anyio.create_task_group() as watching:
+                for watch in watches:
+                    watching.start_soon(self._watch, watch)
+                async with anyio.create_task_group() as hearing:
+                    hearing.start_soon(self._hear, self._child.output, self.said[0])
+                    hearing.start_soon(self._hear, self._child.errors, self.said[1])
+                    await self._child.wait()
+                    hearing.cancel_scope.deadline = anyio.current_time() + MOMENT  # others may hold its output open
+                watching.cancel_scope.cancel()
+
+    async def _watch(self, watch: Watch) -> None:
+        self._end(await watch(self._child.pid))
+
+    async def _hear(self, pipe: int, kept: bytearray) -> None:
+        share = Share()
+        try:
+            while True:
+                data = await share.read(pipe, CHUNK)
+                self._heard += len(data)
+                kept += data
+                del kept[:-KEPT]
+                if self._heard > MOST_SAID:
+                    self._end(f"{self._what} said more than {MOST_SAID // 1024} KiB")
+        except Ended:
+            return
+
+    def _end(self, why: str) -> None:
+        self.why = self.why or why
+        self._scope.cancel()
+
+
+def complaint(ran: Ran) -> str:
+    """What a program said of its failure, in one line. npm puts its name and a code before each of several lines."""
+    told = list(filter(None, (_OF_NPM.sub("", line.strip()).strip(DRAWN) for line in ran.errors.splitlines())))
+    said = visible(" ".join(line for line in told if not line.startswith(_ASIDE)))
+    return said[:LONGEST] or f"it ended with {ran.code} and said nothing"

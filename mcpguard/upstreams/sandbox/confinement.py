@@ -1,0 +1,77 @@
+"""How servers are confined on this machine, if they can be.
+
+Rules kept here:
+1. What is to run confined runs confined or not at all. Only its profile, which is part of what a person approves, says
+   that it does not.
+2. What all processes of a server take together is watched for as long as it runs.
+"""
+
+from collections.abc import AsyncIterator, Collection
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import anyio
+
+from mcpguard.domain.errors import GuardError
+from mcpguard.domain.launches import Profile, StdioLaunch
+from mcpguard.settings.sandbox import Sandbox
+from mcpguard.text.visible import visible
+from mcpguard.upstreams.sandbox.confining import confined
+from mcpguard.upstreams.sandbox.limits import MEBIBYTE, Limits
+from mcpguard.upstreams.sandbox.places import Bind
+from mcpguard.upstreams.sandbox.probe import Fails, Works
+from mcpguard.upstreams.sandbox.refused import Refused
+from mcpguard.upstreams.sandbox.watching import within_memory
+from mcpguard.upstreams.transports.stdio import Launch
+
+
+class Killed(GuardError):
+    """A process ran, and was killed for what it took. Says why in a sentence without its end."""
+
+
+@dataclass(frozen=True, slots=True)
+class Confinement:
+    """`here` is what was found out at the start, `data` the data directory, which no server sees."""
+
+    here: Works | Fails
+    limits: Limits
+    data: Path
+
+    def confined(self, declared: StdioLaunch, launch: Launch, own: Collection[Bind] = ()) -> Launch:
+        """How it is started; `own` is what of the guard it is to see. Looks at the disk; raises Refused."""
+        if declared.profile is Profile.NONE:
+            return launch
+        if isinstance(self.here, Fails):
+            raise Refused(f"it is to run confined, and nothing can be confined here: {self.here.why}")
+        try:
+            return confined(
+                launch, declared.profile, declared.mounts, self.here.sandbox, self.data, self.limits, own=own
+            )
+        except OSError as error:
+            raise Refused(f"it cannot be confined: {visible(str(error))}") from error
+
+    @asynccontextmanager
+    async def watched(self, process: int, profile: Profile) -> AsyncIterator[None]:
+        """Raises Killed when it took more memory than it may."""
+        if profile is Profile.NONE:
+            yield
+            return
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(self._watch, process, name=f"memory of process {process}")
+            yield
+            tasks.cancel_scope.cancel()
+
+    async def _watch(self, process: int) -> None:
+        await within_memory(process, self.limits.memory)
+        raise Killed(f"it took more than {self.limits.memory // MEBIBYTE} MiB of memory, and was killed")
+
+
+def limits(settings: Sandbox) -> Limits:
+    return Limits(
+        processes=settings.processes,
+        memory=settings.memory_bytes,
+        scratch=settings.scratch_bytes,
+        file=settings.file_bytes,
+        open_files=settings.open_files,
+    )

@@ -1,0 +1,35 @@
+"""The callers: who there is, letting one in, and revoking it. Its token is in one answer, once."""
+
+from fastapi import APIRouter, Request
+from fastapi.responses import JSONResponse
+
+from mcpguard.domain.callers import Scope
+from mcpguard.domain.decisions import Decision
+from mcpguard.guard.granting import Wanted
+from mcpguard.guard.guard import Guard
+from mcpguard.web.api.actors import actor
+from mcpguard.web.api.bodies import Granted, Revoked
+from mcpguard.web.api.strictly import StrictRoute
+
+
+def callers(guard: Guard) -> APIRouter:
+    router = APIRouter(prefix="/callers", route_class=StrictRoute)
+
+    @router.get("")
+    async def every() -> JSONResponse:
+        return JSONResponse({"anonymous": guard.granting.anonymous(), "callers": guard.granting.every()})
+
+    @router.post("")
+    async def add(request: Request, body: Granted) -> JSONResponse:
+        scope = Scope(tuple(body.servers), tuple(body.tools), frozenset(body.effects))
+        wanted = Wanted(body.name, scope, body.expires_in, body.must_declare, body.manage)
+        grant, token = await guard.granting.add(wanted, Decision(actor(request, guard), body.why))
+        said = guard.granting.shown(grant) | {"token": token}
+        return JSONResponse(said, 201, headers={"cache-control": "no-store"})
+
+    @router.post("/{caller}/revoke")
+    async def revoke(request: Request, caller: str, body: Revoked) -> JSONResponse:
+        grant = await guard.granting.revoke(caller, Decision(actor(request, guard), body.why))
+        return JSONResponse(guard.granting.shown(grant) | {"standing": "revoked"})
+
+    return router

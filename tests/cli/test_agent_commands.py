@@ -1,0 +1,73 @@
+"""`mcpguard search` and `call`: a shell is an agent like any other."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.cli.command import inert, mcpguard
+from tests.cli.desk import Desk
+from tests.process import serving, until
+
+
+@pytest.fixture
+def desk(tmp_path: Path) -> Iterator[Desk]:
+    with serving(tmp_path / "data") as guard:
+        desk = Desk(guard, tmp_path / "description")
+        desk.approved()
+        until(lambda: found(desk) or None, "the index has followed")
+        yield desk
+
+
+def found(desk: Desk) -> list[str]:
+    return [each["name"] for each in search(desk, "read a note")["tools"]]
+
+
+def search(desk: Desk, *words: str) -> dict[str, list[dict[str, str]]]:
+    answer: dict[str, list[dict[str, str]]] = desk.json("search", *words)
+    return answer
+
+
+@pytest.fixture(autouse=True)
+def _nobody(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("MCPGUARD_TOKEN", "MCPGUARD_TOKEN_FILE"):
+        monkeypatch.delenv(name, raising=False)
+
+
+def test_a_tool_is_found_and_called(desk: Desk) -> None:
+    printed = desk.done("search", "read", "a", "note")
+    assert "notes:read_note" in printed
+    listed = desk("call", "read", "notes:list_notes", "--reason", "to see")
+    assert listed.exit_code == 0, listed.output
+    assert inert(listed.output)
+    assert desk.json("call", "read", "notes:list_notes")["content"]
+
+
+def test_who_shows_no_token_is_anonymous_and_only_reads(desk: Desk) -> None:
+    refused = desk("call", "destructive", "notes:delete_note", "--args", '{"id": "welcome"}')
+    assert refused.exit_code == 1
+    assert "scope" in refused.stdout or "may not" in refused.stdout or "effect" in refused.stdout
+    understated = desk("call", "read", "notes:delete_note", "--args", '{"id": "welcome"}')
+    assert understated.exit_code == 1
+
+
+def test_a_token_is_whose_scope_counts(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+    made = desk.json("caller", "add", "bot", "--servers", "other")
+    monkeypatch.setenv("MCPGUARD_TOKEN", made["token"])
+    assert search(desk, "read a note")["tools"] == []
+    unknown = desk("call", "read", "notes:list_notes")
+    assert unknown.exit_code == 1
+    monkeypatch.setenv("MCPGUARD_TOKEN", "mcpg_wrong")
+    wrong = desk("search", "note")
+    assert (wrong.exit_code, wrong.stdout) == (1, "")
+    assert "the guard refuses" in wrong.stderr
+
+
+def test_what_is_wrong_is_told_and_repeats_nothing(desk: Desk, tmp_path: Path) -> None:
+    for args in ("[1]", '{"a": "canary-7"', '{"a": 1, "a": 2}'):
+        result = desk("call", "read", "notes:list_notes", "--args", args)
+        assert (result.exit_code, result.stdout) == (2, "")
+        assert "canary" not in result.stderr
+    nowhere = mcpguard("search", "--data-dir", str(tmp_path / "nowhere"), "x")
+    assert (nowhere.exit_code, nowhere.stdout) == (1, "")
+    assert "no guard runs here" in nowhere.stderr

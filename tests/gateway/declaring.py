@@ -1,0 +1,39 @@
+"""Calls made of the guard itself, as a face with variants will make them, for a client that is asked nothing."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from mcpguard.domain.asks import Answers, Asks, Capabilities
+from mcpguard.domain.callers import Caller
+from mcpguard.domain.calls import Face
+from mcpguard.domain.capabilities import Capability, CapabilityKind
+from mcpguard.guard.calls import Asked, Told
+from mcpguard.policy.intents import Stated
+from tests.gate import Gate
+
+
+class Alone:
+    """Wants to know of nothing meanwhile, and can be asked for nothing."""
+
+    name = "alone"
+    wants_progress = False
+    log_level = None
+
+    def __init__(self) -> None:
+        self.capabilities: Capabilities = {}
+
+    def progress(self, params: Mapping[str, Any]) -> None:
+        raise AssertionError(params)
+
+    def log(self, params: Mapping[str, Any]) -> None:
+        raise AssertionError(params)
+
+    async def ask(self, asks: Asks) -> Answers:
+        raise AssertionError(asks)
+
+
+async def call(guard: Gate, caller: Caller, tool: str, said: Stated | None = None, /, **arguments: object) -> Told:
+    """A call of a tool of `web`."""
+    capability = Capability("web", CapabilityKind.TOOL, tool)
+    asked = Asked(caller, Face.GUARD, "tools/call", capability, {"name": tool, "arguments": arguments}, stated=said)
+    return await guard.now.guard.calls.make(asked, Alone())

@@ -1,0 +1,218 @@
+"""One judgement: the same call gets the same verdict whatever way it comes in, and what is refused reaches nobody."""
+
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from mcpguard.domain.callers import Caller
+from mcpguard.domain.capabilities import CapabilityKind, Effect
+from mcpguard.domain.decisions import Answer
+from mcpguard.guard.explaining import explained
+from mcpguard.guard.given import Given
+from mcpguard.policy.intents import stated
+from tests.gate import Gate
+from tests.gateway.declaring import call
+from tests.gateway.speaking import EVERYTHING, HOWS, OTHER_TOKEN, TOKEN, guarded, refused_once, speaking
+from tests.review import DECISION
+from tests.simulators.client import RawClient
+from tests.simulators.script import Script
+from tests.simulators.words import Json
+
+pytestmark = pytest.mark.anyio
+SECRET = "ghp_" + "A1b2C3d4E5f6G7h8I9j0K1l2M3n4O5p6Q7r8"
+NARROW, CAREFUL = Caller("narrow", "narrow", EVERYTHING), Caller("careful", "careful", EVERYTHING, must_declare=True)
+DEEP: Json = {}
+for _ in range(12):
+    DEEP = {"a": DEEP}
+
+
+@dataclass
+class Case:
+    """A call, and what is told of it."""
+
+    tool: str
+    arguments: Json
+    reason: str = ""
+    detail: Json = field(default_factory=dict)
+    token: str = TOKEN
+
+
+CASES = [
+    Case("add", {"a": 1, "b": 2}),
+    Case("echo", {"whatever": [1, None, {"x": "y"}]}),
+    Case("fail", {}, token=TOKEN),
+    Case("add", {"a": 1}, "arguments:invalid", {"path": "$.b", "expected": "a value; it is required"}),
+    Case("add", {"a": "planted", "b": 2}, "arguments:invalid", {"path": "$.a", "expected": "a number"}),
+    Case("echo", {"token": SECRET}, "arguments:secret", {"secret": "github-pat"}),
+    Case("echo", {"x": "y" * 5000}, "arguments:too_large"),
+    Case("echo", DEEP, "arguments:too_large", {"path": "$", "expected": "at most 10 levels"}),
+    Case("odd", {}, "arguments:unverifiable"),
+    Case("fail", {}, "intent:undeclared", {"call_with": "call_tool_destructive"}, token=OTHER_TOKEN),
+    Case("add", {"a": 1, "b": 2}, token=OTHER_TOKEN),
+    Case("nothing", {"token": SECRET}, "capability:unknown"),
+    Case("nobody", {"token": SECRET}, "capability:blocked"),
+]
+
+
+@asynccontextmanager
+async def judged(folder: Path) -> AsyncIterator[tuple[Gate, Script]]:
+    script = Script()
+    script.tool("odd", "done", inputSchema={"type": "object", "properties": {"a": {"$ref": "https://example.org/a"}}})
+    script.tool("nobody", "done")
+    callers = {TOKEN: NARROW, OTHER_TOKEN: CAREFUL}
+    async with guarded(folder, script, callers=callers, arguments__largest=4096, arguments__deepest=10) as guard:
+        await guard.now.guard.decisions.decide("web", (CapabilityKind.TOOL, "nobody"), Answer.BLOCK, None, DECISION)
+        yield guard, script
+
+
+@asynccontextmanager
+async def every_way(guard: Gate, token: str) -> AsyncIterator[dict[str, RawClient]]:
+    """A client for each transport, era and face; its name says what stands before the name of a tool."""
+    async with AsyncExitStack() as stack:
+        yield {
+            f"{how} {'transparent' if only else 'direct'}": await stack.enter_async_context(
+                speaking(guard, how, only=only, token=token)
+            )
+            for how in HOWS
+            for only in (None, "web")
+        }
+
+
+def told(answer: Json) -> Json:
+    said = answer.get("structuredContent", {})
+    return {name: value for name, value in said.items() if name != "call_id"} if "reason" in said else {}
+
+
+async def answer(client: RawClient, way: str, tool: str, arguments: Json) -> Json:
+    result: Json = (await client.call(tool if way.endswith("transparent") else f"web::{tool}", arguments)).result
+    return result
+
+
+VERDICT = (
+    "verdict",
+    "reason",
+    "rules",
+    "effect",
+    "operation",
+    "declared",
+    "fingerprint",
+    "outcome",
+    "executed",
+    "secrets",
+)
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: f"{case.tool}-{case.reason}")
+async def test_the_same_call_gets_the_same_verdict_by_every_way(case: Case, tmp_path: Path) -> None:
+    async with judged(tmp_path) as (guard, script), every_way(guard, case.token) as ways:
+        before = len(guard.entries())
+        answers = {way: await answer(client, way, case.tool, case.arguments) for way, client in ways.items()}
+        said = [told(each) for each in answers.values()]
+        assert said == said[:1] * len(ways)
+        entries = guard.entries()[before:]
+        assert len(entries) == len(ways)
+        verdicts = [{name: entry.get(name) for name in VERDICT} for entry in entries]
+        assert verdicts == verdicts[:1] * len(ways)
+        if case.reason:
+            assert said[0]["reason"] == entries[0]["reason"] == case.reason
+            assert said[0]["executed"] == "no"
+            if case.detail:
+                assert said[0]["detail"] == case.detail
+            assert script.called("tools/call") == [], "nothing happened"
+        else:
+            assert len(script.called("tools/call", case.tool)) == len(ways)
+        everything = str((answers, entries)) if case.reason else ""
+        assert SECRET not in everything
+        assert "planted" not in everything
+
+
+ARGUMENTS = st.dictionaries(
+    st.sampled_from(["a", "b", "c"]),
+    st.one_of(st.integers(-3, 3), st.text("ab", max_size=3), st.just(SECRET), st.just("y" * 5000), st.just(DEEP)),
+    max_size=3,
+)
+
+
+async def test_any_arguments_get_one_verdict(tmp_path: Path) -> None:
+    """As above, for whatever there may be, through one guard."""
+    async with judged(tmp_path) as (guard, script), every_way(guard, TOKEN) as ways:
+        calls: list[tuple[str, Json]] = []
+        examples = given(st.sampled_from(["add", "echo", "fail", "odd", "nothing"]), ARGUMENTS)
+
+        @settings(max_examples=25, database=None, suppress_health_check=[*HealthCheck])
+        @examples
+        def collect(tool: str, arguments: Json) -> None:
+            calls.append((tool, arguments))
+
+        collect()
+        for tool, arguments in calls:
+            sent = len(script.called("tools/call"))
+            answers = [told(await answer(client, way, tool, arguments)) for way, client in ways.items()]
+            assert answers == answers[:1] * len(ways), (tool, arguments)
+            assert len(script.called("tools/call")) - sent == (0 if answers[0] else len(ways))
+
+
+async def test_the_model_reads_what_is_wrong_and_where(tmp_path: Path) -> None:
+    async with judged(tmp_path) as (guard, script):
+        client = guard.client(token=TOKEN)
+        with refused_once(guard, "arguments:invalid", script):
+            result = (await client.call("web::add", {"a": 1})).result
+        assert "At $.b: expected a value; it is required." in result["content"][0]["text"]
+
+
+async def test_a_prompt_needs_what_it_requires_and_a_secret_is_none_of_its_business(tmp_path: Path) -> None:
+    async with judged(tmp_path) as (guard, script):
+        client = guard.client(token=TOKEN)
+        script.prompts.append({"name": "strict", "arguments": [{"name": "who", "required": True}]})
+        asked: Json = {"name": "web::greet", "arguments": {"name": SECRET}}
+        with refused_once(guard, "arguments:secret", script):
+            error = (await client.request("prompts/get", asked)).error
+        assert error["data"]["detail"] == {"secret": "github-pat"}
+        assert SECRET not in str(error)
+
+
+async def test_a_secret_is_let_go_and_noted_where_that_is_the_setting(tmp_path: Path) -> None:
+    script = Script()
+    async with guarded(tmp_path, script, arguments__secrets="note") as guard:
+        assert (await guard.client().call("web::echo", {"x": SECRET})).result["structuredContent"] == {"x": SECRET}
+        (entry,) = guard.entries()
+        assert (entry["verdict"], entry["secrets"]) == ("allow", "github-pat")
+        assert SECRET not in str(guard.said())
+
+
+async def test_what_is_declared_is_judged_and_recorded(tmp_path: Path) -> None:
+    async with judged(tmp_path) as (guard, script):
+        with refused_once(guard, "intent:understated", script) as entry:
+            form = {"intent_reason": "to look", "intent_data_sensitivity": "private"}
+            told_ = await call(guard, NARROW, "fail", stated(Effect.READ, form))
+        assert told_.detail.said == {"call_with": "call_tool_destructive"}
+        assert (entry["operation"], entry["declared"]) == ("read", True)
+        assert (entry["sensitivity"], entry["intent_reason"]) == ("private", "to look")
+        with refused_once(guard, "intent:mismatch", script):
+            await call(guard, NARROW, "fail", stated(Effect.DESTRUCTIVE, {"intent": {"operation_type": "read"}}))
+        with refused_once(guard, "intent:invalid", script):
+            await call(guard, NARROW, "fail", stated(Effect.DESTRUCTIVE, {"intent": "because"}))
+        overstated = await call(guard, NARROW, "add", stated(Effect.DESTRUCTIVE, {}), a=1, b=2)
+        assert overstated.result is not None
+        assert overstated.result["structuredContent"] == {"sum": 3}
+        assert (guard.entries()[-1]["operation"], guard.entries()[-1]["effect"]) == ("destructive", "read")
+
+
+async def test_readiness_is_the_same_judgement(tmp_path: Path) -> None:
+    """What `explained` says of a call is what the call is told."""
+    async with judged(tmp_path) as (guard, _):
+        servers = guard.now.guard.servers
+        known = servers.find("web")
+        assert known is not None
+        for case in CASES:
+            caller = NARROW if case.token == TOKEN else CAREFUL
+            carried = Given("tools/call", {"name": case.tool, "arguments": case.arguments})
+            said = explained(known, (CapabilityKind.TOOL, case.tool), servers, caller, given=carried)
+            reasons = [each["reason"] for each in said["reasons"]]
+            assert reasons == ([case.reason] if case.reason else [])
+            assert said["callable"] is not bool(case.reason)

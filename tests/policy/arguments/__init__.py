@@ -1,0 +1,1 @@
+"""What arguments must be, and what a schema may cost."""

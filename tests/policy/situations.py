@@ -1,0 +1,87 @@
+"""Situations in which a call may be: any that there can be, and the one to which nothing objects."""
+
+from dataclasses import dataclass, replace
+from typing import Final
+
+from hypothesis import strategies as st
+
+from mcpguard.domain.callers import Caller, Scope
+from mcpguard.domain.calls import Intent, Sensitivity
+from mcpguard.domain.capabilities import Capability, CapabilityKind, Effect, Fingerprint
+from mcpguard.domain.objections import Detail, Objection
+from mcpguard.domain.pins import Pin
+from mcpguard.domain.reasons import Reason
+from mcpguard.domain.standing import CapabilityStanding, UpstreamStanding
+from mcpguard.policy.intents import Stated
+from mcpguard.policy.situation import Situation
+
+ECHO: Final = Capability("web", CapabilityKind.TOOL, "echo")
+EVERYTHING: Final = Scope(("*",), ("*",), frozenset(Effect))
+SEEN, OTHER = Fingerprint(f"v1:{'a' * 64}"), Fingerprint(f"v1:{'b' * 64}")
+PIN: Final = Pin(
+    "pin", "web's", CapabilityKind.TOOL, "echo", SEEN, CapabilityStanding.APPROVED, approved=SEEN, effect=Effect.READ
+)
+
+
+@dataclass(frozen=True)
+class Carried:
+    """Arguments of which everything is known."""
+
+    too_large: Detail | None = None
+    unfit: Objection | None = None
+    secret: str | None = None
+
+
+FINE: Final = Situation(Caller("a", "an agent", EVERYTHING), ECHO, UpstreamStanding.APPROVED, True, True, True, PIN)
+
+
+def declared(operation: Effect, wrong: Reason | None = None) -> Stated:
+    return Stated(Intent(operation, declared=True), wrong)
+
+
+def with_effect(effect: Effect) -> Situation:
+    return replace(FINE, pin=replace(PIN, effect=effect))
+
+
+PINS = st.builds(
+    replace,
+    st.just(PIN),
+    listed=st.sampled_from([None, SEEN, OTHER]),
+    standing=st.sampled_from(CapabilityStanding),
+    present=st.booleans(),
+    approved=st.sampled_from([None, SEEN]),
+    effect=st.sampled_from([None, *Effect]),
+)
+SCOPES = st.builds(
+    Scope,
+    st.sampled_from([(), ("web",), ("other",), ("*",)]),
+    st.sampled_from([(), ("echo",), ("e*",), ("x",)]),
+    st.frozensets(st.sampled_from(Effect)),
+)
+STATED = st.none() | st.builds(
+    Stated,
+    st.builds(Intent, st.sampled_from(Effect), st.just(True), st.sampled_from(Sensitivity)),
+    st.sampled_from([None, Reason.INTENT_INVALID, Reason.INTENT_MISMATCH]),
+)
+ARGUMENTS = st.none() | st.builds(
+    Carried,
+    st.sampled_from([None, Detail(path="$", expected="less")]),
+    st.sampled_from([None, Objection(Reason.ARGUMENTS_INVALID), Objection(Reason.ARGUMENTS_UNVERIFIABLE)]),
+    st.sampled_from([None, "github-pat"]),
+)
+SITUATIONS = st.builds(
+    Situation,
+    st.builds(Caller, st.just("a"), st.just("a"), SCOPES, st.booleans(), st.booleans()),
+    st.just(ECHO),
+    st.sampled_from([None, *UpstreamStanding]),
+    st.booleans(),
+    st.booleans(),
+    st.booleans(),
+    st.none() | PINS,
+    covered=st.booleans(),
+    blocked=st.booleans(),
+    stated=STATED,
+    arguments=ARGUMENTS,
+    spent=st.sampled_from([None, "calls at once"]),
+)
+"""Anything, also what cannot come to pass together."""

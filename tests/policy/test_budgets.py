@@ -1,0 +1,116 @@
+"""Budgets: never more than they say, never less than they say, and nothing is kept of who is gone."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from mcpguard.domain.callers import Caller
+from mcpguard.domain.capabilities import Capability, CapabilityKind
+from mcpguard.policy.budgets import AT_ONCE, IN_A_MINUTE, OF_ONE, Budgets, Most, Place
+
+ONE, OTHER = Caller("one", "one"), Caller("other", "other")
+ECHO, ADD = (Capability("web", CapabilityKind.TOOL, name) for name in ("echo", "add"))
+STEPS = st.lists(
+    st.tuples(
+        st.floats(0, 40, allow_nan=False),
+        st.sampled_from([ONE, OTHER]),
+        st.sampled_from([ECHO, ADD]),
+        st.sampled_from(["stay", "end", "unsent"]),
+    ),
+    max_size=60,
+)
+
+
+def taken(budgets: Budgets, now: float, caller: Caller = ONE, capability: Capability = ECHO) -> Place | None:
+    return budgets.take(caller, capability, now) if budgets.spent(caller, capability, now) is None else None
+
+
+@given(STEPS, st.integers(1, 6), st.integers(1, 4), st.integers(1, 5))
+def test_in_no_60_seconds_is_there_more_than_the_budget(
+    steps: list[tuple[float, Caller, Capability, str]], minute: int, each: int, once: int
+) -> None:
+    budgets, now = Budgets(Most(minute, each, once)), 0.0
+    calls: list[tuple[float, Caller, Capability]] = []
+    open_: dict[str, int] = {}
+    for pause, caller, capability, what in steps:
+        now += pause
+        recent = [call for call in calls if now - call[0] < 60 and call[1] is caller]
+        same = [call for call in recent if call[2] is capability]
+        place = taken(budgets, now, caller, capability)
+        if place is None:
+            still = [call for call in calls if now - call[0] < 62 and call[1] is caller]
+            full = len(still) >= minute or sum(call[2] is capability for call in still) >= each
+            assert full or open_.get(caller.id, 0) >= once, "it was refused although there was a place"
+            continue
+        assert len(recent) < minute
+        assert len(same) < each
+        assert open_.get(caller.id, 0) < once
+        if what == "unsent":
+            place.take_off()
+        else:
+            calls.append((now, caller, capability))
+        if what == "stay":
+            open_[caller.id] = open_.get(caller.id, 0) + 1
+        else:
+            place.release()
+
+
+@pytest.mark.parametrize(
+    ("most", "spent"),
+    [(Most(in_a_minute=3), IN_A_MINUTE), (Most(of_one=3), OF_ONE), (Most(at_once=3), AT_ONCE)],
+)
+def test_exactly_so_many_and_which_it_was(most: Most, spent: str) -> None:
+    budgets = Budgets(most)
+    assert all(taken(budgets, 0) for _ in range(3))
+    assert budgets.spent(ONE, ECHO, 0) == spent
+    assert budgets.spent(OTHER, ECHO, 0) is None, "another caller has its own"
+    assert (budgets.spent(ONE, ADD, 0) is None) == (spent == OF_ONE)
+
+
+def test_a_minute_later_there_are_places_again_and_nothing_is_remembered() -> None:
+    budgets = Budgets(Most(2, 2, 2))
+    places = [taken(budgets, 0.5) for _ in range(2)]
+    for place in places:
+        assert place is not None
+        place.release()
+    assert budgets.spent(ONE, ECHO, 60) == IN_A_MINUTE
+    assert budgets.spent(ONE, ECHO, 61.5) is None
+    assert taken(budgets, 200, OTHER) is not None
+    assert budgets.remembered == 3, "only what the other uses"
+
+
+def test_however_many_callers_come_and_go_only_those_of_the_last_minutes_are_remembered() -> None:
+    budgets = Budgets(Most(2, 2, 2))
+    for number in range(5000):
+        place = taken(budgets, number, Caller(f"caller-{number}", ""))
+        assert place is not None
+        place.release()
+    assert budgets.remembered <= 4 * 62
+
+
+def test_a_place_is_given_back_once_and_a_call_taken_off_once() -> None:
+    budgets = Budgets(Most(2, 2, 2))
+    first, second = taken(budgets, 0), taken(budgets, 0)
+    assert first is not None
+    assert second is not None
+    first.take_off()
+    first.take_off()
+    first.release()
+    first.release()
+    assert taken(budgets, 0) is not None
+    assert budgets.spent(ONE, ECHO, 0) == AT_ONCE
+
+
+def test_what_is_taken_off_long_after_takes_nothing_from_others() -> None:
+    budgets = Budgets(Most(in_a_minute=1))
+    first = taken(budgets, 0)
+    assert first is not None
+    assert taken(budgets, 100) is not None
+    first.take_off()
+    assert budgets.spent(ONE, ECHO, 100) == IN_A_MINUTE
+
+
+def test_without_budgets_nothing_is_counted() -> None:
+    budgets = Budgets(Most())
+    assert all(taken(budgets, 0) for _ in range(10_000))
+    assert budgets.remembered == 0

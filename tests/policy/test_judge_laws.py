@@ -1,0 +1,52 @@
+"""Laws of the judgement as a whole, in any situation whatever."""
+
+from dataclasses import replace
+
+from hypothesis import given
+
+from mcpguard.domain.verdicts import Allow, Deny
+from mcpguard.policy.judge import RULES, judge
+from mcpguard.policy.situation import Situation
+from tests.policy.situations import FINE, SITUATIONS, Carried
+
+
+class _Unread:
+    """Arguments that nobody may look at."""
+
+    @property
+    def too_large(self) -> None:
+        raise AssertionError("looked at")
+
+    unfit = secret = too_large
+
+
+@given(SITUATIONS)
+def test_the_first_rule_that_objects_decides_and_every_one_before_it_was_asked(situation: Situation) -> None:
+    judgement = judge(situation)
+    objections = [(name, rule(situation)) for name, rule in RULES]
+    first = next(((at, found) for at, (_, found) in enumerate(objections) if found is not None), None)
+    names = tuple(name for name, _ in objections)
+    if first is None:
+        assert (judgement.verdict, judgement.rules) == (Allow(), names)
+    else:
+        at, found = first
+        assert (judgement.verdict, judgement.detail) == (Deny(found.reason), found.detail)
+        assert judgement.rules == names[: at + 1]
+
+
+@given(SITUATIONS)
+def test_what_is_allowed_is_allowed_by_every_rule_asked_alone(situation: Situation) -> None:
+    if judge(situation).verdict == Allow():
+        assert [rule(situation) for _, rule in RULES] == [None] * len(RULES)
+
+
+@given(SITUATIONS)
+def test_arguments_are_not_looked_at_before_everything_else_is_well(situation: Situation) -> None:
+    """Neither does what a call carries change why it is out of reach, nor does it cost anything there."""
+    without = judge(replace(situation, arguments=None, spent=None))
+    if isinstance(without.verdict, Deny):
+        assert judge(replace(situation, arguments=_Unread(), spent=None)) == without
+
+
+def test_a_call_that_carries_what_it_should_is_allowed() -> None:
+    assert judge(replace(FINE, arguments=Carried())).verdict == Allow()

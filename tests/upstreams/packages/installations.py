@@ -1,0 +1,80 @@
+"""Installations as the guard makes them, from registries of all kinds."""
+
+import os
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from mcpguard.domain.launches import Profile
+from mcpguard.upstreams.packages.installing import Installing, installed
+from mcpguard.upstreams.packages.launching import from_tree, place
+from mcpguard.upstreams.packages.package import Package
+from mcpguard.upstreams.packages.recognising import recognised
+from mcpguard.upstreams.packages.trees import Tree
+from mcpguard.upstreams.sandbox.confining import confined
+from mcpguard.upstreams.sandbox.limits import Limits
+from mcpguard.upstreams.sandbox.wrapping import Sandbox
+from mcpguard.upstreams.transports.stdio import Launch
+from mcpguard.upstreams.transports.tree import descendants
+from tests.conformance import own_uv, tools
+from tests.process import PATIENCE
+
+SOURCES = ("NPM_CONFIG_", "UV_", "PIP_", "HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY")
+
+
+def environ() -> dict[str, str]:
+    """This machine's, with a Node, an npm and a uv before any other."""
+    ours = tools.environment()
+    return {**ours, "PATH": f"{own_uv.folder()}{os.pathsep}{ours['PATH']}"}
+
+
+def pointed_at(url: str) -> dict[str, str]:
+    """The same, where packages come from there and from nowhere else."""
+    ours = {name: value for name, value in environ().items() if not name.upper().startswith(SOURCES)}
+    return {**ours, "NPM_CONFIG_REGISTRY": url, "UV_DEFAULT_INDEX": f"{url}/simple"}
+
+
+def package(*words: str) -> Package:
+    found = recognised(words[0], words[1:])
+    assert isinstance(found, Package)
+    return found
+
+
+def way(data: Path, sandbox: Sandbox | None, environ: Mapping[str, str], **more: Any) -> Installing:  # noqa: ANN401
+    return replace(Installing(sandbox, data, environ, {}, PATIENCE), **more)
+
+
+def folder(data: Path) -> Path:
+    return data / "packages" / "one"
+
+
+async def install(wanted: Package, how: Installing) -> Tree:
+    return await installed(wanted, folder(how.data), how)
+
+
+def launched(wanted: Package, tree: Tree, data: Path, sandbox: Sandbox, profile: Profile) -> Launch:
+    """How it is started, as the guard would."""
+    inside = profile is not Profile.NONE
+    declared = Launch(wanted.runner, (), {"PATH": os.environ["PATH"]})
+    launch = from_tree(wanted, tree, declared, inside=inside)
+    return confined(launch, profile, (), sandbox, data, Limits(), own=[place(tree)] if inside else [])
+
+
+@contextmanager
+def nothing_left(data: Path) -> Iterator[None]:
+    """Of an installation that came to nothing: no process and no file."""
+    before = descendants(os.getpid())
+    yield
+    assert descendants(os.getpid()) <= before
+    assert list(folder(data).iterdir()) == []
+
+
+def with_uv(tmp_path: Path, script: str) -> dict[str, str]:
+    """An installer that is as bad as can be: whatever a package could make of it."""
+    (tmp_path / "bin").mkdir()
+    uv = tmp_path / "bin" / "uv"
+    uv.write_text(f"#!/bin/sh\n{script}\n")
+    uv.chmod(0o755)
+    return {"PATH": f"{tmp_path}/bin:{os.environ['PATH']}"}

@@ -1,0 +1,32 @@
+"""What a confined server is told of and would not see is named before it is started."""
+
+import pytest
+
+from mcpguard.domain.launches import Mount, Profile, StdioLaunch
+from mcpguard.upstreams.sandbox.unseen import unseen
+from mcpguard.upstreams.sandbox.wrapping import TEMPORARY
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (("-y", "package", "/home/me/notes"), ("/home/me/notes",)),
+        (("--root=/srv/a", "/srv/b", "/srv/b"), ("/srv/a", "/srv/b")),
+        (("/data", "/data/in/it", "/database"), ("/database",)),
+        (("/usr/share/x", TEMPORARY, "/dev/null", "/bin/sh"), ()),
+        ((f"{TEMPORARY}/x", "/etc/passwd"), (f"{TEMPORARY}/x", "/etc/passwd")),
+        (("relative/path", "-r", "//host/share", "https://h/p", "/", "a=/b"), ()),
+        (("print('''\n/x''')", "/two\nlines"), ()),
+    ],
+)
+def test_arguments_that_name_what_is_not_there(arguments: tuple[str, ...], told: tuple[str, ...]) -> None:
+    launch = StdioLaunch("server", arguments, mounts=(Mount("/data"),))
+    assert unseen(launch) == told
+    assert unseen(launch.unconfined()) == ()
+
+
+def test_a_working_directory_has_to_be_mounted_as_well() -> None:
+    launch = StdioLaunch("server", folder="/srv/work")
+    assert unseen(launch) == ("/srv/work",)
+    assert unseen(StdioLaunch("server", folder="/srv/work", mounts=(Mount("/srv", writable=True),))) == ()
+    assert unseen(StdioLaunch("server", folder="/srv/work", profile=Profile.NONE)) == ()
