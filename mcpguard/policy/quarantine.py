@@ -111,7 +111,7 @@ def enabled(upstream: Upstream) -> Upstream:
 
 def enabled_again(upstream: Upstream, caller: str) -> Upstream:
     """As `enabled`, by a caller, who may take back what itself did and nothing else. Raises also Forbidden."""
-    if not upstream.enabled and upstream.disabled_by != caller:
+    if not upstream.enabled and (not caller or upstream.disabled_by != caller):
         raise Forbidden("somebody else has switched it off")
     return enabled(upstream)
 

@@ -59,7 +59,7 @@ class ServersTool:
             return {"servers": [_shown(status) for status in self._in_scope(caller)]}
         objection = self._guard.managing.objection(caller, manages=given.operation in MANAGING)
         if objection is not None:
-            return Refused(given.operation, objection)
+            return Refused(given.operation.value, objection)
         with self._guard.managing.counted(caller):
             return await self._done(caller, given)
 
@@ -81,18 +81,18 @@ class ServersTool:
         except Stale:
             raise Unusable("somebody else has changed the server at this moment; list servers, and try again") from None
         except DeclaredElsewhere:
-            return Refused(given.operation, Reason.AUTHORITY_PERSON, IN_THE_FILE)
+            return Refused(given.operation.value, Reason.AUTHORITY_PERSON, IN_THE_FILE)
         except Forbidden:
             where = BY_A_PERSON.format(COMMANDS[given.operation])
-            return Refused(given.operation, Reason.AUTHORITY_PERSON, where)
+            return Refused(given.operation.value, Reason.AUTHORITY_PERSON, where)
         except LedgerUnavailable:
-            return Refused(given.operation, Reason.LEDGER_UNAVAILABLE)
+            return Refused(given.operation.value, Reason.LEDGER_UNAVAILABLE)
 
     async def _tailed(self, caller: Caller, given: Servers) -> Json | Refused:
         name = _named(given)
         said = await self._guard.tailing.last(caller, name, given.lines)
         if isinstance(said, Reason):
-            return Refused(given.operation, said)
+            return Refused(given.operation.value, said)
         return {"name": name, "lines": list(said.lines), "withheld": said.withheld, "note": WRITTEN_BY_IT}
 
     async def _changed(self, caller: Caller, given: Servers) -> Json:
