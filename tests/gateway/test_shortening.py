@@ -3,6 +3,7 @@
 import json
 from typing import Any
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as some
 
@@ -53,9 +54,11 @@ def test_no_more_is_told_than_may_be_and_nothing_is_lost(result: Json, most: int
     assert cut.told.get("isError") == result.get("isError")
     if structure is not None:
         said = json.loads(json.dumps(structure))
-        assert cut.told.get("structuredContent") == said or any(
-            _is(part, said) for part in (*texts(result), cut.text.removeprefix(BETWEEN.join(texts(result))).strip())
+        rest = cut.text.removeprefix(BETWEEN.join(texts(result))).strip()
+        repeated = list(said.values()) in ([texts(result)], texts(result)) or any(
+            _is(text, said) for text in texts(result)
         )
+        assert cut.told.get("structuredContent") == said or repeated or _is(rest, said)
 
 
 def _is(text: str, structure: object) -> bool:
@@ -75,6 +78,15 @@ def test_a_structure_that_a_text_repeats_is_kept_once() -> None:
     assert cut is not None
     assert cut.text == json.dumps(structure)
     assert cut.told == {"content": [{"type": "text", "text": json.dumps(structure)[:20]}]}
+
+
+@pytest.mark.parametrize("texts", [["x" * 50], ["x" * 50, "y"]])
+def test_texts_under_a_name_are_a_repetition(texts: list[str]) -> None:
+    structure = {"result": texts[0] if len(texts) == 1 else texts}
+    content = [{"type": "text", "text": text} for text in texts]
+    cut = shortened({"content": content, "structuredContent": structure}, 20)
+    assert cut is not None
+    assert cut.text == "\n".join(texts)
 
 
 def test_a_structure_of_its_own_follows_the_text() -> None:

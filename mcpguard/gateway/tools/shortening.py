@@ -3,7 +3,7 @@
 Rules kept here:
 1. Only text is cut. Pictures, sounds and other bytes are told whole, for half of one is worth nothing.
 2. The text is everything that can be read, in its order, so that nothing is lost: texts and the texts of resources as
-   they are, other items as JSON, and the structure at the end, unless a text says the same.
+   they are, other items as JSON, and the structure at the end, unless the texts say the same.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -38,7 +38,7 @@ def shortened(result: Mapping[str, Any], most: int) -> Shortened | None:
     read = [text for text in map(_text, items) if text is not None]
     if structure and len(structure) <= most:
         told["structuredContent"] = result["structuredContent"]
-    elif structure and not any(_same(text, result["structuredContent"]) for text in read):
+    elif structure and not _repeats(result["structuredContent"], read):
         read.append(structure)
     text = BETWEEN.join(read)
     told["content"] = list(_first(items, text[:most]))
@@ -71,7 +71,17 @@ def _text(item: Json) -> str | None:
             return dumps(item).decode()
 
 
-def _same(text: str, structure: object) -> bool:
+def _repeats(structure: object, texts: list[str]) -> bool:
+    """Whether it says what the texts say: it is what one of them is as JSON, or holds just them under some name."""
+    match structure:
+        case dict() if len(structure) == 1:
+            (only,) = structure.values()
+            if texts in (only, [only]):
+                return True
+    return any(_is(text, structure) for text in texts)
+
+
+def _is(text: str, structure: object) -> bool:
     if not text.lstrip().startswith(("{", "[")):
         return False
     try:
