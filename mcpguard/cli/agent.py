@@ -3,6 +3,7 @@
 A shell is no way around scopes: without a token it is anonymous, as every other agent.
 """
 
+import itertools
 import json
 import os
 import socket
@@ -16,6 +17,7 @@ from mcpguard.app.places import agents_socket
 from mcpguard.cli.common import loaded
 from mcpguard.gateway.relay.credential import token
 from mcpguard.gateway.relay.problem import CannotRelay
+from mcpguard.gateway.tools.definitions import CUT, MORE
 from mcpguard.text.visible import visible
 
 HELLO_SECONDS: Final = 10.0
@@ -31,7 +33,7 @@ class Agent:
         self._seconds = seconds
 
     def call(self, tool: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
-        """What one of the guard face's tools answers, as it answers."""
+        """What one of the guard face's tools answers, as it answers; a long reply is read to its end."""
         try:
             shown = token(os.environ)
             with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as guard:
@@ -61,9 +63,24 @@ class Agent:
         _say(guard, {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": said})
         _answer(answers, 1)
         _say(guard, {"jsonrpc": "2.0", "method": "notifications/initialized"})
-        asked = {"name": tool, "arguments": dict(arguments)}
-        _say(guard, {"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": asked})
-        answer = _answer(answers, 2)
+        numbers = itertools.count(2)
+
+        def made(name: str, given: Mapping[str, Any]) -> dict[str, Any]:
+            return self._made(guard, answers, next(numbers), {"name": name, "arguments": dict(given)})
+
+        result = made(tool, arguments)
+        while (place := cut(result)) is not None:
+            page = made(MORE, {"key": place["key"], "offset": place["end"]})
+            if page.get("isError"):
+                self._fail(f"the rest of the reply cannot be read: {page['content'][0]['text']}")
+            result = joined(result, page)
+        return result
+
+    def _made(
+        self, guard: socket.socket, answers: Iterator[dict[str, Any]], number: int, params: Mapping[str, Any]
+    ) -> dict[str, Any]:
+        _say(guard, {"jsonrpc": "2.0", "id": number, "method": "tools/call", "params": params})
+        answer = _answer(answers, number)
         if "error" in answer:
             self._fail(f"the guard answers with an error: {answer['error'].get('message')}")
         result: dict[str, Any] = answer["result"]
@@ -72,6 +89,26 @@ class Agent:
     def _fail(self, sentence: str) -> NoReturn:
         typer.echo(f"mcpguard: {visible(sentence)}", err=True)
         raise typer.Exit(1)
+
+
+def cut(result: Mapping[str, Any]) -> dict[str, Any] | None:
+    """Where to go on in a reply; None at its end."""
+    place: dict[str, Any] = result.get("_meta", {}).get(CUT, {"end": 0, "total": 0})
+    return place if place["end"] < place["total"] else None
+
+
+def joined(result: dict[str, Any], page: Mapping[str, Any]) -> dict[str, Any]:
+    """A reply with one more page in it. The last text of each says where it was cut."""
+    *content, _ = result["content"]
+    text, notice = page["content"]
+    if content and content[-1].get("type") == "text":
+        text = {"type": "text", "text": content.pop()["text"] + text["text"]}
+    content.append(text)
+    place = page["_meta"][CUT]
+    meta = {key: value for key, value in result["_meta"].items() if key != CUT}
+    if place["end"] == place["total"]:
+        return {**result, "content": content, "_meta": meta}
+    return {**result, "content": [*content, notice], "_meta": meta | {CUT: place}}
 
 
 def _say(guard: socket.socket, message: Mapping[str, Any]) -> None:

@@ -13,6 +13,7 @@ HANDSHAKE: Final = ("2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25")
 MODERN: Final = ("2026-07-28",)
 
 RESERVED: Final = "io.modelcontextprotocol/"
+OURS: Final = "mcpguard/"
 PROTOCOL: Final = RESERVED + "protocolVersion"
 CLIENT: Final = RESERVED + "clientInfo"
 CAPABILITIES: Final = RESERVED + "clientCapabilities"
@@ -69,6 +70,13 @@ def bare_result(result: Mapping[str, Any]) -> dict[str, Any]:
         if not rest["_meta"]:
             del rest["_meta"]
     return rest
+
+
+def theirs(result: Mapping[str, Any]) -> dict[str, Any]:
+    """What a server answers, without what in `_meta` is ours to say."""
+    given = meta(result)
+    kept = {key: value for key, value in given.items() if not key.startswith(OURS)}
+    return dict(result) if len(kept) == len(given) else {**result, "_meta": kept}
 
 
 def modern_result(method: str, result: Mapping[str, Any], server: Mapping[str, Any]) -> dict[str, Any]:

@@ -7,7 +7,7 @@ from mcpguard.codec import envelope
 from mcpguard.gateway.exchange import Exchange
 from mcpguard.gateway.faces.face import Meant
 from mcpguard.gateway.parking import AGAIN
-from mcpguard.guard.calls import Asked
+from mcpguard.guard.calls import Asked, Page
 from mcpguard.policy.intents import Stated
 
 
@@ -18,6 +18,7 @@ def asked(
     params: Mapping[str, Any],
     watcher: object | None = None,
     stated: Stated | None = None,
+    page: Page | None = None,
 ) -> Asked:
     """The call that a request makes. Answers to what nobody asked do not go along."""
     client = exchange.client
@@ -32,4 +33,5 @@ def asked(
         trace=exchange.trace,
         watcher=watcher,
         stated=stated,
+        page=page,
     )

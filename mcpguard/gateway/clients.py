@@ -24,8 +24,8 @@ def _nobody(_: Notification) -> None:
 class Client:
     """A caller at a face, in a revision of the protocol. `log_level` is the least severe message it wants.
 
-    `capabilities` is what it says that it can be asked for. `session` names the stream that it is on, if it is on one.
-    `tell` takes what belongs to no request. Whoever has the client closes `subscribed` when it has gone.
+    `capabilities` is what it says that it can be asked for. `session` names the session or stream that it is in, if
+    there is one. `tell` takes what belongs to no request. Whoever has the client closes `subscribed` when it has gone.
     """
 
     door: str

@@ -31,7 +31,7 @@ from mcpguard.gateway.listening import Listening
 from mcpguard.gateway.lists import KINDS, Lists
 from mcpguard.gateway.parking import PARKED, STATE, Parking
 from mcpguard.gateway.subscribing import Subscribing
-from mcpguard.gateway.tools.table import Tools, in_call
+from mcpguard.gateway.tools.table import Tools
 from mcpguard.gateway.validating import invalid, unknown_method, validate
 from mcpguard.gateway.views import Views
 from mcpguard.gateway.wire import (
@@ -45,9 +45,9 @@ from mcpguard.gateway.wire import (
     refused_error,
     refused_result,
 )
+from mcpguard.guard.calls import Asked, Told
 from mcpguard.guard.guard import Guard
 from mcpguard.policy.asks import askable
-from mcpguard.policy.intents import Stated
 from mcpguard.policy.scopes import within
 from mcpguard.text.visible import visible
 
@@ -76,7 +76,7 @@ class Methods:
         self._views = Views()
         subscribing = Subscribing(guard, self._meant)
         self._listening = Listening(guard, subscribing)
-        self._tools = Tools(guard, self._made_by_tool)
+        self._tools = Tools(guard, self._carried_out)
         self._table: dict[str, Method] = {
             "server/discover": self._discover,
             "ping": self._nothing,
@@ -156,6 +156,12 @@ class Methods:
         """This one is no caller any more: what stays open in its name ends."""
         self._listening.lost(caller)
         self.parking.lost(caller)
+        self._tools.lost(caller)
+
+    def left(self, session: str) -> None:
+        """Nobody comes back to this stream."""
+        self.parking.leave(session)
+        self._tools.left(session)
 
     def _seen_by(self, client: Client) -> Catalog:
         return self._views.of(self._guard.catalog, client.caller.scope)
@@ -213,11 +219,6 @@ class Methods:
         capability = client.face.named(self._seen_by(client), CapabilityKind.TOOL, _name(params["name"]))
         return await self._make(exchange, "tools/call", Meant(capability), {**params, "name": capability.name})
 
-    async def _made_by_tool(
-        self, exchange: Exchange, meant: Meant, params: Params, stated: Stated | None
-    ) -> dict[str, Any]:
-        return await self._make(exchange, "tools/call", meant, params, stated)
-
     async def _get_prompt(self, exchange: Exchange, params: Params) -> dict[str, Any]:
         client = exchange.client
         capability = client.face.named(self._seen_by(client), CapabilityKind.PROMPT, _name(params["name"]))
@@ -240,19 +241,22 @@ class Methods:
             own = {**ref, "uri": capability.name}
         return await self._make(exchange, "completion/complete", Meant(capability), {**params, "ref": own})
 
-    async def _make(
-        self, exchange: Exchange, method: str, meant: Meant, params: Params, stated: Stated | None = None
-    ) -> dict[str, Any]:
-        exchange.server = meant.capability.server
-        told = await self._guard.calls.make(asked(exchange, method, meant, params, stated=stated), exchange)
+    async def _make(self, exchange: Exchange, method: str, meant: Meant, params: Params) -> dict[str, Any]:
+        told = await self._carried_out(exchange, asked(exchange, method, meant, params))
         if told.result is not None:
-            return in_call(told.result, told.call) if exchange.client.face.own else told.result
-        if told.error is not None:
-            raise Passed(told.error)
+            return told.result
         said = refusal(told)
         if method == "tools/call":
             return refused_result(said)
         raise refused_error(said)
+
+    async def _carried_out(self, exchange: Exchange, wanted: Asked) -> Told:
+        """What a call has come to. Raises Passed with a server's own error."""
+        exchange.server = wanted.capability.server
+        told = await self._guard.calls.make(wanted, exchange)
+        if told.error is not None:
+            raise Passed(told.error)
+        return told
 
 
 def _gone() -> Rejected:

@@ -6,6 +6,7 @@ Rules kept here:
    verdict rests on is compared when it is stored, and once more when it is sent.
 3. What the upstream says is passed on as it is: its results and its errors.
 4. What it asks of the client meanwhile belongs to the same entry (`asking`).
+5. A page of a reply that was cut is a call too; for that one nothing is sent.
 """
 
 from collections.abc import Mapping
@@ -53,13 +54,22 @@ MOST_TRIES = 3
 
 
 @dataclass(frozen=True, slots=True)
+class Page:
+    """A part of the reply to the call `of`, which was kept."""
+
+    of: str
+    result: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
 class Asked:
     """What a client asked for: which capability of which server, by which method, with which parameters.
 
     `pinned` is the name under which the capability is found in the catalog; for a resource that a template covers it
     is the template's. The parameters are the server's own, without what belonged to the client's leg of the way. The
     watcher is who wants to hear of changes, where it is that what is asked for. `stated` is what the agent says it
-    means to do; None where that is implied by what is called.
+    means to do; None where that is implied by what is called. `page`: what of an earlier reply is asked for; then
+    nothing is sent.
     """
 
     caller: Caller
@@ -72,10 +82,12 @@ class Asked:
     trace: str = ""
     watcher: object | None = None
     stated: Stated | None = None
+    page: Page | None = None
 
     def subject(self) -> Subject:
         """What of it is judged: one for the whole call, which remembers what was found out."""
-        return Subject(self.caller, self.capability, self.pinned, self.stated, Given(self.method, self.params))
+        given = Given(self.method, self.params)
+        return Subject(self.caller, self.capability, self.pinned, self.stated, given, kept=self.page is not None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,6 +170,8 @@ class Calls:
 
         async def work(entry: Entry) -> Outcome:
             with self._cutting.call(asked.capability.server, subject.key, asked.caller.id) as call:
+                if asked.page is not None:
+                    return self._from_kept(subject, judged, entry, asked.page, answer)
                 return await self._sent(asked, subject, judged, entry, client, answer)
             return self._cut_off(subject, entry, by_caller=call.by_caller)
 
@@ -186,6 +200,7 @@ class Calls:
             settings=self._settings,
             client=asked.client,
             trace=asked.trace,
+            continues=asked.page.of if asked.page else "",
             secrets=(*given.found.sure, *given.found.maybe) if given.found else (),
             arguments=self._digests.body(given.written),
         )
@@ -229,6 +244,15 @@ class Calls:
             return Outcome.failed(self._digests.body(dumps(failed.error)))
         reply = self._digests.body(dumps(answer.result))
         return Outcome.failed(reply) if answer.result.get("isError") is True else Outcome.answered(reply)
+
+    def _from_kept(self, subject: Subject, judged: Judged, entry: Entry, page: Page, answer: "_Answer") -> Outcome:
+        """A part of what the server said before, which this caller may still use."""
+        objection = self._judging.once_more(subject, judged)
+        if objection is not None:
+            return Outcome.refused(objection)
+        entry.permit()
+        answer.result = dict(page.result)
+        return Outcome.answered(self._digests.body(dumps(answer.result)))
 
     def _cut_off(self, subject: Subject, entry: Entry, *, by_caller: bool) -> Outcome:
         """What it is about has left `approved`, or whoever made it was revoked. What was sent may have been executed,

@@ -77,6 +77,7 @@ class Guard:
         own: Own,
     ) -> None:
         self.settings = confirming.settings
+        self.clock = clock
         self.calls = calls
         self.admission = review.admission
         self.decisions = review.decisions
@@ -92,7 +93,6 @@ class Guard:
         self.searching = Searching(servers.publisher)
         self._store = store
         self._ledger = ledger
-        self._clock = clock
         self._facts = facts
 
     @property
@@ -106,7 +106,7 @@ class Guard:
 
     async def confirm(self, seen: Mapping[str, Json], by: Actor) -> tuple[str, ...]:
         """Confirm the settings that wait (`confirming`)."""
-        return await self.confirming.confirm(seen, by, self._ledger, self._clock)
+        return await self.confirming.confirm(seen, by, self._ledger, self.clock)
 
     def readiness(self) -> Readiness:
         """Whether calls can be taken now, and if not, why. Answers from memory, also while the ledger is down."""
@@ -123,7 +123,7 @@ class Guard:
             version=self._facts.version,
             process=self._facts.process,
             started_at=self._facts.started_at,
-            now=self._clock.now(),
+            now=self.clock.now(),
             data_dir=str(self.settings.data_dir),
             database=self._store.name,
             schema=self._store.schema,

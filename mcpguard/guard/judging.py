@@ -41,7 +41,7 @@ class Subject:
     """What is judged: who wants to use which capability. `pinned` is the one that covers it, if it is another.
 
     `stated`: what they say they mean to do, None where that is implied. `given`: what the call carries, None where that
-    is not known yet.
+    is not known yet. `kept`: nothing is asked of the server, what it said before is used; so it need not be there.
     """
 
     caller: Caller
@@ -49,6 +49,7 @@ class Subject:
     pinned: Capability | None = None
     stated: Stated | None = None
     given: Given | None = None
+    kept: bool = False
 
     @property
     def key(self) -> Key:
@@ -115,8 +116,8 @@ class Judging:
                 subject.capability,
                 known.upstream.standing,
                 enabled=known.enabled,
-                reachable=self._servers.reachable(known),
-                in_force=self._servers.in_force(known),
+                reachable=subject.kept or self._servers.reachable(known),
+                in_force=subject.kept or self._servers.in_force(known),
                 pin=pin,
                 covered=is_resource and under(known.upstream.prefixes, subject.capability.name),
                 blocked=own is not None and own.is_blocked,

@@ -1,4 +1,4 @@
-"""The settings of single calls: what one may carry, and how many a caller may make."""
+"""The settings of single calls: what one may carry, what of its reply is told, and how many a caller may make."""
 
 from typing import Annotated, Final, Literal
 
@@ -22,6 +22,19 @@ class Arguments(Group):
 
     secrets: Annotated[Literal["refuse", "note"], ranked("refuse", "note"), Restart] = "refuse"
     """What becomes of a call whose arguments hold what surely is a secret; `note` lets it go and records the rule."""
+
+
+class Replies(Group):
+    """How much of what a server answers an agent is told at once on the guard face; the rest is for `read_more`."""
+
+    shown: Annotated[int, Field(ge=1000, le=100_000_000), Restart] = 50_000
+    """Longest text in characters; what is longer is cut. So is structured content, which then follows as text."""
+
+    kept_seconds: Annotated[float, Field(gt=0, le=86_400), Restart] = 600.0
+    """Seconds for which what was cut can be read."""
+
+    kept: Annotated[int, Field(ge=1000, le=10_000_000_000), Restart] = 64_000_000
+    """Characters that are kept for all callers together; beyond it the oldest of whoever has most goes."""
 
 
 class Budgets(Group):

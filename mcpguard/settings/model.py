@@ -16,7 +16,7 @@ from pydantic import AfterValidator, BeforeValidator, Field, SecretStr
 
 from mcpguard.settings.address import host_header, loopback, network, split
 from mcpguard.settings.anonymous import Anonymous
-from mcpguard.settings.calls import Arguments, Budgets
+from mcpguard.settings.calls import Arguments, Budgets, Replies
 from mcpguard.settings.fields import DefaultIs, Live, Restart, public
 from mcpguard.settings.group import Group
 from mcpguard.settings.review import Authority, Definitions
@@ -221,6 +221,9 @@ class Settings(Group):
 
     arguments: Arguments = Field(default_factory=Arguments)
     """What a call may carry."""
+
+    replies: Replies = Field(default_factory=Replies)
+    """How much of a reply an agent is told at once."""
 
     budgets: Budgets = Field(default_factory=Budgets)
     """How many calls one caller may make. 0 is without end. Refused calls do not count."""

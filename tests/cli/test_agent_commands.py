@@ -1,5 +1,6 @@
 """`mcpguard search` and `call`: a shell is an agent like any other."""
 
+import json
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -41,6 +42,21 @@ def test_a_tool_is_found_and_called(desk: Desk) -> None:
     assert listed.exit_code == 0, listed.output
     assert inert(listed.output)
     assert desk.json("call", "read", "notes:list_notes")["content"]
+
+
+def test_a_long_reply_is_read_to_its_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    note = "".join(f"{number:>9}\n" for number in range(300))
+    with serving(tmp_path / "data", environ={"MCPGUARD_REPLIES__SHOWN": "1000"}) as guard:
+        desk = Desk(guard, tmp_path / "description")
+        desk.approved()
+        monkeypatch.setenv(
+            "MCPGUARD_TOKEN", desk.json("caller", "add", "bot", "--effects", "read,write,destructive")["token"]
+        )
+        desk.done("call", "write", "notes:write_note", "--args", json.dumps({"name": "long", "text": note}))
+        said = desk.json("call", "read", "notes:read_note", "--args", '{"name": "long"}')
+        assert json.loads(said["content"][0]["text"]) == {"name": "long", "text": note}
+        assert len(said["content"]) == 1
+        assert "mcpguard/cut" not in said["_meta"]
 
 
 def test_who_shows_no_token_is_anonymous_and_only_reads(desk: Desk) -> None:

@@ -67,7 +67,7 @@ class Sessions:
         """A new one. Raises Turned when all that there may be are in use."""
         self._make_room()
         session = Session(secrets.token_urlsafe(32), client, self._clock.monotonic())
-        client.tell = session.tell
+        client.session, client.tell = session.id, session.tell
         self._sessions[session.id] = session
         return session
 

@@ -124,7 +124,7 @@ class Streams:
                 await talk.run()
         finally:
             self._talks.discard(talk)
-            self._methods.parking.leave(client.session)
+            self._methods.left(client.session)
             self.used = self._clock.monotonic()
 
     def _count(self, why: str) -> None:

@@ -22,7 +22,11 @@ RETRIEVE: Final = "retrieve_tools"
 DESCRIBE: Final = "describe_tool"
 CALL: Final = "call_tool"
 VARIANTS: Final = MappingProxyType({f"{CALL}_{effect.value}": effect for effect in Effect})
+MORE: Final = "read_more"
 SERVERS: Final = "upstream_servers"
+
+CUT: Final = "mcpguard/cut"
+"""In `_meta`: which part of a reply this is."""
 
 Schema = dict[str, Any]
 _TEXT: Final[Schema] = {"type": "string"}
@@ -105,6 +109,17 @@ DEFINITIONS: Final[Mapping[str, Schema]] = MappingProxyType(
                 "Call a tool without saying what it does.",
                 _object(("server", "tool"), server=_TEXT, tool=_TEXT, arguments=_OBJECT),
                 reads=False,
+            ),
+            _tool(
+                MORE,
+                "The rest of a long reply, with the key that came with it.",
+                _object(
+                    ("key",),
+                    key=_TEXT,
+                    offset={"type": "integer", "minimum": 0},
+                    limit={"type": "integer", "minimum": 1},
+                ),
+                reads=True,
             ),
             _tool(
                 SERVERS,

@@ -17,6 +17,8 @@ from mcpguard.text.visible import visible
 LONGEST_QUERY: Final = 2000
 LONGEST_REASON: Final = 1000
 LONGEST_NAME: Final = 1200
+LONGEST_KEY: Final = 100
+FURTHEST: Final = 2**31
 MOST_FOUND: Final = 100
 MOST_NAMES: Final = 20
 MOST_FILTERS: Final = 100
@@ -82,6 +84,14 @@ class Call(Read):
     server: Name
     tool: Name
     arguments: dict[str, Any] | None = None
+
+
+class More(Read):
+    """Without an offset it goes on where the reply was cut."""
+
+    key: Annotated[StrictStr, Field(max_length=LONGEST_KEY)]
+    offset: Annotated[StrictInt, Field(ge=0, le=FURTHEST)] | None = None
+    limit: Annotated[StrictInt, Field(ge=1, le=FURTHEST)] | None = None
 
 
 def read(form: type[Given], arguments: object) -> Given:

@@ -2,7 +2,8 @@
 
 Rules kept here:
 1. What calls a server's tool is a call like any other: judged once, recorded, and answered as the server answers.
-2. What shows what there is leaves a `disclosed` record, tallied, with a digest of the names that were shown.
+2. A reply that is long is cut, and what is left of it is read page by page. Each page is a call again.
+3. What shows what there is leaves a `disclosed` record, tallied, with a digest of the names that were shown.
 """
 
 import hashlib
@@ -10,20 +11,23 @@ from collections.abc import Awaitable, Callable, Iterable, Mapping
 from typing import Any
 
 from mcpguard.codec import envelope
+from mcpguard.gateway.asked import asked
 from mcpguard.gateway.exchange import Exchange
 from mcpguard.gateway.faces.face import Meant
 from mcpguard.gateway.tools import definitions
 from mcpguard.gateway.tools.calling import Wanted, by_name, by_variant
 from mcpguard.gateway.tools.declaring import Operation
 from mcpguard.gateway.tools.finding import Finding
-from mcpguard.gateway.tools.given import Call, Describe, Retrieve, Unusable, Variant, read
+from mcpguard.gateway.tools.given import Call, Describe, More, Retrieve, Unusable, Variant, read
+from mcpguard.gateway.tools.reading import Reading
 from mcpguard.gateway.tools.servers import Refused, ServersTool
 from mcpguard.gateway.tools.telling import refused, told, unusable
+from mcpguard.gateway.wire import refusal, refused_result
+from mcpguard.guard.calls import Asked, Told
 from mcpguard.guard.guard import Guard
-from mcpguard.policy.intents import Stated
 
 Json = dict[str, Any]
-Make = Callable[[Exchange, Meant, Mapping[str, Any], Stated | None], Awaitable[Json]]
+Make = Callable[[Exchange, Asked], Awaitable[Told]]
 Answer = Callable[[Exchange, Mapping[str, Any], Json], Awaitable[Json]]
 
 
@@ -35,16 +39,26 @@ class Tools:
         self._make = make
         self._finding = Finding(guard)
         self._servers = ServersTool(guard)
+        self._reading = Reading(guard.clock, guard.settings.replies)
         self._table: Mapping[str, Answer] = {
             definitions.RETRIEVE: self._retrieve,
             definitions.DESCRIBE: self._describe,
             definitions.CALL: self._call,
+            definitions.MORE: self._more,
             definitions.SERVERS: self._upstream_servers,
             **dict.fromkeys(definitions.VARIANTS, self._variant),
         }
 
     def has(self, name: str) -> bool:
         return name in self._table
+
+    def lost(self, caller: str) -> None:
+        """This one is no caller any more."""
+        self._reading.replies.lost(caller)
+
+    def left(self, session: str) -> None:
+        """Nobody comes back to this stream."""
+        self._reading.replies.left(session)
 
     async def call(self, exchange: Exchange, params: Mapping[str, Any]) -> Json:
         """The answer of the tool that `params` name. It is one of ours."""
@@ -85,7 +99,16 @@ class Tools:
 
     async def _made(self, exchange: Exchange, params: Mapping[str, Any], wanted: Wanted) -> Json:
         own = {**params, "name": wanted.capability.name, "arguments": dict(wanted.arguments)}
-        return await self._make(exchange, Meant(wanted.capability), own, wanted.stated)
+        call = asked(exchange, "tools/call", Meant(wanted.capability), own, stated=wanted.stated)
+        ended = await self._make(exchange, call)
+        if ended.result is None:
+            return refused_result(refusal(ended))
+        return _of_call(self._reading.first(exchange.client, call, ended, envelope.theirs(ended.result)), ended.call)
+
+    async def _more(self, exchange: Exchange, _: Mapping[str, Any], arguments: Json) -> Json:
+        page = self._reading.on(exchange.client, read(More, arguments))
+        ended = await self._make(exchange, page.asked(exchange))
+        return refused_result(refusal(ended)) if ended.result is None else _of_call(ended.result, ended.call)
 
     def _disclosed(self, exchange: Exchange, method: str, names: Iterable[str]) -> None:
         shown = list(names)
@@ -99,6 +122,6 @@ class Tools:
         )
 
 
-def in_call(result: Json, entry: str) -> Json:
+def _of_call(result: Json, entry: str) -> Json:
     """A server's answer, with the entry that stands for it in the audit log."""
     return envelope.with_meta(result, {"mcpguard/call": entry})

@@ -1,0 +1,95 @@
+"""What is left of replies that were cut, until it has been read.
+
+Rules kept here:
+1. A key is random, and worth something only to the caller that it was given to, at the same door and face and in the
+   same session or stream. To everybody else it is no key.
+2. What is kept has a time and a size. Where it grows too large, the oldest of whoever keeps most goes.
+"""
+
+import secrets
+from collections import OrderedDict
+from dataclasses import dataclass
+from typing import Final
+
+from mcpguard.domain.capabilities import Capability
+from mcpguard.domain.clock import Clock
+from mcpguard.gateway.clients import Client
+from mcpguard.policy.intents import Stated
+
+KEY_BYTES: Final = 32
+
+
+@dataclass(frozen=True, slots=True)
+class Rest:
+    """The whole text of a reply, with the call that it answers: its record, what was called, and with which intent."""
+
+    call: str
+    capability: Capability
+    stated: Stated | None
+    text: str
+    shown: int
+
+
+@dataclass(frozen=True, slots=True)
+class _Kept:
+    rest: Rest
+    holder: tuple[str, ...]
+    until: float
+
+
+class Replies:
+    """All that is kept for agents."""
+
+    def __init__(self, clock: Clock, seconds: float, most: int) -> None:
+        """For so many seconds, and so many characters in all."""
+        self._clock = clock
+        self._seconds = seconds
+        self._most = most
+        self._kept: OrderedDict[str, _Kept] = OrderedDict()
+        self._sizes: dict[str, int] = {}
+
+    def keep(self, client: Client, rest: Rest) -> str:
+        """The key under which it is found again."""
+        self._tidy()
+        self._count(client.caller.id, len(rest.text))
+        while self._kept and sum(self._sizes.values()) > self._most:
+            greediest = max(self._sizes, key=self._sizes.__getitem__)
+            of_it = (key for key, kept in self._kept.items() if kept.holder[0] == greediest)
+            self._drop(next(of_it, next(iter(self._kept))))
+        key = secrets.token_urlsafe(KEY_BYTES)
+        self._kept[key] = _Kept(rest, _holder(client), self._clock.monotonic() + self._seconds)
+        return key
+
+    def find(self, client: Client, key: str) -> Rest | None:
+        self._tidy()
+        kept = self._kept.get(key)
+        return kept.rest if kept is not None and kept.holder == _holder(client) else None
+
+    def lost(self, caller: str) -> None:
+        """This one is no caller any more."""
+        for key in [key for key, kept in self._kept.items() if kept.holder[0] == caller]:
+            self._drop(key)
+
+    def left(self, session: str) -> None:
+        """Nobody comes back to this session or stream."""
+        for key in [key for key, kept in self._kept.items() if kept.holder[-1] == session]:
+            self._drop(key)
+
+    def _tidy(self) -> None:
+        """All are kept for the same time, so the oldest go first."""
+        now = self._clock.monotonic()
+        while self._kept and next(iter(self._kept.values())).until <= now:
+            self._drop(next(iter(self._kept)))
+
+    def _drop(self, key: str) -> None:
+        kept = self._kept.pop(key)
+        self._count(kept.holder[0], -len(kept.rest.text))
+
+    def _count(self, caller: str, characters: int) -> None:
+        size = self._sizes.pop(caller, 0) + characters
+        if size > 0:
+            self._sizes[caller] = size
+
+
+def _holder(client: Client) -> tuple[str, ...]:
+    return client.caller.id, client.face.key, client.door, client.session
