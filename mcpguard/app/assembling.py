@@ -22,15 +22,17 @@ from mcpguard.guard.cutting import Cutting
 from mcpguard.guard.decisions import Decisions
 from mcpguard.guard.effects import Effects
 from mcpguard.guard.granting import Granting
-from mcpguard.guard.guard import Facts, Guard, Review
+from mcpguard.guard.guard import Facts, Guard, Own, Review
 from mcpguard.guard.inspecting import Inspecting
 from mcpguard.guard.intake import Intake
 from mcpguard.guard.known import Known, Registry
+from mcpguard.guard.managing import Managing
 from mcpguard.guard.publish import Publisher
 from mcpguard.guard.queries import Queries
 from mcpguard.guard.servers import Servers
 from mcpguard.guard.standings import Standings, capabilities
 from mcpguard.guard.status import SandboxStatus
+from mcpguard.guard.tailing import Tailing
 from mcpguard.ledger import digests
 from mcpguard.ledger.ledger import Ledger
 from mcpguard.settings.model import Settings
@@ -83,13 +85,15 @@ async def assembled(
     listeners: set[tuple[Address, int]] = set()
     confining = _status(sandbox)
     starting = _starting(settings, sandbox)
-    fleet = _fleet(settings, clock, servers, listeners, starting)
+    reach = _reach(settings, listeners, starting)
+    fleet = _fleet(settings, clock, servers, reach)
     servers.command(fleet)
     standings.command(fleet)
     admission = Admission(standings, keyfiles.read(digest_key(settings), "digest key"), new_id)
+    decisions = Decisions(standings, effects, new_id)
     review = Review(
         admission,
-        Decisions(standings, effects, new_id),
+        decisions,
         Inspecting(standings, admission, intake, fleet, settings.definitions.confirm_seconds, confining.why),
         Queries(registry, servers, effects, store, confining),
     )
@@ -110,6 +114,10 @@ async def assembled(
         callers=callers,
         granting=granting,
         review=review,
+        own=Own(
+            Managing(registry, admission, decisions, callers, budgets),
+            Tailing(registry, callers, reach.wrote),
+        ),
     )
     await store.readers.run(partial(_load, registry, seal))
     await to_thread.run_sync(starting.sweep, {known.name for known in registry})
@@ -138,15 +146,12 @@ def _starting(settings: Settings, sandbox: Works | Fails) -> Starting:
     return Starting(confinement, packages(settings), os.environ, settings.upstreams.install_seconds)
 
 
-def _fleet(
-    settings: Settings,
-    clock: Clock,
-    servers: Servers,
-    listeners: set[tuple[Address, int]],
-    starting: Starting,
-) -> Fleet:
+def _reach(settings: Settings, listeners: set[tuple[Address, int]], starting: Starting) -> Reaching:
     dialing = Dialing([ip_network(network) for network in settings.upstreams.networks], listeners)
-    reach = Reaching(settings.upstreams, os.environ, server_logs(settings), dialing, starting)
+    return Reaching(settings.upstreams, os.environ, server_logs(settings), dialing, starting)
+
+
+def _fleet(settings: Settings, clock: Clock, servers: Servers, reach: Reaching) -> Fleet:
     us = {"name": "mcpguard", "version": __version__}
     return Fleet(
         Surroundings(

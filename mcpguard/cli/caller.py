@@ -55,7 +55,14 @@ def add(
     must_declare: Annotated[
         bool, typer.Option("--must-declare", help="It must declare what it means to do, or only read.")
     ] = False,
-    manage: Annotated[bool, typer.Option("--manage", help="It may declare and switch off servers.")] = False,
+    manage: Annotated[
+        bool,
+        typer.Option(
+            "--manage",
+            help="It may add, change, remove and disable servers within its reach, and enable what it has disabled. "
+            "What it adds or has launched otherwise is quarantined; approving stays a person's.",
+        ),
+    ] = False,
     reason: Why = "",
     *,
     config: Config = None,
@@ -122,7 +129,7 @@ def _granted(caller: dict[str, Any]) -> Iterator[str]:
     if caller["must_declare"]:
         yield "It must declare what it means to do, where that is more than reading."
     if caller["manage"]:
-        yield "It may declare servers and switch them off; approving them is a person's."
+        yield "It may add, change, remove and disable those servers; approving them is a person's."
     yield "This is its token, which is not shown again."
     yield "Agents show it as `Authorization: Bearer …`; mcpguard stdio reads MCPGUARD_TOKEN or MCPGUARD_TOKEN_FILE."
 

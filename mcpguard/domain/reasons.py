@@ -108,6 +108,11 @@ class Reason(StrEnum):
         "This caller was revoked, or its time is over.",
         "If executed is no, nothing was sent; otherwise find out first. Ask the security team for another token.",
     )
+    CALLER_ANONYMOUS = (
+        "caller:anonymous",
+        "Only callers that are known by a token may do this.",
+        "Ask the security team for a token.",
+    )
     SCOPE_EFFECT = (
         "scope:effect",
         "This caller may not use capabilities with this effect.",

@@ -43,7 +43,8 @@ class Upstream:
     """An MCP server that we stand in front of. Standing and approvals bind to the id, never to the name.
 
     `identity` is who it is now, `approved` who a person approved last, `artifact` what ran
-    when it was observed, where that can be told. `enabled`: nobody has switched it off.
+    when it was observed, where that can be told. `enabled`: nobody has switched it off; `disabled_by`: the
+    caller who did, and who may take that back, where it was not a person.
     `may_ask`: what it is permitted to ask of the clients whose calls it works on. `prefixes`: below these URIs every
     resource may be read. The generation changes with every move, the revision with every edit. `removed` is a
     tombstone: nothing stands under the name any more, and what was decided is not forgotten.
@@ -64,6 +65,7 @@ class Upstream:
     generation: int = 0
     revision: int = 0
     removed: bool = False
+    disabled_by: str = ""
 
     def __post_init__(self) -> None:
         if not NAME.fullmatch(self.name) or "__" in self.name:

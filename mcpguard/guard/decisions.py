@@ -30,7 +30,6 @@ from mcpguard.domain.decisions import (
     Undecidable,
     Unknown,
 )
-from mcpguard.domain.errors import IllegalMove
 from mcpguard.domain.pins import Pin
 from mcpguard.domain.standing import CapabilityStanding, UpstreamStanding
 from mcpguard.domain.upstreams import Identity, Upstream
@@ -135,11 +134,15 @@ class Decisions:
 
     async def enable(self, name: str, decision: Decision) -> None:
         """Undo a `disable`."""
-        await self._about(name, Answer.ENABLE, decision, partial(_switched, on=True))
+        await self._about(name, Answer.ENABLE, decision, quarantine.enabled)
 
-    async def disable(self, name: str, decision: Decision) -> None:
-        """Stop a server, and leave where it stands."""
-        await self._about(name, Answer.DISABLE, decision, partial(_switched, on=False))
+    async def disable(self, name: str, decision: Decision, caller: str = "") -> None:
+        """Stop a server, and leave where it stands. `caller`: who decides that, where it is no person."""
+        await self._about(name, Answer.DISABLE, decision, partial(quarantine.disabled, caller=caller))
+
+    async def enable_again(self, name: str, decision: Decision, caller: str) -> None:
+        """A caller takes back its own `disable`: then no more may happen than before that."""
+        await self._carry_out(name, Answer.ENABLE, decision, partial(quarantine.enabled_again, caller=caller))
 
     async def permit(self, name: str, kinds: frozenset[AskKind], decision: Decision) -> None:
         """From now on the server may ask this, and nothing else, of clients."""
@@ -186,7 +189,11 @@ class Decisions:
         self, name: str, answer: Answer, decision: Decision, move: Callable[[Upstream], Upstream], **said: str
     ) -> None:
         authorised(answer, decision)
+        await self._carry_out(name, answer, decision, move, **said)
 
+    async def _carry_out(
+        self, name: str, answer: Answer, decision: Decision, move: Callable[[Upstream], Upstream], **said: str
+    ) -> None:
         def moved(known: Known) -> Change:
             upstream = move(known.upstream)
             before = known.upstream.standing
@@ -268,12 +275,6 @@ def _pin(known: Known, key: Key) -> Pin:
 def _listed(pin: Pin) -> Fingerprint:
     assert pin.listed is not None  # noqa: S101 - `pinning.approve` has refused everything else
     return pin.listed
-
-
-def _switched(upstream: Upstream, *, on: bool) -> Upstream:
-    if upstream.enabled is on:
-        raise IllegalMove(f"{upstream.name} is {'enabled' if on else 'disabled'} already")
-    return replace(upstream, enabled=on, generation=upstream.generation + 1)
 
 
 def _given(said: Mapping[str, str]) -> dict[str, str]:

@@ -18,10 +18,12 @@ from mcpguard.guard.decisions import Decisions
 from mcpguard.guard.explaining import explained_to
 from mcpguard.guard.granting import Granting
 from mcpguard.guard.inspecting import Inspecting
+from mcpguard.guard.managing import Managing
 from mcpguard.guard.queries import Queries
 from mcpguard.guard.searching import Searching
 from mcpguard.guard.servers import Servers
 from mcpguard.guard.status import LedgerStatus, Readiness, SandboxStatus, Status
+from mcpguard.guard.tailing import Tailing
 from mcpguard.guard.tallies import Tallies
 from mcpguard.ledger.ledger import Ledger
 from mcpguard.settings.fields import Json
@@ -48,6 +50,14 @@ class Review:
     queries: Queries
 
 
+@dataclass(frozen=True, slots=True)
+class Own:
+    """What agents may do about servers themselves."""
+
+    managing: Managing
+    tailing: Tailing
+
+
 class Guard:
     """The guard as its doors see it."""
 
@@ -64,6 +74,7 @@ class Guard:
         callers: Callers,
         granting: Granting,
         review: Review,
+        own: Own,
     ) -> None:
         self.settings = confirming.settings
         self.clock = clock
@@ -72,6 +83,8 @@ class Guard:
         self.decisions = review.decisions
         self.inspecting = review.inspecting
         self.queries = review.queries
+        self.managing = own.managing
+        self.tailing = own.tailing
         self.callers = callers
         self.granting = granting
         self.confirming = confirming

@@ -6,14 +6,16 @@ Rules kept here:
 2. Only a person's approval of exactly the identity that it has now leads to `approved`, and only of one that was
    observed. Another launch or another observation leads back.
 3. A decision about another identity than the one it has now is stale: it changes nothing, and says what moved.
-4. Every move is one that the table of `domain/standing.py` lists, and makes the next generation.
+4. Whoever holds no person's authority switches on only what itself has switched off.
+5. Every move is one that the table of `domain/standing.py` lists, and makes the next generation.
 """
 
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass, replace
 
 from mcpguard.domain.capabilities import Fingerprint
-from mcpguard.domain.decisions import Stale, Undecidable
+from mcpguard.domain.decisions import Forbidden, Stale, Undecidable
+from mcpguard.domain.errors import IllegalMove
 from mcpguard.domain.standing import UPSTREAM_MOVES, UpstreamMove, UpstreamStanding, moved
 from mcpguard.domain.upstreams import Identity, Upstream
 
@@ -88,6 +90,30 @@ def quarantine(upstream: Upstream) -> Moved:
 def block(upstream: Upstream) -> Moved:
     """A person blocks it, whoever it is. Raises IllegalMove."""
     return _move(_unapproved(upstream), UpstreamMove.BLOCK)
+
+
+def disabled(upstream: Upstream, caller: str = "") -> Upstream:
+    """It is switched off, and stands where it stood. `caller`: who may take that back, where it was not a person.
+
+    A person makes it theirs where a caller has switched it off before. Raises IllegalMove.
+    """
+    if not upstream.enabled and (caller or not upstream.disabled_by):
+        raise IllegalMove(f"{upstream.name} is disabled already")
+    return replace(upstream, enabled=False, disabled_by=caller, generation=upstream.generation + 1)
+
+
+def enabled(upstream: Upstream) -> Upstream:
+    """It is not switched off any more, whoever did it. Raises IllegalMove."""
+    if upstream.enabled:
+        raise IllegalMove(f"{upstream.name} is enabled already")
+    return replace(upstream, enabled=True, disabled_by="", generation=upstream.generation + 1)
+
+
+def enabled_again(upstream: Upstream, caller: str) -> Upstream:
+    """As `enabled`, by a caller, who may take back what itself did and nothing else. Raises also Forbidden."""
+    if not upstream.enabled and (not caller or upstream.disabled_by != caller):
+        raise Forbidden("somebody else has switched it off")
+    return enabled(upstream)
 
 
 def removed(upstream: Upstream) -> Upstream:

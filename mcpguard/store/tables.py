@@ -98,6 +98,7 @@ class UpstreamRow(SQLModel, table=True):
     removed: bool
     declaration: bytes = Field(sa_type=LargeBinary)
     prefixes: str = Field(sa_column_kwargs={"server_default": "[]"})
+    disabled_by: str = Field(sa_column_kwargs={"server_default": ""})
 
 
 class CapabilityRow(SQLModel, table=True):

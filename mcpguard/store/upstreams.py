@@ -59,6 +59,7 @@ def _row(upstream: Upstream) -> dict[str, object]:
         "generation": upstream.generation,
         "revision": upstream.revision,
         "removed": upstream.removed,
+        "disabled_by": upstream.disabled_by,
     }
 
 
@@ -79,6 +80,7 @@ def _upstream(said: RowMapping) -> Upstream:
         generation=said["generation"],
         revision=said["revision"],
         removed=said["removed"],
+        disabled_by=said["disabled_by"],
     )
 
 

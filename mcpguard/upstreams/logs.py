@@ -4,7 +4,8 @@ Rules kept here:
 1. Two files of bounded size; the older one is overwritten. A flood overwrites the lines of the same server only.
 2. Lines are cut at a length, and nothing in them is obeyed: control characters are made visible when they are stored,
    because people look at logs on terminals.
-3. A log that cannot be written never holds up the server or the guard.
+3. What is read again is read from its end, and no more than is wanted.
+4. A log that cannot be written never holds up the server or the guard.
 """
 
 import os
@@ -16,6 +17,29 @@ from mcpguard.text.visible import visible
 
 LONGEST_LINE = 4096
 log = structlog.get_logger("mcpguard.upstreams")
+
+
+def last_lines(folder: Path, name: str, most_bytes: int) -> tuple[str, ...]:
+    """What the server wrote last: whole lines, as they were stored."""
+    path, found = folder / f"{name}.log", ""
+    for each in (path, path.with_name(path.name + ".1")):
+        left = most_bytes - len(found.encode())
+        if left > 0:
+            found = _end(each, left) + found
+    return tuple(line for line in found.split("\n") if line)
+
+
+def _end(path: Path, most_bytes: int) -> str:
+    try:
+        with os.fdopen(os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC), "rb") as file:
+            size = os.fstat(file.fileno()).st_size
+            file.seek(max(size - most_bytes, 0))
+            data = file.read(most_bytes)
+    except OSError:
+        return ""
+    if size > most_bytes:
+        data = data.partition(b"\n")[2]  # what the first line began with is left out, and so it is no line
+    return data.decode(errors="replace")
 
 
 class UpstreamLog:

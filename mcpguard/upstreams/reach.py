@@ -21,7 +21,7 @@ from mcpguard.settings.model import Upstreams
 from mcpguard.settings.references import Unresolved, resolve
 from mcpguard.upstreams.conversation import Bounds, Conversation
 from mcpguard.upstreams.environment import environment
-from mcpguard.upstreams.logs import UpstreamLog
+from mcpguard.upstreams.logs import UpstreamLog, last_lines
 from mcpguard.upstreams.orphans import MARK
 from mcpguard.upstreams.peer import Peer
 from mcpguard.upstreams.starting import Starting
@@ -35,6 +35,14 @@ from mcpguard.upstreams.transports.stdio import Launch, Stdio, stdio
 Made = TypeVar("Made")
 SHORTEST_SECRET = 4
 """Shorter values are in too many words to be hidden in any."""
+
+
+@dataclass(frozen=True, slots=True)
+class Wrote:
+    """The last lines of a server's log, and what it is given that may be a secret; None where that cannot be told."""
+
+    lines: tuple[str, ...]
+    secrets: frozenset[str] | None = field(repr=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +84,17 @@ class Reaching:
         values = await self._variables(declared.name, declared.launch)
         return await self.starting.install(declared, values)
 
+    async def wrote(self, declared: Declared, most_bytes: int) -> Wrote:
+        """What a server that we start wrote to its standard error last."""
+        if not isinstance(declared.launch, StdioLaunch):
+            return Wrote((), frozenset())
+        lines = await to_thread.run_sync(last_lines, self.logs, declared.name, most_bytes)
+        try:
+            values = await self._variables(declared.name, declared.launch)
+        except Unresolved:
+            return Wrote(lines, None)
+        return Wrote(lines, _secrets(values))
+
     @asynccontextmanager
     async def _process(self, declared: Declared, launch: StdioLaunch) -> AsyncIterator[tuple[Stdio, str | None]]:
         """It runs, confined as it is declared, and is this, if that can be told. Raises what says why it cannot."""
@@ -98,7 +117,7 @@ class Reaching:
             environment(self.environ, {**values, MARK: secrets.token_hex(8)}),
             Path(launch.folder) if launch.folder else None,
             Framing(launch.framing.value),
-            frozenset(value for value in values.values() if len(value) >= SHORTEST_SECRET),
+            _secrets(values),
         )
 
     async def _resolved(self, server: str, what: str, templates: Mapping[str, str]) -> dict[str, str]:
@@ -129,3 +148,7 @@ class Reaching:
             return resolve(template, self.environ, folders)
         except Unresolved as error:
             raise Unresolved(f"{what} cannot be given: {error}") from None
+
+
+def _secrets(values: Mapping[str, str]) -> frozenset[str]:
+    return frozenset(value for value in values.values() if len(value) >= SHORTEST_SECRET)

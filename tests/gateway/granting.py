@@ -29,9 +29,10 @@ async def granted(
     tools: str = "*",
     *effects: Effect,
     seconds: int | None = None,
+    manage: bool = False,
 ) -> Granted:
     """A caller with this scope; everything, if nothing is said."""
-    wanted = Wanted(label, scope(servers, tools, *effects), seconds)
+    wanted = Wanted(label, scope(servers, tools, *effects), seconds, manage=manage)
     return Granted(*await guard.now.guard.granting.add(wanted, DECISION))
 
 

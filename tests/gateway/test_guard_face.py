@@ -179,7 +179,7 @@ async def test_arguments_are_given_in_one_of_three_forms(given: Json, tmp_path: 
         ("retrieve_tools", {"query": "x", "limit": True}),
         ("describe_tool", {"names": []}),
         ("describe_tool", {"names": ["web:x"] * 21}),
-        ("upstream_servers", {"operation": "approve"}),
+        ("upstream_servers", {"operation": "everything"}),
     ],
 )
 async def test_what_has_not_its_form_is_told_where_and_does_nothing(tool: str, given: Json, tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 
 from mcpguard.domain.capabilities import Fingerprint
-from mcpguard.domain.decisions import Stale
+from mcpguard.domain.decisions import Forbidden, Stale
 from mcpguard.domain.errors import IllegalMove
 from mcpguard.domain.standing import UPSTREAM_MOVES, UpstreamMove, UpstreamStanding
 from mcpguard.domain.upstreams import Identity, Transport, Upstream
@@ -77,6 +77,26 @@ def test_another_observation_returns_it() -> None:
     assert done.move is UpstreamMove.IDENTITY_CHANGED
     assert done.upstream.standing is UpstreamStanding.QUARANTINED
     assert quarantine.observed(APPROVED, B).move is None
+
+
+def test_what_was_switched_off_is_switched_on_by_a_person_or_by_the_caller_who_did_it() -> None:
+    off = quarantine.disabled(APPROVED, "caller")
+    assert (off.enabled, off.disabled_by, off.generation) == (False, "caller", APPROVED.generation + 1)
+    for again in quarantine.enabled(off), quarantine.enabled_again(off, "caller"):
+        assert again == replace(APPROVED, generation=APPROVED.generation + 2)
+    for other in "", "other":
+        with pytest.raises(Forbidden):
+            quarantine.enabled_again(off, other)
+    theirs = quarantine.disabled(off)
+    for caller in "", "caller", "other":
+        with pytest.raises(Forbidden):
+            quarantine.enabled_again(theirs, caller)
+    for caller in "caller", "other":
+        for switched_off in off, theirs:
+            with pytest.raises(IllegalMove):
+                quarantine.disabled(switched_off, caller)
+    with pytest.raises(IllegalMove):
+        quarantine.disabled(theirs)
 
 
 def test_the_same_again_changes_nothing() -> None:

@@ -26,7 +26,7 @@ import sqlalchemy as sa
 from alembic import op
 
 revision = "9999"
-down_revision = "0005"
+down_revision = "0006"
 
 
 def upgrade() -> None:
@@ -79,7 +79,7 @@ def test_an_older_database_is_upgraded_and_keeps_what_it_holds(backend: Backend,
     upgrade(backend)
     put_a_chain(backend)
     done = upgrade(backend, newer)
-    assert (done.before, done.after) == ("0005", "9999")
+    assert (done.before, done.after) == ("0006", "9999")
     with backend.connect() as connection:
         assert chains.every(connection) == ["mine"]
         assert "colour" in {column["name"] for column in inspect(connection).get_columns("chains")}
@@ -95,7 +95,7 @@ def test_sqlite_is_copied_before_it_is_changed(tmp_path: Path, newer: Path) -> N
     copy = SQLite(done.backup, busy_timeout=1)
     with copy.connect() as connection:
         assert chains.every(connection) == ["mine"]
-        assert MigrationContext.configure(connection).get_current_revision() == "0005"
+        assert MigrationContext.configure(connection).get_current_revision() == "0006"
 
 
 def test_a_newer_schema_is_refused_and_left_as_it_is(backend: Backend, newer: Path) -> None:
@@ -113,13 +113,15 @@ def test_an_upgrade_that_fails_half_way_leaves_what_was_there(backend: Backend, 
     with pytest.raises(RuntimeError, match="half way"):
         upgrade(backend, broken)
     with backend.connect() as connection:
-        assert MigrationContext.configure(connection).get_current_revision() == "0005"
+        assert MigrationContext.configure(connection).get_current_revision() == "0006"
         assert "colour" not in {column["name"] for column in inspect(connection).get_columns("chains")}
         assert chains.every(connection) == ["mine"]
 
 
 def test_a_server_of_an_older_database_has_no_approved_prefixes(backend: Backend, tmp_path: Path) -> None:
-    older = scripts_without(tmp_path / "older", "0003_confirmed.py", "0004_findings.py", "0005_callers.py")
+    older = scripts_without(
+        tmp_path / "older", "0003_confirmed.py", "0004_findings.py", "0005_callers.py", "0006_disabled_by.py"
+    )
     assert upgrade(backend, older).after == "0002"
     texts = dict.fromkeys(("id", "name", "transport", "standing", "may_ask", "origin", "requester"), "old")
     others = {"enabled": True, "generation": 0, "revision": 0, "removed": False, "declaration": b""}
@@ -135,7 +137,7 @@ def test_a_server_of_an_older_database_has_no_approved_prefixes(backend: Backend
 def test_of_definitions_of_an_older_database_nothing_was_found_yet_and_something_can_be(
     backend: Backend, tmp_path: Path
 ) -> None:
-    older = scripts_without(tmp_path / "older", "0004_findings.py", "0005_callers.py")
+    older = scripts_without(tmp_path / "older", "0004_findings.py", "0005_callers.py", "0006_disabled_by.py")
     assert upgrade(backend, older).after == "0003"
     print_ = Fingerprint("v1:" + "a" * 64)
     row = {"capability": "one", "fingerprint": print_.text, "definition": b'{"name":"t"}', "at": 5}

@@ -10,12 +10,12 @@ from types import MappingProxyType
 from typing import Any, Final
 
 from mcpguard.domain.capabilities import Effect
+from mcpguard.gateway.tools.declaring import MOST_LINES, Operation
 from mcpguard.gateway.tools.given import (
     LONGEST_QUERY,
     LONGEST_REASON,
     MOST_FOUND,
     MOST_NAMES,
-    Operation,
 )
 
 RETRIEVE: Final = "retrieve_tools"
@@ -45,7 +45,7 @@ def _saying(description: str, **schema: Any) -> Schema:  # noqa: ANN401 - JSON
 
 
 def _tool(name: str, description: str, schema: Schema, *, reads: bool, answer: Schema | None = None) -> Schema:
-    hints = {"readOnlyHint": reads} | ({} if reads else {"destructiveHint": name not in (f"{CALL}_write", SERVERS)})
+    hints = {"readOnlyHint": reads} | ({} if reads else {"destructiveHint": name != f"{CALL}_write"})
     found = {"name": name, "description": description, "inputSchema": schema, "annotations": hints}
     return found if answer is None else {**found, "outputSchema": answer}
 
@@ -123,12 +123,14 @@ DEFINITIONS: Final[Mapping[str, Schema]] = MappingProxyType(
             ),
             _tool(
                 SERVERS,
-                "The servers behind this one: list them, or request one, which a person reviews first.",
+                "The servers behind this one: list them, read the end of one's log (tail_log), or request one, which "
+                "a person reviews first. The rest is for agents that a person lets manage them; nothing here approves.",
                 _object(
                     ("operation",),
                     operation={"enum": [each.value for each in Operation]},
                     name=_TEXT,
-                    config=_saying("As an entry of mcpServers.", **_OBJECT),
+                    config=_saying("An entry as in mcpServers; patch: what changes, null removes.", **_OBJECT),
+                    lines={"type": "integer", "minimum": 1, "maximum": MOST_LINES, "default": 50},
                 ),
                 reads=False,
                 answer=_OBJECT,

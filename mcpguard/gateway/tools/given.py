@@ -5,7 +5,6 @@ Rules kept here:
 2. Arguments are given in one form: as an object under one of two names, or as the text of an object.
 """
 
-from enum import StrEnum
 from typing import Annotated, Any, Final, Literal, Self, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, StrictInt, StrictStr, ValidationError, model_validator
@@ -30,13 +29,6 @@ Given = TypeVar("Given", bound="Read")
 
 class Unusable(GuardError):
     """What was given does not have its form. Says where and why; repeats no value."""
-
-
-class Operation(StrEnum):
-    """What an agent may do about servers."""
-
-    LIST = "list"
-    REQUEST = "request"
 
 
 class Read(BaseModel):
@@ -100,12 +92,6 @@ class More(Read):
     key: Annotated[StrictStr, Field(max_length=LONGEST_KEY)]
     offset: Annotated[StrictInt, Field(ge=0, le=FURTHEST)] | None = None
     limit: Annotated[StrictInt, Field(ge=1, le=FURTHEST)] | None = None
-
-
-class Servers(Read):
-    operation: Operation
-    name: Name | None = None
-    config: dict[str, Any] | None = None
 
 
 def read(form: type[Given], arguments: object) -> Given:

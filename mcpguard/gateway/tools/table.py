@@ -16,11 +16,12 @@ from mcpguard.gateway.exchange import Exchange
 from mcpguard.gateway.faces.face import Meant
 from mcpguard.gateway.tools import definitions
 from mcpguard.gateway.tools.calling import Wanted, by_name, by_variant
+from mcpguard.gateway.tools.declaring import Operation
 from mcpguard.gateway.tools.finding import Finding
-from mcpguard.gateway.tools.given import Call, Describe, More, Retrieve, Servers, Unusable, Variant, read
+from mcpguard.gateway.tools.given import Call, Describe, More, Retrieve, Unusable, Variant, read
 from mcpguard.gateway.tools.reading import Reading
-from mcpguard.gateway.tools.servers import ServersTool
-from mcpguard.gateway.tools.telling import told, unusable
+from mcpguard.gateway.tools.servers import Refused, ServersTool
+from mcpguard.gateway.tools.telling import refused, told, unusable
 from mcpguard.gateway.wire import refusal, refused_result
 from mcpguard.guard.calls import Asked, Told
 from mcpguard.guard.guard import Guard
@@ -78,7 +79,15 @@ class Tools:
         return told(answer)
 
     async def _upstream_servers(self, exchange: Exchange, _: Mapping[str, Any], arguments: Json) -> Json:
-        return told(await self._servers.answer(exchange.client.caller, read(Servers, arguments)))
+        client = exchange.client
+        answer = await self._servers.answer(client.caller, arguments)
+        if isinstance(answer, Refused):
+            said = {"caller": client.caller.id, "operation": answer.operation}
+            self._guard.tallies.turned_away(door=client.door, why=answer.reason.value, **said)
+            return refused(answer.reason, answer.where)
+        if "lines" in answer:
+            self._disclosed(exchange, f"{definitions.SERVERS} {Operation.TAIL_LOG}", [answer["name"]])
+        return told(answer)
 
     async def _variant(self, exchange: Exchange, params: Mapping[str, Any], arguments: Json) -> Json:
         given = read(Variant, arguments)

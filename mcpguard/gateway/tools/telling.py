@@ -13,14 +13,22 @@ def told(answer: Mapping[str, Any]) -> dict[str, Any]:
 
 def unusable(sentence: str) -> dict[str, Any]:
     """What was given to one of our own tools does not have its form; nothing was looked up, and there is no record."""
-    reason = Reason.ARGUMENTS_INVALID
+    return _refused(Reason.ARGUMENTS_INVALID, f"{sentence}.", expected=sentence)
+
+
+def refused(reason: Reason, where: str = "") -> dict[str, Any]:
+    """One of our own tools does not do it. `where`: a sentence that says who does, and where."""
+    return _refused(reason, where, **({"where": where} if where else {}))
+
+
+def _refused(reason: Reason, sentence: str, **more: str) -> dict[str, Any]:
     said = {
         "status": "refused",
         "executed": "no",
         "reason": reason.value,
         "message": reason.sentence,
         "next": reason.next,
-        "expected": sentence,
+        **more,
     }
-    text = f"{reason.sentence} {sentence}. {reason.next}"
+    text = " ".join(part for part in (reason.sentence, sentence, reason.next) if part)
     return {"content": [{"type": "text", "text": text}], "isError": True, "structuredContent": said}
