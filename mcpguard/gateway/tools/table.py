@@ -2,7 +2,8 @@
 
 Rules kept here:
 1. What calls a server's tool is a call like any other: judged once, recorded, and answered as the server answers.
-2. What shows what there is leaves a `disclosed` record, tallied, with a digest of the names that were shown.
+2. What shows what there is leaves a `disclosed` record, tallied, with a digest of the names that were shown, and with
+   what was looked for.
 """
 
 import hashlib
@@ -55,12 +56,12 @@ class Tools:
 
     async def _retrieve(self, exchange: Exchange, _: Mapping[str, Any], arguments: Json) -> Json:
         answer = self._finding.retrieve(exchange.client.caller, read(Retrieve, arguments))
-        self._disclosed(exchange, definitions.RETRIEVE, (each["name"] for each in answer["tools"]))
+        self._guard.tallies.searched(answer["query"], **_shown(exchange, definitions.RETRIEVE, answer["tools"]))
         return told(answer)
 
     async def _describe(self, exchange: Exchange, _: Mapping[str, Any], arguments: Json) -> Json:
         answer = self._finding.describe(exchange.client.caller, read(Describe, arguments))
-        self._disclosed(exchange, definitions.DESCRIBE, (each["name"] for each in answer["tools"]))
+        self._guard.tallies.disclosed(**_shown(exchange, definitions.DESCRIBE, answer["tools"]))
         return told(answer)
 
     async def _upstream_servers(self, exchange: Exchange, _: Mapping[str, Any], arguments: Json) -> Json:
@@ -78,16 +79,18 @@ class Tools:
         own = {**params, "name": wanted.capability.name, "arguments": dict(wanted.arguments)}
         return await self._make(exchange, Meant(wanted.capability), own, wanted.stated)
 
-    def _disclosed(self, exchange: Exchange, method: str, names: Iterable[str]) -> None:
-        shown = list(names)
-        client = exchange.client
-        self._guard.tallies.disclosed(
-            caller=client.caller.id,
-            face=client.face.word.value,
-            method=method,
-            names=len(shown),
-            digest=hashlib.sha256("\0".join(shown).encode()).hexdigest(),
-        )
+
+def _shown(exchange: Exchange, method: str, tools: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
+    """Who was shown what."""
+    names = [each["name"] for each in tools]
+    client = exchange.client
+    return {
+        "caller": client.caller.id,
+        "face": client.face.word.value,
+        "method": method,
+        "names": len(names),
+        "digest": hashlib.sha256("\0".join(names).encode()).hexdigest(),
+    }
 
 
 def in_call(result: Json, entry: str) -> Json:
