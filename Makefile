@@ -32,7 +32,7 @@ bench: $(VENV)/.dev ## measure
 bench-detection: $(VENV)/.dev ## measure what inspection finds (ARGS="FILE…": labelled definitions, one a line)
 	$(BIN)/python -m tests.benchmarks.detection $(ARGS)
 
-bench-search: $(VENV)/.dev ## measure how tools are found (ARGS="DIR…": folders with tools.jsonl and queries.jsonl)
+bench-search: $(VENV)/.dev ## measure how tools are found, and the tokens that takes (ARGS="DIR…": folders with tools.jsonl and queries.jsonl)
 	$(BIN)/python -m tests.benchmarks.search --table $(ARGS)
 
 soak: $(VENV)/.dev ## load a guard and kill its servers, for long (ARGS="--minutes 10 --seed 7")

@@ -20,14 +20,18 @@ def asked(
     stated: Stated | None = None,
     page: Page | None = None,
 ) -> Asked:
-    """The call that a request makes. Answers to what nobody asked do not go along."""
+    """The call that a request makes. Answers to what nobody asked do not go along, and neither do arguments that are
+    null, which are judged as none: a server gets what was judged."""
     client = exchange.client
+    own = {key: value for key, value in envelope.bare(params).items() if key not in AGAIN}
+    if own.get("arguments", ...) is None:
+        del own["arguments"]
     return Asked(
         caller=client.caller,
         face=client.face.word,
         method=method,
         capability=meant.capability,
-        params={key: value for key, value in envelope.bare(params).items() if key not in AGAIN},
+        params=own,
         client=client.name,
         pinned=meant.pinned,
         trace=exchange.trace,

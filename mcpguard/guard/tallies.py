@@ -2,8 +2,9 @@
 
 Rules kept here:
 1. What is alike within a minute is one record with a count. The number of different ones is bounded too; what comes
-   beyond it is counted as `other`.
-2. What could not be recorded is kept and recorded when the ledger can write again.
+   beyond it is counted as `other`. So are searches of one caller beyond `MOST_SEARCHES`, so that they crowd out nobody.
+2. Of a query only the beginning is kept, and nothing where any of it looks like a secret.
+3. What could not be recorded is kept and recorded when the ledger can write again.
 """
 
 from collections import Counter
@@ -14,8 +15,12 @@ from mcpguard.domain.clock import Clock
 from mcpguard.domain.errors import LedgerUnavailable
 from mcpguard.domain.records import RecordKind
 from mcpguard.ledger.ledger import Ledger
+from mcpguard.policy.secrets.finding import secrets
+from mcpguard.text.visible import visible
 
 MOST_DIFFERENT = 1000
+MOST_SEARCHES = 60
+LONGEST_QUERY = 200
 PERIOD_SECONDS = 60.0
 Key = tuple[RecordKind, tuple[tuple[str, Scalar], ...]]
 
@@ -27,9 +32,23 @@ class Tallies:
         self._ledger = ledger
         self._clock = clock
         self._counts: Counter[Key] = Counter()
+        self._searches: dict[Key, str] = {}
+        """Whose they are, of those that are counted."""
 
     def disclosed(self, **facts: Scalar) -> None:
         """Somebody was shown what is offered."""
+        self._count(RecordKind.DISCLOSED, facts)
+
+    def searched(self, query: str, *, caller: str, names: int, digest: str, **by: Scalar) -> None:
+        """Somebody was shown what was found for them."""
+        who = {"caller": caller, **by}
+        facts = {**who, "names": names, "digest": digest, **_kept(query)}
+        key = _key(RecordKind.DISCLOSED, facts)
+        if key not in self._searches:
+            if sum(each == caller for each in self._searches.values()) >= MOST_SEARCHES:
+                self._count(RecordKind.DISCLOSED, {**who, "other": True})
+                return
+            self._searches[key] = caller
         self._count(RecordKind.DISCLOSED, facts)
 
     def turned_away(self, **facts: Scalar) -> None:
@@ -52,9 +71,24 @@ class Tallies:
             self._counts[key] -= count
             if not self._counts[key]:
                 del self._counts[key]
+                self._searches.pop(key, None)
 
     def _count(self, kind: RecordKind, facts: Mapping[str, Scalar]) -> None:
-        key = (kind, tuple(sorted(facts.items())))
+        key = _key(kind, facts)
         if key not in self._counts and len(self._counts) >= MOST_DIFFERENT:
+            self._searches.pop(key, None)
             key = (kind, (("other", True),))
         self._counts[key] += 1
+
+
+def _key(kind: RecordKind, facts: Mapping[str, Scalar]) -> Key:
+    return kind, tuple(sorted(facts.items()))
+
+
+def _kept(query: str) -> dict[str, Scalar]:
+    """What is recorded of it."""
+    found = secrets({"query": query})
+    if found.sure or found.maybe:
+        return {"secrets": " ".join((*found.sure, *found.maybe))}
+    text = visible(query[: LONGEST_QUERY + 1])
+    return {"query": text if len(text) <= LONGEST_QUERY else text[: LONGEST_QUERY - 1] + "…"}

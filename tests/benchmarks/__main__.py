@@ -12,6 +12,7 @@ import typer
 from rich.console import Console
 
 from tests.benchmarks import append, disk, report, verify
+from tests.benchmarks.gateway import faces
 from tests.benchmarks.gateway import sheets as gateway
 
 
@@ -22,10 +23,11 @@ class What(StrEnum):
     VERIFY = "verify"
     DISK = "disk"
     GATEWAY = "gateway"
+    FACES = "faces"
 
 
 def main(
-    what: Annotated[list[What] | None, typer.Argument(help="Default: append, verify and gateway.")] = None,
+    what: Annotated[list[What] | None, typer.Argument(help="Default: all but disk.")] = None,
     json: Annotated[Path | None, typer.Option(metavar="FILE", help="Write the figures there too.")] = None,
     directory: Annotated[
         Path, typer.Option("--dir", help="Where databases are made; must be on the disk in question.")
@@ -44,7 +46,7 @@ def main(
     facts = report.machine()
     console.print(", ".join(f"{name} {fact}" for name, fact in facts.items()))
     sheets = []
-    wanted = what or [What.APPEND, What.VERIFY, What.GATEWAY]
+    wanted = what or [What.APPEND, What.VERIFY, What.GATEWAY, What.FACES]
     for sheet in _measured(wanted, directory, postgres, runs, only, quick=quick):
         report.show(sheet, console)
         sheets.append(sheet)
@@ -68,6 +70,8 @@ def _measured(
                 yield from disk.sheets(folder, runs, seconds)
             case What.GATEWAY:
                 yield from gateway.sheets(folder, runs, seconds * 2 / 3, only, partial(typer.echo, err=True))
+            case What.FACES:
+                yield from faces.sheets(folder, runs, seconds * 2 / 3, partial(typer.echo, err=True))
 
 
 if __name__ == "__main__":

@@ -2,7 +2,8 @@
 
 A folder has `tools.jsonl` (`{server, name, description, inputSchema}`) and `queries.jsonl` (`{query, relevant,
 grades?}`, where `relevant` has `server:name` each). `make bench-search` prints tables instead (`--table`): our own
-golden set and the folders beside what a plain BM25 finds in them, what others were measured at, and what it costs.
+golden set and the folders beside what a plain BM25 finds in them, what others were measured at, and what it costs, in
+tokens for an agent and in time for the guard.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -18,7 +19,7 @@ from rich.console import Console
 from mcpguard.catalog.search.index import Index
 from mcpguard.catalog.search.prepared import prepared
 from mcpguard.catalog.search.search import View
-from tests.benchmarks import search_costs
+from tests.benchmarks import search_costs, search_tokens
 from tests.benchmarks.report import Row, Sheet, as_json, machine, show
 from tests.benchmarks.retrieval import RANKS, figures
 
@@ -122,6 +123,7 @@ def _sheets(folders: Sequence[Folder]) -> Iterator[Sheet]:
     names = list(rows[0].figures)
     anchors = [Row({"by": name}, dict(zip(names, values, strict=True))) for name, values in ELSEWHERE]
     yield Sheet("anchors", "what was measured elsewhere, on other tools: means over five sets of MCP tools", anchors)
+    yield search_tokens.sheet([(_about(each), each.tools, [one["query"] for one in each.queries]) for each in folders])
     tools = [tool for folder in folders for tool in folder.tools]
     yield from search_costs.sheets(tools, [query["query"] for folder in folders for query in folder.queries])
 

@@ -10,6 +10,7 @@ from tests.conformance import tools
 def test_everything_is_there() -> None:
     for name in ("conformance", "inspector", "server-everything", "server-filesystem", "server-memory"):
         assert (tools.package(name) / "package.json").is_file()
+    assert (tools.installed() / "node_modules" / "gpt-tokenizer" / "package.json").is_file()
 
 
 def test_a_registry_that_cannot_be_reached_is_named_as_the_reason(

@@ -18,6 +18,7 @@ from mcpguard.policy.intents import stated
 from tests.gate import Gate
 from tests.gateway.declaring import call
 from tests.gateway.speaking import EVERYTHING, HOWS, OTHER_TOKEN, TOKEN, guarded, refused_once, speaking
+from tests.gateway.test_guard_face import agent
 from tests.review import DECISION
 from tests.simulators.client import RawClient
 from tests.simulators.script import Script
@@ -155,6 +156,25 @@ async def test_any_arguments_get_one_verdict(tmp_path: Path) -> None:
             answers = [told(await answer(client, way, tool, arguments)) for way, client in ways.items()]
             assert answers == answers[:1] * len(ways), (tool, arguments)
             assert len(script.called("tools/call")) - sent == (0 if answers[0] else len(ways))
+
+
+async def test_arguments_that_are_null_are_judged_and_sent_as_none(tmp_path: Path) -> None:
+    """A server gets what was judged, by every way, and the record is of that."""
+    async with judged(tmp_path) as (guard, script), every_way(guard, TOKEN) as ways:
+        for way, client in ways.items():
+            name = "fail" if way.endswith("transparent") else "web::fail"
+            await client.request("tools/call", {"name": name, "arguments": None})
+            prompt = "greet" if way.endswith("transparent") else "web::greet"
+            await client.request("prompts/get", {"name": prompt, "arguments": None})
+        async with agent(guard, token=TOKEN) as client:
+            for given_ in ({"arguments": None}, {"args": None}, {"args_json": None}, {}):
+                await client.call("call_tool_destructive", {"name": "web:fail", **given_})
+            await client.call("call_tool", {"server": "web", "tool": "fail", "arguments": None})
+        sent = [each["params"] for each in script.called("tools/call") + script.called("prompts/get")]
+        assert len(sent) == 2 * len(ways) + 5
+        assert all(each.get("arguments", {}) == {} for each in sent)
+        bodies = {entry["body_size"] for entry in guard.entries() if entry["face"] != "guard"}
+        assert bodies == {len(b'{"name":"fail"}'), len(b'{"name":"greet"}')}
 
 
 async def test_the_model_reads_what_is_wrong_and_where(tmp_path: Path) -> None:

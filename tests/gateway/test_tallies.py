@@ -6,13 +6,14 @@ from pathlib import Path
 import anyio
 import pytest
 
-from mcpguard.guard.tallies import MOST_DIFFERENT, PERIOD_SECONDS
+from mcpguard.guard.tallies import LONGEST_QUERY, MOST_DIFFERENT, MOST_SEARCHES, PERIOD_SECONDS
 from tests.gateway.speaking import HOWS, ONLY, TOKEN, callers, flushed, guarded, scope, speaking
 from tests.simulators.script import Script
 from tests.simulators.words import Json
 from tests.world import World
 
 pytestmark = pytest.mark.anyio
+SECRET = "ghp_" + "A1b2C3d4E5f6G7h8I9j0K1l2M3n4O5p6Q7r8"
 
 
 def recorded(guard: World) -> list[Json]:
@@ -141,3 +142,51 @@ async def test_garbage_writes_no_more_than_a_few_records(tmp_path: Path) -> None
             await guard.http.get(f"{guard.where.url}/mcp/{number}")
         assert len(await flushed(guard, "turned_away")) == 3
         assert len(guard.said()) == before + 3
+
+
+async def test_what_was_looked_for_is_recorded_so_that_it_can_be_read(tmp_path: Path) -> None:
+    async with guarded(tmp_path, Script()) as guard:
+        client = guard.client("/mcp")
+        for query in ("add", "add", "a\x1b[2J\u202e", "x" * LONGEST_QUERY, "y" * (LONGEST_QUERY + 1), "\0" * 500):
+            await client.call("retrieve_tools", {"query": query})
+        records = [each for each in await flushed(guard, "disclosed") if each["method"] == "retrieve_tools"]
+        assert {each["query"]: each["count"] for each in records} == {
+            "add": 2,
+            "a⟨U+001B⟩[2J⟨U+202E⟩": 1,
+            "x" * LONGEST_QUERY: 1,
+            "y" * (LONGEST_QUERY - 1) + "…": 1,
+            ("⟨U+0000⟩" * LONGEST_QUERY)[: LONGEST_QUERY - 1] + "…": 1,
+        }
+
+
+@pytest.mark.parametrize("at", [0, LONGEST_QUERY - 10, 1500])
+async def test_nothing_is_kept_of_a_query_with_a_secret_in_it(at: int, tmp_path: Path) -> None:
+    async with guarded(tmp_path, Script()) as guard:
+        query = ("planted " * 200)[:at] + f" {SECRET}"
+        await guard.client("/mcp").call("retrieve_tools", {"query": query})
+        (record,) = [each for each in await flushed(guard, "disclosed") if each["method"] == "retrieve_tools"]
+        assert (record["secrets"], "query" in record) == ("github-pat", False)
+        assert "planted" not in str(guard.said())
+        assert SECRET[:10] not in str(guard.said())
+
+
+async def test_who_searches_for_ever_is_counted_and_crowds_out_nobody(guard: World) -> None:
+    tallies = guard.now.guard.tallies
+
+    def search(caller: str, number: int) -> None:
+        tallies.searched(f"query {number}", caller=caller, names=0, digest=str(number), method="retrieve_tools")
+
+    for minute in range(2):
+        for number in range(3 * MOST_DIFFERENT):
+            search("eager", number)
+        search("eager", 0)
+        search("modest", 7)
+        await tallies.flush()
+        records = recorded(guard)[minute * (MOST_SEARCHES + 2) :]
+        assert len(records) == MOST_SEARCHES + 2
+        eager = [each for each in records if each["caller"] == "eager"]
+        (rest,) = [each for each in eager if "other" in each]
+        assert (rest["count"], "query" in rest) == (3 * MOST_DIFFERENT - MOST_SEARCHES, False)
+        assert sum(each["count"] for each in eager) == 3 * MOST_DIFFERENT + 1
+        (modest,) = [each for each in records if each["caller"] == "modest"]
+        assert (modest["query"], modest["count"]) == ("query 7", 1)

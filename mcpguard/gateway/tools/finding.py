@@ -6,26 +6,21 @@ Rules kept here:
    effects what may be used of that.
 """
 
-from collections.abc import Iterable
-from typing import Any, Final
+from typing import Any
 
-from mcpguard.catalog.search.compact import signature, summary
 from mcpguard.catalog.shelf import Pinned
-from mcpguard.codec.messages import dumps
 from mcpguard.codec.names import reference
 from mcpguard.domain.callers import Caller
 from mcpguard.domain.capabilities import Capability, CapabilityKind, Effect
 from mcpguard.domain.errors import InvalidName
 from mcpguard.domain.standing import UpstreamStanding
+from mcpguard.gateway.tools.fitting import described, retrieved
 from mcpguard.gateway.tools.given import Describe, Retrieve
 from mcpguard.guard.guard import Guard
-from mcpguard.guard.searching import Hit, Wish
-from mcpguard.policy.intents import call_with
+from mcpguard.guard.searching import Wish
 from mcpguard.policy.scopes import reaches
 
 Json = dict[str, Any]
-MOST_BYTES: Final = 256 * 1024
-"""Of definitions in one answer; what goes beyond it is left out, and said to be."""
 
 
 class Finding:
@@ -38,21 +33,24 @@ class Finding:
         effects = frozenset(Effect if given.effects is None else given.effects)
         wish = Wish(caller.scope, effects, None if given.servers is None else frozenset(given.servers))
         hits, total = self._guard.searching.search(given.query, given.limit, wish)
-        full = given.detail == "full"
-        answer: Json = {"tools": list(_fitting(hits, full=full)), "total": total, "query": given.query}
+        tools, notices = retrieved(hits, full=given.detail == "full")
+        answer: Json = {"tools": tools, "total": total, "query": given.query}
         waiting = sum(
             known.upstream.standing is UpstreamStanding.QUARANTINED and reaches(caller.scope, known.name)
             for known in self._guard.servers.every()
         )
         if waiting:
             what = "server waits" if waiting == 1 else "servers wait"
-            answer["notice"] = f"{waiting} {what} for a person to review; their tools cannot be used yet."
+            notices.append(f"{waiting} {what} for a person to review; their tools cannot be used yet.")
+        if notices:
+            answer["notice"] = " ".join(notices)
         return answer
 
     def describe(self, caller: Caller, given: Describe) -> Json:
-        return {"tools": [self._one(caller, name) for name in dict.fromkeys(given.names)]}
+        return {"tools": described([self._one(caller, name) for name in dict.fromkeys(given.names)])}
 
-    def _one(self, caller: Caller, name: str) -> Json:
+    def _one(self, caller: Caller, name: str) -> tuple[Json, Pinned | None]:
+        """What is said of it, and the definition that may be shown with that."""
         try:
             server, own = reference(name)
         except InvalidName:
@@ -60,35 +58,4 @@ class Finding:
         capability = Capability(server, CapabilityKind.TOOL, own)
         said: Json = {"name": name, **self._guard.explained(caller, capability)}
         pinned = self._guard.catalog.find(server, CapabilityKind.TOOL, own)
-        if said["answer"] != "unknown" and pinned is not None:
-            said |= _full(pinned)
-        return said
-
-
-def _fitting(hits: Iterable[Hit], *, full: bool) -> Iterable[Json]:
-    left = MOST_BYTES
-    for hit in hits:
-        one = _common(hit.pinned) | {"score": round(hit.score, 3)}
-        one |= _full(hit.pinned) if full else _compact(hit.pinned)
-        left -= len(dumps(one))
-        if left >= 0:
-            yield one
-
-
-def _common(pinned: Pinned) -> Json:
-    capability = pinned.capability
-    return {
-        "name": f"{capability.server}:{capability.name}",
-        "server": capability.server,
-        "effect": pinned.effect.value,
-        "call_with": call_with(pinned.effect),
-    }
-
-
-def _compact(pinned: Pinned) -> Json:
-    return {"description": summary(pinned.definition), "signature": signature(pinned.definition)}
-
-
-def _full(pinned: Pinned) -> Json:
-    wanted = ("description", "title", "inputSchema", "outputSchema", "annotations")
-    return _common(pinned) | {key: pinned.definition[key] for key in wanted if key in pinned.definition}
+        return said, pinned if said["answer"] != "unknown" else None

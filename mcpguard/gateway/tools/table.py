@@ -3,7 +3,8 @@
 Rules kept here:
 1. What calls a server's tool is a call like any other: judged once, recorded, and answered as the server answers.
 2. A reply that is long is cut, and what is left of it is read page by page. Each page is a call again.
-3. What shows what there is leaves a `disclosed` record, tallied, with a digest of the names that were shown.
+3. What shows what there is leaves a `disclosed` record, tallied, with a digest of the names that were shown, and with
+   what was looked for.
 """
 
 import hashlib
@@ -70,12 +71,12 @@ class Tools:
 
     async def _retrieve(self, exchange: Exchange, _: Mapping[str, Any], arguments: Json) -> Json:
         answer = self._finding.retrieve(exchange.client.caller, read(Retrieve, arguments))
-        self._disclosed(exchange, definitions.RETRIEVE, (each["name"] for each in answer["tools"]))
+        self._guard.tallies.searched(answer["query"], **_shown(exchange, definitions.RETRIEVE, answer["tools"]))
         return told(answer)
 
     async def _describe(self, exchange: Exchange, _: Mapping[str, Any], arguments: Json) -> Json:
         answer = self._finding.describe(exchange.client.caller, read(Describe, arguments))
-        self._disclosed(exchange, definitions.DESCRIBE, (each["name"] for each in answer["tools"]))
+        self._guard.tallies.disclosed(**_shown(exchange, definitions.DESCRIBE, answer["tools"]))
         return told(answer)
 
     async def _upstream_servers(self, exchange: Exchange, _: Mapping[str, Any], arguments: Json) -> Json:
@@ -86,7 +87,8 @@ class Tools:
             self._guard.tallies.turned_away(door=client.door, why=answer.reason.value, **said)
             return refused(answer.reason, answer.where)
         if "lines" in answer:
-            self._disclosed(exchange, f"{definitions.SERVERS} {Operation.TAIL_LOG}", [answer["name"]])
+            shown = _shown(exchange, f"{definitions.SERVERS} {Operation.TAIL_LOG}", [answer])
+            self._guard.tallies.disclosed(**shown)
         return told(answer)
 
     async def _variant(self, exchange: Exchange, params: Mapping[str, Any], arguments: Json) -> Json:
@@ -110,16 +112,18 @@ class Tools:
         ended = await self._make(exchange, page.asked(exchange))
         return refused_result(refusal(ended)) if ended.result is None else _of_call(ended.result, ended.call)
 
-    def _disclosed(self, exchange: Exchange, method: str, names: Iterable[str]) -> None:
-        shown = list(names)
-        client = exchange.client
-        self._guard.tallies.disclosed(
-            caller=client.caller.id,
-            face=client.face.word.value,
-            method=method,
-            names=len(shown),
-            digest=hashlib.sha256("\0".join(shown).encode()).hexdigest(),
-        )
+
+def _shown(exchange: Exchange, method: str, tools: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
+    """Who was shown what."""
+    names = [each["name"] for each in tools]
+    client = exchange.client
+    return {
+        "caller": client.caller.id,
+        "face": client.face.word.value,
+        "method": method,
+        "names": len(names),
+        "digest": hashlib.sha256("\0".join(names).encode()).hexdigest(),
+    }
 
 
 def _of_call(result: Json, entry: str) -> Json:

@@ -29,9 +29,10 @@ MOST_EXPLAINED: Final = 200_000
 """The same, for finding out what is wrong with them, which costs more."""
 _TRIED: Final = 100
 """So much heavier is a schema with patterns that cannot be matched in linear time."""
-_PATTERN_BYTES: Final = 1024 * 1024
-_LINEAR: Final = RegexOptions(size_limit=_PATTERN_BYTES, dfa_size_limit=_PATTERN_BYTES)
-_BOUNDED: Final = FancyRegexOptions(backtrack_limit=1000, size_limit=_PATTERN_BYTES, dfa_size_limit=_PATTERN_BYTES)
+PATTERN_BYTES: Final = 1024 * 1024
+"""Of one pattern when compiled. Nothing else goes on meanwhile, in no thread."""
+ALL_PATTERNS_BYTES: Final = 2 * PATTERN_BYTES
+"""Of all patterns of a schema together, in equal shares."""
 _DRAFTS: Final = frozenset(
     {
         "http://json-schema.org/draft-04/schema",
@@ -111,7 +112,10 @@ def checks(schema: object) -> tuple[Checks, int]:
 
 def _made(schema: dict[str, Any], found: Weighed) -> Checks:
     known = _with_known_draft(schema)
-    for patterns, weight in ((_LINEAR, found.weight), (_BOUNDED, found.weight * _TRIED)):
+    most = min(PATTERN_BYTES, ALL_PATTERNS_BYTES // max(1, len(found.patterns)))
+    linear = RegexOptions(size_limit=most, dfa_size_limit=PATTERN_BYTES)
+    bounded = FancyRegexOptions(backtrack_limit=1000, size_limit=most, dfa_size_limit=PATTERN_BYTES)
+    for patterns, weight in ((linear, found.weight), (bounded, found.weight * _TRIED)):
         try:
             validator = validator_for(known, retriever=_refuse, pattern_options=patterns, validate_formats=False)
         except ValueError:

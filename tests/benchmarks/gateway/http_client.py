@@ -24,8 +24,8 @@ _ANSWER = re.compile(rb'"(?:result|error)" *:')
 class HttpClient(Client):
     """One connection."""
 
-    def __init__(self, port: int, path: str, era: Era) -> None:
-        super().__init__(Speech(era))
+    def __init__(self, port: int, path: str, era: Era, by: str = "") -> None:
+        super().__init__(Speech(era, by))
         self._port = port
         self._first = (
             f"POST {path} HTTP/1.1\r\nhost: 127.0.0.1:{port}\r\ncontent-type: application/json\r\n"

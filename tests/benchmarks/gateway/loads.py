@@ -50,10 +50,10 @@ class Measured:
 async def measured(now: Running, callers: int, seconds: float) -> Measured:
     """So many callers, after a warm-up."""
     async with now.clients(callers) as clients:
-        warm = await _loaded(now.tool, clients, seconds / 4)
+        warm = await loaded(now.tool, clients, seconds / 4)
         gateway, others = cpu_seconds(now.gateway()), cpu_seconds(now.upstreams())
         own, began = time.process_time(), time.perf_counter()
-        load = await _loaded(now.tool, clients, seconds)
+        load = await loaded(now.tool, clients, seconds)
         elapsed, own = time.perf_counter() - began, time.process_time() - own
         cpu = between(gateway, cpu_seconds(now.gateway()))
         around = own + between(others, cpu_seconds(now.upstreams()))
@@ -69,7 +69,8 @@ async def measured(now: Running, callers: int, seconds: float) -> Measured:
     return Measured(figures, len(warm.answered) + calls, [*warm.why, *load.why])
 
 
-async def _loaded(tool: str, clients: Sequence[Client], seconds: float) -> Load:
+async def loaded(tool: str, clients: Sequence[Client], seconds: float) -> Load:
+    """What comes of these in that time."""
     load = Load()
     end = time.perf_counter() + seconds
     with anyio.move_on_after(seconds + OVERTIME) as scope:

@@ -6,7 +6,9 @@ What is measured is a guard whose servers a person has approved: that is done be
 import json
 import signal
 import sys
+from collections.abc import Mapping
 from pathlib import Path
+from types import MappingProxyType
 
 from tests.benchmarks.gateway.contender import Contender, Launch, Place, Way
 from tests.benchmarks.gateway.speech import Era
@@ -27,9 +29,17 @@ def directly(place: Place) -> Launch:
     return Launch(upstream.command)
 
 
-def served(place: Place) -> Launch:
-    """`mcpguard serve`, which answers over HTTP."""
-    options = ("--config", _approved(place), "--listen", _listen(place), "--data-dir", str(place.folder / _DATA))
+def served(place: Place, budget: int = 0, **effects: str) -> Launch:
+    """`mcpguard serve`, which answers over HTTP. `budget`: the calls of a caller in a minute, if they are counted;
+    `effects`: of tools of the first upstream, where a person gave them another than they say."""
+    options = (
+        "--config",
+        _approved(place, budget, effects),
+        "--listen",
+        _listen(place),
+        "--data-dir",
+        str(place.folder / _DATA),
+    )
     return Launch((*_MODULE, "serve", *options), path="/mcp/all", port=place.port)
 
 
@@ -66,12 +76,18 @@ def contenders() -> list[Contender]:
     return found
 
 
-def _approved(place: Place) -> str:
+def _approved(place: Place, budget: int = 0, effects: Mapping[str, str] = MappingProxyType({})) -> str:
     """The configuration file. A person has approved all that it declares."""
-    config, data_dir = _configured(place), place.folder / _DATA
+    config, data_dir = _configured(place, budget), place.folder / _DATA
     with serving(data_dir, "--config", config, listen=_listen(place), command=_MODULE) as guard:
         for upstream in place.upstreams:
             approve(data_dir, upstream.name)
+        for name, effect in effects.items():
+            tool = f"{place.upstreams[0].name}:{name}"
+            words = ("--effect", effect, "--reason", "it may", "--data-dir", data_dir)
+            done = run("tool", "approve", tool, *words)
+            if done.returncode:
+                raise RuntimeError(f"{tool} was not approved: {done.stderr}")
         guard.signal(signal.SIGTERM)
         if guard.ended() != 0:
             raise RuntimeError(f"the guard for which the servers were approved did not end well: {guard.lines}")
@@ -82,7 +98,7 @@ def _listen(place: Place) -> str:
     return f"127.0.0.1:{place.port}"
 
 
-def _configured(place: Place) -> str:
+def _configured(place: Place, budget: int) -> str:
     servers: dict[str, object] = {
         upstream.name: {"type": "http", "url": upstream.url}
         if upstream.url
@@ -93,7 +109,7 @@ def _configured(place: Place) -> str:
     own = {
         "upstreams": {"networks": ["127.0.0.0/8"]},
         "anonymous": {"effects": ["read", "write", "destructive"]},
-        "budgets": {"caller_minute": 0, "capability_minute": 0},
+        "budgets": {"caller_minute": budget, "capability_minute": budget},
     }
     file.write_text(json.dumps({"mcpServers": servers, "mcpguard": own}))
     return str(file)

@@ -69,17 +69,17 @@ async def running(contender: Contender, folder: Path, upstreams: int, tools: int
         if contender.upstream is Way.HTTP:
             port, remote = stack.enter_context(upstream_over_http(tools))
             found = [Upstream(name, url=f"http://127.0.0.1:{port}/{name}") for name in names]
-            await _answers(HttpClient(port, "/", Era.HANDSHAKE))
+            await answers(HttpClient(port, "/", Era.HANDSHAKE))
         launch = contender.launch(Place(folder, free_port(), found))
         began = time.perf_counter()
-        now = Running(contender, launch, began, _started(launch, folder, stack), remote)
+        now = Running(contender, launch, began, started(launch, folder, stack), remote)
         if launch.path is None:
             await _speaking(now, stack)
-        await _until_answered(now, upstreams * tools)
+        await until_answered(now, upstreams * tools)
         yield now
 
 
-async def _answers(client: HttpClient) -> None:
+async def answers(client: HttpClient) -> None:
     """Returns when it does."""
     with anyio.fail_after(PATIENCE):
         while True:
@@ -90,7 +90,7 @@ async def _answers(client: HttpClient) -> None:
                 await anyio.sleep(PAUSE)
 
 
-def _started(launch: Launch, folder: Path, stack: AsyncExitStack) -> Processes | None:
+def started(launch: Launch, folder: Path, stack: AsyncExitStack) -> Processes | None:
     if not launch.command:
         return None
     processes = Processes(launch, folder)
@@ -109,7 +109,7 @@ async def _speaking(now: Running, stack: AsyncExitStack) -> None:
         raise CannotRun(f"it does not answer: {error} {now.processes.last_words()}") from error
 
 
-async def _until_answered(now: Running, tools: int) -> None:
+async def until_answered(now: Running, tools: int) -> None:
     """Until all tools are there and a call is answered as it should be."""
     deadline, why = time.monotonic() + PATIENCE, "it does not answer"
     while time.monotonic() < deadline:

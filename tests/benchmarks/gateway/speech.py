@@ -42,11 +42,15 @@ class Speech:
     """Makes the messages of one client."""
 
     era: Era
+    by: str = ""
+    """The tool by which others are called; "" where they are called by themselves."""
     _number: int = field(default=0, init=False)
 
     def call(self, tool: str, text: str) -> Said:
         given = b'"name":"%b","arguments":{"text":"%b"}' % (tool.encode(), text.encode())
-        return self._request("tools/call", given, tool)
+        if self.by:
+            given = b'"name":"%b","arguments":{%b}' % (self.by.encode(), given)
+        return self._request("tools/call", given, self.by or tool)
 
     def list(self, cursor: str | None) -> Said:
         return self._request("tools/list", b"" if cursor is None else b'"cursor":' + orjson.dumps(cursor))

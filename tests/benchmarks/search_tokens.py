@@ -1,0 +1,81 @@
+"""What finding tools costs an agent in tokens, against being shown all of them in every conversation."""
+
+import random
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+from mcpguard.catalog.catalog import Catalog
+from mcpguard.catalog.search.index import Index
+from mcpguard.catalog.search.prepared import prepared
+from mcpguard.catalog.search.search import View
+from mcpguard.catalog.shelf import shelf
+from mcpguard.codec.messages import dumps
+from mcpguard.domain.callers import Scope
+from mcpguard.domain.capabilities import CapabilityKind, Effect
+from mcpguard.domain.listings import Listing
+from mcpguard.gateway.faces.direct import Direct
+from mcpguard.gateway.faces.face import Face
+from mcpguard.gateway.faces.guarding import Guarding
+from mcpguard.gateway.lists import Lists
+from mcpguard.gateway.tools.fitting import retrieved
+from mcpguard.gateway.tools.telling import told
+from mcpguard.guard.searching import Hit
+from tests.benchmarks.report import Row, Sheet, quantile
+from tests.tokens import counted
+
+LIMITS: Final = (5, 15)
+_QUERIES: Final = 200
+_ALL: Final = Scope(("*",), ("*",), frozenset(Effect))
+_TOOL: Final = CapabilityKind.TOOL
+Tool = Mapping[str, Any]
+Asked = tuple[Mapping[str, str | int], Sequence[Tool], Sequence[str]]
+"""What a folder is called, its tools, and what is looked for."""
+
+
+def sheet(folders: Sequence[Asked]) -> Sheet:
+    about = (
+        "cl100k_base; lists: tools/list of the direct and the guard face; compact, full: the text that retrieve_tools "
+        "answers with so many hits, median; saved: in a conversation with one compact search of 15 hits"
+    )
+    return Sheet("tokens", about, [_row(*folder) for folder in folders])
+
+
+def _row(of: Mapping[str, str | int], tools: Sequence[Tool], queries: Sequence[str]) -> Row:
+    catalog, index = Catalog(), Index()
+    for server, some in _servers(tools).items():
+        catalog = catalog.with_shelf(shelf(server, Listing(tools=tuple(some)), lambda *_: Effect.READ))
+        index.set_server(prepared(server, some))
+    asked = random.Random(1).sample(queries, min(_QUERIES, len(queries)))  # noqa: S311 - the same ones in every run
+    everything, own = counted([_list(Direct("::"), catalog), _list(Guarding(), catalog)])
+    figures: dict[str, float] = {"list_of_all": everything, "list_of_guard": own}
+    view = View(index)
+    for detail in ("compact", "full"):
+        for limit in LIMITS:
+            texts = [_answer(view, catalog, query, limit, full=detail == "full") for query in asked]
+            figures[f"{detail}_{limit}"] = int(quantile(counted(texts), 0.5))
+    return Row(of, figures | {"saved": 1 - (own + figures[f"compact_{max(LIMITS)}"]) / everything})
+
+
+def _servers(tools: Sequence[Tool]) -> Mapping[str, list[dict[str, Any]]]:
+    found: dict[str, list[dict[str, Any]]] = {}
+    for tool in tools:
+        found.setdefault(tool["server"], []).append({key: said for key, said in tool.items() if key != "server"})
+    return found
+
+
+def _list(face: Face, catalog: Catalog) -> str:
+    """As it is served, all pages of it."""
+    lists, params, found = Lists(1000), dict[str, Any](), list[Any]()
+    while True:
+        page, _ = lists.page(face, _ALL, catalog, "tools/list", params)
+        found += page["tools"]
+        if "nextCursor" not in page:
+            return dumps(found).decode()
+        params = {"cursor": page["nextCursor"]}
+
+
+def _answer(view: View, catalog: Catalog, query: str, limit: int, *, full: bool) -> str:
+    pinned = ((each, catalog.find(each.server, _TOOL, each.name)) for each in view.search(query, limit))
+    tools, _ = retrieved([Hit(one, each.score) for each, one in pinned if one is not None], full=full)
+    text: str = told({"tools": tools, "total": view.how_many(), "query": query})["content"][0]["text"]
+    return text
