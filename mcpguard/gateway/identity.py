@@ -57,7 +57,9 @@ def caller_of_request(scope: MutableMapping[str, Any], callers: Callers) -> Call
     given = [value for name, value in headers if name == b"authorization"]
     if given:
         return caller_of_token(_token(given), callers)
-    if callers.anonymous is None or not _is_local(scope, headers):
+    if callers.anonymous is None:
+        raise Unauthorized("a token is needed here", Wrong.MISSING)
+    if not _is_local(scope, headers):
         raise Unauthorized("a token is needed here; only clients on this machine may do without", Wrong.MISSING)
     return callers.anonymous
 

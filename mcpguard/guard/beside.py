@@ -2,13 +2,17 @@
 
 from collections.abc import Mapping
 from hashlib import sha256
+from typing import Final
 
 from mcpguard.domain.capabilities import CapabilityKind
 from mcpguard.domain.decisions import Key
 from mcpguard.domain.pins import Pin
+from mcpguard.domain.standing import UpstreamStanding
 from mcpguard.guard.finding import Beside, names_digest
 from mcpguard.guard.known import Known, Registry
 from mcpguard.inspection.detectors.detector import Surroundings
+
+_OUT: Final = frozenset({UpstreamStanding.BLOCKED})
 
 
 def own_tools(known: Known) -> frozenset[str]:
@@ -17,7 +21,7 @@ def own_tools(known: Known) -> frozenset[str]:
 
 
 class Neighbours:
-    """Every server with the tools that it lists, wherever it stands."""
+    """Every server with the tools that it lists, unless it is blocked: nobody takes another's tool for one of its."""
 
     def __init__(self, registry: Registry) -> None:
         self._registry = registry
@@ -25,7 +29,7 @@ class Neighbours:
 
     def of(self, known: Known) -> Beside:
         """All but this one. Nothing is read again that is as it was."""
-        self._tools = {each.name: self._read(each) for each in self._registry}
+        self._tools = {each.name: self._read(each) for each in self._registry if each.upstream.standing not in _OUT}
         others = {name: tools for name, tools in self._tools.items() if name != known.name and tools[1]}
         every = b"".join(digest for _, _, digest in others.values())
         return Beside({name: tools for name, (_, tools, _) in others.items()}, sha256(every).digest())

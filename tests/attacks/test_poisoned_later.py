@@ -138,6 +138,30 @@ async def test_a_tool_that_another_server_brings_later_shows_what_a_text_was_for
         assert steering(record) == "steering.foreign"
 
 
+async def test_a_blocked_server_makes_no_other_look_bad(tmp_path: Path) -> None:
+    """Its tool is called almost as another's is."""
+    web, twin = Script(), Script()
+    web.tool("read_note", "done")
+    twin.tool("read_n0te", "done")
+    async with (
+        played(tmp_path, web, "web") as first,
+        played(tmp_path, twin, "twin") as second,
+        gate(tmp_path, first, second) as guard,
+    ):
+        known = guard.now.guard.servers.find("web")
+        assert known is not None
+
+        def found() -> list[str]:
+            return [each.rule for each in known.inspected((TOOL, "read_note")).findings]
+
+        await guard.ready("web", "twin")
+        await changed(guard, web)
+        assert found() == ["lookalike.looks"]
+        await guard.now.guard.decisions.block("twin", DECISION)
+        await changed(guard, web)
+        assert found() == []
+
+
 async def test_findings_that_come_and_go_fill_no_ledger(tmp_path: Path) -> None:
     """One server lists a tool and takes it back, again and again, and each time something else is found in another."""
     web, mail = Script(), Script()
