@@ -56,7 +56,8 @@ def server(mark, daemon):
     wait(read)
     found = int(line)
     wait(lambda: parent(found) == os.getpid())
-    wait(lambda: b"sleep" in (program := said(found)) and b"fork" not in program)  # until then it is a copy of the server
+    # Until then it is a copy of the server.
+    wait(lambda: b"sleep" in (program := said(found)) and b"fork" not in program)
     return child, found
 
 def end(child):
