@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 
+from tests import leftovers
 from tests.world import World, world
 
 NO_SANDBOX = "the sandbox was not tested"
@@ -27,6 +28,10 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
         terminalreporter.write_sep("!", "THE SANDBOX WAS NOT TESTED", red=True, bold=True)
         for why in sorted(untested):
             terminalreporter.write_line(why.removeprefix("Skipped: "))
+
+
+def pytest_sessionfinish() -> None:
+    leftovers.remove()
 
 
 @pytest.fixture

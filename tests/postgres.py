@@ -8,10 +8,8 @@ Rules kept here:
 3. It may take as long to start as a busy machine needs, and waits for no disk: nobody pulls its plug.
 """
 
-import atexit
 import itertools
 import os
-import shutil
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -20,6 +18,8 @@ from pathlib import Path
 import psycopg
 import pytest
 from sqlalchemy import make_url
+
+from tests import leftovers
 
 PATIENCE = 120
 _turns = Path(tempfile.gettempdir(), f"mcpguard-postgres-{os.getuid()}")
@@ -50,9 +50,7 @@ vars(postgres_server)[pgexec.__name__] = _patient
 @contextmanager
 def running() -> Iterator[PostgresServer]:
     """A server of its own and empty, for as long as the block runs."""
-    folder = tempfile.mkdtemp(prefix="pg-")
-    atexit.register(shutil.rmtree, folder, ignore_errors=True)  # tens of thousands of files, which no test waits for
-    data = Path(folder, "data")
+    data = leftovers.folder("pg-") / "data"  # tens of thousands of files in the end
     data.mkdir()
     with PostgresServer._lock:
         server = PostgresServer(data, cleanup_mode="stop")
