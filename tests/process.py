@@ -19,7 +19,7 @@ ROOT = Path(__file__).parents[1]
 MCPGUARD = (sys.executable, "-m", "mcpguard")
 NOWHERE = "/nonexistent"
 STOPS_WITHIN = 10.0
-PATIENCE = 30.0
+PATIENCE = 90.0
 Result = subprocess.CompletedProcess[str]
 T = TypeVar("T")
 
