@@ -56,8 +56,7 @@ def server(mark, daemon):
     wait(read)
     found = int(line)
     wait(lambda: parent(found) == os.getpid())
-    # Until then it is a copy of the server.
-    wait(lambda: b"sleep" in (program := said(found)) and b"fork" not in program)
+    wait(lambda: b"sleep" in said(found) and b"fork" not in said(found))  # until then it is a copy of the server
     return child, found
 
 def end(child):
