@@ -4,10 +4,21 @@ from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, settings
 
+from tests import leftovers
 from tests.world import World, world
 
 NO_SANDBOX = "the sandbox was not tested"
+
+# No example is wrong because the machine has much to do. What else is set stays: where it is CI, that has its own.
+settings.register_profile(
+    "patient",
+    settings.get_profile(settings.get_current_profile_name()),
+    deadline=None,
+    suppress_health_check=[HealthCheck.too_slow],
+)
+settings.load_profile("patient")
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
@@ -17,6 +28,10 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
         terminalreporter.write_sep("!", "THE SANDBOX WAS NOT TESTED", red=True, bold=True)
         for why in sorted(untested):
             terminalreporter.write_line(why.removeprefix("Skipped: "))
+
+
+def pytest_sessionfinish() -> None:
+    leftovers.remove()
 
 
 @pytest.fixture
@@ -32,10 +47,9 @@ async def guard(tmp_path: Path) -> AsyncIterator[World]:
 
 
 @pytest.fixture(scope="session")
-def postgres_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+def postgres_server() -> Iterator[str]:
     """The URL of a real PostgreSQL server, its own and empty."""
     from tests import postgres  # noqa: PLC0415 - slow to import, and many runs need none
 
-    server = postgres.start(tmp_path_factory.mktemp("postgres"))
-    yield server.get_uri()
-    server.cleanup()
+    with postgres.running() as server:
+        yield server.get_uri()

@@ -19,7 +19,7 @@ ROOT = Path(__file__).parents[1]
 MCPGUARD = (sys.executable, "-m", "mcpguard")
 NOWHERE = "/nonexistent"
 STOPS_WITHIN = 10.0
-PATIENCE = 30.0
+PATIENCE = 90.0
 Result = subprocess.CompletedProcess[str]
 T = TypeVar("T")
 
@@ -90,7 +90,7 @@ class Served:
         return until(lambda: self.logged(event, **fields), f"{event} {fields}")[0]
 
     def get(self, path: str, **headers: str) -> httpx2.Response:
-        return httpx2.get(self.url + path, headers=headers, trust_env=False)
+        return httpx2.get(self.url + path, headers=headers, trust_env=False, timeout=PATIENCE)
 
     def connect(self) -> socket.socket:
         """A connection to the network listener, to say anything on."""

@@ -12,6 +12,7 @@ from mcpguard.domain.decisions import Actor, Approval, Decision, Seen
 
 PERSON = Actor("uid:1000 (reviewer)", "operator socket")
 DECISION = Decision(PERSON, "looked at it")
+PATIENCE = 60
 
 
 async def seen(now: Running, name: str) -> Seen:
@@ -60,7 +61,7 @@ async def again(now: Running, name: str, until: Callable[[], bool]) -> None:
     """Approve all of a server, and what it was permitted, as it is known once `until` says so."""
     known = now.guard.servers.find(name)
     assert known is not None
-    with anyio.fail_after(20):
+    with anyio.fail_after(PATIENCE):
         while not until():
             await anyio.lowlevel.checkpoint()
     await approved_as_listed(now, name, known.upstream.may_ask, known.upstream.prefixes)
@@ -69,7 +70,7 @@ async def again(now: Running, name: str, until: Callable[[], bool]) -> None:
 async def taken_in(now: Running, names: Iterable[str]) -> None:
     """Wait until these servers are connected, and what they list is in force."""
     wanted = {*names}
-    with anyio.move_on_after(20):
+    with anyio.move_on_after(PATIENCE):
         while not all(in_force(now, name) for name in wanted):
             await anyio.lowlevel.checkpoint()
         return

@@ -80,8 +80,8 @@ async def test_the_time_for_an_answer_is_not_the_calls(server: str, tmp_path: Pa
     script, slow = nosy(era), Script()
     slow.tool("wait", lambda asked: asked.script.hold())  # type: ignore[arg-type, return-value]
     async with (
-        played(tmp_path, script, "web", over=over, timeout=0.2) as web,
-        played(tmp_path, slow, "slow", timeout=0.2) as other,
+        played(tmp_path, script, "web", over=over, timeout=0.6) as web,
+        played(tmp_path, slow, "slow", timeout=0.6) as other,
         gate(tmp_path, web, other, may_ask=PERMITTED) as guard,
     ):
         await guard.ready("web", "slow")
@@ -107,7 +107,7 @@ async def test_no_call_lasts_for_ever_by_asking(how: str, server: str, tmp_path:
 
     script = Script(era)
     script.tool("ask", ask)
-    given: Json = {"may_ask": PERMITTED, "asking__per_call": 3, "declared": {"timeout": 0.3}}
+    given: Json = {"may_ask": PERMITTED, "asking__per_call": 3, "declared": {"timeout": 1}}
     async with guarded(tmp_path, script, over=over, **given) as guard, speaking(guard, how) as client:
         client.on["elicitation/create"] = lambda _: ADA
         with anyio.fail_after(PATIENCE):

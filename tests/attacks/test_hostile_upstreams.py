@@ -143,7 +143,7 @@ async def test_an_answer_that_is_none_costs_one_call_and_its_end_is_unknown(tmp_
         script.hooks.append(on("tools/call", hook, name))
     told: dict[str, dict[str, Any]] = {}
 
-    async with in_front_of(script, tmp_path, upstreams__call_seconds=1) as guard:
+    async with in_front_of(script, tmp_path, upstreams__call_seconds=3) as guard:
         agent = guard.client()
 
         async def call(name: str) -> None:

@@ -19,11 +19,10 @@ pytestmark = pytest.mark.anyio
 
 
 @pytest.fixture
-def server(tmp_path: Path) -> Iterator[PostgresServer]:
+def server() -> Iterator[PostgresServer]:
     """A server of this test's own, to be stopped and started."""
-    made = postgres.start(tmp_path / "postgres")
-    yield made
-    made.cleanup()
+    with postgres.running() as made:
+        yield made
 
 
 async def refused(guard: World) -> None:

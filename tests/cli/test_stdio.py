@@ -1,5 +1,6 @@
 """`mcpguard stdio` is understood at a glance where that is possible, and explained like every other command."""
 
+import tempfile
 from pathlib import Path
 
 import pytest
@@ -95,10 +96,12 @@ def test_what_cannot_be_done_is_told_in_a_sentence(environ: dict[str, str]) -> N
     assert told.stderr.count("\n") == 1
 
 
-def test_the_whole_command_line_relays_too(tmp_path: Path) -> None:
+def test_the_whole_command_line_relays_too() -> None:
     """What is no mistake, yet too much for a glance."""
-    (tmp_path / "-x").mkdir(mode=0o700)
-    (tmp_path / "-x" / "agents.sock").touch()
-    told = run("stdio", "--data-dir", "-x", cwd=tmp_path)
-    assert (told.returncode, told.stdout) == (1, "")
-    assert told.stderr == f"mcpguard: {tmp_path}/-x/agents.sock is not a socket\n"
+    with tempfile.TemporaryDirectory(prefix="mg-", dir="/tmp") as short:  # a long path has its socket elsewhere
+        data_dir = Path(short, "-x")
+        data_dir.mkdir(mode=0o700)
+        (data_dir / "agents.sock").touch()
+        told = run("stdio", "--data-dir", "-x", cwd=Path(short))
+        assert (told.returncode, told.stdout) == (1, "")
+        assert told.stderr == f"mcpguard: {data_dir}/agents.sock is not a socket\n"

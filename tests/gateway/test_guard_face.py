@@ -17,7 +17,7 @@ from mcpguard.gateway.tools.definitions import DEFINITIONS
 from tests.attacks.quarantined import pin, until
 from tests.gate import Gate, gate
 from tests.gateway.speaking import TOKEN, callers, guarded, played, scope
-from tests.review import DECISION
+from tests.review import DECISION, PATIENCE
 from tests.simulators.client import RawClient
 from tests.simulators.script import Script
 from tests.simulators.words import Json
@@ -59,7 +59,7 @@ async def refused(client: RawClient, tool: str, **arguments: Any) -> Json:  # no
 
 async def found(client: RawClient, query: str, **more: Any) -> Json:  # noqa: ANN401 - JSON
     """What is found, once the index has followed."""
-    with anyio.fail_after(20):
+    with anyio.fail_after(PATIENCE):
         while not (said := await answer(client, "retrieve_tools", query=query, **more))["tools"]:
             await checkpoint()
     return said
@@ -278,7 +278,7 @@ async def test_finding_leaves_a_record_of_what_was_shown(tmp_path: Path) -> None
 
 async def test_the_sdks_client_finds_and_calls(tmp_path: Path) -> None:
     async with guarded(tmp_path, Script()) as guard, Client(f"{guard.where.url}{FACE}") as client:
-        with anyio.fail_after(20):
+        with anyio.fail_after(PATIENCE):
             while True:
                 hits = (await client.call_tool("retrieve_tools", {"query": "add"})).structured_content
                 if hits is not None and hits["tools"]:
@@ -295,7 +295,7 @@ async def test_two_servers_one_index(tmp_path: Path) -> None:
         gate(tmp_path, one, two) as guard,
         agent(guard) as client,
     ):
-        with anyio.fail_after(20):
+        with anyio.fail_after(PATIENCE):
             while len((await answer(client, "retrieve_tools", query="add"))["tools"]) < 2:
                 await checkpoint()
         only = await answer(client, "retrieve_tools", query="add", servers=["two"])

@@ -81,16 +81,20 @@ async def test_a_bare_job_that_fails_fails_its_batch_and_the_next_batch_works(st
 
 
 async def test_what_is_queued_together_is_stored_together(store: Store, tally: Tally) -> None:
-    go = threading.Event()
+    begun, go = threading.Event(), threading.Event()
     transactions: list[object] = []
+
+    def occupy(_: Connection) -> None:
+        begun.set()
+        go.wait()
 
     def job(connection: Connection) -> None:
         transactions.append(connection.get_transaction())
         tally.add(connection, f"chain-{len(transactions)}")
 
     async with anyio.create_task_group() as tasks:
-        tasks.start_soon(store.writer.submit, lambda _: go.wait())
-        await anyio.wait_all_tasks_blocked()
+        tasks.start_soon(store.writer.submit, occupy)
+        await anyio.to_thread.run_sync(begun.wait)  # what is queued from now on is not in its batch
         for _ in range(30):
             tasks.start_soon(store.writer.submit, job)
         await anyio.wait_all_tasks_blocked()

@@ -61,7 +61,7 @@ async def test_a_full_server_fills_no_other() -> None:
 async def test_a_call_over_its_time_ends_and_the_server_is_told(how: str, era: Era, tmp_path: Path) -> None:
     script = Script()
     async with (
-        played(how, script, tmp_path, era=era, timeout=0.2) as server,
+        played(how, script, tmp_path, era=era, timeout=1) as server,
         flock(reaching(tmp_path), server) as kept,
     ):
         await kept.ready("a")
@@ -109,7 +109,7 @@ async def test_a_late_answer_is_nobodys() -> None:
         return "too late"
 
     script.tool("slow", deaf)
-    async with flock({"a": script}, plain("a", timeout=0.5)) as kept:
+    async with flock({"a": script}, plain("a", timeout=1)) as kept:
         await kept.ready("a")
         with pytest.raises(Overdue):
             await kept.call("a", "slow")

@@ -1,11 +1,13 @@
 """Sessions and streams up to 2025-11-25: how they are listened to, taken up again, lost and ended."""
 
+from dataclasses import replace
+
 import anyio
 import pytest
 
 from mcpguard.upstreams.transports.endings import SessionLost, Unanswered, Unsent
 from tests.upstreams.played import played
-from tests.upstreams.talking import LEGACY, in_session, talking
+from tests.upstreams.talking import LEGACY, QUICK, in_session, talking
 
 pytestmark = pytest.mark.anyio
 
@@ -164,7 +166,7 @@ async def test_without_a_session_a_404_is_the_answer_to_one_request() -> None:
 
 async def test_a_server_that_does_not_let_go_of_its_session_holds_up_nothing() -> None:
     async with played() as server:
-        async with in_session(server):
+        async with in_session(server, waits=replace(QUICK, closing=2)):  # so long that it is certain to be asked
             pass
         assert (await server.next()).verb == "DELETE"  # and is never answered
 

@@ -88,7 +88,7 @@ async def test_one_whose_mind_was_made_up_by_the_first_question_is_asked_again(h
     script.hooks.append(on("server/discover", once(never)))
     async with (
         played(how, script, tmp_path) as server,
-        flock(reaching(tmp_path), server, probe_seconds=0.5) as kept,
+        flock(reaching(tmp_path), server, probe_seconds=2) as kept,
     ):
         assert (await kept.ready("a")).protocol == MODERN
         assert len(script.called("server/discover")) == 2

@@ -173,7 +173,7 @@ async def test_what_changes_from_the_first_listing_on_is_heard() -> None:
 @pytest.mark.parametrize("how", ["error", "endless", "no list", "never"])
 async def test_where_it_cannot_be_listed_again_what_it_listed_before_stays(how: str) -> None:
     script = Script("legacy")
-    async with flock({"a": script}, connect_seconds=60 if how != "never" else 0.5) as kept:
+    async with flock({"a": script}, connect_seconds=60 if how != "never" else 2) as kept:
         await kept.ready("a")
         before = kept.listings("a")[-1]
         match how:
