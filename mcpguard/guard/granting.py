@@ -23,6 +23,7 @@ from mcpguard.domain.grants import ANONYMOUS, LABEL, CallerUnknown, Grant, Label
 from mcpguard.guard import facts
 from mcpguard.guard.callers import Callers, digest_of
 from mcpguard.ledger.ledger import Append, Ledger
+from mcpguard.policy.intents import BY_HARM
 from mcpguard.store import callers as stored
 from mcpguard.store.backend import Connection
 
@@ -182,4 +183,4 @@ def _taken(label: str) -> LabelTaken:
 
 
 def _reach(scope: Scope) -> dict[str, Any]:
-    return {"servers": [*scope.servers], "tools": [*scope.tools], "effects": sorted(scope.effects)}
+    return {"servers": [*scope.servers], "tools": [*scope.tools], "effects": sorted(scope.effects, key=BY_HARM.index)}

@@ -1,10 +1,13 @@
 """Answers of the guard face's tools: JSON, as text for models and as structure for programs."""
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Final
 
 from mcpguard.codec.messages import dumps
 from mcpguard.domain.reasons import Reason
+
+OWN: Final = "This tool cannot do that."
+CORRECT: Final = "Correct the call; the tool's own schema says what it takes."
 
 
 def told(answer: Mapping[str, Any]) -> dict[str, Any]:
@@ -12,23 +15,23 @@ def told(answer: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def unusable(sentence: str) -> dict[str, Any]:
-    """What was given to one of our own tools does not have its form; nothing was looked up, and there is no record."""
-    return _refused(Reason.ARGUMENTS_INVALID, f"{sentence}.", expected=sentence)
+    """What was given to one of our own tools cannot be used; nothing was looked up, and there is no record."""
+    return _refused(Reason.ARGUMENTS_INVALID, OWN, CORRECT, f"{sentence}.", expected=sentence)
 
 
 def refused(reason: Reason, where: str = "") -> dict[str, Any]:
     """One of our own tools does not do it. `where`: a sentence that says who does, and where."""
-    return _refused(reason, where, **({"where": where} if where else {}))
+    return _refused(reason, reason.sentence, reason.next, where, **({"where": where} if where else {}))
 
 
-def _refused(reason: Reason, sentence: str, **more: str) -> dict[str, Any]:
+def _refused(reason: Reason, message: str, following: str, sentence: str, **more: str) -> dict[str, Any]:
     said = {
         "status": "refused",
         "executed": "no",
         "reason": reason.value,
-        "message": reason.sentence,
-        "next": reason.next,
+        "message": message,
+        "next": following,
         **more,
     }
-    text = " ".join(part for part in (reason.sentence, sentence, reason.next) if part)
-    return {"content": [{"type": "text", "text": text}], "isError": True, "structuredContent": said}
+    text = " ".join(part for part in (message, sentence, following) if part)
+    return {"content": [{"type": "text", "text": text}], "isError": True, "structuredContent": said | more}
