@@ -71,7 +71,8 @@ class Tools:
 
     async def _retrieve(self, exchange: Exchange, _: Mapping[str, Any], arguments: Json) -> Json:
         answer = self._finding.retrieve(exchange.client.caller, read(Retrieve, arguments))
-        self._guard.tallies.searched(answer["query"], **_shown(exchange, definitions.RETRIEVE, answer["tools"]))
+        shown = _shown(exchange, definitions.RETRIEVE, answer["tools"])
+        self._guard.tallies.disclosed(query=answer["query"], **shown)
         return told(answer)
 
     async def _describe(self, exchange: Exchange, _: Mapping[str, Any], arguments: Json) -> Json:
