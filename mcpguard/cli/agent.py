@@ -92,9 +92,9 @@ class Agent:
 
 
 def cut(result: Mapping[str, Any]) -> dict[str, Any] | None:
-    """Where to go on in a reply; None at its end."""
+    """Where to go on in a reply; None at its end, and where there is no more to be had."""
     place: dict[str, Any] = result.get("_meta", {}).get(CUT, {"end": 0, "total": 0})
-    return place if place["end"] < place["total"] else None
+    return place if place["end"] < place["total"] and "key" in place else None
 
 
 def joined(result: dict[str, Any], page: Mapping[str, Any]) -> dict[str, Any]:
