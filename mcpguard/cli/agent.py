@@ -101,7 +101,8 @@ def joined(result: dict[str, Any], page: Mapping[str, Any]) -> dict[str, Any]:
     """A reply with one more page in it. The last text of each says where it was cut."""
     *content, _ = result["content"]
     text, notice = page["content"]
-    if content and content[-1].get("type") == "text":
+    last = content[-1] if content else {}
+    if last.get("type") == "text" and isinstance(last.get("text"), str):
         text = {"type": "text", "text": content.pop()["text"] + text["text"]}
     content.append(text)
     place = page["_meta"][CUT]
