@@ -7,7 +7,16 @@ Rules kept here:
 
 from typing import Annotated, Any, Final, Literal, Self, TypeVar
 
-from pydantic import BaseModel, ConfigDict, Field, StrictInt, StrictStr, ValidationError, model_validator
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    ConfigDict,
+    Field,
+    StrictInt,
+    StrictStr,
+    ValidationError,
+    model_validator,
+)
 
 from mcpguard.codec.strict import StrictError, parse
 from mcpguard.domain.capabilities import Effect
@@ -23,8 +32,19 @@ MOST_FOUND: Final = 100
 MOST_NAMES: Final = 20
 MOST_FILTERS: Final = 100
 MOST_ARGUMENT_BYTES: Final = 4 * 1024 * 1024
-Name = Annotated[StrictStr, Field(min_length=1, max_length=LONGEST_NAME)]
+
+
+def _storable(name: str) -> str:
+    """See `gateway.asked`."""
+    if "\0" in name:
+        raise ValueError("a name has no NUL character")
+    return name
+
+
+Name = Annotated[StrictStr, Field(min_length=1, max_length=LONGEST_NAME), AfterValidator(_storable)]
 UNKNOWN: Final = "Extra inputs are not permitted"
+
+
 Given = TypeVar("Given", bound="Read")
 
 
