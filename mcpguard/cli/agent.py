@@ -92,16 +92,17 @@ class Agent:
 
 
 def cut(result: Mapping[str, Any]) -> dict[str, Any] | None:
-    """Where to go on in a reply; None at its end."""
+    """Where to go on in a reply; None at its end, and where there is no more to be had."""
     place: dict[str, Any] = result.get("_meta", {}).get(CUT, {"end": 0, "total": 0})
-    return place if place["end"] < place["total"] else None
+    return place if place["end"] < place["total"] and "key" in place else None
 
 
 def joined(result: dict[str, Any], page: Mapping[str, Any]) -> dict[str, Any]:
     """A reply with one more page in it. The last text of each says where it was cut."""
     *content, _ = result["content"]
     text, notice = page["content"]
-    if content and content[-1].get("type") == "text":
+    last = content[-1] if content else {}
+    if last.get("type") == "text" and isinstance(last.get("text"), str):
         text = {"type": "text", "text": content.pop()["text"] + text["text"]}
     content.append(text)
     place = page["_meta"][CUT]

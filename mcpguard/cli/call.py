@@ -1,5 +1,6 @@
 """`mcpguard call`: a call of a tool, as an agent makes it."""
 
+from collections.abc import Iterator
 from typing import Annotated, Any
 
 import typer
@@ -31,9 +32,21 @@ def call(
     if output is Output.JSON:
         print_json(said)
     else:
-        for item in said.get("content", []):
-            lines(item["text"] if item.get("type") == "text" else f"({item.get('type')})")
+        for text in _texts(said.get("content")):
+            lines(text)
     raise typer.Exit(1 if said.get("isError") else 0)
+
+
+def _texts(content: object) -> Iterator[str]:
+    """What can be read of a reply, and what else there is; a server may send anything."""
+    for item in content if isinstance(content, list) else [content]:
+        match item:
+            case {"type": "text", "text": str(text)}:
+                yield text
+            case {"type": str(kind)}:
+                yield f"({kind})"
+            case _:
+                yield "(nothing that can be shown; -o json has it)"
 
 
 def _arguments(text: str) -> dict[str, Any]:

@@ -6,7 +6,7 @@ Rules kept here:
 2. Who holds no person's authority may tighten and not widen.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Final
@@ -45,17 +45,28 @@ does the one or the other."""
 ONLY_PEOPLE: Final = "authority.shell is `tighten`: only a person who has signed in may let more happen than before"
 
 
+def _always() -> bool:
+    return True
+
+
 @dataclass(frozen=True, slots=True)
 class Actor:
     """Who decides or declares something. `via` is the door they came through, `process` what is known of the program.
 
-    `may_widen`: whether they may let more happen than before.
+    `may_widen`: whether they may let more happen than before. `holds`: whether they may do anything still; it is asked
+    when it is their turn, for they may have had to wait.
     """
 
     id: str
     via: str
     process: str = ""
     may_widen: bool = True
+    holds: Callable[[], bool] = field(default=_always, compare=False, repr=False)
+
+    def check(self) -> None:
+        """Raises Lapsed."""
+        if not self.holds():
+            raise Lapsed("whoever wanted this may do nothing any more")
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,6 +118,10 @@ class Stale(GuardError):
 
 class Undecidable(GuardError):
     """The decision cannot be taken, whoever takes it. Says why, and what to do instead."""
+
+
+class Lapsed(GuardError):
+    """Whoever decides was revoked before it was their turn."""
 
 
 class Forbidden(GuardError):

@@ -1,4 +1,8 @@
-"""From what a client said to what it asked for."""
+"""From what a client said to what it asked for.
+
+Rule kept here: what is recorded of a call can be stored in every database. A NUL character cannot, and no server's name
+for anything has one.
+"""
 
 from collections.abc import Mapping
 from typing import Any
@@ -7,6 +11,7 @@ from mcpguard.codec import envelope
 from mcpguard.gateway.exchange import Exchange
 from mcpguard.gateway.faces.face import Meant
 from mcpguard.gateway.parking import AGAIN
+from mcpguard.gateway.validating import invalid
 from mcpguard.guard.calls import Asked, Page
 from mcpguard.policy.intents import Stated
 
@@ -21,8 +26,10 @@ def asked(
     page: Page | None = None,
 ) -> Asked:
     """The call that a request makes. Answers to what nobody asked do not go along, and neither do arguments that are
-    null, which are judged as none: a server gets what was judged."""
-    client = exchange.client
+    null, which are judged as none: a server gets what was judged. Raises Rejected."""
+    client, named = exchange.client, meant.capability
+    if "\0" in named.server or "\0" in named.name:
+        raise invalid("a name or a URI has no NUL character")
     own = {key: value for key, value in envelope.bare(params).items() if key not in AGAIN}
     if own.get("arguments", ...) is None:
         del own["arguments"]
@@ -30,7 +37,7 @@ def asked(
         caller=client.caller,
         face=client.face.word,
         method=method,
-        capability=meant.capability,
+        capability=named,
         params=own,
         client=client.name,
         pinned=meant.pinned,

@@ -112,6 +112,7 @@ class Admission:
         known = self._editable(name)
 
         def removed(known: Known) -> Change:
+            by.check()
             _current(known, revision)
             upstream = replace(quarantine.removed(known.upstream), revision=revision + 1)
             fact = facts.admitted(upstream, "removed", by, known.upstream.standing)
@@ -165,7 +166,8 @@ class Admission:
         )
         upstream = quarantine.admitted(new, self._registry.ever(), self._alike(launch))
         known = Known(upstream, declared)
-        await self._standings.add(known, facts.admitted(upstream, "added", source.by, launched=known.launched))
+        fact = facts.admitted(upstream, "added", source.by, launched=known.launched)
+        await self._standings.add(known, fact, source.by)
 
     async def _redeclare(
         self, known: Known, declared: Declared, by: Actor, *, revision: int | None = None, consented: bool = True
@@ -181,6 +183,7 @@ class Admission:
     def _redeclared(
         self, declared: Declared, by: Actor, change: str, revision: int | None, known: Known
     ) -> Change | None:
+        by.check()
         if revision is not None:
             _current(known, revision)
         if declared == known.declared:

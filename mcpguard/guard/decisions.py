@@ -195,6 +195,7 @@ class Decisions:
         self, name: str, answer: Answer, decision: Decision, move: Callable[[Upstream], Upstream], **said: str
     ) -> None:
         def moved(known: Known) -> Change:
+            decision.by.check()
             upstream = move(known.upstream)
             before = known.upstream.standing
             fact = facts.decided(upstream, answer, decision, self._new_id(), before, **_given(said))

@@ -13,6 +13,7 @@ import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from typing import Final
 from urllib.parse import quote
 
@@ -50,7 +51,7 @@ class Fit:
 def fit(written: Sequence[str], given: Iterable[str] | None, surroundings: Surroundings, most: int) -> Fit:
     """The last of what was written, no more than `most` lines. `given`: what may be secret, None if that is unknown."""
     hide = _masking(given or ())
-    lines = _last([hide(plain(line))[:LONGEST_LINE] for line in written[-most:]])
+    lines = _last(hide(plain(line))[:LONGEST_LINE] for line in islice(reversed(written), most))
     instead: Instead = {}
     if given is None:
         instead = dict.fromkeys(range(len(lines)), UNTOLD)
@@ -71,10 +72,11 @@ def _written(escaped: re.Match[str]) -> str:
     return chr(point) if point <= _LAST else escaped[0]
 
 
-def _last(lines: Sequence[str]) -> list[str]:
+def _last(lines: Iterable[str]) -> list[str]:
+    """As many as may be told of lines that come last one first; those before them are not looked at."""
     kept: list[str] = []
     left = MOST_CHARACTERS
-    for line in reversed(lines):
+    for line in lines:
         left -= len(line) + 1
         if left < 0:
             break

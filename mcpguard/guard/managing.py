@@ -6,13 +6,15 @@ Rules kept here:
 2. What is beyond a caller's reach and what there is not look the same, whatever is asked about it.
 3. What a server is given in secret is a person's matter: references are refused, wherever they stand.
 4. A caller enables what itself has disabled, and nothing else.
-5. A change is made to what stands at that moment. Where something else stands when it is its turn, nothing changes.
+5. A change is made to what stands at that moment. Where something else stands when it is its turn, or its caller was
+   revoked meanwhile, nothing changes.
 6. How many servers a caller brings is bounded, also of those that it removes again; and so is what is declared of one.
    Each change counts as a call of its budget.
 """
 
 from collections.abc import Mapping
 from contextlib import AbstractContextManager
+from functools import partial
 from typing import Final
 
 import anyio
@@ -91,24 +93,24 @@ class Managing:
             return Added(await (self.enable if on else self.disable)(caller, name), ())
         _without_references(patch)
         _bounded(patched(as_members(known.declared), patch))
-        return await self._admission.patch(known.name, patch, known.upstream.revision, _actor(caller))
+        return await self._admission.patch(known.name, patch, known.upstream.revision, self._actor(caller))
 
     async def remove(self, caller: Caller, name: str) -> str:
         """The name that it had. Raises Unknown, and what `Admission.remove` does."""
         known = self._reached(caller, name)
-        await self._admission.remove(known.name, known.upstream.revision, _actor(caller))
+        await self._admission.remove(known.name, known.upstream.revision, self._actor(caller))
         return known.name
 
     async def disable(self, caller: Caller, name: str) -> str:
         """The name of what it is. Raises Unknown, IllegalMove or LedgerUnavailable."""
         known = self._reached(caller, name)
-        await self._decisions.disable(known.name, Decision(_actor(caller), WHY), caller.id)
+        await self._decisions.disable(known.name, Decision(self._actor(caller), WHY), caller.id)
         return known.name
 
     async def enable(self, caller: Caller, name: str) -> str:
         """Raises Forbidden where it was not this caller who has disabled it, and as `disable`."""
         known = self._reached(caller, name)
-        await self._decisions.enable_again(known.name, Decision(_actor(caller), WHY), caller.id)
+        await self._decisions.enable_again(known.name, Decision(self._actor(caller), WHY), caller.id)
         return known.name
 
     async def _bring(self, caller: Caller, label: str, members: Members, most_waiting: int) -> Added:
@@ -127,7 +129,10 @@ class Managing:
                 raise Undecidable(f"{most_waiting} servers that you asked for wait for a person already")
             if len(mine) >= MOST_BROUGHT:
                 raise Undecidable(f"you have brought {MOST_BROUGHT} servers, as many as one caller may")
-            return await self._admission.add(label, members, Source(Origin.AGENT, _actor(caller), caller.id))
+            return await self._admission.add(label, members, Source(Origin.AGENT, self._actor(caller), caller.id))
+
+    def _actor(self, caller: Caller) -> Actor:
+        return Actor(caller.id, "agent", caller.label, may_widen=False, holds=partial(self._callers.holds, caller))
 
     def _reached(self, caller: Caller, name: str) -> Known:
         try:
@@ -137,10 +142,6 @@ class Managing:
         if known is None or not reaches(caller.scope, known.name):
             raise Unknown("there is no such server within reach")
         return known
-
-
-def _actor(caller: Caller) -> Actor:
-    return Actor(caller.id, "agent", caller.label, may_widen=False)
 
 
 def _switched(patch: Members) -> bool | None:

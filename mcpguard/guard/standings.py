@@ -17,7 +17,7 @@ import anyio
 
 from mcpguard.domain.capabilities import Fingerprint
 from mcpguard.domain.clock import Clock
-from mcpguard.domain.decisions import Key, NameTaken, Unknown
+from mcpguard.domain.decisions import Actor, Key, NameTaken, Unknown
 from mcpguard.domain.findings import Inspected
 from mcpguard.domain.launches import Declared
 from mcpguard.domain.listings import Listing
@@ -121,10 +121,11 @@ class Standings:
                         self.registry.bury(known)
         return change is not None
 
-    async def add(self, known: Known, fact: Fact) -> None:
-        """A server that was not there. Raises NameTaken or LedgerUnavailable; then it still is not."""
+    async def add(self, known: Known, fact: Fact, by: Actor) -> None:
+        """A server that was not there. Raises Lapsed, NameTaken or LedgerUnavailable; then it still is not."""
         with anyio.CancelScope(shield=True):
             async with self._adding:
+                by.check()
                 if self.registry.find(known.name) is not None:
                     raise NameTaken(f"there is a server {known.name} already; patch it, or choose another name")
                 change = Change(known.upstream, known.declared, facts=(fact,))

@@ -2,7 +2,8 @@
 
 Rules kept here:
 1. What is alike within a minute is one record with a count. The number of different ones is bounded too; what comes
-   beyond it is counted as `other`. So are searches of one caller beyond `MOST_SEARCHES`, so that they crowd out nobody.
+   beyond it is counted as `other`. So is what one caller was shown beyond `MOST_OF_ONE`, for callers choose the names
+   that they ask about, and must crowd out nobody.
 2. Of a query only the beginning is kept, and nothing where any of it looks like a secret.
 3. What could not be recorded is kept and recorded when the ledger can write again.
 """
@@ -19,7 +20,7 @@ from mcpguard.policy.secrets.finding import secrets
 from mcpguard.text.visible import visible
 
 MOST_DIFFERENT = 1000
-MOST_SEARCHES = 60
+MOST_OF_ONE = 100
 LONGEST_QUERY = 200
 PERIOD_SECONDS = 60.0
 Key = tuple[RecordKind, tuple[tuple[str, Scalar], ...]]
@@ -32,23 +33,19 @@ class Tallies:
         self._ledger = ledger
         self._clock = clock
         self._counts: Counter[Key] = Counter()
-        self._searches: dict[Key, str] = {}
-        """Whose they are, of those that are counted."""
+        self._shown: dict[Key, str] = {}
+        """To whom, of what is counted."""
 
-    def disclosed(self, **facts: Scalar) -> None:
-        """Somebody was shown what is offered."""
-        self._count(RecordKind.DISCLOSED, facts)
-
-    def searched(self, query: str, *, caller: str, names: int, digest: str, **by: Scalar) -> None:
-        """Somebody was shown what was found for them."""
+    def disclosed(self, *, caller: str, names: int, digest: str, query: str | None = None, **by: Scalar) -> None:
+        """Somebody was shown what is offered; `query`: what was found for them with it."""
         who = {"caller": caller, **by}
-        facts = {**who, "names": names, "digest": digest, **_kept(query)}
+        facts = {**who, "names": names, "digest": digest, **({} if query is None else _kept(query))}
         key = _key(RecordKind.DISCLOSED, facts)
-        if key not in self._searches:
-            if sum(each == caller for each in self._searches.values()) >= MOST_SEARCHES:
+        if key not in self._counts:
+            if sum(each == caller for each in self._shown.values()) >= MOST_OF_ONE:
                 self._count(RecordKind.DISCLOSED, {**who, "other": True})
                 return
-            self._searches[key] = caller
+            self._shown[key] = caller
         self._count(RecordKind.DISCLOSED, facts)
 
     def turned_away(self, **facts: Scalar) -> None:
@@ -71,12 +68,12 @@ class Tallies:
             self._counts[key] -= count
             if not self._counts[key]:
                 del self._counts[key]
-                self._searches.pop(key, None)
+                self._shown.pop(key, None)
 
     def _count(self, kind: RecordKind, facts: Mapping[str, Scalar]) -> None:
         key = _key(kind, facts)
         if key not in self._counts and len(self._counts) >= MOST_DIFFERENT:
-            self._searches.pop(key, None)
+            self._shown.pop(key, None)
             key = (kind, (("other", True),))
         self._counts[key] += 1
 

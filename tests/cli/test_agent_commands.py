@@ -1,6 +1,7 @@
 """`mcpguard search` and `call`: a shell is an agent like any other."""
 
 import json
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -57,6 +58,39 @@ def test_a_long_reply_is_read_to_its_end(tmp_path: Path, monkeypatch: pytest.Mon
         assert json.loads(said["content"][0]["text"]) == {"name": "long", "text": note}
         assert len(said["content"]) == 1
         assert "mcpguard/cut" not in said["_meta"]
+
+
+ODD = """
+import json
+from mcpguard.demo import methods
+from mcpguard.demo.notes import Notes
+from mcpguard.demo.stdio import serve
+
+methods._called = lambda offer, name, arguments: {"content": json.loads(arguments["text"])}
+serve(Notes())
+"""
+"""Answers with whatever it is given as a text."""
+
+
+def test_whatever_a_server_answers_is_shown_or_said_to_be_there(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    long = "x" * 1500
+    with serving(tmp_path / "data", environ={"MCPGUARD_REPLIES__SHOWN": "1000"}) as guard:
+        desk = Desk(guard, tmp_path / "description")
+        desk.approved(sys.executable, "-c", ODD)
+        monkeypatch.setenv("MCPGUARD_TOKEN", desk.json("caller", "add", "bot", "--effects", "read")["token"])
+
+        def shown(content: object) -> str:
+            return desk.done("call", "read", "notes:word_count", "--args", json.dumps({"text": json.dumps(content)}))
+
+        some_text: list[object] = [{"type": "text"}, {"type": "text", "text": 7}, {}, 7, None, "a"]
+        for odd in (*some_text, some_text, *([each] for each in some_text)):
+            assert shown(odd).startswith("("), odd
+        assert shown([{"type": "a\x1b[2J"}]) == "(a⟨U+001B⟩[2J)\n"
+        seven = {"type": "text", "text": 7, "more": "y" * (1000 - 34)}
+        assert len(json.dumps(seven, separators=(",", ":"))) == 1000
+        assert long in shown([seven, {"type": "text", "text": long}]), "where the cut is right behind what is no text"
 
 
 def test_who_shows_no_token_is_anonymous_and_only_reads(desk: Desk) -> None:

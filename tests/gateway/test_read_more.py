@@ -239,6 +239,30 @@ async def test_structure_is_cut_too_and_can_be_read(tmp_path: Path) -> None:
         assert json.loads(text.removeprefix("see rows")) == structure
 
 
+@pytest.mark.parametrize("content", [None, 7, "a", {}, [7, "a", None]])
+async def test_what_is_no_list_of_items_can_be_read_too(content: Any, tmp_path: Path) -> None:  # noqa: ANN401 - JSON
+    script = talkative({"content": content, "structuredContent": {"rows": LONG}})
+    async with guarded(tmp_path, script, replies__shown=ONCE) as guard, agent(guard) as client:
+        result = await called(client)
+        assert all(isinstance(item, dict) for item in result["content"])
+        rest = await more(client, key=cut(result)["key"], offset=cut(result)["total"] - 10)
+        assert LONG.endswith(json.loads('"' + rest["content"][0]["text"].removesuffix('"}').removeprefix("n") + '"'))
+        assert [each["outcome"] for each in guard.entries()] == ["answered", "answered"]
+
+
+async def test_a_reply_that_is_larger_than_all_that_is_kept_costs_nobody_theirs(tmp_path: Path) -> None:
+    script = talkative()
+    async with guarded(tmp_path, script, replies__shown=ONCE, replies__kept=2 * len(LONG)) as guard:
+        one, two = await granted(guard, "one"), await granted(guard, "two")
+        async with agent(guard, token=one.token) as greedy, agent(guard, token=two.token) as modest:
+            key = cut(await called(modest))["key"]
+            script.answers["tools/call echo"] = 3 * LONG
+            result = await called(greedy)
+            assert cut(result) == {"offset": 0, "end": ONCE, "total": 3 * len(LONG)}, "there is no key to it"
+            assert result["content"][-1]["text"].endswith("The rest is too long to be kept.]")
+            assert "isError" not in await more(modest, key=key)
+
+
 async def test_the_greediest_loses_the_oldest(tmp_path: Path) -> None:
     script = talkative()
     async with guarded(tmp_path, script, replies__shown=ONCE, replies__kept=3 * len(LONG)) as guard:

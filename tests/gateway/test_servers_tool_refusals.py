@@ -2,7 +2,9 @@
 
 from pathlib import Path
 
+import anyio
 import pytest
+from anyio.lowlevel import checkpoint
 
 from mcpguard.domain.callers import Caller
 from mcpguard.domain.decisions import Decision
@@ -139,6 +141,37 @@ async def test_whoever_is_revoked_manages_nothing_any_more(tmp_path: Path) -> No
         again = await granted(guard, manage=True)
         said = await asked(guard, again.token, operation="enable", name="web")
         assert said["reason"] == "authority:person", "an id is never used again, so it is another caller"
+
+
+CHANGES: list[Json] = [
+    {"operation": "add", "name": "another", "config": {"url": "https://a.example"}},
+    {"operation": "request", "name": "another", "config": {"url": "https://a.example"}},
+    {"operation": "patch", "name": "web", "config": {"headers": {"x": "y"}}},
+    {"operation": "disable", "name": "web"},
+    {"operation": "remove", "name": "web"},
+]
+
+
+@pytest.mark.parametrize("given", CHANGES, ids=lambda given: str(given["operation"]))
+async def test_whoever_is_revoked_before_it_is_their_turn_changes_nothing(given: Json, tmp_path: Path) -> None:
+    async with managed(tmp_path) as guard:
+        caller = await granted(guard, manage=True)
+        known, before = guard.now.guard.servers.find("web"), administrative(guard)
+        assert known is not None
+        turn = known.lock if given["name"] == "web" else guard.now.guard.managing._adding
+        said: list[Json] = []
+
+        async def ask() -> None:
+            said.append(await asked(guard, caller.token, **given))
+
+        async with anyio.create_task_group() as tasks, turn:
+            tasks.start_soon(ask)
+            while not turn.statistics().tasks_waiting:
+                await checkpoint()
+            await revoked(guard, caller)
+        assert [each["reason"] for each in said] == ["caller:revoked"]
+        assert administrative(guard) == before
+        assert [each["why"] for each in await flushed(guard, "turned_away")] == ["caller:revoked"]
 
 
 class TestEnabling:

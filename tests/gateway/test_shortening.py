@@ -89,6 +89,25 @@ def test_texts_under_a_name_are_a_repetition(texts: list[str]) -> None:
     assert cut.text == "\n".join(texts)
 
 
+@pytest.mark.parametrize(
+    ("content", "told"),
+    [
+        (None, []),
+        (7, ["7"]),
+        ("a", ['"a"']),
+        ({"type": "text", "text": "b"}, ["b"]),
+        ([7, "a", None, ["c"]], ["7", '"a"', "null", '["c"]']),
+    ],
+)
+def test_what_is_no_list_of_items_is_told_as_one(content: object, told: list[str]) -> None:
+    cut = shortened({"content": content, "structuredContent": {"rows": "x" * 50}}, 40)
+    assert cut is not None
+    *items, structure = cut.told["content"]
+    assert items == [{"type": "text", "text": text} for text in told]
+    assert cut.text == "\n".join([*told, '{"rows":"' + "x" * 50 + '"}'])
+    assert structure["text"].startswith('{"rows"')
+
+
 def test_a_structure_of_its_own_follows_the_text() -> None:
     cut = shortened({"content": [{"type": "text", "text": "rows:"}], "structuredContent": {"rows": "x" * 50}}, 20)
     assert cut is not None

@@ -1,5 +1,7 @@
 """What of a log an agent may read, as laws: a secret that a server was given is never in it, and it stays small."""
 
+from typing import cast
+
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -33,6 +35,13 @@ def test_it_stays_small_however_much_was_written() -> None:
     said = fit(["word " * 10_000] * 1000, (), HERE, 1000)
     assert len(said.lines) == MOST_CHARACTERS // (LONGEST_LINE + 1)
     assert sum(map(len, said.lines)) <= MOST_CHARACTERS
+
+
+def test_what_cannot_be_told_is_not_looked_at() -> None:
+    """To mask the usual ways to write very many secrets takes long for each line."""
+    never = cast("list[str]", [None] * 1000)
+    said = fit([*never, *["word " * 1000] * 10], (), HERE, 1010)
+    assert len(said.lines) == 9
 
 
 def test_orders_without_end_are_all_withheld() -> None:

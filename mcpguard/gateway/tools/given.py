@@ -7,7 +7,16 @@ Rules kept here:
 
 from typing import Annotated, Any, Final, Literal, Self, TypeVar
 
-from pydantic import BaseModel, ConfigDict, Field, StrictInt, StrictStr, ValidationError, model_validator
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    ConfigDict,
+    Field,
+    StrictInt,
+    StrictStr,
+    ValidationError,
+    model_validator,
+)
 
 from mcpguard.codec.strict import StrictError, parse
 from mcpguard.domain.capabilities import Effect
@@ -23,7 +32,19 @@ MOST_FOUND: Final = 100
 MOST_NAMES: Final = 20
 MOST_FILTERS: Final = 100
 MOST_ARGUMENT_BYTES: Final = 4 * 1024 * 1024
-Name = Annotated[StrictStr, Field(min_length=1, max_length=LONGEST_NAME)]
+
+
+def _storable(name: str) -> str:
+    """See `gateway.asked`."""
+    if "\0" in name:
+        raise ValueError("a name has no NUL character")
+    return name
+
+
+Name = Annotated[StrictStr, Field(min_length=1, max_length=LONGEST_NAME), AfterValidator(_storable)]
+UNKNOWN: Final = "Extra inputs are not permitted"
+
+
 Given = TypeVar("Given", bound="Read")
 
 
@@ -98,10 +119,17 @@ def read(form: type[Given], arguments: object) -> Given:
     """Raises Unusable."""
     if not isinstance(arguments, dict):
         raise Unusable("the arguments are no object")
+    if len(arguments) > len(form.model_fields):  # whoever gives very many is told of one, which takes no time
+        unknown = next(name for name in arguments if name not in form.model_fields)
+        raise Unusable(f"{_place(unknown)}: {UNKNOWN}")
     try:
         return form.model_validate(arguments)
     except ValidationError as error:
         first = error.errors(include_input=False, include_url=False)[0]
-        place = visible(".".join(str(part) for part in first["loc"])[:100])
+        place = _place(*first["loc"])
         said = first["msg"].removeprefix("Value error, ")
         raise Unusable(f"{place}: {said}" if place else said) from None
+
+
+def _place(*parts: object) -> str:
+    return visible(".".join(str(part) for part in parts)[:100])

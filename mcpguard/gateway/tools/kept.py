@@ -3,7 +3,8 @@
 Rules kept here:
 1. A key is random, and worth something only to the caller that it was given to, at the same door and face and in the
    same session or stream. To everybody else it is no key.
-2. What is kept has a time and a size. Where it grows too large, the oldest of whoever keeps most goes.
+2. What is kept has a time and a size. Where it grows too large, the oldest of whoever keeps most goes; that may be what
+   has just come, where it is more by itself than anybody else has.
 """
 
 import secrets
@@ -48,17 +49,16 @@ class Replies:
         self._kept: OrderedDict[str, _Kept] = OrderedDict()
         self._sizes: dict[str, int] = {}
 
-    def keep(self, client: Client, rest: Rest) -> str:
-        """The key under which it is found again."""
+    def keep(self, client: Client, rest: Rest) -> str | None:
+        """The key under which it is found again; None where it is too long to be kept."""
         self._tidy()
-        self._count(client.caller.id, len(rest.text))
-        while self._kept and sum(self._sizes.values()) > self._most:
-            greediest = max(self._sizes, key=self._sizes.__getitem__)
-            of_it = (key for key, kept in self._kept.items() if kept.holder[0] == greediest)
-            self._drop(next(of_it, next(iter(self._kept))))
         key = secrets.token_urlsafe(KEY_BYTES)
         self._kept[key] = _Kept(rest, _holder(client), self._clock.monotonic() + self._seconds)
-        return key
+        self._count(client.caller.id, len(rest.text))
+        while sum(self._sizes.values()) > self._most:
+            greediest = max(self._sizes, key=self._sizes.__getitem__)
+            self._drop(next(key for key, kept in self._kept.items() if kept.holder[0] == greediest))
+        return key if key in self._kept else None
 
     def find(self, client: Client, key: str) -> Rest | None:
         self._tidy()

@@ -75,12 +75,14 @@ class Reading:
         return Wanted(rest, offset, limit, _with_way_on(result, given.key, rest, offset, end))
 
 
-def _with_way_on(result: Mapping[str, Any], key: str, rest: Rest, offset: int, end: int) -> Json:
+def _with_way_on(result: Mapping[str, Any], key: str | None, rest: Rest, offset: int, end: int) -> Json:
     """What of the reply this is: for programs, and as the last text for models."""
     total = len(rest.text)
-    place: Json = {"key": key, "offset": offset, "end": end, "total": total}
+    place: Json = {**({"key": key} if key else {}), "offset": offset, "end": end, "total": total}
     said = f"[The guard cut this reply: characters {offset} to {end} of {total}."
-    if end < total:
+    if key is None:
+        said += " The rest is too long to be kept."
+    elif end < total:
         said += f' The rest: {MORE} with "key": "{key}", "offset": {end}.'
     content = [*result["content"], {"type": "text", "text": said + "]"}]
     return envelope.with_meta({**result, "content": content}, {CUT: place})

@@ -13,6 +13,7 @@ from mcpguard.domain.callers import Caller
 from mcpguard.domain.decisions import (
     DeclaredElsewhere,
     Forbidden,
+    Lapsed,
     NameTaken,
     NotDeclared,
     Stale,
@@ -85,6 +86,8 @@ class ServersTool:
         except Forbidden:
             where = BY_A_PERSON.format(COMMANDS[given.operation])
             return Refused(given.operation.value, Reason.AUTHORITY_PERSON, where)
+        except Lapsed:
+            return Refused(given.operation.value, Reason.CALLER_REVOKED)
         except LedgerUnavailable:
             return Refused(given.operation.value, Reason.LEDGER_UNAVAILABLE)
 

@@ -4,9 +4,10 @@ Rules kept here:
 1. Only text is cut. Pictures, sounds and other bytes are told whole, for half of one is worth nothing.
 2. The text is everything that can be read, in its order, so that nothing is lost: texts and the texts of resources as
    they are, other items as JSON, and the structure at the end, unless the texts say the same.
+3. A server may send what is no list of items. What is told of a reply that was cut is one, whatever came.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -29,38 +30,49 @@ class Shortened:
 
 def shortened(result: Mapping[str, Any], most: int) -> Shortened | None:
     """None where it is told whole: neither its text nor its structure is longer than `most` characters."""
-    items = [item for item in result.get("content", ()) if isinstance(item, dict)]
+    items = _items(result.get("content"))
+    texts = [_text(item) for item in items]
+    read = [text for text in texts if text is not None]
     structure = dumps(result["structuredContent"]).decode() if "structuredContent" in result else ""
-    length = sum(len(text) + len(BETWEEN) for text in map(_text, items) if text is not None)
-    if length - len(BETWEEN) <= most and len(structure) <= most:
+    if sum(map(len, read)) + len(BETWEEN) * (len(read) - 1) <= most and len(structure) <= most:
         return None
     told = {key: value for key, value in result.items() if key != "structuredContent"}
-    read = [text for text in map(_text, items) if text is not None]
     if structure and len(structure) <= most:
         told["structuredContent"] = result["structuredContent"]
     elif structure and not _repeats(result["structuredContent"], read):
         read.append(structure)
     text = BETWEEN.join(read)
-    told["content"] = list(_first(items, text[:most]))
+    told["content"] = list(_first(items, texts, text[:most]))
     return Shortened(told, text, min(most, len(text)))
 
 
-def _first(items: Iterable[Json], shown: str) -> Iterator[Json]:
+def _items(content: object) -> Sequence[object]:
+    match content:
+        case list():
+            return content
+        case None:
+            return ()
+        case _:
+            return (content,)
+
+
+def _first(items: Sequence[object], texts: Sequence[str | None], shown: str) -> Iterator[object]:
     """The items, their texts together no longer than what is shown, which ends with what is in no item."""
     place = 0
-    for item in items:
-        text = _text(item)
+    for item, text in zip(items, texts, strict=True):
         if text is None:
             yield item
             continue
+        end = place + len(text)
         if place < len(shown):
-            yield item if place + len(text) <= len(shown) else {"type": "text", "text": shown[place:]}
-        place += len(text) + len(BETWEEN)
+            is_whole = end <= len(shown) and isinstance(item, dict)
+            yield item if is_whole else {"type": "text", "text": shown[place:end]}
+        place = end + len(BETWEEN)
     if place < len(shown):
         yield {"type": "text", "text": shown[place:]}
 
 
-def _text(item: Json) -> str | None:
+def _text(item: object) -> str | None:
     """What of an item can be read; None where that is nothing."""
     match item:
         case {"type": "text", "text": str(text)} | {"type": "resource", "resource": {"text": str(text)}}:

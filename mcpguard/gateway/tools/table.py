@@ -71,7 +71,8 @@ class Tools:
 
     async def _retrieve(self, exchange: Exchange, _: Mapping[str, Any], arguments: Json) -> Json:
         answer = self._finding.retrieve(exchange.client.caller, read(Retrieve, arguments))
-        self._guard.tallies.searched(answer["query"], **_shown(exchange, definitions.RETRIEVE, answer["tools"]))
+        shown = _shown(exchange, definitions.RETRIEVE, answer["tools"])
+        self._guard.tallies.disclosed(query=answer["query"], **shown)
         return told(answer)
 
     async def _describe(self, exchange: Exchange, _: Mapping[str, Any], arguments: Json) -> Json:
@@ -93,8 +94,8 @@ class Tools:
 
     async def _variant(self, exchange: Exchange, params: Mapping[str, Any], arguments: Json) -> Json:
         given = read(Variant, arguments)
-        variant = definitions.VARIANTS[params["name"]]
-        return await self._made(exchange, params, by_variant(self._guard.catalog, variant, given))
+        variant, scope = definitions.VARIANTS[params["name"]], exchange.client.caller.scope
+        return await self._made(exchange, params, by_variant(self._guard.catalog, scope, variant, given))
 
     async def _call(self, exchange: Exchange, params: Mapping[str, Any], arguments: Json) -> Json:
         return await self._made(exchange, params, by_name(read(Call, arguments)))
