@@ -12,6 +12,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
+from typing import Final
 
 from mcpguard.codec.exact import exact
 from mcpguard.codec.fingerprints import of_definition
@@ -23,7 +24,8 @@ from mcpguard.domain.listings import INSTRUCTIONS, KEYS, Listing
 from mcpguard.domain.pins import Pin
 from mcpguard.policy.pinning import Outcome, gone, listed
 
-LONGEST_NAME = 8192
+LONGEST_NAME: Final = 2500
+"""Bytes in UTF-8: every store finds a capability by its name, and the index of one of them holds no longer ones."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,10 +99,14 @@ def named(listing: Listing, odd: Counter[str]) -> Iterator[tuple[CapabilityKind,
     for kind, definitions in lists:
         for definition in definitions:
             name = definition.get(KEYS[kind])
-            if isinstance(name, str) and 0 < len(name) <= LONGEST_NAME and "\0" not in name:
+            if isinstance(name, str) and _can_be_kept(name):
                 yield kind, name, definition
             else:
                 odd[f"a {kind} without a name that could be kept"] += 1
+
+
+def _can_be_kept(name: str) -> bool:
+    return 0 < len(name.encode(errors="surrogatepass")) <= LONGEST_NAME and "\0" not in name
 
 
 def _print(kind: CapabilityKind, definition: object) -> tuple[Fingerprint | None, bytes]:
