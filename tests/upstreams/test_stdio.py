@@ -308,3 +308,17 @@ print("{}", flush=True)
     assert newest.read_text().endswith("line 19999 ⟨U+001B⟩[31m\n")
     assert max(newest.stat().st_size, older.stat().st_size) <= LIMIT
     assert newest.stat().st_mode & 0o777 == 0o600
+
+
+async def test_what_it_writes_while_it_is_ended_is_kept_too(tmp_path: Path) -> None:
+    code = """
+import sys
+print("{}", flush=True)
+sys.stdin.read()
+for number in range(2000):
+    print(f"line {number}", file=sys.stderr)
+print("not ended", end="", file=sys.stderr)
+"""
+    async with running(tmp_path, code) as server:
+        assert await server.receive() == b"{}"
+    assert (tmp_path / "server.log").read_text().endswith("line 1998\nline 1999\nnot ended\n")

@@ -13,7 +13,7 @@ Rules kept here:
 import math
 import os
 import signal
-from collections.abc import AsyncIterator, Iterator, Mapping
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -113,9 +113,18 @@ class Stdio:
                     data = await share.read(self._child.errors, ERRORS_CHUNK)
                     self._errors.write(data)
                     self._last_error = (self._last_error + data)[-ERRORS_CHUNK:]
-        finally:
             self._errors.close()
+        finally:
             self._all_errors.set()
+
+    def keep_last_errors(self) -> None:
+        """What it wrote there before its end and nobody has read: often why it ended."""
+        left = LEFT_BEHIND
+        with suppress(OSError):  # nothing more is there
+            while left > 0 and (data := os.read(self._child.errors, ERRORS_CHUNK)):
+                self._errors.write(data)
+                left -= len(data)
+        self._errors.close()
 
     async def _more(self) -> bytes:
         """What it says next. Raises Ended."""
@@ -155,11 +164,11 @@ async def stdio(
 ) -> AsyncIterator[Stdio]:
     """A running server. However the block is left, its process group is gone when it is."""
     child = begun(launch)
+    outgoing = Outgoing(child.input)
+    server = Stdio(child, outgoing, launch, limit, errors)
     async with AsyncExitStack() as stack:
-        stack.push_async_callback(ended, child, patience or Patience())
+        stack.push_async_callback(ended, child, patience or Patience(), server.keep_last_errors)
         tasks = await stack.enter_async_context(anyio.create_task_group())
-        outgoing = Outgoing(child.input)
-        server = Stdio(child, outgoing, launch, limit, errors)
         tasks.start_soon(outgoing.run, name=f"input of process {child.pid}")
         tasks.start_soon(server.keep_errors, name=f"errors of process {child.pid}")
         tasks.start_soon(server.watch, name=f"end of process {child.pid}")
@@ -178,8 +187,8 @@ def begun(launch: Launch) -> Child:
         raise NeverBegun(f"{launch.command} cannot be started: {error}") from error
 
 
-async def ended(child: Child, patience: Patience) -> None:
-    """Once nothing is left of it, of its group and of what descends from it."""
+async def ended(child: Child, patience: Patience, last: Callable[[], None] = lambda: None) -> None:
+    """Once nothing is left of it, of its group and of what descends from it. `last` is done before its pipes close."""
     with anyio.CancelScope(shield=True), Descendants(child.pid) as below:
         try:
             _look(child, below)  # when it has ended, nobody can tell any more what it started
@@ -196,6 +205,7 @@ async def ended(child: Child, patience: Patience) -> None:
                 await _ended_within(child, math.inf)
                 await below.ended(MOMENT)
             finally:
+                last()
                 child.close()
         log.debug("upstream.ended", process=child.pid, code=child.code)
 
