@@ -21,7 +21,7 @@ import structlog
 from anyio.abc import TaskGroup
 
 from mcpguard.codec import envelope
-from mcpguard.codec.messages import BadMessage, Failure, Id, Message, Notification, Request, Result, is_id, read, write
+from mcpguard.codec.messages import BadMessage, Failure, Id, Message, Notification, Request, Result, is_id, write
 from mcpguard.upstreams.conversation import (
     Bounds,
     Counts,
@@ -32,6 +32,7 @@ from mcpguard.upstreams.conversation import (
     ServerError,
     Standing,
 )
+from mcpguard.upstreams.reading import Reader
 from mcpguard.upstreams.serving import Serving
 from mcpguard.upstreams.transports.endings import Unsayable
 from mcpguard.upstreams.transports.transport import Transport, TransportEnded
@@ -68,12 +69,13 @@ class Peer:
         self.artifact = artifact
         self._transport = transport
         self._on_notification = on_notification
-        self._bounds = bounds or Bounds()
+        bounds = bounds or Bounds()
+        self._reader = Reader(bounds)
         self._numbers = itertools.count(1)
         self._pending: dict[Id, _Pending] = {}
         self._whose = Whose()
         self._modern = False
-        self._serving = Serving(on_request, self._send, self._bounds, self.counts)
+        self._serving = Serving(on_request, self._send, bounds, self.counts)
         self._ended: TransportEnded | None = None
 
     @property
@@ -132,7 +134,6 @@ class Peer:
             self._end_all(self._ended or TransportEnded("the conversation was ended"))
 
     async def _read(self, tasks: TaskGroup) -> None:
-        bounds = self._bounds
         while True:
             try:
                 data = await self._transport.receive()
@@ -140,7 +141,7 @@ class Peer:
                 self._ended = ended
                 return
             try:
-                message = read(data, max_bytes=bounds.message_bytes, max_depth=bounds.depth)
+                message = await self._reader.read(data)
             except BadMessage as error:
                 self.counts.unreadable += 1
                 log.debug("upstream.unreadable", why=str(error))

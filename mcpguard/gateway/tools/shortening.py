@@ -15,6 +15,8 @@ from mcpguard.codec.messages import dumps
 from mcpguard.codec.strict import StrictError, parse
 
 Json = dict[str, Any]
+LONGEST_READ: Final = 256 * 1024
+"""Characters of a text that is read as JSON; a longer one is taken for something else than the structure."""
 BETWEEN: Final = "\n"
 """What stands between two items in the text."""
 
@@ -94,7 +96,7 @@ def _repeats(structure: object, texts: list[str]) -> bool:
 
 
 def _is(text: str, structure: object) -> bool:
-    if not text.lstrip().startswith(("{", "[")):
+    if len(text) > LONGEST_READ or not text.lstrip().startswith(("{", "[")):
         return False
     try:
         return bool(parse(text.encode(), max_bytes=len(text) * 4 + 1) == structure)

@@ -11,8 +11,9 @@ from dataclasses import dataclass
 import structlog
 from anyio.abc import TaskGroup
 
-from mcpguard.codec.messages import BadMessage, Failure, Notification, Request, Result, read
+from mcpguard.codec.messages import BadMessage, Failure, Notification, Request, Result
 from mcpguard.upstreams.conversation import Bounds, Counts, OnNotification, OnRequest, Origin
+from mcpguard.upstreams.reading import Reader
 from mcpguard.upstreams.serving import Serving
 from mcpguard.upstreams.transports.events import Event
 from mcpguard.upstreams.transports.http_posts import Posts
@@ -50,20 +51,20 @@ class Pushes:
         self._posts = posts
         self._tasks = tasks
         self._counts = counts
-        self._bounds = bounds
+        self._reader = Reader(bounds)
         self._waits = waits
         self._serving = Serving(on_request, self._send, bounds, counts)
 
-    def take(self, event: Event, asked: Asked) -> Answer | None:
+    async def take(self, event: Event, asked: Asked) -> Answer | None:
         """The answer to what was asked, if the event is that."""
         if event.type != "message" or not event.data:
             return None
-        return self.read(event.data, asked)
+        return await self.read(event.data, asked)
 
-    def read(self, data: bytes, asked: Asked) -> Answer | None:
+    async def read(self, data: bytes, asked: Asked) -> Answer | None:
         """The same of a message."""
         try:
-            message = read(data, max_bytes=self._bounds.message_bytes, max_depth=self._bounds.depth)
+            message = await self._reader.read(data)
         except BadMessage as error:
             self._counts.unreadable += 1
             log.debug("upstream.unreadable", why=str(error))

@@ -65,7 +65,7 @@ class Questions:
             if not reply.ok:
                 raise await refusal(reply, self._bounds)
             if reply.type == JSON:
-                answer = self._pushes.read(await reply.body(self._bounds.message_bytes), asked)
+                answer = await self._pushes.read(await reply.body(self._bounds.message_bytes), asked)
             elif reply.type == EVENTS:
                 answer = await self._heard_or_resumed(reply, asked)
             else:

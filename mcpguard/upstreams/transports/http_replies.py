@@ -13,8 +13,9 @@ from typing import Any, Self, cast
 import httpcore2
 from anyio.lowlevel import checkpoint
 
-from mcpguard.codec.messages import BadMessage, Failure, read
+from mcpguard.codec.messages import BadMessage, Failure
 from mcpguard.upstreams.conversation import INTERNAL_ERROR, Bounds, ServerError
+from mcpguard.upstreams.reading import Reader
 from mcpguard.upstreams.transports.endings import TooLarge, Unanswered
 from mcpguard.upstreams.transports.remotes import Place
 
@@ -112,7 +113,7 @@ async def refusal(reply: Reply, bounds: Bounds) -> ServerError:
 async def _error_in(reply: Reply, bounds: Bounds) -> dict[str, Any] | None:
     """Whatever id it names: a server that refuses a request as a whole need not have read it."""
     try:
-        said = read(await reply.body(bounds.message_bytes), max_bytes=bounds.message_bytes, max_depth=bounds.depth)
+        said = await Reader(bounds).read(await reply.body(bounds.message_bytes))
     except (Unanswered, BadMessage):
         return None
     return said.error if isinstance(said, Failure) else None

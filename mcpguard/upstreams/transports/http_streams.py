@@ -6,7 +6,7 @@ Rules kept here:
    when nothing comes of it.
 """
 
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 
 from anyio.lowlevel import checkpoint
@@ -52,7 +52,7 @@ class Following:
         self._retry: int | None = None
         self._in_vain = 0
 
-    async def hear(self, reply: Reply, take: Callable[[Event], Answer | None]) -> Answer | None:
+    async def hear(self, reply: Reply, take: Callable[[Event], Awaitable[Answer | None]]) -> Answer | None:
         """The answer, as soon as `take` finds one in an event; None when the connection has ended without.
 
         Raises TooLarge for an event that is; it is not asked for again.
@@ -63,7 +63,7 @@ class Following:
             while piece := await reply.piece():
                 self._in_vain = 0
                 for event in parser.feed(piece):
-                    if (answer := take(event)) is not None:
+                    if (answer := await take(event)) is not None:
                         return answer
                     heard += 1
                     if heard % TURN == 0:
