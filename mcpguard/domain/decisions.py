@@ -120,12 +120,12 @@ class Undecidable(GuardError):
     """The decision cannot be taken, whoever takes it. Says why, and what to do instead."""
 
 
-class Lapsed(GuardError):
-    """Whoever decides was revoked before it was their turn."""
-
-
 class Forbidden(GuardError):
     """Whoever came through this door may not do that. Says who may."""
+
+
+class Lapsed(Forbidden):
+    """Whoever decides was revoked before it was their turn."""
 
 
 class NotDeclared(GuardError):

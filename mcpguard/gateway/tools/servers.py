@@ -83,11 +83,11 @@ class ServersTool:
             raise Unusable("somebody else has changed the server at this moment; list servers, and try again") from None
         except DeclaredElsewhere:
             return Refused(given.operation.value, Reason.AUTHORITY_PERSON, IN_THE_FILE)
+        except Lapsed:
+            return Refused(given.operation.value, Reason.CALLER_REVOKED)
         except Forbidden:
             where = BY_A_PERSON.format(COMMANDS[given.operation])
             return Refused(given.operation.value, Reason.AUTHORITY_PERSON, where)
-        except Lapsed:
-            return Refused(given.operation.value, Reason.CALLER_REVOKED)
         except LedgerUnavailable:
             return Refused(given.operation.value, Reason.LEDGER_UNAVAILABLE)
 
