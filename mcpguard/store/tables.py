@@ -99,6 +99,7 @@ class UpstreamRow(SQLModel, table=True):
     declaration: bytes = Field(sa_type=LargeBinary)
     prefixes: str = Field(sa_column_kwargs={"server_default": "[]"})
     disabled_by: str = Field(sa_column_kwargs={"server_default": ""})
+    screening: str = Field(sa_column_kwargs={"server_default": ""})
 
 
 class CapabilityRow(SQLModel, table=True):
@@ -173,6 +174,27 @@ class CallerRow(SQLModel, table=True):
     revoked_by: str | None = None
 
 
+class HoldRow(SQLModel, table=True):
+    """A call that waits for a person, or was allowed by one (`domain/holds.py`). `same`: which calls are the same one.
+
+    `said`: what is told of it besides, as JSON, none of which is compared.
+    """
+
+    __tablename__ = "holds"
+    __table_args__ = (Index("hold_state", "state"),)
+
+    id: str = Field(primary_key=True, max_length=36)
+    state: str
+    same: bytes = Field(sa_type=LargeBinary)
+    caller: str = Field(max_length=36)
+    upstream: str = Field(max_length=36)
+    upstream_generation: int = Field(sa_type=BigInteger)
+    pin: str | None = Field(default=None, max_length=36)
+    pin_generation: int | None = Field(default=None, sa_type=BigInteger)
+    until: int = Field(sa_type=BigInteger)
+    said: bytes = Field(sa_type=LargeBinary)
+
+
 chains = SQLModel.metadata.tables["chains"]
 records = SQLModel.metadata.tables["records"]
 bodies = SQLModel.metadata.tables["bodies"]
@@ -182,3 +204,4 @@ capabilities = SQLModel.metadata.tables["capabilities"]
 versions = SQLModel.metadata.tables["versions"]
 confirmed = SQLModel.metadata.tables["confirmed"]
 callers = SQLModel.metadata.tables["callers"]
+holds = SQLModel.metadata.tables["holds"]

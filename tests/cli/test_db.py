@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.cli.command import mcpguard, refusal
+from tests.store import NEWEST
 from tests.world import World, said, verified
 
 
@@ -28,10 +29,10 @@ def test_upgrade_makes_a_database_and_then_finds_it_made(tmp_path: Path) -> None
     data_dir = tmp_path / "data"
     made = mcpguard("db", "upgrade", "--data-dir", data_dir)
     assert (made.exit_code, made.stderr) == (0, "")
-    assert made.stdout == f"{data_dir}/mcpguard.db upgraded from nothing to schema 0006\n"
+    assert made.stdout == f"{data_dir}/mcpguard.db upgraded from nothing to schema {NEWEST}\n"
     assert (mode(data_dir), mode(data_dir / "mcpguard.db"), mode(data_dir / "guard.lock")) == (0o700, 0o600, 0o600)
     again = mcpguard("db", "upgrade", "--data-dir", data_dir)
-    assert (again.exit_code, again.stdout) == (0, f"{data_dir}/mcpguard.db has schema 0006 already\n")
+    assert (again.exit_code, again.stdout) == (0, f"{data_dir}/mcpguard.db has schema {NEWEST} already\n")
     assert not (data_dir / "backups").exists()
 
 

@@ -20,18 +20,19 @@ from mcpguard.store.durability import Durability
 from mcpguard.store.schema import upgrade
 from mcpguard.store.sqlite import SQLite
 from mcpguard.store.tables import upstreams
+from tests.store import NEWEST
 
-NEXT = """
+NEXT = f"""
 import sqlalchemy as sa
 from alembic import op
 
 revision = "9999"
-down_revision = "0006"
+down_revision = "{NEWEST}"
 
 
 def upgrade() -> None:
     op.add_column("chains", sa.Column("colour", sa.String))
-    {more}
+    {{more}}
 """
 
 
@@ -47,10 +48,12 @@ def scripts_with(folder: Path, more: str) -> Path:
     return folder
 
 
-def scripts_without(folder: Path, *newer: str) -> Path:
+def scripts_up_to(folder: Path, last: str) -> Path:
+    """The scripts of an older version."""
     shutil.copytree(assets.migrations(), folder)
-    for name in newer:
-        (folder / "versions" / name).unlink()
+    for script in (folder / "versions").glob("[0-9]*.py"):
+        if script.name[:4] > last:
+            script.unlink()
     return folder
 
 
@@ -79,7 +82,7 @@ def test_an_older_database_is_upgraded_and_keeps_what_it_holds(backend: Backend,
     upgrade(backend)
     put_a_chain(backend)
     done = upgrade(backend, newer)
-    assert (done.before, done.after) == ("0006", "9999")
+    assert (done.before, done.after) == (NEWEST, "9999")
     with backend.connect() as connection:
         assert chains.every(connection) == ["mine"]
         assert "colour" in {column["name"] for column in inspect(connection).get_columns("chains")}
@@ -95,7 +98,7 @@ def test_sqlite_is_copied_before_it_is_changed(tmp_path: Path, newer: Path) -> N
     copy = SQLite(done.backup, busy_timeout=1)
     with copy.connect() as connection:
         assert chains.every(connection) == ["mine"]
-        assert MigrationContext.configure(connection).get_current_revision() == "0006"
+        assert MigrationContext.configure(connection).get_current_revision() == NEWEST
 
 
 def test_a_newer_schema_is_refused_and_left_as_it_is(backend: Backend, newer: Path) -> None:
@@ -113,15 +116,13 @@ def test_an_upgrade_that_fails_half_way_leaves_what_was_there(backend: Backend, 
     with pytest.raises(RuntimeError, match="half way"):
         upgrade(backend, broken)
     with backend.connect() as connection:
-        assert MigrationContext.configure(connection).get_current_revision() == "0006"
+        assert MigrationContext.configure(connection).get_current_revision() == NEWEST
         assert "colour" not in {column["name"] for column in inspect(connection).get_columns("chains")}
         assert chains.every(connection) == ["mine"]
 
 
 def test_a_server_of_an_older_database_has_no_approved_prefixes(backend: Backend, tmp_path: Path) -> None:
-    older = scripts_without(
-        tmp_path / "older", "0003_confirmed.py", "0004_findings.py", "0005_callers.py", "0006_disabled_by.py"
-    )
+    older = scripts_up_to(tmp_path / "older", "0002")
     assert upgrade(backend, older).after == "0002"
     texts = dict.fromkeys(("id", "name", "transport", "standing", "may_ask", "origin", "requester"), "old")
     others = {"enabled": True, "generation": 0, "revision": 0, "removed": False, "declaration": b""}
@@ -137,7 +138,7 @@ def test_a_server_of_an_older_database_has_no_approved_prefixes(backend: Backend
 def test_of_definitions_of_an_older_database_nothing_was_found_yet_and_something_can_be(
     backend: Backend, tmp_path: Path
 ) -> None:
-    older = scripts_without(tmp_path / "older", "0004_findings.py", "0005_callers.py", "0006_disabled_by.py")
+    older = scripts_up_to(tmp_path / "older", "0003")
     assert upgrade(backend, older).after == "0003"
     print_ = Fingerprint("v1:" + "a" * 64)
     row = {"capability": "one", "fingerprint": print_.text, "definition": b'{"name":"t"}', "at": 5}

@@ -15,6 +15,7 @@ import httpx2
 import pytest
 
 from tests.process import PATIENCE, STOPS_WITHIN, Result, Served, recorded, run, serving, until, whole
+from tests.store import NEWEST
 from tests.world import said, verified
 
 SOMEBODY = 65534
@@ -47,7 +48,7 @@ def test_the_first_start_makes_what_it_needs_and_says_where_everything_is(tmp_pa
     with serving(data_dir) as guard:
         places = guard.places
         assert places["data directory"] == str(data_dir)
-        assert places["database"] == f"{data_dir}/mcpguard.db (schema 0006)"
+        assert places["database"] == f"{data_dir}/mcpguard.db (schema {NEWEST})"
         assert places["operator socket"] == f"{data_dir}/operator.sock"
         assert places["configuration"].startswith("none ")
         assert places["audit log"].endswith(", 2 records")
