@@ -6,7 +6,7 @@ Rules kept here:
 2. If it cannot write, every call gets `ledger:unavailable` and nothing is sent; it says since when, keeps trying, and
    when it can write again the first record says how long it could not and how many calls it refused.
 3. A closing that could not be stored is owed and is written, marked `late`, when the ledger can write again. After a
-   crash the next start closes what was left open as `unknown`.
+   crash the next start closes what was left open as `unknown`, and as `held` what nobody had allowed yet.
 4. It never sees clear text: bodies come masked or as keyed digests.
 """
 
@@ -73,9 +73,11 @@ class Ledger:
             left = records.open_entries(
                 connection, self.chain.id, records.last_of(connection, self.chain.id, "started")
             )
+            held = records.never_released(connection, self.chain.id, left)
             started = self.chain.append(RecordKind.STARTED, facts)
             for entry in left:
-                self._append_closing(entry, Outcome.unknown(Reason.GUARD_CRASHED), None, late=True)
+                was = Outcome.held(Reason.HOLD_WAITING) if entry in held else Outcome.unknown(Reason.GUARD_CRASHED)
+                self._append_closing(entry, was, None, late=True)
             self.chain.checkpoint(Why.START)
             return started, len(left)
 
