@@ -135,6 +135,7 @@ class Guard:
             schema=self._store.schema,
             settings=self.settings.version,
             unconfirmed=self.confirming.unconfirmed,
+            held=self.held.waiting,
             ready=self.readiness(),
             sandbox=self._facts.sandbox,
             servers=self.servers.status(),

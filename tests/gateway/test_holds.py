@@ -27,6 +27,7 @@ from tests.gateway.holding import (
     until,
 )
 from tests.gateway.speaking import HOWS, guarded, played, speaking
+from tests.gateway.test_guard_face import agent, answer
 from tests.review import DECISION
 from tests.simulators.client import Reply
 from tests.simulators.line_client import LineClient
@@ -399,6 +400,13 @@ async def test_resources_prompts_and_completions_are_held_alike(tmp_path: Path) 
             await allowed(guard, error["data"]["detail"]["ticket"])
             assert (await client.request(method, params)).result
         assert {entry["verdict"] for entry in guard.entries()} == {"hold", "allow"}
+
+
+async def test_an_agent_reads_beforehand_that_a_person_will_be_asked(tmp_path: Path) -> None:
+    async with guarded(tmp_path, Script(), **HELD) as guard, agent(guard) as client:
+        echo, add = (await answer(client, "describe_tool", names=["web:echo", "web:add"]))["tools"]
+        assert (echo["answer"], echo["reason"]) == ("ready", "hold:waiting")
+        assert (add["answer"], "reason" in add) == ("ready", False)
 
 
 async def test_only_the_calls_that_a_phrase_names_are_held(tmp_path: Path) -> None:
