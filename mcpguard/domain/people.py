@@ -6,9 +6,10 @@ Rules kept here:
 """
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from enum import StrEnum
 from types import MappingProxyType
-from typing import Final
+from typing import Final, Literal
 
 
 class Right(StrEnum):
@@ -45,3 +46,22 @@ RIGHTS: Final[Mapping[Role, frozenset[Right]]] = MappingProxyType(
         Role.ADMIN: frozenset(Right),
     }
 )
+
+
+@dataclass(frozen=True, slots=True)
+class Principal:
+    """Who sent a request: a person who has signed in, or a program with an operator's token.
+
+    `session`: which of a person's sessions it came in, empty for a token. `recent`: whether their password was given a
+    moment ago; never so for a token, which nobody types.
+    """
+
+    id: str
+    name: str
+    role: Role
+    kind: Literal["user", "token"]
+    session: str = ""
+    recent: bool = False
+
+    def may(self, right: Right) -> bool:
+        return right in self.role.rights

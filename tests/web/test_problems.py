@@ -12,6 +12,7 @@ from fastapi import FastAPI
 import mcpguard.guard
 from mcpguard.domain import decisions, errors
 from mcpguard.domain.errors import GuardError
+from mcpguard.web.api.access import OPEN
 from mcpguard.web.api.bodies import Approving
 from mcpguard.web.api.problems import MEDIA_TYPE, MOST_PROBLEMS, STATUS, tell_problems
 from mcpguard.web.api.strictly import StrictRoute
@@ -73,7 +74,8 @@ def test_the_statuses_are_the_ones_that_were_agreed() -> None:
         404: {"Unknown", "CallerUnknown"},
         409: {"Stale", "IllegalMove", "NameTaken", "LabelTaken"},
         422: {"Undecidable", "NotDeclared", "NeedsConsent", "InvalidName", "Unreadable", "Unrecordable"},
-        403: {"Forbidden", "DeclaredElsewhere"},
+        401: {"NobodyKnown"},
+        403: {"Forbidden", "DeclaredElsewhere", "PasswordNeeded", "RightLacking"},
         503: {"LedgerUnavailable", "StoreUnavailable"},
     }
     assert {
@@ -122,7 +124,7 @@ async def approving(body: object) -> httpx2.Response:
     tell_problems(app)
     app.router.route_class = StrictRoute
 
-    @app.post("/")
+    @app.post("/", dependencies=[OPEN])
     async def approve(body: Approving) -> str:
         return repr(body.approval)
 
