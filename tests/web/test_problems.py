@@ -12,6 +12,7 @@ from fastapi import FastAPI
 import mcpguard.guard
 from mcpguard.domain import decisions, errors, people
 from mcpguard.domain.errors import GuardError
+from mcpguard.web.api.access import OPEN
 from mcpguard.web.api.bodies import Approving
 from mcpguard.web.api.problems import MEDIA_TYPE, MOST_PROBLEMS, STATUS, tell_problems
 from mcpguard.web.api.strictly import StrictRoute
@@ -71,12 +72,12 @@ async def test_it_is_told_with_its_status_and_its_sentence(error: GuardError) ->
 
 def test_the_statuses_are_the_ones_that_were_agreed() -> None:
     agreed = {
-        401: {"NotProven"},
         404: {"Unknown", "CallerUnknown", "UserUnknown"},
         409: {"Stale", "IllegalMove", "NameTaken", "LabelTaken", "UserTaken"},
         429: {"TooManyTries"},
         422: {"Undecidable", "NotDeclared", "NeedsConsent", "InvalidName", "Unreadable", "Unrecordable"},
-        403: {"Forbidden", "DeclaredElsewhere"},
+        401: {"NobodyKnown", "NotProven"},
+        403: {"Forbidden", "DeclaredElsewhere", "PasswordNeeded", "RightLacking"},
         503: {"LedgerUnavailable", "StoreUnavailable"},
     }
     assert {
@@ -125,7 +126,7 @@ async def approving(body: object) -> httpx2.Response:
     tell_problems(app)
     app.router.route_class = StrictRoute
 
-    @app.post("/")
+    @app.post("/", dependencies=[OPEN])
     async def approve(body: Approving) -> str:
         return repr(body.approval)
 

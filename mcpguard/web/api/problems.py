@@ -23,6 +23,7 @@ from mcpguard.domain.decisions import (
     NameTaken,
     NeedsConsent,
     NotDeclared,
+    PasswordNeeded,
     Stale,
     Undecidable,
     Unknown,
@@ -39,8 +40,10 @@ from mcpguard.domain.errors import (
 from mcpguard.domain.grants import CallerUnknown, LabelTaken
 from mcpguard.domain.people import NotProven, TooManyTries, UserTaken, UserUnknown
 from mcpguard.settings.entry import named
+from mcpguard.web.api.access import NobodyKnown, RightLacking
 
 MEDIA_TYPE: Final = "application/problem+json"
+CHALLENGE: Final = 'Bearer realm="mcpguard"'
 MOST_PROBLEMS: Final = 20
 STATUS: Final[Mapping[type[GuardError], tuple[int, str]]] = MappingProxyType(
     {
@@ -60,6 +63,9 @@ STATUS: Final[Mapping[type[GuardError], tuple[int, str]]] = MappingProxyType(
         InvalidName: (422, "A name, pattern or fingerprint does not have its form"),
         Unreadable: (422, "A value has no canonical form"),
         Unrecordable: (422, "A value cannot be recorded"),
+        NobodyKnown: (401, "Nobody is known by this request"),
+        RightLacking: (403, "The role does not have this right"),
+        PasswordNeeded: (403, "The password is needed once more"),
         Forbidden: (403, "Whoever came through this door may not do that"),
         DeclaredElsewhere: (403, "The server is declared in the configuration file"),
         LedgerUnavailable: (503, "Nothing can be recorded now, so nothing was done"),
@@ -83,7 +89,10 @@ async def _foreseen(_: Request, error: GuardError) -> JSONResponse:
         more["moved"] = list(error.moved)
     if isinstance(error, NotDeclared):
         more["problems"] = list(error.problems)
-    return _problem(_word(kind), status, title, str(error), **more)
+    answer = _problem(_word(kind), status, title, str(error), **more)
+    if status == HTTPStatus.UNAUTHORIZED:
+        answer.headers["www-authenticate"] = CHALLENGE
+    return answer
 
 
 async def _malformed(_: Request, error: RequestValidationError) -> JSONResponse:
