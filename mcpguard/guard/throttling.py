@@ -7,7 +7,9 @@ Rules kept here:
 """
 
 from dataclasses import dataclass
+from heapq import nsmallest
 from ipaddress import IPv6Address, ip_address, ip_network
+from math import ceil
 from typing import Final
 
 from mcpguard.domain.clock import Clock
@@ -49,7 +51,7 @@ class Throttle:
         keys = _keys(name, peer)
         wait = max(self._wait(key, free, now) for key, free in keys)
         if wait > 0:
-            raise TooManyTries(max(1, round(wait + 0.5)))
+            raise TooManyTries(ceil(wait))
         for key, _ in keys:
             tries = self._tries.get(key)
             if tries is None:
@@ -85,8 +87,11 @@ class Throttle:
         if len(self._tries) < MOST_REMEMBERED:
             return
         old = [key for key, tries in self._tries.items() if now - tries.last >= FORGOTTEN_SECONDS]
-        for key in old or [min(self._tries, key=lambda key: (self._tries[key].count, self._tries[key].last))]:
+        for key in old or nsmallest(MOST_REMEMBERED // 16, self._tries, key=self._weight):
             del self._tries[key]
+
+    def _weight(self, key: Key) -> tuple[int, float]:
+        return self._tries[key].count, self._tries[key].last
 
 
 def _keys(name: str, peer: str) -> tuple[tuple[Key, int], tuple[Key, int]]:
