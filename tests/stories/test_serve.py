@@ -51,7 +51,7 @@ def test_the_first_start_makes_what_it_needs_and_says_where_everything_is(tmp_pa
         assert places["database"] == f"{data_dir}/mcpguard.db (schema {NEWEST})"
         assert places["operator socket"] == f"{data_dir}/operator.sock"
         assert places["configuration"].startswith("none ")
-        assert places["audit log"].endswith(", 2 records")
+        assert places["audit log"].endswith(", 3 records")
         assert places["health"].split() == [f"{guard.url}/healthz", f"{guard.url}/readyz"]
         key = run("audit", "key", "--data-dir", data_dir).stdout.strip()
         assert places["signing key"] == f"{data_dir}/audit.key (public: {key})"
