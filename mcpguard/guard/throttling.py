@@ -64,15 +64,23 @@ class Throttle:
         """It was who they said. The name is free again; for where it came from, this try does not count."""
         (mine, _), (theirs, _) = _keys(name, peer)
         self._tries.pop(mine, None)
-        tries = self._tries.get(theirs)
-        if tries is not None:
-            tries.count -= 1
-            if tries.count <= 0:
-                del self._tries[theirs]
+        self._take_back(theirs)
+
+    def not_looked_at(self, name: str, peer: str) -> None:
+        """Nobody has looked at what was shown, so it does not count."""
+        for key, _ in _keys(name, peer):
+            self._take_back(key)
 
     def forgive(self, name: str) -> None:
         """Whoever administers has seen to it that the name's owner can try again."""
         self._tries.pop(("name", name), None)
+
+    def _take_back(self, key: Key) -> None:
+        tries = self._tries.get(key)
+        if tries is not None:
+            tries.count -= 1
+            if tries.count <= 0:
+                del self._tries[key]
 
     def _wait(self, key: Key, free: int, now: float) -> float:
         tries = self._tries.get(key)

@@ -199,6 +199,7 @@ async def test_a_crowd_is_sent_away_and_costs_nobody_else(guard: World, monkeypa
     assert len(answers) == 200
     assert answers.count("NotProven") >= MOST_AT_ONCE + MOST_WAITING
     assert answers.count("TooManyTries") > 0
+    assert len(guard.now.guard.signing_in.throttle) == 2 * answers.count("NotProven"), "who was sent away has not tried"
 
 
 async def test_who_tries_too_often_waits_also_with_the_right_password(guard: World) -> None:

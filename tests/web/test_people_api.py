@@ -82,6 +82,7 @@ async def test_each_change_is_recorded_with_who_made_it_and_why(guard: World) ->
     assert {each["via"] for each in found} == {"operator socket"}
     assert all(each["by"].startswith("uid:") and each["process"] for each in found)
     assert [each["name"] for each in await listed(guard)] == ["ada", "bob"]
+    assert guard.verified().whole
 
 
 @pytest.mark.parametrize(
