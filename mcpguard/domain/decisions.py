@@ -42,6 +42,7 @@ WIDENING: Final = frozenset({Answer.APPROVE, Answer.ALLOW, Answer.INSPECT, Answe
 does the one or the other."""
 
 
+AGAIN: Final = "what lets more happen than before needs your password, given within the last minutes; give it once more"
 ONLY_PEOPLE: Final = "authority.shell is `tighten`: only a person who has signed in may let more happen than before"
 
 
@@ -53,15 +54,23 @@ def _always() -> bool:
 class Actor:
     """Who decides or declares something. `via` is the door they came through, `process` what is known of the program.
 
-    `may_widen`: whether they may let more happen than before. `holds`: whether they may do anything still; it is asked
-    when it is their turn, for they may have had to wait.
+    `may_widen`: whether they may let more happen than before; `recent`: whether they could not only because they signed
+    in too long ago. `holds`: whether they may do anything still; it is asked when it is their turn, for they may have
+    had to wait.
     """
 
     id: str
     via: str
     process: str = ""
     may_widen: bool = True
+    recent: bool = True
     holds: Callable[[], bool] = field(default=_always, compare=False, repr=False)
+
+    def check_widening(self) -> None:
+        """Raises Forbidden where they may not let more happen than before."""
+        if self.may_widen:
+            return
+        raise Forbidden(ONLY_PEOPLE) if self.recent else PasswordNeeded(AGAIN)
 
     def check(self) -> None:
         """Raises Lapsed."""
@@ -126,6 +135,10 @@ class Forbidden(GuardError):
 
 class Lapsed(Forbidden):
     """Whoever decides was revoked before it was their turn."""
+
+
+class PasswordNeeded(Forbidden):
+    """Whoever decides has to give their password once more before that."""
 
 
 class NotDeclared(GuardError):

@@ -19,7 +19,7 @@ import structlog
 from mcpguard.codec.fingerprints import of_launch
 from mcpguard.domain.capabilities import Fingerprint
 from mcpguard.domain.clock import Ids
-from mcpguard.domain.decisions import ONLY_PEOPLE, Actor, DeclaredElsewhere, Forbidden, NotDeclared, Stale, Undecidable
+from mcpguard.domain.decisions import Actor, DeclaredElsewhere, NotDeclared, Stale, Undecidable
 from mcpguard.domain.errors import Unreadable
 from mcpguard.domain.launches import Declared, Launch, RemoteLaunch, StdioLaunch
 from mcpguard.domain.upstreams import Identity, Origin, Transport, Upstream
@@ -101,8 +101,8 @@ class Admission:
         """Change how it is declared. Raises Unknown, Stale, NotDeclared, DeclaredElsewhere or LedgerUnavailable."""
         known = self._editable(name)
         now, notices = read(known.declared.label, patched(as_members(known.declared), patch))
-        if now.enabled and not known.declared.enabled and not by.may_widen:
-            raise Forbidden(ONLY_PEOPLE)
+        if now.enabled and not known.declared.enabled:
+            by.check_widening()
         consented = "sandbox" not in patch
         await self._redeclare(known, replace(now, name=name), by, revision=revision, consented=consented)
         return Added(name, notices)

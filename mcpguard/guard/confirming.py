@@ -17,7 +17,7 @@ import orjson
 import structlog
 
 from mcpguard.domain.clock import Clock
-from mcpguard.domain.decisions import Actor, Forbidden, Stale
+from mcpguard.domain.decisions import Actor, Stale
 from mcpguard.domain.records import RecordKind
 from mcpguard.ledger.ledger import Append, Ledger
 from mcpguard.settings.confirmation import carrying_trust, in_force, looser, tighter
@@ -77,10 +77,7 @@ class Confirming:
 
     async def confirm(self, seen: Mapping[str, Json], by: Actor, ledger: Ledger, clock: Clock) -> tuple[str, ...]:
         """Confirm all that waits; its keys. Raises Forbidden, Stale if it is not what was seen, LedgerUnavailable."""
-        if not by.may_widen:
-            raise Forbidden(
-                "a shell may only tighten here (the setting authority.shell), and what waits lets more happen"
-            )
+        by.check_widening()  # what waits lets more happen
         async with self._confirming:
             values = {each.key: each.found for each in self.waiting}
             if moved := sorted(key for key in seen.keys() | values.keys() if _of(seen, key) != _of(values, key)):

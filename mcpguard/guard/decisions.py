@@ -18,12 +18,10 @@ from mcpguard.domain.capabilities import CapabilityKind, Effect, Fingerprint
 from mcpguard.domain.clock import Ids
 from mcpguard.domain.decisions import (
     LONGEST_WHY,
-    ONLY_PEOPLE,
     WIDENING,
     Answer,
     Approval,
     Decision,
-    Forbidden,
     Key,
     Seen,
     Stale,
@@ -148,8 +146,8 @@ class Decisions:
         """From now on the server may ask this, and nothing else, of clients."""
 
         def permitted(upstream: Upstream) -> Upstream:
-            if kinds - upstream.may_ask and not decision.by.may_widen:
-                raise Forbidden(ONLY_PEOPLE)
+            if kinds - upstream.may_ask:
+                decision.by.check_widening()
             if kinds and upstream.standing is not UpstreamStanding.APPROVED:
                 raise Undecidable(f"{name} is {upstream.standing}; approve it first")
             return replace(upstream, may_ask=kinds, generation=upstream.generation + 1)
@@ -206,8 +204,8 @@ class Decisions:
 
 def authorised(answer: Answer, decision: Decision) -> None:
     """Raises Forbidden for who may not decide so, and Undecidable where no reason is given."""
-    if answer in WIDENING and not decision.by.may_widen:
-        raise Forbidden(ONLY_PEOPLE)
+    if answer in WIDENING:
+        decision.by.check_widening()
     if answer is not Answer.INSPECT and not decision.why.strip():
         raise Undecidable("a decision needs a reason")
     if len(decision.why) > LONGEST_WHY:

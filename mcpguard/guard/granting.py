@@ -18,7 +18,7 @@ import structlog
 from mcpguard.codec import globs
 from mcpguard.domain.callers import Caller, Scope
 from mcpguard.domain.clock import Clock, Ids
-from mcpguard.domain.decisions import LONGEST_WHY, ONLY_PEOPLE, Actor, Decision, Forbidden, Undecidable
+from mcpguard.domain.decisions import LONGEST_WHY, Actor, Decision, Undecidable
 from mcpguard.domain.grants import ANONYMOUS, LABEL, CallerUnknown, Grant, LabelTaken
 from mcpguard.guard import facts
 from mcpguard.guard.callers import Callers, digest_of
@@ -60,8 +60,7 @@ class Granting:
 
         Raises Forbidden, Undecidable, InvalidName, LabelTaken or LedgerUnavailable, and has changed nothing then.
         """
-        if not decision.by.may_widen:
-            raise Forbidden(ONLY_PEOPLE)
+        decision.by.check_widening()
         _check(wanted, decision)
         with anyio.CancelScope(shield=True):
             async with self._changing:

@@ -65,7 +65,7 @@ def test_a_shell_that_may_only_tighten_is_told_so(tmp_path: Path) -> None:
     with serving(data_dir) as guard:
         refused = run("config", "confirm", "--data-dir", data_dir)
         assert refused.returncode == 1
-        assert refused.stderr.startswith("mcpguard: a shell may only tighten here (the setting authority.shell)")
+        assert refused.stderr.startswith("mcpguard: authority.shell is `tighten`")
         stop(guard)
     assert [record["what"] for record in recorded(data_dir) if record["kind"] == "configured"] == ["found"]
 

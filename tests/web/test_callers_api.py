@@ -167,8 +167,8 @@ async def test_whoever_is_not_known_does_neither(guard: World) -> None:
     caller = await add(guard)
     nobody = operator_app(guard.now.guard, guard.new_id)
     async with httpx2.AsyncClient(transport=httpx2.ASGITransport(nobody), base_url="http://operator") as client:
-        problem(await client.post(CALLERS, json={"name": "more"}), 403)
-        problem(await client.post(f"{CALLERS}/{caller['id']}/revoke", json={}), 403)
+        problem(await client.post(CALLERS, json={"name": "more"}), 401)
+        problem(await client.post(f"{CALLERS}/{caller['id']}/revoke", json={}), 401)
     assert [each["id"] for each in await listed(guard)] == [caller["id"]]
     assert len(records(guard)) == 1
 

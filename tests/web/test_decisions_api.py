@@ -165,9 +165,9 @@ async def test_whoever_is_not_known_decides_nothing(guard: World) -> None:
     server = await inspected(guard)
     nobody = operator_app(guard.now.guard, guard.new_id)
     async with httpx2.AsyncClient(transport=httpx2.ASGITransport(nobody), base_url="http://operator") as client:
-        problem(await client.post(f"{SERVERS}/notes/block", json={"why": WHY}), 403)
-        problem(await client.post(SERVERS, json={"name": "more", "config": HONEST}), 403)
-        problem(await client.delete(f"{SERVERS}/notes", params={"revision": 1}), 403)
+        problem(await client.post(f"{SERVERS}/notes/block", json={"why": WHY}), 401)
+        problem(await client.post(SERVERS, json={"name": "more", "config": HONEST}), 401)
+        problem(await client.delete(f"{SERVERS}/notes", params={"revision": 1}), 401)
     await unchanged(guard, server, 0)
     assert len(said(await guard.operator.get(SERVERS))) == 1
 

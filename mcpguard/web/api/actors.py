@@ -1,10 +1,11 @@
-"""Who decides at the operator's socket.
+"""Who decides, at the operator's socket and on the network, as it goes into the record.
 
 Rules kept here:
-1. The account is the kernel's word (`peer`). The program is what can be read of it: it helps whoever reads the record,
-   and proves nothing.
+1. At the socket the account is the kernel's word (`peer`). The program is what can be read of it: it helps whoever
+   reads the record, and proves nothing.
 2. Where nobody is known, nobody decides.
-3. Whether a shell may let more happen than before is the operator's setting.
+3. Whether a shell may let more happen than before is the operator's setting. People may whose role decides, and who
+   have given their password a moment ago; operators' tokens may by their role alone.
 """
 
 import os
@@ -15,24 +16,34 @@ from typing import Final
 from fastapi import Request
 
 from mcpguard.domain.decisions import Actor, Forbidden
+from mcpguard.domain.people import Principal, Right
 from mcpguard.guard.guard import Guard
 from mcpguard.text.visible import visible
+from mcpguard.web.api.access import whoever
 from mcpguard.web.peer import Peer
 
 VIA: Final = "operator socket"
+API: Final = "api"
 LONGEST: Final = 60
 """Characters of each name that somebody else chose."""
 _UNIX98: Final = range(136, 144)
 _CONSOLE: Final = 4
 
 
-def actor(request: Request, guard: Guard) -> Actor:
-    """Who sent this request. Raises Forbidden."""
-    peer = getattr(request.state, "peer", None)
-    if not isinstance(peer, Peer):
-        raise Forbidden("who sent this is not known, so nothing is decided; come through the operator's socket")
-    may_widen = guard.settings.authority.shell == "full"
-    return Actor(account(peer.uid), VIA, program(peer.pid), may_widen=may_widen)
+def actor(request: Request, guard: Guard, via: str = API) -> Actor:
+    """Who sent this request; `via` is the door that they came through on the network. Raises Forbidden."""
+    match whoever(request):
+        case Peer(pid, uid):
+            return Actor(account(uid), VIA, program(pid), may_widen=guard.settings.authority.shell == "full")
+        case Principal() as by:
+            return _known(by, via)
+        case None:
+            raise Forbidden("who sent this is not known, so nothing is decided")
+
+
+def _known(by: Principal, via: str) -> Actor:
+    recent = by.kind == "token" or by.recent
+    return Actor(f"{by.kind}:{by.id} ({by.name})", via, may_widen=recent and by.may(Right.DECIDE), recent=recent)
 
 
 def account(uid: int) -> str:

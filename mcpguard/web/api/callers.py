@@ -5,8 +5,10 @@ from fastapi.responses import JSONResponse
 
 from mcpguard.domain.callers import Scope
 from mcpguard.domain.decisions import Decision
+from mcpguard.domain.people import Right
 from mcpguard.guard.granting import Wanted
 from mcpguard.guard.guard import Guard
+from mcpguard.web.api.access import may
 from mcpguard.web.api.actors import actor
 from mcpguard.web.api.bodies import Granted, Revoked
 from mcpguard.web.api.strictly import StrictRoute
@@ -15,11 +17,11 @@ from mcpguard.web.api.strictly import StrictRoute
 def callers(guard: Guard) -> APIRouter:
     router = APIRouter(prefix="/callers", route_class=StrictRoute)
 
-    @router.get("")
+    @router.get("", dependencies=[may(Right.AUDIT)])
     async def every() -> JSONResponse:
         return JSONResponse({"anonymous": guard.granting.anonymous(), "callers": guard.granting.every()})
 
-    @router.post("")
+    @router.post("", dependencies=[may(Right.ADMINISTER)])
     async def add(request: Request, body: Granted) -> JSONResponse:
         scope = Scope(tuple(body.servers), tuple(body.tools), frozenset(body.effects))
         wanted = Wanted(body.name, scope, body.expires_in, body.must_declare, body.manage)
@@ -27,7 +29,7 @@ def callers(guard: Guard) -> APIRouter:
         said = guard.granting.shown(grant) | {"token": token}
         return JSONResponse(said, 201, headers={"cache-control": "no-store"})
 
-    @router.post("/{caller}/revoke")
+    @router.post("/{caller}/revoke", dependencies=[may(Right.ADMINISTER)])
     async def revoke(request: Request, caller: str, body: Revoked) -> JSONResponse:
         grant = await guard.granting.revoke(caller, Decision(actor(request, guard), body.why))
         return JSONResponse(guard.granting.shown(grant) | {"standing": "revoked"})

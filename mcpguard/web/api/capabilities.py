@@ -7,7 +7,9 @@ from fastapi.responses import JSONResponse
 
 from mcpguard.domain.capabilities import CapabilityKind, Effect
 from mcpguard.domain.decisions import Answer, Decision
+from mcpguard.domain.people import Right
 from mcpguard.guard.guard import Guard
+from mcpguard.web.api.access import may
 from mcpguard.web.api.actors import actor
 from mcpguard.web.api.bodies import About, ApprovingOne, Print, printed
 from mcpguard.web.api.strictly import StrictRoute
@@ -18,17 +20,17 @@ Asked = Annotated[Print | None, Query()]
 def capabilities(guard: Guard) -> APIRouter:
     router = APIRouter(prefix="/servers/{server}/capability", route_class=StrictRoute)
 
-    @router.get("")
+    @router.get("", dependencies=[may(Right.LOOK)])
     async def one(server: str, kind: CapabilityKind, name: str) -> JSONResponse:
         return JSONResponse(await guard.queries.capability(server, (kind, name)))
 
-    @router.get("/diff")
+    @router.get("/diff", dependencies=[may(Right.LOOK)])
     async def diff(
         server: str, kind: CapabilityKind, name: str, before: Asked = None, after: Asked = None
     ) -> JSONResponse:
         return JSONResponse(await guard.queries.diff(server, (kind, name), printed(before), printed(after)))
 
-    @router.get("/explain")
+    @router.get("/explain", dependencies=[may(Right.LOOK)])
     async def explain(server: str, kind: CapabilityKind, name: str) -> JSONResponse:
         return JSONResponse(guard.queries.explain(server, (kind, name)))
 
@@ -39,23 +41,23 @@ def capabilities(guard: Guard) -> APIRouter:
         await guard.decisions.decide(server, body.key, answer, printed(body.seen), decision, effect)
         return JSONResponse(await guard.queries.capability(server, body.key))
 
-    @router.post("/approve")
+    @router.post("/approve", dependencies=[may(Right.DECIDE)])
     async def approve(request: Request, server: str, body: ApprovingOne) -> JSONResponse:
         return await decide(request, server, Answer.APPROVE, body, body.effect)
 
-    @router.post("/revoke")
+    @router.post("/revoke", dependencies=[may(Right.DECIDE)])
     async def revoke(request: Request, server: str, body: About) -> JSONResponse:
         return await decide(request, server, Answer.REVOKE, body)
 
-    @router.post("/block")
+    @router.post("/block", dependencies=[may(Right.DECIDE)])
     async def block(request: Request, server: str, body: About) -> JSONResponse:
         return await decide(request, server, Answer.BLOCK, body)
 
-    @router.post("/unblock")
+    @router.post("/unblock", dependencies=[may(Right.DECIDE)])
     async def unblock(request: Request, server: str, body: About) -> JSONResponse:
         return await decide(request, server, Answer.UNBLOCK, body)
 
-    @router.post("/reject")
+    @router.post("/reject", dependencies=[may(Right.DECIDE)])
     async def reject(request: Request, server: str, body: About) -> JSONResponse:
         return await decide(request, server, Answer.REJECT, body)
 

@@ -23,6 +23,7 @@ from mcpguard.domain.decisions import (
     NameTaken,
     NeedsConsent,
     NotDeclared,
+    PasswordNeeded,
     Stale,
     Undecidable,
     Unknown,
@@ -37,9 +38,12 @@ from mcpguard.domain.errors import (
     Unrecordable,
 )
 from mcpguard.domain.grants import CallerUnknown, LabelTaken
+from mcpguard.domain.people import NotProven, TooManyTries, UserTaken, UserUnknown
 from mcpguard.settings.entry import named
+from mcpguard.web.api.access import NobodyKnown, RightLacking
 
 MEDIA_TYPE: Final = "application/problem+json"
+CHALLENGE: Final = 'Bearer realm="mcpguard"'
 MOST_PROBLEMS: Final = 20
 STATUS: Final[Mapping[type[GuardError], tuple[int, str]]] = MappingProxyType(
     {
@@ -49,12 +53,19 @@ STATUS: Final[Mapping[type[GuardError], tuple[int, str]]] = MappingProxyType(
         NameTaken: (409, "There is a server of this name already"),
         CallerUnknown: (404, "There is no such caller"),
         LabelTaken: (409, "There is a caller of this name already"),
+        UserUnknown: (404, "There is no such user, session or token"),
+        UserTaken: (409, "The name is somebody else's"),
+        NotProven: (401, "Whoever wants to sign in has not shown who they are"),
+        TooManyTries: (429, "There were too many tries"),
         Undecidable: (422, "This cannot be decided"),
         NotDeclared: (422, "This declares no server"),
         NeedsConsent: (422, "A person has to agree to what would be run or contacted"),
         InvalidName: (422, "A name, pattern or fingerprint does not have its form"),
         Unreadable: (422, "A value has no canonical form"),
         Unrecordable: (422, "A value cannot be recorded"),
+        NobodyKnown: (401, "Nobody is known by this request"),
+        RightLacking: (403, "The role does not have this right"),
+        PasswordNeeded: (403, "The password is needed once more"),
         Forbidden: (403, "Whoever came through this door may not do that"),
         DeclaredElsewhere: (403, "The server is declared in the configuration file"),
         LedgerUnavailable: (503, "Nothing can be recorded now, so nothing was done"),
@@ -78,7 +89,10 @@ async def _foreseen(_: Request, error: GuardError) -> JSONResponse:
         more["moved"] = list(error.moved)
     if isinstance(error, NotDeclared):
         more["problems"] = list(error.problems)
-    return _problem(_word(kind), status, title, str(error), **more)
+    answer = _problem(_word(kind), status, title, str(error), **more)
+    if status == HTTPStatus.UNAUTHORIZED:
+        answer.headers["www-authenticate"] = CHALLENGE
+    return answer
 
 
 async def _malformed(_: Request, error: RequestValidationError) -> JSONResponse:

@@ -7,8 +7,10 @@ from fastapi import APIRouter, Request
 from fastapi.responses import JSONResponse
 from pydantic import BaseModel, ConfigDict
 
+from mcpguard.domain.people import Right
 from mcpguard.guard.guard import Guard
 from mcpguard.settings.fields import Json
+from mcpguard.web.api.access import may
 from mcpguard.web.api.actors import actor
 from mcpguard.web.api.strictly import StrictRoute
 
@@ -24,11 +26,11 @@ class Confirmed(BaseModel):
 def settings(guard: Guard) -> APIRouter:
     router = APIRouter(prefix="/settings", route_class=StrictRoute)
 
-    @router.get("/unconfirmed")
+    @router.get("/unconfirmed", dependencies=[may(Right.LOOK)])
     async def unconfirmed() -> JSONResponse:
         return JSONResponse([asdict(each) for each in guard.confirming.waiting])
 
-    @router.post("/confirm")
+    @router.post("/confirm", dependencies=[may(Right.ADMINISTER)])
     async def confirm(request: Request, body: Confirmed) -> JSONResponse:
         return JSONResponse({"confirmed": await guard.confirm(body.values, actor(request, guard))})
 

@@ -1,4 +1,7 @@
-"""Bodies of requests have one meaning or are refused: what decides about trust is read by the strict reader only."""
+"""The routes of the API: whoever may not use one is refused before its body is read, and bodies have one meaning.
+
+What decides about trust is read by the strict reader only.
+"""
 
 from collections.abc import Callable, Coroutine
 from typing import Any
@@ -7,15 +10,23 @@ from fastapi import HTTPException, Request, Response
 from fastapi.routing import APIRoute
 
 from mcpguard.codec.strict import StrictError, parse
+from mcpguard.web.api.access import Needs
 
 
 class StrictRoute(APIRoute):
-    """A route whose body is strict JSON."""
+    """A route that names the right it needs, and whose body is strict JSON."""
+
+    @property
+    def needs(self) -> Needs:
+        """Raises ValueError for a route that does not say, or says more than one."""
+        (needs,) = (each.dependency for each in self.dependencies if isinstance(each.dependency, Needs))
+        return needs
 
     def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
-        handler = super().get_route_handler()
+        handler, needs = super().get_route_handler(), self.needs
 
         async def strictly(request: Request) -> Response:
+            await needs(request)
             return await handler(_Strict(request.scope, request.receive))
 
         return strictly
