@@ -22,17 +22,24 @@ from mcpguard.guard.cutting import Cutting
 from mcpguard.guard.decisions import Decisions
 from mcpguard.guard.effects import Effects
 from mcpguard.guard.granting import Granting
-from mcpguard.guard.guard import Facts, Guard, Own, Review
+from mcpguard.guard.guard import Facts, Guard, Own, Review, Staff
 from mcpguard.guard.inspecting import Inspecting
 from mcpguard.guard.intake import Intake
 from mcpguard.guard.known import Known, Registry
 from mcpguard.guard.managing import Managing
+from mcpguard.guard.operators import Operators
+from mcpguard.guard.passwords import Passwords
+from mcpguard.guard.people import People
 from mcpguard.guard.publish import Publisher
 from mcpguard.guard.queries import Queries
 from mcpguard.guard.servers import Servers
+from mcpguard.guard.setting_up import SettingUp
+from mcpguard.guard.signing_in import SigningIn
 from mcpguard.guard.standings import Standings, capabilities
 from mcpguard.guard.status import SandboxStatus
 from mcpguard.guard.tailing import Tailing
+from mcpguard.guard.tallies import Tallies
+from mcpguard.guard.users import Users
 from mcpguard.ledger import digests
 from mcpguard.ledger.ledger import Ledger
 from mcpguard.settings.model import Settings
@@ -103,6 +110,7 @@ async def assembled(
     calls = Calls(servers, ledger, fleet, cutting, digesting, new_id, settings, budgets=budgets, callers=callers)
     facts = Facts(__version__, os.getpid(), clock.now(), confining)
     granting = Granting(callers, ledger, clock, new_id)
+    tallies = Tallies(ledger, clock)
     guard = Guard(
         confirming,
         store,
@@ -118,10 +126,24 @@ async def assembled(
             Managing(registry, admission, decisions, callers, budgets),
             Tailing(registry, callers, reach.wrote),
         ),
+        staff=await _staff(settings, store, ledger, tallies, clock, new_id),
+        tallies=tallies,
     )
     await store.readers.run(partial(_load, registry, seal))
     await to_thread.run_sync(starting.sweep, {known.name for known in registry})
     return Parts(guard, fleet, intake, standings, servers, listeners)
+
+
+async def _staff(
+    settings: Settings, store: Store, ledger: Ledger, tallies: Tallies, clock: Clock, new_id: Ids
+) -> Staff:
+    people = People(store, clock, settings.people)
+    await people.load()
+    passwords = Passwords(people)
+    signing_in = SigningIn(people, passwords, ledger, clock, new_id, tallies)
+    users = Users(people, passwords, signing_in.throttle, ledger, clock, new_id)
+    setting_up = SettingUp(people, users, signing_in, passwords, store, ledger, clock, new_id)
+    return Staff(people, users, Operators(people, ledger, clock, new_id), signing_in, setting_up)
 
 
 def _load(registry: Registry, seal: Seal, connection: Connection) -> None:

@@ -19,12 +19,17 @@ from mcpguard.guard.explaining import explained_to
 from mcpguard.guard.granting import Granting
 from mcpguard.guard.inspecting import Inspecting
 from mcpguard.guard.managing import Managing
+from mcpguard.guard.operators import Operators
+from mcpguard.guard.people import People
 from mcpguard.guard.queries import Queries
 from mcpguard.guard.searching import Searching
 from mcpguard.guard.servers import Servers
+from mcpguard.guard.setting_up import SettingUp
+from mcpguard.guard.signing_in import SigningIn
 from mcpguard.guard.status import LedgerStatus, Readiness, SandboxStatus, Status
 from mcpguard.guard.tailing import Tailing
 from mcpguard.guard.tallies import Tallies
+from mcpguard.guard.users import Users
 from mcpguard.ledger.ledger import Ledger
 from mcpguard.settings.fields import Json
 from mcpguard.store.store import Store
@@ -58,6 +63,17 @@ class Own:
     tailing: Tailing
 
 
+@dataclass(frozen=True, slots=True)
+class Staff:
+    """Who looks after the guard: who they are, and how they come, sign in and go."""
+
+    people: People
+    users: Users
+    operators: Operators
+    signing_in: SigningIn
+    setting_up: SettingUp
+
+
 class Guard:
     """The guard as its doors see it."""
 
@@ -75,6 +91,8 @@ class Guard:
         granting: Granting,
         review: Review,
         own: Own,
+        staff: Staff,
+        tallies: Tallies,
     ) -> None:
         self.settings = confirming.settings
         self.clock = clock
@@ -89,7 +107,12 @@ class Guard:
         self.granting = granting
         self.confirming = confirming
         self.servers = servers
-        self.tallies = Tallies(ledger, clock)
+        self.people = staff.people
+        self.users = staff.users
+        self.operators = staff.operators
+        self.signing_in = staff.signing_in
+        self.setting_up = staff.setting_up
+        self.tallies = tallies
         self.searching = Searching(servers.publisher)
         self._store = store
         self._ledger = ledger

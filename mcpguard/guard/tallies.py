@@ -52,6 +52,10 @@ class Tallies:
         """Something came that could not be understood, or from where nothing is taken."""
         self._count(RecordKind.TURNED_AWAY, facts)
 
+    def sign_in_refused(self, **facts: Scalar) -> None:
+        """Somebody wanted to sign in and has not shown who they are."""
+        self._count(RecordKind.SIGN_IN_REFUSED, facts)
+
     async def run(self) -> None:
         while True:
             await self._clock.sleep(PERIOD_SECONDS)

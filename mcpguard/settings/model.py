@@ -19,6 +19,7 @@ from mcpguard.settings.anonymous import Anonymous
 from mcpguard.settings.calls import Arguments, Budgets, Replies
 from mcpguard.settings.fields import DefaultIs, Live, Restart, public
 from mcpguard.settings.group import Group
+from mcpguard.settings.people import People
 from mcpguard.settings.review import Authority, Definitions
 from mcpguard.settings.sandbox import Sandbox
 from mcpguard.settings.trust import Each, Networks
@@ -236,6 +237,9 @@ class Settings(Group):
 
     authority: Authority = Field(default_factory=Authority)
     """Who may decide what."""
+
+    people: People = Field(default_factory=People)
+    """The people who sign in, and for how long they are."""
 
     store: Store = Field(default_factory=Store)
     """The database."""

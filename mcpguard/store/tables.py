@@ -195,6 +195,68 @@ class HoldRow(SQLModel, table=True):
     said: bytes = Field(sa_type=LargeBinary)
 
 
+class UserRow(SQLModel, table=True):
+    """A person who may sign in, with a hash of their password. Nobody is removed, so no name is used again."""
+
+    __tablename__ = "users"
+    __table_args__ = (Index("user_once", "name", unique=True),)
+
+    id: str = Field(primary_key=True, max_length=36)
+    name: str = Field(max_length=63)
+    role: str
+    password: str
+    created_at: int = Field(sa_type=BigInteger)
+    created_by: str
+    disabled: bool
+
+
+class SessionRow(SQLModel, table=True):
+    """A person who is signed in, by the digest of what their browser shows. Those that have ended are removed."""
+
+    __tablename__ = "sessions"
+    __table_args__ = (Index("session_shown", "digest", unique=True),)
+
+    id: str = Field(primary_key=True, max_length=36)
+    digest: bytes = Field(sa_type=LargeBinary)
+    user: str = Field(max_length=36)
+    created_at: int = Field(sa_type=BigInteger)
+    used_at: int = Field(sa_type=BigInteger)
+    password_at: int = Field(sa_type=BigInteger)
+    peer: str
+
+
+class TokenRow(SQLModel, table=True):
+    """An operator's token, by its digest. Revoked ones stay."""
+
+    __tablename__ = "tokens"
+    __table_args__ = (
+        Index("token_shown", "digest", unique=True),
+        Index("token_once", "name", unique=True, sqlite_where=_HOLDS, postgresql_where=_HOLDS),
+    )
+
+    id: str = Field(primary_key=True, max_length=36)
+    name: str = Field(max_length=63)
+    digest: bytes = Field(sa_type=LargeBinary)
+    role: str
+    created_at: int = Field(sa_type=BigInteger)
+    created_by: str
+    expires_at: int | None = Field(default=None, sa_type=BigInteger)
+    revoked_at: int | None = Field(default=None, sa_type=BigInteger)
+    revoked_by: str | None = None
+
+
+class SetupRow(SQLModel, table=True):
+    """A link by which the first user is made, by its digest. One that was used says that there was somebody ever."""
+
+    __tablename__ = "setups"
+    __table_args__ = (Index("setup_shown", "digest", unique=True),)
+
+    id: str = Field(primary_key=True, max_length=36)
+    digest: bytes = Field(sa_type=LargeBinary)
+    expires_at: int = Field(sa_type=BigInteger)
+    used_at: int | None = Field(default=None, sa_type=BigInteger)
+
+
 chains = SQLModel.metadata.tables["chains"]
 records = SQLModel.metadata.tables["records"]
 bodies = SQLModel.metadata.tables["bodies"]
@@ -205,3 +267,7 @@ versions = SQLModel.metadata.tables["versions"]
 confirmed = SQLModel.metadata.tables["confirmed"]
 callers = SQLModel.metadata.tables["callers"]
 holds = SQLModel.metadata.tables["holds"]
+users = SQLModel.metadata.tables["users"]
+sessions = SQLModel.metadata.tables["sessions"]
+tokens = SQLModel.metadata.tables["tokens"]
+setups = SQLModel.metadata.tables["setups"]

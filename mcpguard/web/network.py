@@ -8,6 +8,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from mcpguard import assets
 from mcpguard.domain.clock import Ids
 from mcpguard.guard.guard import Guard
+from mcpguard.web.credentials import Credentials
 from mcpguard.web.health import health
 from mcpguard.web.pages.front import front
 from mcpguard.web.requests import Requests
@@ -18,7 +19,7 @@ AGENTS = "/mcp"
 
 
 def network_app(guard: Guard, port: int, new_id: Ids, agents: ASGIApp) -> ASGIApp:
-    """Everything on the network goes through the same gates, outermost first: log, headers, host, size.
+    """Everything on the network goes through the same gates, outermost first: log, headers, host, size, who it is.
 
     What agents ask is in the audit log and not in the program's, and they read no headers that are meant for browsers.
     """
@@ -39,7 +40,8 @@ def network_app(guard: Guard, port: int, new_id: Ids, agents: ASGIApp) -> ASGIAp
     def gated(inner: ASGIApp) -> ASGIApp:
         return Hosts(BodyLimit(inner, settings.limits.body_bytes), ours | {*settings.hosts})
 
-    return _Apart(gated(agents), Requests(Headers(gated(app)), "network", new_id))
+    known = Credentials(app, guard.people, guard.tallies)
+    return _Apart(gated(agents), Requests(Headers(gated(known)), "network", new_id))
 
 
 class _Apart:

@@ -26,7 +26,14 @@ NAMES = st.lists(st.sampled_from(["a", "b", "c"]), max_size=3)
 PATTERNS = st.lists(st.sampled_from(["*", "a*", "a?", "ab", "b"]), max_size=3, unique=True)
 EFFECTS = ["read", "write", "destructive"]
 MATCHED = ["", "a", "ab", "abc", "b", "c"]
-REST = ("sandbox.scratch_bytes", "sandbox.file_bytes", "sandbox.open_files")
+REST = (
+    "sandbox.scratch_bytes",
+    "sandbox.file_bytes",
+    "sandbox.open_files",
+    "people.idle_seconds",
+    "people.session_seconds",
+    "people.recent_seconds",
+)
 LEAST_MEMORY = 16 * 1024 * 1024
 VALUES = st.fixed_dictionaries(
     {
@@ -140,6 +147,9 @@ def test_what_was_confirmed_is_in_force_as_it_was_written(now: dict[str, Json]) 
         ("sandbox.processes", 100, 300, 100),
         ("sandbox.processes", 300, 100, 100),
         ("sandbox.processes", 2, 300, 8),
+        ("people.idle_seconds", 3600, 86_400, 3600),
+        ("people.session_seconds", 86_400, 3600, 3600),
+        ("people.recent_seconds", 900, 901, 900),
     ],
 )
 def test_what_is_in_force(key: str, confirmed: Json, now: Json, force: Json) -> None:
@@ -163,8 +173,9 @@ def test_what_was_never_confirmed_counts_as_confirmed_with_its_default() -> None
 
 
 def test_settings_that_carry_no_trust_are_in_force_as_they_are() -> None:
+    large = ("sandbox.", "people.")
     found = Settings.model_validate(
-        nested({key: values[2] if key.startswith("sandbox.") else values[0] for key, values in SAMPLES.items()})
+        nested({key: values[2] if key.startswith(large) else values[0] for key, values in SAMPLES.items()})
     )
     made = in_force(found, {})
     assert made.store.url == found.store.url

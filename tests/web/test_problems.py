@@ -10,7 +10,7 @@ import pytest
 from fastapi import FastAPI
 
 import mcpguard.guard
-from mcpguard.domain import decisions, errors
+from mcpguard.domain import decisions, errors, people
 from mcpguard.domain.errors import GuardError
 from mcpguard.web.api.access import OPEN
 from mcpguard.web.api.bodies import Approving
@@ -29,6 +29,7 @@ def raised() -> list[GuardError]:
     given: dict[type[GuardError], tuple[object, ...]] = {
         decisions.Stale: (("a moved", "b moved"),),
         decisions.NotDeclared: (("command is empty",),),
+        people.TooManyTries: (3,),
     }
     return [kind(*given.get(kind, ("a sentence",))) for kind in STATUS]
 
@@ -71,8 +72,10 @@ async def test_it_is_told_with_its_status_and_its_sentence(error: GuardError) ->
 
 def test_the_statuses_are_the_ones_that_were_agreed() -> None:
     agreed = {
-        404: {"Unknown", "CallerUnknown"},
-        409: {"Stale", "IllegalMove", "NameTaken", "LabelTaken"},
+        401: {"NotProven"},
+        404: {"Unknown", "CallerUnknown", "UserUnknown"},
+        409: {"Stale", "IllegalMove", "NameTaken", "LabelTaken", "UserTaken"},
+        429: {"TooManyTries"},
         422: {"Undecidable", "NotDeclared", "NeedsConsent", "InvalidName", "Unreadable", "Unrecordable"},
         401: {"NobodyKnown"},
         403: {"Forbidden", "DeclaredElsewhere", "PasswordNeeded", "RightLacking"},
@@ -88,7 +91,7 @@ def test_every_error_of_the_domain_and_of_the_guard_is_in_the_table() -> None:
     """By itself, or by what it is a kind of; and no two of them have one name, of which one would be forgotten."""
     for module in pkgutil.walk_packages(mcpguard.guard.__path__, "mcpguard.guard."):
         importlib.import_module(module.name)
-    ours = (errors.__name__, decisions.__name__, "mcpguard.guard.")
+    ours = (errors.__name__, decisions.__name__, people.__name__, "mcpguard.guard.")
     kinds = [kind for kind in descendants(GuardError) if kind.__module__.startswith(ours)]
     names = [kind.__name__ for kind in kinds]
     assert len(names) == len({*names})

@@ -38,6 +38,7 @@ from mcpguard.domain.errors import (
     Unrecordable,
 )
 from mcpguard.domain.grants import CallerUnknown, LabelTaken
+from mcpguard.domain.people import NotProven, TooManyTries, UserTaken, UserUnknown
 from mcpguard.settings.entry import named
 from mcpguard.web.api.access import NobodyKnown, RightLacking
 
@@ -52,6 +53,10 @@ STATUS: Final[Mapping[type[GuardError], tuple[int, str]]] = MappingProxyType(
         NameTaken: (409, "There is a server of this name already"),
         CallerUnknown: (404, "There is no such caller"),
         LabelTaken: (409, "There is a caller of this name already"),
+        UserUnknown: (404, "There is no such user, session or token"),
+        UserTaken: (409, "The name is somebody else's"),
+        NotProven: (401, "Whoever wants to sign in has not shown who they are"),
+        TooManyTries: (429, "There were too many tries"),
         Undecidable: (422, "This cannot be decided"),
         NotDeclared: (422, "This declares no server"),
         NeedsConsent: (422, "A person has to agree to what would be run or contacted"),

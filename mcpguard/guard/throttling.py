@@ -1,0 +1,105 @@
+"""How often somebody may try to sign in: ever more slowly, by the name that is tried and by where it comes from.
+
+Rules kept here:
+1. A try counts when it begins, so that many at once are as slow as one after another; whoever succeeds is forgiven.
+2. Which names are somebody's makes no difference. What can be nobody's name counts as one name.
+3. What is remembered is bounded; where there is no room, those go that are remembered for the least.
+"""
+
+from dataclasses import dataclass
+from ipaddress import IPv6Address, ip_address, ip_network
+from typing import Final
+
+from mcpguard.domain.clock import Clock
+from mcpguard.domain.people import NAME, TooManyTries
+
+FREE_BY_NAME: Final = 5
+FREE_BY_PEER: Final = 20
+LONGEST_SECONDS: Final = 300.0
+FORGOTTEN_SECONDS: Final = 3600.0
+MOST_REMEMBERED: Final = 10_000
+Key = tuple[str, str]
+
+
+@dataclass(slots=True)
+class _Tries:
+    count: int = 0
+    last: float = 0.0
+
+    def until(self, free: int) -> float:
+        """When the next one may begin."""
+        if self.count < free:
+            return self.last
+        return self.last + min(2.0 ** min(self.count - free, 30), LONGEST_SECONDS)
+
+
+class Throttle:
+    """Remembers tries that have failed, and those that have not ended."""
+
+    def __init__(self, clock: Clock) -> None:
+        self._clock = clock
+        self._tries: dict[Key, _Tries] = {}
+
+    def __len__(self) -> int:
+        return len(self._tries)
+
+    def begin(self, name: str, peer: str) -> None:
+        """A try begins. Raises TooManyTries where it may not; then it does not count."""
+        now = self._clock.monotonic()
+        keys = _keys(name, peer)
+        wait = max(self._wait(key, free, now) for key, free in keys)
+        if wait > 0:
+            raise TooManyTries(max(1, round(wait + 0.5)))
+        for key, _ in keys:
+            tries = self._tries.get(key)
+            if tries is None:
+                self._make_room(now)
+                tries = self._tries[key] = _Tries()
+            tries.count += 1
+            tries.last = now
+
+    def succeeded(self, name: str, peer: str) -> None:
+        """It was who they said. The name is free again; for where it came from, this try does not count."""
+        (mine, _), (theirs, _) = _keys(name, peer)
+        self._tries.pop(mine, None)
+        tries = self._tries.get(theirs)
+        if tries is not None:
+            tries.count -= 1
+            if tries.count <= 0:
+                del self._tries[theirs]
+
+    def forgive(self, name: str) -> None:
+        """Whoever administers has seen to it that the name's owner can try again."""
+        self._tries.pop(("name", name), None)
+
+    def _wait(self, key: Key, free: int, now: float) -> float:
+        tries = self._tries.get(key)
+        if tries is None:
+            return 0.0
+        if now - tries.last >= FORGOTTEN_SECONDS:
+            del self._tries[key]
+            return 0.0
+        return tries.until(free) - now
+
+    def _make_room(self, now: float) -> None:
+        if len(self._tries) < MOST_REMEMBERED:
+            return
+        old = [key for key, tries in self._tries.items() if now - tries.last >= FORGOTTEN_SECONDS]
+        for key in old or [min(self._tries, key=lambda key: (self._tries[key].count, self._tries[key].last))]:
+            del self._tries[key]
+
+
+def _keys(name: str, peer: str) -> tuple[tuple[Key, int], tuple[Key, int]]:
+    known = name if NAME.fullmatch(name) else ""
+    return (("name", known), FREE_BY_NAME), (("peer", _network(peer)), FREE_BY_PEER)
+
+
+def _network(peer: str) -> str:
+    """Where it comes from: an address, or of IPv6 the network that one subscriber has."""
+    try:
+        address = ip_address(peer)
+    except ValueError:
+        return ""
+    if isinstance(address, IPv6Address):
+        return str(ip_network((address, 64), strict=False))
+    return str(address)
