@@ -12,7 +12,7 @@ from typing import Final
 import structlog
 
 from mcpguard.domain.clock import Clock, Ids
-from mcpguard.domain.decisions import ONLY_PEOPLE, Decision, Forbidden, Undecidable
+from mcpguard.domain.decisions import Decision, Undecidable
 from mcpguard.domain.people import OperatorToken, Role, UserTaken, UserUnknown
 from mcpguard.guard import people_facts
 from mcpguard.guard.people import People, digest_of
@@ -42,8 +42,7 @@ class Operators:
 
         Raises Forbidden, Undecidable, UserTaken or LedgerUnavailable, and has changed nothing then.
         """
-        if not decision.by.may_widen:
-            raise Forbidden(ONLY_PEOPLE)
+        decision.by.check_widening()
         check_why(decision)
         check_name(name)
         if seconds is not None and not 0 < seconds <= LONGEST_SECONDS:

@@ -14,7 +14,7 @@ from typing import Final
 import structlog
 
 from mcpguard.domain.clock import Clock, Ids
-from mcpguard.domain.decisions import ONLY_PEOPLE, Actor, Decision, Forbidden
+from mcpguard.domain.decisions import Actor, Decision
 from mcpguard.domain.people import Role, SetupOver
 from mcpguard.guard import people_facts
 from mcpguard.guard.passwords import Passwords
@@ -64,8 +64,7 @@ class SettingUp:
     async def offer(self, decision: Decision) -> str:
         """The key of a new link; the one before is good no more. Raises Forbidden, SetupOver or LedgerUnavailable."""
         check_why(decision)
-        if not decision.by.may_widen:
-            raise Forbidden(ONLY_PEOPLE)
+        decision.by.check_widening()
         key = secrets.token_urlsafe(KEY_BYTES)
         async with self._people.changing():
 

@@ -17,7 +17,7 @@ from typing import Final
 import structlog
 
 from mcpguard.domain.clock import Clock, Ids
-from mcpguard.domain.decisions import LONGEST_WHY, ONLY_PEOPLE, Decision, Forbidden, Undecidable
+from mcpguard.domain.decisions import LONGEST_WHY, Decision, Undecidable
 from mcpguard.domain.people import NAME, LastAdmin, Role, User, UserTaken, UserUnknown
 from mcpguard.guard import people_facts
 from mcpguard.guard.passwords import Passwords
@@ -175,8 +175,7 @@ def check_why(decision: Decision) -> None:
 
 def _may_widen(decision: Decision) -> None:
     check_why(decision)
-    if not decision.by.may_widen:
-        raise Forbidden(ONLY_PEOPLE)
+    decision.by.check_widening()
 
 
 def _ends_sessions(what: str, before: User, after: User) -> bool:

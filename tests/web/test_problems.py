@@ -72,12 +72,11 @@ async def test_it_is_told_with_its_status_and_its_sentence(error: GuardError) ->
 
 def test_the_statuses_are_the_ones_that_were_agreed() -> None:
     agreed = {
-        401: {"NotProven"},
         404: {"Unknown", "CallerUnknown", "UserUnknown"},
         409: {"Stale", "IllegalMove", "NameTaken", "LabelTaken", "UserTaken"},
         429: {"TooManyTries"},
         422: {"Undecidable", "NotDeclared", "NeedsConsent", "InvalidName", "Unreadable", "Unrecordable"},
-        401: {"NobodyKnown"},
+        401: {"NobodyKnown", "NotProven"},
         403: {"Forbidden", "DeclaredElsewhere", "PasswordNeeded", "RightLacking"},
         503: {"LedgerUnavailable", "StoreUnavailable"},
     }
