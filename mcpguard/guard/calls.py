@@ -69,7 +69,7 @@ class Asked:
     is the template's. The parameters are the server's own, without what belonged to the client's leg of the way. The
     watcher is who wants to hear of changes, where it is that what is asked for. `stated` is what the agent says it
     means to do; None where that is implied by what is called. `page`: what of an earlier reply is asked for; then
-    nothing is sent.
+    nothing is sent. `by`: the person who calls in the caller's name, if one does.
     """
 
     caller: Caller
@@ -83,6 +83,7 @@ class Asked:
     watcher: object | None = None
     stated: Stated | None = None
     page: Page | None = None
+    by: str = ""
 
     def subject(self) -> Subject:
         """What of it is judged: one for the whole call, which remembers what was found out."""
@@ -152,6 +153,11 @@ class Calls:
         refused = replace(judged, verdict=Deny(Reason.CAPABILITY_CHANGED), detail=NOTHING_MORE)
         return await self._carried_out(asked, subject, refused, counterpart)
 
+    def foreseen(self, asked: Asked) -> Judged:
+        """What the verdict would be now. Nothing is sent, counted or recorded."""
+        subject = asked.subject()
+        return self._judging.now(subject, self._budgets.spent(subject.caller, subject.capability))
+
     def stop_asking(self) -> None:
         """No client is asked anything any more: the guard is about to stop."""
         self._desk.close()
@@ -201,6 +207,7 @@ class Calls:
             client=asked.client,
             trace=asked.trace,
             continues=asked.page.of if asked.page else "",
+            by=asked.by,
             secrets=(*given.found.sure, *given.found.maybe) if given.found else (),
             arguments=self._digests.body(given.written),
         )

@@ -22,7 +22,8 @@ from mcpguard.guard.managing import Managing
 from mcpguard.guard.operators import Operators
 from mcpguard.guard.people import People
 from mcpguard.guard.queries import Queries
-from mcpguard.guard.searching import Searching
+from mcpguard.guard.retrieving import found
+from mcpguard.guard.searching import Searching, Wish
 from mcpguard.guard.servers import Servers
 from mcpguard.guard.setting_up import SettingUp
 from mcpguard.guard.signing_in import SigningIn
@@ -126,6 +127,10 @@ class Guard:
     def explained(self, caller: Caller, capability: Capability) -> dict[str, Any]:
         """Why this caller can use it now, or why not (`explaining`). Out of reach and not there look the same."""
         return explained_to(caller, capability, self.servers)
+
+    def found(self, query: str, limit: int, wish: Wish, *, full: bool = False) -> dict[str, Any]:
+        """The tools that fit best, for whoever reaches as far as `wish` says (`retrieving`)."""
+        return found(query, limit, wish, self.searching, self.servers, full=full)
 
     async def confirm(self, seen: Mapping[str, Json], by: Actor) -> tuple[str, ...]:
         """Confirm the settings that wait (`confirming`)."""
