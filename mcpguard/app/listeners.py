@@ -46,13 +46,14 @@ log = structlog.get_logger("mcpguard")
 
 @dataclass(frozen=True, slots=True)
 class Listening:
-    """Where the guard can be reached."""
+    """Where the guard can be reached. `first`: the link by which the first user is made, where there was none ever."""
 
     url: str
     operator: Path
     agents: Path
     door: Door
     streams: Streams
+    first: str = ""
 
     def idle_since(self, now: float) -> float:
         """When an agent was last here, on the clock that never goes back."""
@@ -166,6 +167,7 @@ async def listening(now: Running, clock: Clock, new_id: Ids) -> AsyncIterator[Li
                         serving.start_soon(server.keep, bound, name=f"listener {bound.getsockname()}")
                     try:
                         url = f"http://{f'[{host}]' if ':' in host else host}:{port}"
+                        guard.setting_up.console = url
                         yield Listening(url, ours, theirs, door, streams)
                     finally:
                         door.close()

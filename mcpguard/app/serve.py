@@ -4,6 +4,7 @@ import os
 import signal
 import threading
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 
 import anyio
@@ -17,8 +18,12 @@ from mcpguard.app.process import steady
 from mcpguard.app.running import Running, running
 from mcpguard.app.watch import watching
 from mcpguard.domain.clock import Clock
+from mcpguard.domain.decisions import Actor, Decision
 from mcpguard.domain.errors import LedgerUnavailable
+from mcpguard.domain.people import SetupOver
 from mcpguard.guard.admission import Source, from_file
+from mcpguard.guard.confirming import BY_THE_START
+from mcpguard.guard.guard import Guard
 from mcpguard.settings.load import Loaded
 from mcpguard.settings.model import Log
 from mcpguard.settings.problems import SettingsError
@@ -64,7 +69,8 @@ async def _serve(loaded: Loaded, reload: Reload, announce: Announce, idle_exit: 
                 tasks.start_soon(_leave_when_idle, where, clock, idle_exit, name="idle exit")
             if demo:
                 await demonstrated(now.guard)
-            announce(now, where)
+            first = "" if idle_exit is not None else await _first_link(now.guard)
+            announce(now, replace(where, first=first))
             steady()
             async for received in signals:
                 if received is not signal.SIGHUP:
@@ -74,6 +80,18 @@ async def _serve(loaded: Loaded, reload: Reload, announce: Announce, idle_exit: 
             _deadline(settings.limits.stop_seconds)
             tasks.cancel_scope.cancel()
         await swept()  # all servers have ended, so whatever is left was left behind
+
+
+async def _first_link(guard: Guard) -> str:
+    """The link by which the first user is made, while there was nobody ever. What was started for an agent has no
+    terminal to print it on."""
+    try:
+        return guard.setting_up.url(await guard.setting_up.offer(Decision(Actor(BY_THE_START, BY_THE_START), "")))
+    except SetupOver:
+        return ""
+    except LedgerUnavailable as error:
+        log.error("setup.not_offered", why=str(error), next="mcpguard user setup-link")
+        return ""
 
 
 async def _leave_when_idle(where: Listening, clock: Clock, seconds: float) -> None:

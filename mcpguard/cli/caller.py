@@ -26,7 +26,8 @@ def _label(given: str) -> str:
     return given
 
 
-def _seconds(given: str | None) -> int | None:
+def seconds(given: str | None) -> int | None:
+    """What a time such as 30d means."""
     if given is None:
         return None
     if (found := _TIME.fullmatch(given)) is None:
@@ -73,7 +74,7 @@ def add(
     given = {"servers": _each(servers), "tools": _each(tools), "effects": _effects(effects)}
     body: dict[str, object] = {key: value for key, value in given.items() if value is not None}
     body |= {"name": name, "must_declare": must_declare, "manage": manage, "why": reason}
-    body |= {"expires_in": _seconds(expires)} if expires is not None else {}
+    body |= {"expires_in": seconds(expires)} if expires is not None else {}
     caller = Operator.of(config, data_dir).send("POST", CALLERS, body)
     if output is Output.JSON:
         print_json(caller)

@@ -8,8 +8,10 @@ import typer
 from mcpguard import __version__
 
 COMMANDS = ("call", "scan", "search", "serve", "status", "stdio")
-GROUPS = ("audit", "caller", "config", "db", "server", "tool")
+GROUPS = ("audit", "caller", "config", "db", "operator", "server", "tool", "user")
 """Each is a module of this package: a command is the function of its name, a group the `app` in it."""
+ELSEWHERE = {"operator": "tokens"}
+"""Those whose module has another name."""
 
 
 def build(arguments: Sequence[str]) -> typer.Typer:
@@ -26,7 +28,7 @@ def build(arguments: Sequence[str]) -> typer.Typer:
             app.command()(getattr(import_module(f"mcpguard.cli.{name}"), name))
     for name in GROUPS:
         if wanted in (None, name):
-            app.add_typer(import_module(f"mcpguard.cli.{name}").app, name=name)
+            app.add_typer(import_module(f"mcpguard.cli.{ELSEWHERE.get(name, name)}").app, name=name)
     return app
 
 

@@ -22,8 +22,12 @@ from mcpguard.text.visible import visible
 TIMEOUT: Final = 5.0
 DECIDING: Final = 30.0
 """Seconds: a decision waits until it is recorded."""
-SERVERS: Final = "/api/v1/servers"
-CALLERS: Final = "/api/v1/callers"
+API: Final = "/api/v1"
+SERVERS: Final = f"{API}/servers"
+CALLERS: Final = f"{API}/callers"
+USERS: Final = f"{API}/users"
+_LISTS: Final = {CALLERS: "caller", USERS: "user", f"{API}/setup-link": "user", f"{API}/operators": "operator"}
+"""Which command shows whether a change was made; for the rest it is `server`."""
 _REFUSED: Final = 400
 
 
@@ -86,7 +90,7 @@ class Operator:
             _end(f"the guard at {self._path} does not speak to this process; its log says why")
         except TimeoutError:
             late = f"the guard at {self._path} has not answered in {timeout:g} s"
-            look = "caller" if what.startswith(CALLERS) else "server"
+            look = next((_LISTS[each] for each in _LISTS if what.startswith(each)), "server")
             _end(late if method == "GET" else f"{late}; find out whether it was done: mcpguard {look} list")
         except (OSError, http.client.HTTPException, ValueError) as error:
             _end(f"no guard answers at {self._path}: {str(error) or type(error).__name__}")

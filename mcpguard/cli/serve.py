@@ -57,5 +57,6 @@ def _places(found: Loaded, now: Running, where: Listening) -> list[str]:
         f"  signing key      {signing_key(found.settings)} (public: {status.ledger.key})",
         f"  sandbox          {'works' if status.sandbox.works else f'NONE: {status.sandbox.why}'}",
         f"  servers          {len(status.servers)}, of which {waiting} wait in quarantine (mcpguard server list)",
+        *([f"  first admin      {where.first}  (good once, for half an hour)"] if where.first else []),
         "Stop it with Ctrl-C or SIGTERM. Ask it with: mcpguard status · mcpguard audit list · mcpguard audit verify",
     ]

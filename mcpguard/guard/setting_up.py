@@ -47,6 +47,8 @@ class SettingUp:
         clock: Clock,
         new_id: Ids,
     ) -> None:
+        self.console = ""
+        """Where the pages are, once they can be reached."""
         self._people = people
         self._users = users
         self._signing_in = signing_in
@@ -60,6 +62,10 @@ class SettingUp:
     def needed(self) -> bool:
         """Whether there was no user ever."""
         return not self._people.was_set_up
+
+    def url(self, key: str) -> str:
+        """The link."""
+        return f"{self.console}/setup?key={key}"
 
     async def offer(self, decision: Decision) -> str:
         """The key of a new link; the one before is good no more. Raises Forbidden, SetupOver or LedgerUnavailable."""
@@ -82,18 +88,19 @@ class SettingUp:
         log.info("setup.offered", by=decision.by.id)
         return key
 
-    async def is_good(self, key: str) -> bool:
-        """Whether a link with this key can be used now. Raises StoreUnavailable."""
+    async def check(self, key: str) -> None:
+        """Raises SetupOver where a link with this key cannot be used now, and StoreUnavailable."""
         digest, now = digest_of("setup", key), self._clock.now()
-        return self.needed and await self._store.readers.run(
+        good = self.needed and await self._store.readers.run(
             lambda connection: sessions.offered(connection, digest, now) is not None
         )
+        if not good:
+            raise SetupOver(OVER)
 
     async def use(self, key: str, name: str, password: str, peer: str) -> SignedIn:
         """The first user, who is an admin and has signed in. Raises SetupOver, Undecidable, TooManyTries,
         StoreUnavailable or LedgerUnavailable; then there is nobody, and the link is as good as it was."""
-        if not await self.is_good(key):
-            raise SetupOver(OVER)
+        await self.check(key)
         check_name(name)
         kept = await self._passwords.hashed(name, password)
         decision = Decision(Actor("setup link", "network"), "")

@@ -11,6 +11,8 @@ from mcpguard.guard.guard import Guard
 from mcpguard.web.credentials import Credentials
 from mcpguard.web.health import health
 from mcpguard.web.pages.front import front
+from mcpguard.web.pages.setup import setup
+from mcpguard.web.pages.signing import signing
 from mcpguard.web.requests import Requests
 from mcpguard.web.security import LOOPBACK, BodyLimit, Headers, Hosts
 from mcpguard.web.views import Views
@@ -27,6 +29,8 @@ def network_app(guard: Guard, port: int, new_id: Ids, agents: ASGIApp) -> ASGIAp
     views = Views(assets.webui() / "templates")
     app.include_router(health(guard, causes=False))
     app.include_router(front(guard, views))
+    app.include_router(signing(guard, views))
+    app.include_router(setup(guard, views))
     app.mount("/static", StaticFiles(directory=assets.webui() / "static"))
 
     @app.exception_handler(404)

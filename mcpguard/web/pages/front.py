@@ -1,6 +1,6 @@
 """`/`: how the guard is."""
 
-from fastapi import APIRouter
+from fastapi import APIRouter, Request
 from fastapi.responses import HTMLResponse
 
 from mcpguard.guard.guard import Guard
@@ -11,7 +11,7 @@ def front(guard: Guard, views: Views) -> APIRouter:
     router = APIRouter()
 
     @router.get("/")
-    async def page() -> HTMLResponse:
-        return views.page("front.html", status=guard.status())
+    async def page(request: Request) -> HTMLResponse:
+        return views.page("front.html", status=guard.status(), person=request.state.principal)
 
     return router

@@ -1,0 +1,55 @@
+"""Operators' tokens: which there are, making one, and revoking it. What is shown of it is in one answer, once."""
+
+from typing import Any
+
+from fastapi import APIRouter, Request
+from fastapi.responses import JSONResponse
+from pydantic import StrictInt
+
+from mcpguard.domain.people import OperatorToken, Right, Role
+from mcpguard.guard.guard import Guard
+from mcpguard.web.api.access import may
+from mcpguard.web.api.people import Because, because
+from mcpguard.web.api.strictly import StrictRoute
+
+
+class TokenAdded(Because):
+    """A token for a program; `expires_in`: for how many seconds, left out: until it is revoked."""
+
+    name: str
+    role: Role
+    expires_in: StrictInt | None = None
+
+
+def operators(guard: Guard) -> APIRouter:
+    router = APIRouter(route_class=StrictRoute)
+    administer = [may(Right.ADMINISTER)]
+
+    @router.get("/operators", dependencies=administer)
+    async def tokens() -> JSONResponse:
+        return JSONResponse([_token(guard, token) for token in guard.people.tokens()])
+
+    @router.post("/operators", dependencies=administer)
+    async def add_token(request: Request, body: TokenAdded) -> JSONResponse:
+        made = await guard.operators.add(body.name, body.role, body.expires_in, because(request, guard, body))
+        said = _token(guard, made[0]) | {"token": made[1]}
+        return JSONResponse(said, 201, headers={"cache-control": "no-store"})
+
+    @router.post("/operators/{token}/revoke", dependencies=administer)
+    async def revoke(request: Request, token: str, body: Because) -> JSONResponse:
+        revoked = await guard.operators.revoke(token, because(request, guard, body))
+        return JSONResponse(_token(guard, revoked) | {"standing": "revoked"})
+
+    return router
+
+
+def _token(guard: Guard, token: OperatorToken) -> dict[str, Any]:
+    return {
+        "id": token.id,
+        "name": token.name,
+        "role": token.role,
+        "standing": "active" if token.holds(guard.clock.now()) else "expired",
+        "created_at": token.created_at,
+        "created_by": token.created_by,
+        "expires_at": token.expires_at,
+    }

@@ -1,0 +1,134 @@
+"""The people who may sign in, their sessions, and the link by which the first of them is made."""
+
+from collections import Counter
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Request
+from fastapi.responses import JSONResponse
+from pydantic import Field, SecretStr
+
+from mcpguard.domain.decisions import Decision
+from mcpguard.domain.people import Right, Role, Session, User
+from mcpguard.guard.guard import Guard
+from mcpguard.guard.setting_up import SECONDS
+from mcpguard.web.api.access import may
+from mcpguard.web.api.actors import actor
+from mcpguard.web.api.bodies import Body, Text
+from mcpguard.web.api.strictly import StrictRoute
+
+Password = Annotated[SecretStr, Field(max_length=1024)]
+
+
+class Because(Body):
+    """A change that is nothing but its reason, which may be left out."""
+
+    why: Text = ""
+
+
+class UserAdded(Because):
+    """Somebody who is let in."""
+
+    name: str
+    role: Role
+    password: Password
+
+
+class PasswordGiven(Because):
+    """Another password of somebody."""
+
+    password: Password
+
+
+class RoleGiven(Because):
+    """Another role of somebody."""
+
+    role: Role
+
+
+def people(guard: Guard) -> APIRouter:
+    router = APIRouter(route_class=StrictRoute)
+    administer = [may(Right.ADMINISTER)]
+
+    @router.get("/users", dependencies=administer)
+    async def users() -> JSONResponse:
+        open_ = Counter(session.user for session in guard.people.sessions())
+        return JSONResponse([_user(user, open_[user.id]) for user in guard.people.users()])
+
+    @router.post("/users", dependencies=administer)
+    async def add(request: Request, body: UserAdded) -> JSONResponse:
+        password = body.password.get_secret_value()
+        user = await guard.users.add(body.name, body.role, password, because(request, guard, body))
+        return JSONResponse(_user(user, 0), 201)
+
+    @router.post("/users/{user}/password", dependencies=administer)
+    async def password(request: Request, user: str, body: PasswordGiven) -> JSONResponse:
+        given = body.password.get_secret_value()
+        return _shown(guard, await guard.users.password(user, given, because(request, guard, body)))
+
+    @router.post("/users/{user}/role", dependencies=administer)
+    async def role(request: Request, user: str, body: RoleGiven) -> JSONResponse:
+        return _shown(guard, await guard.users.role(user, body.role, because(request, guard, body)))
+
+    @router.post("/users/{user}/disable", dependencies=administer)
+    async def disable(request: Request, user: str, body: Because) -> JSONResponse:
+        return _shown(guard, await guard.users.disable(user, because(request, guard, body)))
+
+    @router.post("/users/{user}/enable", dependencies=administer)
+    async def enable(request: Request, user: str, body: Because) -> JSONResponse:
+        return _shown(guard, await guard.users.enable(user, because(request, guard, body)))
+
+    @router.post("/users/{user}/sign-out", dependencies=administer)
+    async def sign_out(request: Request, user: str, body: Because) -> JSONResponse:
+        return _shown(guard, await guard.users.sign_out(user, because(request, guard, body)))
+
+    return router
+
+
+def sessions(guard: Guard) -> APIRouter:
+    router = APIRouter(route_class=StrictRoute)
+    administer = [may(Right.ADMINISTER)]
+
+    @router.get("/sessions", dependencies=administer)
+    async def every() -> JSONResponse:
+        return JSONResponse([_session(guard, session) for session in guard.people.sessions()])
+
+    @router.post("/setup-link", dependencies=administer)
+    async def setup_link(request: Request, body: Because) -> JSONResponse:
+        key = await guard.setting_up.offer(because(request, guard, body))
+        said = {"url": guard.setting_up.url(key), "seconds": SECONDS}
+        return JSONResponse(said, 201, headers={"cache-control": "no-store"})
+
+    return router
+
+
+def because(request: Request, guard: Guard, body: Because) -> Decision:
+    """Who decides, and why they say they do."""
+    return Decision(actor(request, guard), body.why)
+
+
+def _shown(guard: Guard, user: User) -> JSONResponse:
+    return JSONResponse(_user(user, sum(1 for _ in guard.people.sessions(user))))
+
+
+def _user(user: User, sessions: int) -> dict[str, Any]:
+    return {
+        "id": user.id,
+        "name": user.name,
+        "role": user.role,
+        "standing": "disabled" if user.disabled else "active",
+        "sessions": sessions,
+        "created_at": user.created_at,
+        "created_by": user.created_by,
+    }
+
+
+def _session(guard: Guard, session: Session) -> dict[str, Any]:
+    user = guard.people.user_of(session.user)
+    return {
+        "id": session.id,
+        "user": user.name if user else "",
+        "created_at": session.created_at,
+        "used_at": session.used_at,
+        "password_at": session.password_at,
+        "peer": session.peer,
+    }
