@@ -11,6 +11,7 @@ from mcpguard.domain.clock import Clock
 from mcpguard.domain.decisions import Actor
 from mcpguard.domain.reasons import Reason
 from mcpguard.guard.admission import Admission
+from mcpguard.guard.auditing import Auditing
 from mcpguard.guard.callers import Callers
 from mcpguard.guard.calls import Calls
 from mcpguard.guard.confirming import Confirming
@@ -115,6 +116,7 @@ class Guard:
         self.setting_up = staff.setting_up
         self.tallies = tallies
         self.searching = Searching(servers.publisher)
+        self.auditing = Auditing(store, ledger)
         self._store = store
         self._ledger = ledger
         self._facts = facts
