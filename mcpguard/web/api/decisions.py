@@ -1,4 +1,4 @@
-"""What a person decides about a server at any time. Each decision names its reason; the guard says what became of it."""
+"""What a person decides about a server at any time; each decision names its reason."""
 
 from functools import partial
 
