@@ -7,7 +7,7 @@ import pytest
 
 from mcpguard.domain.people import Role
 from tests import people
-from tests.web.rest import API, browser, program, seen
+from tests.web.rest import API, Json, browser, program, seen
 from tests.web.reviewing import DECIDED, HONEST, WHY, add, inspected, problem, said, show
 from tests.web.reviewing import seen as looked
 from tests.world import World
@@ -93,7 +93,7 @@ async def test_a_whole_review_over_the_network(guard: World) -> None:
     assert added.headers["location"] == NOTES
     by |= {"if-match": added.headers["etag"]}
     said(await guard.network.post(f"{NOTES}/inspect", json={"why": WHY, "consent": True}, headers=by))
-    stale = {"why": WHY, "seen": looked(await show(guard))}
+    stale: Json = {"why": WHY, "seen": looked(await show(guard))}
     problem(await guard.network.post(f"{NOTES}/approve", json=stale, headers=by), 412)
     by = await seen(guard, "/servers/notes", by)
     problem(

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Awaitable, Callable
-from typing import Any, cast
+from typing import Any
 
 import pytest
 from fastapi import APIRouter, FastAPI
@@ -131,7 +131,7 @@ async def test_a_cookie_alone_changes_nothing(guard: World) -> None:
             continue
         address = re.sub(r"\{(\w+)\}", lambda found: SAMPLES[found[1]], path)
         for given in ({}, {"origin": "null"}, {"origin": "http://rebound.example"}, {"sec-fetch-site": "cross-site"}):
-            headers = {"cookie": sends["cookie"], **cast("dict[str, str]", given)}
+            headers = {"cookie": sends["cookie"], **given}
             answer = await guard.network.request(method, address, headers=headers, json={})
             conforms(answer)
             assert (answer.status_code, answer.json()["type"]) == (403, "urn:mcpguard:foreign-page"), (path, given)
