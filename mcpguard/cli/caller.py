@@ -87,7 +87,7 @@ def add(
 @app.command("list")
 def list_(config: Config = None, data_dir: DataDir = None, output: As = Output.TABLE) -> None:
     """List the agents that have a token, and what agents without one may do."""
-    answer = Operator.of(config, data_dir).get(CALLERS)
+    answer = Operator.of(config, data_dir).every(CALLERS, "callers")
     if output is Output.JSON:
         print_json(answer)
         return
@@ -104,7 +104,7 @@ def revoke(
 ) -> None:
     """Make a token worth nothing, at once and for good. What is open in its name ends."""
     operator = Operator.of(config, data_dir)
-    found = [each for each in operator.get(CALLERS)["callers"] if each["name"] == name]
+    found = [each for each in operator.every(CALLERS, "callers")["callers"] if each["name"] == name]
     if not found:
         typer.echo(f"mcpguard: there is no caller {name}; mcpguard caller list shows those that there are", err=True)
         raise typer.Exit(1)

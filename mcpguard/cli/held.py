@@ -21,7 +21,7 @@ Ticket = Annotated[str, typer.Argument(metavar="ID", help="The ticket of the cal
 @app.command("list")
 def list_(config: Config = None, data_dir: DataDir = None, output: As = Output.TABLE) -> None:
     """List the calls that wait, that were allowed and not yet made, and that were denied lately."""
-    calls = Operator.of(config, data_dir).get(HELD)
+    calls = Operator.of(config, data_dir).every(HELD, "held")["held"]
     if output is Output.JSON:
         print_json(calls)
     elif calls:

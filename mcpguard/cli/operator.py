@@ -28,6 +28,8 @@ CALLERS: Final = f"{API}/callers"
 USERS: Final = f"{API}/users"
 _LISTS: Final = {CALLERS: "caller", USERS: "user", f"{API}/setup-link": "user", f"{API}/operators": "operator"}
 """Which command shows whether a change was made; for the rest it is `server`."""
+MOST: Final = 1000
+"""Entries of a list that are asked for at once."""
 _REFUSED: Final = 400
 
 
@@ -63,6 +65,14 @@ class Operator:
 
     def get(self, what: str) -> Any:  # noqa: ANN401 - JSON of our own
         return self.send("GET", what, timeout=TIMEOUT)
+
+    def every(self, what: str, of: str) -> Any:  # noqa: ANN401 - JSON of our own
+        """The same for a list, of which each answer has a part under the name `of`: with all the parts."""
+        whole = more = self.get(f"{what}?limit={MOST}")
+        while (cursor := more["next"]) is not None:
+            more = self.get(f"{what}?{urlencode({'limit': MOST, 'cursor': cursor})}")
+            whole[of] += more[of]
+        return whole
 
     def heard(self, what: str) -> Any:  # noqa: ANN401 - JSON of our own
         """The same for whoever can do without: None where no guard answers."""
@@ -142,8 +152,6 @@ def _sentences(status: int, answer: bytes) -> Iterator[str]:
             yield from map(str, each)
         case {"detail": str(detail)}:
             yield detail
-        case {"message": str(message)}:
-            yield message
         case _:
             yield f"the guard failed at this ({status}); its log says why"
 

@@ -37,7 +37,7 @@ NONE = (
 @app.command("list")
 def list_(config: Config = None, data_dir: DataDir = None, output: As = Output.TABLE) -> None:
     """List the servers: how they stand, how the connections to them are, and what waits for a person."""
-    answer = Operator.of(config, data_dir).get(SERVERS)
+    answer = Operator.of(config, data_dir).every(SERVERS, "servers")["servers"]
     if output is Output.JSON:
         print_json(answer)
         return

@@ -46,7 +46,7 @@ def add(
 @app.command("list")
 def list_(config: Config = None, data_dir: DataDir = None, output: As = Output.TABLE) -> None:
     """List the tokens that were not revoked."""
-    tokens = Operator.of(config, data_dir).get(OPERATORS)
+    tokens = Operator.of(config, data_dir).every(OPERATORS, "operators")["operators"]
     if output is Output.JSON:
         print_json(tokens)
     elif tokens:
@@ -61,7 +61,7 @@ def revoke(
 ) -> None:
     """Make a token worth nothing, at once and for good."""
     operator = Operator.of(config, data_dir)
-    found = [each for each in operator.get(OPERATORS) if each["name"] == name]
+    found = [each for each in operator.every(OPERATORS, "operators")["operators"] if each["name"] == name]
     if not found:
         typer.echo(f"mcpguard: there is no token {name}; mcpguard operator list shows those that there are", err=True)
         raise typer.Exit(1)

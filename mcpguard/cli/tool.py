@@ -37,7 +37,7 @@ def list_(
 ) -> None:
     """List the tools of all servers, or of one: how they stand, and what waits for a person."""
     operator = Operator.of(config, data_dir)
-    names = [server] if server else [each["name"] for each in operator.get(SERVERS)]
+    names = [server] if server else [each["name"] for each in operator.every(SERVERS, "servers")["servers"]]
     every = [
         {"server": name, **each}
         for name in names

@@ -54,7 +54,7 @@ def add(
 @app.command("list")
 def list_(config: Config = None, data_dir: DataDir = None, output: As = Output.TABLE) -> None:
     """List the people who may sign in, or might once."""
-    users = Operator.of(config, data_dir).get(USERS)
+    users = Operator.of(config, data_dir).every(USERS, "users")["users"]
     if output is Output.JSON:
         print_json(users)
     elif users:
@@ -130,7 +130,8 @@ def sessions(
 ) -> None:
     """List who is signed in, from where and since when."""
     wanted = None if name is None else named(name)
-    found = [each for each in Operator.of(config, data_dir).get(f"{API}/sessions") if wanted in (None, each["user"])]
+    sessions = Operator.of(config, data_dir).every(f"{API}/sessions", "sessions")["sessions"]
+    found = [each for each in sessions if wanted in (None, each["user"])]
     if output is Output.JSON:
         print_json(found)
     elif found:

@@ -1,11 +1,15 @@
-"""Cursors of lists: how many entries have been seen. Base64 of `{"offset": n}`, and nothing else is one."""
+"""Cursors of lists, in base64: how many entries have been seen, `{"offset": n}`, or which was seen last,
+`{"after": key}` where entries come and go. Nothing else is one.
+"""
 
 import base64
 import binascii
+import json
 
 from mcpguard.codec.strict import StrictError, parse
 
 LONGEST = 64
+LONGEST_KEYED = 512
 MOST = 2**31
 
 
@@ -19,14 +23,30 @@ def encode(offset: int) -> str:
 
 def decode(cursor: str) -> int:
     """The offset; refuses what is negative, huge, or anything else than a number."""
-    if len(cursor) > LONGEST:
-        raise BadCursor("the cursor is too long")
-    try:
-        said = parse(base64.b64decode(cursor, validate=True), max_bytes=LONGEST)
-    except (StrictError, binascii.Error, ValueError):
-        raise BadCursor("the cursor cannot be read") from None
-    match said:
+    match _said(cursor, LONGEST):
         case {"offset": int(offset), **rest} if not rest and type(offset) is int and 0 <= offset < MOST:
             return offset
         case _:
             raise BadCursor("the cursor does not name an offset")
+
+
+def encode_after(key: str) -> str:
+    return base64.b64encode(json.dumps({"after": key}).encode()).decode()
+
+
+def decode_after(cursor: str) -> str:
+    """The key, of which nothing is known but that it is a short text."""
+    match _said(cursor, LONGEST_KEYED):
+        case {"after": str(key), **rest} if not rest and key:
+            return key
+        case _:
+            raise BadCursor("the cursor does not name an entry")
+
+
+def _said(cursor: str, longest: int) -> object:
+    if len(cursor) > longest:
+        raise BadCursor("the cursor is too long")
+    try:
+        return parse(base64.b64decode(cursor, validate=True), max_bytes=longest)
+    except (StrictError, binascii.Error, ValueError):
+        raise BadCursor("the cursor cannot be read") from None

@@ -9,11 +9,12 @@ from mcpguard.domain.capabilities import Capability, Effect
 
 
 class Face(StrEnum):
-    """One shape that the guard shows to agents."""
+    """One shape that the guard shows to agents; `api`: a person calls in an agent's name."""
 
     GUARD = "guard"
     DIRECT = "direct"
     TRANSPARENT = "transparent"
+    API = "api"
 
 
 class Sensitivity(StrEnum):

@@ -44,7 +44,8 @@ class RecordKind(StrEnum):
 class Opening:
     """A call and the verdict about it, with everything that the verdict rests on; its arguments only as a body.
 
-    `secrets`: the rules by which something in the arguments looks like a secret.
+    `secrets`: the rules by which something in the arguments looks like a secret. `by`: the person who calls in the
+    caller's name; empty where the caller itself does.
     """
 
     entry: str
@@ -63,6 +64,7 @@ class Opening:
     continues: str = ""
     ticket: str = ""
     secrets: tuple[str, ...] = ()
+    by: str = ""
     arguments: Body | None = None
 
 

@@ -41,12 +41,12 @@ from mcpguard.gateway.wire import (
     US,
     Passed,
     Rejected,
-    refusal,
     refused_error,
     refused_result,
 )
 from mcpguard.guard.asked import Asked, Told
 from mcpguard.guard.guard import Guard
+from mcpguard.guard.refusals import refusal
 from mcpguard.policy.asks import askable
 from mcpguard.policy.scopes import within
 from mcpguard.text.visible import visible

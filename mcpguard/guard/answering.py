@@ -15,7 +15,7 @@ import anyio
 import structlog
 
 from mcpguard.domain.clock import Clock, Ids
-from mcpguard.domain.decisions import LONGEST_WHY, ONLY_PEOPLE, Answer, Decision, Forbidden, Stale, Undecidable
+from mcpguard.domain.decisions import LONGEST_WHY, Answer, Decision, Stale, Undecidable
 from mcpguard.domain.errors import IllegalMove, LedgerUnavailable
 from mcpguard.domain.holds import Hold, HoldMove, HoldState, moved
 from mcpguard.guard import facts
@@ -73,11 +73,11 @@ class Answering:
     async def allow(self, id_: str, decision: Decision) -> Hold:
         """The call may be made, once. Raises Unknown, Forbidden, Undecidable, IllegalMove, Stale or LedgerUnavailable,
         and has changed nothing then."""
-        if not decision.by.may_widen:
-            raise Forbidden(ONLY_PEOPLE)
+        decision.by.check_widening()
         _check(decision)
         with anyio.CancelScope(shield=True):
             async with self._answering:
+                decision.by.check()
                 ticket = self._open(id_)
                 before, now = ticket.hold, self._answered(ticket.hold, HoldMove.ALLOW, decision)
                 await self._kept(before, now, Answer.ALLOW, decision)
@@ -91,6 +91,7 @@ class Answering:
         _check(decision)
         with anyio.CancelScope(shield=True):
             async with self._answering:
+                decision.by.check()
                 ticket = self._open(id_)
                 before, now = ticket.hold, self._answered(ticket.hold, HoldMove.DENY, decision)
                 ticket.hold = now  # nobody uses it from here on

@@ -31,7 +31,8 @@ class Asked:
     is the template's. The parameters are the server's own, without what belonged to the client's leg of the way. The
     watcher is who wants to hear of changes, where it is that what is asked for. `stated` is what the agent says it
     means to do; None where that is implied by what is called. `page`: what of an earlier reply is asked for; then
-    nothing is sent. `session`: the session or stream in which it is asked, if there is one.
+    nothing is sent. `session`: the session or stream in which it is asked, if there is one. `by`: the person who calls
+    in the caller's name, if one does.
     """
 
     caller: Caller
@@ -46,6 +47,7 @@ class Asked:
     stated: Stated | None = None
     page: Page | None = None
     session: str = ""
+    by: str = ""
 
     def subject(self) -> Subject:
         """What of it is judged: one for the whole call, which remembers what was found out."""

@@ -74,6 +74,11 @@ class Calls:
         refused = replace(judged, verdict=Deny(Reason.CAPABILITY_CHANGED), detail=NOTHING_MORE, look=NOBODY)
         return await self._carried_out(asked, subject, refused, counterpart)
 
+    def foreseen(self, asked: Asked) -> Judged:
+        """What the verdict would be now. Nothing is sent, counted or recorded."""
+        subject = asked.subject()
+        return self._with.judging.now(subject, self._budgets.spent(subject.caller, subject.capability))
+
     def stop_asking(self) -> None:
         """No client is asked anything any more, and none waits for a person: the guard is about to stop."""
         self._desk.close()
@@ -120,6 +125,7 @@ class Calls:
             client=asked.client,
             trace=asked.trace,
             continues=asked.page.of if asked.page else "",
+            by=asked.by,
             secrets=(*given.found.sure, *given.found.maybe) if given.found else (),
             arguments=self._with.digests.body(given.written),
         )

@@ -79,6 +79,7 @@ class Confirming:
         """Confirm all that waits; its keys. Raises Forbidden, Stale if it is not what was seen, LedgerUnavailable."""
         by.check_widening()  # what waits lets more happen
         async with self._confirming:
+            by.check()
             values = {each.key: each.found for each in self.waiting}
             if moved := sorted(key for key in seen.keys() | values.keys() if _of(seen, key) != _of(values, key)):
                 raise Stale(tuple(moved))

@@ -83,6 +83,7 @@ class Decisions:
         made: list[ApprovedOne] = []
 
         def approved(known: Known) -> Change:
+            decision.by.check()
             made.clear()
             _as_seen(known, approval.seen)
             before = known.upstream
@@ -170,6 +171,7 @@ class Decisions:
         result: list[Pin] = []
 
         def decided(known: Known) -> Change:
+            decision.by.check()
             pin = _pin(known, key)
             given = {} if effect is None else {pin.name: effect}
             chosen, named = _effect(pin, given, told) if answer is Answer.APPROVE else (Effect.READ, True)

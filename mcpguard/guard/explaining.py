@@ -14,11 +14,15 @@ from mcpguard.domain.capabilities import Capability, Effect
 from mcpguard.domain.decisions import Key
 from mcpguard.domain.objections import Detail
 from mcpguard.domain.reasons import Reason
+from mcpguard.domain.verdicts import Allow
+from mcpguard.guard.asked import Asked
 from mcpguard.guard.given import Given
-from mcpguard.guard.judging import Judging
+from mcpguard.guard.judging import Judged, Judging
 from mcpguard.guard.known import Known
 from mcpguard.guard.subject import Subject
+from mcpguard.ledger.format import verdict_fields
 from mcpguard.policy.intents import Stated
+from mcpguard.policy.judge import RULES
 from mcpguard.policy.scopes import within
 
 _ANYBODY: Final = Caller("", "", Scope(("*",), ("*",), frozenset(Effect)))
@@ -62,6 +66,30 @@ def explained_to(caller: Caller, capability: Capability, judging: Judging) -> di
     if reason is not None:
         said |= {"reason": reason.value, "message": reason.sentence, "next": reason.next}
     return said
+
+
+def foreseen(asked: Asked, judged: Judged) -> dict[str, Any]:
+    """For people: what would become of a call, and what each rule would say of it."""
+    verdict = judged.verdict
+    last = len(judged.rules) - 1
+    outcomes = [
+        {"rule": rule, "outcome": "objected" if not isinstance(verdict, Allow) and place == last else "passed"}
+        for place, rule in enumerate(judged.rules)
+    ]
+    unasked = [{"rule": rule, "outcome": "not_asked"} for rule, _ in RULES if rule not in judged.rules]
+    stated = asked.stated
+    operation = stated.intent.operation if stated else judged.effect
+    return {
+        "caller": {"id": asked.caller.id, "name": asked.caller.label},
+        "server": asked.capability.server,
+        "kind": asked.capability.kind.value,
+        "name": asked.capability.name,
+        "verdict": verdict_fields(verdict)["verdict"],
+        "effect": judged.effect.value if judged.effect else None,
+        "intent": {"operation": operation.value if operation else None, "declared": stated is not None},
+        "reason": _said(judged.reason, judged.detail) if judged.reason else None,
+        "rules": outcomes + unasked,
+    }
 
 
 def _answer(reason: Reason | None) -> str:

@@ -64,6 +64,7 @@ class Granting:
         _check(wanted, decision)
         with anyio.CancelScope(shield=True):
             async with self._changing:
+                decision.by.check()
                 self._check_room(wanted.label)
                 token = PREFIX + secrets.token_urlsafe(TOKEN_BYTES)
                 grant = self._granted(wanted, decision.by)
@@ -76,6 +77,7 @@ class Granting:
         _check_why(decision)
         with anyio.CancelScope(shield=True):
             async with self._changing:
+                decision.by.check()
                 found = self._callers.find(id_)
                 if found is None:
                     raise CallerUnknown("there is no such caller; mcpguard caller list shows those that there are")

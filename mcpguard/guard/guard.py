@@ -11,6 +11,7 @@ from mcpguard.domain.clock import Clock
 from mcpguard.domain.decisions import Actor
 from mcpguard.domain.reasons import Reason
 from mcpguard.guard.admission import Admission
+from mcpguard.guard.auditing import Auditing
 from mcpguard.guard.callers import Callers
 from mcpguard.guard.calls import Calls
 from mcpguard.guard.confirming import Confirming
@@ -24,7 +25,8 @@ from mcpguard.guard.managing import Managing
 from mcpguard.guard.operators import Operators
 from mcpguard.guard.people import People
 from mcpguard.guard.queries import Queries
-from mcpguard.guard.searching import Searching
+from mcpguard.guard.retrieving import found
+from mcpguard.guard.searching import Searching, Wish
 from mcpguard.guard.servers import Servers
 from mcpguard.guard.setting_up import SettingUp
 from mcpguard.guard.signing_in import SigningIn
@@ -120,6 +122,7 @@ class Guard:
         self.setting_up = staff.setting_up
         self.tallies = tallies
         self.searching = Searching(servers.publisher)
+        self.auditing = Auditing(store, ledger)
         self._store = store
         self._ledger = ledger
         self._facts = facts
@@ -132,6 +135,10 @@ class Guard:
     def explained(self, caller: Caller, capability: Capability) -> dict[str, Any]:
         """Why this caller can use it now, or why not (`explaining`). Out of reach and not there look the same."""
         return explained_to(caller, capability, self.judging)
+
+    def found(self, query: str, limit: int, wish: Wish, *, full: bool = False) -> dict[str, Any]:
+        """The tools that fit best, for whoever reaches as far as `wish` says (`retrieving`)."""
+        return found(query, limit, wish, self.searching, self.servers, full=full)
 
     async def confirm(self, seen: Mapping[str, Json], by: Actor) -> tuple[str, ...]:
         """Confirm the settings that wait (`confirming`)."""

@@ -47,6 +47,11 @@ class Held:
         """Raises Unknown."""
         return await self._alone(self._answering.get(ticket))
 
+    def tag(self, ticket: str) -> str:
+        """Another one for every way in which it stands. Raises Unknown."""
+        hold = self._answering.get(ticket)
+        return f"{hold.state}-{hold.until}"
+
     async def allow(self, ticket: str, decision: Decision) -> Json:
         """Raises what `Answering.allow` does."""
         return await self._alone(await self._answering.allow(ticket, decision))

@@ -154,6 +154,7 @@ class Inspecting:
         started = not known.runs
 
         def begun(known: Known) -> Change:
+            decision.by.check()
             _not_blocked(known)
             if known.declared.launch != declared.launch or known.runs is started:
                 raise Undecidable(f"{known.name} runs, or is declared, otherwise by now; inspect it again")

@@ -23,6 +23,7 @@ from mcpguard.domain.launches import Declared, Launch, Profile, RemoteLaunch, St
 from mcpguard.domain.listings import INSTRUCTIONS
 from mcpguard.domain.pins import Pin
 from mcpguard.domain.upstreams import Identity
+from mcpguard.guard import tags
 from mcpguard.guard.beside import Neighbours
 from mcpguard.guard.effects import Effects, Told
 from mcpguard.guard.explaining import explained
@@ -70,6 +71,11 @@ class Queries:
 
     def servers(self) -> list[Json]:
         return [asdict(self._servers.status_of(known)) for known in self._registry]
+
+    def tag(self, name: str, key: Key | None = None) -> str:
+        """How a server, or a capability of it, stands at this moment (`tags`). Raises Unknown."""
+        known = self._registry.get(name)
+        return tags.of_server(known) if key is None else tags.of_capability(known, key)
 
     async def server(self, name: str) -> Json:
         """Everything about one server. Raises Unknown."""

@@ -58,6 +58,7 @@ def opening_fields(opening: Opening) -> dict[str, Scalar]:
         continues=opening.continues,
         ticket=opening.ticket,
         secrets=" ".join(opening.secrets),
+        by=opening.by,
         **verdict_fields(opening.verdict),
     )
 

@@ -161,6 +161,12 @@ def newest(connection: Connection, chain: str, limit: int) -> list[StoredRecord]
     return [_stored(row) for row in reversed(rows)]
 
 
+def after(connection: Connection, chain: str, seq: int, limit: int) -> list[StoredRecord]:
+    """The records that follow a number, oldest first."""
+    query = select(*_WHOLE).where(records.c.chain == chain, records.c.seq > seq).order_by(records.c.seq).limit(limit)
+    return [_stored(row) for row in connection.execute(query)]
+
+
 @cache
 def _insertion(dialect: str, rows: int) -> str:
     """Goes to the driver as it is, and many rows at once: SQLAlchemy would take longer over them than SQLite does, and

@@ -14,7 +14,7 @@ import re
 from typing import Final
 
 from starlette.datastructures import Headers
-from starlette.responses import JSONResponse, PlainTextResponse, Response
+from starlette.responses import PlainTextResponse, Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from mcpguard.codec.origins import is_foreign, origin
@@ -22,11 +22,16 @@ from mcpguard.domain.people import Principal
 from mcpguard.guard.people import People
 from mcpguard.guard.tallies import Tallies
 from mcpguard.web.cookies import shown
+from mcpguard.web.problem import is_of_programs, problem
 
-API: Final = "/api/"
 DOOR: Final = "network"
 SAFE: Final = frozenset({"GET", "HEAD", "OPTIONS"})
 CHALLENGE: Final = 'Bearer realm="mcpguard"'
+_TITLES: Final = {
+    400: ("unreadable", "The request could mean two things"),
+    401: ("unauthorized", "Nobody is known by this credential"),
+    403: ("foreign-page", "The request does not come from one of our pages"),
+}
 _BEARER: Final = re.compile(r"bearer +([A-Za-z0-9._~+/-]+=*) *", re.IGNORECASE)
 
 
@@ -76,7 +81,7 @@ class Credentials:
 
 def _check_origin(scope: Scope, headers: Headers, *, with_cookie: bool) -> None:
     changes = scope["method"] not in SAFE
-    if not changes and not scope["path"].startswith(API):
+    if not changes and not is_of_programs(scope):
         return
     origins, sites = headers.getlist("origin"), headers.getlist("sec-fetch-site")
     if max(len(origins), len(sites)) > 1:
@@ -89,17 +94,10 @@ def _check_origin(scope: Scope, headers: Headers, *, with_cookie: bool) -> None:
 
 
 def _answer(turned: _Turned, scope: Scope) -> Response:
-    headers = {"cache-control": "no-store"}
-    if turned.status == 401:
-        headers["www-authenticate"] = f'{CHALLENGE}, error="invalid_token"'
-    if not scope["path"].startswith(API):
-        return PlainTextResponse(f"Refused: {turned}.\n", turned.status, headers)
-    word = {400: "unreadable", 401: "unauthorized", 403: "foreign-page"}[turned.status]
-    title = {400: "The request could mean two things", 401: "Nobody is known by this credential"}
-    said = {
-        "type": f"urn:mcpguard:{word}",
-        "title": title.get(turned.status, "The request does not come from one of our pages"),
-        "status": turned.status,
-        "detail": str(turned),
-    }
-    return JSONResponse(said, turned.status, headers, media_type="application/problem+json")
+    headers = {"www-authenticate": f'{CHALLENGE}, error="invalid_token"'} if turned.status == 401 else {}
+    if not is_of_programs(scope):
+        return PlainTextResponse(f"Refused: {turned}.\n", turned.status, {"cache-control": "no-store", **headers})
+    word, title = _TITLES[turned.status]
+    answer = problem(word, turned.status, title, str(turned))
+    answer.headers.update(headers)
+    return answer

@@ -1,18 +1,21 @@
-"""The network listener's application: pages and health, and beside them the agents' faces."""
+"""The network listener's application: pages, health and the API, and beside them the agents' faces."""
 
 from fastapi import FastAPI, Request
 from fastapi.responses import Response
 from fastapi.staticfiles import StaticFiles
-from starlette.types import ASGIApp, Receive, Scope, Send
+from starlette.types import ASGIApp, Scope
 
 from mcpguard import assets
 from mcpguard.domain.clock import Ids
 from mcpguard.guard.guard import Guard
+from mcpguard.web.apart import Apart
+from mcpguard.web.api.app import Api, routes
 from mcpguard.web.credentials import Credentials
 from mcpguard.web.health import health
 from mcpguard.web.pages.front import front
 from mcpguard.web.pages.setup import setup
 from mcpguard.web.pages.signing import signing
+from mcpguard.web.problem import is_of_programs
 from mcpguard.web.requests import Requests
 from mcpguard.web.security import LOOPBACK, BodyLimit, Headers, Hosts
 from mcpguard.web.views import Views
@@ -44,18 +47,10 @@ def network_app(guard: Guard, port: int, new_id: Ids, agents: ASGIApp) -> ASGIAp
     def gated(inner: ASGIApp) -> ASGIApp:
         return Hosts(BodyLimit(inner, settings.limits.body_bytes), ours | {*settings.hosts})
 
-    known = Credentials(app, guard.people, guard.tallies)
-    return _Apart(gated(agents), Requests(Headers(gated(known)), "network", new_id))
+    known = Credentials(Apart(Api(routes(guard)), is_of_programs, app), guard.people, guard.tallies)
+    return Apart(gated(agents), _is_of_agents, Requests(Headers(gated(known)), "network", new_id))
 
 
-class _Apart:
-    """Agents to their door, everybody else to the pages."""
-
-    def __init__(self, agents: ASGIApp, pages: ASGIApp) -> None:
-        self._agents = agents
-        self._pages = pages
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        path = scope["path"] if scope["type"] == "http" else ""
-        is_agents = path == AGENTS or path.startswith(AGENTS + "/")
-        await (self._agents if is_agents else self._pages)(scope, receive, send)
+def _is_of_agents(scope: Scope) -> bool:
+    path: str = scope["path"]
+    return path == AGENTS or path.startswith(AGENTS + "/")

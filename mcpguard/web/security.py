@@ -7,11 +7,14 @@ Rules kept here:
 """
 
 from collections.abc import Iterable
+from http import HTTPStatus
 
 from starlette.datastructures import Headers as RequestHeaders
 from starlette.datastructures import MutableHeaders
-from starlette.responses import PlainTextResponse
+from starlette.responses import PlainTextResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from mcpguard.web.problem import is_of_programs, problem
 
 LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
 LONGEST_NUMBER = 18  # digits; Python itself refuses to read very long ones, with an exception
@@ -38,8 +41,8 @@ class Hosts:
         if scope["type"] == "http":
             given = RequestHeaders(scope=scope).getlist("host")
             if len(given) != 1 or given[0].lower() not in self._ours:
-                sentence = "This host name is not one of this guard. Add it to the setting `hosts` if it should be.\n"
-                await PlainTextResponse(sentence, status_code=421)(scope, receive, send)
+                sentence = "This host name is not one of this guard. Add it to the setting `hosts` if it should be."
+                await _refusal(scope, 421, sentence)(scope, receive, send)
                 return
         await self._app(scope, receive, send)
 
@@ -59,6 +62,13 @@ class Headers:
         await self._app(scope, receive, answer)
 
 
+def _refusal(scope: Scope, status: int, sentence: str) -> Response:
+    """In the form of whoever asks: a problem for programs, a line for everybody else."""
+    if is_of_programs(scope):
+        return problem("refused", status, HTTPStatus(status).phrase, sentence)
+    return PlainTextResponse(f"{sentence}\n", status)
+
+
 class _TooLarge(Exception):
     """More came than is taken."""
 
@@ -75,7 +85,7 @@ class BodyLimit:
             await self._app(scope, receive, send)
             return
         if not self._fits(RequestHeaders(scope=scope).get("content-length", "0")):
-            await self._refusal()(scope, receive, send)
+            await self._refusal(scope)(scope, receive, send)
             return
         body = _Body(receive, send, self._limit)
         try:
@@ -84,10 +94,10 @@ class BodyLimit:
             if not body.refused:
                 raise
         if body.refused:
-            await self._refusal()(scope, receive, send)
+            await self._refusal(scope)(scope, receive, send)
 
-    def _refusal(self) -> PlainTextResponse:
-        return PlainTextResponse(f"The body is larger than {self._limit} bytes.\n", status_code=413)
+    def _refusal(self, scope: Scope) -> Response:
+        return _refusal(scope, 413, f"The body is larger than {self._limit} bytes.")
 
     def _fits(self, length: str) -> bool:
         return length.isdecimal() and len(length) <= LONGEST_NUMBER and int(length) <= self._limit

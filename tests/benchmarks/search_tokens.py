@@ -17,8 +17,8 @@ from mcpguard.gateway.faces.direct import Direct
 from mcpguard.gateway.faces.face import Face
 from mcpguard.gateway.faces.guarding import Guarding
 from mcpguard.gateway.lists import Lists
-from mcpguard.gateway.tools.fitting import retrieved
 from mcpguard.gateway.tools.telling import told
+from mcpguard.guard.fitting import retrieved
 from mcpguard.guard.searching import Hit
 from tests.benchmarks.report import Row, Sheet, quantile
 from tests.tokens import counted

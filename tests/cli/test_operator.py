@@ -65,7 +65,6 @@ def problem(status: int, **said: object) -> bytes:
         (problem(404), "mcpguard: The detail.\n"),
         (problem(409, moved=["a moved", "b moved"]), "mcpguard: A title\n  a moved\n  b moved\n"),
         (problem(422, problems=["x is empty"]), "mcpguard: A title\n  x is empty\n"),
-        (http(404, b'{"message": "not part of this API"}'), "mcpguard: not part of this API\n"),
         (http(500, b"Internal Server Error"), "mcpguard: the guard failed at this (500); its log says why\n"),
         (http(500, b"[]"), "mcpguard: the guard failed at this (500); its log says why\n"),
     ],

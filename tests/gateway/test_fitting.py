@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from mcpguard.catalog.shelf import Pinned
 from mcpguard.codec.messages import dumps
 from mcpguard.domain.capabilities import Capability, CapabilityKind, Effect
-from mcpguard.gateway.tools.fitting import BEYOND, MOST_BYTES, TOO_LARGE, described, retrieved
+from mcpguard.guard.fitting import BEYOND, MOST_BYTES, TOO_LARGE, described, retrieved
 from mcpguard.guard.searching import Hit
 from tests.gateway.speaking import guarded
 from tests.gateway.test_guard_face import agent, answer, found

@@ -8,6 +8,7 @@ import anyio.lowlevel
 import httpx2
 
 from tests.process import ROOT
+from tests.web.conforming import conforms
 from tests.world import World
 
 SERVERS = "/api/v1/servers"
@@ -86,6 +87,8 @@ def standings(server: Json) -> dict[str, str]:
 
 
 def said(answer: httpx2.Response, status: int = 200) -> Any:  # noqa: ANN401 - JSON
+    """What an answer of the API says, which is what its document says that it does."""
+    conforms(answer)
     assert answer.status_code == status, answer.text
     return answer.json()
 

@@ -28,7 +28,7 @@ async def test_a_server_says_its_risk_and_each_capability_what_was_found_in_it(g
     assert forecast["flagged"]
     instructions = next(each for each in server["capabilities"] if each["kind"] == "instructions")
     assert server["findings"] == instructions["findings"] != []
-    listed = said(await guard.operator.get(SERVERS))[0]
+    listed = said(await guard.operator.get(SERVERS))["servers"][0]
     assert (listed["risk"], listed["flagged"]) == (server["risk"], True)
     assert server["risk"] == max(each["risk"] for each in server["capabilities"])
     assert listed["found"] == sum(len(each["findings"]) for each in server["capabilities"])

@@ -14,8 +14,9 @@ from mcpguard.domain import decisions, errors, people
 from mcpguard.domain.errors import GuardError
 from mcpguard.web.api.access import OPEN
 from mcpguard.web.api.bodies import Approving
-from mcpguard.web.api.problems import MEDIA_TYPE, MOST_PROBLEMS, STATUS, tell_problems
+from mcpguard.web.api.problems import MOST_PROBLEMS, STATUS, tell_problems
 from mcpguard.web.api.strictly import StrictRoute
+from mcpguard.web.problem import MEDIA_TYPE
 
 pytestmark = pytest.mark.anyio
 
@@ -72,10 +73,13 @@ async def test_it_is_told_with_its_status_and_its_sentence(error: GuardError) ->
 
 def test_the_statuses_are_the_ones_that_were_agreed() -> None:
     agreed = {
+        400: {"KeyUnreadable"},
+        412: {"Moved"},
+        428: {"NotNamed"},
         404: {"Unknown", "CallerUnknown", "UserUnknown"},
-        409: {"Stale", "IllegalMove", "NameTaken", "LabelTaken", "UserTaken"},
-        429: {"TooManyTries"},
-        422: {"Undecidable", "NotDeclared", "NeedsConsent", "InvalidName", "Unreadable", "Unrecordable"},
+        409: {"Stale", "IllegalMove", "NameTaken", "LabelTaken", "UserTaken", "InProgress", "AnswerGone"},
+        429: {"TooManyTries", "TooManyAtOnce"},
+        422: {"Undecidable", "NotDeclared", "NeedsConsent", "InvalidName", "Unreadable", "Unrecordable", "KeyReused"},
         401: {"NobodyKnown", "NotProven"},
         403: {"Forbidden", "DeclaredElsewhere", "PasswordNeeded", "RightLacking"},
         503: {"LedgerUnavailable", "StoreUnavailable"},

@@ -13,12 +13,10 @@ from mcpguard.codec.names import reference
 from mcpguard.domain.callers import Caller
 from mcpguard.domain.capabilities import Capability, CapabilityKind, Effect
 from mcpguard.domain.errors import InvalidName
-from mcpguard.domain.standing import UpstreamStanding
-from mcpguard.gateway.tools.fitting import described, retrieved
 from mcpguard.gateway.tools.given import Describe, Retrieve
+from mcpguard.guard.fitting import described
 from mcpguard.guard.guard import Guard
 from mcpguard.guard.searching import Wish
-from mcpguard.policy.scopes import reaches
 
 Json = dict[str, Any]
 
@@ -32,19 +30,7 @@ class Finding:
     def retrieve(self, caller: Caller, given: Retrieve) -> Json:
         effects = frozenset(Effect if given.effects is None else given.effects)
         wish = Wish(caller.scope, effects, None if given.servers is None else frozenset(given.servers))
-        hits, total = self._guard.searching.search(given.query, given.limit, wish)
-        tools, notices = retrieved(hits, full=given.detail == "full")
-        answer: Json = {"tools": tools, "total": total, "query": given.query}
-        waiting = sum(
-            known.upstream.standing is UpstreamStanding.QUARANTINED and reaches(caller.scope, known.name)
-            for known in self._guard.servers.every()
-        )
-        if waiting:
-            what = "server waits" if waiting == 1 else "servers wait"
-            notices.append(f"{waiting} {what} for a person to review; their tools cannot be used yet.")
-        if notices:
-            answer["notice"] = " ".join(notices)
-        return answer
+        return self._guard.found(given.query, given.limit, wish, full=given.detail == "full")
 
     def describe(self, caller: Caller, given: Describe) -> Json:
         return {"tools": described([self._one(caller, name) for name in dict.fromkeys(given.names)])}

@@ -23,9 +23,10 @@ from mcpguard.gateway.tools.given import Call, Describe, More, Retrieve, Unusabl
 from mcpguard.gateway.tools.reading import Reading
 from mcpguard.gateway.tools.servers import Refused, ServersTool
 from mcpguard.gateway.tools.telling import refused, told, unusable
-from mcpguard.gateway.wire import refusal, refused_result
+from mcpguard.gateway.wire import refused_result
 from mcpguard.guard.asked import Asked, Told
 from mcpguard.guard.guard import Guard
+from mcpguard.guard.refusals import refusal
 
 Json = dict[str, Any]
 Make = Callable[[Exchange, Asked], Awaitable[Told]]

@@ -10,6 +10,7 @@ Rules kept here:
 
 import os
 import pwd
+from functools import partial
 from pathlib import Path
 from typing import Final
 
@@ -36,14 +37,20 @@ def actor(request: Request, guard: Guard, via: str = API) -> Actor:
         case Peer(pid, uid):
             return Actor(account(uid), VIA, program(pid), may_widen=guard.settings.authority.shell == "full")
         case Principal() as by:
-            return _known(by, via)
+            return _known(by, via, guard)
         case None:
             raise Forbidden("who sent this is not known, so nothing is decided")
 
 
-def _known(by: Principal, via: str) -> Actor:
+def _known(by: Principal, via: str, guard: Guard) -> Actor:
     recent = by.kind == "token" or by.recent
-    return Actor(f"{by.kind}:{by.id} ({by.name})", via, may_widen=recent and by.may(Right.DECIDE), recent=recent)
+    return Actor(
+        f"{by.kind}:{by.id} ({by.name})",
+        via,
+        may_widen=recent and by.may(Right.DECIDE),
+        recent=recent,
+        holds=partial(guard.people.holds, by),
+    )
 
 
 def account(uid: int) -> str:

@@ -1,6 +1,6 @@
-"""What a person decides about a whole server. Each decision names its reason; the guard says what became of it."""
+"""What a person decides about a server at any time; each decision names its reason."""
 
-from dataclasses import asdict
+from functools import partial
 
 from fastapi import APIRouter, Request
 from fastapi.responses import JSONResponse
@@ -10,62 +10,53 @@ from mcpguard.domain.people import Right
 from mcpguard.guard.guard import Guard
 from mcpguard.web.api.access import may
 from mcpguard.web.api.actors import actor
-from mcpguard.web.api.bodies import Approving, Inspection, Permission, Why, printed
+from mcpguard.web.api.answers import Server
+from mcpguard.web.api.bodies import Permission, Why
+from mcpguard.web.api.matching import AS_SEEN, SHOWN, resting
 from mcpguard.web.api.shown import shown
 from mcpguard.web.api.strictly import StrictRoute
 
 
+def deciding(guard: Guard, request: Request, server: str, why: str) -> Decision:
+    """Who decides about this server, and why. Raises Forbidden, NotNamed, Moved or Unknown."""
+    return Decision(resting(request, actor(request, guard), partial(guard.queries.tag, server)), why)
+
+
 def decisions(guard: Guard) -> APIRouter:
-    router = APIRouter(prefix="/servers/{server}", route_class=StrictRoute)
+    router = APIRouter(prefix="/servers/{server}", tags=["decisions"], route_class=StrictRoute)
+    decide = [may(Right.DECIDE)]
+    extra = AS_SEEN | SHOWN
 
-    def decided(request: Request, why: str) -> Decision:
-        return Decision(actor(request, guard), why)
+    decided = partial(deciding, guard)
 
-    @router.post("/inspect", dependencies=[may(Right.DECIDE)])
-    async def inspect(request: Request, server: str, body: Inspection) -> JSONResponse:
-        decision, give = decided(request, body.why), frozenset(body.give)
-        seen = printed(body.seen)
-        done = await guard.inspecting.inspect(server, decision, consent=body.consent, give=give, seen=seen)
-        return JSONResponse(asdict(done))
-
-    @router.post("/approve", dependencies=[may(Right.DECIDE)])
-    async def approve(request: Request, server: str, body: Approving) -> JSONResponse:
-        done = await guard.decisions.approve(server, body.approval, decided(request, body.why))
-        approved = [
-            {
-                "kind": one.kind,
-                "name": one.name,
-                "fingerprint": str(one.fingerprint),
-                "effect": one.effect,
-                "given": one.given,
-            }
-            for one in done.approved
-        ]
-        return JSONResponse({"approved": approved, "waiting": done.waiting})
-
-    @router.post("/quarantine", dependencies=[may(Right.DECIDE)])
+    @router.post("/quarantine", dependencies=decide, response_model=Server, openapi_extra=extra)
     async def quarantine(request: Request, server: str, body: Why) -> JSONResponse:
-        await guard.decisions.quarantine(server, decided(request, body.why))
+        """Take the approval of a server back, or its block."""
+        await guard.decisions.quarantine(server, decided(request, server, body.why))
         return await shown(guard, server)
 
-    @router.post("/block", dependencies=[may(Right.DECIDE)])
+    @router.post("/block", dependencies=decide, response_model=Server, openapi_extra=extra)
     async def block(request: Request, server: str, body: Why) -> JSONResponse:
-        await guard.decisions.block(server, decided(request, body.why))
+        """Block a server, whatever name it comes under again."""
+        await guard.decisions.block(server, decided(request, server, body.why))
         return await shown(guard, server)
 
-    @router.post("/enable", dependencies=[may(Right.DECIDE)])
+    @router.post("/enable", dependencies=decide, response_model=Server, openapi_extra=extra)
     async def enable(request: Request, server: str, body: Why) -> JSONResponse:
-        await guard.decisions.enable(server, decided(request, body.why))
+        """Undo a `disable`."""
+        await guard.decisions.enable(server, decided(request, server, body.why))
         return await shown(guard, server)
 
-    @router.post("/disable", dependencies=[may(Right.DECIDE)])
+    @router.post("/disable", dependencies=decide, response_model=Server, openapi_extra=extra)
     async def disable(request: Request, server: str, body: Why) -> JSONResponse:
-        await guard.decisions.disable(server, decided(request, body.why))
+        """Stop a server, and leave where it stands."""
+        await guard.decisions.disable(server, decided(request, server, body.why))
         return await shown(guard, server)
 
-    @router.post("/permit", dependencies=[may(Right.DECIDE)])
+    @router.post("/permit", dependencies=decide, response_model=Server, openapi_extra=extra)
     async def permit(request: Request, server: str, body: Permission) -> JSONResponse:
-        await guard.decisions.permit(server, frozenset(body.kinds), decided(request, body.why))
+        """Say what a server may ask of clients, and that it may ask nothing else."""
+        await guard.decisions.permit(server, frozenset(body.kinds), decided(request, server, body.why))
         return await shown(guard, server)
 
     return router

@@ -9,6 +9,8 @@ from pydantic import StrictInt
 from mcpguard.domain.people import OperatorToken, Right, Role
 from mcpguard.guard.guard import Guard
 from mcpguard.web.api.access import may
+from mcpguard.web.api.answers import NewOperator, Operators, RevokedOperator
+from mcpguard.web.api.pages import Cursor, Limit, page
 from mcpguard.web.api.people import Because, because
 from mcpguard.web.api.strictly import StrictRoute
 
@@ -22,21 +24,25 @@ class TokenAdded(Because):
 
 
 def operators(guard: Guard) -> APIRouter:
-    router = APIRouter(route_class=StrictRoute)
+    router = APIRouter(tags=["operators"], route_class=StrictRoute)
     administer = [may(Right.ADMINISTER)]
 
-    @router.get("/operators", dependencies=administer)
-    async def tokens() -> JSONResponse:
-        return JSONResponse([_token(guard, token) for token in guard.people.tokens()])
+    @router.get("/operators", dependencies=administer, response_model=Operators)
+    async def tokens(limit: Limit = 100, cursor: Cursor = None) -> JSONResponse:
+        """The tokens with which programs act for people, by name; nothing of what is shown of them."""
+        found, after = page([*guard.people.tokens()], lambda token: token.name, limit, cursor)
+        return JSONResponse({"operators": [_token(guard, token) for token in found], "next": after})
 
-    @router.post("/operators", dependencies=administer)
+    @router.post("/operators", dependencies=administer, response_model=NewOperator, status_code=201)
     async def add_token(request: Request, body: TokenAdded) -> JSONResponse:
+        """Make a token for a program. It is in this answer, and nowhere else."""
         made = await guard.operators.add(body.name, body.role, body.expires_in, because(request, guard, body))
         said = _token(guard, made[0]) | {"token": made[1]}
         return JSONResponse(said, 201, headers={"cache-control": "no-store"})
 
-    @router.post("/operators/{token}/revoke", dependencies=administer)
+    @router.post("/operators/{token}/revoke", dependencies=administer, response_model=RevokedOperator)
     async def revoke(request: Request, token: str, body: Because) -> JSONResponse:
+        """Revoke a token, by its id."""
         revoked = await guard.operators.revoke(token, because(request, guard, body))
         return JSONResponse(_token(guard, revoked) | {"standing": "revoked"})
 

@@ -13,7 +13,9 @@ from mcpguard.guard.guard import Guard
 from mcpguard.guard.setting_up import SECONDS
 from mcpguard.web.api.access import may
 from mcpguard.web.api.actors import actor
+from mcpguard.web.api.answers import Person, Sessions, SetupLink, Users
 from mcpguard.web.api.bodies import Body, Text
+from mcpguard.web.api.pages import Cursor, Limit, page
 from mcpguard.web.api.strictly import StrictRoute
 
 Password = Annotated[SecretStr, Field(max_length=1024)]
@@ -46,59 +48,75 @@ class RoleGiven(Because):
 
 
 def people(guard: Guard) -> APIRouter:
-    router = APIRouter(route_class=StrictRoute)
+    router = APIRouter(tags=["people"], route_class=StrictRoute)
     administer = [may(Right.ADMINISTER)]
 
-    @router.get("/users", dependencies=administer)
-    async def users() -> JSONResponse:
+    @router.get("/users", dependencies=administer, response_model=Users)
+    async def users(limit: Limit = 100, cursor: Cursor = None) -> JSONResponse:
+        """Everybody who may sign in, or might once, by name."""
         open_ = Counter(session.user for session in guard.people.sessions())
-        return JSONResponse([_user(user, open_[user.id]) for user in guard.people.users()])
+        found, after = page([*guard.people.users()], lambda user: user.name, limit, cursor)
+        return JSONResponse({"users": [_user(user, open_[user.id]) for user in found], "next": after})
 
-    @router.post("/users", dependencies=administer)
+    @router.post("/users", dependencies=administer, response_model=Person, status_code=201)
     async def add(request: Request, body: UserAdded) -> JSONResponse:
+        """Let somebody in."""
         password = body.password.get_secret_value()
         user = await guard.users.add(body.name, body.role, password, because(request, guard, body))
         return JSONResponse(_user(user, 0), 201)
 
-    @router.post("/users/{user}/password", dependencies=administer)
+    @router.post("/users/{user}/password", dependencies=administer, response_model=Person)
     async def password(request: Request, user: str, body: PasswordGiven) -> JSONResponse:
+        """Give somebody another password. They are signed out everywhere."""
         given = body.password.get_secret_value()
         return _shown(guard, await guard.users.password(user, given, because(request, guard, body)))
 
-    @router.post("/users/{user}/role", dependencies=administer)
+    @router.post("/users/{user}/role", dependencies=administer, response_model=Person)
     async def role(request: Request, user: str, body: RoleGiven) -> JSONResponse:
+        """Give somebody another role."""
         return _shown(guard, await guard.users.role(user, body.role, because(request, guard, body)))
 
-    @router.post("/users/{user}/disable", dependencies=administer)
+    @router.post("/users/{user}/disable", dependencies=administer, response_model=Person)
     async def disable(request: Request, user: str, body: Because) -> JSONResponse:
+        """Let somebody in no longer. They are signed out everywhere."""
         return _shown(guard, await guard.users.disable(user, because(request, guard, body)))
 
-    @router.post("/users/{user}/enable", dependencies=administer)
+    @router.post("/users/{user}/enable", dependencies=administer, response_model=Person)
     async def enable(request: Request, user: str, body: Because) -> JSONResponse:
+        """Let somebody sign in again."""
         return _shown(guard, await guard.users.enable(user, because(request, guard, body)))
 
-    @router.post("/users/{user}/sign-out", dependencies=administer)
+    @router.post("/users/{user}/sign-out", dependencies=administer, response_model=Person)
     async def sign_out(request: Request, user: str, body: Because) -> JSONResponse:
+        """End all sessions of somebody."""
         return _shown(guard, await guard.users.sign_out(user, because(request, guard, body)))
 
     return router
 
 
 def sessions(guard: Guard) -> APIRouter:
-    router = APIRouter(route_class=StrictRoute)
+    router = APIRouter(tags=["people"], route_class=StrictRoute)
     administer = [may(Right.ADMINISTER)]
 
-    @router.get("/sessions", dependencies=administer)
-    async def every() -> JSONResponse:
-        return JSONResponse([_session(guard, session) for session in guard.people.sessions()])
+    @router.get("/sessions", dependencies=administer, response_model=Sessions)
+    async def every(limit: Limit = 100, cursor: Cursor = None) -> JSONResponse:
+        """Who is signed in, and where; the oldest first."""
+        found, after = page([*guard.people.sessions()], _begun, limit, cursor)
+        return JSONResponse({"sessions": [_session(guard, session) for session in found], "next": after})
 
-    @router.post("/setup-link", dependencies=administer)
+    @router.post("/setup-link", dependencies=administer, response_model=SetupLink, status_code=201)
     async def setup_link(request: Request, body: Because) -> JSONResponse:
+        """Make the link by which the first admin chooses a password, as long as nobody was ever let in."""
         key = await guard.setting_up.offer(because(request, guard, body))
         said = {"url": guard.setting_up.url(key), "seconds": SECONDS}
         return JSONResponse(said, 201, headers={"cache-control": "no-store"})
 
     return router
+
+
+def _begun(session: Session) -> str:
+    """By when they began; an id settles it where that is the same."""
+    return f"{session.created_at:020}{session.id}"
 
 
 def because(request: Request, guard: Guard, body: Because) -> Decision:

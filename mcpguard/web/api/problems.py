@@ -38,11 +38,15 @@ from mcpguard.domain.errors import (
     Unrecordable,
 )
 from mcpguard.domain.grants import CallerUnknown, LabelTaken
-from mcpguard.domain.people import NotProven, TooManyTries, UserTaken, UserUnknown
+from mcpguard.domain.people import NotProven, Principal, TooManyTries, UserTaken, UserUnknown
+from mcpguard.guard.tallies import Tallies
 from mcpguard.settings.entry import named
-from mcpguard.web.api.access import NobodyKnown, RightLacking
+from mcpguard.web.api.access import NobodyKnown, RightLacking, whoever
+from mcpguard.web.api.matching import Moved, NotNamed
+from mcpguard.web.api.repeats import AnswerGone, InProgress, KeyReused, KeyUnreadable, TooManyAtOnce
+from mcpguard.web.peer import Peer
+from mcpguard.web.problem import problem
 
-MEDIA_TYPE: Final = "application/problem+json"
 CHALLENGE: Final = 'Bearer realm="mcpguard"'
 MOST_PROBLEMS: Final = 20
 STATUS: Final[Mapping[type[GuardError], tuple[int, str]]] = MappingProxyType(
@@ -67,6 +71,13 @@ STATUS: Final[Mapping[type[GuardError], tuple[int, str]]] = MappingProxyType(
         RightLacking: (403, "The role does not have this right"),
         PasswordNeeded: (403, "The password is needed once more"),
         Forbidden: (403, "Whoever came through this door may not do that"),
+        Moved: (412, "Something else stands now than what the decision rests on"),
+        NotNamed: (428, "A decision names what it rests on"),
+        KeyUnreadable: (400, "The key cannot be read"),
+        KeyReused: (422, "The key was used for another request"),
+        InProgress: (409, "The same request is in progress"),
+        AnswerGone: (409, "The same request came before, and there is no answer to it"),
+        TooManyAtOnce: (429, "Too many requests at once"),
         DeclaredElsewhere: (403, "The server is declared in the configuration file"),
         LedgerUnavailable: (503, "Nothing can be recorded now, so nothing was done"),
         StoreUnavailable: (503, "The database cannot be used now"),
@@ -74,24 +85,52 @@ STATUS: Final[Mapping[type[GuardError], tuple[int, str]]] = MappingProxyType(
 )
 
 
-def tell_problems(app: FastAPI) -> None:
-    """Have every error of this application answered in one form."""
+SENTENCES: Final[Mapping[int, str]] = MappingProxyType(
+    {
+        404: "there is nothing at this address; GET /api/v1/docs names what there is",
+        405: "this address does not take this method",
+    }
+)
+"""What is said where the framework refuses."""
+_REPEATING: Final = (Unknown,)
+"""Errors whose sentences name what was asked for: on the network nothing that was sent is repeated."""
+
+
+def tell_problems(app: FastAPI, tallies: Tallies | None = None) -> None:
+    """Have every error of this application answered in one form. Whoever may not do something is counted."""
+
+    async def foreseen(request: Request, error: GuardError) -> JSONResponse:
+        by = whoever(request)
+        if tallies is not None and isinstance(error, NobodyKnown | RightLacking):
+            known = {"by": f"{by.kind}:{by.id}"} if isinstance(by, Principal) else {}
+            door, why = ("operator" if isinstance(by, Peer) else "network"), ("right" if known else "credential")
+            tallies.turned_away(door=door, why=why, **known)
+        return _foreseen(error, repeats=not isinstance(by, Principal))
+
     for kind in STATUS:
-        app.exception_handler(kind)(_foreseen)
+        app.exception_handler(kind)(foreseen)
     app.exception_handler(RequestValidationError)(_malformed)
     app.exception_handler(HTTPException)(_refused)
 
 
-async def _foreseen(_: Request, error: GuardError) -> JSONResponse:
+def nothing_here() -> JSONResponse:
+    """There is nothing at this address."""
+    return problem("refused", 404, HTTPStatus.NOT_FOUND.phrase, SENTENCES[404])
+
+
+def _foreseen(error: GuardError, *, repeats: bool) -> JSONResponse:
     kind, (status, title) = next((kind, STATUS[kind]) for kind in type(error).__mro__ if kind in STATUS)
     more: dict[str, object] = {}
     if isinstance(error, Stale):
         more["moved"] = list(error.moved)
     if isinstance(error, NotDeclared):
         more["problems"] = list(error.problems)
-    answer = _problem(_word(kind), status, title, str(error), **more)
+    detail = title if isinstance(error, _REPEATING) and not repeats else str(error)
+    answer = problem(_word(kind), status, title, detail, **more)
     if status == HTTPStatus.UNAUTHORIZED:
         answer.headers["www-authenticate"] = CHALLENGE
+    if isinstance(error, TooManyTries):
+        answer.headers["retry-after"] = str(error.seconds)
     return answer
 
 
@@ -100,12 +139,13 @@ async def _malformed(_: Request, error: RequestValidationError) -> JSONResponse:
     told = found[:MOST_PROBLEMS]
     if len(found) > MOST_PROBLEMS:
         told.append(f"and {len(found) - MOST_PROBLEMS} more")
-    return _problem("malformed", 422, "The request does not have its form", "; ".join(told), problems=told)
+    return problem("malformed", 422, "The request does not have its form", "; ".join(told), problems=told)
 
 
 async def _refused(_: Request, error: HTTPException) -> JSONResponse:
     """What the framework refuses: another method, a body that is no JSON."""
-    answer = _problem("refused", error.status_code, HTTPStatus(error.status_code).phrase, str(error.detail))
+    status = error.status_code
+    answer = problem("refused", status, HTTPStatus(status).phrase, SENTENCES.get(status, str(error.detail)))
     answer.headers.update(error.headers or {})
     return answer
 
@@ -113,11 +153,6 @@ async def _refused(_: Request, error: HTTPException) -> JSONResponse:
 def _place(loc: tuple[str | int, ...]) -> str:
     """Where in the request. The names in it may be anybody's."""
     return ".".join(named(str(each)) for each in loc) + ":"
-
-
-def _problem(word: str, status: int, title: str, detail: str, **more: object) -> JSONResponse:
-    content = {"type": f"urn:mcpguard:{word}", "title": title, "status": status, "detail": detail, **more}
-    return JSONResponse(content, status, media_type=MEDIA_TYPE)
 
 
 def _word(kind: type) -> str:

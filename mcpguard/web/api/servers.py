@@ -1,44 +1,60 @@
 """The servers that there are: to look at, to add, to change and to remove. Nothing here makes one trusted."""
 
+from functools import partial
+
 from fastapi import APIRouter, Request, Response
 from fastapi.responses import JSONResponse
 
+from mcpguard.domain.decisions import Actor
 from mcpguard.domain.people import Right
 from mcpguard.domain.upstreams import Origin
 from mcpguard.guard.admission import Source
 from mcpguard.guard.guard import Guard
 from mcpguard.web.api.access import may
 from mcpguard.web.api.actors import actor
+from mcpguard.web.api.answers import NewServer, Server, Servers
 from mcpguard.web.api.bodies import Added, Patched
+from mcpguard.web.api.matching import AS_SEEN, SHOWN, resting
+from mcpguard.web.api.pages import Cursor, Limit, page
 from mcpguard.web.api.shown import shown
 from mcpguard.web.api.strictly import StrictRoute
 
 
 def servers(guard: Guard) -> APIRouter:
-    router = APIRouter(route_class=StrictRoute)
+    router = APIRouter(tags=["servers"], route_class=StrictRoute)
+    decide = [may(Right.DECIDE)]
 
-    @router.get("/servers", dependencies=[may(Right.LOOK)])
-    async def every() -> JSONResponse:
-        return JSONResponse(guard.queries.servers())
+    def by(request: Request, server: str) -> Actor:
+        return resting(request, actor(request, guard), partial(guard.queries.tag, server))
 
-    @router.get("/servers/{server}", dependencies=[may(Right.LOOK)])
+    @router.get("/servers", dependencies=[may(Right.LOOK)], response_model=Servers)
+    async def every(limit: Limit = 100, cursor: Cursor = None) -> JSONResponse:
+        """The servers, by name: where each stands, and how the connection to it is."""
+        found, after = page(guard.queries.servers(), lambda server: str(server["name"]), limit, cursor)
+        return JSONResponse({"servers": list(found), "next": after})
+
+    @router.get("/servers/{server}", dependencies=[may(Right.LOOK)], response_model=Server, openapi_extra=SHOWN)
     async def one(server: str) -> JSONResponse:
+        """Everything about one server, with all that it lists."""
         return await shown(guard, server)
 
-    @router.post("/servers", dependencies=[may(Right.DECIDE)])
+    @router.post("/servers", dependencies=decide, response_model=NewServer, status_code=201, openapi_extra=SHOWN)
     async def add(request: Request, body: Added) -> JSONResponse:
+        """Add a server. It is quarantined, and not started."""
         added = await guard.admission.add(body.name, body.config, Source(Origin.CLI, actor(request, guard)))
         there = {"location": f"{request.url.path}/{added.name}"}
         return await shown(guard, added.name, 201, there, notices=added.notices)
 
-    @router.patch("/servers/{server}", dependencies=[may(Right.DECIDE)])
+    @router.patch("/servers/{server}", dependencies=decide, response_model=NewServer, openapi_extra=AS_SEEN | SHOWN)
     async def patch(request: Request, server: str, body: Patched) -> JSONResponse:
-        patched = await guard.admission.patch(server, body.patch, body.revision, actor(request, guard))
+        """Change how a server is declared. One that is launched otherwise then is quarantined."""
+        patched = await guard.admission.patch(server, body.patch, body.revision, by(request, server))
         return await shown(guard, server, notices=patched.notices)
 
-    @router.delete("/servers/{server}", dependencies=[may(Right.DECIDE)])
+    @router.delete("/servers/{server}", dependencies=decide, status_code=204, openapi_extra=AS_SEEN)
     async def remove(request: Request, server: str, revision: int) -> Response:
-        await guard.admission.remove(server, revision, actor(request, guard))
+        """Remove a server. What was decided about it is not forgotten."""
+        await guard.admission.remove(server, revision, by(request, server))
         return Response(status_code=204)
 
     return router

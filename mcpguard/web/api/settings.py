@@ -10,8 +10,10 @@ from pydantic import BaseModel, ConfigDict
 from mcpguard.domain.people import Right
 from mcpguard.guard.guard import Guard
 from mcpguard.settings.fields import Json
+from mcpguard.web.api import answers
 from mcpguard.web.api.access import may
 from mcpguard.web.api.actors import actor
+from mcpguard.web.api.answers import Waiting
 from mcpguard.web.api.strictly import StrictRoute
 
 
@@ -24,14 +26,16 @@ class Confirmed(BaseModel):
 
 
 def settings(guard: Guard) -> APIRouter:
-    router = APIRouter(prefix="/settings", route_class=StrictRoute)
+    router = APIRouter(prefix="/settings", tags=["settings"], route_class=StrictRoute)
 
-    @router.get("/unconfirmed", dependencies=[may(Right.LOOK)])
+    @router.get("/unconfirmed", dependencies=[may(Right.LOOK)], response_model=list[Waiting])
     async def unconfirmed() -> JSONResponse:
+        """The settings that carry trust and wait to be confirmed."""
         return JSONResponse([asdict(each) for each in guard.confirming.waiting])
 
-    @router.post("/confirm", dependencies=[may(Right.ADMINISTER)])
+    @router.post("/confirm", dependencies=[may(Right.ADMINISTER)], response_model=answers.Confirmed)
     async def confirm(request: Request, body: Confirmed) -> JSONResponse:
+        """Confirm all that waits, as it was seen. It is in force from the next start on."""
         return JSONResponse({"confirmed": await guard.confirm(body.values, actor(request, guard))})
 
     return router

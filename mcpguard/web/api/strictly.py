@@ -1,16 +1,24 @@
-"""The routes of the API: whoever may not use one is refused before its body is read, and bodies have one meaning.
+"""The routes of the API, each through the same steps: who may, which form, whether it came before.
 
-What decides about trust is read by the strict reader only.
+Rules kept here:
+1. Whoever may not use a route is refused before its body is read.
+2. A body is JSON that has one meaning, or it is refused: what decides about trust is read by the strict reader only.
+3. On the network a POST may carry a key under which it is done once (`repeats`).
 """
 
-from collections.abc import Callable, Coroutine
-from typing import Any
+from collections.abc import Awaitable, Callable, Coroutine
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
 from fastapi import HTTPException, Request, Response
 from fastapi.routing import APIRoute
 
 from mcpguard.codec.strict import StrictError, parse
-from mcpguard.web.api.access import Needs
+from mcpguard.domain.people import Principal
+from mcpguard.web.api.access import Needs, whoever
+
+if TYPE_CHECKING:
+    from mcpguard.web.api.repeats import Repeats
 
 
 class StrictRoute(APIRoute):
@@ -23,13 +31,31 @@ class StrictRoute(APIRoute):
         return needs
 
     def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
-        handler, needs = super().get_route_handler(), self.needs
+        handler, needs, has_body = super().get_route_handler(), self.needs, self.body_field is not None
 
         async def strictly(request: Request) -> Response:
             await needs(request)
-            return await handler(_Strict(request.scope, request.receive))
+            if has_body:
+                _check_type(request)
+            strict = _Strict(request.scope, request.receive)
+            return await _once(strict, partial(handler, strict))
 
         return strictly
+
+
+async def _once(request: Request, work: Callable[[], Awaitable[Response]]) -> Response:
+    by = whoever(request)
+    if request.method == "POST" and isinstance(by, Principal):
+        repeats: Repeats = request.app.state.repeats
+        return await repeats.once(by, request, work)
+    return await work()
+
+
+def _check_type(request: Request) -> None:
+    kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
+    coded = request.headers.get("content-encoding", "identity").strip().lower()
+    if kind != "application/json" or coded != "identity":
+        raise HTTPException(415, "send application/json, and not compressed")
 
 
 class _Strict(Request):

@@ -1,0 +1,31 @@
+"""What somebody looks for, as it is told at every door: the tools that fit best, and what waits for a person.
+
+Rule kept here: what a server says is shown only of tools that a person approved as they are.
+"""
+
+from typing import Any
+
+from mcpguard.domain.standing import UpstreamStanding
+from mcpguard.guard.fitting import retrieved
+from mcpguard.guard.searching import Searching, Wish
+from mcpguard.guard.servers import Servers
+from mcpguard.policy.scopes import reaches
+
+
+def found(
+    query: str, limit: int, wish: Wish, searching: Searching, servers: Servers, *, full: bool = False
+) -> dict[str, Any]:
+    """The best within a scope, in short or with their schemas."""
+    hits, total = searching.search(query, limit, wish)
+    tools, notices = retrieved(hits, full=full)
+    answer: dict[str, Any] = {"tools": tools, "total": total, "query": query}
+    waiting = sum(
+        known.upstream.standing is UpstreamStanding.QUARANTINED and reaches(wish.scope, known.name)
+        for known in servers.every()
+    )
+    if waiting:
+        what = "server waits" if waiting == 1 else "servers wait"
+        notices.append(f"{waiting} {what} for a person to review; their tools cannot be used yet.")
+    if notices:
+        answer["notice"] = " ".join(notices)
+    return answer

@@ -1,0 +1,18 @@
+"""Two applications behind one door."""
+
+from collections.abc import Callable
+
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+
+class Apart:
+    """Some requests to one application, and all others to another."""
+
+    def __init__(self, some: ASGIApp, wanted: Callable[[Scope], bool], others: ASGIApp) -> None:
+        self._some = some
+        self._wanted = wanted
+        self._others = others
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        to = self._some if scope["type"] == "http" and self._wanted(scope) else self._others
+        await to(scope, receive, send)

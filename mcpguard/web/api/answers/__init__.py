@@ -1,0 +1,50 @@
+"""What the routes answer, as types: the document of the API is made from them, and tests hold every answer to them.
+
+An answer is written as it is, and not read through its type: what a server wrote is passed on unchanged.
+"""
+
+from mcpguard.web.api.answers.callers import Caller, Callers, NewCaller, RevokedCaller
+from mcpguard.web.api.answers.calls import Ended, Foreseen, Hits
+from mcpguard.web.api.answers.capabilities import Capability, Difference, Explained
+from mcpguard.web.api.answers.guarding import Confirmed, Records, Waiting
+from mcpguard.web.api.answers.held import HeldCall, HeldCalls
+from mcpguard.web.api.answers.people import (
+    NewOperator,
+    Operators,
+    Person,
+    RevokedOperator,
+    Sessions,
+    SetupLink,
+    Users,
+)
+from mcpguard.web.api.answers.servers import Approved, Inspected, NewServer, Server, Servers
+
+__all__ = [
+    "Approved",
+    "Caller",
+    "Callers",
+    "Capability",
+    "Confirmed",
+    "Difference",
+    "Ended",
+    "Explained",
+    "Foreseen",
+    "HeldCall",
+    "HeldCalls",
+    "Hits",
+    "Inspected",
+    "NewCaller",
+    "NewOperator",
+    "NewServer",
+    "Operators",
+    "Person",
+    "Records",
+    "RevokedCaller",
+    "RevokedOperator",
+    "Server",
+    "Servers",
+    "Sessions",
+    "SetupLink",
+    "Users",
+    "Waiting",
+]

@@ -1,0 +1,55 @@
+"""Answers about callers."""
+
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from mcpguard.domain.capabilities import Effect
+from mcpguard.web.api.answers.answer import Answer, Moment, Next
+
+
+class Reach(Answer):
+    """How far a caller may reach: name patterns, and effects."""
+
+    servers: list[str]
+    tools: list[str]
+    effects: list[Effect]
+
+
+class Anonymous(Reach):
+    """What agents on this machine may do that show no token."""
+
+    enabled: bool
+
+
+class Caller(Reach):
+    """An agent that was let in."""
+
+    id: str
+    name: str
+    standing: Literal["active", "expired"]
+    must_declare: bool
+    manage: bool
+    created_at: Moment
+    created_by: str
+    expires_at: Moment | None
+
+
+class NewCaller(Caller):
+    """The token is told once."""
+
+    token: Annotated[str, Field(description="What the agent shows: `Authorization: Bearer mcpg_…`.")]
+
+
+class RevokedCaller(Caller):
+    """A caller that is none any more."""
+
+    standing: Literal["revoked"]  # type: ignore[assignment]
+
+
+class Callers(Answer):
+    """Some of the callers, by name, and whoever shows no token."""
+
+    anonymous: Anonymous
+    callers: list[Caller]
+    next: Next

@@ -1,0 +1,144 @@
+"""Answers about servers."""
+
+from typing import Annotated
+
+from pydantic import Field
+
+from mcpguard.domain.asks import AskKind
+from mcpguard.domain.capabilities import CapabilityKind, Effect
+from mcpguard.domain.standing import UpstreamStanding
+from mcpguard.web.api.answers.answer import Answer, Fingerprint, Moment, Next
+from mcpguard.web.api.answers.capabilities import CapabilityListed
+from mcpguard.web.api.answers.findings import Finding
+
+
+class ServerListed(Answer):
+    """A server and the connection to it. `risk` is the highest of what it is and what it lists."""
+
+    name: str
+    transport: str
+    standing: UpstreamStanding
+    enabled: bool
+    origin: str
+    requester: str
+    revision: int
+    fingerprint: Annotated[str, Field(description="Of its launch: what would run, or be contacted.")]
+    sandbox: Annotated[str, Field(description="The profile it runs with; empty where the guard does not start it.")]
+    waiting: Annotated[int, Field(description="How many of its capabilities wait for a person.")]
+    risk: int
+    flagged: bool
+    found: int
+    state: str
+    since: Moment
+    error: str
+    next_try: Moment | None
+    protocol: str
+    server: Annotated[str, Field(description="What it calls itself.")]
+    tools: int
+    resources: int
+    templates: int
+    prompts: int
+    left_out: list[str]
+
+
+class Servers(Answer):
+    """Some of the servers, by name."""
+
+    servers: list[ServerListed]
+    next: Next
+
+
+class Identity(Answer):
+    """Two fingerprints: of the launch, and of what the server says of itself."""
+
+    launch: Fingerprint
+    observed: Fingerprint | None
+
+
+class Variable(Answer):
+    """A variable or a header. The value is null where it was written out: then it may be a secret."""
+
+    name: str
+    value: str | None
+    code: bool
+
+
+class Process(Answer):
+    """What would be started."""
+
+    command: str
+    arguments: list[str]
+    folder: str | None
+    framing: str
+    environment: list[Variable]
+
+
+class Remote(Answer):
+    """What would be contacted."""
+
+    url: str
+    headers: list[Variable]
+
+
+class Confinement(Answer):
+    """How it is confined."""
+
+    profile: str
+    means: str
+    declared: str
+    mounts: list[str]
+    unseen: list[str]
+    impossible: str | None
+
+
+class Server(ServerListed):
+    """Everything about one server. Its `ETag` stands for what can be decided about it, not for the connection."""
+
+    id: str
+    label: str
+    generation: int
+    observed: Fingerprint | None
+    artifact: str | None
+    approved: Identity | None
+    launch: Process | Remote
+    confinement: Confinement | None
+    may_ask: list[AskKind]
+    prefixes: list[str]
+    findings: list[Finding]
+    capabilities: list[CapabilityListed]
+
+
+class NewServer(Server):
+    """A server that was added or changed. `notices`: what of its entry was not read."""
+
+    notices: list[str]
+
+
+class Inspected(Answer):
+    """What an inspection came to. `started`: whether the server was started or contacted for it."""
+
+    started: bool
+    capabilities: int
+    new: int
+    changed: int
+    gone: int
+    left_out: int
+    profile: str
+    error: str
+
+
+class ApprovedOne(Answer):
+    """A capability that was approved. `given`: whether its effect was named by whoever approved it."""
+
+    kind: CapabilityKind
+    name: str
+    fingerprint: Fingerprint
+    effect: Effect
+    given: bool
+
+
+class Approved(Answer):
+    """What an approval came to. `waiting`: what of the server is listed and not approved, as `kind:name`."""
+
+    approved: list[ApprovedOne]
+    waiting: list[str]

@@ -1,0 +1,81 @@
+"""The API as an application: the same routes at the operator's socket and on the network.
+
+Rules kept here:
+1. A path has one way to be written: none of ours needs an escape, so one that has any is nobody's.
+2. Whatever is asked for, and however it is refused, is answered as a problem, and kept by nobody on the way.
+3. HEAD is GET without the body. No other origin's page reads an answer: there are no CORS headers.
+"""
+
+from fastapi import FastAPI
+from starlette.datastructures import MutableHeaders
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from mcpguard import assets
+from mcpguard.guard.guard import Guard
+from mcpguard.web.api.callers import callers
+from mcpguard.web.api.calls import calls
+from mcpguard.web.api.capabilities import capabilities
+from mcpguard.web.api.decisions import decisions
+from mcpguard.web.api.documents import documents
+from mcpguard.web.api.guarding import guarding
+from mcpguard.web.api.held import held
+from mcpguard.web.api.operators import operators
+from mcpguard.web.api.people import people, sessions
+from mcpguard.web.api.problems import nothing_here, tell_problems
+from mcpguard.web.api.records import records
+from mcpguard.web.api.repeats import Repeats
+from mcpguard.web.api.reviews import reviews
+from mcpguard.web.api.servers import servers
+from mcpguard.web.api.settings import settings
+from mcpguard.web.views import Views
+
+PREFIX = "/api/v1"
+SUBJECTS = (
+    servers,
+    reviews,
+    decisions,
+    capabilities,
+    calls,
+    held,
+    callers,
+    records,
+    people,
+    sessions,
+    operators,
+    settings,
+    guarding,
+)
+
+
+def routes(guard: Guard) -> FastAPI:
+    """The routes, without what stands before them."""
+    app = FastAPI(title="mcpguard", openapi_url=None, docs_url=None, redoc_url=None, redirect_slashes=False)
+    app.state.repeats = Repeats(guard.clock)
+    tell_problems(app, guard.tallies)
+    for subject in SUBJECTS:
+        app.include_router(subject(guard), prefix=PREFIX)
+    app.include_router(documents(app, Views(assets.webui() / "templates")), prefix=PREFIX)
+    return app
+
+
+class Api:
+    """What stands before the routes."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        head = scope["method"] == "HEAD"
+
+        async def answer(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                MutableHeaders(scope=message)["cache-control"] = "no-store"
+            await send({**message, "body": b""} if head and message["type"] == "http.response.body" else message)
+
+        if b"%" in scope.get("raw_path", b""):
+            await nothing_here()(scope, receive, answer)
+        else:
+            await self._app({**scope, "method": "GET"} if head else scope, receive, answer)

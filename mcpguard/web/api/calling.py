@@ -1,0 +1,81 @@
+"""A call as somebody wants it made, and what that means."""
+
+from typing import Annotated, Any, Final, Literal, Self
+
+from pydantic import AfterValidator, ConfigDict, Field, StrictStr, model_validator
+from pydantic_core import PydanticCustomError
+
+from mcpguard.codec.names import reference
+from mcpguard.codec.uris import LONGEST_URI
+from mcpguard.domain.callers import Caller
+from mcpguard.domain.calls import Face, Sensitivity
+from mcpguard.domain.capabilities import Capability, CapabilityKind, Effect
+from mcpguard.domain.errors import InvalidName
+from mcpguard.guard.asked import Asked
+from mcpguard.policy.intents import LONGEST_REASON, stated
+from mcpguard.web.api.bodies import Body
+
+LONGEST_CALLER: Final = 100
+LONGEST_NAME: Final = 64 + LONGEST_URI
+_METHODS: Final = {
+    CapabilityKind.TOOL: "tools/call",
+    CapabilityKind.RESOURCE: "resources/read",
+    CapabilityKind.PROMPT: "prompts/get",
+}
+
+
+def _placed(text: str) -> str:
+    try:
+        reference(text)
+    except InvalidName:
+        raise PydanticCustomError("name", "is named server:name") from None
+    if "\0" in text:  # no server has such a name, and not every database could record it
+        raise PydanticCustomError("name", "has no NUL character")
+    return text
+
+
+class Meant(Body):
+    """What is said that the call does, and why; left out, that is implied by what is called."""
+
+    operation_type: Effect
+    data_sensitivity: Sensitivity = Sensitivity.UNKNOWN
+    reason: Annotated[StrictStr, Field(max_length=LONGEST_REASON)] = ""
+
+
+class Wanted(Body):
+    """A call. `caller` is an id or a name; `name` is `server:tool`, or `server:` and a URI or a prompt."""
+
+    model_config = ConfigDict(
+        json_schema_extra={
+            "examples": [
+                {
+                    "caller": "builder",
+                    "name": "files:read_file",
+                    "arguments": {"path": "notes.txt"},
+                    "intent": {"operation_type": "read", "reason": "to see what the agent saw"},
+                }
+            ]
+        }
+    )
+
+    caller: Annotated[StrictStr, Field(min_length=1, max_length=LONGEST_CALLER)]
+    name: Annotated[StrictStr, Field(min_length=3, max_length=LONGEST_NAME), AfterValidator(_placed)]
+    kind: Literal["tool", "resource", "prompt"] = "tool"
+    arguments: dict[str, Any] | None = None
+    intent: Meant | None = None
+
+    @model_validator(mode="after")
+    def _has_what_it_takes(self) -> Self:
+        if self.kind == "resource" and self.arguments is not None:
+            raise PydanticCustomError("arguments", "a resource is read without arguments")
+        return self
+
+    def asked(self, caller: Caller, by: str) -> Asked:
+        """The call, in the name of this caller."""
+        server, name = reference(self.name)
+        kind, intent = CapabilityKind(self.kind), self.intent
+        params: dict[str, Any] = {"uri" if kind is CapabilityKind.RESOURCE else "name": name}
+        if self.arguments is not None:
+            params["arguments"] = self.arguments
+        said = None if intent is None else stated(intent.operation_type, {"intent": intent.model_dump(mode="json")})
+        return Asked(caller, Face.API, _METHODS[kind], Capability(server, kind, name), params, stated=said, by=by)

@@ -1,0 +1,31 @@
+"""What the API says of itself: the OpenAPI document, and the same as a page. Neither holds anything of this guard, so
+everybody may read them."""
+
+from functools import cache, partial
+from typing import Any
+
+from fastapi import APIRouter, FastAPI
+from fastapi.responses import HTMLResponse, JSONResponse
+
+from mcpguard.web.api.access import OPEN
+from mcpguard.web.api.openapi import document
+from mcpguard.web.api.reference import groups
+from mcpguard.web.api.strictly import StrictRoute
+from mcpguard.web.views import Views
+
+
+def documents(app: FastAPI, views: Views) -> APIRouter:
+    router = APIRouter(tags=["documents"], route_class=StrictRoute)
+    made = cache(partial(document, app))
+
+    @router.get("/openapi.json", dependencies=[OPEN], response_model=dict[str, Any])
+    async def openapi() -> JSONResponse:
+        """This API as an OpenAPI 3.1 document."""
+        return JSONResponse(made())
+
+    @router.get("/docs", dependencies=[OPEN], response_class=HTMLResponse)
+    async def docs() -> HTMLResponse:
+        """The same as a page."""
+        return views.page("api.html", groups=groups(made()))
+
+    return router

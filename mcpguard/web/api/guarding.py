@@ -1,0 +1,30 @@
+"""How the guard itself is."""
+
+from dataclasses import asdict, replace
+
+from fastapi import APIRouter, Request
+from fastapi.responses import JSONResponse
+
+from mcpguard.domain.people import Right
+from mcpguard.guard.guard import Guard
+from mcpguard.guard.status import Status
+from mcpguard.web.api.access import may, whoever
+from mcpguard.web.api.strictly import StrictRoute
+from mcpguard.web.peer import Peer
+
+
+def guarding(guard: Guard) -> APIRouter:
+    router = APIRouter(tags=["guard"], route_class=StrictRoute)
+
+    @router.get("/status", dependencies=[may(Right.LOOK)], response_model=Status)
+    async def status(request: Request) -> JSONResponse:
+        """How the guard is, with its ledger, its sandbox and all its servers.
+
+        What names files is told at the operator's socket only: `data_dir`, `database` and the cause of an outage.
+        """
+        status = guard.status()
+        if not isinstance(whoever(request), Peer):
+            status = replace(status, data_dir="", database="", ready=replace(status.ready, cause=""))
+        return JSONResponse(asdict(status))
+
+    return router

@@ -1,0 +1,125 @@
+"""The OpenAPI document as people read it: what the page and the document of the repository are made from."""
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+_REF: Final = "#/components/schemas/"
+Json = Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Member:
+    """A parameter, or a member of a body or an answer: its name, what it is, and what it is for."""
+
+    name: str
+    form: str
+    needed: bool
+    said: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """A status, and what comes with it."""
+
+    status: str
+    said: str
+    members: tuple[Member, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Route:
+    """One route. `right` is empty where everybody may use it."""
+
+    method: str
+    path: str
+    said: str
+    right: str
+    parameters: tuple[Member, ...]
+    body: tuple[Member, ...]
+    answers: tuple[Answer, ...]
+    example: object = None
+
+    @property
+    def refusals(self) -> str:
+        """The statuses of its problems."""
+        return ", ".join(each.status for each in self.answers if each.status >= "400")
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """Routes about one subject."""
+
+    name: str
+    routes: tuple[Route, ...]
+
+
+def groups(document: Json) -> list[Group]:
+    """Everything in the document, by subject."""
+    schemas = document["components"]["schemas"]
+    found: defaultdict[str, list[Route]] = defaultdict(list)
+    for path, operations in document["paths"].items():
+        for method, operation in operations.items():
+            found[operation["tags"][0]].append(_route(method, path, operation, schemas))
+    return [Group(name, tuple(routes)) for name, routes in found.items()]
+
+
+def _route(method: str, path: str, operation: Json, schemas: Json) -> Route:
+    sent = operation.get("requestBody", {}).get("content", {}).get("application/json", {}).get("schema", {})
+    whole = _resolved(sent, schemas)
+    return Route(
+        method.upper(),
+        path,
+        _line(operation.get("description", "")),
+        operation["x-right"] or "",
+        tuple(
+            Member(
+                f"{each['name']} ({each['in']})", form(each["schema"]), each["required"], each.get("description", "")
+            )
+            for each in operation["parameters"]
+        ),
+        tuple(_members(whole, schemas)),
+        tuple(_answers(operation["responses"], schemas)),
+        next(iter(whole.get("examples", ())), None),
+    )
+
+
+def _answers(responses: Json, schemas: Json) -> Iterator[Answer]:
+    for status, answer in responses.items():
+        schema = answer.get("content", {}).get("application/json", {}).get("schema", {})
+        if schema.get("type") == "array":
+            yield Answer(status, f"a list of {form(schema['items'])}", tuple(_members(schema["items"], schemas)))
+        else:
+            yield Answer(status, answer["description"], tuple(_members(schema, schemas)))
+
+
+def _members(schema: Json, schemas: Json) -> Iterator[Member]:
+    whole = _resolved(schema, schemas)
+    needed = whole.get("required", ())
+    for name, one in whole.get("properties", {}).items():
+        yield Member(name, form(one), name in needed, _line(one.get("description", "")))
+
+
+def _resolved(schema: Json, schemas: Json) -> Json:
+    ref = schema.get("$ref")
+    return schema if ref is None else schemas[ref.removeprefix(_REF)]
+
+
+def form(schema: Json) -> str:
+    """What a value is, in a few words."""
+    some = schema.get("anyOf") or schema.get("oneOf") or schema.get("allOf")
+    inside = schema.get("items") or schema.get("additionalProperties")
+    if "$ref" in schema:
+        return str(schema["$ref"]).removeprefix(_REF)
+    if some:
+        return " or ".join(map(form, some))
+    if "const" in schema or "enum" in schema:
+        return ", ".join(map(str, schema.get("enum", [schema.get("const")])))
+    if isinstance(inside, dict):
+        return f"{'list' if 'items' in schema else 'object'} of {form(inside)}"
+    return str(schema.get("type", "anything"))
+
+
+def _line(text: str) -> str:
+    return " ".join(text.split())

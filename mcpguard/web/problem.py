@@ -1,0 +1,21 @@
+"""An error as a program reads it: application/problem+json (RFC 9457), with words of ours."""
+
+from typing import Final
+
+from fastapi.responses import JSONResponse
+from starlette.types import Scope
+
+MEDIA_TYPE: Final = "application/problem+json"
+API: Final = "/api"
+
+
+def problem(word: str, status: int, title: str, detail: str, **more: object) -> JSONResponse:
+    """`word`: what kind of error it is, in lower case with hyphens."""
+    content = {"type": f"urn:mcpguard:{word}", "title": title, "status": status, "detail": detail, **more}
+    return JSONResponse(content, status, {"cache-control": "no-store"}, media_type=MEDIA_TYPE)
+
+
+def is_of_programs(scope: Scope) -> bool:
+    """Whether this is a request to the API, and not to a page."""
+    path: str = scope["path"]
+    return path == API or path.startswith(f"{API}/")
