@@ -15,6 +15,7 @@ from typing import Final
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
+from fastapi.routing import iter_route_contexts
 from starlette.exceptions import HTTPException
 
 from mcpguard.domain.decisions import (
@@ -142,12 +143,21 @@ async def _malformed(_: Request, error: RequestValidationError) -> JSONResponse:
     return problem("malformed", 422, "The request does not have its form", "; ".join(told), problems=told)
 
 
-async def _refused(_: Request, error: HTTPException) -> JSONResponse:
+async def _refused(request: Request, error: HTTPException) -> JSONResponse:
     """What the framework refuses: another method, a body that is no JSON."""
     status = error.status_code
     answer = problem("refused", status, HTTPStatus(status).phrase, SENTENCES.get(status, str(error.detail)))
     answer.headers.update(error.headers or {})
+    if status == HTTPStatus.METHOD_NOT_ALLOWED:
+        answer.headers["allow"] = ", ".join(sorted(_methods(request)))
     return answer
+
+
+def _methods(request: Request) -> set[str]:
+    """The methods of all routes at this address; the framework names those of one."""
+    routes = iter_route_contexts(request.app.routes)
+    found = {method for each in routes if each.path_regex.match(request.url.path) for method in each.methods or ()}
+    return found | {"HEAD"} if "GET" in found else found
 
 
 def _place(loc: tuple[str | int, ...]) -> str:
