@@ -2,6 +2,7 @@
 
 import base64
 import json
+import re
 import sqlite3
 import sys
 from collections import deque
@@ -63,6 +64,11 @@ def _parse(raw: object) -> Fields | None:
         return None
     flat = all(isinstance(v, str) or (isinstance(v, int) and abs(v) < 2**53) for v in fields.values())
     return fields if flat else None
+
+
+def _keyed(digest: object) -> bool:
+    """Whether this is an HMAC as it is written."""
+    return type(digest) is str and re.fullmatch("hmac-sha256:[0-9a-f]{64}", digest) is not None
 
 
 def _signed(content: object, signature: object) -> Fields | None:
@@ -190,6 +196,11 @@ class _Chain:
 
     def body(self, seq: int, fields: Fields, there: object, salt: object, content: object) -> None:
         size, digest, kept = (fields.get(field) for field in ("body_size", "body_digest", "body_kept"))
+        keyed, large = fields.get("body_hmac"), fields.get("body_too_large")
+        if not (keyed is None or (kept is True and _keyed(keyed))) or not (
+            large is None or (kept is False and large is True)
+        ):
+            self.find(seq, "inconsistent", f"What record {seq} says of its body does not hold together.")
         if (size, digest, kept) != (None, None, None) and not (
             type(size) is int
             and isinstance(kept, bool)

@@ -15,6 +15,7 @@ from mcpguard.domain.callers import Caller
 from mcpguard.domain.clock import Clock, Ids
 from mcpguard.guard.admission import Admission
 from mcpguard.guard.answering import Answering
+from mcpguard.guard.bodies import Bodies
 from mcpguard.guard.budgeting import Budgeting
 from mcpguard.guard.callers import Callers, anonymous
 from mcpguard.guard.calls import Calls
@@ -115,7 +116,8 @@ async def assembled(
     queries = Queries(registry, servers, judging, effects, store, confining)
     budgets = Budgeting(clock, settings)
     holding = Holding(demanding, answering, clock, settings.holds)
-    with_ = With(servers, callers, Judging(servers, demanding, callers.holds), fleet, cutting, digesting)
+    bodies = Bodies(digesting, settings.audit, reach.confided.ways)
+    with_ = With(servers, callers, Judging(servers, demanding, callers.holds), fleet, cutting, bodies)
     calls = Calls(with_, ledger, holding, budgets, new_id, settings)
     facts = Facts(__version__, os.getpid(), clock.now(), confining)
     granting = Granting(callers, ledger, clock, new_id)

@@ -25,6 +25,7 @@ from mcpguard.guard.publish import Publisher
 from mcpguard.guard.tickets import LIVE, Ticket, Tickets
 from mcpguard.guard.waking import Waking
 from mcpguard.ledger.ledger import Append, Ledger
+from mcpguard.policy.secrets.masking import masked
 from mcpguard.settings.holds import Holds
 from mcpguard.store import generations, holds
 from mcpguard.store.backend import Connection
@@ -163,7 +164,7 @@ class Answering:
         state = moved(hold.state, move)
         seconds = self._settings.allowed_seconds if move is HoldMove.ALLOW else self._settings.life_seconds
         until = self._clock.now() + round(seconds * 1e6)
-        return replace(hold, state=state, until=until, why=decision.why, by=decision.by.id)
+        return replace(hold, state=state, until=until, why=masked(decision.why, maybe=True).value, by=decision.by.id)
 
     async def _kept(self, before: Hold, now: Hold, answer: Answer, decision: Decision) -> None:
         fact = facts.answered(now, before.state, answer, decision, self._new_id())

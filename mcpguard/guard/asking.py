@@ -54,6 +54,10 @@ class Asking:
         self._over = True
 
     @property
+    def _server(self) -> str:
+        return self._call.capability.server
+
+    @property
     def name(self) -> str:
         return self._client.name
 
@@ -89,12 +93,13 @@ class Asking:
         bodies = {name: dumps(ask.params) for name, ask in asks.items()}
         reason = self._objection(asks, bodies)
         for name, ask in islice(asks.items(), self._desk.limits.per_call):
-            await self._note(RecordKind.ASKED, ask, self._desk.digests.body(bodies[name]), reason=reason)
+            body = await self._desk.bodies.of(self._server, ask.params, bodies[name])
+            await self._note(RecordKind.ASKED, ask, body, reason=reason)
         if reason is not None:
             raise Declined(reason)
         answers = await self._answers(asks)
         for name, ask in asks.items():
-            body = self._desk.digests.body(dumps(answers[name]))
+            body = await self._desk.bodies.of(self._server, answers[name])
             await self._note(RecordKind.HEARD, ask, body, action=_action(ask, answers[name]))
         if (reason := self._objected()) is not None:
             raise Declined(reason)
@@ -122,7 +127,7 @@ class Asking:
     ) -> None:
         fields: dict[str, Scalar] = {
             "entry": self._call.entry,
-            "server": self._call.capability.server,
+            "server": self._server,
             "method": ask.method,
         }
         if reason is not None:

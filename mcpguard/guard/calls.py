@@ -55,7 +55,7 @@ class Calls:
         self._budgets = budgets
         self._new_id = new_id
         self._settings = settings.version
-        self._desk = Desk(ledger, with_.digests, settings.asking)
+        self._desk = Desk(ledger, with_.bodies, settings.asking)
 
     async def make(self, asked: Asked, counterpart: Counterpart) -> Told:
         """Judge, record, send, record, answer."""
@@ -90,7 +90,7 @@ class Calls:
         return self._with.judging.now(subject)
 
     async def _carried_out(self, asked: Asked, subject: Subject, judged: Judged, counterpart: Counterpart) -> Told:
-        opening = self._opening(asked, subject, judged)
+        opening = await self._opening(asked, subject, judged)
         with self._holding.part(subject, judged, opening) as part:
             if part is not None:  # from here on it is judged as one that a person was asked about
                 subject, opening = replace(subject, ticket=part.id), replace(opening, ticket=part.id)
@@ -108,9 +108,9 @@ class Calls:
         permitted = partial(self._with.servers.may_ask, asked.capability.server)
         return Asking(counterpart, opening, permitted, partial(self._with.judging.meanwhile, subject), self._desk)
 
-    def _opening(self, asked: Asked, subject: Subject, judged: Judged) -> Opening:
+    async def _opening(self, asked: Asked, subject: Subject, judged: Judged) -> Opening:
         pin, given = judged.pin, subject.given or Given(asked.method, asked.params)
-        return Opening(
+        opening = Opening(
             entry=self._new_id(),
             caller=asked.caller,
             capability=asked.capability,
@@ -127,5 +127,6 @@ class Calls:
             continues=asked.page.of if asked.page else "",
             by=asked.by,
             secrets=(*given.found.sure, *given.found.maybe) if given.found else (),
-            arguments=self._with.digests.body(given.written),
         )
+        bodies = self._with.bodies
+        return bodies.opening(opening, await bodies.of(asked.capability.server, given.params, given.written))

@@ -8,7 +8,7 @@ import anyio
 
 from mcpguard.domain.asks import Declined
 from mcpguard.domain.reasons import Reason
-from mcpguard.ledger.digests import Digests
+from mcpguard.guard.bodies import Bodies
 from mcpguard.ledger.ledger import Ledger
 from mcpguard.settings.model import Asking as Limits
 
@@ -16,9 +16,9 @@ from mcpguard.settings.model import Asking as Limits
 class Desk:
     """One for all calls."""
 
-    def __init__(self, ledger: Ledger, digests: Digests, limits: Limits) -> None:
+    def __init__(self, ledger: Ledger, bodies: Bodies, limits: Limits) -> None:
         self.ledger = ledger
-        self.digests = digests
+        self.bodies = bodies
         self.limits = limits
         self._waiting: Counter[str] = Counter()
         self._scopes: set[anyio.CancelScope] = set()

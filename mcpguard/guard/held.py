@@ -107,6 +107,8 @@ def _arguments(chain: str, entries: Sequence[str], connection: Connection) -> di
     return {entry: records.body_of(connection, chain, entry, RecordKind.OPENED) for entry in entries}
 
 
-def _read(arguments: bytes | None) -> object:
-    """As they were given. None where they are not kept: they are too large, or the setting says so."""
-    return None if arguments is None else parse(arguments, max_bytes=len(arguments), max_depth=DEEPEST)
+def _read(params: bytes | None) -> object:
+    """The arguments, or what there is of a call that has none. None where they are not kept: they are too large, or
+    the setting says so."""
+    said = None if params is None else parse(params, max_bytes=len(params), max_depth=DEEPEST)
+    return said.get("arguments", said) if isinstance(said, dict) else said

@@ -20,6 +20,7 @@ import anyio
 from mcpguard.domain.capabilities import Effect
 from mcpguard.domain.clock import Clock
 from mcpguard.domain.counterpart import Counterpart
+from mcpguard.domain.errors import Overtaken
 from mcpguard.domain.holds import Asking, HoldMove, HoldState
 from mcpguard.domain.holds import Hold as Held
 from mcpguard.domain.objections import NOTHING_MORE, Detail
@@ -63,16 +64,22 @@ class Holding:
 
     @contextmanager
     def part(self, subject: Subject, judged: Judged, opening: Opening) -> Iterator["Part | None"]:
-        """What a call has to do with a hold; None where that is nothing. Nothing is waited for since the verdict."""
+        """What a call has to do with a hold; None where that is nothing.
+
+        Raises Overtaken where another call was faster: the two were judged before either came here.
+        """
         ticket = judged.look.ticket
         match judged.verdict:
             case Hold():
                 way = Way.BEGINS if ticket is None else Way.JOINS
                 if ticket is None:
+                    self._check_first(subject, judged)
                     ticket = Ticket(self._held(subject, judged, opening))
                     self._tickets.add(ticket)
             case Allow() if ticket is not None:
                 way = Way.USES
+                if ticket.state is not HoldState.ALLOWED:
+                    raise Overtaken
                 ticket.move(HoldState.CONSUMED)
             case _:
                 yield None
@@ -83,6 +90,13 @@ class Holding:
         finally:
             if not part.begun:
                 part.undo()
+
+    def _check_first(self, subject: Subject, judged: Judged) -> None:
+        upstream = judged.upstream
+        if upstream is None or self._tickets.find(
+            self.demanding.same(subject, judged.pin), rests(upstream, judged.pin)
+        ):
+            raise Overtaken
 
     def close(self) -> None:
         """Nobody waits for a person any more."""

@@ -10,21 +10,21 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from mcpguard.codec.messages import dumps
 from mcpguard.domain.asks import Declined
+from mcpguard.domain.bodies import Body
 from mcpguard.domain.errors import Overtaken
 from mcpguard.domain.outcomes import Outcome
 from mcpguard.domain.reasons import Reason
 from mcpguard.domain.verdicts import Deny
 from mcpguard.guard.asked import Asked, Page
 from mcpguard.guard.asking import Asking
+from mcpguard.guard.bodies import Bodies
 from mcpguard.guard.callers import Callers
 from mcpguard.guard.cutting import Cutting
 from mcpguard.guard.holding import Part
 from mcpguard.guard.judging import Judged, Judging
 from mcpguard.guard.servers import Servers
 from mcpguard.guard.subject import Subject
-from mcpguard.ledger.digests import Digests
 from mcpguard.ledger.entries import Entry
 from mcpguard.store.backend import Connection
 from mcpguard.upstreams.conversation import ServerError
@@ -50,7 +50,7 @@ class With:
     judging: Judging
     fleet: Fleet
     cutting: Cutting
-    digests: Digests
+    bodies: Bodies
 
     async def catch_up(self, server: str) -> None:
         """Until memory knows what the store has found to be otherwise."""
@@ -86,7 +86,7 @@ class Making:
         asked, subject = self._asked, self._subject
         with self._with.cutting.call(asked.capability.server, subject.key, asked.caller.id) as call:
             if asked.page is not None:
-                return self._from_kept(entry, asked.page)
+                return await self._from_kept(entry, asked.page)
             if self._part is not None:
                 ended = await self._answered(entry, self._part)
                 if ended is not None:
@@ -167,18 +167,21 @@ class Making:
             return Outcome.unknown(_reason(error))
         except ServerError as failed:
             self.error = failed.error
-            return Outcome.failed(self._with.digests.body(dumps(failed.error)))
-        reply = self._with.digests.body(dumps(self.result))
+            return Outcome.failed(await self._kept(failed.error))
+        reply = await self._kept(self.result)
         return Outcome.failed(reply) if self.result.get("isError") is True else Outcome.answered(reply)
 
-    def _from_kept(self, entry: Entry, page: Page) -> Outcome:
+    async def _from_kept(self, entry: Entry, page: Page) -> Outcome:
         """A part of what the server said before, which this caller may still use."""
         objection = self._with.judging.once_more(self._subject, self._judged)
         if objection is not None:
             return Outcome.refused(objection)
         entry.permit()
         self.result = dict(page.result)
-        return Outcome.answered(self._with.digests.body(dumps(self.result)))
+        return Outcome.answered(await self._kept(self.result))
+
+    async def _kept(self, said: dict[str, Any]) -> Body:
+        return await self._with.bodies.of(self._asked.capability.server, said)
 
     def _cut_off(self, entry: Entry, *, by_caller: bool) -> Outcome:
         """What it is about has left `approved`, or whoever made it was revoked. What was sent may have been executed,

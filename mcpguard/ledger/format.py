@@ -92,10 +92,12 @@ def body_fields(body: Body | None, salt: bytes) -> dict[str, Scalar]:
     match body:
         case None:
             return {}
-        case KeptBody(masked):
-            return {"body_size": len(masked), "body_digest": body_digest(salt, masked), "body_kept": True}
-        case DigestedBody(size, digest):
-            return {"body_size": size, "body_digest": digest, "body_kept": False}
+        case KeptBody(masked, keyed):
+            digest = body_digest(salt, masked)
+            return _given(body_size=len(masked), body_digest=digest, body_kept=True, body_hmac=keyed)
+        case DigestedBody(size, digest, too_large):
+            large = too_large or None
+            return _given(body_size=size, body_digest=digest, body_kept=False, body_too_large=large)
         case _:
             assert_never(body)
 

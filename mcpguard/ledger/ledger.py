@@ -7,7 +7,8 @@ Rules kept here:
    when it can write again the first record says how long it could not and how many calls it refused.
 3. A closing that could not be stored is owed and is written, marked `late`, when the ledger can write again. After a
    crash the next start closes what was left open as `unknown`, and as `held` what nobody had allowed yet.
-4. It never sees clear text: bodies come masked or as keyed digests.
+4. It never sees clear text: bodies come masked or as keyed digests, and what somebody wrote in their own words is
+   masked here.
 """
 
 from collections.abc import Awaitable, Callable
@@ -32,6 +33,7 @@ from mcpguard.ledger.checkpoints import Why
 from mcpguard.ledger.entries import Entry, Still
 from mcpguard.ledger.format import Fields, closing_fields, opening_fields, verdict_fields
 from mcpguard.ledger.outage import Outage, Owed
+from mcpguard.policy.secrets.masking import masked
 from mcpguard.settings.model import Settings
 from mcpguard.store import records
 from mcpguard.store.backend import Connection
@@ -44,6 +46,8 @@ Work = Callable[[Entry], Awaitable[Outcome]]
 Append = Callable[[RecordKind, Fields], int]
 """Adds a record to a transaction; its number. Raises Unrecordable."""
 log = structlog.get_logger("mcpguard.ledger")
+_WORDS = frozenset({"caller_label", "client", "intent_reason", "name", "trace", "why"})
+"""The fields with what people, agents and servers wrote in their own words."""
 
 
 class Ledger:
@@ -294,6 +298,10 @@ def _durability(verdict: Verdict, effect: Effect | None) -> Durability:
 
 
 def _checked(fields: Fields) -> Fields:
-    """Refuse here, where it costs one call, what would otherwise fail among others on the writer's thread."""
-    canonical(fields)
-    return fields
+    """Without secrets. Refuse here, where it costs one call, what would otherwise fail among others on the writer's
+    thread."""
+    words = {name: fields[name] for name in _WORDS & fields.keys()}
+    left = masked(words, maybe=True)
+    checked = fields if left.value is words else {**fields, **left.value}
+    canonical(checked)
+    return checked

@@ -72,6 +72,12 @@ class Audit(Group):
     ] = None
     """File with the Ed25519 key that signs checkpoints. Left out or empty, it is `audit.key` in the data directory."""
 
+    bodies: Annotated[Literal["keep", "digest"], Restart] = "keep"
+    """Whether arguments, replies and questions are kept, their secrets masked; `digest`: only size and keyed digest."""
+
+    body_bytes: Annotated[int, Field(ge=1024, le=16 * MIB), Restart] = 64 * 1024
+    """Largest of them in bytes that is kept; of a larger one only size and keyed digest."""
+
     probe_seconds: Annotated[float, Field(gt=0), Restart] = 1.0
     """Seconds between two attempts to write again while the audit log cannot be written and calls are refused."""
 

@@ -97,14 +97,29 @@ def unreferenced(text: str) -> str | None:
     return f"must be written out, without ${{…}}{hint}; references stand in values of env and headers only"
 
 
+@dataclass(frozen=True, slots=True, repr=False)
+class Value:
+    """What a template is at one moment, and what its references led to."""
+
+    whole: str
+    referenced: tuple[str, ...] = ()
+
+
 def resolve(template: str, environ: Mapping[str, str], folders: Iterable[Path]) -> str:
     """The value at this moment. Raises Unresolved. A header's value has to be checked afterwards."""
+    return resolved(template, environ, folders).whole
+
+
+def resolved(template: str, environ: Mapping[str, str], folders: Iterable[Path]) -> Value:
+    """The same, with what its references led to."""
     try:
         found = parts(template)
     except BadTemplate as error:
         raise Unresolved(f"a value {error}") from None
     allowed = tuple(folders)
-    return "".join(part if isinstance(part, str) else _value(part, environ, allowed) for part in found)
+    every = [(part, part if isinstance(part, str) else _value(part, environ, allowed)) for part in found]
+    referenced = tuple(value for part, value in every if not isinstance(part, str))
+    return Value("".join(value for _, value in every), referenced)
 
 
 def _reference(inside: str) -> Reference:

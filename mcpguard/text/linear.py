@@ -13,6 +13,8 @@ class Match(Protocol):
 
     def groups(self) -> tuple[bytes | None, ...]: ...
 
+    def span(self, group: int = 0) -> tuple[int, int]: ...
+
 
 class Pattern(Protocol):
     """A pattern that is ready for use."""

@@ -5,7 +5,8 @@ Rules kept here:
 2. Lines are cut at a length, and nothing in them is obeyed: control characters are made visible when they are stored,
    because people look at logs on terminals.
 3. What is read again is read from its end, and no more than is wanted.
-4. A log that cannot be written never holds up the server or the guard.
+4. What surely is a secret is masked before it is stored, and so is what the server was given in confidence (`hiding`).
+5. A log that cannot be written never holds up the server or the guard.
 """
 
 import os
@@ -14,8 +15,11 @@ from pathlib import Path
 import structlog
 
 from mcpguard.text.visible import visible
+from mcpguard.upstreams.hiding import Hiding
 
 LONGEST_LINE = 4096
+BEYOND = 512
+"""Bytes more that are looked at of a line that is cut, so that no part of a secret is left at its end."""
 log = structlog.get_logger("mcpguard.upstreams")
 
 
@@ -45,11 +49,11 @@ def _end(path: Path, most_bytes: int) -> str:
 class UpstreamLog:
     """The log of one server: `<name>.log`, and `<name>.log.1` with what came before."""
 
-    def __init__(self, folder: Path, name: str, limit: int) -> None:
+    def __init__(self, folder: Path, name: str, limit: int, hiding: Hiding | None = None) -> None:
+        self.hiding = hiding or Hiding()
         self.path = folder / f"{name}.log"
         self._limit = limit
         self._partial = bytearray()
-        self._cut = False
         self._broken = False
 
     def write(self, data: bytes) -> None:
@@ -71,19 +75,21 @@ class UpstreamLog:
             self._store(self._line())
 
     def _take(self, piece: bytes) -> None:
-        room = LONGEST_LINE - len(self._partial)
-        text = piece.rstrip(b"\r\n")
-        self._cut = self._cut or len(text) > room
-        self._partial += text[:room]
+        room = LONGEST_LINE + BEYOND - len(self._partial)
+        self._partial += piece.rstrip(b"\r\n")[:room]
 
     def _line(self) -> str:
-        text = visible(self._partial.decode(errors="backslashreplace"))
-        end = " […]\n" if self._cut else "\n"
+        """What the server wrote, or what may be kept of it where that is too long."""
+        full = len(self._partial) >= LONGEST_LINE + BEYOND
+        text = self._partial.decode(errors="backslashreplace")
+        if full or len(text) > LONGEST_LINE:
+            text = self.hiding.line(text)
+            text = text[: max(min(LONGEST_LINE, len(text) - BEYOND * full), 0)] + " […]"
         self._partial.clear()
-        self._cut = False
-        return text + end
+        return text + "\n"
 
     def _store(self, text: str) -> None:
+        text = "\n".join(map(visible, self.hiding(text).split("\n")))
         try:
             self._rotate_for(len(text.encode()))
             handle = os.open(self.path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)

@@ -18,9 +18,11 @@ from mcpguard.codec.framing import Framing
 from mcpguard.domain.launches import Declared, RemoteLaunch, StdioLaunch
 from mcpguard.domain.upstreams import Transport
 from mcpguard.settings.model import Upstreams
-from mcpguard.settings.references import Unresolved, resolve
+from mcpguard.settings.references import Unresolved, Value, resolved
+from mcpguard.upstreams.confided import SHORTEST, Confided
 from mcpguard.upstreams.conversation import Bounds, Conversation
 from mcpguard.upstreams.environment import environment
+from mcpguard.upstreams.hiding import Hiding
 from mcpguard.upstreams.logs import UpstreamLog, last_lines
 from mcpguard.upstreams.orphans import MARK
 from mcpguard.upstreams.peer import Peer
@@ -33,8 +35,6 @@ from mcpguard.upstreams.transports.sse import sse
 from mcpguard.upstreams.transports.stdio import Launch, Stdio, stdio
 
 Made = TypeVar("Made")
-SHORTEST_SECRET = 4
-"""Shorter values are in too many words to be hidden in any."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,13 +47,17 @@ class Wrote:
 
 @dataclass(frozen=True, slots=True)
 class Reaching:
-    """The ways to reach a server. `environ` is the guard's own environment, `logs` the folder of the servers' logs."""
+    """The ways to reach a server. `environ` is the guard's own environment, `logs` the folder of the servers' logs.
+
+    `confided`: what was given to servers on these ways.
+    """
 
     settings: Upstreams
     environ: Mapping[str, str]
     logs: Path
     dialing: Dialing
     starting: Starting
+    confided: Confided = field(default_factory=Confided, repr=False)
     _looking: set[str] = field(default_factory=set, repr=False)
 
     @asynccontextmanager
@@ -100,7 +104,8 @@ class Reaching:
         """It runs, confined as it is declared, and is this, if that can be told. Raises what says why it cannot."""
         plain = self._plain(launch, await self._variables(declared.name, launch))
         ready = await self._aside(declared.name, lambda: self.starting.ready(declared, launch, plain))
-        log = UpstreamLog(self.logs, declared.name, self.settings.log_bytes)
+        hiding = Hiding(self.confided.ways(declared.name))
+        log = UpstreamLog(self.logs, declared.name, self.settings.log_bytes, hiding)
         async with (
             stdio(ready.launch, self.settings.message_bytes, log) as process,
             self.starting.confinement.watched(process.pid, launch.profile),
@@ -117,16 +122,17 @@ class Reaching:
             environment(self.environ, {**values, MARK: secrets.token_hex(8)}),
             Path(launch.folder) if launch.folder else None,
             Framing(launch.framing.value),
-            _secrets(values),
         )
 
     async def _resolved(self, server: str, what: str, templates: Mapping[str, str]) -> dict[str, str]:
         """The values at this moment. Raises Unresolved, which names what has none."""
         if not templates:
             return {}
-        return await self._aside(
+        values = await self._aside(
             server, lambda: {name: self._value(f"{what} {name}", template) for name, template in templates.items()}
         )
+        self.confided.take(server, values.values())
+        return {name: value.whole for name, value in values.items()}
 
     async def _aside(self, server: str, look: Callable[[], Made]) -> Made:
         """Look at the disk. Raises Unresolved while an earlier look hangs, and what `look` raises."""
@@ -142,13 +148,13 @@ class Reaching:
             raise Unresolved("the disk is still being read for an earlier attempt")
         return await to_thread.run_sync(looking, abandon_on_cancel=True, limiter=CapacityLimiter(1))
 
-    def _value(self, what: str, template: str) -> str:
+    def _value(self, what: str, template: str) -> Value:
         folders = [Path(folder) for folder in self.settings.secret_folders]
         try:
-            return resolve(template, self.environ, folders)
+            return resolved(template, self.environ, folders)
         except Unresolved as error:
             raise Unresolved(f"{what} cannot be given: {error}") from None
 
 
 def _secrets(values: Mapping[str, str]) -> frozenset[str]:
-    return frozenset(value for value in values.values() if len(value) >= SHORTEST_SECRET)
+    return frozenset(value for value in values.values() if len(value) >= SHORTEST)

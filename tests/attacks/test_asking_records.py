@@ -47,7 +47,7 @@ async def test_each_question_and_its_answer_are_recorded_once_and_in_no_words(se
     said = FORM | {"message": f"{CANARY}?"}
     script = nosy(era, state=CANARY, wants={CANARY: {"method": "elicitation/create", "params": said}})
     answer = {"action": "accept", "content": {"name": CANARY}, CANARY: CANARY}
-    async with guarded(tmp_path, script, over=over, may_ask=PERMITTED) as guard:
+    async with guarded(tmp_path, script, over=over, may_ask=PERMITTED, audit__bodies="digest") as guard:
         for how in HOWS:
             async with speaking(guard, how) as client, anyio.create_task_group() as tasks:
                 call = await Questioned(client, tasks).begin()

@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+import anyio
 import pytest
 from sqlalchemy import update
 
@@ -17,7 +18,7 @@ from mcpguard.domain.errors import LedgerUnavailable
 from mcpguard.store.tables import upstreams
 from tests.gate import Gate
 from tests.gateway.granting import granted
-from tests.gateway.holding import HELD, allowed, calls, moves, refusal, until
+from tests.gateway.holding import HELD, Making, allowed, calls, moves, refusal, until
 from tests.gateway.speaking import guarded
 from tests.gateway.test_guard_face import HOWS, agent
 from tests.gateway.test_read_more import LONG, ONCE, called, cut, more, talkative
@@ -118,6 +119,28 @@ async def test_what_has_changed_in_the_store_is_not_allowed_and_not_made(tmp_pat
         refused = refusal(await client.call("web::echo", {"n": 1}))
         assert refused["status"] in ("refused", "held")
         assert calls(script) == 0
+
+
+async def test_large_calls_that_are_judged_at_once_begin_one_hold_and_use_it_once(tmp_path: Path) -> None:
+    """What is large is looked at aside before it is recorded, so that others are judged meanwhile."""
+    script, large = Script(), {"text": "x" * 40_000}
+    async with guarded(tmp_path, script, **AT_ONCE) as guard:
+        caller = await granted(guard)
+
+        async def many() -> list[str]:
+            made = [Making(guard.client(token=caller.token), large) for _ in range(6)]
+            async with anyio.create_task_group() as tasks:
+                for each in made:
+                    tasks.start_soon(each)
+            results = [(await each.done()).result for each in made]
+            return sorted(each["structuredContent"]["reason"] if each.get("isError") else "" for each in results)
+
+        assert await many() == ["hold:waiting"] * 6
+        assert guard.now.guard.held.waiting == 1
+        await allowed(guard)
+        assert (await many()).count("") == 1
+        assert calls(script) == 1
+        assert refusal(await guard.client(token=caller.token).call("web::echo", large))["reason"] == "hold:waiting"
 
 
 @pytest.mark.parametrize("how", HOWS)

@@ -68,6 +68,7 @@ def test_a_call_is_held_allowed_made_once_and_held_again(desk: Desk) -> None:
         "destructive",
     )
     assert (call["agent_says"], call["because"]) == ("the plan is done", "destructive of notes")
+    assert call["arguments"] == {"name": "plan"}
     shown = desk.done("held", "show", call["id"])
     assert "the plan is done" in shown
     assert inert(shown)

@@ -19,6 +19,8 @@ SAMPLES: Final[Mapping[str, tuple[object, object, object]]] = {
     "audit.checkpoint_records": (1, 2, 1_000_000),
     "audit.checkpoint_seconds": (0.25, 1, 86_400),
     "audit.key_file": ("/srv/a.key", "/srv/b.key", "/srv/c.key"),
+    "audit.bodies": ("digest", "keep", "digest"),
+    "audit.body_bytes": (1024, 5_000, 1_000_000),
     "audit.probe_seconds": (0.1, 2, 30),
     "log.level": ("debug", "warning", "error"),
     "log.format": ("console", "json", "auto"),

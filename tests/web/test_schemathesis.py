@@ -71,12 +71,12 @@ def test_every_answer_is_in_the_document(program: tuple[str, requests.Session], 
         tries(operation.as_strategy(generation_mode=mode, **place), url, session, shown=bool(asked))
 
 
-def tries(cases: SearchStrategy[Case], url: str, session: requests.Session, *, shown: bool) -> None:
+def tries(cases: SearchStrategy[Case[Any]], url: str, session: requests.Session, *, shown: bool) -> None:
     """Send them; `shown`: with the tag of what stands now."""
 
     @EXAMPLES
     @given(cases)
-    def tried(case: Case) -> None:
+    def tried(case: Case[Any]) -> None:
         if shown:
             case.headers["If-Match"] = session.get(f"{url}{API}/servers/{THERE}").headers["etag"]
         answer = case.call(base_url=url, session=session, timeout=60)

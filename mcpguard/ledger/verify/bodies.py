@@ -3,10 +3,13 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from mcpguard.domain.bodies import KEYED
 from mcpguard.ledger.format import SALT_BYTES, body_digest
 from mcpguard.ledger.verify.report import ChainReport, Tampering
 from mcpguard.ledger.verify.tombstones import Tombstones
 from mcpguard.store.records import StoredBody
+
+_SAYS = ("body_size", "body_digest", "body_kept")
 
 
 class Bodies:
@@ -21,6 +24,8 @@ class Bodies:
     def take(self, seq: int, record: Mapping[str, Any]) -> None:
         """Compare what `record` says of its body with what is there."""
         body = self._at(seq)
+        if not _holds_together(record):
+            self._found(seq, Tampering.INCONSISTENT, "what it says of its body does not hold together")
         if not record.get("body_kept"):
             if body is not None:
                 self._found(seq, Tampering.BODY_ADDED, "a body lies beside it, but the record speaks of none")
@@ -63,3 +68,20 @@ class Bodies:
 
     def _found(self, seq: int, tampering: Tampering, sentence: str) -> None:
         self._report.found(seq, tampering, sentence)
+
+
+def _holds_together(record: Mapping[str, Any]) -> bool:
+    """Whether what a record says of a body is one of the forms that there are."""
+    keyed, large = record.get("body_hmac"), record.get("body_too_large")
+    if not any(name in record for name in _SAYS):
+        return keyed is None and large is None
+    size, digest, kept = (record.get(name) for name in _SAYS)
+    if type(size) is not int or not isinstance(digest, str) or not isinstance(kept, bool):
+        return False
+    if kept:
+        return digest.startswith("sha256:") and large is None and (keyed is None or _is_keyed(keyed))
+    return _is_keyed(digest) and keyed is None and large in (None, True)
+
+
+def _is_keyed(digest: object) -> bool:
+    return isinstance(digest, str) and KEYED.fullmatch(digest) is not None

@@ -29,7 +29,7 @@ NOTHING: Final = Found()
 
 def secrets(value: object) -> Found:
     """What was found, of either kind no more than `MOST_TOLD`."""
-    found = dict.fromkeys(rule for text in layers(value) for rule in _asked().by(text) if rule.finds(text))
+    found = dict.fromkeys(rule for each in layers(value) for rule in asked(each.text) if rule.finds(each.text))
     if not found:
         return NOTHING
     sure = tuple(rule.id for rule in found if rule.sure)
@@ -55,3 +55,8 @@ class _Asked:
 @cache
 def _asked() -> _Asked:
     return _Asked()
+
+
+def asked(text: bytes) -> Iterable[Rule]:
+    """The rules that may find something in this text."""
+    return _asked().by(text)

@@ -41,17 +41,13 @@ log = structlog.get_logger("mcpguard.upstreams")
 
 @dataclass(frozen=True, slots=True)
 class Launch:
-    """How a server is started. No shell reads it: the arguments reach the program as they stand.
-
-    `hidden` is what of its environment may be a secret.
-    """
+    """How a server is started. No shell reads it: the arguments reach the program as they stand."""
 
     command: str
     arguments: tuple[Word, ...] = ()
     environment: Mapping[str, str] = field(default_factory=dict, repr=False)
     folder: Path | None = None
     framing: Framing = Framing.LINES
-    hidden: frozenset[str] = field(default=frozenset(), repr=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,11 +147,9 @@ class Stdio:
 
     def _last_words(self) -> str:
         """The last line of its standard error, without what may be a secret."""
-        lines = [line for line in self._last_error.decode(errors="replace").splitlines() if line.strip()]
-        words = lines[-1].strip() if lines else ""
-        for secret in sorted(self._launch.hidden, key=len, reverse=True):
-            words = words.replace(secret, "(hidden)")
-        return visible(words[:LAST_WORDS])
+        said = self._errors.hiding.again(self._last_error.decode(errors="replace"))
+        lines = [line.strip() for line in said.splitlines() if line.strip()]
+        return visible(lines[-1][:LAST_WORDS]) if lines else ""
 
 
 @asynccontextmanager

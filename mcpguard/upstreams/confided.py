@@ -1,0 +1,53 @@
+"""What servers were given that may be a secret: the values of their environment and headers.
+
+Rules kept here:
+1. It is kept in memory alone, and to look for it: so that nobody is shown it, and nothing stores it.
+2. Of what a reference led to everything is a secret that is long enough to be looked for. What stands in a template for
+   itself is one unless it is a plain word or a short number; so are the words of it.
+3. What a server was given before is a secret still. Only so many values of one server are remembered.
+"""
+
+import re
+from collections.abc import Iterable, Iterator
+from typing import Final
+
+from mcpguard.policy.secrets.masking import Ways, ways
+from mcpguard.settings.references import Value
+
+SHORTEST: Final = 4
+"""Shorter values are in too many words to be hidden in any."""
+MOST: Final = 64
+"""Of one server."""
+_PLAIN: Final = re.compile("[A-Za-z]{1,11}|[0-9]{1,7}")
+
+
+class Confided:
+    """By the names of servers."""
+
+    def __init__(self) -> None:
+        self._values: dict[str, dict[str, None]] = {}
+        self._ways: dict[str, Ways] = {}
+
+    def take(self, server: str, given: Iterable[Value]) -> None:
+        """It is given these."""
+        before = self._values.get(server, {})
+        fresh = dict.fromkeys(each for value in given for each in secrets(value))
+        every = [*fresh, *(each for each in before if each not in fresh)][:MOST]
+        if every != [*before]:
+            self._values[server] = dict.fromkeys(every)
+            self._ways[server] = ways(every)
+
+    def ways(self, server: str) -> Ways:
+        """How what it was given may be written."""
+        return self._ways.get(server, ())
+
+    def __repr__(self) -> str:
+        return f"Confided({', '.join(sorted(self._values))})"
+
+
+def secrets(value: Value) -> Iterator[str]:
+    """What of a value may be a secret."""
+    yield from (each for each in value.referenced if len(each) >= SHORTEST)
+    for text in dict.fromkeys((value.whole, *value.whole.split())):
+        if len(text) >= SHORTEST and not _PLAIN.fullmatch(text):
+            yield text
