@@ -14,18 +14,24 @@ from mcpguard.app.places import digest_key, packages, seal_key, server_logs
 from mcpguard.domain.callers import Caller
 from mcpguard.domain.clock import Clock, Ids
 from mcpguard.guard.admission import Admission
+from mcpguard.guard.answering import Answering
 from mcpguard.guard.budgeting import Budgeting
 from mcpguard.guard.callers import Callers, anonymous
 from mcpguard.guard.calls import Calls
 from mcpguard.guard.confirming import Confirming
 from mcpguard.guard.cutting import Cutting
 from mcpguard.guard.decisions import Decisions
+from mcpguard.guard.demanding import Demanding
 from mcpguard.guard.effects import Effects
 from mcpguard.guard.granting import Granting
 from mcpguard.guard.guard import Facts, Guard, Own, Review, Staff
+from mcpguard.guard.held import Held
+from mcpguard.guard.holding import Holding
 from mcpguard.guard.inspecting import Inspecting
 from mcpguard.guard.intake import Intake
+from mcpguard.guard.judging import Judging
 from mcpguard.guard.known import Known, Registry
+from mcpguard.guard.making import With
 from mcpguard.guard.managing import Managing
 from mcpguard.guard.operators import Operators
 from mcpguard.guard.passwords import Passwords
@@ -39,6 +45,7 @@ from mcpguard.guard.standings import Standings, capabilities
 from mcpguard.guard.status import SandboxStatus
 from mcpguard.guard.tailing import Tailing
 from mcpguard.guard.tallies import Tallies
+from mcpguard.guard.tickets import Tickets
 from mcpguard.guard.users import Users
 from mcpguard.ledger import digests
 from mcpguard.ledger.ledger import Ledger
@@ -98,16 +105,18 @@ async def assembled(
     standings.command(fleet)
     admission = Admission(standings, keyfiles.read(digest_key(settings), "digest key"), new_id)
     decisions = Decisions(standings, effects, new_id)
-    review = Review(
-        admission,
-        decisions,
-        Inspecting(standings, admission, intake, fleet, settings.definitions.confirm_seconds, confining.why),
-        Queries(registry, servers, effects, store, confining),
-    )
     callers = Callers(clock, anonymous(settings.anonymous), given, cutting.cut_off)
     await callers.load(store.readers)
+    demanding = Demanding(Tickets(digesting), settings.holds)
+    answering = Answering(demanding.tickets, registry, publisher, callers, ledger, clock, new_id, settings.holds)
+    await answering.load(store.readers)
+    judging = Judging(servers, demanding)
+    inspecting = Inspecting(standings, admission, intake, fleet, settings.definitions.confirm_seconds, confining.why)
+    queries = Queries(registry, servers, judging, effects, store, confining)
     budgets = Budgeting(clock, settings)
-    calls = Calls(servers, ledger, fleet, cutting, digesting, new_id, settings, budgets=budgets, callers=callers)
+    holding = Holding(demanding, answering, clock, settings.holds)
+    with_ = With(servers, callers, Judging(servers, demanding, callers.holds), fleet, cutting, digesting)
+    calls = Calls(with_, ledger, holding, budgets, new_id, settings)
     facts = Facts(__version__, os.getpid(), clock.now(), confining)
     granting = Granting(callers, ledger, clock, new_id)
     tallies = Tallies(ledger, clock)
@@ -121,11 +130,10 @@ async def assembled(
         calls=calls,
         callers=callers,
         granting=granting,
-        review=review,
-        own=Own(
-            Managing(registry, admission, decisions, callers, budgets),
-            Tailing(registry, callers, reach.wrote),
-        ),
+        review=Review(admission, decisions, inspecting, queries),
+        own=Own(Managing(registry, admission, decisions, callers, budgets), Tailing(registry, callers, reach.wrote)),
+        judging=judging,
+        held=Held(answering, registry, store, ledger.chain.id),
         staff=await _staff(settings, store, ledger, tallies, clock, new_id),
         tallies=tallies,
     )

@@ -8,7 +8,7 @@ import typer
 from mcpguard import __version__
 
 COMMANDS = ("call", "scan", "search", "serve", "status", "stdio")
-GROUPS = ("audit", "caller", "config", "db", "operator", "server", "tool", "user")
+GROUPS = ("audit", "caller", "config", "db", "held", "operator", "server", "tool", "user")
 """Each is a module of this package: a command is the function of its name, a group the `app` in it."""
 ELSEWHERE = {"operator": "tokens"}
 """Those whose module has another name."""

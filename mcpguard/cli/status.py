@@ -45,6 +45,7 @@ def _rows(answer: Any) -> Iterator[tuple[str, str]]:  # noqa: ANN401 - JSON of o
     yield "chain", f"{ledger['chain']} ends in {ledger['hash']}"
     yield "signing key", ledger["key"]
     yield "open calls", str(ledger["open_entries"])
+    yield "held calls", f"{answer['held']} wait for a person (mcpguard held list)" if answer["held"] else "none"
     if ledger["refused"]:
         yield "refused", f"{ledger['refused']:,} records could not be taken"
 

@@ -12,6 +12,7 @@ from mcpguard.domain.capabilities import Capability, CapabilityKind, Effect, Fin
 from mcpguard.domain.decisions import Answer, Decision
 from mcpguard.domain.findings import Finding, Severity
 from mcpguard.domain.outcomes import Executed, Outcome, OutcomeKind
+from mcpguard.domain.people import OperatorToken, Principal, Right, Role, Session, User
 from mcpguard.domain.reasons import Reason
 from mcpguard.domain.records import Opening, Permit, RecordKind
 from mcpguard.domain.standing import CapabilityStanding, UpstreamStanding
@@ -64,6 +65,13 @@ WORDS = (
         "a person's answer about an upstream, a capability or a held call, with a written reason",
         (Decision, Answer),
     ),
+    Word("user", "a person who may sign in", (User,)),
+    Word(
+        "role", "what a user, or a program that acts for people, was let in as: a closed set of rights", (Role, Right)
+    ),
+    Word("session", "a user who is signed in, at one browser", (Session,)),
+    Word("operator's token", "what a program shows on the API that acts for people", (OperatorToken,)),
+    Word("principal", "who sent a request to a page or to the API: a user in a session, or a program", (Principal,)),
     Word("ledger", "the audit log: a chain of records that can be proven whole"),
     Word("record", "one fact in the ledger", (RecordKind,)),
     Word("entry", "what the ledger keeps of one call: its opening, at times a release, its closing", (Opening,)),

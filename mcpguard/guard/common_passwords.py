@@ -9,7 +9,7 @@ _LISTED: Final = """
     abcdefghijkl abcdefghijklm abcdefgh1234 adminadmin12 adminadminadmin administrator administrator1 admin1234567
     admin12345678 admin@123456 asdfghjkl123 asdfghjkl;'\\ asdfasdfasdf asdfghjklzxcvbnm changeme1234 changemenow1
     changemechangeme correcthorsebatterystaple football1234 iloveyou1234 iloveyouiloveyou iloveyousomuch letmein12345
-    letmein123456 letmeinletmein letmeinplease liverpool123 manchester1 manchesterunited mcpguard1234 mcpguardmcpguard
+    letmein123456 letmeinletmein letmeinplease liverpool123 manchesterunited mcpguard1234 mcpguardmcpguard
     monkey123456 mypassword12 mypassword123 newpassword1 newpassword12 p@ssw0rd1234 p@ssword1234 passw0rd1234
     passw0rd123! password1234 password12345 password123! password1234! password123456 password@123 passwordpassword
     passwordpassword1 princess1234 qazwsxedcrfv qweasdzxc123 qwerty123456 qwerty1234567 qwertyqwerty qwerty12345!

@@ -1,7 +1,7 @@
 """Why a capability can be called, or why not: the same rules as for a call, asked on behalf of nobody in particular.
 
-`ready`: a call would go out. `retry`: it may soon, without anybody doing anything. `blocked`: a person has to do
-something first. `unknown`: there is no such thing.
+`ready`: a call would go out, or wait for the person who allows calls like it one by one. `retry`: it may soon, without
+anybody doing anything. `blocked`: a person has to do something first. `unknown`: there is no such thing.
 
 Asked on behalf of a caller, the answer is theirs: out of their reach is `unknown`. What a call would say it means to do
 and carry is judged with it, where it is given. Budgets are not asked about: they are another moment's.
@@ -14,12 +14,12 @@ from mcpguard.domain.capabilities import Capability, Effect
 from mcpguard.domain.decisions import Key
 from mcpguard.domain.objections import Detail
 from mcpguard.domain.reasons import Reason
-from mcpguard.domain.verdicts import Deny
-from mcpguard.guard.calls import Asked
+from mcpguard.domain.verdicts import Allow
+from mcpguard.guard.asked import Asked
 from mcpguard.guard.given import Given
-from mcpguard.guard.judging import Judged, Judging, Subject
+from mcpguard.guard.judging import Judged, Judging
 from mcpguard.guard.known import Known
-from mcpguard.guard.servers import Servers
+from mcpguard.guard.subject import Subject
 from mcpguard.ledger.format import verdict_fields
 from mcpguard.policy.intents import Stated
 from mcpguard.policy.judge import RULES
@@ -32,14 +32,14 @@ _SOON: Final = {Reason.SERVER_UNREACHABLE, Reason.CAPABILITY_UNCONFIRMED}
 def explained(
     known: Known,
     key: Key,
-    servers: Servers,
+    judging: Judging,
     caller: Caller = _ANYBODY,
     stated: Stated | None = None,
     given: Given | None = None,
 ) -> dict[str, Any]:
     """The answer for one capability, with the rules that were asked."""
     subject = Subject(caller, Capability(known.name, *key), stated=stated, given=given)
-    judged = Judging(servers).now(subject)
+    judged = judging.now(subject)
     reason = judged.reason
     reached = within(caller.scope, subject.capability)
     pin = known.pins.get(key) if reached else None
@@ -48,6 +48,7 @@ def explained(
         "kind": key[0].value,
         "name": key[1],
         "callable": reason is None,
+        "held": judged.look.demand,
         "answer": _answer(reason),
         "rules": list(judged.rules),
         "effect": judged.effect.value if judged.effect and reached else None,
@@ -57,9 +58,9 @@ def explained(
     }
 
 
-def explained_to(caller: Caller, capability: Capability, servers: Servers) -> dict[str, Any]:
+def explained_to(caller: Caller, capability: Capability, judging: Judging) -> dict[str, Any]:
     """For an agent: the answer, and of the reason what a refusal would say. Nothing that a server wrote."""
-    judged = Judging(servers).now(Subject(caller, capability))
+    judged = judging.now(Subject(caller, capability))
     reason = judged.reason
     said: dict[str, Any] = {"answer": _answer(reason)}
     if reason is not None:
@@ -72,7 +73,7 @@ def foreseen(asked: Asked, judged: Judged) -> dict[str, Any]:
     verdict = judged.verdict
     last = len(judged.rules) - 1
     outcomes = [
-        {"rule": rule, "outcome": "objected" if isinstance(verdict, Deny) and place == last else "passed"}
+        {"rule": rule, "outcome": "objected" if not isinstance(verdict, Allow) and place == last else "passed"}
         for place, rule in enumerate(judged.rules)
     ]
     unasked = [{"rule": rule, "outcome": "not_asked"} for rule, _ in RULES if rule not in judged.rules]
@@ -93,7 +94,7 @@ def foreseen(asked: Asked, judged: Judged) -> dict[str, Any]:
 
 def _answer(reason: Reason | None) -> str:
     match reason:
-        case None:
+        case None | Reason.HOLD_WAITING:
             return "ready"
         case Reason.CAPABILITY_UNKNOWN:
             return "unknown"

@@ -18,7 +18,9 @@ from mcpguard.guard.confirming import Confirming
 from mcpguard.guard.decisions import Decisions
 from mcpguard.guard.explaining import explained_to
 from mcpguard.guard.granting import Granting
+from mcpguard.guard.held import Held
 from mcpguard.guard.inspecting import Inspecting
+from mcpguard.guard.judging import Judging
 from mcpguard.guard.managing import Managing
 from mcpguard.guard.operators import Operators
 from mcpguard.guard.people import People
@@ -93,6 +95,8 @@ class Guard:
         granting: Granting,
         review: Review,
         own: Own,
+        judging: Judging,
+        held: Held,
         staff: Staff,
         tallies: Tallies,
     ) -> None:
@@ -109,6 +113,8 @@ class Guard:
         self.granting = granting
         self.confirming = confirming
         self.servers = servers
+        self.judging = judging
+        self.held = held
         self.people = staff.people
         self.users = staff.users
         self.operators = staff.operators
@@ -128,7 +134,7 @@ class Guard:
 
     def explained(self, caller: Caller, capability: Capability) -> dict[str, Any]:
         """Why this caller can use it now, or why not (`explaining`). Out of reach and not there look the same."""
-        return explained_to(caller, capability, self.servers)
+        return explained_to(caller, capability, self.judging)
 
     def found(self, query: str, limit: int, wish: Wish, *, full: bool = False) -> dict[str, Any]:
         """The tools that fit best, for whoever reaches as far as `wish` says (`retrieving`)."""
@@ -159,6 +165,7 @@ class Guard:
             schema=self._store.schema,
             settings=self.settings.version,
             unconfirmed=self.confirming.unconfirmed,
+            held=self.held.waiting,
             ready=self.readiness(),
             sandbox=self._facts.sandbox,
             servers=self.servers.status(),

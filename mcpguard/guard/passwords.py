@@ -43,6 +43,7 @@ class Passwords:
     def __init__(self, people: People) -> None:
         self._people = people
         self._limiter = CapacityLimiter(MOST_AT_ONCE)
+        self._here = 0
 
     async def hashed(self, name: str, password: str) -> str:
         """What is kept of a new password of this user. Raises Undecidable, or TooManyTries."""
@@ -55,7 +56,8 @@ class Passwords:
         kept, can = (user.password, not user.disabled) if user is not None else ("", False)
         if not is_one(claim.secret):  # it is nobody's, so all the same whose it is not
             claim, can = Claim(claim.name, ""), False
-        right = await self._aside(lambda: _is_right(kept or _NOBODYS, claim.secret))
+        secret = _bytes(claim.secret)
+        right = await self._aside(lambda: _is_right(kept or _NOBODYS, secret))
         return user if right and can else None
 
     async def renewed(self, user: User, password: str) -> str:
@@ -65,9 +67,13 @@ class Passwords:
         return await self._aside(lambda: _HASHER.hash(_bytes(password)))
 
     async def _aside(self, work: Callable[[], T]) -> T:
-        if self._limiter.statistics().tasks_waiting >= MOST_WAITING:
+        if self._here >= MOST_AT_ONCE + MOST_WAITING:
             raise TooManyTries(1)
-        return await to_thread.run_sync(work, limiter=self._limiter)
+        self._here += 1
+        try:
+            return await to_thread.run_sync(work, limiter=self._limiter)
+        finally:
+            self._here -= 1
 
 
 def checked(name: str, password: str) -> None:
@@ -93,8 +99,8 @@ def _bytes(password: str) -> bytes:
     return unicodedata.normalize("NFKC", password).encode()
 
 
-def _is_right(kept: str, password: str) -> bool:
+def _is_right(kept: str, password: bytes) -> bool:
     try:
-        return _HASHER.verify(kept, _bytes(password))
+        return _HASHER.verify(kept, password)
     except (VerificationError, InvalidHashError):
         return False

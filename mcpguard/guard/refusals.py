@@ -9,7 +9,7 @@ from typing import Any, Final
 from mcpguard.codec.findings import titles
 from mcpguard.domain.outcomes import Executed, Outcome, OutcomeKind
 from mcpguard.domain.reasons import Reason
-from mcpguard.guard.calls import Told
+from mcpguard.guard.asked import Told
 
 MOST_FINDINGS: Final = 10
 

@@ -92,7 +92,7 @@ class SigningIn:
     async def _proven(self, proof: Proof, claim: Claim, peer: str) -> User:
         try:
             self.throttle.begin(claim.name, peer)
-            user = await proof.user_of(claim)
+            user = await self._looked_at(proof, claim, peer)
         except TooManyTries:
             self._refused(claim, peer, "too many tries")
             raise
@@ -101,6 +101,13 @@ class SigningIn:
             raise NotProven(WRONG)
         self.throttle.succeeded(claim.name, peer)
         return user
+
+    async def _looked_at(self, proof: Proof, claim: Claim, peer: str) -> User | None:
+        try:
+            return await proof.user_of(claim)
+        except TooManyTries:
+            self.throttle.not_looked_at(claim.name, peer)
+            raise
 
     async def _begin(self, proven: User, kept: str, method: str, peer: str, before: str) -> SignedIn:
         async with self._people.changing():

@@ -77,7 +77,7 @@ class ServerStatus:
 class Status:
     """What an operator wants to know first. Times are microseconds in UTC.
 
-    `unconfirmed`: settings whose value waits to be confirmed.
+    `unconfirmed`: settings whose value waits to be confirmed. `held`: how many calls wait for a person.
     """
 
     version: str
@@ -89,6 +89,7 @@ class Status:
     schema: str
     settings: str
     unconfirmed: tuple[str, ...]
+    held: int
     ready: Readiness
     sandbox: SandboxStatus
     ledger: LedgerStatus

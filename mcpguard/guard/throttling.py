@@ -7,7 +7,9 @@ Rules kept here:
 """
 
 from dataclasses import dataclass
+from heapq import nsmallest
 from ipaddress import IPv6Address, ip_address, ip_network
+from math import ceil
 from typing import Final
 
 from mcpguard.domain.clock import Clock
@@ -49,7 +51,7 @@ class Throttle:
         keys = _keys(name, peer)
         wait = max(self._wait(key, free, now) for key, free in keys)
         if wait > 0:
-            raise TooManyTries(max(1, round(wait + 0.5)))
+            raise TooManyTries(ceil(wait))
         for key, _ in keys:
             tries = self._tries.get(key)
             if tries is None:
@@ -62,15 +64,23 @@ class Throttle:
         """It was who they said. The name is free again; for where it came from, this try does not count."""
         (mine, _), (theirs, _) = _keys(name, peer)
         self._tries.pop(mine, None)
-        tries = self._tries.get(theirs)
-        if tries is not None:
-            tries.count -= 1
-            if tries.count <= 0:
-                del self._tries[theirs]
+        self._take_back(theirs)
+
+    def not_looked_at(self, name: str, peer: str) -> None:
+        """Nobody has looked at what was shown, so it does not count."""
+        for key, _ in _keys(name, peer):
+            self._take_back(key)
 
     def forgive(self, name: str) -> None:
         """Whoever administers has seen to it that the name's owner can try again."""
         self._tries.pop(("name", name), None)
+
+    def _take_back(self, key: Key) -> None:
+        tries = self._tries.get(key)
+        if tries is not None:
+            tries.count -= 1
+            if tries.count <= 0:
+                del self._tries[key]
 
     def _wait(self, key: Key, free: int, now: float) -> float:
         tries = self._tries.get(key)
@@ -85,8 +95,11 @@ class Throttle:
         if len(self._tries) < MOST_REMEMBERED:
             return
         old = [key for key, tries in self._tries.items() if now - tries.last >= FORGOTTEN_SECONDS]
-        for key in old or [min(self._tries, key=lambda key: (self._tries[key].count, self._tries[key].last))]:
+        for key in old or nsmallest(MOST_REMEMBERED // 16, self._tries, key=self._weight):
             del self._tries[key]
+
+    def _weight(self, key: Key) -> tuple[int, float]:
+        return self._tries[key].count, self._tries[key].last
 
 
 def _keys(name: str, peer: str) -> tuple[tuple[Key, int], tuple[Key, int]]:

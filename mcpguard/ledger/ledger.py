@@ -6,7 +6,7 @@ Rules kept here:
 2. If it cannot write, every call gets `ledger:unavailable` and nothing is sent; it says since when, keeps trying, and
    when it can write again the first record says how long it could not and how many calls it refused.
 3. A closing that could not be stored is owed and is written, marked `late`, when the ledger can write again. After a
-   crash the next start closes what was left open as `unknown`.
+   crash the next start closes what was left open as `unknown`, and as `held` what nobody had allowed yet.
 4. It never sees clear text: bodies come masked or as keyed digests.
 """
 
@@ -29,7 +29,7 @@ from mcpguard.domain.records import Opening, RecordKind
 from mcpguard.domain.verdicts import Allow, Deny, Hold, Verdict
 from mcpguard.ledger.chain import Chain
 from mcpguard.ledger.checkpoints import Why
-from mcpguard.ledger.entries import Entry
+from mcpguard.ledger.entries import Entry, Still
 from mcpguard.ledger.format import Fields, closing_fields, opening_fields, verdict_fields
 from mcpguard.ledger.outage import Outage, Owed
 from mcpguard.settings.model import Settings
@@ -43,8 +43,6 @@ T = TypeVar("T")
 Work = Callable[[Entry], Awaitable[Outcome]]
 Append = Callable[[RecordKind, Fields], int]
 """Adds a record to a transaction; its number. Raises Unrecordable."""
-Still = Callable[[Connection], bool]
-"""Whether what a verdict rests on is what the store has."""
 log = structlog.get_logger("mcpguard.ledger")
 
 
@@ -75,9 +73,11 @@ class Ledger:
             left = records.open_entries(
                 connection, self.chain.id, records.last_of(connection, self.chain.id, "started")
             )
+            held = records.never_released(connection, self.chain.id, left)
             started = self.chain.append(RecordKind.STARTED, facts)
             for entry in left:
-                self._append_closing(entry, Outcome.unknown(Reason.GUARD_CRASHED), None, late=True)
+                was = Outcome.held(Reason.HOLD_WAITING) if entry in held else Outcome.unknown(Reason.GUARD_CRASHED)
+                self._append_closing(entry, was, None, late=True)
             self.chain.checkpoint(Why.START)
             return started, len(left)
 
@@ -202,9 +202,17 @@ class Ledger:
         await self._store(job, Durability.COMMITTED)
         return outcome
 
-    async def _release(self, effect: Effect | None, entry: str, verdict: Verdict) -> None:
+    async def _release(self, effect: Effect | None, entry: str, verdict: Verdict, still: Still) -> None:
         fields = {"entry": entry, **verdict_fields(verdict)}
-        await self._store(lambda _: self.chain.append(RecordKind.RELEASED, fields), _durability(verdict, effect))
+
+        def job(connection: Connection) -> bool:
+            holds = still(connection)
+            if holds:
+                self.chain.append(RecordKind.RELEASED, fields)
+            return holds
+
+        if not await self._store(job, _durability(verdict, effect)):
+            raise Overtaken
 
     async def _close(self, entry: str, outcome: Outcome, began: float) -> Outcome:
         took_us = round((self._clock.monotonic() - began) * 1_000_000)

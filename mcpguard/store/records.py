@@ -87,6 +87,21 @@ def open_entries(connection: Connection, chain: str, since: int = 0) -> list[str
     )
 
 
+def never_released(connection: Connection, chain: str, entries: Sequence[str]) -> set[str]:
+    """Those of these entries that were held, and never allowed."""
+    if not entries:
+        return set()
+    found: dict[str, str] = {}
+    said = select(records.c.entry, records.c.verdict).where(
+        records.c.chain == chain, records.c.kind.in_(("opened", "released"))
+    )
+    for begin in range(0, len(entries), TOGETHER):
+        some = entries[begin : begin + TOGETHER]
+        rows = connection.execute(said.where(records.c.entry.in_(some)).order_by(records.c.seq))
+        found |= {row.entry: row.verdict for row in rows}
+    return {entry for entry, verdict in found.items() if verdict != "allow"}
+
+
 def last_of(connection: Connection, chain: str, kind: str) -> int:
     """Number of the newest record of a kind, 0 when there is none."""
     found: int | None = connection.scalar(
@@ -113,6 +128,16 @@ def of_kind(connection: Connection, chain: str, kind: str, upto: int) -> list[St
     """All records of a kind that is rare."""
     query = select(*_WHOLE).where(records.c.chain == chain, records.c.kind == kind, records.c.seq <= upto)
     return [_stored(row) for row in connection.execute(query.order_by(records.c.seq))]
+
+
+def body_of(connection: Connection, chain: str, entry: str, kind: str) -> bytes | None:
+    """The body of the record of this kind that belongs to an entry; None where none is kept."""
+    here = (records.c.chain == chain) & (records.c.entry == entry) & (records.c.kind == kind)
+    belongs = (bodies.c.chain == records.c.chain) & (bodies.c.seq == records.c.seq)
+    found: bytes | None = connection.scalar(
+        select(bodies.c.content).select_from(records).join(bodies, belongs).where(here)
+    )
+    return None if found is None else bytes(found)
 
 
 def chains_named(connection: Connection) -> set[str]:

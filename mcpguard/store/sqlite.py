@@ -106,7 +106,8 @@ class SQLite:
     def _engine(self, pool: type[NullPool] | type[QueuePool], *pragmas: str, size: int = 0) -> Engine:
         options = {"pool_size": size, "max_overflow": 0} if size else {}
         engine = create_engine(
-            URL.create("sqlite", database=str(self.path)),
+            # Where the file is gone nobody makes another one, which would take the place of what was there.
+            URL.create("sqlite", database=self.path.absolute().as_uri(), query={"mode": "rw", "uri": "true"}),
             poolclass=pool,
             connect_args={"timeout": self._busy_timeout, "isolation_level": None, "check_same_thread": False},
             **options,

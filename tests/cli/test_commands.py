@@ -45,11 +45,30 @@ COMMANDS = {
     },
     ("caller", "list"): {"--config", "--data-dir", "--output"},
     ("caller", "revoke"): {"NAME", "--reason", "--config", "--data-dir"},
+    ("user",): {"add", "list", "passwd", "role", "disable", "enable", "sign-out", "sessions", "setup-link"},
+    ("user", "add"): {"NAME", "--role", "--password-stdin", "--reason", "--config", "--data-dir", "--output"},
+    ("user", "list"): {"--config", "--data-dir", "--output"},
+    ("user", "passwd"): {*DECIDING, "--password-stdin"},
+    ("user", "role"): {*DECIDING, "ROLE"},
+    ("user", "disable"): DECIDING,
+    ("user", "enable"): DECIDING,
+    ("user", "sign-out"): DECIDING,
+    ("user", "sessions"): {"NAME", "--config", "--data-dir", "--output"},
+    ("user", "setup-link"): {"--reason", "--config", "--data-dir", "--output"},
+    ("operator",): {"add", "list", "revoke"},
+    ("operator", "add"): {"NAME", "--role", "--expires", "--reason", "--config", "--data-dir", "--output"},
+    ("operator", "list"): {"--config", "--data-dir", "--output"},
+    ("operator", "revoke"): DECIDING,
     ("config",): {"show", "check", "confirm", "schema"},
     ("config", "show"): {"--config", "--data-dir", "--output"},
     ("config", "check"): {"FILE", "--data-dir"},
     ("config", "confirm"): {"--config", "--data-dir", "--output"},
     ("config", "schema"): set[str](),
+    ("held",): {"list", "show", "allow", "deny"},
+    ("held", "list"): {"--config", "--data-dir", "--output"},
+    ("held", "show"): {"ID", "--config", "--data-dir", "--output"},
+    ("held", "allow"): {"ID", "--reason", "--config", "--data-dir", "--output"},
+    ("held", "deny"): {"ID", "--reason", "--config", "--data-dir", "--output"},
     ("server",): {
         "list",
         "show",
@@ -115,8 +134,10 @@ def test_help_lists_every_command() -> None:
         "caller",
         "config",
         "db",
+        "operator",
         "server",
         "tool",
+        "user",
         "--version",
     ):
         assert command in told.stdout.replace("│", " ").split()
@@ -172,6 +193,15 @@ def test_the_version_is_told() -> None:
         ["caller", "add", "x", "--expires", "-1d"],
         ["caller", "add", "x", "y"],
         ["caller", "list", "x"],
+        ["user", "add", "x"],
+        ["user", "add", "X", "--role", "admin"],
+        ["user", "add", "x", "--role", "root"],
+        ["user", "add", "x", "--role", "admin", "--password", "y"],
+        ["user", "role", "x"],
+        ["user", "role", "x", "root"],
+        ["user", "sessions", "X"],
+        ["operator", "add", "x"],
+        ["operator", "add", "x", "--role", "admin", "--expires", "soon"],
         ["caller", "revoke"],
         ["caller", "revoke", "../x"],
         ["server", "show"],
@@ -218,7 +248,9 @@ def test_wrong_use_is_exit_code_2_and_nothing_on_standard_output(wrong: list[str
     assert told.stderr
 
 
-@pytest.mark.parametrize("group", [["audit"], ["caller"], ["db"], ["config"], ["server"], ["tool"], []], ids=" ".join)
+@pytest.mark.parametrize(
+    "group", [["audit"], ["caller"], ["db"], ["config"], ["operator"], ["server"], ["tool"], ["user"], []], ids=" ".join
+)
 def test_a_group_alone_shows_its_help_as_wrong_use(group: list[str]) -> None:
     told = mcpguard(*group)
     assert told.exit_code == 2

@@ -12,9 +12,11 @@ from mcpguard.domain.capabilities import Effect
 from mcpguard.domain.errors import Unrecordable
 from mcpguard.domain.outcomes import Outcome, OutcomeKind
 from mcpguard.domain.reasons import Reason
+from mcpguard.domain.records import RecordKind
 from mcpguard.domain.verdicts import Allow, Deny, Hold, Verdict
 from mcpguard.ledger import keys
 from mcpguard.ledger.entries import Entry
+from mcpguard.ledger.format import opening_fields
 from mcpguard.ledger.ledger import _durability
 from mcpguard.store.durability import Durability
 from tests.world import World, world
@@ -61,6 +63,30 @@ async def test_a_restart_goes_on_with_the_chain(tmp_path: Path) -> None:
         await guard.call()
         assert guard.now.ledger.chain.id == chain
         assert [record["seq"] for record in guard.said()] == list(range(1, 9))
+        assert guard.verified().whole
+
+
+async def test_a_start_closes_what_was_left_open_and_says_what_may_have_been_executed(tmp_path: Path) -> None:
+    """Of a held call that nobody had allowed it is known that nothing was sent."""
+    wait = Hold(Reason.HOLD_WAITING)
+    async with world(tmp_path) as guard:
+        held, allowed, denied, sent = (guard.opening(verdict) for verdict in (wait, wait, wait, Allow()))
+        left = [(RecordKind.OPENED, opening_fields(each)) for each in (held, allowed, denied, sent)]
+        left += [(RecordKind.RELEASED, {"entry": allowed.entry, "verdict": "allow"})]
+        left += [(RecordKind.RELEASED, {"entry": denied.entry, "verdict": "deny", "reason": "scope:effect"})]
+        await guard.now.ledger.together(lambda _, append: [append(*each) for each in left])
+    async with world(tmp_path) as guard:
+        closed = {
+            record["entry"]: (record["outcome"], record["executed"], record["late"])
+            for record in guard.said()
+            if record["kind"] == "closed"
+        }
+        assert closed == {
+            held.entry: ("held", "no", True),
+            allowed.entry: ("unknown", "unknown", True),
+            denied.entry: ("held", "no", True),
+            sent.entry: ("unknown", "unknown", True),
+        }
         assert guard.verified().whole
 
 

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from mcpguard.domain.callers import Caller, Scope
 from mcpguard.domain.calls import Intent, Sensitivity
 from mcpguard.domain.capabilities import Capability, CapabilityKind, Effect, Fingerprint
+from mcpguard.domain.holds import HoldState
 from mcpguard.domain.objections import Detail, Objection
 from mcpguard.domain.pins import Pin
 from mcpguard.domain.reasons import Reason
@@ -83,5 +84,8 @@ SITUATIONS = st.builds(
     stated=STATED,
     arguments=ARGUMENTS,
     spent=st.sampled_from([None, "calls at once"]),
+    demand=st.sampled_from(["", "any"]),
+    answer=st.sampled_from([None, HoldState.WAITING, HoldState.ALLOWED, HoldState.DENIED]),
+    crowded=st.booleans(),
 )
 """Anything, also what cannot come to pass together."""

@@ -4,7 +4,9 @@ from dataclasses import replace
 
 from hypothesis import given
 
-from mcpguard.domain.verdicts import Allow, Deny
+from mcpguard.domain.holds import HoldState
+from mcpguard.domain.reasons import Reason
+from mcpguard.domain.verdicts import Allow, Deny, Hold
 from mcpguard.policy.judge import RULES, judge
 from mcpguard.policy.situation import Situation
 from tests.policy.situations import FINE, SITUATIONS, Carried
@@ -30,8 +32,25 @@ def test_the_first_rule_that_objects_decides_and_every_one_before_it_was_asked(s
         assert (judgement.verdict, judgement.rules) == (Allow(), names)
     else:
         at, found = first
-        assert (judgement.verdict, judgement.detail) == (Deny(found.reason), found.detail)
+        wanted = Hold(found.reason) if found.reason is Reason.HOLD_WAITING else Deny(found.reason)
+        assert (judgement.verdict, judgement.detail) == (wanted, found.detail)
         assert judgement.rules == names[: at + 1]
+
+
+@given(SITUATIONS)
+def test_a_call_is_held_only_where_nothing_else_is_wrong_with_it(situation: Situation) -> None:
+    judgement = judge(situation)
+    if isinstance(judgement.verdict, Hold):
+        assert judge(replace(situation, demand="")).verdict == Allow()
+        assert judge(replace(situation, answer=HoldState.ALLOWED)).verdict == Allow()
+        assert judge(replace(situation, answer=HoldState.DENIED)).verdict == Deny(Reason.HOLD_DENIED)
+
+
+@given(SITUATIONS)
+def test_no_answer_of_a_person_lets_anything_pass_that_is_refused_without_a_demand(situation: Situation) -> None:
+    without = judge(replace(situation, demand="")).verdict
+    if isinstance(without, Deny):
+        assert judge(situation).verdict == without
 
 
 @given(SITUATIONS)

@@ -51,7 +51,7 @@ def test_the_first_start_makes_what_it_needs_and_says_where_everything_is(tmp_pa
         assert places["database"] == f"{data_dir}/mcpguard.db (schema {NEWEST})"
         assert places["operator socket"] == f"{data_dir}/operator.sock"
         assert places["configuration"].startswith("none ")
-        assert places["audit log"].endswith(", 2 records")
+        assert places["audit log"].endswith(", 3 records")
         assert places["health"].split() == [f"{guard.url}/healthz", f"{guard.url}/readyz"]
         key = run("audit", "key", "--data-dir", data_dir).stdout.strip()
         assert places["signing key"] == f"{data_dir}/audit.key (public: {key})"
@@ -272,7 +272,7 @@ def test_a_signal_ends_it_in_time_whatever_is_in_flight(
         assert guard.logged("stopping", signal=number.name, within_seconds=STOPS_WITHIN)
         assert not guard.logged("stop.overdue")
         assert not [line for line in guard.log if line["level"] not in ("info", "debug")]
-    assert kinds(data_dir) == ["started", "configured", "stopped"]
+    assert kinds(data_dir) == ["started", "configured", "person", "stopped"]
     assert verified(data_dir / "mcpguard.db").whole
     assert not (data_dir / "operator.sock").exists()
 
@@ -288,7 +288,7 @@ def test_requests_that_do_not_end_are_ended_and_further_signals_change_nothing(t
         assert guard.ended() == 0
         assert not guard.logged("stop.overdue")
         assert len(guard.logged("stopping")) == 1
-    assert kinds(data_dir) == ["started", "configured", "stopped"]
+    assert kinds(data_dir) == ["started", "configured", "person", "stopped"]
     assert verified(data_dir / "mcpguard.db").whole
 
 
@@ -297,7 +297,7 @@ def test_what_it_did_can_be_listed_and_proved_afterwards(tmp_path: Path) -> None
     with serving(data_dir) as guard:
         guard.signal(signal.SIGTERM)
         assert guard.ended() == 0
-    assert [record["kind"] for record in recorded(data_dir)] == ["started", "configured", "stopped"]
+    assert [record["kind"] for record in recorded(data_dir)] == ["started", "configured", "person", "stopped"]
     assert whole(data_dir)
 
 
@@ -315,7 +315,7 @@ def test_after_a_kill_the_next_start_works(tmp_path: Path) -> None:
         assert guard.get("/readyz").status_code == 200
         guard.signal(signal.SIGTERM)
         assert guard.ended() == 0
-    assert kinds(data_dir) == ["started", "configured", "started", "stopped"]
+    assert kinds(data_dir) == ["started", "configured", "person", "started", "person", "stopped"]
     assert verified(data_dir / "mcpguard.db").whole
 
 
@@ -326,7 +326,7 @@ def test_a_second_guard_in_the_same_directory_is_refused_and_the_first_goes_on(t
         assert f"the data directory {data_dir} is in use by process {guard.pid} (mcpguard serve, since " in sentence
         assert guard.get("/readyz").json() == {"status": "ready"}
         assert json.loads(run("status", "--data-dir", data_dir, "-o", "json").stdout)["process"] == guard.pid
-        assert kinds(data_dir) == ["started", "configured"]
+        assert kinds(data_dir) == ["started", "configured", "person"]
 
 
 def test_a_port_in_use_is_refused_and_the_directory_stays_usable(tmp_path: Path) -> None:

@@ -56,7 +56,7 @@ def test_every_operation_says_what_it_does_and_what_it_answers() -> None:
         assert all(each.get("description") or each["name"] in PLAIN for each in one["parameters"]), case
 
 
-PLAIN = {"server", "kind", "name", "caller", "user", "token", "revision", "limit", "before", "after", "held"}
+PLAIN = {"server", "kind", "name", "caller", "user", "token", "revision", "limit", "before", "after", "ticket"}
 """Parameters whose names say what they are."""
 
 

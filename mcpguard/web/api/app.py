@@ -18,6 +18,7 @@ from mcpguard.web.api.capabilities import capabilities
 from mcpguard.web.api.decisions import decisions
 from mcpguard.web.api.documents import documents
 from mcpguard.web.api.guarding import guarding
+from mcpguard.web.api.held import held
 from mcpguard.web.api.operators import operators
 from mcpguard.web.api.people import people, sessions
 from mcpguard.web.api.problems import nothing_here, tell_problems
@@ -35,6 +36,7 @@ SUBJECTS = (
     decisions,
     capabilities,
     calls,
+    held,
     callers,
     records,
     people,

@@ -21,7 +21,7 @@ from mcpguard.domain.grants import ANONYMOUS, CallerUnknown
 from mcpguard.domain.outcomes import OutcomeKind
 from mcpguard.domain.people import Right
 from mcpguard.domain.reasons import Reason
-from mcpguard.guard.calls import Told
+from mcpguard.guard.asked import Told
 from mcpguard.guard.explaining import foreseen
 from mcpguard.guard.guard import Guard
 from mcpguard.guard.refusals import refusal

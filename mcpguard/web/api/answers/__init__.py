@@ -7,6 +7,7 @@ from mcpguard.web.api.answers.callers import Caller, Callers, NewCaller, Revoked
 from mcpguard.web.api.answers.calls import Ended, Foreseen, Hits
 from mcpguard.web.api.answers.capabilities import Capability, Difference, Explained
 from mcpguard.web.api.answers.guarding import Confirmed, Records, Waiting
+from mcpguard.web.api.answers.held import HeldCall, HeldCalls
 from mcpguard.web.api.answers.people import (
     NewOperator,
     Operators,
@@ -28,6 +29,8 @@ __all__ = [
     "Ended",
     "Explained",
     "Foreseen",
+    "HeldCall",
+    "HeldCalls",
     "Hits",
     "Inspected",
     "NewCaller",

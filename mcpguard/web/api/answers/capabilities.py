@@ -102,6 +102,7 @@ class Explained(Answer):
     kind: CapabilityKind
     name: str
     callable: bool
+    held: Annotated[str, Field(description="The phrase of `holds.calls` that wants a person; empty where none does.")]
     answer: Literal["ready", "retry", "blocked", "unknown"]
     rules: list[str]
     effect: Effect | None

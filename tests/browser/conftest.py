@@ -1,0 +1,35 @@
+"""One browser for all pages of a module, and a window in it for each test."""
+
+from collections.abc import Iterator
+
+import pytest
+from playwright.sync_api import Browser, sync_playwright
+
+from tests.browser.locate import locate
+from tests.browser.seen import ARGUMENTS, Scheme, Seen
+from tests.process import Served, serving
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    found = locate()
+    if found is None:
+        pytest.fail("there is no Chromium; `python -m tests.browser.locate` says how to get one")
+    with sync_playwright() as playwright:
+        started = playwright.chromium.launch(executable_path=found, args=ARGUMENTS)
+        yield started
+        started.close()
+
+
+@pytest.fixture(scope="module")
+def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
+    with serving(tmp_path_factory.mktemp("running") / "data") as guard:
+        yield guard
+
+
+@pytest.fixture
+def look(browser: Browser, scheme: Scheme, width: int) -> Iterator[Seen]:
+    with browser.new_context(color_scheme=scheme, viewport={"width": width, "height": 800}) as context:
+        seen = Seen(context.new_page())
+        seen.watch()
+        yield seen

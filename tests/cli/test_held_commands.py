@@ -1,0 +1,111 @@
+"""`mcpguard held`: a call that waits is seen, allowed or denied at the command line, and made once."""
+
+import json
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer.testing import Result
+
+from tests.cli.command import inert
+from tests.cli.desk import Desk
+from tests.process import PATIENCE, serving, until
+from tests.world import said
+
+HELD = {"MCPGUARD_HOLDS__CALLS": "destructive of notes"}
+NOTE = json.dumps({"name": "plan", "text": "buy milk"})
+PLAN = json.dumps({"name": "plan"})
+
+
+@pytest.fixture
+def desk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Desk]:
+    with serving(tmp_path / "data", environ=HELD) as guard:
+        desk = Desk(guard, tmp_path / "description")
+        desk.approved()
+        token = desk.json("caller", "add", "bot", "--effects", "read,write,destructive")["token"]
+        monkeypatch.setenv("MCPGUARD_TOKEN", token)
+        assert desk("call", "write", "notes:write_note", "--args", NOTE).exit_code == 0
+        yield desk
+
+
+class Deleting(threading.Thread):
+    """An agent that wants to delete the note, and says why."""
+
+    def __init__(self, desk: Desk) -> None:
+        super().__init__()
+        self._desk = desk
+        self.result: Result | None = None
+        self.start()
+
+    def run(self) -> None:
+        why = ("--reason", "the plan is done")
+        self.result = self._desk("call", "destructive", "notes:delete_note", "--args", PLAN, *why)
+
+    def ended(self) -> Result:
+        self.join(PATIENCE)
+        assert self.result is not None
+        return self.result
+
+
+def waiting(desk: Desk) -> dict[str, Any]:
+    def one() -> dict[str, Any] | None:
+        found = [call for call in desk.json("held", "list") if call["state"] == "waiting"]
+        return found[0] if found else None
+
+    return until(one, "a call waits")
+
+
+def test_a_call_is_held_allowed_made_once_and_held_again(desk: Desk) -> None:
+    assert "No call waits" in desk("held", "list").stderr
+    deleting = Deleting(desk)
+    call = waiting(desk)
+    assert (call["caller"]["name"], call["server"], call["name"], call["effect"]) == (
+        "bot",
+        "notes",
+        "delete_note",
+        "destructive",
+    )
+    assert (call["agent_says"], call["because"]) == ("the plan is done", "destructive of notes")
+    shown = desk.done("held", "show", call["id"])
+    assert "the plan is done" in shown
+    assert inert(shown)
+    assert call["id"] in desk.done("held", "list")
+    assert "may be called once" in desk.done("held", "allow", call["id"], "--reason", "it is done indeed")
+    assert deleting.ended().exit_code == 0
+    refused = desk("held", "allow", call["id"], "--reason", "once more")
+    assert refused.exit_code == 1
+    assert "no call waits under this ticket" in refused.stderr
+
+    again = Deleting(desk)
+    other = waiting(desk)
+    assert other["id"] != call["id"], "what was allowed once is asked anew"
+    assert "is denied" in desk.done("held", "deny", other["id"], "--reason", "once is enough")
+    ended = again.ended()
+    assert ended.exit_code == 1
+    assert "once is enough" in ended.stdout
+    refused = desk("call", "destructive", "notes:delete_note", "--args", PLAN)
+    assert (refused.exit_code, "A person refused this call." in refused.stdout) == (1, True)
+
+    records = said(desk.guard.data_dir / "mcpguard.db")
+    answers = [record for record in records if record["kind"] == "decided" and "ticket" in record]
+    assert [(record["answer"], record["ticket"], record["why"]) for record in answers] == [
+        ("allow", call["id"], "it is done indeed"),
+        ("deny", other["id"], "once is enough"),
+    ]
+    assert all(record["by"].startswith("uid:") for record in answers)
+    opened = [record for record in records if record["kind"] == "opened" and record["name"] == "delete_note"]
+    assert [record["verdict"] for record in opened] == ["hold", "hold", "deny"]
+    assert [record["verdict"] for record in records if record["kind"] == "released"] == ["allow"]
+
+
+def test_whoever_answers_must_say_why(desk: Desk) -> None:
+    deleting = Deleting(desk)
+    call = waiting(desk)
+    assert desk("held", "allow", call["id"]).exit_code == 2
+    blank = desk("held", "allow", call["id"], "--reason", "  ")
+    assert (blank.exit_code, "must say why" in blank.stderr) == (1, True)
+    assert waiting(desk)["id"] == call["id"]
+    desk.done("held", "deny", call["id"], "--reason", "no")
+    assert deleting.ended().exit_code == 1
