@@ -8,6 +8,7 @@ from mcpguard.domain.reasons import Reason
 from mcpguard.domain.standing import CAPABILITY_MOVES, UPSTREAM_MOVES, M, Mover, S, Table
 from mcpguard.domain.words import WORDS
 from mcpguard.settings.document import markdown as settings
+from tests.rest_document import markdown as rest
 
 DOCS = Path(__file__).parent.parent / "docs"
 MADE = "<!-- Made from the code by `make docs`; edit the code instead. -->"
@@ -15,7 +16,7 @@ MADE = "<!-- Made from the code by `make docs`; edit the code instead. -->"
 
 def documents() -> dict[str, str]:
     """File name → text."""
-    return {"words.md": words(), "reasons.md": reasons(), "settings.md": settings()}
+    return {"words.md": words(), "reasons.md": reasons(), "settings.md": settings(), "rest.md": rest(MADE)}
 
 
 def words() -> str:

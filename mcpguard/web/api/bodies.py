@@ -1,7 +1,7 @@
 """What can be sent: every body with its fields. A field that is not known is refused, and nothing is converted."""
 
 from collections.abc import Mapping
-from typing import Annotated, Any
+from typing import Annotated, Any, Final
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StrictBool, StrictInt
 from pydantic_core import PydanticCustomError
@@ -24,14 +24,24 @@ Text = Annotated[str, Field(max_length=LONGEST_WHY)]
 Reason = Annotated[Text, AfterValidator(_not_blank)]
 
 
+_PRINT: Final = f"v1:{'0' * 64}"
+
+
 class Body(BaseModel):
     """What all share."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, hide_input_in_errors=True)
 
 
+def example(shown: dict[str, Any]) -> ConfigDict:
+    """What such a body may look like."""
+    return ConfigDict(json_schema_extra={"examples": [shown]})
+
+
 class Added(Body):
     """A server, with one entry as it would stand in `mcpServers`."""
+
+    model_config = example({"name": "files", "config": {"command": "npx", "args": ["-y", "a-server-of-files@1.2.3"]}})
 
     name: str
     config: dict[str, Any]
@@ -46,6 +56,8 @@ class Patched(Body):
 
 class Why(Body):
     """A decision that is nothing but its reason."""
+
+    model_config = example({"why": "nobody needs it any more"})
 
     why: Reason
 
@@ -65,6 +77,8 @@ class Inspection(Body):
 class Permission(Why):
     """What a server may ask of clients; everything else it may not."""
 
+    model_config = example({"why": "it has to know the folders", "kinds": ["roots"]})
+
     kinds: list[AskKind]
 
 
@@ -78,6 +92,15 @@ class Looked(Body):
 
 class Approving(Why):
     """What of a server is approved."""
+
+    model_config = example(
+        {
+            "why": "read all of it",
+            "seen": {"launch": _PRINT, "observed": _PRINT, "capabilities": {"tool:read_file": _PRINT}},
+            "only": ["tool:read_file"],
+            "effects": {"read_file": "read"},
+        }
+    )
 
     seen: Looked
     only: list[str] | None = None
@@ -105,6 +128,8 @@ class Approving(Why):
 class About(Why):
     """A decision about one capability, as it was seen."""
 
+    model_config = example({"why": "read it", "kind": "tool", "name": "read_file", "seen": _PRINT})
+
     kind: CapabilityKind
     name: str
     seen: Print | None = None
@@ -122,6 +147,8 @@ class ApprovingOne(About):
 
 class Granted(Body):
     """A caller that is let in; `expires_in`: for how many seconds, left out: until it is revoked."""
+
+    model_config = example({"name": "builder", "servers": ["files"], "effects": ["read"], "expires_in": 86400})
 
     name: str
     servers: list[str] = [globs.EVERYTHING]

@@ -2,7 +2,7 @@
 
 from typing import Annotated, Any, Final, Literal, Self
 
-from pydantic import AfterValidator, ConfigDict, Field, StrictStr, model_validator
+from pydantic import AfterValidator, Field, StrictStr, model_validator
 from pydantic_core import PydanticCustomError
 
 from mcpguard.codec.names import reference
@@ -13,7 +13,7 @@ from mcpguard.domain.capabilities import Capability, CapabilityKind, Effect
 from mcpguard.domain.errors import InvalidName
 from mcpguard.guard.asked import Asked
 from mcpguard.policy.intents import LONGEST_REASON, stated
-from mcpguard.web.api.bodies import Body
+from mcpguard.web.api.bodies import Body, example
 
 LONGEST_CALLER: Final = 100
 LONGEST_NAME: Final = 64 + LONGEST_URI
@@ -45,16 +45,12 @@ class Meant(Body):
 class Wanted(Body):
     """A call. `caller` is an id or a name; `name` is `server:tool`, or `server:` and a URI or a prompt."""
 
-    model_config = ConfigDict(
-        json_schema_extra={
-            "examples": [
-                {
-                    "caller": "builder",
-                    "name": "files:read_file",
-                    "arguments": {"path": "notes.txt"},
-                    "intent": {"operation_type": "read", "reason": "to see what the agent saw"},
-                }
-            ]
+    model_config = example(
+        {
+            "caller": "builder",
+            "name": "files:read_file",
+            "arguments": {"path": "notes.txt"},
+            "intent": {"operation_type": "read", "reason": "to see what the agent saw"},
         }
     )
 

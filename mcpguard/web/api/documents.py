@@ -20,7 +20,7 @@ def documents(app: FastAPI, views: Views) -> APIRouter:
 
     @router.get("/openapi.json", dependencies=[OPEN], response_model=dict[str, Any])
     async def openapi() -> JSONResponse:
-        """This API as an OpenAPI 3.1 document."""
+        """This API, as an OpenAPI document."""
         return JSONResponse(made())
 
     @router.get("/docs", dependencies=[OPEN], response_class=HTMLResponse)

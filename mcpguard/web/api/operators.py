@@ -10,6 +10,7 @@ from mcpguard.domain.people import OperatorToken, Right, Role
 from mcpguard.guard.guard import Guard
 from mcpguard.web.api.access import may
 from mcpguard.web.api.answers import NewOperator, Operators, RevokedOperator
+from mcpguard.web.api.bodies import example
 from mcpguard.web.api.pages import Cursor, Limit, page
 from mcpguard.web.api.people import Because, because
 from mcpguard.web.api.strictly import StrictRoute
@@ -17,6 +18,8 @@ from mcpguard.web.api.strictly import StrictRoute
 
 class TokenAdded(Because):
     """A token for a program; `expires_in`: for how many seconds, left out: until it is revoked."""
+
+    model_config = example({"name": "ci", "role": "auditor", "expires_in": 2592000})
 
     name: str
     role: Role
