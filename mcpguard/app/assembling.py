@@ -13,6 +13,7 @@ from mcpguard import __version__
 from mcpguard.app.places import digest_key, packages, seal_key, server_logs
 from mcpguard.domain.callers import Caller
 from mcpguard.domain.clock import Clock, Ids
+from mcpguard.domain.screening import Screening
 from mcpguard.guard.admission import Admission
 from mcpguard.guard.budgeting import Budgeting
 from mcpguard.guard.callers import Callers, anonymous
@@ -90,7 +91,7 @@ async def assembled(
     servers.command(fleet)
     standings.command(fleet)
     admission = Admission(standings, keyfiles.read(digest_key(settings), "digest key"), new_id)
-    decisions = Decisions(standings, effects, new_id)
+    decisions = Decisions(standings, effects, new_id, Screening(settings.screening.mode))
     review = Review(
         admission,
         decisions,

@@ -6,9 +6,10 @@ from fastapi import APIRouter, Request
 from fastapi.responses import JSONResponse
 
 from mcpguard.domain.decisions import Decision
+from mcpguard.domain.screening import Screening
 from mcpguard.guard.guard import Guard
 from mcpguard.web.api.actors import actor
-from mcpguard.web.api.bodies import Approving, Inspection, Permission, Why, printed
+from mcpguard.web.api.bodies import Approving, Inspection, Permission, Screened, Why, printed
 from mcpguard.web.api.shown import shown
 from mcpguard.web.api.strictly import StrictRoute
 
@@ -64,6 +65,12 @@ def decisions(guard: Guard) -> APIRouter:
     @router.post("/permit")
     async def permit(request: Request, server: str, body: Permission) -> JSONResponse:
         await guard.decisions.permit(server, frozenset(body.kinds), decided(request, body.why))
+        return await shown(guard, server)
+
+    @router.post("/screen")
+    async def screen(request: Request, server: str, body: Screened) -> JSONResponse:
+        mode = None if body.mode == "default" else Screening(body.mode)
+        await guard.decisions.screen(server, mode, decided(request, body.why))
         return await shown(guard, server)
 
     return router
