@@ -153,6 +153,11 @@ def _foreign(text: Text, names: _Names, mine: str) -> list[Hit]:
     ]
 
 
+def foreign_in(text: Text, surroundings: Surroundings) -> list[Hit]:
+    """Where a text names tools of other servers."""
+    return _foreign(text, _names(surroundings.foreign), "")
+
+
 def _strange(text: Text, known: frozenset[tuple[str, ...]]) -> list[Hit]:
     named = text.hits.get("NAMED", ())
     return [hit for hit in named if tuple(text.tokens.words[hit.first : hit.last + 1]) not in known]
