@@ -15,6 +15,7 @@ from mcpguard.domain.callers import Caller
 from mcpguard.domain.clock import Clock, Ids
 from mcpguard.domain.screening import Screening
 from mcpguard.guard.admission import Admission
+from mcpguard.guard.beside import Around
 from mcpguard.guard.budgeting import Budgeting
 from mcpguard.guard.callers import Callers, anonymous
 from mcpguard.guard.calls import Calls
@@ -30,6 +31,7 @@ from mcpguard.guard.known import Known, Registry
 from mcpguard.guard.managing import Managing
 from mcpguard.guard.publish import Publisher
 from mcpguard.guard.queries import Queries
+from mcpguard.guard.screening import Screener
 from mcpguard.guard.servers import Servers
 from mcpguard.guard.standings import Standings, capabilities
 from mcpguard.guard.status import SandboxStatus
@@ -92,16 +94,15 @@ async def assembled(
     standings.command(fleet)
     admission = Admission(standings, keyfiles.read(digest_key(settings), "digest key"), new_id)
     decisions = Decisions(standings, effects, new_id, Screening(settings.screening.mode))
-    review = Review(
-        admission,
-        decisions,
-        Inspecting(standings, admission, intake, fleet, settings.definitions.confirm_seconds, confining.why),
-        Queries(registry, servers, effects, store, confining),
-    )
+    inspecting = Inspecting(standings, admission, intake, fleet, settings.definitions.confirm_seconds, confining.why)
+    review = Review(admission, decisions, inspecting, Queries(registry, servers, effects, store, confining))
     callers = Callers(clock, anonymous(settings.anonymous), given, cutting.cut_off)
     await callers.load(store.readers)
     budgets = Budgeting(clock, settings)
-    calls = Calls(servers, ledger, fleet, cutting, digesting, new_id, settings, budgets=budgets, callers=callers)
+    looks = Screener(servers, Around(registry), reach.given, settings, clock)
+    calls = Calls(
+        servers, ledger, fleet, cutting, digesting, new_id, settings, budgets=budgets, callers=callers, screener=looks
+    )
     facts = Facts(__version__, os.getpid(), clock.now(), confining)
     granting = Granting(callers, ledger, clock, new_id)
     guard = Guard(
@@ -115,10 +116,7 @@ async def assembled(
         callers=callers,
         granting=granting,
         review=review,
-        own=Own(
-            Managing(registry, admission, decisions, callers, budgets),
-            Tailing(registry, callers, reach.wrote),
-        ),
+        own=Own(Managing(registry, admission, decisions, callers, budgets), Tailing(registry, callers, reach.wrote)),
     )
     await store.readers.run(partial(_load, registry, seal))
     await to_thread.run_sync(starting.sweep, {known.name for known in registry})

@@ -4,7 +4,7 @@ Rules kept here:
 1. Every call is judged once, here, whatever way it came in, and is one entry in the ledger.
 2. Nothing is sent before the verdict that allows it is stored, and nothing is answered before the closing is. What the
    verdict rests on is compared when it is stored, and once more when it is sent.
-3. What the upstream says is passed on as it is: its results and its errors.
+3. What the upstream says is passed on as it is, its results and its errors, but for what is screened (`screening`).
 4. What it asks of the client meanwhile belongs to the same entry (`asking`).
 5. A page of a reply that was cut is a call too; for that one nothing is sent.
 """
@@ -35,6 +35,7 @@ from mcpguard.guard.cutting import Cutting
 from mcpguard.guard.desk import Desk
 from mcpguard.guard.given import Given
 from mcpguard.guard.judging import Judged, Judging, Subject
+from mcpguard.guard.screening import Said, Screener
 from mcpguard.guard.servers import Servers
 from mcpguard.ledger.digests import Digests
 from mcpguard.ledger.entries import Entry
@@ -121,6 +122,7 @@ class Calls:
         *,
         budgets: Budgeting,
         callers: Callers,
+        screener: Screener,
     ) -> None:
         self._servers = servers
         self._callers = callers
@@ -132,6 +134,7 @@ class Calls:
         self._new_id = new_id
         self._settings = settings.version
         self._budgets = budgets
+        self._screener = screener
         self._desk = Desk(ledger, digests, settings.asking)
 
     async def make(self, asked: Asked, counterpart: Counterpart) -> Told:
@@ -165,14 +168,16 @@ class Calls:
         opening = self._opening(asked, subject, judged)
         permitted = partial(self._servers.may_ask, asked.capability.server)
         objected = partial(self._judging.meanwhile, subject)
-        client = Asking(counterpart, opening, permitted, objected, self._desk)
-        answer = _Answer()
+        client = Asking(counterpart, opening, permitted, objected, self._desk, self._screener)
+        answer = Said()
 
         async def work(entry: Entry) -> Outcome:
             with self._cutting.call(asked.capability.server, subject.key, asked.caller.id) as call:
                 if asked.page is not None:
                     return self._from_kept(subject, judged, entry, asked.page, answer)
-                return await self._sent(asked, subject, judged, entry, client, answer)
+                outcome = await self._sent(asked, subject, judged, entry, client, answer)
+                server, noticed = asked.capability.server, client.noticed
+                return await self._screener.reply(server, asked.method, judged.pin, outcome, answer, noticed)
             return self._cut_off(subject, entry, by_caller=call.by_caller)
 
         def still(connection: Connection) -> bool:
@@ -206,7 +211,7 @@ class Calls:
         )
 
     async def _sent(
-        self, asked: Asked, subject: Subject, judged: Judged, entry: Entry, client: Asking, answer: "_Answer"
+        self, asked: Asked, subject: Subject, judged: Judged, entry: Entry, client: Asking, answer: Said
     ) -> Outcome:
         try:
             reason = Reason.CAPABILITY_UNCONFIRMED
@@ -226,7 +231,7 @@ class Calls:
             client.end()
         return Outcome.refused(reason)
 
-    async def _told(self, asked: Asked, turn: Turn, entry: Entry, client: Asking, answer: "_Answer") -> Outcome:
+    async def _told(self, asked: Asked, turn: Turn, entry: Entry, client: Asking, answer: Said) -> Outcome:
         """What the server makes of it. Nothing is waited for between the comparison before this and the permit."""
         try:
             if asked.watcher is None:
@@ -245,7 +250,7 @@ class Calls:
         reply = self._digests.body(dumps(answer.result))
         return Outcome.failed(reply) if answer.result.get("isError") is True else Outcome.answered(reply)
 
-    def _from_kept(self, subject: Subject, judged: Judged, entry: Entry, page: Page, answer: "_Answer") -> Outcome:
+    def _from_kept(self, subject: Subject, judged: Judged, entry: Entry, page: Page, answer: Said) -> Outcome:
         """A part of what the server said before, which this caller may still use."""
         objection = self._judging.once_more(subject, judged)
         if objection is not None:
@@ -261,14 +266,6 @@ class Calls:
             return Outcome.unknown(Reason.CALLER_REVOKED if by_caller else Reason.CAPABILITY_WITHDRAWN)
         why = Reason.CALLER_REVOKED if by_caller else Reason.CAPABILITY_CHANGED
         return Outcome.refused(self._judging.now(subject).reason or why)
-
-
-@dataclass(slots=True)
-class _Answer:
-    """What the upstream said, on its way out of the work to whoever asked."""
-
-    result: dict[str, Any] | None = None
-    error: dict[str, Any] | None = None
 
 
 def _reason(error: Exception) -> Reason:

@@ -8,30 +8,26 @@ Rules kept here:
 4. The work is bounded. What could not be looked at in so much work is withheld, all of it.
 """
 
-import base64
-import json
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from typing import Final
-from urllib.parse import quote
 
 from mcpguard.domain.findings import Finding, Severity
 from mcpguard.guard.finding import looked_at
 from mcpguard.inspection.detectors.detector import Surroundings
 from mcpguard.policy.secrets.finding import NOTHING, secrets
+from mcpguard.policy.secrets.hiding import Values
 from mcpguard.text.visible import visible
 
 MOST_CHARACTERS: Final = 10_000
 """Of all lines: inspection reads that much of one text without leaving anything out."""
 LONGEST_LINE: Final = 1000
-MASKED: Final = "(hidden)"
 LIKE_SECRET: Final = "(mcpguard withholds a line that looks like a secret)"  # noqa: S105
 LIKE_ORDER: Final = "(mcpguard withholds a line in which inspection found something that is meant to steer agents)"
 UNTOLD: Final = "(mcpguard withholds a line, as it cannot tell what is secret in it)"
 _ROUNDS: Final = 25
-_SHORTEST_PART: Final = 8
 _ESCAPED: Final = re.compile("⟨U\\+([0-9A-F]{4,6})⟩")
 _SEQUENCE: Final = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)?|[@-Z\\^_])")
 _LAST: Final = 0x10FFFF
@@ -50,8 +46,8 @@ class Fit:
 
 def fit(written: Sequence[str], given: Iterable[str] | None, surroundings: Surroundings, most: int) -> Fit:
     """The last of what was written, no more than `most` lines. `given`: what may be secret, None if that is unknown."""
-    hide = _masking(given or ())
-    lines = _last(hide(plain(line))[:LONGEST_LINE] for line in islice(reversed(written), most))
+    hide = Values(given or ()).hidden
+    lines = _last(hide(plain(line))[0][:LONGEST_LINE] for line in islice(reversed(written), most))
     instead: Instead = {}
     if given is None:
         instead = dict.fromkeys(range(len(lines)), UNTOLD)
@@ -82,24 +78,6 @@ def _last(lines: Iterable[str]) -> list[str]:
             break
         kept.insert(0, line)
     return kept
-
-
-def _masking(given: Iterable[str]) -> Callable[[str], str]:
-    ways = sorted({way for value in given for way in _ways(value)}, key=len, reverse=True)
-    if not ways:
-        return lambda line: line
-    either = re.compile("|".join(map(re.escape, ways)))
-    return lambda line: either.sub(MASKED, line)
-
-
-def _ways(value: str) -> Iterator[str]:
-    """How a value may stand in a line: as it is, written as other programs write it, or a line of it."""
-    yield value
-    yield quote(value, safe="")
-    yield json.dumps(value)[1:-1]
-    yield json.dumps(value, ensure_ascii=False)[1:-1]
-    yield base64.b64encode(value.encode(errors="replace")).decode().rstrip("=")
-    yield from (line for line in map(str.strip, value.splitlines()) if len(line) >= _SHORTEST_PART)
 
 
 def _withhold(

@@ -1,9 +1,9 @@
 """Characters in what a server answers that a person does not see, or that a terminal obeys.
 
 Rules kept here:
-1. What counts is what counts in a definition (`detectors.hidden`), but for what ordinary texts are full of: colours of a
-   terminal, page breaks, marks at the beginning of a file, and the spaces without width by which some scripts and many
-   web pages say where a line may be broken.
+1. What counts is what counts in a definition (`detectors.hidden`), but for what ordinary texts are full of: colours of
+   a terminal, page breaks, marks at the beginning of a file, and the spaces without width by which some scripts and
+   many web pages say where a line may be broken.
 2. Emoji, flags, and the joiners that scripts need are left as they are.
 3. A text is looked at in blocks of a bounded size (`replies.BLOCK`).
 """

@@ -17,8 +17,9 @@ from anyio import CapacityLimiter, to_thread
 from mcpguard.codec.framing import Framing
 from mcpguard.domain.launches import Declared, RemoteLaunch, StdioLaunch
 from mcpguard.domain.upstreams import Transport
+from mcpguard.policy.secrets.hiding import telling
 from mcpguard.settings.model import Upstreams
-from mcpguard.settings.references import Unresolved, resolve
+from mcpguard.settings.references import Unresolved, parts, resolve
 from mcpguard.upstreams.conversation import Bounds, Conversation
 from mcpguard.upstreams.environment import environment
 from mcpguard.upstreams.logs import UpstreamLog, last_lines
@@ -55,6 +56,7 @@ class Reaching:
     dialing: Dialing
     starting: Starting
     _looking: set[str] = field(default_factory=set, repr=False)
+    _given: dict[str, frozenset[str]] = field(default_factory=dict, repr=False)
 
     @asynccontextmanager
     async def __call__(self, declared: Declared, switchboard: Switchboard) -> AsyncIterator[Conversation]:
@@ -63,7 +65,9 @@ class Reaching:
                 async with self._process(declared, launch) as (process, artifact):
                     yield Peer(process, switchboard.asked, switchboard.told, self._bounds, artifact)
             case RemoteLaunch() as launch:
-                remote = Remote(launch.url, await self._resolved(declared.name, "the header", launch.headers))
+                values = await self._resolved(declared.name, "the header", launch.headers)
+                self._given[declared.name] = _telling(launch.headers, values)
+                remote = Remote(launch.url, values)
                 if launch.transport is Transport.SSE:
                     async with sse(remote, self._bounds, self.dialing) as stream:
                         yield Peer(stream, switchboard.asked, switchboard.told, self._bounds)
@@ -84,6 +88,10 @@ class Reaching:
         values = await self._variables(declared.name, declared.launch)
         return await self.starting.install(declared, values)
 
+    def given(self, server: str) -> frozenset[str]:
+        """What of that which it got when it was reached last would tell a secret."""
+        return self._given.get(server, frozenset())
+
     async def wrote(self, declared: Declared, most_bytes: int) -> Wrote:
         """What a server that we start wrote to its standard error last."""
         if not isinstance(declared.launch, StdioLaunch):
@@ -98,7 +106,9 @@ class Reaching:
     @asynccontextmanager
     async def _process(self, declared: Declared, launch: StdioLaunch) -> AsyncIterator[tuple[Stdio, str | None]]:
         """It runs, confined as it is declared, and is this, if that can be told. Raises what says why it cannot."""
-        plain = self._plain(launch, await self._variables(declared.name, launch))
+        values = await self._variables(declared.name, launch)
+        self._given[declared.name] = _telling(launch.environment, values)
+        plain = self._plain(launch, values)
         ready = await self._aside(declared.name, lambda: self.starting.ready(declared, launch, plain))
         log = UpstreamLog(self.logs, declared.name, self.settings.log_bytes)
         async with (
@@ -152,3 +162,17 @@ class Reaching:
 
 def _secrets(values: Mapping[str, str]) -> frozenset[str]:
     return frozenset(value for value in values.values() if len(value) >= SHORTEST_SECRET)
+
+
+def _telling(templates: Mapping[str, str], values: Mapping[str, str]) -> frozenset[str]:
+    """Values that are secrets, each without the words around it, as in a header `Bearer ${env:TOKEN}`."""
+    found = set[str]()
+    for name, value in values.items():
+        known = parts(templates[name])
+        referenced = any(not isinstance(part, str) for part in known)
+        first, last = known[:1], known[-1:]
+        head = len(first[0]) if referenced and first and isinstance(first[0], str) else 0
+        tail = len(last[0]) if referenced and last and isinstance(last[0], str) else 0
+        bare = value[head : len(value) - tail] if referenced else value.rpartition(" ")[2]
+        found |= {each for each in (value, bare) if telling(name, each, referenced=referenced)}
+    return frozenset(found)

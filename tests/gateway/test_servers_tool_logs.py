@@ -13,7 +13,8 @@ from mcpguard.app.places import server_logs
 from mcpguard.domain.decisions import Decision
 from mcpguard.domain.launches import StdioLaunch, Templates
 from mcpguard.gateway.tools.declaring import MOST_LINES
-from mcpguard.guard.lines import LIKE_ORDER, LIKE_SECRET, MASKED, MOST_CHARACTERS, UNTOLD
+from mcpguard.guard.lines import LIKE_ORDER, LIKE_SECRET, MOST_CHARACTERS, UNTOLD
+from mcpguard.policy.secrets.hiding import HIDDEN as MASKED
 from tests.gate import Gate, gate
 from tests.gateway.servers_tool import CALLERS, MANAGER, NARROW, PLAIN, asked, managed
 from tests.gateway.speaking import flushed, played

@@ -66,17 +66,17 @@ def _controls(raw: str) -> bool:
 
 
 def _hidden(text: Text) -> Iterator[tuple[int, Rule]]:
-    suspicious = frozenset(char for char in set(text.raw) if suspicious(char))
-    if not suspicious:
+    doubtful = frozenset(filter(suspicious, set(text.raw)))
+    if not doubtful:
         return
     if text.raw.count(_SOFT_HYPHEN) >= _MANY or _SOFT_HYPHEN * 2 in text.raw:
         yield text.raw.index(_SOFT_HYPHEN), _HYPHENS
-    judged = 0
+    times = 0
     for at, char in enumerate(text.raw):
-        if char in suspicious and (rule := judged(text.raw, at, char)):
+        if char in doubtful and (rule := judged(text.raw, at, char)):
             yield at, rule
-            judged += 1
-            if judged >= _MOST:
+            times += 1
+            if times >= _MOST:
                 return
 
 

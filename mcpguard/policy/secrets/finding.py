@@ -36,6 +36,16 @@ def secrets(value: object) -> Found:
     return Found(sure[:MOST_TOLD], tuple(rule.id for rule in found if not rule.sure)[:MOST_TOLD])
 
 
+def sure_places(text: bytes) -> list[tuple[int, int]]:
+    """Where in a text there is what surely is a secret; not in what is encoded in it."""
+    return sorted(place for rule in _asked().by(text) if rule.sure for place in rule.places(text))
+
+
+def may_hold_some(text: bytes) -> bool:
+    """Whether it is worth looking for what surely is a secret, in the text as it stands."""
+    return any(rule.sure for rule in _asked().by(text))
+
+
 class _Asked:
     """The rules by their words."""
 

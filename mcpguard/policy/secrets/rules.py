@@ -34,17 +34,20 @@ class Rule:
 
     def finds(self, text: bytes) -> bool:
         """Whether there is such a secret in the text."""
+        return any(True for _ in self.places(text))
+
+    def places(self, text: bytes) -> Iterator[tuple[int, int]]:
+        """Where the secrets begin and end."""
         if self._compiled is None:
             self._compiled = compiled(self.pattern)
             self._exempt = compiled("|".join(f"(?:{each})" for each in self.exempt)) if self.exempt else None
-        return any(self._counts(secret) for secret in self._matches(self._compiled, text))
-
-    def _matches(self, pattern: Pattern, text: bytes) -> Iterator[bytes]:
-        for number, found in enumerate(pattern.finditer(text)):
+        for number, found in enumerate(self._compiled.finditer(text)):
             if number == MOST_MATCHES:
                 return
-            groups = [each for each in found.groups() if each]
-            yield found[self.group] if self.group else (groups[0] if groups else found[0])
+            groups = (at for at, each in enumerate(found.groups(), 1) if each)
+            place = found.span(self.group or next(groups, 0))
+            if self._counts(text[slice(*place)]):
+                yield place
 
     def _counts(self, secret: bytes) -> bool:
         if self.least and entropy(secret) <= self.least:
