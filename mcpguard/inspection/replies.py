@@ -11,6 +11,7 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from functools import cache, lru_cache
+from itertools import islice
 from math import prod
 from typing import Final
 
@@ -39,9 +40,12 @@ from mcpguard.inspection.reading.glancing import Glance, words_of
 from mcpguard.inspection.reading.patterns import Pattern
 from mcpguard.inspection.reading.texts import Subject, Text
 from mcpguard.inspection.vocabulary import TABLES, tongues
+from mcpguard.text.linear import compiled
 
 ENOUGH: Final = 0.5
 """What the signs in one window have to come to, taken as if they were independent."""
+ABOUT: Final = 0.7
+"""The same where the text speaks about such attacks."""
 SURE: Final = 0.8
 BLOCK: Final = 4000
 WINDOW: Final = 700
@@ -52,7 +56,8 @@ _LONGEST_CODE: Final = 2000
 WORTH: Final = {
     "speaking.addressed": 0.3,
     "speaking.all": 0.2,
-    "speaking.agreed": 0.3,
+    "speaking.agreed": 0.4,
+    "speaking.memory": 0.35,
     "secrecy.order": 0.45,
     "secrecy.silence": 0.3,
     "secrecy.stealth": 0.2,
@@ -122,14 +127,18 @@ _SAID: Final = (
 )
 _DETECTORS: Final[tuple[Detector, ...]] = (*_SAID, turns.DETECTOR, markup.DETECTOR, mixed.DETECTOR)
 _DECODED: Final = encoded.decoding((*_SAID, turns.DETECTOR))
-_CODES: Final = re.compile(
+_CODES: Final = compiled(
     r"[A-Za-z0-9+/_-]{24,}={0,2}|(?:[0-9a-fA-F]{2}[ :,-]?){16,}|(?:(?:\\x|\\u00|%)[0-9a-fA-F]{2}[^\n]{0,3}){6,}"
-    r"|(?:\b[^\W_][ .·_*-]{1,3}){10,}"
+    r"|(?:[0-9A-Za-z][ .·_*-]{1,3}){10,}"
 )
-_IDENTIFIER: Final = re.compile(r"[A-Za-z][A-Za-z0-9]*(?:[_-][A-Za-z0-9]+)+|[A-Za-z]{8,}")
 _MIXED: Final = re.compile("[A-Za-z][\u0370-\u052f]|[\u0370-\u052f][A-Za-z]")
-_MARKS: Final = re.compile(r"<\||\[/?INST|<!--|system>|!\[[^\]\n]{0,80}\]\(http", re.IGNORECASE)
-_TURNED: Final = re.compile(r"(?i)\b(?:vtaber|cerivbhf|vafgehpgvbaf|jvgubhg|flfgrz|erongi|snoitcurtsni)\b")
+_MARKS: Final = compiled(r"(?i)<\||\[/?INST|<!--|system>|!\[[^\]\n]{0,80}\]\(http")
+_TURNED: Final = frozenset(
+    ["vtaber", "cerivbhf", "vafgehpgvbaf", "jvgubhg", "flfgrz", "erongi", "snoitcurtsni", "suoiverp"]
+)
+"""What words of orders are in an alphabet turned by thirteen, or in reverse."""
+_ATTACKS: Final = re.compile(r"(?i)prompt.injection|injection attack|jailbreak|\battack|payload|detect|scanner")
+_OFTEN: Final = 2
 HARD: Final = frozenset({"secrecy.order", "encoded.order", "steering.next", "override.instructions"})
 """Of these one is in whatever is surely an attack."""
 
@@ -143,16 +152,17 @@ def pieces(text: str) -> Iterator[str]:
 
 def worth_reading(block: str, surroundings: Surroundings) -> bool:
     """Whether what may be said in a block could come to enough."""
-    if _MARKS.search(block) or _TURNED.search(block) or (not block.isascii() and _MIXED.search(block)):
+    raw = block.encode(errors="replace")
+    if _CODES.search(raw) or _MARKS.search(raw) or (not block.isascii() and _MIXED.search(block)):
         return True
-    return _CODES.search(block) is not None or _may_say_enough(block, surroundings)
+    return _may_say_enough(block, surroundings)
 
 
 def read(block: str, surroundings: Surroundings) -> tuple[Finding, ...]:
     """What is found in a block: in the window with the most, and in what the block decodes to."""
     most = max((_found(window, surroundings) for window in _windows(block, surroundings)), key=_risk, default=())
     decoded = tuple(_in_codes(block, surroundings))
-    if _risk((*most, *decoded)) < ENOUGH:
+    if _risk((*most, *decoded)) < (ABOUT if _is_about(block) else ENOUGH):
         return ()
     return tuple({each.rule: each for each in (*decoded, *most)}.values())
 
@@ -163,6 +173,10 @@ def is_hard(found: Iterable[Finding]) -> bool:
     return _risk(every) >= SURE and any(each.rule in HARD for each in every)
 
 
+def _is_about(block: str) -> bool:
+    return len(_ATTACKS.findall(block)) >= _OFTEN
+
+
 def _windows(block: str, surroundings: Surroundings) -> Iterator[str]:
     if len(block) <= WINDOW:
         yield block
@@ -170,7 +184,7 @@ def _windows(block: str, surroundings: Surroundings) -> Iterator[str]:
     step = WINDOW - _OVERLAP
     for start in range(0, max(len(block) - _OVERLAP, 1), step):
         window = block[start : start + WINDOW]
-        marked = _MARKS.search(window) or (not window.isascii() and _MIXED.search(window))
+        marked = _MARKS.search(window.encode(errors="replace")) or (not window.isascii() and _MIXED.search(window))
         if marked or _may_say_enough(window, surroundings):
             yield window
 
@@ -188,8 +202,9 @@ def _found(window: str, surroundings: Surroundings) -> tuple[Finding, ...]:
 
 def _in_codes(block: str, surroundings: Surroundings) -> Iterator[Finding]:
     """Orders that are encoded. A run that is longer than a few sentences is an image or an archive."""
-    runs = [found[0][:_LONGEST_CODE] for found in _CODES.finditer(block)][:_MOST_CODES]
-    if _TURNED.search(block):
+    found = islice(_CODES.finditer(block.encode(errors="replace")), _MOST_CODES)
+    runs = [each[0][:_LONGEST_CODE].decode(errors="ignore") for each in found]
+    if not _TURNED.isdisjoint(words_of(block)):
         runs.append(block)
     for run in runs:
         for each in _DECODED.find(Subject({}, (Text("", run),)), surroundings):
@@ -220,9 +235,12 @@ def _glance() -> tuple[Glance, tuple[tuple[float, tuple[Pattern, ...]], ...]]:
 
 def _may_say_enough(text: str, surroundings: Surroundings) -> bool:
     glance, rules = _glance()
-    said = glance.said(words_of(text))
+    words = words_of(text)
+    if not _TURNED.isdisjoint(words):
+        return True
+    said = glance.said(words)
     left = 1.0
-    if surroundings.foreign and _names(text, surroundings.foreign):
+    if surroundings.foreign and _names(words, surroundings.foreign):
         left *= 1 - WORTH["steering.next"]
     for worth, patterns in rules:
         if any(each.possible(said) for each in patterns):
@@ -232,10 +250,15 @@ def _may_say_enough(text: str, surroundings: Surroundings) -> bool:
     return False
 
 
-def _names(text: str, names: frozenset[str]) -> bool:
-    return not _plainly(names).isdisjoint(map(str.lower, _IDENTIFIER.findall(text)))
+def _names(words: set[str], names: frozenset[str]) -> bool:
+    firsts = _by_first(names)
+    return any(rest <= words for word in words & firsts.keys() for rest in firsts[word])
 
 
 @lru_cache(maxsize=8)
-def _plainly(names: frozenset[str]) -> frozenset[str]:
-    return frozenset(map(str.lower, names))
+def _by_first(names: frozenset[str]) -> dict[str, list[frozenset[str]]]:
+    """The other words of names, by their first one."""
+    found: dict[str, list[frozenset[str]]] = {}
+    for first, *rest in filter(None, map(steering.words_of_name, names)):
+        found.setdefault(first, []).append(frozenset(rest))
+    return found

@@ -52,6 +52,7 @@ def cases() -> Iterator[Case]:
 
 
 def _hidden(text: str) -> str:
+    text = text.replace("\N{SYMBOL FOR ESCAPE}", "\x1b")
     said, _, order = text.partition("|")
     if text.startswith(_TAGS):
         return said.removeprefix(_TAGS) + "".join(chr(0xE0000 + ord(char)) for char in order)

@@ -28,8 +28,13 @@ _ALL: Final = phrases(
 _AGREED: Final = phrases(
     Rule("speaking.agreed", "T11", Severity.MEDIUM, 0.5, "It says that the person has agreed to what it wants"),
     "USER 3 PRESUMED",
+    "USER 2 AGREED_ALREADY",
     "~8 USER ANY NO_CONSENT",
     "~9 USER APPROVAL ANY",
+)
+_MEMORY: Final = phrases(
+    Rule("speaking.memory", "T11", Severity.MEDIUM, 0.5, "It is to be remembered for other conversations"),
+    "LASTING_MEMORY",
 )
 _NEXT: Final = phrases(
     Rule("steering.next", "T12", Severity.HIGH, 0.5, "It tells the model to call another server's tool now"),
@@ -40,7 +45,7 @@ _NEXT: Final = phrases(
 )
 
 
-_ALONE: Final = (_ADDRESSED, _ALL, _AGREED)
+_ALONE: Final = (_ADDRESSED, _ALL, _AGREED, _MEMORY)
 
 
 def _find(subject: Subject, surroundings: Surroundings) -> Iterator[Finding]:
