@@ -15,6 +15,7 @@ from mcpguard.domain.callers import Caller
 from mcpguard.domain.clock import Clock, Ids
 from mcpguard.domain.screening import Screening
 from mcpguard.guard.admission import Admission
+from mcpguard.guard.answering import Answering
 from mcpguard.guard.beside import Around
 from mcpguard.guard.budgeting import Budgeting
 from mcpguard.guard.callers import Callers, anonymous
@@ -22,12 +23,17 @@ from mcpguard.guard.calls import Calls
 from mcpguard.guard.confirming import Confirming
 from mcpguard.guard.cutting import Cutting
 from mcpguard.guard.decisions import Decisions
+from mcpguard.guard.demanding import Demanding
 from mcpguard.guard.effects import Effects
 from mcpguard.guard.granting import Granting
 from mcpguard.guard.guard import Facts, Guard, Own, Review
+from mcpguard.guard.held import Held
+from mcpguard.guard.holding import Holding
 from mcpguard.guard.inspecting import Inspecting
 from mcpguard.guard.intake import Intake
+from mcpguard.guard.judging import Judging
 from mcpguard.guard.known import Known, Registry
+from mcpguard.guard.making import With
 from mcpguard.guard.managing import Managing
 from mcpguard.guard.publish import Publisher
 from mcpguard.guard.queries import Queries
@@ -36,6 +42,7 @@ from mcpguard.guard.servers import Servers
 from mcpguard.guard.standings import Standings, capabilities
 from mcpguard.guard.status import SandboxStatus
 from mcpguard.guard.tailing import Tailing
+from mcpguard.guard.tickets import Tickets
 from mcpguard.ledger import digests
 from mcpguard.ledger.ledger import Ledger
 from mcpguard.settings.model import Settings
@@ -94,15 +101,19 @@ async def assembled(
     standings.command(fleet)
     admission = Admission(standings, keyfiles.read(digest_key(settings), "digest key"), new_id)
     decisions = Decisions(standings, effects, new_id, Screening(settings.screening.mode))
-    inspecting = Inspecting(standings, admission, intake, fleet, settings.definitions.confirm_seconds, confining.why)
-    review = Review(admission, decisions, inspecting, Queries(registry, servers, effects, store, confining))
     callers = Callers(clock, anonymous(settings.anonymous), given, cutting.cut_off)
     await callers.load(store.readers)
+    demanding = Demanding(Tickets(digesting), settings.holds)
+    answering = Answering(demanding.tickets, registry, publisher, callers, ledger, clock, new_id, settings.holds)
+    await answering.load(store.readers)
+    judging = Judging(servers, demanding)
+    inspecting = Inspecting(standings, admission, intake, fleet, settings.definitions.confirm_seconds, confining.why)
+    queries = Queries(registry, servers, judging, effects, store, confining)
     budgets = Budgeting(clock, settings)
-    looks = Screener(servers, Around(registry), reach.given, settings, clock)
-    calls = Calls(
-        servers, ledger, fleet, cutting, digesting, new_id, settings, budgets=budgets, callers=callers, screener=looks
-    )
+    holding = Holding(demanding, answering, clock, settings.holds)
+    screener = Screener(servers, Around(registry), reach.given, settings, clock)
+    with_ = With(servers, callers, Judging(servers, demanding, callers.holds), fleet, cutting, digesting, screener)
+    calls = Calls(with_, ledger, holding, budgets, new_id, settings)
     facts = Facts(__version__, os.getpid(), clock.now(), confining)
     granting = Granting(callers, ledger, clock, new_id)
     guard = Guard(
@@ -115,8 +126,10 @@ async def assembled(
         calls=calls,
         callers=callers,
         granting=granting,
-        review=review,
+        review=Review(admission, decisions, inspecting, queries),
         own=Own(Managing(registry, admission, decisions, callers, budgets), Tailing(registry, callers, reach.wrote)),
+        judging=judging,
+        held=Held(answering, registry, store, ledger.chain.id),
     )
     await store.readers.run(partial(_load, registry, seal))
     await to_thread.run_sync(starting.sweep, {known.name for known in registry})

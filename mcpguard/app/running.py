@@ -90,6 +90,7 @@ async def running(
                     work.start_soon(guard.tallies.run, name="tallies")
                     work.start_soon(guard.searching.run, name="search index")
                     work.start_soon(guard.callers.run, name="callers whose time is over")
+                    work.start_soon(guard.held.run, name="held calls")
                     yield Running(settings, guard, ledger, opened, parts.fleet, parts.listeners)
                     work.cancel_scope.cancel()
             finally:

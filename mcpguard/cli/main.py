@@ -8,7 +8,7 @@ import typer
 from mcpguard import __version__
 
 COMMANDS = ("call", "scan", "search", "serve", "status", "stdio")
-GROUPS = ("audit", "caller", "config", "db", "server", "tool")
+GROUPS = ("audit", "caller", "config", "db", "held", "server", "tool")
 """Each is a module of this package: a command is the function of its name, a group the `app` in it."""
 
 

@@ -106,7 +106,7 @@ class Approval:
 
 
 class Unknown(GuardError):
-    """There is no such server, or it has no such capability."""
+    """There is no such server, it has no such capability, or no such call is held."""
 
 
 class Stale(GuardError):

@@ -15,7 +15,8 @@ class Detail:
     """What is told beside a reason; what is empty is not told.
 
     `call_with`: the variant to use instead. `path`: where in the arguments, and `expected`: what belongs there.
-    `secret`: the rule by which something looks like a secret. `budget`: which one is used up.
+    `secret`: the rule by which something looks like a secret. `budget`: which one is used up. `ticket`: of a call that
+    waits for a person, and `until`: when that is over. `person`: what the person says who denied it; a person's words.
     """
 
     call_with: str = ""
@@ -23,6 +24,9 @@ class Detail:
     expected: str = ""
     secret: str = ""
     budget: str = ""
+    ticket: str = ""
+    until: str = ""
+    person: str = ""
 
     @property
     def said(self) -> dict[str, str]:
@@ -33,6 +37,9 @@ class Detail:
             "expected": self.expected,
             "secret": self.secret,
             "budget": self.budget,
+            "ticket": self.ticket,
+            "until": self.until,
+            "person": self.person,
         }
         return {name: value for name, value in given.items() if value}
 
@@ -44,6 +51,9 @@ class Detail:
             f"At {self.path}: expected {self.expected}." if self.expected else "",
             f"It looks like what the rule {self.secret} finds." if self.secret else "",
             f"Used up: {self.budget}." if self.budget else "",
+            f"Ticket {self.ticket}." if self.ticket else "",
+            f"A person can answer until {self.until}." if self.until else "",
+            f"The person says: {self.person}" if self.person else "",
         )
         return " ".join(part for part in parts if part)
 

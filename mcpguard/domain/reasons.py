@@ -156,7 +156,7 @@ class Reason(StrEnum):
     HOLD_WAITING = (
         "hold:waiting",
         "The call waits for a person to allow it.",
-        "Repeat the same call with the ticket it was given, after a person has answered.",
+        "Nothing was sent. Make the same call again, with the same arguments, after a person has allowed it.",
     )
     HOLD_DENIED = (
         "hold:denied",
@@ -165,8 +165,18 @@ class Reason(StrEnum):
     )
     HOLD_EXPIRED = (
         "hold:expired",
-        "Nobody answered in time, so the call was refused.",
+        "Nobody answered in time, or what was called is not as it was, so the call was refused.",
         "Nothing was sent; ask the security team before you call again.",
+    )
+    HOLD_USED = (
+        "hold:used",
+        "A person allowed this call once, and it was made by another request.",
+        "Nothing was sent this time. Find out what came of the other one before you call again.",
+    )
+    HOLD_CROWDED = (
+        "hold:crowded",
+        "Too many calls of this caller wait for a person already.",
+        "Nothing was sent; wait until those were answered.",
     )
     UPSTREAM_REQUEST_DENIED = (
         "upstream:request_denied",

@@ -12,7 +12,7 @@ from mcpguard.gateway.exchange import Exchange
 from mcpguard.gateway.faces.face import Meant
 from mcpguard.gateway.parking import AGAIN
 from mcpguard.gateway.validating import invalid
-from mcpguard.guard.calls import Asked, Page
+from mcpguard.guard.asked import Asked, Page
 from mcpguard.policy.intents import Stated
 
 
@@ -45,4 +45,5 @@ def asked(
         watcher=watcher,
         stated=stated,
         page=page,
+        session=client.session,
     )

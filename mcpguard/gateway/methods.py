@@ -45,7 +45,7 @@ from mcpguard.gateway.wire import (
     refused_error,
     refused_result,
 )
-from mcpguard.guard.calls import Asked, Told
+from mcpguard.guard.asked import Asked, Told
 from mcpguard.guard.guard import Guard
 from mcpguard.policy.asks import askable
 from mcpguard.policy.scopes import within

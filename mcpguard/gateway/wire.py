@@ -13,7 +13,7 @@ from mcpguard.domain.errors import GuardError
 from mcpguard.domain.objections import Detail
 from mcpguard.domain.outcomes import Executed, Outcome, OutcomeKind
 from mcpguard.domain.reasons import Reason
-from mcpguard.guard.calls import Told
+from mcpguard.guard.asked import Told
 
 US = {"name": "mcpguard", "title": "mcpguard", "version": __version__}
 REFUSED = -31010

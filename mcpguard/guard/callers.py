@@ -12,19 +12,16 @@ import hashlib
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 
-import anyio
-
 from mcpguard.domain.callers import Caller, Scope
 from mcpguard.domain.capabilities import Effect
 from mcpguard.domain.clock import Clock
 from mcpguard.domain.grants import ANONYMOUS, Grant
+from mcpguard.guard.waking import Waking
 from mcpguard.settings.anonymous import Anonymous
 from mcpguard.store import callers as stored
 from mcpguard.store.backend import Connection
 from mcpguard.store.readers import Readers
 
-LONGEST_NAP = 60.0
-"""Seconds: the machine's time may be set, and what a sleep measures may stand still."""
 Lost = Callable[[str], None]
 
 
@@ -50,7 +47,7 @@ class Callers:
         self._shown: dict[bytes, Grant] = {}
         self._ended: set[str] = set()
         self._subscribers: dict[Lost, None] = {}
-        self._changed = anyio.Event()
+        self._waking = Waking(clock)
         self._readers: Readers | None = None
 
     def __iter__(self) -> Iterator[Grant]:
@@ -74,8 +71,11 @@ class Callers:
 
     def holds(self, caller: Caller) -> bool:
         """Whether this is a caller still."""
-        found = self._grants.get(caller.id)
-        return found[0].holds(self._clock.now()) if found is not None else caller.id in self._others
+        return self.is_one(caller.id)
+
+    def is_one(self, id_: str) -> bool:
+        found = self._grants.get(id_)
+        return found[0].holds(self._clock.now()) if found is not None else id_ in self._others
 
     def still(self, connection: Connection, caller: Caller) -> bool:
         """Whether the store has it too: it was revoked there first if its answer to that has not reached us."""
@@ -99,7 +99,7 @@ class Callers:
         """From now on it is a caller."""
         self._grants[grant.caller.id] = grant, digest
         self._shown[digest] = grant
-        self._changed.set()
+        self._waking.changed()
 
     def remove(self, id_: str) -> None:
         """From now on it is none, and whatever is open in its name ends."""
@@ -120,27 +120,15 @@ class Callers:
     async def run(self) -> None:
         """End what is open in the name of callers whose time is over, as it comes to be over."""
         while True:
-            self._changed = anyio.Event()
+            self._waking.looking()
             now, times = self._clock.now(), list[int]()
             for grant in self:
                 if grant.expires_at is not None and grant.holds(now):
-                    times.append(grant.expires_at - now)
+                    times.append(grant.expires_at)
                 elif grant.expires_at is not None and grant.caller.id not in self._ended:
                     self._ended.add(grant.caller.id)
                     self._tell(grant.caller.id)
-            await self._until(min(times) / 1e6 if times else None)
-
-    async def _until(self, seconds: float | None) -> None:
-        """So long, or until there are other callers."""
-        async with anyio.create_task_group() as tasks:
-            if seconds is not None:
-                tasks.start_soon(self._nap, min(seconds, LONGEST_NAP), name="until a caller's time is over")
-            await self._changed.wait()
-            tasks.cancel_scope.cancel()
-
-    async def _nap(self, seconds: float) -> None:
-        await self._clock.sleep(seconds)
-        self._changed.set()
+            await self._waking.until(min(times, default=None))
 
     def _tell(self, id_: str) -> None:
         self._cut(id_)

@@ -1,7 +1,7 @@
 """Why a capability can be called, or why not: the same rules as for a call, asked on behalf of nobody in particular.
 
-`ready`: a call would go out. `retry`: it may soon, without anybody doing anything. `blocked`: a person has to do
-something first. `unknown`: there is no such thing.
+`ready`: a call would go out, or wait for the person who allows calls like it one by one. `retry`: it may soon, without
+anybody doing anything. `blocked`: a person has to do something first. `unknown`: there is no such thing.
 
 Asked on behalf of a caller, the answer is theirs: out of their reach is `unknown`. What a call would say it means to do
 and carry is judged with it, where it is given. Budgets are not asked about: they are another moment's.
@@ -15,9 +15,9 @@ from mcpguard.domain.decisions import Key
 from mcpguard.domain.objections import Detail
 from mcpguard.domain.reasons import Reason
 from mcpguard.guard.given import Given
-from mcpguard.guard.judging import Judging, Subject
+from mcpguard.guard.judging import Judging
 from mcpguard.guard.known import Known
-from mcpguard.guard.servers import Servers
+from mcpguard.guard.subject import Subject
 from mcpguard.policy.intents import Stated
 from mcpguard.policy.scopes import within
 
@@ -28,14 +28,14 @@ _SOON: Final = {Reason.SERVER_UNREACHABLE, Reason.CAPABILITY_UNCONFIRMED}
 def explained(
     known: Known,
     key: Key,
-    servers: Servers,
+    judging: Judging,
     caller: Caller = _ANYBODY,
     stated: Stated | None = None,
     given: Given | None = None,
 ) -> dict[str, Any]:
     """The answer for one capability, with the rules that were asked."""
     subject = Subject(caller, Capability(known.name, *key), stated=stated, given=given)
-    judged = Judging(servers).now(subject)
+    judged = judging.now(subject)
     reason = judged.reason
     reached = within(caller.scope, subject.capability)
     pin = known.pins.get(key) if reached else None
@@ -44,6 +44,7 @@ def explained(
         "kind": key[0].value,
         "name": key[1],
         "callable": reason is None,
+        "held": judged.look.demand,
         "answer": _answer(reason),
         "rules": list(judged.rules),
         "effect": judged.effect.value if judged.effect and reached else None,
@@ -53,9 +54,9 @@ def explained(
     }
 
 
-def explained_to(caller: Caller, capability: Capability, servers: Servers) -> dict[str, Any]:
+def explained_to(caller: Caller, capability: Capability, judging: Judging) -> dict[str, Any]:
     """For an agent: the answer, and of the reason what a refusal would say. Nothing that a server wrote."""
-    judged = Judging(servers).now(Subject(caller, capability))
+    judged = judging.now(Subject(caller, capability))
     reason = judged.reason
     said: dict[str, Any] = {"answer": _answer(reason)}
     if reason is not None:
@@ -65,7 +66,7 @@ def explained_to(caller: Caller, capability: Capability, servers: Servers) -> di
 
 def _answer(reason: Reason | None) -> str:
     match reason:
-        case None:
+        case None | Reason.HOLD_WAITING:
             return "ready"
         case Reason.CAPABILITY_UNKNOWN:
             return "unknown"

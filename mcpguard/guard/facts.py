@@ -12,6 +12,7 @@ from mcpguard.domain.capabilities import Fingerprint
 from mcpguard.domain.decisions import Actor, Answer, Decision
 from mcpguard.domain.findings import Inspected
 from mcpguard.domain.grants import Grant
+from mcpguard.domain.holds import Hold, HoldMove, HoldState
 from mcpguard.domain.launches import Profile
 from mcpguard.domain.pins import Pin
 from mcpguard.domain.records import RecordKind
@@ -207,6 +208,34 @@ def granted(grant: Grant, decision: Decision) -> Fact:
 def revoked(grant: Grant, decision: Decision) -> Fact:
     """A caller is none any more."""
     return Fact(RecordKind.REVOKED, _given(**_caller(grant.caller), why=decision.why, **_by(decision.by)))
+
+
+def answered(hold: Hold, before: HoldState, answer: Answer, decision: Decision, id_: str) -> Fact:
+    """A person's answer to a held call."""
+    said = {"decision": id_, "answer": answer.value, "why": decision.why}
+    return Fact(RecordKind.DECIDED, _given(**said, **_hold(hold, before), **_by(decision.by)))
+
+
+def held_over(hold: Hold, before: HoldState, move: HoldMove) -> Fact:
+    """A held call ended by itself."""
+    return Fact(RecordKind.MOVED, _given(move=move.value, **_hold(hold, before)))
+
+
+def _hold(hold: Hold, before: HoldState) -> dict[str, Scalar]:
+    asking = hold.asking
+    return _given(
+        ticket=hold.id,
+        caller=hold.caller,
+        caller_label=asking.caller_label,
+        server=hold.capability.server,
+        upstream=hold.rests.upstream[0],
+        capability=hold.capability.kind.value,
+        name=hold.capability.name,
+        effect=asking.effect,
+        fingerprint=asking.fingerprint,
+        before=before.value,
+        after=hold.state.value,
+    )
 
 
 def is_worth_a_record(before: Pin, after: Pin) -> bool:

@@ -37,6 +37,7 @@ class Given:
         self.params = params
         self.compared: tuple[Fingerprint, Objection | None] | None = None
         self.found: Found | None = None
+        self.same: tuple[Fingerprint | None, bytes] | None = None
 
     @cached_property
     def written(self) -> bytes:

@@ -17,7 +17,9 @@ from mcpguard.guard.confirming import Confirming
 from mcpguard.guard.decisions import Decisions
 from mcpguard.guard.explaining import explained_to
 from mcpguard.guard.granting import Granting
+from mcpguard.guard.held import Held
 from mcpguard.guard.inspecting import Inspecting
+from mcpguard.guard.judging import Judging
 from mcpguard.guard.managing import Managing
 from mcpguard.guard.queries import Queries
 from mcpguard.guard.searching import Searching
@@ -75,6 +77,8 @@ class Guard:
         granting: Granting,
         review: Review,
         own: Own,
+        judging: Judging,
+        held: Held,
     ) -> None:
         self.settings = confirming.settings
         self.clock = clock
@@ -89,6 +93,8 @@ class Guard:
         self.granting = granting
         self.confirming = confirming
         self.servers = servers
+        self.judging = judging
+        self.held = held
         self.tallies = Tallies(ledger, clock)
         self.searching = Searching(servers.publisher)
         self._store = store
@@ -102,7 +108,7 @@ class Guard:
 
     def explained(self, caller: Caller, capability: Capability) -> dict[str, Any]:
         """Why this caller can use it now, or why not (`explaining`). Out of reach and not there look the same."""
-        return explained_to(caller, capability, self.servers)
+        return explained_to(caller, capability, self.judging)
 
     async def confirm(self, seen: Mapping[str, Json], by: Actor) -> tuple[str, ...]:
         """Confirm the settings that wait (`confirming`)."""

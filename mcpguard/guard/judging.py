@@ -9,21 +9,20 @@ Rules kept here:
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from mcpguard.domain.callers import Caller
 from mcpguard.domain.capabilities import Capability, CapabilityKind, Effect
-from mcpguard.domain.decisions import Key
 from mcpguard.domain.findings import Finding, weight
 from mcpguard.domain.objections import NOTHING_MORE, Detail
 from mcpguard.domain.pins import Pin
 from mcpguard.domain.reasons import Reason
 from mcpguard.domain.upstreams import Upstream
 from mcpguard.domain.verdicts import Allow, Deny, Hold, Verdict
-from mcpguard.guard.given import Given
+from mcpguard.guard.demanding import NOBODY, Demanding, Look
 from mcpguard.guard.servers import Servers
-from mcpguard.policy.intents import Stated
+from mcpguard.guard.subject import Subject
 from mcpguard.policy.judge import Situation, judge
 from mcpguard.policy.prefixes import under
 from mcpguard.policy.scopes import within
@@ -37,30 +36,8 @@ _BECAUSE: Final = {Reason.SERVER_QUARANTINED, Reason.CAPABILITY_PENDING, Reason.
 
 
 @dataclass(frozen=True, slots=True)
-class Subject:
-    """What is judged: who wants to use which capability. `pinned` is the one that covers it, if it is another.
-
-    `stated`: what they say they mean to do, None where that is implied. `given`: what the call carries, None where that
-    is not known yet. `kept`: nothing is asked of the server, what it said before is used; so it need not be there.
-    """
-
-    caller: Caller
-    capability: Capability
-    pinned: Capability | None = None
-    stated: Stated | None = None
-    given: Given | None = None
-    kept: bool = False
-
-    @property
-    def key(self) -> Key:
-        """Under which it stands in the approvals of its server."""
-        found = self.pinned or self.capability
-        return found.kind, found.name
-
-
-@dataclass(frozen=True, slots=True)
 class Judged:
-    """A verdict with everything that it rests on."""
+    """A verdict with everything that it rests on. `look`: what a person has to do with the call."""
 
     verdict: Verdict
     rules: tuple[str, ...]
@@ -68,6 +45,7 @@ class Judged:
     upstream: Upstream | None
     pin: Pin | None
     detail: Detail = NOTHING_MORE
+    look: Look = NOBODY
 
     @property
     def reason(self) -> Reason | None:
@@ -92,9 +70,12 @@ class Judged:
 class Judging:
     """Judges calls."""
 
-    def __init__(self, servers: Servers, holds: Callable[[Caller], bool] = lambda _: True) -> None:
+    def __init__(
+        self, servers: Servers, demanding: Demanding, holds: Callable[[Caller], bool] = lambda _: True
+    ) -> None:
         """`holds`: whether whoever calls is a caller still."""
         self._servers = servers
+        self._demanding = demanding
         self._holds = holds
 
     def now(self, subject: Subject, spent: str | None = None) -> Judged:
@@ -104,6 +85,7 @@ class Judging:
         known = self._servers.find(subject.capability.server)
         pin = known.pins.get(subject.key) if known else None
         effect: Effect | None = None
+        look = NOBODY
         if known is None:
             situation = Situation(
                 subject.caller, subject.capability, None, enabled=False, reachable=False, in_force=False, pin=None
@@ -126,9 +108,12 @@ class Judging:
                 spent=spent,
             )
             effect = situation.effect
+            look = self._demanding.look(subject, known.upstream, pin, effect)
+            if look.demand:
+                situation = replace(situation, demand=look.demand, answer=look.answer, crowded=look.crowded)
         judgement = judge(situation)
         upstream = known.upstream if known else None
-        return Judged(judgement.verdict, judgement.rules, effect, upstream, pin, judgement.detail)
+        return Judged(judgement.verdict, judgement.rules, effect, upstream, pin, judgement.detail, look)
 
     async def confirmed(self, subject: Subject, spent: Spent = lambda *_: None) -> Judged:
         """The verdict, as soon as it is known whether the server still offers what was approved."""

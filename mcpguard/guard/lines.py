@@ -18,7 +18,7 @@ from mcpguard.domain.findings import Finding, Severity
 from mcpguard.guard.finding import looked_at
 from mcpguard.inspection.detectors.detector import Surroundings
 from mcpguard.policy.secrets.finding import NOTHING, secrets
-from mcpguard.policy.secrets.hiding import Values
+from mcpguard.policy.secrets.masking import HIDDEN, ways
 from mcpguard.text.visible import visible
 
 MOST_CHARACTERS: Final = 10_000
@@ -46,8 +46,8 @@ class Fit:
 
 def fit(written: Sequence[str], given: Iterable[str] | None, surroundings: Surroundings, most: int) -> Fit:
     """The last of what was written, no more than `most` lines. `given`: what may be secret, None if that is unknown."""
-    hide = Values(given or ()).hidden
-    lines = _last(hide(plain(line))[0][:LONGEST_LINE] for line in islice(reversed(written), most))
+    hide = _masking(given or ())
+    lines = _last(hide(plain(line))[:LONGEST_LINE] for line in islice(reversed(written), most))
     instead: Instead = {}
     if given is None:
         instead = dict.fromkeys(range(len(lines)), UNTOLD)
@@ -78,6 +78,14 @@ def _last(lines: Iterable[str]) -> list[str]:
             break
         kept.insert(0, line)
     return kept
+
+
+def _masking(given: Iterable[str]) -> Callable[[str], str]:
+    known = ways(given)
+    if not known:
+        return lambda line: line
+    either = re.compile("|".join(re.escape(way.decode()) for way in known))
+    return lambda line: either.sub(HIDDEN, line)
 
 
 def _withhold(

@@ -27,6 +27,7 @@ from mcpguard.guard.beside import Neighbours
 from mcpguard.guard.effects import Effects, Told
 from mcpguard.guard.explaining import explained
 from mcpguard.guard.finding import Found, looked_at
+from mcpguard.guard.judging import Judging
 from mcpguard.guard.known import Known, Registry
 from mcpguard.guard.servers import Servers
 from mcpguard.guard.status import SandboxStatus
@@ -51,11 +52,18 @@ class Queries:
     """Answers what people ask about servers."""
 
     def __init__(
-        self, registry: Registry, servers: Servers, effects: Effects, store: Store, sandbox: SandboxStatus
+        self,
+        registry: Registry,
+        servers: Servers,
+        judging: Judging,
+        effects: Effects,
+        store: Store,
+        sandbox: SandboxStatus,
     ) -> None:
         self._registry = registry
         self._neighbours = Neighbours(registry)
         self._servers = servers
+        self._judging = judging
         self._effects = effects
         self._store = store
         self._sandbox = sandbox
@@ -135,7 +143,7 @@ class Queries:
     def explain(self, name: str, key: Key) -> Json:
         """Why a capability can be called now, or why not. Raises Unknown for a server that is not there."""
         known = self._registry.get(name)
-        return explained(known, key, self._servers)
+        return explained(known, key, self._judging)
 
     def _found(self, name: str, key: Key) -> tuple[Known, Pin]:
         known = self._registry.get(name)

@@ -12,9 +12,9 @@ Rules kept here:
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
-from typing import Any, Final
+from typing import Any, Final, Protocol
 
 from anyio import CapacityLimiter, to_thread
 
@@ -52,12 +52,11 @@ _NOWHERE: Final = Evidence("", 0, 0)
 Json = Mapping[str, Any]
 
 
-@dataclass(slots=True)
-class Said:
+class Said(Protocol):
     """What a server said in answer to one call: a result, or an error; neither where it is withheld."""
 
-    result: dict[str, Any] | None = None
-    error: dict[str, Any] | None = None
+    result: dict[str, Any] | None
+    error: dict[str, Any] | None
 
 
 class Noticed:

@@ -21,7 +21,8 @@ from mcpguard.domain.screening import Screening
 from mcpguard.inspection import hiding, replies
 from mcpguard.inspection.detectors.detector import Rule, Surroundings
 from mcpguard.policy.secrets import finding
-from mcpguard.policy.secrets.hiding import Values, masked
+from mcpguard.policy.secrets.hiding import Values
+from mcpguard.policy.secrets.masking import masked
 from mcpguard.text.linear import compiled
 
 CHUNK: Final = 32 * 1024
@@ -60,7 +61,7 @@ def is_plain(value: object, given: Values, around: Surroundings) -> bool:
     if given.within(whole) or hiding.hides(whole):
         return False
     raw = whole.encode(errors="replace")
-    if finding.may_hold_some(raw) or _ENCODED.search(raw):
+    if any(rule.sure for rule in finding.asked(raw)) or _ENCODED.search(raw):
         return False
     return not any(replies.worth_reading(block, around) for block in replies.pieces("\n".join(strings.read)))
 
@@ -85,6 +86,9 @@ def looked_at(value: object, mode: Screening, given: Values, around: Surrounding
     if mode is Screening.MASK:
         value, times = _changed(value, partial(_neutral, secrets=bool(secrets), still=still), still)
         places += times
+        if secrets and sum(map(len, strings.every)) <= CHUNK:  # one that lies in several strings
+            rest = masked(value)
+            value, places = rest.value, places + rest.count
     worst = sorted(found.values(), key=weight, reverse=True)
     return Looked(value, tuple(worst), places, hard or bool(secrets))
 
@@ -98,7 +102,7 @@ def _neutral(name: str, text: str, *, secrets: bool, still: Still) -> tuple[str,
     """A text without secrets, and with what hides in it shown."""
     places = 0
     if secrets:
-        text, places = masked(name, text) if len(text) <= CHUNK else _in_parts(name, text, still)
+        text, places = _without_secrets(name, text, still)
     if not hiding.hides(text):
         return text, places
     parts = list[str]()
@@ -110,16 +114,16 @@ def _neutral(name: str, text: str, *, secrets: bool, still: Still) -> tuple[str,
     return "".join(parts), places
 
 
-def _in_parts(name: str, text: str, still: Still) -> tuple[str, int]:
-    """The same for a long text. What is a secret at the seam of two parts is looked for once more."""
+def _without_secrets(name: str, text: str, still: Still) -> tuple[str, int]:
+    """Part by part, and then shifted by half of one, so that what lies at a seam goes as well."""
     places = 0
-    for shift in (0, CHUNK // 2):
+    for shift in (0, CHUNK // 2) if len(text) > CHUNK else (0,):
         parts = [text[:shift]] if shift else []
-        for start in range(shift, len(text), CHUNK):
+        for start in range(shift, max(len(text), 1), CHUNK):
             _check(still)
-            part, times = masked(name, text[start : start + CHUNK])
-            parts.append(part)
-            places += times
+            done = masked({name: text[start : start + CHUNK]})
+            parts += done.value.values()
+            places += done.count
         text = "".join(parts)
     return text, places
 

@@ -18,7 +18,11 @@ from mcpguard.domain.outcomes import Executed, Outcome, OutcomeKind
 from mcpguard.domain.reasons import Reason
 from mcpguard.domain.records import Permit
 from mcpguard.domain.verdicts import Allow, Hold, Verdict
+from mcpguard.store.backend import Connection
 
+Still = Callable[[Connection], bool]
+"""Whether what a verdict rests on is what the store has."""
+Release = Callable[[str, Verdict, Still], Awaitable[None]]
 _SENT = {OutcomeKind.ANSWERED, OutcomeKind.FAILED}
 _NOT_SENT = {OutcomeKind.REFUSED, OutcomeKind.HELD}
 
@@ -26,18 +30,19 @@ _NOT_SENT = {OutcomeKind.REFUSED, OutcomeKind.HELD}
 class Entry:
     """An open call: what is known of it, and what may be done with it."""
 
-    def __init__(self, id_: str, verdict: Verdict, store_release: Callable[[str, Verdict], Awaitable[None]]) -> None:
+    def __init__(self, id_: str, verdict: Verdict, store_release: Release) -> None:
         self.id = id_
         self._verdict = verdict
         self._store_release = store_release
         self._permitted = False
         self._ended = False
 
-    async def release(self, verdict: Verdict) -> None:
-        """Store the verdict that ends a hold."""
+    async def release(self, verdict: Verdict, still: Still = lambda _: True) -> None:
+        """Store the verdict that ends a hold. `still` is asked in the transaction that does; Overtaken if it does not
+        hold."""
         if self._ended or not isinstance(self._verdict, Hold):
             raise EntryMisused(f"entry {self.id} is not held")
-        await self._store_release(self.id, verdict)
+        await self._store_release(self.id, verdict, still)
         self._verdict = verdict
 
     def permit(self) -> Permit:

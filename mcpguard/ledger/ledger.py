@@ -29,7 +29,7 @@ from mcpguard.domain.records import Opening, RecordKind
 from mcpguard.domain.verdicts import Allow, Deny, Hold, Verdict
 from mcpguard.ledger.chain import Chain
 from mcpguard.ledger.checkpoints import Why
-from mcpguard.ledger.entries import Entry
+from mcpguard.ledger.entries import Entry, Still
 from mcpguard.ledger.format import Fields, closing_fields, opening_fields, verdict_fields
 from mcpguard.ledger.outage import Outage, Owed
 from mcpguard.settings.model import Settings
@@ -43,8 +43,6 @@ T = TypeVar("T")
 Work = Callable[[Entry], Awaitable[Outcome]]
 Append = Callable[[RecordKind, Fields], int]
 """Adds a record to a transaction; its number. Raises Unrecordable."""
-Still = Callable[[Connection], bool]
-"""Whether what a verdict rests on is what the store has."""
 log = structlog.get_logger("mcpguard.ledger")
 
 
@@ -202,9 +200,17 @@ class Ledger:
         await self._store(job, Durability.COMMITTED)
         return outcome
 
-    async def _release(self, effect: Effect | None, entry: str, verdict: Verdict) -> None:
+    async def _release(self, effect: Effect | None, entry: str, verdict: Verdict, still: Still) -> None:
         fields = {"entry": entry, **verdict_fields(verdict)}
-        await self._store(lambda _: self.chain.append(RecordKind.RELEASED, fields), _durability(verdict, effect))
+
+        def job(connection: Connection) -> bool:
+            holds = still(connection)
+            if holds:
+                self.chain.append(RecordKind.RELEASED, fields)
+            return holds
+
+        if not await self._store(job, _durability(verdict, effect)):
+            raise Overtaken
 
     async def _close(self, entry: str, outcome: Outcome, began: float) -> Outcome:
         took_us = round((self._clock.monotonic() - began) * 1_000_000)

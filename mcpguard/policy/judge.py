@@ -12,7 +12,8 @@ from dataclasses import dataclass
 from typing import Final
 
 from mcpguard.domain.objections import NOTHING_MORE, Detail, Objection
-from mcpguard.domain.verdicts import Allow, Deny, Verdict
+from mcpguard.domain.reasons import Reason
+from mcpguard.domain.verdicts import Allow, Deny, Hold, Verdict
 from mcpguard.policy.rules import (
     arguments_schema,
     arguments_secrets,
@@ -21,6 +22,7 @@ from mcpguard.policy.rules import (
     capability_known,
     capability_standing,
     definition_in_force,
+    hold_person,
     intent,
     scope_effect,
     scope_name,
@@ -46,6 +48,7 @@ RULES: Final[tuple[tuple[str, Rule], ...]] = (
     ("arguments.schema", arguments_schema.objection),
     ("arguments.secrets", arguments_secrets.objection),
     ("budget.calls", budget_calls.objection),
+    ("hold.person", hold_person.objection),
 )
 _NAMES: Final = tuple(name for name, _ in RULES)
 
@@ -63,5 +66,7 @@ def judge(situation: Situation) -> Judgement:
     """The verdict about a call in this situation."""
     for asked, (_, rule) in enumerate(RULES, 1):
         if (objection := rule(situation)) is not None:
-            return Judgement(Deny(objection.reason), _NAMES[:asked], objection.detail)
+            waits = objection.reason is Reason.HOLD_WAITING
+            verdict = Hold(objection.reason) if waits else Deny(objection.reason)
+            return Judgement(verdict, _NAMES[:asked], objection.detail)
     return Judgement(Allow(), _NAMES)

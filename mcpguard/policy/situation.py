@@ -11,6 +11,7 @@ from typing import Protocol
 
 from mcpguard.domain.callers import Caller
 from mcpguard.domain.capabilities import Capability, Effect
+from mcpguard.domain.holds import HoldState
 from mcpguard.domain.objections import Detail, Objection
 from mcpguard.domain.pins import Pin
 from mcpguard.domain.standing import UpstreamStanding
@@ -41,7 +42,9 @@ class Situation:
     prefix that a reviewer approved. `blocked`: a person has blocked the very resource, whatever else would cover it.
     `reachable`: whether the server is connected; `in_force`: whether what is known of it is what it lists now.
     `stated`: what the agent says that it means to do; None where that is implied. `arguments`: None where nobody has
-    given any yet. `spent`: the budget that is used up, if one is.
+    given any yet. `spent`: the budget that is used up, if one is. `demand`: the setting that wants a person to allow
+    the call, empty where none does; `answer`: how the same call stands that waits for one, or was answered; `crowded`:
+    no more calls of this caller may wait.
     """
 
     caller: Caller
@@ -56,6 +59,9 @@ class Situation:
     stated: Stated | None = None
     arguments: Arguments | None = None
     spent: str | None = None
+    demand: str = ""
+    answer: HoldState | None = None
+    crowded: bool = False
 
     @property
     def effect(self) -> Effect | None:

@@ -19,6 +19,7 @@ from mcpguard.settings.anonymous import Anonymous
 from mcpguard.settings.calls import Arguments, Budgets, Replies, Screening
 from mcpguard.settings.fields import DefaultIs, Live, Restart, public
 from mcpguard.settings.group import Group
+from mcpguard.settings.holds import Holds
 from mcpguard.settings.review import Authority, Definitions
 from mcpguard.settings.sandbox import Sandbox
 from mcpguard.settings.trust import Each, Networks
@@ -230,6 +231,9 @@ class Settings(Group):
 
     budgets: Budgets = Field(default_factory=Budgets)
     """How many calls one caller may make. 0 is without end. Refused calls do not count."""
+
+    holds: Holds = Field(default_factory=Holds)
+    """Calls that a person must allow, one by one. Nothing is held unless it is named here."""
 
     definitions: Definitions = Field(default_factory=Definitions)
     """What servers offer: how old what was listed last may be, and how much of what was listed before is kept."""

@@ -14,6 +14,7 @@ from typing import Final, Self
 from mcpguard.settings.fields import ENV_PREFIX
 
 _LONGEST_NAME: Final = 80
+_SAME_LAST_PART: Final = 0.25
 
 
 class SettingsError(Exception):
@@ -50,12 +51,12 @@ def unknown(subject: str, name: str, known: Iterable[str]) -> str:
 
 
 def nearest(name: str, known: Iterable[str]) -> str:
-    """Return the most similar of the known names, of equally similar ones the first."""
+    """Return the most similar of the known names, of equally similar ones the first. The last part counts for more."""
     matcher = SequenceMatcher(b=name[:_LONGEST_NAME].casefold())
 
-    def similarity(candidate: str) -> tuple[bool, float]:
+    def similarity(candidate: str) -> float:
         matcher.set_seq1(candidate.casefold())
-        return _last_part(candidate) == _last_part(name), matcher.ratio()
+        return matcher.ratio() + (_SAME_LAST_PART if _last_part(candidate) == _last_part(name) else 0)
 
     return max(known, key=similarity)
 

@@ -9,7 +9,9 @@ from collections.abc import Iterable, Iterator
 from ipaddress import IPv4Network, IPv6Network, ip_network
 from typing import Final
 
+from mcpguard.codec.demands import ANY, demand
 from mcpguard.codec.globs import covers
+from mcpguard.domain.errors import InvalidName
 from mcpguard.settings.fields import Json, Trust
 
 _Network = IPv4Network | IPv6Network
@@ -44,6 +46,19 @@ def looser_than(trust: Trust, confirmed: Json, now: Json) -> bool:
 def _common(confirmed: Json, now: Json) -> Json:
     known = _listed(confirmed)
     return [each for each in _listed(now) if each in known]
+
+
+def _either(confirmed: Json, now: Json) -> Json:
+    """A phrase that cannot be read may have been about anything."""
+    known = confirmed if isinstance(confirmed, list) else [""]
+    return list(dict.fromkeys((*_listed(now), *(each if _is_phrase(each) else ANY for each in known))))
+
+
+def _is_phrase(text: str) -> bool:
+    try:
+        return bool(demand(text).text)
+    except InvalidName:
+        return False
 
 
 def _both(confirmed: Json, now: Json) -> Json:
@@ -106,5 +121,7 @@ Off: Final = Trust(_both)
 """Something that is let happen, or not."""
 Patterns: Final = Trust(_narrower)
 """A list of patterns of what may be reached."""
+Demands: Final = Trust(_either)
+"""A list of which every entry lets less happen."""
 Networks: Final = Trust(_overlap)
 """A list of networks that may be reached."""

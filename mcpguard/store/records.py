@@ -115,6 +115,16 @@ def of_kind(connection: Connection, chain: str, kind: str, upto: int) -> list[St
     return [_stored(row) for row in connection.execute(query.order_by(records.c.seq))]
 
 
+def body_of(connection: Connection, chain: str, entry: str, kind: str) -> bytes | None:
+    """The body of the record of this kind that belongs to an entry; None where none is kept."""
+    here = (records.c.chain == chain) & (records.c.entry == entry) & (records.c.kind == kind)
+    belongs = (bodies.c.chain == records.c.chain) & (bodies.c.seq == records.c.seq)
+    found: bytes | None = connection.scalar(
+        select(bodies.c.content).select_from(records).join(bodies, belongs).where(here)
+    )
+    return None if found is None else bytes(found)
+
+
 def chains_named(connection: Connection) -> set[str]:
     """Every chain that anything in the store claims to belong to. Jumps along the keys instead of reading them all."""
     found: set[str] = set()

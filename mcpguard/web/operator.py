@@ -11,6 +11,7 @@ from mcpguard.guard.guard import Guard
 from mcpguard.web.api.callers import callers
 from mcpguard.web.api.capabilities import capabilities
 from mcpguard.web.api.decisions import decisions
+from mcpguard.web.api.held import held
 from mcpguard.web.api.problems import tell_problems
 from mcpguard.web.api.servers import servers
 from mcpguard.web.api.settings import settings
@@ -25,7 +26,7 @@ def operator_app(guard: Guard, new_id: Ids) -> ASGIApp:
     app = FastAPI(title="mcpguard operator", openapi_url=None, docs_url=None, redoc_url=None)
     tell_problems(app)
     app.include_router(health(guard, causes=True))
-    for subject in (servers, decisions, capabilities, callers, settings):
+    for subject in (servers, decisions, capabilities, callers, held, settings):
         app.include_router(subject(guard), prefix=API)
 
     @app.get(f"{API}/status")

@@ -50,6 +50,11 @@ COMMANDS = {
     ("config", "check"): {"FILE", "--data-dir"},
     ("config", "confirm"): {"--config", "--data-dir", "--output"},
     ("config", "schema"): set[str](),
+    ("held",): {"list", "show", "allow", "deny"},
+    ("held", "list"): {"--config", "--data-dir", "--output"},
+    ("held", "show"): {"ID", "--config", "--data-dir", "--output"},
+    ("held", "allow"): {"ID", "--reason", "--config", "--data-dir", "--output"},
+    ("held", "deny"): {"ID", "--reason", "--config", "--data-dir", "--output"},
     ("server",): {
         "list",
         "show",

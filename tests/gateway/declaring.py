@@ -7,7 +7,7 @@ from mcpguard.domain.asks import Answers, Asks, Capabilities
 from mcpguard.domain.callers import Caller
 from mcpguard.domain.calls import Face
 from mcpguard.domain.capabilities import Capability, CapabilityKind
-from mcpguard.guard.calls import Asked, Told
+from mcpguard.guard.asked import Asked, Told
 from mcpguard.policy.intents import Stated
 from tests.gate import Gate
 

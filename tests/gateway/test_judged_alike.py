@@ -226,13 +226,13 @@ async def test_what_is_declared_is_judged_and_recorded(tmp_path: Path) -> None:
 async def test_readiness_is_the_same_judgement(tmp_path: Path) -> None:
     """What `explained` says of a call is what the call is told."""
     async with judged(tmp_path) as (guard, _):
-        servers = guard.now.guard.servers
-        known = servers.find("web")
+        judging = guard.now.guard.judging
+        known = guard.now.guard.servers.find("web")
         assert known is not None
         for case in CASES:
             caller = NARROW if case.token == TOKEN else CAREFUL
             carried = Given("tools/call", {"name": case.tool, "arguments": case.arguments})
-            said = explained(known, (CapabilityKind.TOOL, case.tool), servers, caller, given=carried)
+            said = explained(known, (CapabilityKind.TOOL, case.tool), judging, caller, given=carried)
             reasons = [each["reason"] for each in said["reasons"]]
             assert reasons == ([case.reason] if case.reason else [])
             assert said["callable"] is not bool(case.reason)

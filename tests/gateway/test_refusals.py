@@ -11,7 +11,7 @@ from mcpguard.domain.findings import Evidence, Finding, Severity
 from mcpguard.domain.outcomes import Executed, Outcome, OutcomeKind
 from mcpguard.domain.reasons import Reason
 from mcpguard.gateway.wire import refusal, refused_error, refused_result
-from mcpguard.guard.calls import Told
+from mcpguard.guard.asked import Told
 from tests.gateway.speaking import HOWS, guarded, nothing_happens, refused_once, speaking
 from tests.simulators.script import Script
 from tests.simulators.words import Json

@@ -14,7 +14,7 @@ from mcpguard.domain.decisions import Decision
 from mcpguard.domain.launches import StdioLaunch, Templates
 from mcpguard.gateway.tools.declaring import MOST_LINES
 from mcpguard.guard.lines import LIKE_ORDER, LIKE_SECRET, MOST_CHARACTERS, UNTOLD
-from mcpguard.policy.secrets.hiding import HIDDEN as MASKED
+from mcpguard.policy.secrets.masking import HIDDEN
 from tests.gate import Gate, gate
 from tests.gateway.servers_tool import CALLERS, MANAGER, NARROW, PLAIN, asked, managed
 from tests.gateway.speaking import flushed, played
@@ -84,10 +84,10 @@ async def test_what_the_server_was_given_is_masked(tmp_path: Path, monkeypatch: 
     given = {"KEY": "${env:GUARDS_OWN}", "OTHER": "written-out-value"}
     async with writing(tmp_path, *written, environment=given) as guard:
         assert await tail(guard, lines=5) == [
-            f"logging in with {MASKED}!",
-            f"GET /?key={MASKED}",
-            f"basic {MASKED}==",
-            f"said to be {MASKED}",
+            f"logging in with {HIDDEN}!",
+            f"GET /?key={HIDDEN}",
+            f"basic {HIDDEN}==",
+            f"said to be {HIDDEN}",
             END,
         ]
 

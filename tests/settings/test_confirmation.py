@@ -6,7 +6,10 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
+from mcpguard.codec.demands import demand
 from mcpguard.codec.globs import matcher
+from mcpguard.domain.callers import Caller
+from mcpguard.domain.capabilities import Capability, CapabilityKind, Effect
 from mcpguard.settings.confirmation import DEFAULTS, TRUSTED, carrying_trust, in_force, looser, tighter, with_values
 from mcpguard.settings.fields import Json, public
 from mcpguard.settings.layer import nested
@@ -29,11 +32,16 @@ EFFECTS = ["read", "write", "destructive"]
 MATCHED = ["", "a", "ab", "abc", "b", "c"]
 REST = ("sandbox.scratch_bytes", "sandbox.file_bytes", "sandbox.open_files")
 LEAST_MEMORY = 16 * 1024 * 1024
+KIND = CapabilityKind.TOOL
+CALLS = [(effect, server, caller) for effect in Effect for server in "ab" for caller in "cd"]
 VALUES = st.fixed_dictionaries(
     {
         "authority.shell": st.sampled_from(["full", "tighten"]),
         "arguments.secrets": st.sampled_from(["refuse", "note"]),
         "screening.mode": st.sampled_from(SCREENING),
+        "holds.calls": st.lists(
+            st.sampled_from(["any", "any of a", "write", "write of b by c"]), max_size=3, unique=True
+        ),
         "upstreams.networks": NETWORKS,
         "upstreams.secret_folders": NAMES.map(lambda names: [f"/{name}" for name in names]),
         "hosts": NAMES,
@@ -52,6 +60,16 @@ def settings(values: dict[str, Json]) -> Settings:
     return Settings.model_validate(nested(values))
 
 
+def _unheld(values: dict[str, Json]) -> set[object]:
+    """The calls that need no person."""
+    phrases = [demand(str(each)) for each in values["holds.calls"] or []]  # type: ignore[union-attr]
+    return {
+        (effect, server, caller)
+        for effect, server, caller in CALLS
+        if not any(each.about(Caller("", caller), Capability(server, KIND, "t"), effect) for each in phrases)
+    }
+
+
 def permitted(values: dict[str, Json]) -> set[object]:
     """Everything that these settings let happen."""
     networks = [ip_network(text) for text in values["upstreams.networks"] or []]  # type: ignore[union-attr]
@@ -66,7 +84,7 @@ def permitted(values: dict[str, Json]) -> set[object]:
     }
     looseness = SCREENING.index(str(values["screening.mode"]))
     unscreened = {("screening.mode", each) for each in SCREENING[looseness:-1]}
-    return reached | listed | counted | words | unscreened
+    return reached | listed | counted | words | unscreened | _unheld(values)
 
 
 def _plain(values: dict[str, Json]) -> list[tuple[str, object]]:
@@ -82,11 +100,11 @@ def _matched(values: dict[str, Json], key: str) -> set[object]:
 def test_every_setting_that_carries_trust_is_tried_here() -> None:
     sample = {key: SAMPLES[key][0] for key in TRUSTED}
     assert {*sample} == {*carrying_trust(Settings())} == {*DEFAULTS}
-    unscreened = {("screening.mode", "note"), ("screening.mode", "mask")}
     most = {("sandbox.processes", 9), ("sandbox.processes", 10), ("sandbox.memory_bytes", LEAST_MEMORY + 1)}
     anybody = {(f"anonymous.{which}", name) for which in ("servers", "tools") for name in MATCHED}
     anybody |= {("anonymous.enabled", True), ("anonymous.effects", "read")}  # type: ignore[arg-type]
-    assert permitted({**DEFAULTS}) == {("authority.shell", "full"), *unscreened, *most, *anybody}
+    unscreened = {("screening.mode", "note"), ("screening.mode", "mask")}
+    assert permitted({**DEFAULTS}) == {("authority.shell", "full"), *unscreened, *most, *anybody, *CALLS}
 
 
 @given(VALUES, VALUES)
@@ -142,6 +160,9 @@ def test_what_was_confirmed_is_in_force_as_it_was_written(now: dict[str, Json]) 
         ("anonymous.tools", ["tool:*"], ["*"], ["tool:*"]),
         ("anonymous.tools", ["re*"], ["resource:*"], []),
         ("anonymous.tools", ["*"], ["prompt:a", "b?"], ["prompt:a", "b?"]),
+        ("holds.calls", ["destructive"], [], ["destructive"]),
+        ("holds.calls", ["destructive"], ["write of web", "destructive"], ["write of web", "destructive"]),
+        ("holds.calls", ["what nobody understands"], ["write"], ["write", "any"]),
         ("sandbox.processes", 100, 300, 100),
         ("sandbox.processes", 300, 100, 100),
         ("sandbox.processes", 2, 300, 8),
@@ -173,5 +194,5 @@ def test_settings_that_carry_no_trust_are_in_force_as_they_are() -> None:
     )
     made = in_force(found, {})
     assert made.store.url == found.store.url
-    narrower = {"authority.shell", "anonymous.enabled", "anonymous.servers", "anonymous.tools"}
+    narrower = {"authority.shell", "holds.calls", "anonymous.enabled", "anonymous.servers", "anonymous.tools"}
     assert {key for key, value in public(made).items() if value != public(found)[key]} == {*TRUSTED} - narrower

@@ -1,4 +1,4 @@
-"""The store, the same tests on SQLite and on a real PostgreSQL server. `NEWEST` is the schema that the scripts lead to."""
+"""The store, the same tests on SQLite and on real PostgreSQL. `NEWEST`: the schema that the scripts lead to."""
 
 from mcpguard import assets
 

@@ -24,7 +24,7 @@ from mcpguard.gateway.tools.reading import Reading
 from mcpguard.gateway.tools.servers import Refused, ServersTool
 from mcpguard.gateway.tools.telling import refused, told, unusable
 from mcpguard.gateway.wire import refusal, refused_result
-from mcpguard.guard.calls import Asked, Told
+from mcpguard.guard.asked import Asked, Told
 from mcpguard.guard.guard import Guard
 
 Json = dict[str, Any]

@@ -29,21 +29,11 @@ NOTHING: Final = Found()
 
 def secrets(value: object) -> Found:
     """What was found, of either kind no more than `MOST_TOLD`."""
-    found = dict.fromkeys(rule for text in layers(value) for rule in _asked().by(text) if rule.finds(text))
+    found = dict.fromkeys(rule for each in layers(value) for rule in asked(each.text) if rule.finds(each.text))
     if not found:
         return NOTHING
     sure = tuple(rule.id for rule in found if rule.sure)
     return Found(sure[:MOST_TOLD], tuple(rule.id for rule in found if not rule.sure)[:MOST_TOLD])
-
-
-def sure_places(text: bytes) -> list[tuple[int, int]]:
-    """Where in a text there is what surely is a secret; not in what is encoded in it."""
-    return sorted(place for rule in _asked().by(text) if rule.sure for place in rule.places(text))
-
-
-def may_hold_some(text: bytes) -> bool:
-    """Whether it is worth looking for what surely is a secret, in the text as it stands."""
-    return any(rule.sure for rule in _asked().by(text))
 
 
 class _Asked:
@@ -65,3 +55,8 @@ class _Asked:
 @cache
 def _asked() -> _Asked:
     return _Asked()
+
+
+def asked(text: bytes) -> Iterable[Rule]:
+    """The rules that may find something in this text."""
+    return _asked().by(text)

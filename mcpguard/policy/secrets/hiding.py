@@ -1,19 +1,14 @@
-"""Texts without the secrets in them: those that are known by their values, and those that are known by their form."""
+"""What a server was given and is a secret, in what it answers: which values those are, and texts without them."""
 
-import base64
-import json
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from typing import Final
-from urllib.parse import quote
 
-from mcpguard.policy.secrets.finding import secrets, sure_places
+from mcpguard.policy.secrets.finding import secrets
+from mcpguard.policy.secrets.masking import HIDDEN, ways
 
-HIDDEN: Final = "(hidden)"
 SHORTEST: Final = 8
-"""Of what was given to a server and is hidden in what it answers; shorter values are in ordinary words."""
-_SHORTEST_PART: Final = 8
-_RUN: Final = re.compile(r"[A-Za-z0-9+/_-]{24,}={0,2}")
+"""Shorter values are in ordinary words."""
 _NAMED: Final = re.compile(
     r"token|secret|passw|pwd|passphrase|api_?key|access_?key|private|credential|auth|cookie|dsn|signature",
     re.IGNORECASE,
@@ -30,7 +25,7 @@ class Values:
     """Values that are hidden wherever they stand, in the usual ways to write them."""
 
     def __init__(self, values: Iterable[str]) -> None:
-        self._ways = sorted({way for value in values for way in _ways(value)}, key=len, reverse=True)
+        self._ways = [way.decode() for way in ways(values)]
 
     def within(self, text: str) -> bool:
         return any(way in text for way in self._ways)
@@ -54,40 +49,3 @@ def telling(name: str, value: str, *, referenced: bool) -> bool:
     if referenced:
         return _PLAIN.fullmatch(value) is None
     return bool(secrets({name: value}).sure)
-
-
-def masked(name: str, text: str) -> tuple[str, int]:
-    """The value of a member of this name, without what surely is a secret, and how many there were.
-
-    What is a secret only after it was decoded goes with the run that it is encoded in, or with all of the text.
-    """
-    before = f'{name}="'.encode(errors="replace")
-    raw = text.encode(errors="replace")
-    kept, after, times = list[bytes](), 0, 0
-    for start, end in _within(sure_places(before + raw + b'"'), len(before), len(raw)):
-        if end > after:
-            kept += (raw[after : max(start, after)], HIDDEN.encode() if start >= after else b"")
-            times += start >= after
-            after = end
-    found = b"".join([*kept, raw[after:]]).decode(errors="replace") if times else text
-    if not secrets({name: found}).sure:
-        return found, times
-    found = _RUN.sub(lambda run: HIDDEN if secrets({name: run[0]}).sure else run[0], found)
-    return (HIDDEN if secrets({name: found}).sure else found), times + 1
-
-
-def _within(places: Iterable[tuple[int, int]], offset: int, size: int) -> Iterator[tuple[int, int]]:
-    for start, end in places:
-        first, last = max(start - offset, 0), min(end - offset, size)
-        if first < last:
-            yield first, last
-
-
-def _ways(value: str) -> Iterator[str]:
-    """How a value may stand in a text: as it is, written as other programs write it, or a line of it."""
-    yield value
-    yield quote(value, safe="")
-    yield json.dumps(value)[1:-1]
-    yield json.dumps(value, ensure_ascii=False)[1:-1]
-    yield base64.b64encode(value.encode(errors="replace")).decode().rstrip("=")
-    yield from (line for line in map(str.strip, value.splitlines()) if len(line) >= _SHORTEST_PART)

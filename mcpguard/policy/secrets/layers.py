@@ -1,67 +1,166 @@
 """The texts in which a secret may be: what arguments say, and what is encoded in that.
 
 Rules kept here:
-1. Strings are read as they are meant, not as JSON writes them, each with the name that stands before it.
+1. Strings are read as they are meant, not as JSON writes them, each with the name that stands before it. What is in a
+   list has the end of the list's name before it, so that a long name before many items takes no time.
 2. Base64 and percent-encoding are decoded, one inside the other too, up to `MOST_LAYERS`. Each layer is no larger than
    the one before, so that all of it takes time in proportion to the arguments.
+3. Of whatever is found in a layer it is known from where in the text that came.
 """
 
 import binascii
+from bisect import bisect_left
 from collections.abc import Iterator
-from typing import Final
+from typing import Final, NamedTuple
 from urllib.parse import unquote_to_bytes
 
-from mcpguard.text.linear import compiled
+from mcpguard.text.linear import Pattern, compiled
 
 MOST_LAYERS: Final = 3
-_RUN: Final = compiled("[A-Za-z0-9+/_-]{24,}")
+LONGEST_REPEATED: Final = 64
+"""Of a list's name, before its items. Rules look no farther back for the name of a service."""
+_SHORTEST_NAMED: Final = 8
+"""No secret that goes by its name is shorter."""
+_RUN: Final = compiled("[A-Za-z0-9+/_-]{24,}={0,2}")
+_PERCENT: Final = compiled("%[0-9A-Fa-f]{2}")
+_ESCAPE: Final = compiled(r'\\[nrt"]')
 _STANDARD: Final = bytes.maketrans(b"-_", b"+/")
 _ESCAPES: Final = ((b"\\n", b"\n"), (b"\\r", b"\n"), (b"\\t", b"\n"), (b'\\"', b'"'))
+Span = tuple[int, int]
 
 
-def layers(value: object) -> Iterator[bytes]:
+class Piece(NamedTuple):
+    """A name, of which the first characters may not be said again, or a text, or both."""
+
+    name: str
+    skipped: int
+    text: str | None
+    listed: bool = False
+    """Whether the name was said before, as that of the list in which this is."""
+
+    @property
+    def said(self) -> str:
+        return self.name[self.skipped :] if self.text is None else f'{self.name[self.skipped :]}="{self.text}"'
+
+
+class Part(NamedTuple):
+    """What something in the text below decodes to. `escape`: of what each becomes one byte; None if all of it was one
+    run, of which nothing can be told apart."""
+
+    plain: bytes
+    source: Span
+    escape: Pattern | None
+
+
+class Layer:
+    """One text, and what in the one below it came from."""
+
+    def __init__(self, text: bytes, below: "Layer | None" = None, parts: tuple[Part, ...] = ()) -> None:
+        self.text = text
+        self._below = below
+        self._parts = parts
+        self._starts: list[int] | None = None
+        self._shrunk: dict[int, list[int]] = {}
+
+    def origins(self, span: Span) -> Iterator[Span]:
+        """Where in the lowest text this is from."""
+        if self._below is None:
+            yield span
+            return
+        for each in self._sources(span):
+            yield from self._below.origins(each)
+
+    def _sources(self, span: Span) -> Iterator[Span]:
+        starts = self._begin()
+        for number in range(max(bisect_left(starts, span[0] + 1) - 1, 0), len(self._parts)):
+            part, begin = self._parts[number], starts[number]
+            if begin >= span[1]:
+                return
+            start, end = max(span[0] - begin, 0), min(span[1] - begin, len(part.plain))
+            if start >= end:
+                continue
+            if part.escape is None:
+                yield part.source
+            else:
+                shrunk = self._escapes(number)
+                yield start + _gone(shrunk, start), end + _gone(shrunk, end)
+
+    def _begin(self) -> list[int]:
+        if self._starts is None:
+            self._starts, at = [], 0
+            for part in self._parts:
+                self._starts.append(at)
+                at += len(part.plain) + 1
+        return self._starts
+
+    def _escapes(self, number: int) -> list[int]:
+        """Where in a part there is one byte for several, once for each byte that is gone."""
+        if number not in self._shrunk:
+            below, pattern, gone, places = self._below, self._parts[number].escape, 0, list[int]()
+            for found in pattern.finditer(below.text) if below and pattern else ():
+                fewer = len(found[0]) - 1
+                places.extend([found.span()[0] - gone] * fewer)
+                gone += fewer
+            self._shrunk[number] = places
+        return self._shrunk[number]
+
+
+def layers(value: object) -> Iterator[Layer]:
     """The text of a value, and what is encoded in it."""
-    text = written(value)
-    yield text
+    layer = Layer(written(value))
+    yield layer
     for _ in range(MOST_LAYERS):
-        inner = b"\n".join(_decoded(text))[: len(text)]
+        parts = tuple(_decoded(layer.text))
+        inner = b"\n".join(part.plain for part in parts)[: len(layer.text)]
         if not inner:
             return
-        yield inner
-        text = inner
+        layer = Layer(inner, layer, parts)
+        yield layer
 
 
 def written(value: object) -> bytes:
     """All names and texts in a value."""
-    parts: list[str] = []
-    waiting: list[tuple[str, object]] = [("", value)]
+    return "\n".join(piece.said for piece in pieces(value)).encode(errors="replace")
+
+
+def pieces(value: object) -> Iterator[Piece]:
+    """All names and texts in a value, in the order in which they are written."""
+    waiting: list[tuple[Piece, object]] = [(Piece("", 0, None), value)]
     while waiting:
-        name, each = waiting.pop()
+        piece, each = waiting.pop()
         if isinstance(each, str):
-            parts.append(f'{name}="{each}"')
+            short = piece.listed and len(each) < _SHORTEST_NAMED
+            yield Piece(piece.name, len(piece.name) if short else piece.skipped, each)
         elif isinstance(each, dict):
-            waiting.extend(each.items())
+            waiting.extend((Piece(key, 0, None), inner) for key, inner in reversed(each.items()))
         elif isinstance(each, list):
-            waiting.extend((name, one) for one in each)
-        else:
-            parts.append(name)
-    return "\n".join(parts).encode(errors="replace")
+            if not piece.listed:
+                yield piece
+            before = Piece(piece.name, max(len(piece.name) - LONGEST_REPEATED, 0), None, listed=True)
+            waiting.extend((before, one) for one in reversed(each) if isinstance(one, str | list | dict))
+        elif not piece.listed:
+            yield piece
 
 
-def _decoded(text: bytes) -> Iterator[bytes]:
+def _gone(places: list[int], offset: int) -> int:
+    return bisect_left(places, offset)
+
+
+def _decoded(text: bytes) -> Iterator[Part]:
     if b"\\" in text:
         plain = text
         for escape, meant in _ESCAPES:
             plain = plain.replace(escape, meant)
         if plain != text:
-            yield plain
+            yield Part(plain, (0, len(text)), _ESCAPE)
     if b"%" in text and (plain := unquote_to_bytes(text)) != text:
-        yield plain
+        yield Part(plain, (0, len(text)), _PERCENT)
     for found in _RUN.finditer(text):
-        yield _from_base64(found[0])
+        yield Part(_from_base64(found[0]), found.span(), None)
 
 
 def _from_base64(run: bytes) -> bytes:
     """What it is, if it is base64; an odd character at its end belongs to something else."""
+    run = run.rstrip(b"=")
     whole = run[: len(run) - (len(run) % 4 == 1)].translate(_STANDARD)
     return binascii.a2b_base64(whole + b"=" * (-len(whole) % 4))

@@ -7,12 +7,15 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cache
 from importlib.resources import files
+from itertools import islice
 from typing import Final
 
 from mcpguard.text.linear import Pattern, compiled
 
 MOST_MATCHES: Final = 100
 """In one text of one rule: where that many look like a secret and are none, one more would be none either."""
+SHORTEST_ALONE: Final = 8
+"""A shorter part of what was found is not what is secret in it."""
 
 
 @dataclass(slots=True, eq=False)
@@ -34,20 +37,23 @@ class Rule:
 
     def finds(self, text: bytes) -> bool:
         """Whether there is such a secret in the text."""
-        return any(True for _ in self.places(text))
+        return any(place is not None for place in islice(self._looked_at(text), MOST_MATCHES))
 
     def places(self, text: bytes) -> Iterator[tuple[int, int]]:
-        """Where the secrets begin and end."""
+        """Where there are such secrets, all of them. What tells too little of a secret alone is told with what is
+        around it."""
+        return (place for place in self._looked_at(text) if place is not None)
+
+    def _looked_at(self, text: bytes) -> Iterator[tuple[int, int] | None]:
+        """Each that looks like one: where it is, or None if it is none."""
         if self._compiled is None:
             self._compiled = compiled(self.pattern)
             self._exempt = compiled("|".join(f"(?:{each})" for each in self.exempt)) if self.exempt else None
-        for number, found in enumerate(self._compiled.finditer(text)):
-            if number == MOST_MATCHES:
-                return
-            groups = (at for at, each in enumerate(found.groups(), 1) if each)
-            place = found.span(self.group or next(groups, 0))
-            if self._counts(text[slice(*place)]):
-                yield place
+        for found in self._compiled.finditer(text):
+            group = self.group or next((number for number, each in enumerate(found.groups(), 1) if each), 0)
+            secret = found[group]
+            counts = self._counts(secret)
+            yield None if not counts else found.span(group if len(secret) >= SHORTEST_ALONE else 0)
 
     def _counts(self, secret: bytes) -> bool:
         if self.least and entropy(secret) <= self.least:

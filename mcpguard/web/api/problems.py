@@ -43,7 +43,7 @@ MEDIA_TYPE: Final = "application/problem+json"
 MOST_PROBLEMS: Final = 20
 STATUS: Final[Mapping[type[GuardError], tuple[int, str]]] = MappingProxyType(
     {
-        Unknown: (404, "There is no such server or capability"),
+        Unknown: (404, "There is no such server, capability or held call"),
         Stale: (409, "Something else stands now than what the decision rests on"),
         IllegalMove: (409, "It does not stand where this could be decided"),
         NameTaken: (409, "There is a server of this name already"),

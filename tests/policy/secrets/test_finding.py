@@ -123,7 +123,7 @@ VALUES = st.recursive(
 
 @given(VALUES)
 def test_layers_grow_smaller_and_end(value: object) -> None:
-    sizes = [len(text) for text in layers(value)]
+    sizes = [len(layer.text) for layer in layers(value)]
     assert sizes == sorted(sizes, reverse=True)
     assert len(sizes) <= 4
 

@@ -1,0 +1,52 @@
+"""Phrases that name calls, as the setting `holds.calls` has them: what each is about.
+
+    EFFECT [of SERVER[:NAME]] [by CALLER]
+
+EFFECT is `read`, `write`, `destructive` or `any`; the rest are name patterns, and what is left out is every one.
+
+Rule kept here: a phrase has this form or is refused; one that nobody understands would be about nothing.
+"""
+
+import re
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Final
+
+from mcpguard.codec import globs
+from mcpguard.domain.callers import Caller
+from mcpguard.domain.capabilities import Capability, Effect
+from mcpguard.domain.errors import InvalidName
+
+ANY: Final = "any"
+FORM: Final = (
+    "EFFECT [of SERVER[:NAME]] [by CALLER], as in `destructive`, `any of prod-*`, `write of files:mv* by desk`"
+)
+_PHRASE: Final = re.compile(r"(any|read|write|destructive)(?: of ([^\s:]+)(?::(\S+))?)?(?: by (\S+))?")
+
+
+@dataclass(frozen=True, slots=True)
+class Demand:
+    """One phrase."""
+
+    text: str
+    effect: Effect | None
+    server: str
+    name: str
+    caller: str
+
+    def about(self, caller: Caller, capability: Capability, effect: Effect) -> bool:
+        """Whether this call is one of those."""
+        if self.effect not in (None, effect):
+            return False
+        named = ((self.server, capability.server), (self.name, capability.name), (self.caller, caller.label))
+        return all(globs.matcher(pattern)(name) for pattern, name in named)
+
+
+@lru_cache(maxsize=1024)
+def demand(text: str) -> Demand:
+    """Raises InvalidName, which repeats nothing of it."""
+    if (found := _PHRASE.fullmatch(text)) is None:
+        raise InvalidName(f"must be {FORM}")
+    effect, *patterns = found.groups()
+    server, name, caller = (globs.checked(each) if each else globs.EVERYTHING for each in patterns)
+    return Demand(text, None if effect == ANY else Effect(effect), server, name, caller)
