@@ -13,8 +13,10 @@ from mcpguard import __version__
 from mcpguard.app.places import digest_key, packages, seal_key, server_logs
 from mcpguard.domain.callers import Caller
 from mcpguard.domain.clock import Clock, Ids
+from mcpguard.domain.screening import Screening
 from mcpguard.guard.admission import Admission
 from mcpguard.guard.answering import Answering
+from mcpguard.guard.beside import Around
 from mcpguard.guard.bodies import Bodies
 from mcpguard.guard.budgeting import Budgeting
 from mcpguard.guard.callers import Callers, anonymous
@@ -39,6 +41,7 @@ from mcpguard.guard.passwords import Passwords
 from mcpguard.guard.people import People
 from mcpguard.guard.publish import Publisher
 from mcpguard.guard.queries import Queries
+from mcpguard.guard.screening import Screener
 from mcpguard.guard.servers import Servers
 from mcpguard.guard.setting_up import SettingUp
 from mcpguard.guard.signing_in import SigningIn
@@ -105,7 +108,7 @@ async def assembled(
     servers.command(fleet)
     standings.command(fleet)
     admission = Admission(standings, keyfiles.read(digest_key(settings), "digest key"), new_id)
-    decisions = Decisions(standings, effects, new_id)
+    decisions = Decisions(standings, effects, new_id, Screening(settings.screening.mode))
     callers = Callers(clock, anonymous(settings.anonymous), given, cutting.cut_off)
     await callers.load(store.readers)
     demanding = Demanding(Tickets(digesting), settings.holds)
@@ -117,7 +120,8 @@ async def assembled(
     budgets = Budgeting(clock, settings)
     holding = Holding(demanding, answering, clock, settings.holds)
     bodies = Bodies(digesting, settings.audit, reach.confided.ways)
-    with_ = With(servers, callers, Judging(servers, demanding, callers.holds), fleet, cutting, bodies)
+    screener = Screener(servers, Around(registry), reach.confided.telling, settings, clock)
+    with_ = With(servers, callers, Judging(servers, demanding, callers.holds), fleet, cutting, bodies, screener)
     calls = Calls(with_, ledger, holding, budgets, new_id, settings)
     facts = Facts(__version__, os.getpid(), clock.now(), confining)
     granting = Granting(callers, ledger, clock, new_id)

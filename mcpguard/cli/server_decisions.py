@@ -1,7 +1,7 @@
 """`mcpguard server inspect`, `approve`, `block` and the other decisions about a whole server."""
 
 from collections.abc import Callable
-from typing import Annotated, Any, Final
+from typing import Annotated, Any, Final, Literal
 
 import typer
 
@@ -14,6 +14,7 @@ from mcpguard.cli.showing import (
     command_line,
     is_hard,
     say,
+    screening,
     to_mount,
     warn,
     warn_of_confinement,
@@ -170,4 +171,21 @@ def permit(
     say(output, server, f"{name} may ask for: {', '.join(server['may_ask']) or 'nothing'}")
 
 
-COMMANDS = (inspect, approve, quarantine, block, enable, disable, permit)
+def screen(
+    name: Name,
+    mode: Annotated[
+        Literal["off", "note", "mask", "refuse", "default"],
+        typer.Argument(help="What becomes of a reply in which something is found; default: as the setting says."),
+    ],
+    reason: Reason,
+    config: Config = None,
+    data_dir: DataDir = None,
+    output: As = Output.TABLE,
+) -> None:
+    """Say how what a server answers, says and asks is screened."""
+    body = {"why": reason, "mode": mode}
+    server = Operator.of(config, data_dir).send("POST", server_path(name, "screen"), body)
+    say(output, server, f"{name}: replies are screened with {screening(server)}")
+
+
+COMMANDS = (inspect, approve, quarantine, block, enable, disable, permit, screen)

@@ -31,6 +31,7 @@ def server_rows(server: dict[str, Any]) -> Iterator[tuple[str, str]]:
     yield from _launch(server["launch"])
     yield from _confinement(server["confinement"])
     yield "may ask for", ", ".join(server["may_ask"]) or "nothing"
+    yield "replies", screening(server)
     if server["prefixes"]:
         yield "readable below", " ".join(server["prefixes"])
     yield "fingerprint", server["fingerprint"]
@@ -45,6 +46,11 @@ def server_rows(server: dict[str, Any]) -> Iterator[tuple[str, str]]:
         yield "finding", f"{found(finding)} at {finding['evidence']['path']}"
     for left_out in server["left_out"]:
         yield "left out", left_out
+
+
+def screening(server: dict[str, Any]) -> str:
+    """How what it says is screened."""
+    return str(server["screening"]) + ("" if server["screening_decided"] else ", as the setting says")
 
 
 def capability_row(capability: Capability) -> tuple[str, ...]:

@@ -14,6 +14,7 @@ MODERN: Final = ("2026-07-28",)
 
 RESERVED: Final = "io.modelcontextprotocol/"
 OURS: Final = "mcpguard/"
+SCREENED: Final = OURS + "screened"
 PROTOCOL: Final = RESERVED + "protocolVersion"
 CLIENT: Final = RESERVED + "clientInfo"
 CAPABILITIES: Final = RESERVED + "clientCapabilities"
@@ -73,9 +74,9 @@ def bare_result(result: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def theirs(result: Mapping[str, Any]) -> dict[str, Any]:
-    """What a server answers, without what in `_meta` is ours to say."""
+    """What a server answers, without what in `_meta` is ours to say, but for what we said when it was screened."""
     given = meta(result)
-    kept = {key: value for key, value in given.items() if not key.startswith(OURS)}
+    kept = {key: value for key, value in given.items() if key == SCREENED or not key.startswith(OURS)}
     return dict(result) if len(kept) == len(given) else {**result, "_meta": kept}
 
 

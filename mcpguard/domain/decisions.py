@@ -26,6 +26,7 @@ class Answer(StrEnum):
     APPROVE = "approve"
     ALLOW = "allow"
     PERMIT = "permit"
+    SCREEN = "screen"
     INSPECT = "inspect"
     ENABLE = "enable"
     UNBLOCK = "unblock"
@@ -38,8 +39,8 @@ class Answer(StrEnum):
 
 
 WIDENING: Final = frozenset({Answer.APPROVE, Answer.ALLOW, Answer.INSPECT, Answer.ENABLE, Answer.UNBLOCK})
-"""The answers after which more may happen than before. Every other one tightens, or only sorts the inbox; a permission
-does the one or the other."""
+"""The answers after which more may happen than before. Every other one tightens, or only sorts the inbox; a permission,
+and how replies are screened, does the one or the other."""
 
 
 AGAIN: Final = "what lets more happen than before needs your password, given within the last minutes; give it once more"

@@ -6,6 +6,7 @@ from typing import Self
 
 from mcpguard.domain.bodies import Body
 from mcpguard.domain.reasons import Reason
+from mcpguard.domain.screening import Screened
 
 
 class OutcomeKind(StrEnum):
@@ -29,12 +30,16 @@ class Executed(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """How a call ended, whether anything was executed, and why it was not simply answered."""
+    """How a call ended, whether anything was executed, and why it was not simply answered.
+
+    `screened`: what was found in what the server said, if anything.
+    """
 
     kind: OutcomeKind
     executed: Executed
     reason: Reason | None = None
     reply: Body | None = None
+    screened: Screened | None = None
 
     @classmethod
     def answered(cls, reply: Body | None = None, reason: Reason | None = None) -> Self:

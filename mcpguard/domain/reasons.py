@@ -188,6 +188,11 @@ class Reason(StrEnum):
         "The server asked for more than may be asked of a client in one call, or at once.",
         "Find out what happened by a call that only reads before you do it again; the operator sets the limits.",
     )
+    UPSTREAM_REQUEST_SCREENED = (
+        "upstream:request_screened",
+        "What the server asked of the client was not passed on because of what it contains.",
+        "Find out what happened by a call that only reads before you do it again; ask the security team why.",
+    )
     CLIENT_UNABLE = (
         "client:unable",
         "The server needs to ask something that this client cannot be asked.",
@@ -207,6 +212,16 @@ class Reason(StrEnum):
         "reply:screened",
         "The call was executed, and its reply is withheld because of what it contains.",
         "Do not repeat it; a person can read the reply in the audit log.",
+    )
+    REPLY_INVALID = (
+        "reply:invalid",
+        "The call was executed, and its reply is not what the approved definition of the tool says it returns.",
+        "Do not repeat it; ask the security team to look at the tool.",
+    )
+    REPLY_UNSCREENED = (
+        "reply:unscreened",
+        "The call was executed, and its reply is withheld because it could not be screened in time.",
+        "Do not repeat it; ask for less in a call that only reads.",
     )
     REPLY_TIMEOUT = (
         "reply:timeout",

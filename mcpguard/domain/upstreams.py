@@ -7,6 +7,7 @@ from enum import StrEnum
 from mcpguard.domain.asks import AskKind
 from mcpguard.domain.capabilities import Fingerprint
 from mcpguard.domain.errors import InvalidName
+from mcpguard.domain.screening import Screening
 from mcpguard.domain.standing import UpstreamStanding
 
 NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,62}")
@@ -42,12 +43,12 @@ class Identity:
 class Upstream:
     """An MCP server that we stand in front of. Standing and approvals bind to the id, never to the name.
 
-    `identity` is who it is now, `approved` who a person approved last, `artifact` what ran
-    when it was observed, where that can be told. `enabled`: nobody has switched it off; `disabled_by`: the
-    caller who did, and who may take that back, where it was not a person.
-    `may_ask`: what it is permitted to ask of the clients whose calls it works on. `prefixes`: below these URIs every
-    resource may be read. The generation changes with every move, the revision with every edit. `removed` is a
-    tombstone: nothing stands under the name any more, and what was decided is not forgotten.
+    `identity` is who it is now, `approved` who a person approved last, `artifact` what ran when it was observed, where
+    that can be told. `enabled`: nobody has switched it off; `disabled_by`: the caller who did, and who may take that
+    back, where it was not a person. `may_ask`: what it is permitted to ask of the clients whose calls it works on.
+    `prefixes`: below these URIs every resource may be read. `screening`: how what it says is screened; None as the
+    setting says. The generation changes with every move, the revision with every edit. `removed` is a tombstone:
+    nothing stands under the name any more, and what was decided is not forgotten.
     """
 
     id: str
@@ -66,6 +67,7 @@ class Upstream:
     revision: int = 0
     removed: bool = False
     disabled_by: str = ""
+    screening: Screening | None = None
 
     def __post_init__(self) -> None:
         if not NAME.fullmatch(self.name) or "__" in self.name:

@@ -6,7 +6,9 @@ Rules kept here:
    the answer before the server does. What cannot be recorded is not asked.
 3. Before an answer goes back the call is judged again, with the same arguments: much may have changed meanwhile.
 4. With the call all of this ends: nothing is recorded of it, or put to the client, when its closing is on its way.
-5. A call has only so many questions, of a bounded size, and a client only so much time for them. What is refused counts
+5. What a server asks and says meanwhile is screened as its replies are; what is recorded of a question is the question
+   as it came.
+6. A call has only so many questions, of a bounded size, and a client only so much time for them. What is refused counts
    too, so that no server can fill the ledger.
 """
 
@@ -22,6 +24,8 @@ from mcpguard.domain.errors import LedgerUnavailable
 from mcpguard.domain.reasons import Reason
 from mcpguard.domain.records import Opening, RecordKind
 from mcpguard.guard.desk import Desk
+from mcpguard.guard.screening import Noticed, Screener, rules_of
+from mcpguard.inspection.screening import Looked
 from mcpguard.policy.asks import objection, offered, passed_on
 
 if TYPE_CHECKING:
@@ -40,12 +44,15 @@ class Asking:
         permitted: Callable[[], frozenset[AskKind]],
         objected: Callable[[], Reason | None],
         desk: Desk,
+        screener: Screener,
     ) -> None:
         self._client = client
         self._call = call
         self._permitted = permitted
         self._objected = objected
         self._desk = desk
+        self.noticed = Noticed()
+        self._screener = screener
         self._left = desk.limits.per_call
         self._over = False
 
@@ -74,10 +81,12 @@ class Asking:
         return self._client.log_level
 
     def progress(self, params: Mapping[str, Any]) -> None:
-        self._client.progress(params)
+        if (said := self._screener.message(self._call.capability.server, params, self.noticed)) is not None:
+            self._client.progress(said)
 
     def log(self, params: Mapping[str, Any]) -> None:
-        self._client.log(params)
+        if (said := self._screener.message(self._call.capability.server, params, self.noticed)) is not None:
+            self._client.log(said)
 
     async def ask(self, asks: Asks) -> Answers:
         """What the client answers. Raises Declined, with the reason that is recorded."""
@@ -92,9 +101,12 @@ class Asking:
         self._left -= len(asks)
         bodies = {name: dumps(ask.params) for name, ask in asks.items()}
         reason = self._objection(asks, bodies)
+        found: Mapping[str, Looked] = {}
+        if reason is None:
+            asks, found, reason = await self._screener.questions(self._call.capability.server, asks)
         for name, ask in islice(asks.items(), self._desk.limits.per_call):
             body = await self._desk.bodies.of(self._server, ask.params, bodies[name])
-            await self._note(RecordKind.ASKED, ask, body, reason=reason)
+            await self._note(RecordKind.ASKED, ask, body, reason=reason, found=found.get(name))
         if reason is not None:
             raise Declined(reason)
         answers = await self._answers(asks)
@@ -123,7 +135,14 @@ class Asking:
             raise
 
     async def _note(
-        self, kind: RecordKind, ask: Ask, body: Body | None = None, *, reason: Reason | None = None, action: str = ""
+        self,
+        kind: RecordKind,
+        ask: Ask,
+        body: Body | None = None,
+        *,
+        reason: Reason | None = None,
+        action: str = "",
+        found: Looked | None = None,
     ) -> None:
         fields: dict[str, Scalar] = {
             "entry": self._call.entry,
@@ -132,6 +151,9 @@ class Asking:
         }
         if reason is not None:
             fields["reason"] = reason.value
+        if found is not None:
+            self.noticed.add(found)
+            fields["found"] = " ".join(rules_of(found))
         if action:
             fields["action"] = action
         if not self._over:

@@ -38,9 +38,35 @@ class Neighbours:
         """Beside what it listed last, and beside what all the others list."""
         return Surroundings(known.name, own_tools(known), self.of(known).others)
 
+    def unchanged(self) -> tuple[Mapping[Key, Pin], ...]:
+        """What all of it is made of: as long as this is the same, so is what is beside each."""
+        return tuple(each.pins for each in self._registry if each.upstream.standing not in _OUT)
+
     def _read(self, known: Known) -> tuple[Mapping[Key, Pin], frozenset[str], bytes]:
         before = self._tools.get(known.name)
         if before is not None and before[0] is known.pins:
             return before
         tools = own_tools(known)
         return known.pins, tools, names_digest(tools)
+
+
+class Around:
+    """The same by the name of a server, and not read again as long as nothing has changed."""
+
+    def __init__(self, registry: Registry) -> None:
+        self._registry = registry
+        self._neighbours = Neighbours(registry)
+        self._made_of: tuple[Mapping[Key, Pin], ...] = ()
+        self._of: dict[str, Surroundings] = {}
+
+    def __call__(self, server: str) -> Surroundings:
+        made_of = self._neighbours.unchanged()
+        if len(made_of) != len(self._made_of) or any(a is not b for a, b in zip(made_of, self._made_of, strict=True)):
+            self._made_of, self._of = made_of, {}
+        known = self._registry.find(server)
+        if known is None:
+            return Surroundings(server)
+        found = self._of.get(server)
+        if found is None:
+            found = self._of[server] = self._neighbours.around(known)
+        return found

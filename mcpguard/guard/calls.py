@@ -4,7 +4,7 @@ Rules kept here:
 1. Every call is judged once, here, whatever way it came in, and is one entry in the ledger.
 2. Nothing is sent before the verdict that allows it is stored, and nothing is answered before the closing is. What the
    verdict rests on is compared when it is stored, and once more when it is sent.
-3. What the upstream says is passed on as it is: its results and its errors.
+3. What the upstream says is passed on as it is, its results and its errors, but for what is screened (`screening`).
 4. What it asks of the client meanwhile belongs to the same entry (`asking`).
 5. A page of a reply that was cut is a call too; for that one nothing is sent.
 6. A call that a person must allow waits for them (`holding`), and is then judged again.
@@ -106,7 +106,8 @@ class Calls:
     def _asking(self, asked: Asked, subject: Subject, opening: Opening, counterpart: Counterpart) -> Asking:
         """The client, as the server may ask it."""
         permitted = partial(self._with.servers.may_ask, asked.capability.server)
-        return Asking(counterpart, opening, permitted, partial(self._with.judging.meanwhile, subject), self._desk)
+        objected = partial(self._with.judging.meanwhile, subject)
+        return Asking(counterpart, opening, permitted, objected, self._desk, self._with.screener)
 
     async def _opening(self, asked: Asked, subject: Subject, judged: Judged) -> Opening:
         pin, given = judged.pin, subject.given or Given(asked.method, asked.params)

@@ -23,23 +23,22 @@ from mcpguard.domain.decisions import (
     Approval,
     Decision,
     Key,
-    Seen,
-    Stale,
     Undecidable,
     Unknown,
 )
 from mcpguard.domain.pins import Pin
+from mcpguard.domain.screening import Screening
 from mcpguard.domain.standing import CapabilityStanding, UpstreamStanding
 from mcpguard.domain.upstreams import Identity, Upstream
 from mcpguard.guard import facts
 from mcpguard.guard.effects import Effects, Told
 from mcpguard.guard.known import Known
+from mcpguard.guard.seen import MOST_NAMED, as_seen
 from mcpguard.guard.standings import Change, Standings
 from mcpguard.policy import pinning, quarantine
 from mcpguard.policy.pinning import Outcome
 from mcpguard.policy.prefixes import checked
 
-MOST_NAMED = 10
 _DECIDED = {CapabilityStanding.APPROVED, CapabilityStanding.CHANGED}
 
 
@@ -65,11 +64,13 @@ class Approved:
 class Decisions:
     """Carries out what people decide."""
 
-    def __init__(self, standings: Standings, effects: Effects, new_id: Ids) -> None:
+    def __init__(self, standings: Standings, effects: Effects, new_id: Ids, screening: Screening) -> None:
+        """`screening`: how replies are screened where nobody decided otherwise."""
         self._standings = standings
         self._registry = standings.registry
         self._effects = effects
         self._new_id = new_id
+        self._default = screening
 
     async def approve(self, name: str, approval: Approval, decision: Decision) -> Approved:
         """Approve a server as it was seen.
@@ -85,7 +86,7 @@ class Decisions:
         def approved(known: Known) -> Change:
             decision.by.check()
             made.clear()
-            _as_seen(known, approval.seen)
+            as_seen(known, approval.seen)
             before = known.upstream
             seen = Identity(approval.seen.launch, approval.seen.observed)
             moved = quarantine.approve(before, seen).upstream
@@ -155,6 +156,17 @@ class Decisions:
 
         await self._about(name, Answer.PERMIT, decision, permitted, may_ask=" ".join(sorted(kinds)))
 
+    async def screen(self, name: str, mode: Screening | None, decision: Decision) -> None:
+        """From now on what the server says is screened so; None: as the setting says."""
+
+        def screened(upstream: Upstream) -> Upstream:
+            before, after = (each or self._default for each in (upstream.screening, mode))
+            if after.is_looser_than(before):
+                decision.by.check_widening()
+            return replace(upstream, screening=mode, generation=upstream.generation + 1)
+
+        await self._about(name, Answer.SCREEN, decision, screened, screening=mode or "default")
+
     async def decide(
         self,
         name: str,
@@ -212,31 +224,6 @@ def authorised(answer: Answer, decision: Decision) -> None:
         raise Undecidable("a decision needs a reason")
     if len(decision.why) > LONGEST_WHY:
         raise Undecidable(f"the reason is longer than {LONGEST_WHY} characters")
-
-
-def differences(known: Known, seen: Seen) -> tuple[str, ...]:
-    """What is not as it was seen, as sentences."""
-    now, found = known.upstream.identity, []
-    if now is None or now.launch != seen.launch:
-        found.append(f"how {known.name} is launched or reached")
-    if now is None or now.observed != seen.observed:
-        found.append(f"what {known.name} says of itself")
-    listed = {key: pin.listed for key, pin in known.pins.items() if pin.present}
-    for key in sorted(listed.keys() | seen.capabilities.keys()):
-        what = f"{key[0]} {key[1]}"
-        if key not in seen.capabilities:
-            found.append(f"{what} is new")
-        elif key not in listed:
-            found.append(f"{what} is not listed any more")
-        elif listed[key] != seen.capabilities[key]:
-            found.append(f"{what} is listed differently")
-    rest = len(found) - MOST_NAMED
-    return (*found[:MOST_NAMED], f"and {rest} more") if rest > 0 else tuple(found)
-
-
-def _as_seen(known: Known, seen: Seen) -> None:
-    if moved := differences(known, seen):
-        raise Stale(moved)
 
 
 def _chosen(known: Known, approval: Approval) -> frozenset[Key]:

@@ -20,7 +20,7 @@ from mcpguard.domain.objections import Detail, Objection
 from mcpguard.domain.pins import Pin
 from mcpguard.guard.known import Known
 from mcpguard.policy.arguments.fitting import CALL, GET, of_prompt, of_tool
-from mcpguard.policy.arguments.schemas import UNVERIFIABLE, Checks, checks
+from mcpguard.policy.arguments.schemas import UNUSABLE, UNVERIFIABLE, Checks, checks
 from mcpguard.policy.arguments.size import too_large
 from mcpguard.policy.secrets.finding import Found, secrets
 from mcpguard.settings.model import Settings
@@ -85,14 +85,23 @@ class Checking:
             return UNVERIFIABLE
         if given.method == GET:
             return of_prompt(given.arguments, definition)
-        return of_tool(given.arguments, self._checks(definition, fingerprint.text), len(given.written))
+        checks_made = self._checks(definition, fingerprint, "inputSchema")
+        return of_tool(given.arguments, checks_made, len(given.written))
 
-    def _checks(self, definition: Definition, fingerprint: str) -> Checks:
-        if (kept := self._schemas.get(fingerprint)) is not None:
-            self._schemas.move_to_end(fingerprint)
+    def returned(self, known: Known, pin: Pin) -> Checks:
+        """What the definition that was approved says of results."""
+        definition = known.definition(pin.kind, pin.name) if pin.listed == pin.approved else None
+        if definition is None or pin.approved is None:
+            return UNUSABLE
+        return self._checks(definition, pin.approved, "outputSchema")
+
+    def _checks(self, definition: Definition, fingerprint: Fingerprint, member: str) -> Checks:
+        key = f"{member} {fingerprint.text}"
+        if (kept := self._schemas.get(key)) is not None:
+            self._schemas.move_to_end(key)
             return kept[0]
-        made, size = checks(definition.get("inputSchema"))
-        self._schemas[fingerprint] = made, size
+        made, size = checks(definition.get(member))
+        self._schemas[key] = made, size
         self._size += size
         while len(self._schemas) > MOST_SCHEMAS or (self._size > MOST_BYTES and len(self._schemas) > 1):
             self._size -= self._schemas.popitem(last=False)[1][1]

@@ -23,6 +23,7 @@ from mcpguard.guard.callers import Callers
 from mcpguard.guard.cutting import Cutting
 from mcpguard.guard.holding import Part
 from mcpguard.guard.judging import Judged, Judging
+from mcpguard.guard.screening import Screener
 from mcpguard.guard.servers import Servers
 from mcpguard.guard.subject import Subject
 from mcpguard.ledger.entries import Entry
@@ -51,6 +52,7 @@ class With:
     fleet: Fleet
     cutting: Cutting
     bodies: Bodies
+    screener: Screener
 
     async def catch_up(self, server: str) -> None:
         """Until memory knows what the store has found to be otherwise."""
@@ -91,8 +93,13 @@ class Making:
                 ended = await self._answered(entry, self._part)
                 if ended is not None:
                     return ended
-            return await self._sent(entry)
+            return await self._screened(await self._sent(entry))
         return self._cut_off(entry, by_caller=call.by_caller)
+
+    async def _screened(self, outcome: Outcome) -> Outcome:
+        """What the server said becomes what is passed on, or is withheld."""
+        asked, pin, noticed = self._asked, self._judged.pin, self._client.noticed
+        return await self._with.screener.reply(asked.capability.server, asked.method, pin, outcome, self, noticed)
 
     def _rests(self, judged: Judged, connection: Connection) -> bool:
         return judged.still(connection) and self._with.callers.still(connection, self._asked.caller)

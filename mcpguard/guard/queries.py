@@ -95,6 +95,8 @@ class Queries:
             "confinement": self._confinement(known.declared.launch),
             "may_ask": sorted(upstream.may_ask),
             "prefixes": list(upstream.prefixes),
+            "screening": self._servers.screening(name).value,
+            "screening_decided": upstream.screening is not None,
             "findings": [as_json(each) for each in known.told.findings],
             "capabilities": await to_thread.run_sync(_capabilities, known.pins, known.found, told),
         }

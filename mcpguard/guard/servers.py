@@ -8,6 +8,7 @@ from mcpguard.domain.capabilities import CapabilityKind
 from mcpguard.domain.clock import Clock
 from mcpguard.domain.connections import Condition, ConnectionState
 from mcpguard.domain.news import News, Updated
+from mcpguard.domain.screening import Screening
 from mcpguard.guard.given import Checking
 from mcpguard.guard.intake import Intake
 from mcpguard.guard.known import Known
@@ -33,6 +34,7 @@ class Servers:
         self._clock = clock
         self._settle_seconds = settings.upstreams.settle_seconds
         self._confirm_seconds = settings.definitions.confirm_seconds
+        self._screening = Screening(settings.screening.mode)
         self._fleet: Fleet | None = None
         self._began = clock.monotonic()
 
@@ -83,6 +85,12 @@ class Servers:
         """What this server is permitted to ask of clients."""
         known = self._registry.find(name)
         return known.upstream.may_ask if known is not None and known.runs else frozenset()
+
+    def screening(self, name: str) -> Screening:
+        """How what this server says is screened now."""
+        known = self._registry.find(name)
+        decided = known.upstream.screening if known is not None else None
+        return decided or self._screening
 
     @property
     def asked_for(self) -> frozenset[AskKind]:

@@ -13,6 +13,7 @@ from mcpguard.codec.canonical import Scalar
 from mcpguard.domain.bodies import Body, DigestedBody, KeptBody
 from mcpguard.domain.outcomes import Outcome
 from mcpguard.domain.records import Opening
+from mcpguard.domain.screening import Screened
 from mcpguard.domain.verdicts import Allow, Deny, Hold, Verdict
 
 VERSION = 1
@@ -84,7 +85,14 @@ def closing_fields(entry: str, outcome: Outcome, took_us: int | None, *, late: b
         reason=None if outcome.reason is None else outcome.reason.value,
         took_us=took_us,
         late=late or None,
+        **_screened(outcome.screened),
     )
+
+
+def _screened(screened: Screened | None) -> dict[str, Scalar]:
+    if screened is None:
+        return {}
+    return {"screened": screened.mode.value, "found": " ".join(screened.found), "masked": screened.masked or None}
 
 
 def body_fields(body: Body | None, salt: bytes) -> dict[str, Scalar]:

@@ -16,6 +16,7 @@ from dataclasses import dataclass, replace
 from mcpguard.domain.capabilities import Fingerprint
 from mcpguard.domain.decisions import Forbidden, Stale, Undecidable
 from mcpguard.domain.errors import IllegalMove
+from mcpguard.domain.screening import Screening
 from mcpguard.domain.standing import UPSTREAM_MOVES, UpstreamMove, UpstreamStanding, moved
 from mcpguard.domain.upstreams import Identity, Upstream
 
@@ -133,8 +134,10 @@ def _move(upstream: Upstream, move: UpstreamMove) -> Moved:
 
 
 def _unapproved(upstream: Upstream) -> Upstream:
-    """What a person allowed it goes with the approval."""
-    return replace(upstream, approved=None, may_ask=frozenset(), prefixes=())
+    """What a person allowed it goes with the approval; that it is screened more strictly than others stays."""
+    lenient = upstream.screening in (Screening.OFF, Screening.NOTE)
+    screening = None if lenient else upstream.screening
+    return replace(upstream, approved=None, may_ask=frozenset(), prefixes=(), screening=screening)
 
 
 def _unobserved(identity: Identity | None) -> Identity | None:

@@ -4,6 +4,7 @@ from typing import Annotated, Final, Literal
 
 from pydantic import Field
 
+from mcpguard.domain.screening import Screening as Mode
 from mcpguard.settings.fields import Restart
 from mcpguard.settings.group import Group
 from mcpguard.settings.trust import ranked
@@ -25,7 +26,10 @@ class Arguments(Group):
 
 
 class Replies(Group):
-    """How much of what a server answers an agent is told at once on the guard face; the rest is for `read_more`."""
+    """How much a server may answer, and how much of it an agent is told at once on the guard face (`read_more`)."""
+
+    largest: Annotated[int, Field(ge=1024, le=256 * _MIB), Restart] = 8 * _MIB
+    """Largest reply in bytes, on every face; a larger one is withheld."""
 
     shown: Annotated[int, Field(ge=1000, le=100_000_000), Restart] = 50_000
     """Longest text in characters; what is longer is cut. So is structured content, which then follows as text."""
@@ -35,6 +39,16 @@ class Replies(Group):
 
     kept: Annotated[int, Field(ge=1000, le=10_000_000_000), Restart] = 64_000_000
     """Characters that are kept for all callers together; beyond it the oldest of whoever has most goes."""
+
+
+class Screening(Group):
+    """What is looked for in what servers answer, say and ask, and what becomes of it."""
+
+    mode: Annotated[Literal["off", "note", "mask", "refuse"], ranked(*reversed(Mode)), Restart] = "note"
+    """What becomes of a reply in which something is found; `mcpguard server screen` decides otherwise for a server."""
+
+    patience_seconds: Annotated[float, Field(gt=0, le=60), Restart] = 2.0
+    """Seconds that screening one reply may take; a reply that takes longer is withheld."""
 
 
 class Budgets(Group):

@@ -16,7 +16,7 @@ from pydantic import AfterValidator, BeforeValidator, Field, SecretStr
 
 from mcpguard.settings.address import host_header, loopback, network, split
 from mcpguard.settings.anonymous import Anonymous
-from mcpguard.settings.calls import Arguments, Budgets, Replies
+from mcpguard.settings.calls import Arguments, Budgets, Replies, Screening
 from mcpguard.settings.fields import DefaultIs, Live, Restart, public
 from mcpguard.settings.group import Group
 from mcpguard.settings.holds import Holds
@@ -231,7 +231,10 @@ class Settings(Group):
     """What a call may carry."""
 
     replies: Replies = Field(default_factory=Replies)
-    """How much of a reply an agent is told at once."""
+    """How much a server may answer, and how much of it an agent is told at once."""
+
+    screening: Screening = Field(default_factory=Screening)
+    """What is looked for in what servers say, and what becomes of it."""
 
     budgets: Budgets = Field(default_factory=Budgets)
     """How many calls one caller may make. 0 is without end. Refused calls do not count."""

@@ -7,6 +7,7 @@ from mcpguard.codec import declarations
 from mcpguard.domain.asks import AskKind
 from mcpguard.domain.capabilities import Fingerprint
 from mcpguard.domain.launches import Declared
+from mcpguard.domain.screening import Screening
 from mcpguard.domain.standing import UpstreamStanding
 from mcpguard.domain.upstreams import Identity, Origin, Transport, Upstream
 from mcpguard.store.sealing import Seal
@@ -60,6 +61,7 @@ def _row(upstream: Upstream) -> dict[str, object]:
         "revision": upstream.revision,
         "removed": upstream.removed,
         "disabled_by": upstream.disabled_by,
+        "screening": upstream.screening or "",
     }
 
 
@@ -81,6 +83,7 @@ def _upstream(said: RowMapping) -> Upstream:
         revision=said["revision"],
         removed=said["removed"],
         disabled_by=said["disabled_by"],
+        screening=Screening(said["screening"]) if said["screening"] else None,
     )
 
 

@@ -8,9 +8,10 @@ Rules kept here:
 """
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Mapping
 from typing import Final
 
+from mcpguard.policy.secrets.hiding import telling
 from mcpguard.policy.secrets.masking import Ways, ways
 from mcpguard.settings.references import Value
 
@@ -27,11 +28,13 @@ class Confided:
     def __init__(self) -> None:
         self._values: dict[str, dict[str, None]] = {}
         self._ways: dict[str, Ways] = {}
+        self._telling: dict[str, frozenset[str]] = {}
 
-    def take(self, server: str, given: Iterable[Value]) -> None:
-        """It is given these."""
+    def take(self, server: str, given: Mapping[str, Value]) -> None:
+        """It is given these, by their names."""
+        self._telling[server] = frozenset(each for name, value in given.items() for each in _telling(name, value))
         before = self._values.get(server, {})
-        fresh = dict.fromkeys(each for value in given for each in secrets(value))
+        fresh = dict.fromkeys(each for value in given.values() for each in secrets(value))
         every = [*fresh, *(each for each in before if each not in fresh)][:MOST]
         if every != [*before]:
             self._values[server] = dict.fromkeys(every)
@@ -41,8 +44,20 @@ class Confided:
         """How what it was given may be written."""
         return self._ways.get(server, ())
 
+    def telling(self, server: str) -> frozenset[str]:
+        """What of that which it was given last would surely tell a secret: so much is hidden from agents too."""
+        return self._telling.get(server, frozenset())
+
     def __repr__(self) -> str:
         return f"Confided({', '.join(sorted(self._values))})"
+
+
+def _telling(name: str, value: Value) -> Iterator[str]:
+    """A value, and what of it is not the words around it, as in a header `Bearer …`."""
+    bare = value.referenced or (value.whole.rpartition(" ")[2],)
+    for each in dict.fromkeys((value.whole, *bare)):
+        if telling(name, each, referenced=bool(value.referenced)):
+            yield each
 
 
 def secrets(value: Value) -> Iterator[str]:

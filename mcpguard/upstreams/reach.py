@@ -131,7 +131,7 @@ class Reaching:
         values = await self._aside(
             server, lambda: {name: self._value(f"{what} {name}", template) for name, template in templates.items()}
         )
-        self.confided.take(server, values.values())
+        self.confided.take(server, values)
         return {name: value.whole for name, value in values.items()}
 
     async def _aside(self, server: str, look: Callable[[], Made]) -> Made:

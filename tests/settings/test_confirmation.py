@@ -27,6 +27,7 @@ NETWORKS = st.lists(
 ADDRESSES = [ip_address(at) for at in range(64)] + [ip_address(f"::{at}") for at in range(4)]
 NAMES = st.lists(st.sampled_from(["a", "b", "c"]), max_size=3)
 PATTERNS = st.lists(st.sampled_from(["*", "a*", "a?", "ab", "b"]), max_size=3, unique=True)
+SCREENING = ["off", "note", "mask", "refuse"]
 EFFECTS = ["read", "write", "destructive"]
 MATCHED = ["", "a", "ab", "abc", "b", "c"]
 REST = (
@@ -44,6 +45,7 @@ VALUES = st.fixed_dictionaries(
     {
         "authority.shell": st.sampled_from(["full", "tighten"]),
         "arguments.secrets": st.sampled_from(["refuse", "note"]),
+        "screening.mode": st.sampled_from(SCREENING),
         "holds.calls": st.lists(
             st.sampled_from(["any", "any of a", "write", "write of b by c"]), max_size=3, unique=True
         ),
@@ -87,7 +89,9 @@ def permitted(values: dict[str, Json]) -> set[object]:
     words = {("authority.shell", "full"), ("anonymous.enabled", True), ("arguments.secrets", "note")} & {
         *_plain(values)
     }
-    return reached | listed | counted | words | _unheld(values)
+    looseness = SCREENING.index(str(values["screening.mode"]))
+    unscreened = {("screening.mode", each) for each in SCREENING[looseness:-1]}
+    return reached | listed | counted | words | unscreened | _unheld(values)
 
 
 def _plain(values: dict[str, Json]) -> list[tuple[str, object]]:
@@ -106,7 +110,8 @@ def test_every_setting_that_carries_trust_is_tried_here() -> None:
     most = {("sandbox.processes", 9), ("sandbox.processes", 10), ("sandbox.memory_bytes", LEAST_MEMORY + 1)}
     anybody = {(f"anonymous.{which}", name) for which in ("servers", "tools") for name in MATCHED}
     anybody |= {("anonymous.enabled", True), ("anonymous.effects", "read")}  # type: ignore[arg-type]
-    assert permitted({**DEFAULTS}) == {("authority.shell", "full"), *most, *anybody, *CALLS}
+    unscreened = {("screening.mode", "note"), ("screening.mode", "mask")}
+    assert permitted({**DEFAULTS}) == {("authority.shell", "full"), *unscreened, *most, *anybody, *CALLS}
 
 
 @given(VALUES, VALUES)

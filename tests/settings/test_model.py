@@ -39,7 +39,15 @@ def test_these_settings_carry_trust_and_take_effect_at_a_start_only() -> None:
     carrying = {key: leaf for key, leaf in LEAVES.items() if leaf.trust}
     whole = {key for key in LEAVES if key.startswith(("sandbox.", "anonymous.", "people."))}
     reached = {"upstreams.networks", "upstreams.secret_folders"}
-    assert {*carrying} == {"arguments.secrets", "authority.shell", "holds.calls", "hosts", *reached, *whole}
+    assert {*carrying} == {
+        "arguments.secrets",
+        "authority.shell",
+        "holds.calls",
+        "hosts",
+        "screening.mode",
+        *reached,
+        *whole,
+    }
     assert all(leaf.applies == (Applies.RESTART,) and not leaf.secret for leaf in carrying.values())
 
 

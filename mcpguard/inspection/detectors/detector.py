@@ -69,10 +69,11 @@ Find = Callable[[Subject, Surroundings], Iterator[Finding]]
 
 @dataclass(frozen=True, slots=True)
 class Detector:
-    """One behaviour."""
+    """One behaviour. `said`: the phrases by which it is known, where there is nothing else to it."""
 
     rules: tuple[Rule, ...]
     find: Find
+    said: "tuple[Phrases, ...]" = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,7 +137,7 @@ def saying(*said: Phrases) -> Detector:
                 if found := each.about(subject, text):
                     yield found
 
-    return Detector(tuple(each.rule for each in said), find)
+    return Detector(tuple(each.rule for each in said), find, said)
 
 
 def reported(found: Finding) -> Finding:

@@ -66,27 +66,29 @@ def _controls(raw: str) -> bool:
 
 
 def _hidden(text: Text) -> Iterator[tuple[int, Rule]]:
-    suspicious = frozenset(char for char in set(text.raw) if _suspicious(char))
-    if not suspicious:
+    doubtful = frozenset(filter(suspicious, set(text.raw)))
+    if not doubtful:
         return
     if text.raw.count(_SOFT_HYPHEN) >= _MANY or _SOFT_HYPHEN * 2 in text.raw:
         yield text.raw.index(_SOFT_HYPHEN), _HYPHENS
-    judged = 0
+    times = 0
     for at, char in enumerate(text.raw):
-        if char in suspicious and (rule := _judged(text.raw, at, char)):
+        if char in doubtful and (rule := judged(text.raw, at, char)):
             yield at, rule
-            judged += 1
-            if judged >= _MOST:
+            times += 1
+            if times >= _MOST:
                 return
 
 
-def _suspicious(char: str) -> bool:
+def suspicious(char: str) -> bool:
+    """Whether it is worth a look at where it stands."""
     if char.isascii():
         return (char < " " and char not in _BREAKS) or char == "\x7f"
     return unicodedata.category(char) in _UNSEEN or _selects(char) or char in _BLANK_LETTERS
 
 
-def _judged(raw: str, at: int, char: str) -> Rule | None:
+def judged(raw: str, at: int, char: str) -> Rule | None:
+    """What the suspicious character at this place breaks; None where it belongs there."""
     before, after = raw[at - 1] if at else "", raw[at + 1 : at + 2]
     if "\U000e0000" <= char <= "\U000e007f":
         return None if _in_flag(raw, at) else _TAGS

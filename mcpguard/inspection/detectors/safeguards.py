@@ -46,4 +46,4 @@ def _find(subject: Subject, _surroundings: Surroundings) -> Iterator[Finding]:
                 yield found
 
 
-DETECTOR: Final = Detector((_OFF.rule, _AGREED.rule, _TRUST.rule), _find)
+DETECTOR: Final = Detector((_OFF.rule, _AGREED.rule, _TRUST.rule), _find, (_OFF, _AGREED, _TRUST))

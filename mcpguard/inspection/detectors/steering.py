@@ -116,11 +116,16 @@ def _names(foreign: frozenset[str]) -> _Names:
     of: dict[tuple[str, ...], frozenset[str]] = {}
     lengths: dict[str, frozenset[int]] = {}
     for name in foreign:
-        said = _words(name) if _telling(name) else ()
+        said = words_of_name(name)
         if said:
             of[said] = of.get(said, frozenset()) | {name}
             lengths[said[0]] = lengths.get(said[0], frozenset()) | {len(said)}
     return _Names(of, lengths)
+
+
+def words_of_name(name: str) -> tuple[str, ...]:
+    """As which words it is found in a text; none where it could be in any."""
+    return _words(name) if _telling(name) else ()
 
 
 def _telling(name: str) -> bool:
@@ -151,6 +156,11 @@ def _foreign(text: Text, names: _Names, mine: str) -> list[Hit]:
         for length in sorted(names.lengths.get(word, ()))
         if names.of.get(tuple(said[at : at + length]), frozenset()) - {mine}
     ]
+
+
+def foreign_in(text: Text, surroundings: Surroundings) -> list[Hit]:
+    """Where a text names tools of other servers."""
+    return _foreign(text, _names(surroundings.foreign), "")
 
 
 def _strange(text: Text, known: frozenset[tuple[str, ...]]) -> list[Hit]:

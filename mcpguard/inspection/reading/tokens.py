@@ -53,7 +53,7 @@ def tokens(text: str) -> Tokens:
         start, end = match.span()
         position += 1 + (0 if start - before <= 1 else _pause(folded[before:start]))
         before = end
-        found.words.append(_word(match[0]))
+        found.words.append(folded_word(match[0]))
         found.starts.append(places[start] if places else start)
         found.ends.append(places[end - 1] + 1 if places else end)
         found.positions.append(position)
@@ -62,6 +62,11 @@ def tokens(text: str) -> Tokens:
 
 def words(text: str) -> tuple[str, ...]:
     return tuple(tokens(text).words)
+
+
+def word_runs(folded: str) -> list[str]:
+    """The words of a folded text, without their places."""
+    return _WORD.findall(folded)
 
 
 def _pause(between: str) -> int:
@@ -83,14 +88,15 @@ def _folded(text: str) -> tuple[str, list[int] | None]:
     chars: list[str] = []
     places: list[int] = []
     for at, char in enumerate(text):
-        for each in _plain(char):
+        for each in plain_char(char):
             chars.append(each)
             places.append(at)
     return "".join(chars), places
 
 
 @lru_cache(maxsize=8192)
-def _plain(char: str) -> str:
+def plain_char(char: str) -> str:
+    """A character as it is compared; empty for one that nobody sees."""
     if char.isascii():
         return char.lower()
     if unicodedata.category(char) in {"Cf", "Co", "Cn", "Cs", "Mc"}:
@@ -105,7 +111,8 @@ def _known(word: str) -> str:
     return latin(word) or word
 
 
-def _word(word: str) -> str:
+def folded_word(word: str) -> str:
+    """A word of a folded text as it is compared: Latin, where it only looks like that."""
     if word.isascii():
         return word
     return _known(word) if len(word) <= _LONGEST else word

@@ -3,6 +3,14 @@
 from typing import Final
 
 WORDS: Final = {
+    "LASTING_MEMORY": """
+        long_term_memory your_memory your_permanent_memory all_later_sessions all_future_sessions future_conversations
+        later_conversations langzeitgedächtnis memoria_a_largo_plazo mémoire_à_long_terme 长期记忆
+    """,
+    "AGREED_ALREADY": """
+        has_already_approved have_already_approved already_approved_all approved_all_following approved_everything
+        hat_bereits_zugestimmt hat_allem_zugestimmt a_déjà_accepté a_déjà_approuvé ya_ha_aprobado ya_aprobó
+    """,
     "NEVER": """
         do_not don't dont never must_not should_not shall_not mustn't shouldn't not_to without avoid refrain_from
         under_no_circumstances by_no_means at_no_point in_no_case on_no_account in_no_way under_no_condition

@@ -71,6 +71,15 @@ class Schema:
             return UNVERIFIABLE
         return _INVALID
 
+    def describes(self, value: object) -> bool | None:
+        """Whether a value is what it describes, taken at its word; None where that cannot be told."""
+        if self._weight * nodes(value) > MOST_WORK:
+            return None
+        try:
+            return self._validator.is_valid(value)
+        except ValueError:
+            return None
+
     def _without_nulls(self, arguments: Mapping[str, Any]) -> bool:
         """Whether it fits where an argument that is null counts as left out."""
         said = {name: value for name, value in arguments.items() if value is not None}
@@ -83,12 +92,18 @@ class Anything:
     def unfit(self, _arguments: Mapping[str, Any], _size: int) -> Objection | None:
         return None
 
+    def describes(self, _value: object) -> bool | None:
+        return True
+
 
 class Unusable:
     """What nothing can be checked against."""
 
     def unfit(self, _arguments: Mapping[str, Any], _size: int) -> Objection | None:
         return UNVERIFIABLE
+
+    def describes(self, _value: object) -> bool | None:
+        return None
 
 
 Checks = Schema | Anything | Unusable

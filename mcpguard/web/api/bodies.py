@@ -1,7 +1,7 @@
 """What can be sent: every body with its fields. A field that is not known is refused, and nothing is converted."""
 
 from collections.abc import Mapping
-from typing import Annotated, Any, Final
+from typing import Annotated, Any, Final, Literal
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StrictBool, StrictInt
 from pydantic_core import PydanticCustomError
@@ -11,6 +11,7 @@ from mcpguard.codec.keyed import keyed
 from mcpguard.domain.asks import AskKind
 from mcpguard.domain.capabilities import FINGERPRINT, CapabilityKind, Effect, Fingerprint
 from mcpguard.domain.decisions import LONGEST_WHY, Approval, Key, Seen
+from mcpguard.domain.screening import Screening
 
 
 def _not_blank(text: str) -> str:
@@ -80,6 +81,12 @@ class Permission(Why):
     model_config = example({"why": "it has to know the folders", "kinds": ["roots"]})
 
     kinds: list[AskKind]
+
+
+class Screened(Why):
+    """How what a server says is screened; `default`: as the setting says."""
+
+    mode: Screening | Literal["default"]
 
 
 class Looked(Body):

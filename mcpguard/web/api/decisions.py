@@ -7,11 +7,12 @@ from fastapi.responses import JSONResponse
 
 from mcpguard.domain.decisions import Decision
 from mcpguard.domain.people import Right
+from mcpguard.domain.screening import Screening
 from mcpguard.guard.guard import Guard
 from mcpguard.web.api.access import may
 from mcpguard.web.api.actors import actor
 from mcpguard.web.api.answers import Server
-from mcpguard.web.api.bodies import Permission, Why
+from mcpguard.web.api.bodies import Permission, Screened, Why
 from mcpguard.web.api.matching import AS_SEEN, SHOWN, resting
 from mcpguard.web.api.shown import shown
 from mcpguard.web.api.strictly import StrictRoute
@@ -57,6 +58,13 @@ def decisions(guard: Guard) -> APIRouter:
     async def permit(request: Request, server: str, body: Permission) -> JSONResponse:
         """Say what a server may ask of clients, and that it may ask nothing else."""
         await guard.decisions.permit(server, frozenset(body.kinds), decided(request, server, body.why))
+        return await shown(guard, server)
+
+    @router.post("/screen", dependencies=decide, response_model=Server, openapi_extra=extra)
+    async def screen(request: Request, server: str, body: Screened) -> JSONResponse:
+        """Say how what a server says is screened."""
+        mode = None if body.mode == "default" else Screening(body.mode)
+        await guard.decisions.screen(server, mode, decided(request, server, body.why))
         return await shown(guard, server)
 
     return router
