@@ -10,7 +10,9 @@ from pathlib import Path
 
 import pytest
 
+from mcpguard.cli import operator
 from tests.cli.command import HOSTILE, inert, mcpguard
+from tests.process import serving
 
 
 @contextmanager
@@ -119,3 +121,10 @@ def test_readiness_of_what_is_not_there_is_told_from_failure(status: int, code: 
     with answering(problem(status)) as data_dir:
         result = mcpguard("tool", "ready", "x:y", "--data-dir", data_dir)
     assert (result.exit_code, result.stdout, result.stderr) == (code, "", "mcpguard: The detail.\n")
+
+
+def test_a_list_is_asked_for_until_its_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(operator, "MOST", 1)
+    with serving(tmp_path, "--demo"):
+        found = operator.Operator(tmp_path).every(operator.SERVERS, "servers")["servers"]
+    assert [each["name"] for each in found] == ["demo-notes", "demo-weather"]
