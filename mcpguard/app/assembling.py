@@ -118,24 +118,21 @@ async def assembled(
     inspecting = Inspecting(standings, admission, intake, fleet, settings.definitions.confirm_seconds, confining.why)
     queries = Queries(registry, servers, judging, effects, store, confining)
     budgets = Budgeting(clock, settings)
-    holding = Holding(demanding, answering, clock, settings.holds)
     bodies = Bodies(digesting, settings.audit, reach.confided.ways)
     screener = Screener(servers, Around(registry), reach.confided.telling, settings, clock)
     with_ = With(servers, callers, Judging(servers, demanding, callers.holds), fleet, cutting, bodies, screener)
-    calls = Calls(with_, ledger, holding, budgets, new_id, settings)
-    facts = Facts(__version__, os.getpid(), clock.now(), confining)
-    granting = Granting(callers, ledger, clock, new_id)
+    calls = Calls(with_, ledger, Holding(demanding, answering, clock, settings.holds), budgets, new_id, settings)
     tallies = Tallies(ledger, clock)
     guard = Guard(
         confirming,
         store,
         ledger,
         clock,
-        facts,
+        Facts(__version__, os.getpid(), clock.now(), confining),
         servers=servers,
         calls=calls,
         callers=callers,
-        granting=granting,
+        granting=Granting(callers, ledger, clock, new_id),
         review=Review(admission, decisions, inspecting, queries),
         own=Own(Managing(registry, admission, decisions, callers, budgets), Tailing(registry, callers, reach.wrote)),
         judging=judging,
