@@ -11,7 +11,7 @@ WORDS: Final = frozenset({"caller_label", "client", "intent_reason", "name", "tr
 
 
 def recordable(fields: Fields) -> Fields:
-    """The fields as they are recorded. Raises Unrecordable, here, where it costs one call, for what would otherwise fail
+    """The fields as they are recorded. Raises Unrecordable here, where it costs one call, for what would otherwise fail
     among others on the writer's thread."""
     words = {name: fields[name] for name in WORDS & fields.keys()}
     left = masked(words, maybe=True)
