@@ -51,7 +51,7 @@ async def test_it_is_quarantined_and_gets_no_secret(
 ) -> None:
     monkeypatch.setenv("THE_TOKEN", "canary-77")
     file, mark = tmp_path / "program" / "server.py", tmp_path / "program" / "stolen"
-    async with gate(tmp_path) as guard:
+    async with gate(tmp_path, screening__mode="off") as guard:
         await running(guard, file, profile)
         assert "canary-77" in json.dumps(await answer(guard)), "which it is trusted with"
         asked, before = len(guard.entries()), upstream(guard)
@@ -83,7 +83,7 @@ async def test_it_is_quarantined_and_gets_no_secret(
 async def test_a_person_may_look_at_the_new_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("THE_TOKEN", "canary-77")
     file = tmp_path / "program" / "server.py"
-    async with gate(tmp_path) as guard:
+    async with gate(tmp_path, screening__mode="off") as guard:
         await running(guard, file, Profile.NONE)
         first = upstream(guard).artifact
         file.write_text("# A fix.\n" + file.read_text())
