@@ -12,7 +12,6 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from functools import cache, lru_cache
 from itertools import islice
-from math import prod
 from typing import Final
 
 from mcpguard.domain.findings import Finding
@@ -40,7 +39,7 @@ from mcpguard.inspection.reading.glancing import Glance, words_of
 from mcpguard.inspection.reading.patterns import Pattern
 from mcpguard.inspection.reading.texts import Subject, Text
 from mcpguard.inspection.vocabulary import TABLES, tongues
-from mcpguard.text.linear import compiled
+from mcpguard.text.linear import Words, compiled
 
 ENOUGH: Final = 0.5
 """What the signs in one window have to come to, taken as if they were independent."""
@@ -139,6 +138,9 @@ _TURNED: Final = frozenset(
 """What words of orders are in an alphabet turned by thirteen, or in reverse."""
 _ATTACKS: Final = re.compile(r"(?i)prompt.injection|injection attack|jailbreak|\battack|payload|detect|scanner")
 _OFTEN: Final = 2
+_AGAIN: Final = 0.25
+_APART: Final = ("steering.", "turn.tag", "speaking.")
+"""Rules that say something else than the others whose names begin so."""
 HARD: Final = frozenset({"secrecy.order", "encoded.order", "steering.next", "override.instructions"})
 """Of these one is in whatever is surely an attack."""
 
@@ -214,7 +216,13 @@ def _in_codes(block: str, surroundings: Surroundings) -> Iterator[Finding]:
 
 
 def _risk(found: Iterable[Finding]) -> float:
-    return 1 - prod(1 - worth for worth in {each.rule: each.confidence for each in found}.values())
+    """What signs come to. A second one of a family that says the same thing adds a part of what it is worth."""
+    left, seen = 1.0, set[str]()
+    for each in sorted({one.rule: one for one in found}.values(), key=lambda one: -one.confidence):
+        family = each.rule if each.rule.startswith(_APART) else each.rule.partition(".")[0]
+        left *= 1 - each.confidence * (_AGAIN if family in seen else 1)
+        seen.add(family)
+    return 1 - left
 
 
 @cache
@@ -233,6 +241,11 @@ def _glance() -> tuple[Glance, tuple[tuple[float, tuple[Pattern, ...]], ...]]:
     return Glance(*TABLES, *tongues.TABLES), tuple(sorted(said, key=lambda one: -one[0]))
 
 
+@cache
+def _turns() -> Words:
+    return Words(turns.WORDS)
+
+
 def _may_say_enough(text: str, surroundings: Surroundings) -> bool:
     glance, rules = _glance()
     words = words_of(text)
@@ -241,7 +254,13 @@ def _may_say_enough(text: str, surroundings: Surroundings) -> bool:
     said = glance.said(words, text)
     left = 1.0
     if surroundings.foreign and _names(words, surroundings.foreign):
-        left *= 1 - WORTH["steering.next"]
+        return True
+    if _turns().within(text.encode(errors="replace")):
+        left *= (1 - WORTH["turn.template"]) * (1 - WORTH["turn.label"])
+    if not turns.SPECIAL.isdisjoint(words):
+        left *= 1 - WORTH["turn.tag"]
+    if "/*" in text or "[//]" in text:
+        left *= 1 - WORTH["markup.comment"]
     for worth, patterns in rules:
         if any(each.possible(said) for each in patterns):
             left *= 1 - worth

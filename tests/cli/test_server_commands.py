@@ -197,6 +197,16 @@ def test_what_a_server_may_ask_is_said_whole(desk: Desk) -> None:
     assert desk.done("server", "permit", "notes", "--reason", "x") == "notes may ask for: nothing\n"
 
 
+def test_how_a_server_is_screened_is_said(desk: Desk) -> None:
+    desk.approved()
+    assert "note, as the setting says" in desk.done("server", "show", "notes")
+    for mode in ("off", "mask", "refuse"):
+        said = desk.done("server", "screen", "notes", mode, "--reason", "x")
+        assert said == f"notes: replies are screened with {mode}\n"
+    assert desk.json("server", "show", "notes")["screening"] == "refuse"
+    assert "note, as the setting says" in desk.done("server", "screen", "notes", "default", "--reason", "x")
+
+
 def test_a_server_is_patched_and_removed(desk: Desk, tmp_path: Path) -> None:
     desk.approved()
     change = tmp_path / "change.json"

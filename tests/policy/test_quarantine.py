@@ -10,6 +10,7 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 from mcpguard.domain.capabilities import Fingerprint
 from mcpguard.domain.decisions import Forbidden, Stale
 from mcpguard.domain.errors import IllegalMove
+from mcpguard.domain.screening import Screening
 from mcpguard.domain.standing import UPSTREAM_MOVES, UpstreamMove, UpstreamStanding
 from mcpguard.domain.upstreams import Identity, Transport, Upstream
 from mcpguard.policy import quarantine
@@ -97,6 +98,13 @@ def test_what_was_switched_off_is_switched_on_by_a_person_or_by_the_caller_who_d
                 quarantine.disabled(switched_off, caller)
     with pytest.raises(IllegalMove):
         quarantine.disabled(theirs)
+
+
+@pytest.mark.parametrize("mode", [None, *Screening])
+def test_when_it_becomes_another_it_is_not_screened_more_loosely_for_that(mode: Screening | None) -> None:
+    before = replace(APPROVED, screening=mode)
+    after = quarantine.relaunched(before, C).upstream
+    assert after.screening is (mode if mode in (Screening.MASK, Screening.REFUSE) else None)
 
 
 def test_the_same_again_changes_nothing() -> None:

@@ -143,10 +143,10 @@ async def test_a_stale_approval_changes_nothing_and_says_what_moved(guard: World
 
 
 @pytest.mark.parametrize("why", ["", "  \n", "x" * (LONGEST_WHY + 1), None], ids=["none", "blank", "long", "null"])
-@pytest.mark.parametrize("answer", ["approve", "quarantine", "block", "enable", "disable", "permit"])
+@pytest.mark.parametrize("answer", ["approve", "quarantine", "block", "enable", "disable", "permit", "screen"])
 async def test_a_decision_about_a_server_needs_its_reason(guard: World, answer: str, why: str | None) -> None:
     server = await inspected(guard)
-    needed: dict[str, Json] = {"approve": {"seen": seen(server)}, "permit": {"kinds": []}}
+    needed: dict[str, Json] = {"approve": {"seen": seen(server)}, "permit": {"kinds": []}, "screen": {"mode": "mask"}}
     told = problem(
         await guard.operator.post(f"{SERVERS}/notes/{answer}", json={"why": why} | needed.get(answer, {})), 422
     )
@@ -179,6 +179,7 @@ async def test_a_shell_that_may_only_tighten_lets_nothing_more_happen(tmp_path: 
         problem(await guard.operator.post(f"{SERVERS}/notes/approve", json=body), 403)
         problem(await guard.operator.post(f"{SERVERS}/notes/inspect", json={"consent": True}), 403)
         problem(await guard.operator.post(f"{SERVERS}/notes/permit", json={"why": WHY, "kinds": ["roots"]}), 403)
+        problem(await guard.operator.post(f"{SERVERS}/notes/screen", json={"why": WHY, "mode": "off"}), 403)
         await unchanged(guard, server, 0)
         blocked = said(await guard.operator.post(f"{SERVERS}/notes/block", json={"why": WHY}))
         assert blocked["standing"] == "blocked"
@@ -201,6 +202,7 @@ async def test_what_is_not_there_is_404(guard: World) -> None:
         ("POST", "/inspect", {"consent": True}),
         ("POST", "/approve", why | {"seen": {"launch": OTHER, "observed": OTHER, "capabilities": {}}}),
         ("POST", "/permit", why | {"kinds": []}),
+        ("POST", "/screen", why | {"mode": "mask"}),
         *(("POST", f"/{answer}", why) for answer in ("quarantine", "block", "enable", "disable")),
         ("GET", "/capability?kind=tool&name=x", None),
         ("GET", "/capability/diff?kind=tool&name=x", None),
@@ -274,6 +276,29 @@ async def test_a_server_is_switched_off_and_on_blocked_and_taken_back(guard: Wor
             assert (await ready(guard, "read_note"))["answer"] == "blocked"
     told = problem(await guard.operator.post(f"{SERVERS}/notes/quarantine", json={"why": WHY}), 409)
     assert told["type"] == "urn:mcpguard:illegal-move"
+
+
+async def test_how_a_server_is_screened_is_decided_and_recorded(guard: World) -> None:
+    server = await approved(guard)
+    assert (server["screening"], server["screening_decided"]) == ("note", False)
+    for mode, stands, decided in (("refuse", "refuse", True), ("off", "off", True), ("default", "note", False)):
+        shown = said(await guard.operator.post(f"{SERVERS}/notes/screen", json={"why": WHY, "mode": mode}))
+        assert (shown["screening"], shown["screening_decided"]) == (stands, decided)
+        record = decisions(guard)[-1]
+        assert (record["answer"], record["screening"], record["why"]) == ("screen", mode, WHY)
+    problem(await guard.operator.post(f"{SERVERS}/notes/screen", json={"why": WHY, "mode": "none"}), 422)
+
+
+async def test_a_shell_that_may_only_tighten_makes_screening_stricter_and_not_looser(tmp_path: Path) -> None:
+    async with world(tmp_path, authority__shell="tighten", screening__mode="mask") as guard:
+        await add(guard)
+        path, before = f"{SERVERS}/notes/screen", len(decisions(guard))
+        for mode in ("note", "off"):
+            problem(await guard.operator.post(path, json={"why": WHY, "mode": mode}), 403)
+        assert said(await guard.operator.post(path, json={"why": WHY, "mode": "refuse"}))["screening"] == "refuse"
+        for mode in ("default", "mask"):
+            problem(await guard.operator.post(path, json={"why": WHY, "mode": mode}), 403)
+        assert [each["screening"] for each in decisions(guard)[before:]] == ["refuse"]
 
 
 async def test_what_a_server_may_ask_is_replaced_whole(guard: World) -> None:

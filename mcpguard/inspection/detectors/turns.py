@@ -36,7 +36,7 @@ _SPECIAL_WORDS: Final = """
     system_anweisung importante instrucciones instrucción critique consigne 重要 指令 系统 隐藏 机密 важно
     инструкция система секрет
 """
-_SPECIAL: Final = frozenset(_SPECIAL_WORDS.split())
+SPECIAL: Final = frozenset(_SPECIAL_WORDS.split())
 _TAGGED: Final = re.compile(r"[<\[{(]{1,3}[ ]?[/!#]?[ ]?([^\W\d][\w-]{1,24}+)")
 _LABELS: Final = (
     "system:", "system message", "system notice", "system instruction", "system override", "system note",
@@ -60,6 +60,8 @@ _LABELS: Final = (
 )  # fmt: skip
 
 
+WORDS: Final = (*_MARKS, *_LABELS)
+"""One of these is in whatever is found here, but for tags."""
 _ABOVE: Final = frozenset({"system", "hidden", "secret", "admin", "override", "assistant"})
 """Words of which one is enough in a tag of several."""
 _SHOWN: Final = re.compile(r"\b(?:such as|e\.g\.|for example|for instance|like|including)\b[^.\n]{0,40}+$")
@@ -108,7 +110,7 @@ def _tags(text: Text, plain: str) -> Iterator[Finding]:
         opening, word = match[0][0], match[1]
         if _SHOWN.search(plain[max(0, match.start() - _NEAR) : match.start()]):
             continue
-        if (word in _SPECIAL or not _ABOVE.isdisjoint(re.split("[-_]", word))) and (
+        if (word in SPECIAL or not _ABOVE.isdisjoint(re.split("[-_]", word))) and (
             opening == "<" or match[0].startswith(("[[", "{{", "(("))
         ):
             yield _TAG.at(text.at(*match.span()))
