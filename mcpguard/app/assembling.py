@@ -119,32 +119,27 @@ async def assembled(
     inspecting = Inspecting(standings, admission, intake, fleet, settings.definitions.confirm_seconds, confining.why)
     queries = Queries(registry, servers, judging, effects, store, confining)
     budgets = Budgeting(clock, settings)
-    holding = Holding(demanding, answering, clock, settings.holds)
     bodies = Bodies(digesting, settings.audit, reach.confided.ways)
     screener = Screener(servers, Around(registry), reach.confided.telling, settings, clock)
-    heard = _heard(clock, servers)
+    heard = _heard(clock, servers, ledger)
     strictly = Judging(servers, demanding, callers.holds)
     with_ = With(servers, callers, strictly, fleet, cutting, bodies, screener, heard.events)
-    calls = Calls(with_, ledger, holding, budgets, new_id, settings)
-    facts = Facts(__version__, os.getpid(), clock.now(), confining)
-    granting = Granting(callers, ledger, clock, new_id)
-    tallies = Tallies(ledger, clock)
+    calls = Calls(with_, ledger, Holding(demanding, answering, clock, settings.holds), budgets, new_id, settings)
     guard = Guard(
         confirming,
         store,
         ledger,
         clock,
-        facts,
+        Facts(__version__, os.getpid(), clock.now(), confining),
         servers=servers,
         calls=calls,
         callers=callers,
-        granting=granting,
+        granting=Granting(callers, ledger, clock, new_id),
         review=Review(admission, decisions, inspecting, queries),
         own=Own(Managing(registry, admission, decisions, callers, budgets), Tailing(registry, callers, reach.wrote)),
         judging=judging,
         held=Held(answering, registry, store, ledger.chain.id),
-        staff=await _staff(settings, store, ledger, tallies, clock, new_id),
-        tallies=tallies,
+        staff=await _staff(settings, store, ledger, heard.tallies, clock, new_id),
         heard=heard,
     )
     await store.readers.run(partial(_load, registry, seal))
@@ -152,10 +147,10 @@ async def assembled(
     return Parts(guard, fleet, intake, standings, servers, listeners)
 
 
-def _heard(clock: Clock, servers: Servers) -> Heard:
+def _heard(clock: Clock, servers: Servers, ledger: Ledger) -> Heard:
     events, counting = Events(clock), Counting(servers.knows)
     events.subscribe(counting.ended)
-    return Heard(events, counting)
+    return Heard(events, counting, Tallies(ledger, clock))
 
 
 async def _staff(

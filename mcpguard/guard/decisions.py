@@ -165,7 +165,7 @@ class Decisions:
                 decision.by.check_widening()
             return replace(upstream, screening=mode, generation=upstream.generation + 1)
 
-        await self._about(name, Answer.SCREEN, decision, screened, screening=mode or "default")
+        await self._about(name, Answer.SCREEN, decision, screened, screening=mode.value if mode else "default")
 
     async def decide(
         self,

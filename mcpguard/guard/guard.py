@@ -71,10 +71,11 @@ class Own:
 
 @dataclass(frozen=True, slots=True)
 class Heard:
-    """What is heard of calls, and what they were counted as."""
+    """What is heard of calls, and what they and all that became none were counted as."""
 
     events: Events
     counting: Counting
+    tallies: Tallies
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,7 +109,6 @@ class Guard:
         judging: Judging,
         held: Held,
         staff: Staff,
-        tallies: Tallies,
         heard: Heard,
     ) -> None:
         self.settings = confirming.settings
@@ -131,7 +131,7 @@ class Guard:
         self.operators = staff.operators
         self.signing_in = staff.signing_in
         self.setting_up = staff.setting_up
-        self.tallies = tallies
+        self.tallies = heard.tallies
         self.events = heard.events
         self.counting = heard.counting
         self.searching = Searching(servers.publisher)

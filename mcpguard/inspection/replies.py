@@ -48,8 +48,8 @@ ABOUT: Final = 0.7
 """The same where the text speaks about such attacks."""
 SURE: Final = 0.8
 BLOCK: Final = 4000
-WINDOW: Final = 700
-_OVERLAP: Final = 250
+WINDOW: Final = 400
+_OVERLAP: Final = 150
 _MOST_CODES: Final = 20
 """Runs of codes that are decoded in one block."""
 _LONGEST_CODE: Final = 2000
@@ -238,7 +238,7 @@ def _may_say_enough(text: str, surroundings: Surroundings) -> bool:
     words = words_of(text)
     if not _TURNED.isdisjoint(words):
         return True
-    said = glance.said(words)
+    said = glance.said(words, text)
     left = 1.0
     if surroundings.foreign and _names(words, surroundings.foreign):
         left *= 1 - WORTH["steering.next"]

@@ -19,7 +19,6 @@ from typing import TypeVar, assert_never
 import anyio
 import structlog
 
-from mcpguard.codec.canonical import canonical
 from mcpguard.domain.bodies import Body
 from mcpguard.domain.capabilities import Effect
 from mcpguard.domain.clock import Clock
@@ -33,7 +32,7 @@ from mcpguard.ledger.checkpoints import Why
 from mcpguard.ledger.entries import Entry, Still
 from mcpguard.ledger.format import Fields, closing_fields, opening_fields, verdict_fields
 from mcpguard.ledger.outage import Outage, Owed
-from mcpguard.policy.secrets.masking import masked
+from mcpguard.ledger.recordable import recordable
 from mcpguard.settings.model import Settings
 from mcpguard.store import records
 from mcpguard.store.backend import Connection
@@ -47,8 +46,6 @@ Broken = Callable[[Outcome], None]
 Append = Callable[[RecordKind, Fields], int]
 """Adds a record to a transaction; its number. Raises Unrecordable."""
 log = structlog.get_logger("mcpguard.ledger")
-_WORDS = frozenset({"caller_label", "client", "intent_reason", "name", "trace", "why"})
-"""The fields with what people, agents and servers wrote in their own words."""
 
 
 class Ledger:
@@ -142,7 +139,7 @@ class Ledger:
 
     async def note(self, kind: RecordKind, fields: Fields, body: Body | None = None) -> None:
         """Record a fact that neither opens nor closes a call. Raises LedgerUnavailable."""
-        checked = _checked(fields)
+        checked = recordable(fields)
         await self._store(lambda _: self.chain.append(kind, checked, body), Durability.COMMITTED)
 
     async def together(self, work: Callable[[Connection, Append], T]) -> T:
@@ -150,7 +147,7 @@ class Ledger:
         raises."""
 
         def append(kind: RecordKind, fields: Fields) -> int:
-            return self.chain.append(kind, _checked(fields))
+            return self.chain.append(kind, recordable(fields))
 
         self._refuse_during_outage()
         try:
@@ -177,7 +174,7 @@ class Ledger:
             return  # noted as an outage already; the next record that can be written brings the next checkpoint
 
     async def _open(self, opening: Opening, still: Still) -> None:
-        fields = _checked(opening_fields(opening))
+        fields = recordable(opening_fields(opening))
         self._live.add(opening.entry)  # before it is queued: whoever finds it open on disk must know that it is ours
         queued = self.outage is None
 
@@ -200,7 +197,7 @@ class Ledger:
             raise Overtaken
 
     async def _refuse(self, opening: Opening, outcome: Outcome) -> Outcome:
-        fields = _checked(opening_fields(opening))
+        fields = recordable(opening_fields(opening))
 
         def job(_: Connection) -> None:
             self.chain.append(RecordKind.OPENED, fields, opening.arguments)
@@ -298,13 +295,3 @@ class Ledger:
 def _durability(verdict: Verdict, effect: Effect | None) -> Durability:
     harmless = effect is Effect.READ or not isinstance(verdict, Allow)
     return Durability.COMMITTED if harmless else Durability.SYNCED
-
-
-def _checked(fields: Fields) -> Fields:
-    """Without secrets. Refuse here, where it costs one call, what would otherwise fail among others on the writer's
-    thread."""
-    words = {name: fields[name] for name in _WORDS & fields.keys()}
-    left = masked(words, maybe=True)
-    checked = fields if left.value is words else {**fields, **left.value}
-    canonical(checked)
-    return checked

@@ -61,7 +61,7 @@ def _row(upstream: Upstream) -> dict[str, object]:
         "revision": upstream.revision,
         "removed": upstream.removed,
         "disabled_by": upstream.disabled_by,
-        "screening": upstream.screening or "",
+        "screening": upstream.screening.value if upstream.screening else "",
     }
 
 

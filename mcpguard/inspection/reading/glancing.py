@@ -16,10 +16,15 @@ from mcpguard.inspection.reading.patterns import mask
 from mcpguard.inspection.reading.tokens import folded_word, plain_char, undisguised, word_runs
 from mcpguard.inspection.reading.tokens import words as split
 from mcpguard.inspection.reading.vocabulary import forms
+from mcpguard.inspection.vocabulary.secrets import ALONE, PATHS
+from mcpguard.text.linear import Words, compiled
 
 _LONGEST: Final = 64
-ALWAYS: Final = mask([*MARKS, "FOREIGN", "STRANGE"])
-"""What is known by its form is taken to be there."""
+_SEEN: Final = ("SECRET_FILE", "EMAIL", "NUMBER")
+ALWAYS: Final = mask([*MARKS.difference(_SEEN), "FOREIGN", "STRANGE"])
+"""What is known by its form is taken to be there, but for what is quickly seen."""
+_FILES: Final = Words([*PATHS, *ALONE])
+_NUMBER: Final = compiled(r"\+[0-9]|[A-Z]{2}[0-9]{2} ?[0-9]{4}|0x[0-9a-fA-F]{40}")
 
 
 class _Folding(dict[int, str]):
@@ -37,6 +42,12 @@ def words_of(text: str) -> set[str]:
     if text.isascii():
         return set(_ASCII_WORDS.findall(text.lower()))
     return {folded_word(word) for word in word_runs(text.translate(_FOLDING))}
+
+
+def _forms(text: str) -> int:
+    raw = text.encode(errors="replace")
+    there = (bool(_FILES.within(raw)), b"@" in raw, _NUMBER.search(raw) is not None)
+    return mask(meaning for meaning, seen in zip(_SEEN, there, strict=True) if seen)
 
 
 class Glance:
@@ -63,9 +74,9 @@ class Glance:
         key = max(known, key=len)  # the longest is in the fewest texts
         self._whole.setdefault(key, []).append((bits, frozenset(known) - {key}))
 
-    def said(self, words: set[str]) -> int:
+    def said(self, words: set[str], text: str) -> int:
         """The meanings that a text with these words may have, as a mask."""
-        seen = ALWAYS
+        seen = ALWAYS | _forms(text)
         for word in words:
             sure, perhaps = self._of(word)
             seen |= sure

@@ -132,6 +132,8 @@ def pieces(value: object) -> Iterator[Piece]:
             short = piece.listed and len(each) < _SHORTEST_NAMED
             yield Piece(piece.name, len(piece.name) if short else piece.skipped, each)
         elif isinstance(each, dict):
+            if piece.name and not piece.listed:
+                yield piece
             waiting.extend((Piece(key, 0, None), inner) for key, inner in reversed(each.items()))
         elif isinstance(each, list):
             if not piece.listed:

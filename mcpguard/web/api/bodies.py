@@ -86,6 +86,8 @@ class Permission(Why):
 class Screened(Why):
     """How what a server says is screened; `default`: as the setting says."""
 
+    model_config = example({"why": "it reads what anybody may write", "mode": "mask"})
+
     mode: Screening | Literal["default"]
 
 

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 from mcpguard.policy.secrets.finding import MOST_TOLD, NOTHING, secrets
 from mcpguard.policy.secrets.layers import layers
+from mcpguard.policy.secrets.masking import masked
 from mcpguard.policy.secrets.rules import entropy, rules
 from mcpguard.text.linear import compiled
 
@@ -84,6 +85,12 @@ def test_a_secret_is_found_however_it_is_wrapped(rule: str, way: str) -> None:
 @pytest.mark.parametrize("arguments", HARMLESS, ids=lambda value: str(value)[:30])
 def test_what_is_harmless_is_let_go(arguments: dict[str, object]) -> None:
     assert secrets(arguments).sure == ()
+
+
+@pytest.mark.parametrize("value", [{TOKEN: {}}, {TOKEN: {"a": "x"}}, {TOKEN: []}, {TOKEN: None}, [[{TOKEN: {"a": 1}}]]])
+def test_a_name_is_read_whatever_stands_behind_it(value: object) -> None:
+    assert secrets(value).sure == ("github-pat",)
+    assert TOKEN not in str(masked(value).value)
 
 
 def test_what_may_be_wrong_does_not_refuse() -> None:
