@@ -22,12 +22,14 @@ from mcpguard.guard.budgeting import Budgeting
 from mcpguard.guard.callers import Callers, anonymous
 from mcpguard.guard.calls import Calls
 from mcpguard.guard.confirming import Confirming
+from mcpguard.guard.counting import Counting
 from mcpguard.guard.cutting import Cutting
 from mcpguard.guard.decisions import Decisions
 from mcpguard.guard.demanding import Demanding
 from mcpguard.guard.effects import Effects
+from mcpguard.guard.events import Events
 from mcpguard.guard.granting import Granting
-from mcpguard.guard.guard import Facts, Guard, Own, Review, Staff
+from mcpguard.guard.guard import Facts, Guard, Heard, Own, Review, Staff
 from mcpguard.guard.held import Held
 from mcpguard.guard.holding import Holding
 from mcpguard.guard.inspecting import Inspecting
@@ -101,8 +103,7 @@ async def assembled(
     intake = Intake(standings, clock, new_id, KNOWN_PER_ENTRY * settings.upstreams.list_entries)
     servers = Servers(standings, intake, clock, settings)
     listeners: set[tuple[Address, int]] = set()
-    confining = _status(sandbox)
-    starting = _starting(settings, sandbox)
+    confining, starting = _status(sandbox), _starting(settings, sandbox)
     reach = _reach(settings, listeners, starting)
     fleet = _fleet(settings, clock, servers, reach)
     servers.command(fleet)
@@ -120,9 +121,10 @@ async def assembled(
     budgets = Budgeting(clock, settings)
     bodies = Bodies(digesting, settings.audit, reach.confided.ways)
     screener = Screener(servers, Around(registry), reach.confided.telling, settings, clock)
-    with_ = With(servers, callers, Judging(servers, demanding, callers.holds), fleet, cutting, bodies, screener)
+    heard = _heard(clock, servers, ledger)
+    strictly = Judging(servers, demanding, callers.holds)
+    with_ = With(servers, callers, strictly, fleet, cutting, bodies, screener, heard.events)
     calls = Calls(with_, ledger, Holding(demanding, answering, clock, settings.holds), budgets, new_id, settings)
-    tallies = Tallies(ledger, clock)
     guard = Guard(
         confirming,
         store,
@@ -137,12 +139,18 @@ async def assembled(
         own=Own(Managing(registry, admission, decisions, callers, budgets), Tailing(registry, callers, reach.wrote)),
         judging=judging,
         held=Held(answering, registry, store, ledger.chain.id),
-        staff=await _staff(settings, store, ledger, tallies, clock, new_id),
-        tallies=tallies,
+        staff=await _staff(settings, store, ledger, heard.tallies, clock, new_id),
+        heard=heard,
     )
     await store.readers.run(partial(_load, registry, seal))
     await to_thread.run_sync(starting.sweep, {known.name for known in registry})
     return Parts(guard, fleet, intake, standings, servers, listeners)
+
+
+def _heard(clock: Clock, servers: Servers, ledger: Ledger) -> Heard:
+    events, counting = Events(clock), Counting(servers.knows)
+    events.subscribe(counting.ended)
+    return Heard(events, counting, Tallies(ledger, clock))
 
 
 async def _staff(

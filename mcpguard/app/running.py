@@ -3,7 +3,7 @@
 import os
 import platform
 from collections.abc import AsyncIterator, Mapping, Sequence
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 
 import anyio
@@ -13,6 +13,7 @@ from mcpguard import __version__
 from mcpguard.app.assembling import assembled
 from mcpguard.app.places import backend, server_logs, signing_key
 from mcpguard.app.sandbox import sandbox_here
+from mcpguard.app.telemetry import telemetry
 from mcpguard.domain.callers import Caller
 from mcpguard.domain.clock import Clock, Ids
 from mcpguard.domain.errors import LedgerUnavailable
@@ -67,9 +68,10 @@ async def running(
         datadir.prepare(server_logs(settings))
         chain = Chain(key, settings.audit.checkpoint_records, clock, new_id)
         opening = store.opened(backend(settings), chain, batch=settings.store.batch, readers=settings.store.readers)
-        async with opening as opened, anyio.create_task_group() as tasks:
+        async with opening as opened, AsyncExitStack() as ending, anyio.create_task_group() as tasks:
             confirming = await Confirming.begun(settings, opened)
             settings = confirming.settings
+            spans = await ending.enter_async_context(telemetry(settings.telemetry))
             ledger = Ledger(opened.writer, chain, settings, clock)
             left_open = await ledger.start(_started(settings, opened, key))
             if left_open:
@@ -79,6 +81,8 @@ async def running(
             here = sandbox or await sandbox_here()
             parts = await assembled(confirming, clock, new_id, opened, ledger, callers, here)
             guard = parts.guard
+            if spans is not None:
+                guard.events.subscribe(spans(guard.servers.knows))
             for sentence in await guard.admission.declare(declared, source or from_file()):
                 log.error("servers.refused", why=sentence)
             parts.intake.settling.expect(known.name for known in parts.standings.registry if known.runs)

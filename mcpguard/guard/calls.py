@@ -8,6 +8,7 @@ Rules kept here:
 4. What it asks of the client meanwhile belongs to the same entry (`asking`).
 5. A page of a reply that was cut is a call too; for that one nothing is sent.
 6. A call that a person must allow waits for them (`holding`), and is then judged again.
+7. Whoever counts calls hears of each that was recorded, once, when it has ended (`events`).
 """
 
 from dataclasses import replace
@@ -28,6 +29,7 @@ from mcpguard.guard.asking import Asking
 from mcpguard.guard.budgeting import Budgeting
 from mcpguard.guard.demanding import NOBODY
 from mcpguard.guard.desk import Desk
+from mcpguard.guard.events import Course, Stage
 from mcpguard.guard.given import Given
 from mcpguard.guard.holding import Holding
 from mcpguard.guard.judging import Judged
@@ -59,20 +61,21 @@ class Calls:
 
     async def make(self, asked: Asked, counterpart: Counterpart) -> Told:
         """Judge, record, send, record, answer."""
-        subject = asked.subject()
+        subject, course = asked.subject(), self._with.events.course(asked.trace)
         for _ in range(MOST_TRIES):
-            judged = await self._confirmed(subject)
+            judged = await self._confirmed(subject, course)
             try:
                 with self._budgets.counted(subject.caller, subject.capability, judged.verdict) as place:
-                    told = await self._carried_out(asked, subject, judged, counterpart)
+                    told = await self._carried_out(asked, subject, judged, counterpart, course)
                     if place is not None and told.outcome.kind is OutcomeKind.REFUSED:
                         place.take_off()
                     return told
             except Overtaken:
+                course.enter(Stage.JUDGING)
                 await self._with.catch_up(asked.capability.server)
         # it does not stand still
         refused = replace(judged, verdict=Deny(Reason.CAPABILITY_CHANGED), detail=NOTHING_MORE, look=NOBODY)
-        return await self._carried_out(asked, subject, refused, counterpart)
+        return await self._carried_out(asked, subject, refused, counterpart, course)
 
     def foreseen(self, asked: Asked) -> Judged:
         """What the verdict would be now. Nothing is sent, counted or recorded."""
@@ -84,19 +87,24 @@ class Calls:
         self._desk.close()
         self._holding.close()
 
-    async def _confirmed(self, subject: Subject) -> Judged:
+    async def _confirmed(self, subject: Subject, course: Course) -> Judged:
         with self._with.cutting.call(subject.capability.server, subject.key, subject.caller.id):
-            return await self._with.judging.confirmed(subject, self._budgets.spent)
+            return await self._with.judging.confirmed(subject, self._budgets.spent, course.listing)
         return self._with.judging.now(subject)
 
-    async def _carried_out(self, asked: Asked, subject: Subject, judged: Judged, counterpart: Counterpart) -> Told:
+    async def _carried_out(
+        self, asked: Asked, subject: Subject, judged: Judged, counterpart: Counterpart, course: Course
+    ) -> Told:
+        course.enter(Stage.RECORDING)
         opening = await self._opening(asked, subject, judged)
         with self._holding.part(subject, judged, opening) as part:
             if part is not None:  # from here on it is judged as one that a person was asked about
                 subject, opening = replace(subject, ticket=part.id), replace(opening, ticket=part.id)
             client = self._asking(asked, subject, opening, counterpart)
-            making = Making(self._with, asked, subject, judged, client, part)
-            outcome = await self._ledger.record(opening, making.work, making.still)
+            making = Making(self._with, asked, subject, judged, client, part, course)
+            ended = partial(self._with.events.ended, course, opening, _approved(judged))
+            outcome = await self._ledger.record(opening, making.work, making.still, ended)
+        ended(outcome)
         if outcome.kind in (OutcomeKind.ANSWERED, OutcomeKind.FAILED) and outcome.reason is None:
             return Told(opening.entry, outcome, making.result, making.error)
         detail = judged.detail if outcome.reason is judged.reason else NOTHING_MORE
@@ -131,3 +139,8 @@ class Calls:
         )
         bodies = self._with.bodies
         return bodies.opening(opening, await bodies.of(asked.capability.server, given.params, given.written))
+
+
+def _approved(judged: Judged) -> str:
+    """Its name, where a person has approved that."""
+    return judged.pin.name if judged.pin is not None and judged.pin.callable else ""

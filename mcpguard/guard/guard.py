@@ -15,7 +15,9 @@ from mcpguard.guard.auditing import Auditing
 from mcpguard.guard.callers import Callers
 from mcpguard.guard.calls import Calls
 from mcpguard.guard.confirming import Confirming
+from mcpguard.guard.counting import Counting
 from mcpguard.guard.decisions import Decisions
+from mcpguard.guard.events import Events
 from mcpguard.guard.explaining import explained_to
 from mcpguard.guard.granting import Granting
 from mcpguard.guard.held import Held
@@ -68,6 +70,15 @@ class Own:
 
 
 @dataclass(frozen=True, slots=True)
+class Heard:
+    """What is heard of calls, and what they and all that became none were counted as."""
+
+    events: Events
+    counting: Counting
+    tallies: Tallies
+
+
+@dataclass(frozen=True, slots=True)
 class Staff:
     """Who looks after the guard: who they are, and how they come, sign in and go."""
 
@@ -98,7 +109,7 @@ class Guard:
         judging: Judging,
         held: Held,
         staff: Staff,
-        tallies: Tallies,
+        heard: Heard,
     ) -> None:
         self.settings = confirming.settings
         self.clock = clock
@@ -120,12 +131,14 @@ class Guard:
         self.operators = staff.operators
         self.signing_in = staff.signing_in
         self.setting_up = staff.setting_up
-        self.tallies = tallies
+        self.tallies = heard.tallies
+        self.events = heard.events
+        self.counting = heard.counting
         self.searching = Searching(servers.publisher)
         self.auditing = Auditing(store, ledger)
         self._store = store
         self._ledger = ledger
-        self._facts = facts
+        self.facts = facts
 
     @property
     def catalog(self) -> Catalog:
@@ -151,14 +164,17 @@ class Guard:
             return Readiness(ready=True)
         return Readiness(ready=False, reason=Reason.LEDGER_UNAVAILABLE, since=outage.since, cause=outage.why)
 
+    @property
+    def queued(self) -> int:
+        """How much waits to be written."""
+        return self._store.writer.waiting
+
     def status(self) -> Status:
         """What an operator wants to know first."""
-        chain = self._ledger.chain
-        end, signed, outage = chain.acknowledged, chain.signed, self._ledger.outage
         return Status(
-            version=self._facts.version,
-            process=self._facts.process,
-            started_at=self._facts.started_at,
+            version=self.facts.version,
+            process=self.facts.process,
+            started_at=self.facts.started_at,
             now=self.clock.now(),
             data_dir=str(self.settings.data_dir),
             database=self._store.name,
@@ -167,16 +183,22 @@ class Guard:
             unconfirmed=self.confirming.unconfirmed,
             held=self.held.waiting,
             ready=self.readiness(),
-            sandbox=self._facts.sandbox,
+            sandbox=self.facts.sandbox,
             servers=self.servers.status(),
-            ledger=LedgerStatus(
-                chain=chain.id,
-                records=end.seq if end else 0,
-                hash=end.hash.hex() if end else "",
-                signed_to=signed.seq if signed else 0,
-                signed_at=signed.at if signed else None,
-                key=chain.public_key,
-                open_entries=self._ledger.open_entries,
-                refused=outage.refused if outage else 0,
-            ),
+            ledger=self.depth(),
+        )
+
+    def depth(self) -> LedgerStatus:
+        """Where the ledger stands."""
+        chain = self._ledger.chain
+        end, signed, outage = chain.acknowledged, chain.signed, self._ledger.outage
+        return LedgerStatus(
+            chain=chain.id,
+            records=end.seq if end else 0,
+            hash=end.hash.hex() if end else "",
+            signed_to=signed.seq if signed else 0,
+            signed_at=signed.at if signed else None,
+            key=chain.public_key,
+            open_entries=self._ledger.open_entries,
+            refused=outage.refused if outage else 0,
         )

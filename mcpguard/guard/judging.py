@@ -115,12 +115,18 @@ class Judging:
         upstream = known.upstream if known else None
         return Judged(judgement.verdict, judgement.rules, effect, upstream, pin, judgement.detail, look)
 
-    async def confirmed(self, subject: Subject, spent: Spent = lambda *_: None) -> Judged:
-        """The verdict, as soon as it is known whether the server still offers what was approved."""
+    async def confirmed(
+        self, subject: Subject, spent: Spent = lambda *_: None, waits: Callable[[], None] = lambda: None
+    ) -> Judged:
+        """The verdict, as soon as it is known whether the server still offers what was approved.
+
+        `waits` hears where that has to be waited for.
+        """
         judged = self.now(subject, spent(subject.caller, subject.capability))
         known = self._servers.find(subject.capability.server)
         if judged.reason is not Reason.CAPABILITY_UNCONFIRMED or known is None:
             return judged
+        waits()
         await self._servers.confirmed(known)
         return self.now(subject, spent(subject.caller, subject.capability))
 

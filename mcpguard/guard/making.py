@@ -21,6 +21,7 @@ from mcpguard.guard.asking import Asking
 from mcpguard.guard.bodies import Bodies
 from mcpguard.guard.callers import Callers
 from mcpguard.guard.cutting import Cutting
+from mcpguard.guard.events import Course, Events, Stage
 from mcpguard.guard.holding import Part
 from mcpguard.guard.judging import Judged, Judging
 from mcpguard.guard.screening import Screener
@@ -53,6 +54,7 @@ class With:
     cutting: Cutting
     bodies: Bodies
     screener: Screener
+    events: Events
 
     async def catch_up(self, server: str) -> None:
         """Until memory knows what the store has found to be otherwise."""
@@ -67,7 +69,14 @@ class Making:
     """
 
     def __init__(
-        self, with_: With, asked: Asked, subject: Subject, judged: Judged, client: Asking, part: Part | None
+        self,
+        with_: With,
+        asked: Asked,
+        subject: Subject,
+        judged: Judged,
+        client: Asking,
+        part: Part | None,
+        course: Course,
     ) -> None:
         self.result: dict[str, Any] | None = None
         self.error: dict[str, Any] | None = None
@@ -78,6 +87,7 @@ class Making:
         self._judged = judged
         self._client = client
         self._part = part
+        self._course = course
 
     def still(self, connection: Connection) -> bool:
         """Asked when the opening is stored: whether the verdict holds. What that does to a held call is stored too."""
@@ -85,6 +95,13 @@ class Making:
 
     async def work(self, entry: Entry) -> Outcome:
         """From the stored verdict to how the call ended."""
+        self._course.enter(Stage.JUDGING)
+        try:
+            return await self._worked(entry)
+        finally:
+            self._course.enter(Stage.RECORDING)
+
+    async def _worked(self, entry: Entry) -> Outcome:
         asked, subject = self._asked, self._subject
         with self._with.cutting.call(asked.capability.server, subject.key, asked.caller.id) as call:
             if asked.page is not None:
@@ -109,7 +126,9 @@ class Making:
         part.begin()
         if self._judged.reason is None:
             return None
+        self._course.enter(Stage.PERSON)
         ended = await part.answered(self._client)
+        self._course.enter(Stage.JUDGING)
         if ended is not None:
             outcome, self.detail = ended
             return outcome
@@ -121,7 +140,8 @@ class Making:
     async def _released(self, entry: Entry, part: Part) -> Outcome | None:
         """A person allows it: it is judged again, and their answer is used up together with that verdict."""
         for _ in range(MOST_TRIES):
-            self._judged = judged = await self._with.judging.confirmed(self._subject)
+            self._judged = judged = await self._confirmed()
+            self._course.enter(Stage.RECORDING)
             if judged.reason is not None:
                 await entry.release(judged.verdict)
                 return Outcome.refused(judged.reason)
@@ -135,11 +155,17 @@ class Making:
         await entry.release(Deny(Reason.CAPABILITY_CHANGED))  # it does not stand still
         return Outcome.refused(Reason.CAPABILITY_CHANGED)
 
+    async def _confirmed(self) -> Judged:
+        judged = await self._with.judging.confirmed(self._subject, waits=self._course.listing)
+        self._course.enter(Stage.JUDGING)
+        return judged
+
     def _uses_up(self, judged: Judged, part: Part, connection: Connection) -> bool:
         return self._rests(judged, connection) and part.use_up(connection)
 
     async def _sent(self, entry: Entry) -> Outcome:
         judging, subject = self._with.judging, self._subject
+        self._course.enter(Stage.SERVER)  # waiting for a place there is the server's time too
         try:
             reason = Reason.CAPABILITY_UNCONFIRMED
             for _ in range(MOST_TRIES):
@@ -151,7 +177,8 @@ class Making:
                     reason = objection
                 if reason is not Reason.CAPABILITY_UNCONFIRMED:
                     break
-                await judging.confirmed(subject)
+                await self._confirmed()
+                self._course.enter(Stage.SERVER)
         except (Busy, Unreachable) as error:
             return Outcome.refused(judging.meanwhile(subject) or _reason(error))
         finally:
@@ -160,13 +187,8 @@ class Making:
 
     async def _told(self, turn: Turn, entry: Entry) -> Outcome:
         """What the server makes of it. Nothing is waited for between the comparison before this and the permit."""
-        asked = self._asked
         try:
-            if asked.watcher is None:
-                self.result = await turn.send(entry.permit(), asked.method, asked.params, self._client)
-            else:
-                await turn.watch(entry.permit(), asked.params["uri"], asked.watcher)
-                self.result = {}
+            self.result = await self._answer(turn, entry)
         except Unsent:
             entry.nothing_left()
             return Outcome.refused(Reason.SERVER_UNREACHABLE)
@@ -177,6 +199,16 @@ class Making:
             return Outcome.failed(await self._kept(failed.error))
         reply = await self._kept(self.result)
         return Outcome.failed(reply) if self.result.get("isError") is True else Outcome.answered(reply)
+
+    async def _answer(self, turn: Turn, entry: Entry) -> dict[str, Any]:
+        asked = self._asked
+        try:
+            if asked.watcher is None:
+                return await turn.send(entry.permit(), asked.method, asked.params, self._client)
+            await turn.watch(entry.permit(), asked.params["uri"], asked.watcher)
+            return {}
+        finally:
+            self._course.enter(Stage.SCREENING)
 
     async def _from_kept(self, entry: Entry, page: Page) -> Outcome:
         """A part of what the server said before, which this caller may still use."""

@@ -1,5 +1,7 @@
 """The servers as a call meets them: where each stands, what it may ask, whether what it listed is in force."""
 
+from collections.abc import Iterator
+
 import anyio
 
 from mcpguard.domain.asks import AskKind
@@ -9,6 +11,7 @@ from mcpguard.domain.clock import Clock
 from mcpguard.domain.connections import Condition, ConnectionState
 from mcpguard.domain.news import News, Updated
 from mcpguard.domain.screening import Screening
+from mcpguard.domain.standing import UpstreamStanding
 from mcpguard.guard.given import Checking
 from mcpguard.guard.intake import Intake
 from mcpguard.guard.known import Known
@@ -113,6 +116,13 @@ class Servers:
         if left > 0:
             with anyio.move_on_after(left):
                 await self._intake.settling.settled()
+
+    def states(self) -> Iterator[tuple[str, UpstreamStanding, ConnectionState]]:
+        """Each by its name: where it stands, and how it is with the connection to it."""
+        conditions = self._fleet.conditions() if self._fleet else {}
+        for known in self._registry:
+            found = conditions.get(known.name)
+            yield known.name, known.upstream.standing, found.state if found else ConnectionState.DISCONNECTED
 
     def status(self) -> tuple[ServerStatus, ...]:
         return tuple(self.status_of(known) for known in self._registry)

@@ -5,7 +5,9 @@ Rules kept here:
    beyond it is counted as `other`. So is what one caller was shown beyond `MOST_OF_ONE`, for callers choose the names
    that they ask about, and must crowd out nobody.
 2. Of a query only the beginning is kept, and nothing where any of it looks like a secret.
-3. What could not be recorded is kept and recorded when the ledger can write again.
+3. What was turned away since the start is counted in all as well (`since_start`), by door
+   and by why.
+4. What could not be recorded is kept and recorded when the ledger can write again.
 """
 
 from collections import Counter
@@ -21,6 +23,8 @@ from mcpguard.text.visible import visible
 
 MOST_DIFFERENT = 1000
 MOST_OF_ONE = 100
+MOST_WHYS = 200
+OTHER = "(other)"
 LONGEST_QUERY = 200
 PERIOD_SECONDS = 60.0
 Key = tuple[RecordKind, tuple[tuple[str, Scalar], ...]]
@@ -33,6 +37,7 @@ class Tallies:
         self._ledger = ledger
         self._clock = clock
         self._counts: Counter[Key] = Counter()
+        self.since_start: Counter[tuple[RecordKind, str, str]] = Counter()
         self._shown: dict[Key, str] = {}
         """To whom, of what is counted."""
 
@@ -75,11 +80,18 @@ class Tallies:
                 self._shown.pop(key, None)
 
     def _count(self, kind: RecordKind, facts: Mapping[str, Scalar]) -> None:
+        if kind is not RecordKind.DISCLOSED:
+            self._count_for_ever(kind, str(facts.get("door", "")), str(facts.get("why", "")))
         key = _key(kind, facts)
         if key not in self._counts and len(self._counts) >= MOST_DIFFERENT:
             self._shown.pop(key, None)
             key = (kind, (("other", True),))
         self._counts[key] += 1
+
+    def _count_for_ever(self, kind: RecordKind, door: str, why: str) -> None:
+        if (kind, door, why) not in self.since_start and len(self.since_start) >= MOST_WHYS:
+            door = why = OTHER
+        self.since_start[kind, door, why] += 1
 
 
 def _key(kind: RecordKind, facts: Mapping[str, Scalar]) -> Key:

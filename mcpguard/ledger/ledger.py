@@ -42,6 +42,7 @@ from mcpguard.text.visible import visible
 
 T = TypeVar("T")
 Work = Callable[[Entry], Awaitable[Outcome]]
+Broken = Callable[[Outcome], None]
 Append = Callable[[RecordKind, Fields], int]
 """Adds a record to a transaction; its number. Raises Unrecordable."""
 log = structlog.get_logger("mcpguard.ledger")
@@ -102,12 +103,14 @@ class Ledger:
             self._quiet = anyio.Event()
             await self._quiet.wait()
 
-    async def record(self, opening: Opening, work: Work, still: Still = lambda _: True) -> Outcome:
+    async def record(
+        self, opening: Opening, work: Work, still: Still = lambda _: True, broken: Broken = lambda _: None
+    ) -> Outcome:
         """Record a call around its work. What the work does not say, or cannot know, the entry does (see `entries`).
 
         The work runs only if the stored verdict does not deny the call. The outcome returned is the one to tell.
         `still` is asked in the transaction that would store the verdict; if it does not hold, nothing is recorded and
-        Overtaken is raised.
+        Overtaken is raised. Where the work raises this does too, and `broken` has heard how the call ended.
         """
         began = self._clock.monotonic()
         try:
@@ -126,7 +129,7 @@ class Ledger:
         except LedgerUnavailable as error:
             outcome = entry.ended_by(error)
         except BaseException as error:
-            await self._close(entry.id, entry.ended_by(error), began)
+            broken(await self._close(entry.id, entry.ended_by(error), began))
             raise
         else:
             outcome = entry.ended_with(said)

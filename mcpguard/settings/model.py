@@ -23,6 +23,7 @@ from mcpguard.settings.holds import Holds
 from mcpguard.settings.people import People
 from mcpguard.settings.review import Authority, Definitions
 from mcpguard.settings.sandbox import Sandbox
+from mcpguard.settings.telemetry import Telemetry
 from mcpguard.settings.trust import Each, Networks
 from mcpguard.settings.values import database_url, named, none_if_empty, resolved
 
@@ -262,6 +263,9 @@ class Settings(Group):
 
     log: Log = Field(default_factory=Log)
     """The program's own log, on standard error. It is not the audit log."""
+
+    telemetry: Telemetry = Field(default_factory=Telemetry)
+    """Where spans of calls go. They name servers, capabilities and ids, and hold no arguments, replies or tokens."""
 
     limits: Limits = Field(default_factory=Limits)
     """How much is accepted, and for how long."""

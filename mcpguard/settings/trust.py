@@ -61,6 +61,10 @@ def _is_phrase(text: str) -> bool:
         return False
 
 
+def _same(confirmed: Json, now: Json) -> Json:
+    return now if now == confirmed else None
+
+
 def _both(confirmed: Json, now: Json) -> Json:
     return confirmed is True and now is True
 
@@ -119,6 +123,8 @@ Each: Final = Trust(_common)
 """A list of which every entry lets more happen."""
 Off: Final = Trust(_both)
 """Something that is let happen, or not."""
+Destination: Final = Trust(_same)
+"""Where something is sent, or nothing where it is not."""
 Patterns: Final = Trust(_narrower)
 """A list of patterns of what may be reached."""
 Demands: Final = Trust(_either)

@@ -91,6 +91,11 @@ class Writer:
         result: T = await settled(job.future)
         return result
 
+    @property
+    def waiting(self) -> int:
+        """How many jobs are queued."""
+        return self._queue.qsize()
+
     async def stop(self) -> None:
         """Carry out what is queued, then end the thread."""
         self._stopping.set()

@@ -7,6 +7,7 @@ from starlette.types import Scope
 
 MEDIA_TYPE: Final = "application/problem+json"
 API: Final = "/api"
+METRICS: Final = "/metrics"
 
 
 def problem(word: str, status: int, title: str, detail: str, **more: object) -> JSONResponse:
@@ -16,6 +17,6 @@ def problem(word: str, status: int, title: str, detail: str, **more: object) -> 
 
 
 def is_of_programs(scope: Scope) -> bool:
-    """Whether this is a request to the API, and not to a page."""
+    """Whether this is a request to the API or for the metrics, and not to a page."""
     path: str = scope["path"]
-    return path == API or path.startswith(f"{API}/")
+    return path in (API, METRICS) or path.startswith(f"{API}/")

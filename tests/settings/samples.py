@@ -65,6 +65,12 @@ SAMPLES: Final[Mapping[str, tuple[object, object, object]]] = {
     "anonymous.tools": (["tool:a*"], ["a", "prompt:*"], []),
     "anonymous.effects": (["write"], ["read", "destructive"], []),
     "authority.shell": ("tighten", "full", "tighten"),
+    "telemetry.otlp_endpoint": (
+        "http://127.0.0.1:4318/v1/traces",
+        "https://collector.example/v1/traces",
+        "http://[::1]:4318/",
+    ),
+    "telemetry.sampled": (0.0, 0.25, 1.0),
     "people.idle_seconds": (3600, 60, 86_400),
     "people.session_seconds": (3600, 60, 1_000_000),
     "people.recent_seconds": (300, 60, 3600),

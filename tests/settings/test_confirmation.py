@@ -46,6 +46,7 @@ VALUES = st.fixed_dictionaries(
         "authority.shell": st.sampled_from(["full", "tighten"]),
         "arguments.secrets": st.sampled_from(["refuse", "note"]),
         "screening.mode": st.sampled_from(SCREENING),
+        "telemetry.otlp_endpoint": st.sampled_from([None, "http://a/", "http://b/"]),
         "holds.calls": st.lists(
             st.sampled_from(["any", "any of a", "write", "write of b by c"]), max_size=3, unique=True
         ),
@@ -89,9 +90,10 @@ def permitted(values: dict[str, Json]) -> set[object]:
     words = {("authority.shell", "full"), ("anonymous.enabled", True), ("arguments.secrets", "note")} & {
         *_plain(values)
     }
+    sent = {("telemetry.otlp_endpoint", each) for each in [values["telemetry.otlp_endpoint"]] if each}
     looseness = SCREENING.index(str(values["screening.mode"]))
     unscreened = {("screening.mode", each) for each in SCREENING[looseness:-1]}
-    return reached | listed | counted | words | unscreened | _unheld(values)
+    return reached | listed | counted | words | unscreened | sent | _unheld(values)
 
 
 def _plain(values: dict[str, Json]) -> list[tuple[str, object]]:
@@ -173,6 +175,10 @@ def test_what_was_confirmed_is_in_force_as_it_was_written(now: dict[str, Json]) 
         ("sandbox.processes", 100, 300, 100),
         ("sandbox.processes", 300, 100, 100),
         ("sandbox.processes", 2, 300, 8),
+        ("telemetry.otlp_endpoint", None, "http://a/", None),
+        ("telemetry.otlp_endpoint", "http://a/", "http://b/", None),
+        ("telemetry.otlp_endpoint", "http://a/", "http://a/", "http://a/"),
+        ("telemetry.otlp_endpoint", "http://a/", None, None),
         ("people.idle_seconds", 3600, 86_400, 3600),
         ("people.session_seconds", 86_400, 3600, 3600),
         ("people.recent_seconds", 900, 901, 900),

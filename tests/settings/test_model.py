@@ -45,6 +45,7 @@ def test_these_settings_carry_trust_and_take_effect_at_a_start_only() -> None:
         "holds.calls",
         "hosts",
         "screening.mode",
+        "telemetry.otlp_endpoint",
         *reached,
         *whole,
     }

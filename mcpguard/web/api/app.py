@@ -27,6 +27,7 @@ from mcpguard.web.api.repeats import Repeats
 from mcpguard.web.api.reviews import reviews
 from mcpguard.web.api.servers import servers
 from mcpguard.web.api.settings import settings
+from mcpguard.web.metrics.page import metrics
 from mcpguard.web.views import Views
 
 PREFIX = "/api/v1"
@@ -54,6 +55,7 @@ def routes(guard: Guard) -> FastAPI:
     tell_problems(app, guard.tallies)
     for subject in SUBJECTS:
         app.include_router(subject(guard), prefix=PREFIX)
+    app.include_router(metrics(guard))
     app.include_router(documents(app, Views(assets.webui() / "templates")), prefix=PREFIX)
     return app
 

@@ -1,0 +1,85 @@
+"""A call as spans: one for the whole, and below it one for each part of its way.
+
+Rules kept here:
+1. They are made when the call has ended, from what is known of it then. A call waits for nothing here.
+2. What they say is ours, but for names of servers that are there and of capabilities that a person has approved.
+3. A client says what its call is a part of, and never whether that is recorded.
+"""
+
+from collections.abc import Callable
+from typing import Final
+
+from opentelemetry.context import Context
+from opentelemetry.trace import (
+    NonRecordingSpan,
+    SpanContext,
+    SpanKind,
+    Status,
+    StatusCode,
+    Tracer,
+    set_span_in_context,
+)
+
+from mcpguard.codec.traces import parent
+from mcpguard.domain.outcomes import OutcomeKind
+from mcpguard.guard.counting import NONE, verdict
+from mcpguard.guard.events import Ended
+from mcpguard.guard.tallies import OTHER
+
+_WENT_WRONG: Final = frozenset({OutcomeKind.FAILED, OutcomeKind.UNKNOWN})
+
+
+class Spans:
+    """Listens to calls. `exists`: whether there is a server of this name."""
+
+    def __init__(self, tracer: Tracer, exists: Callable[[str], bool]) -> None:
+        self._tracer = tracer
+        self._exists = exists
+
+    def __call__(self, ended: Ended) -> None:
+        kind, outcome = ended.opening.capability.kind.value, ended.outcome
+        span = self._tracer.start_span(
+            f"call {kind}",
+            _above(ended.trace),
+            SpanKind.SERVER,
+            attributes=self._said(ended),
+            start_time=_at(ended, 0),
+        )
+        if span.is_recording():
+            below = set_span_in_context(span, Context())
+            for part in ended.parts():
+                inner = self._tracer.start_span(part.stage.value, below, start_time=_at(ended, part.began))
+                inner.end(_at(ended, part.ended))
+            if outcome.kind in _WENT_WRONG:
+                span.set_status(Status(StatusCode.ERROR, outcome.reason.value if outcome.reason else None))
+        span.end(_at(ended, ended.took))
+
+    def _said(self, ended: Ended) -> dict[str, str]:
+        opening, outcome, server = ended.opening, ended.outcome, ended.opening.capability.server
+        said = {
+            "call": opening.entry,
+            "server": server if self._exists(server) else OTHER,
+            "kind": opening.capability.kind.value,
+            "face": opening.face.value,
+            "effect": opening.effect.value if opening.effect else NONE,
+            "verdict": verdict(opening.verdict),
+            "outcome": outcome.kind.value,
+            "executed": outcome.executed.value,
+            "reason": outcome.reason.value if outcome.reason else NONE,
+        }
+        if ended.approved:
+            said["name"] = ended.approved
+        return {f"mcpguard.{key}": value for key, value in said.items()}
+
+
+def _above(trace: str) -> Context:
+    """What the span is put below; nothing of what happens to be around here."""
+    named = parent(trace)
+    if named is None:
+        return Context()
+    return set_span_in_context(NonRecordingSpan(SpanContext(named.trace, named.span, is_remote=True)), Context())
+
+
+def _at(ended: Ended, seconds: float) -> int:
+    """In nanoseconds, as spans have it."""
+    return ended.began * 1000 + round(seconds * 1e9)

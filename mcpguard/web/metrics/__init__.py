@@ -1,0 +1,1 @@
+"""What the guard measures, as Prometheus reads it."""

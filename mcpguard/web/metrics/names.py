@@ -1,0 +1,109 @@
+"""The metrics, by their names. docs/metrics.md is made from this list.
+
+Rule kept here: what a label can say is bounded. Names of servers are those of servers that are there, at most
+`MOST_SERVERS`; everything else is a word of ours.
+"""
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Final
+
+
+class Kind(StrEnum):
+    """What can be done with its numbers."""
+
+    COUNTER = "counter"
+    GAUGE = "gauge"
+    HISTOGRAM = "histogram"
+
+
+@dataclass(frozen=True, slots=True)
+class Metric:
+    """One of them. A counter is shown with `_total` behind its name."""
+
+    name: str
+    kind: Kind
+    help: str
+    labels: tuple[str, ...] = ()
+
+    @property
+    def shown(self) -> str:
+        return f"{self.name}_total" if self.kind is Kind.COUNTER else self.name
+
+
+CALLS: Final = Metric(
+    "mcpguard_calls",
+    Kind.COUNTER,
+    "Calls that have ended, by the verdict they began with and how they ended.",
+    ("server", "effect", "verdict", "outcome", "reason"),
+)
+WHOLE: Final = Metric(
+    "mcpguard_call_seconds", Kind.HISTOGRAM, "How long calls took, from being asked for to being answered.", ("server",)
+)
+OWN: Final = Metric(
+    "mcpguard_call_own_seconds",
+    Kind.HISTOGRAM,
+    "How long the guard itself took for calls, without the time of servers and of people.",
+    ("effect",),
+)
+STATES: Final = Metric(
+    "mcpguard_server_state",
+    Kind.GAUGE,
+    "Servers by the state of their connection: 1 at the one it has.",
+    ("server", "state"),
+)
+SERVERS: Final = Metric("mcpguard_servers", Kind.GAUGE, "Servers by where they stand.", ("standing",))
+HELD: Final = Metric("mcpguard_held_calls", Kind.GAUGE, "Calls that wait for a person.")
+READY: Final = Metric(
+    "mcpguard_ready", Kind.GAUGE, "1 while calls can be taken, 0 while the audit log cannot be written."
+)
+RECORDS: Final = Metric("mcpguard_ledger_records", Kind.GAUGE, "Records in the audit log.")
+SIGNED: Final = Metric("mcpguard_ledger_signed_records", Kind.GAUGE, "Records up to the last signed checkpoint.")
+SIGNED_AT: Final = Metric(
+    "mcpguard_ledger_signed_timestamp_seconds", Kind.GAUGE, "When the last checkpoint was signed; 0 if none was."
+)
+OPEN: Final = Metric("mcpguard_ledger_open_entries", Kind.GAUGE, "Calls that are open in the audit log.")
+REFUSED: Final = Metric(
+    "mcpguard_ledger_refused",
+    Kind.GAUGE,
+    "Records that could not be taken since the audit log cannot be written; else 0.",
+)
+QUEUED: Final = Metric("mcpguard_ledger_queue", Kind.GAUGE, "Jobs that wait to be written to the database.")
+FOUND: Final = Metric(
+    "mcpguard_findings",
+    Kind.COUNTER,
+    "What was found in arguments and in what servers said during calls, once for each call, by rule.",
+    ("where", "rule"),
+)
+DEFINED: Final = Metric(
+    "mcpguard_definition_findings",
+    Kind.GAUGE,
+    "Findings in what servers offer and how they are launched, by rule.",
+    ("rule",),
+)
+TURNED: Final = Metric(
+    "mcpguard_turned_away", Kind.COUNTER, "What was refused at a door before it was a call.", ("door", "why")
+)
+UNSIGNED: Final = Metric("mcpguard_sign_ins_refused", Kind.COUNTER, "Attempts to sign in that failed.", ("why",))
+BUILD: Final = Metric("mcpguard_build_info", Kind.GAUGE, "1, with what runs.", ("version",))
+
+METRICS: Final = (
+    CALLS,
+    WHOLE,
+    OWN,
+    STATES,
+    SERVERS,
+    HELD,
+    READY,
+    RECORDS,
+    SIGNED,
+    SIGNED_AT,
+    OPEN,
+    REFUSED,
+    QUEUED,
+    FOUND,
+    DEFINED,
+    TURNED,
+    UNSIGNED,
+    BUILD,
+)

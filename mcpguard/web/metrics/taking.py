@@ -1,0 +1,95 @@
+"""What the metrics are at this moment, taken from memory."""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import accumulate
+
+from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, HistogramMetricFamily
+from prometheus_client.core import Metric as Family
+
+from mcpguard.domain.connections import ConnectionState
+from mcpguard.domain.records import RecordKind
+from mcpguard.domain.standing import UpstreamStanding
+from mcpguard.guard.counting import BUCKETS, MOST_RULES, Durations
+from mcpguard.guard.guard import Guard
+from mcpguard.guard.tallies import OTHER
+from mcpguard.web.metrics import names
+from mcpguard.web.metrics.names import Kind, Metric
+
+Values = Iterable[tuple[tuple[str, ...], float]]
+
+
+def taken(guard: Guard) -> list[Family]:
+    """All of them. What is given is nobody else's, so that it can be written down in another thread."""
+    guard.counting.forget()
+    return [*_calls(guard), *_servers(guard), *_ledger(guard), *_refused(guard)]
+
+
+def _calls(guard: Guard) -> Iterator[Family]:
+    counting = guard.counting
+    yield _family(names.CALLS, counting.calls.items())
+    yield _histogram(names.WHOLE, counting.whole)
+    yield _histogram(names.OWN, counting.own)
+    yield _family(names.FOUND, counting.found.items())
+    yield _one(names.HELD, guard.held.waiting)
+
+
+def _servers(guard: Guard) -> Iterator[Family]:
+    standings: Counter[str] = Counter({standing.value: 0 for standing in UpstreamStanding})
+    states: Counter[tuple[str, str]] = Counter()
+    for name, standing, state in guard.servers.states():
+        standings[standing.value] += 1
+        label = guard.counting.label(name)
+        states.update({(label, each.value): int(each is state) for each in ConnectionState})
+    yield _family(names.STATES, states.items())
+    yield _family(names.SERVERS, (((standing,), count) for standing, count in standings.items()))
+    yield _family(names.DEFINED, (((rule,), count) for rule, count in _defined(guard).items()))
+
+
+def _defined(guard: Guard) -> Counter[str]:
+    rules: Counter[str] = Counter()
+    for known in guard.servers.every():
+        for each in known.every():
+            for finding in each.findings:
+                rules[finding.rule if finding.rule in rules or len(rules) < MOST_RULES else OTHER] += 1
+    return rules
+
+
+def _ledger(guard: Guard) -> Iterator[Family]:
+    depth = guard.depth()
+    yield _one(names.READY, guard.readiness().ready)
+    yield _one(names.RECORDS, depth.records)
+    yield _one(names.SIGNED, depth.signed_to)
+    yield _one(names.SIGNED_AT, (depth.signed_at or 0) / 1e6)
+    yield _one(names.OPEN, depth.open_entries)
+    yield _one(names.REFUSED, depth.refused)
+    yield _one(names.QUEUED, guard.queued)
+
+
+def _refused(guard: Guard) -> Iterator[Family]:
+    counted = guard.tallies.since_start.items()
+    turned = (((door, why), count) for (kind, door, why), count in counted if kind is RecordKind.TURNED_AWAY)
+    yield _family(names.TURNED, turned)
+    unsigned = (((why,), count) for (kind, _, why), count in counted if kind is RecordKind.SIGN_IN_REFUSED)
+    yield _family(names.UNSIGNED, unsigned)
+    yield _family(names.BUILD, [((guard.facts.version,), 1)])
+
+
+def _family(metric: Metric, values: Values) -> Family:
+    make = CounterMetricFamily if metric.kind is Kind.COUNTER else GaugeMetricFamily
+    family = make(metric.name, metric.help, labels=metric.labels)
+    for labels, value in sorted(values):
+        family.add_metric(labels, value)
+    return family
+
+
+def _one(metric: Metric, value: float) -> Family:
+    return _family(metric, [((), value)])
+
+
+def _histogram(metric: Metric, values: Mapping[str, Durations]) -> Family:
+    family = HistogramMetricFamily(metric.name, metric.help, labels=metric.labels)
+    bounds = [*map(str, BUCKETS), "+Inf"]
+    for label, durations in sorted(values.items()):
+        family.add_metric([label], list(zip(bounds, accumulate(durations.counts), strict=True)), durations.total)
+    return family
