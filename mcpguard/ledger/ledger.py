@@ -46,7 +46,7 @@ Work = Callable[[Entry], Awaitable[Outcome]]
 Append = Callable[[RecordKind, Fields], int]
 """Adds a record to a transaction; its number. Raises Unrecordable."""
 log = structlog.get_logger("mcpguard.ledger")
-_WORDS = frozenset({"caller_label", "client", "intent_reason", "name", "trace", "why"})
+_WORDS = frozenset({"caller_label", "client", "intent_reason", "name", "operation", "trace", "why"})
 """The fields with what people, agents and servers wrote in their own words."""
 
 
