@@ -6,7 +6,7 @@ from mcpguard.codec.canonical import canonical
 from mcpguard.ledger.format import Fields
 from mcpguard.policy.secrets.masking import masked
 
-WORDS: Final = frozenset({"caller_label", "client", "intent_reason", "name", "trace", "why"})
+WORDS: Final = frozenset({"caller_label", "client", "intent_reason", "name", "operation", "trace", "why"})
 """The fields with what people, agents and servers wrote in their own words."""
 
 

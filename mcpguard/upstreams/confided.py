@@ -3,7 +3,8 @@
 Rules kept here:
 1. It is kept in memory alone, and to look for it: so that nobody is shown it, and nothing stores it.
 2. Of what a reference led to everything is a secret that is long enough to be looked for. What stands in a template for
-   itself is one unless it is a plain word or a short number; so are the words of it.
+   itself is one unless it is a plain word or a short number; so are the words of it. Variables that are code are none:
+   they are shown to everybody.
 3. What a server was given before is a secret still. Only so many values of one server are remembered.
 """
 

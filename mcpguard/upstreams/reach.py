@@ -15,6 +15,7 @@ from typing import TypeVar
 from anyio import CapacityLimiter, to_thread
 
 from mcpguard.codec.framing import Framing
+from mcpguard.domain.identity import is_code
 from mcpguard.domain.launches import Declared, RemoteLaunch, StdioLaunch
 from mcpguard.domain.upstreams import Transport
 from mcpguard.settings.model import Upstreams
@@ -131,7 +132,7 @@ class Reaching:
         values = await self._aside(
             server, lambda: {name: self._value(f"{what} {name}", template) for name, template in templates.items()}
         )
-        self.confided.take(server, values)
+        self.confided.take(server, {name: value for name, value in values.items() if not is_code(name)})
         return {name: value.whole for name, value in values.items()}
 
     async def _aside(self, server: str, look: Callable[[], Made]) -> Made:

@@ -3,8 +3,9 @@
 Rules kept here:
 1. Strings are read as they are meant, not as JSON writes them, each with the name that stands before it. What is in a
    list has the end of the list's name before it, so that a long name before many items takes no time.
-2. Base64 and percent-encoding are decoded, one inside the other too, up to `MOST_LAYERS`. Each layer is no larger than
-   the one before, so that all of it takes time in proportion to the arguments.
+2. Base64, percent-encoding and the escapes of JSON are decoded, one inside the other too, up to `MOST_LAYERS`. No layer
+   is larger than `MOST_TIMES` the first, so that all of it takes time in proportion to the arguments. What is cut off
+   for that has been decoded already by the layers before; base64 comes first, so that nothing crowds it out.
 3. Of whatever is found in a layer it is known from where in the text that came.
 """
 
@@ -14,16 +15,16 @@ from collections.abc import Iterator
 from typing import Final, NamedTuple
 from urllib.parse import unquote_to_bytes
 
-from mcpguard.text.linear import Pattern, compiled
+from mcpguard.text.linear import compiled
 
 MOST_LAYERS: Final = 3
+MOST_TIMES: Final = 3
 LONGEST_REPEATED: Final = 64
 """Of a list's name, before its items. Rules look no farther back for the name of a service."""
 _SHORTEST_NAMED: Final = 8
 """No secret that goes by its name is shorter."""
 _RUN: Final = compiled("[A-Za-z0-9+/_-]{24,}={0,2}")
-_PERCENT: Final = compiled("%[0-9A-Fa-f]{2}")
-_ESCAPE: Final = compiled(r'\\[nrt"]')
+_ESCAPE: Final = compiled(r'\\[nrt"]|%[0-9A-Fa-f]{2}')
 _STANDARD: Final = bytes.maketrans(b"-_", b"+/")
 _ESCAPES: Final = ((b"\\n", b"\n"), (b"\\r", b"\n"), (b"\\t", b"\n"), (b'\\"', b'"'))
 Span = tuple[int, int]
@@ -44,12 +45,12 @@ class Piece(NamedTuple):
 
 
 class Part(NamedTuple):
-    """What something in the text below decodes to. `escape`: of what each becomes one byte; None if all of it was one
-    run, of which nothing can be told apart."""
+    """What something in the text below decodes to. `run`: all of it was one, of which nothing can be told apart;
+    otherwise it is the whole text with one byte for each escape."""
 
     plain: bytes
     source: Span
-    escape: Pattern | None
+    run: bool
 
 
 class Layer:
@@ -60,7 +61,7 @@ class Layer:
         self._below = below
         self._parts = parts
         self._starts: list[int] | None = None
-        self._shrunk: dict[int, list[int]] = {}
+        self._shrunk: list[int] | None = None
 
     def origins(self, span: Span) -> Iterator[Span]:
         """Where in the lowest text this is from."""
@@ -79,10 +80,10 @@ class Layer:
             start, end = max(span[0] - begin, 0), min(span[1] - begin, len(part.plain))
             if start >= end:
                 continue
-            if part.escape is None:
+            if part.run:
                 yield part.source
             else:
-                shrunk = self._escapes(number)
+                shrunk = self._escapes()
                 yield start + _gone(shrunk, start), end + _gone(shrunk, end)
 
     def _begin(self) -> list[int]:
@@ -93,25 +94,25 @@ class Layer:
                 at += len(part.plain) + 1
         return self._starts
 
-    def _escapes(self, number: int) -> list[int]:
-        """Where in a part there is one byte for several, once for each byte that is gone."""
-        if number not in self._shrunk:
-            below, pattern, gone, places = self._below, self._parts[number].escape, 0, list[int]()
-            for found in pattern.finditer(below.text) if below and pattern else ():
+    def _escapes(self) -> list[int]:
+        """Where in the text below with one byte for each escape those are, once for each byte that is gone."""
+        if self._shrunk is None:
+            self._shrunk, gone = [], 0
+            for found in _ESCAPE.finditer(self._below.text) if self._below else ():
                 fewer = len(found[0]) - 1
-                places.extend([found.span()[0] - gone] * fewer)
+                self._shrunk.extend([found.span()[0] - gone] * fewer)
                 gone += fewer
-            self._shrunk[number] = places
-        return self._shrunk[number]
+        return self._shrunk
 
 
 def layers(value: object) -> Iterator[Layer]:
     """The text of a value, and what is encoded in it."""
     layer = Layer(written(value))
+    most = MOST_TIMES * len(layer.text)
     yield layer
     for _ in range(MOST_LAYERS):
         parts = tuple(_decoded(layer.text))
-        inner = b"\n".join(part.plain for part in parts)[: len(layer.text)]
+        inner = b"\n".join(part.plain for part in parts)[:most]
         if not inner:
             return
         layer = Layer(inner, layer, parts)
@@ -149,16 +150,15 @@ def _gone(places: list[int], offset: int) -> int:
 
 
 def _decoded(text: bytes) -> Iterator[Part]:
+    for found in _RUN.finditer(text):
+        yield Part(_from_base64(found[0]), found.span(), run=True)
+    plain = text
     if b"\\" in text:
-        plain = text
         for escape, meant in _ESCAPES:
             plain = plain.replace(escape, meant)
-        if plain != text:
-            yield Part(plain, (0, len(text)), _ESCAPE)
-    if b"%" in text and (plain := unquote_to_bytes(text)) != text:
-        yield Part(plain, (0, len(text)), _PERCENT)
-    for found in _RUN.finditer(text):
-        yield Part(_from_base64(found[0]), found.span(), None)
+    plain = unquote_to_bytes(plain)
+    if plain != text:
+        yield Part(plain, (0, len(text)), run=False)
 
 
 def _from_base64(run: bytes) -> bytes:
