@@ -188,7 +188,7 @@ async def decide(guard: Gate, planted: Planted) -> None:
         reply = await face.call("call_tool_destructive", said)
         assert reply.result["structuredContent"]["reason"] == "hold:waiting"
     shown = await held.every()
-    assert [WORD in each["agent_says"] and WORD in each["arguments"]["arguments"]["q"] for each in shown] == [True] * 2
+    assert [WORD in each["agent_says"] and WORD in each["arguments"]["q"] for each in shown] == [True] * 2
     assert planted.canaries.found_in(json.dumps(shown).encode()) == []
     await held.deny(shown[0]["id"], because("why not"))
     await held.allow(shown[1]["id"], because("why"))

@@ -6,6 +6,7 @@ from pydantic import Field
 
 from mcpguard.domain.asks import AskKind
 from mcpguard.domain.capabilities import CapabilityKind, Effect
+from mcpguard.domain.screening import Screening
 from mcpguard.domain.standing import UpstreamStanding
 from mcpguard.web.api.answers.answer import Answer, Fingerprint, Moment, Next
 from mcpguard.web.api.answers.capabilities import CapabilityListed
@@ -103,6 +104,8 @@ class Server(ServerListed):
     launch: Process | Remote
     confinement: Confinement | None
     may_ask: list[AskKind]
+    screening: Annotated[Screening, Field(description="How what it says is screened now.")]
+    screening_decided: Annotated[bool, Field(description="Whether a person has said so; else it is the setting's.")]
     prefixes: list[str]
     findings: list[Finding]
     capabilities: list[CapabilityListed]
