@@ -7,7 +7,10 @@ from pathlib import Path
 from mcpguard.domain.reasons import Reason
 from mcpguard.domain.standing import CAPABILITY_MOVES, UPSTREAM_MOVES, M, Mover, S, Table
 from mcpguard.domain.words import WORDS
+from mcpguard.guard.counting import BUCKETS, MOST_RULES, MOST_SERIES, MOST_SERVERS
+from mcpguard.guard.tallies import OTHER
 from mcpguard.settings.document import markdown as settings
+from mcpguard.web.metrics.names import METRICS, Kind, Metric
 from tests.rest_document import markdown as rest
 
 DOCS = Path(__file__).parent.parent / "docs"
@@ -16,7 +19,13 @@ MADE = "<!-- Made from the code by `make docs`; edit the code instead. -->"
 
 def documents() -> dict[str, str]:
     """File name → text."""
-    return {"words.md": words(), "reasons.md": reasons(), "settings.md": settings(), "rest.md": rest(MADE)}
+    return {
+        "words.md": words(),
+        "reasons.md": reasons(),
+        "settings.md": settings(),
+        "rest.md": rest(MADE),
+        "metrics.md": metrics(),
+    }
 
 
 def words() -> str:
@@ -85,6 +94,35 @@ def reasons() -> str:
             "",
         )
     )
+
+
+def metrics() -> str:
+    return "\n".join(
+        (
+            "# Metrics",
+            "",
+            MADE,
+            "",
+            "What `/metrics` tells; [who may read it, and what to watch](operating.md#metrics-and-traces). Labels are",
+            f"bounded: `server` is the name of a server that is there, of at most {MOST_SERVERS}, everything else",
+            f"words of ours. What has no place is counted as `{OTHER}`: names beyond those or of no server, series of",
+            f"calls beyond {MOST_SERIES:,}, rules beyond {MOST_RULES:,}. A server that is removed is forgotten with its",
+            "counts. Counts begin at 0 with each start. Beside these",
+            "there are the process's own (`process_…`, `python_…`).",
+            "",
+            "| metric | kind | labels | tells |",
+            "|---|---|---|---|",
+            *(_row(metric) for metric in METRICS),
+            "",
+            f"Buckets of a {Kind.HISTOGRAM}, in seconds: {', '.join(f'{bound:g}' for bound in BUCKETS)}.",
+            "",
+        )
+    )
+
+
+def _row(metric: Metric) -> str:
+    labels = ", ".join(f"`{label}`" for label in metric.labels)
+    return f"| `{metric.shown}` | {metric.kind} | {labels} | {metric.help} |"
 
 
 if __name__ == "__main__":

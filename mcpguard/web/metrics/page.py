@@ -2,8 +2,8 @@
 
 Rules kept here:
 1. It needs the right to look, as everything that tells what servers there are.
-2. The numbers are taken at once; they are written down in a thread, one request after the other, so that no call waits
-   for it.
+2. The numbers are copied at once; they are written down in a thread, one request after the other, so that no call
+   waits for it.
 3. The registry of the library that everybody in a process shares is not used: it would tell what is not ours.
 """
 
@@ -22,7 +22,7 @@ from mcpguard.domain.people import Right
 from mcpguard.guard.guard import Guard
 from mcpguard.web.api.access import may
 from mcpguard.web.api.strictly import StrictRoute
-from mcpguard.web.metrics.taking import taken
+from mcpguard.web.metrics.taking import Later, taken
 from mcpguard.web.problem import METRICS
 
 TEXT: Final = "text/plain; version=0.0.4; charset=utf-8"
@@ -57,9 +57,9 @@ def _wants_open_metrics(accept: Sequence[str]) -> bool:
     return OPEN_METRICS in kinds
 
 
-def _written(families: Sequence[Family], is_open: bool) -> bytes:
+def _written(made: Sequence[Later], is_open: bool) -> bytes:
     registry = CollectorRegistry()
-    registry.register(_Taken(families))
+    registry.register(_Taken([each() for each in made]))
     ProcessCollector(registry=registry)
     PlatformCollector(registry=registry)
     GCCollector(registry=registry)

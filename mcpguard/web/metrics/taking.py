@@ -1,7 +1,11 @@
-"""What the metrics are at this moment, taken from memory."""
+"""What the metrics are at this moment, taken from memory.
+
+Rule kept here: what calls wait for is only that the numbers are copied. What is made of them is made in another thread.
+"""
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import partial
 from itertools import accumulate
 
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, HistogramMetricFamily
@@ -17,15 +21,16 @@ from mcpguard.web.metrics import names
 from mcpguard.web.metrics.names import Kind, Metric
 
 Values = Iterable[tuple[tuple[str, ...], float]]
+Later = Callable[[], Family]
 
 
-def taken(guard: Guard) -> list[Family]:
-    """All of them. What is given is nobody else's, so that it can be written down in another thread."""
+def taken(guard: Guard) -> list[Later]:
+    """All of them, each to be made where there is time for it."""
     guard.counting.forget()
     return [*_calls(guard), *_servers(guard), *_ledger(guard), *_refused(guard)]
 
 
-def _calls(guard: Guard) -> Iterator[Family]:
+def _calls(guard: Guard) -> Iterator[Later]:
     counting = guard.counting
     yield _family(names.CALLS, counting.calls.items())
     yield _histogram(names.WHOLE, counting.whole)
@@ -34,7 +39,7 @@ def _calls(guard: Guard) -> Iterator[Family]:
     yield _one(names.HELD, guard.held.waiting)
 
 
-def _servers(guard: Guard) -> Iterator[Family]:
+def _servers(guard: Guard) -> Iterator[Later]:
     standings: Counter[str] = Counter({standing.value: 0 for standing in UpstreamStanding})
     states: Counter[tuple[str, str]] = Counter()
     for name, standing, state in guard.servers.states():
@@ -55,7 +60,7 @@ def _defined(guard: Guard) -> Counter[str]:
     return rules
 
 
-def _ledger(guard: Guard) -> Iterator[Family]:
+def _ledger(guard: Guard) -> Iterator[Later]:
     depth = guard.depth()
     yield _one(names.READY, guard.readiness().ready)
     yield _one(names.RECORDS, depth.records)
@@ -66,7 +71,7 @@ def _ledger(guard: Guard) -> Iterator[Family]:
     yield _one(names.QUEUED, guard.queued)
 
 
-def _refused(guard: Guard) -> Iterator[Family]:
+def _refused(guard: Guard) -> Iterator[Later]:
     counted = guard.tallies.since_start.items()
     turned = (((door, why), count) for (kind, door, why), count in counted if kind is RecordKind.TURNED_AWAY)
     yield _family(names.TURNED, turned)
@@ -75,7 +80,11 @@ def _refused(guard: Guard) -> Iterator[Family]:
     yield _family(names.BUILD, [((guard.facts.version,), 1)])
 
 
-def _family(metric: Metric, values: Values) -> Family:
+def _family(metric: Metric, values: Values) -> Later:
+    return partial(_made, metric, list(values))
+
+
+def _made(metric: Metric, values: Values) -> Family:
     make = CounterMetricFamily if metric.kind is Kind.COUNTER else GaugeMetricFamily
     family = make(metric.name, metric.help, labels=metric.labels)
     for labels, value in sorted(values):
@@ -83,13 +92,18 @@ def _family(metric: Metric, values: Values) -> Family:
     return family
 
 
-def _one(metric: Metric, value: float) -> Family:
+def _one(metric: Metric, value: float) -> Later:
     return _family(metric, [((), value)])
 
 
-def _histogram(metric: Metric, values: Mapping[str, Durations]) -> Family:
+def _histogram(metric: Metric, values: Mapping[str, Durations]) -> Later:
+    copied = [(label, tuple(durations.counts), durations.total) for label, durations in values.items()]
+    return partial(_made_histogram, metric, copied)
+
+
+def _made_histogram(metric: Metric, values: Iterable[tuple[str, Iterable[int], float]]) -> Family:
     family = HistogramMetricFamily(metric.name, metric.help, labels=metric.labels)
     bounds = [*map(str, BUCKETS), "+Inf"]
-    for label, durations in sorted(values.items()):
-        family.add_metric([label], list(zip(bounds, accumulate(durations.counts), strict=True)), durations.total)
+    for label, counts, total in sorted(values):
+        family.add_metric([label], list(zip(bounds, accumulate(counts), strict=True)), total)
     return family
