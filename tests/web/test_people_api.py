@@ -34,7 +34,7 @@ async def add(guard: World, name: str = "ada", role: str = "admin", **more: Any)
 
 
 async def listed(guard: World, what: str = "users") -> list[Json]:
-    found: list[Json] = said(await guard.operator.get(f"{API}/{what}"))
+    found: list[Json] = said(await guard.operator.get(f"{API}/{what}"))[what]
     return found
 
 
