@@ -107,7 +107,7 @@ def metrics() -> str:
             f"bounded: `server` is the name of a server that is there, of at most {MOST_SERVERS}, everything else",
             f"words of ours. What has no place is counted as `{OTHER}`: names beyond those or of no server, series of",
             f"calls beyond {MOST_SERIES:,}, rules beyond {MOST_RULES:,}. A removed server is forgotten with its",
-            "counts. Counts begin at 0 with each start. Beside these",
+            "its counts. Counts begin at 0 with each start. Beside these",
             "there are the process's own (`process_…`, `python_…`).",
             "",
             "| metric | kind | labels | tells |",
