@@ -31,7 +31,8 @@ def decode(cursor: str) -> int:
 
 
 def encode_after(key: str) -> str:
-    return base64.b64encode(json.dumps({"after": key}).encode()).decode()
+    said = json.dumps({"after": key}, ensure_ascii=False, separators=(",", ":"))
+    return base64.b64encode(said.encode()).decode()
 
 
 def decode_after(cursor: str) -> str:

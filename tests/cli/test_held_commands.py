@@ -1,17 +1,17 @@
 """`mcpguard held`: a call that waits is seen, allowed or denied at the command line, and made once."""
 
 import json
+import os
 import threading
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
-from typer.testing import Result
 
 from tests.cli.command import inert
 from tests.cli.desk import Desk
-from tests.process import PATIENCE, serving, until
+from tests.process import PATIENCE, Result, run, serving, until
 from tests.world import said
 
 HELD = {"MCPGUARD_HOLDS__CALLS": "destructive of notes"}
@@ -31,22 +31,23 @@ def desk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Desk]:
 
 
 class Deleting(threading.Thread):
-    """An agent that wants to delete the note, and says why."""
+    """An agent, in a process of its own, that wants to delete the note, and says why."""
 
     def __init__(self, desk: Desk) -> None:
         super().__init__()
         self._desk = desk
-        self.result: Result | None = None
+        self._result: Result | None = None
         self.start()
 
     def run(self) -> None:
-        why = ("--reason", "the plan is done")
-        self.result = self._desk("call", "destructive", "notes:delete_note", "--args", PLAN, *why)
+        words = ("call", "destructive", "notes:delete_note", "--args", PLAN, "--reason", "the plan is done")
+        token = {"MCPGUARD_TOKEN": os.environ["MCPGUARD_TOKEN"]}
+        self._result = run(*words, "--data-dir", self._desk.guard.data_dir, environ=token)
 
     def ended(self) -> Result:
         self.join(PATIENCE)
-        assert self.result is not None
-        return self.result
+        assert self._result is not None
+        return self._result
 
 
 def waiting(desk: Desk) -> dict[str, Any]:
@@ -74,7 +75,7 @@ def test_a_call_is_held_allowed_made_once_and_held_again(desk: Desk) -> None:
     assert inert(shown)
     assert call["id"] in desk.done("held", "list")
     assert "may be called once" in desk.done("held", "allow", call["id"], "--reason", "it is done indeed")
-    assert deleting.ended().exit_code == 0
+    assert deleting.ended().returncode == 0
     refused = desk("held", "allow", call["id"], "--reason", "once more")
     assert refused.exit_code == 1
     assert "no call waits under this ticket" in refused.stderr
@@ -84,7 +85,7 @@ def test_a_call_is_held_allowed_made_once_and_held_again(desk: Desk) -> None:
     assert other["id"] != call["id"], "what was allowed once is asked anew"
     assert "is denied" in desk.done("held", "deny", other["id"], "--reason", "once is enough")
     ended = again.ended()
-    assert ended.exit_code == 1
+    assert ended.returncode == 1
     assert "once is enough" in ended.stdout
     refused = desk("call", "destructive", "notes:delete_note", "--args", PLAN)
     assert (refused.exit_code, "A person refused this call." in refused.stdout) == (1, True)
@@ -109,4 +110,4 @@ def test_whoever_answers_must_say_why(desk: Desk) -> None:
     assert (blank.exit_code, "must say why" in blank.stderr) == (1, True)
     assert waiting(desk)["id"] == call["id"]
     desk.done("held", "deny", call["id"], "--reason", "no")
-    assert deleting.ended().exit_code == 1
+    assert deleting.ended().returncode == 1

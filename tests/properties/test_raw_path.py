@@ -1,8 +1,8 @@
 """What a server says arrives at the client as it was said, and what a client says arrives at the server.
 
 Whatever the transports and the eras on both sides are: unknown fields, nulls that were said aloud, numbers of any size,
-any text, any nesting. Only what is reserved for one leg of the way is taken off and put on (`codec/envelope.py`), and
-the direct face adds where a thing comes from.
+any text, any nesting. Only what is reserved for one leg of the way is taken off and put on (`codec/envelope.py`), the
+direct face adds where a thing comes from, and where there is something to note about a reply, the note stands beside it.
 """
 
 from collections.abc import AsyncIterator
@@ -29,6 +29,7 @@ SERVERS = {
     "sl": ("stdio", Script("legacy")),
 }
 STAMP = "io.modelcontextprotocol/"
+NOTE = "mcpguard/screened"
 OF_ONE_LEG = {"resultType", "ttlMs", "cacheScope"}
 KNOWN = {"name", "arguments", "uri", "_meta", "task", "inputResponses", "requestState", "content", "isError"}
 
@@ -173,9 +174,9 @@ async def test_definitions_arrive_as_they_were_said(
 
 
 def _own(said: Json) -> Json:
-    """What was said, without what belongs to one leg of the way."""
+    """What was said, without what belongs to one leg of the way, and without the guard's note."""
     rest = {key: value for key, value in said.items() if key not in OF_ONE_LEG}
-    meta = {key: value for key, value in rest.pop("_meta", {}).items() if not key.startswith(STAMP)}
+    meta = {key: value for key, value in rest.pop("_meta", {}).items() if not key.startswith((STAMP, NOTE))}
     return rest | ({"_meta": meta} if meta else {})
 
 
