@@ -48,9 +48,9 @@ class Held:
         return await self._alone(self._answering.get(ticket))
 
     def tag(self, ticket: str) -> str:
-        """Another one for every way in which it stands. Raises Unknown."""
+        """Of it as it stands now. Raises Unknown."""
         hold = self._answering.get(ticket)
-        return f"{hold.state}-{hold.until}"
+        return tag(hold.state, hold.until)
 
     async def allow(self, ticket: str, decision: Decision) -> Json:
         """Raises what `Answering.allow` does."""
@@ -101,6 +101,11 @@ class Held:
             "by": hold.by or None,
             "why": hold.why or None,
         }
+
+
+def tag(state: str, until: int) -> str:
+    """Another one for every way in which a held call stands."""
+    return f"{state}-{until}"
 
 
 def _arguments(chain: str, entries: Sequence[str], connection: Connection) -> dict[str, bytes | None]:

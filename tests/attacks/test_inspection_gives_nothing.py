@@ -24,20 +24,12 @@ from tests.simulators.script import Script
 
 pytestmark = pytest.mark.anyio
 CANARY = "canary-5f0c"
-SHOW = "import json,os,sys;sys.stderr.write(json.dumps(dict(os.environ))+'\\n');sys.stderr.flush();sys.stdin.readline()"
-"""Writes its environment into its log, and offers nothing."""
+SHOW = "import json,os,sys;json.dump(dict(os.environ),open(sys.argv[1],'w'));print(os.environ,file=sys.stderr)"
+"""Writes its environment into a file and into its log, and offers nothing."""
 
 
 async def inspected(guard: Any, *, give: tuple[str, ...] = (), consent: bool = True) -> Any:  # noqa: ANN401 - see gate
     return await guard.now.guard.inspecting.inspect("web", DECISION, consent=consent, give=frozenset(give))
-
-
-def environment(folder: Path) -> dict[str, str]:
-    """What the process was given, as it wrote it down."""
-    lines = (folder / "data" / "logs" / "web.log").read_text().splitlines()
-    written = next(line for line in reversed(lines) if '"PATH"' in line)
-    said: dict[str, str] = json.loads(written[written.index("{") :])
-    return said
 
 
 async def test_a_process_gets_no_value_but_what_is_code_and_what_is_named(
@@ -50,13 +42,14 @@ async def test_a_process_gets_no_value_but_what_is_code_and_what_is_named(
         "NAMED": "for the inspection",
         "NODE_OPTIONS": "--no-warnings",
     }
-    server = process("web", [sys.executable, "-c", SHOW])
+    written = tmp_path / "environment.json"
+    server = process("web", [sys.executable, "-c", SHOW, str(written)])
     server = replace(server, launch=replace(server.launch, environment=given))  # type: ignore[arg-type]
     async with gate(tmp_path, upstreams__connect_seconds=5) as guard:
         await guard.declare(server)
         done = await inspected(guard, give=("NAMED",))
         assert done.error, "it does not speak, so there is nothing to list"
-        seen = environment(tmp_path)
+        seen = json.loads(written.read_text())
         assert CANARY not in json.dumps(seen)
         assert {name: seen[name] for name in given} == {
             "REFERRED": "not-given-during-inspection",
@@ -65,6 +58,7 @@ async def test_a_process_gets_no_value_but_what_is_code_and_what_is_named(
             "NODE_OPTIONS": "--no-warnings",
         }
         assert "THE_SECRET" not in seen
+        assert "for the inspection" not in (tmp_path / "data" / "logs" / "web.log").read_text()
         (record,) = records(guard, "inspected")
         assert (record["given"], record["profile"], record["started"]) == ("NAMED", "none", True)
         assert not RUNNING, "and it was stopped"

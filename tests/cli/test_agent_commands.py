@@ -67,9 +67,11 @@ from mcpguard.demo.notes import Notes
 from mcpguard.demo.stdio import serve
 
 methods._called = lambda offer, name, arguments: {"content": json.loads(arguments["text"])}
-serve(Notes())
+notes = Notes()
+notes.tools = [{key: said for key, said in tool.items() if key != "outputSchema"} for tool in notes.tools]
+serve(notes)
 """
-"""Answers with whatever it is given as a text."""
+"""Answers with whatever it is given as a text, and promises nothing else."""
 
 
 def test_whatever_a_server_answers_is_shown_or_said_to_be_there(

@@ -2,7 +2,7 @@
 
 Whatever the transports and the eras on both sides are: unknown fields, nulls that were said aloud, numbers of any size,
 any text, any nesting. Only what is reserved for one leg of the way is taken off and put on (`codec/envelope.py`), the
-direct face adds where a thing comes from, and where there is something to note about a reply, the note stands beside it.
+direct face adds where a thing comes from, and what there is to note about a reply stands beside it.
 """
 
 from collections.abc import AsyncIterator

@@ -9,6 +9,7 @@ from fastapi.responses import JSONResponse
 from mcpguard.domain.decisions import Decision
 from mcpguard.domain.people import Right
 from mcpguard.guard.guard import Guard
+from mcpguard.guard.held import tag
 from mcpguard.web.api.access import may
 from mcpguard.web.api.actors import actor
 from mcpguard.web.api.answers import HeldCall, HeldCalls
@@ -26,7 +27,8 @@ def held(guard: Guard) -> APIRouter:
         return Decision(resting(request, actor(request, guard), partial(guard.held.tag, ticket)), why)
 
     def shown(call: dict[str, Any]) -> JSONResponse:
-        return JSONResponse(call, headers=etag(guard.held.tag(call["id"])))
+        """With the tag of what it was when it was read: its agent may have used the answer up since."""
+        return JSONResponse(call, headers=etag(tag(call["state"], call["until"])))
 
     @router.get("", dependencies=[may(Right.AUDIT)], response_model=HeldCalls)
     async def every(limit: Limit = 100, cursor: Cursor = None) -> JSONResponse:
