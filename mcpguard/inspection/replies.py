@@ -197,8 +197,8 @@ def _found(window: str, surroundings: Surroundings) -> tuple[Finding, ...]:
     for detector in _DETECTORS:
         for each in detector.find(subject, surroundings):
             worth = WORTH.get(each.rule, 0.0)
-            if worth and each.confidence >= _full(each.rule):
-                found[each.rule] = replace(each, confidence=worth)
+            if worth:
+                found[each.rule] = replace(each, confidence=worth * min(each.confidence / _full(each.rule), 1))
     return tuple(found.values())
 
 

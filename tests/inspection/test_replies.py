@@ -3,7 +3,7 @@
 import base64
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from mcpguard.domain.screening import Screening
@@ -41,6 +41,8 @@ def test_a_glance_misses_nothing_that_reading_a_window_finds(said: str) -> None:
 
 
 @given(st.text(max_size=3000), st.text(max_size=3000))
+@example("GUARD", "")
+@example("detect", "")
 def test_an_order_is_found_wherever_it_stands(before: str, after: str) -> None:
     value = text(f"{before[:2000]}\n{ORDER}\n{after}")
     assert not is_plain(value, NOTHING, AROUND)
