@@ -19,8 +19,8 @@ BEFORE = dedent("""\
     403, and an agent's token is worth nothing. Rights are those of the role: `look` is everybody's, `audit` an
     auditor's, `decide` an approver's, `administer` an admin's. Who has signed in and wants to let more happen than
     before has to have given the password a moment ago (`people.recent_seconds`; else 403, `password-needed`); an
-    operator's token does by its role alone. At the operator's socket the account of the guard may do everything,
-    and only tighten where `authority.shell` says so.
+    operator's token never does, unless `authority.tokens` is `full`. At the operator's socket the account of the
+    guard may do everything, and only tighten where `authority.shell` says so.
 
     **Browsers.** Whatever comes from another site's page is 403; so is a cookie on a request that changes something
     and does not say where it comes from. There are no CORS headers.

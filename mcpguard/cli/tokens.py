@@ -10,12 +10,13 @@ from mcpguard.cli.common import As, Config, DataDir, Output, print_json, print_t
 from mcpguard.cli.operator import API, Operator
 from mcpguard.cli.showing import moment, say
 from mcpguard.cli.user import Why, named
-from mcpguard.domain.people import Role
+from mcpguard.domain.people import Right, Role
 from mcpguard.text.visible import visible
 
 app = typer.Typer(no_args_is_help=True, help="Tokens with which programs act for people, on the guard's own API.")
 OPERATORS: Final = f"{API}/operators"
 HEAD: Final = ("name", "role", "standing", "expires", "added", "by")
+ONLY_PEOPLE: Final = "It lets nothing more happen than before, as only people may, unless authority.tokens is `full`."
 NONE: Final = "No program has a token. Make one: mcpguard operator add NAME --role viewer"
 Name = Annotated[str, typer.Argument(metavar="NAME", help="What the token is for.", callback=named)]
 
@@ -41,6 +42,8 @@ def add(
     typer.echo(token["token"])
     until = f"until {moment(token['expires_at'])} UTC" if token["expires_at"] else "until it is revoked"
     typer.echo(visible(f"Whoever has it is {role.value} on the guard's API, {until}. It is not shown again."), err=True)
+    if Right.DECIDE in role.rights:
+        typer.echo(ONLY_PEOPLE, err=True)
 
 
 @app.command("list")

@@ -44,7 +44,9 @@ and how replies are screened, does the one or the other."""
 
 
 AGAIN: Final = "what lets more happen than before needs your password, given within the last minutes; give it once more"
-ONLY_PEOPLE: Final = "authority.shell is `tighten`: only a person who has signed in may let more happen than before"
+ONLY_PEOPLE: Final = "{} is `tighten`: only a person who has signed in may let more happen than before"
+SHELL: Final = "authority.shell"
+TOKENS: Final = "authority.tokens"
 
 
 def _always() -> bool:
@@ -56,8 +58,8 @@ class Actor:
     """Who decides or declares something. `via` is the door they came through, `process` what is known of the program.
 
     `may_widen`: whether they may let more happen than before; `recent`: whether they could not only because they signed
-    in too long ago. `holds`: whether they may do anything still; it is asked when it is their turn, for they may have
-    had to wait.
+    in too long ago; `bound`: the setting that keeps them from it otherwise. `holds`: whether they may do anything
+    still; it is asked when it is their turn, for they may have had to wait.
     """
 
     id: str
@@ -65,13 +67,14 @@ class Actor:
     process: str = ""
     may_widen: bool = True
     recent: bool = True
+    bound: str = SHELL
     holds: Callable[[], bool] = field(default=_always, compare=False, repr=False)
 
     def check_widening(self) -> None:
         """Raises Forbidden where they may not let more happen than before."""
         if self.may_widen:
             return
-        raise Forbidden(ONLY_PEOPLE) if self.recent else PasswordNeeded(AGAIN)
+        raise Forbidden(ONLY_PEOPLE.format(self.bound)) if self.recent else PasswordNeeded(AGAIN)
 
     def check(self) -> None:
         """Raises Lapsed."""

@@ -39,3 +39,6 @@ class Authority(Group):
 
     shell: Annotated[Literal["full", "tighten"], ranked("tighten", "full"), Restart] = "full"
     """What a shell in the guard's own account may decide: everything, or only what lets no more happen than before."""
+
+    tokens: Annotated[Literal["full", "tighten"], ranked("tighten", "full"), Restart] = "tighten"
+    """The same of a program with an operator's token whose role decides; with `full` it approves without any person."""

@@ -65,6 +65,7 @@ SAMPLES: Final[Mapping[str, tuple[object, object, object]]] = {
     "anonymous.tools": (["tool:a*"], ["a", "prompt:*"], []),
     "anonymous.effects": (["write"], ["read", "destructive"], []),
     "authority.shell": ("tighten", "full", "tighten"),
+    "authority.tokens": ("full", "tighten", "full"),
     "telemetry.otlp_endpoint": (
         "http://127.0.0.1:4318/v1/traces",
         "https://collector.example/v1/traces",

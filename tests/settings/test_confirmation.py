@@ -44,6 +44,7 @@ CALLS = [(effect, server, caller) for effect in Effect for server in "ab" for ca
 VALUES = st.fixed_dictionaries(
     {
         "authority.shell": st.sampled_from(["full", "tighten"]),
+        "authority.tokens": st.sampled_from(["full", "tighten"]),
         "arguments.secrets": st.sampled_from(["refuse", "note"]),
         "screening.mode": st.sampled_from(SCREENING),
         "telemetry.otlp_endpoint": st.sampled_from([None, "http://a/", "http://b/"]),
@@ -87,9 +88,8 @@ def permitted(values: dict[str, Json]) -> set[object]:
     reached |= _matched(values, "anonymous.servers") | _matched(values, "anonymous.tools")
     numbers = {"sandbox.processes": range(9, 11), "sandbox.memory_bytes": [LEAST_MEMORY + 1]}
     counted = {(key, each) for key, some in numbers.items() for each in some if int(str(values[key])) >= each}
-    words = {("authority.shell", "full"), ("anonymous.enabled", True), ("arguments.secrets", "note")} & {
-        *_plain(values)
-    }
+    loose = {"authority.shell": "full", "authority.tokens": "full", "arguments.secrets": "note"}
+    words = {*loose.items(), ("anonymous.enabled", True)} & {*_plain(values)}
     sent = {("telemetry.otlp_endpoint", each) for each in [values["telemetry.otlp_endpoint"]] if each}
     looseness = SCREENING.index(str(values["screening.mode"]))
     unscreened = {("screening.mode", each) for each in SCREENING[looseness:-1]}

@@ -42,6 +42,7 @@ def test_these_settings_carry_trust_and_take_effect_at_a_start_only() -> None:
     assert {*carrying} == {
         "arguments.secrets",
         "authority.shell",
+        "authority.tokens",
         "holds.calls",
         "hosts",
         "screening.mode",

@@ -52,7 +52,7 @@ def test_a_misspelt_variable_is_refused(leaf: Leaf) -> None:
         ("MCPGUARD_STORE__URLFILE", "MCPGUARD_STORE__URL_FILE"),
         ("MCPGUARD_LISTEN_FILE", "MCPGUARD_LISTEN"),
         ("MCPGUARD_CONFIG_FILE", "MCPGUARD_CONFIG"),
-        ("MCPGUARD_TOKENS", "MCPGUARD_TOKEN"),
+        ("MCPGUARD_TOKN", "MCPGUARD_TOKEN"),
         ("MCPGUARD_BUSY_TIMEOUT", "MCPGUARD_STORE__BUSY_TIMEOUT"),
     ],
 )

@@ -4,8 +4,8 @@ Rules kept here:
 1. At the socket the account is the kernel's word (`peer`). The program is what can be read of it: it helps whoever
    reads the record, and proves nothing.
 2. Where nobody is known, nobody decides.
-3. Whether a shell may let more happen than before is the operator's setting. People may whose role decides, and who
-   have given their password a moment ago; operators' tokens may by their role alone.
+3. Whether a shell, or a token whose role decides, may let more happen than before are settings. People may whose role
+   decides, and who have given their password a moment ago.
 """
 
 import os
@@ -16,7 +16,7 @@ from typing import Final
 
 from fastapi import Request
 
-from mcpguard.domain.decisions import Actor, Forbidden
+from mcpguard.domain.decisions import TOKENS, Actor, Forbidden
 from mcpguard.domain.people import Principal, Right
 from mcpguard.guard.guard import Guard
 from mcpguard.text.visible import visible
@@ -37,20 +37,23 @@ def actor(request: Request, guard: Guard, via: str = API) -> Actor:
         case Peer(pid, uid):
             return Actor(account(uid), VIA, program(pid), may_widen=guard.settings.authority.shell == "full")
         case Principal() as by:
-            return _known(by, via, guard)
+            return _token(by, via, guard) if by.kind == "token" else _person(by, via, guard)
         case None:
             raise Forbidden("who sent this is not known, so nothing is decided")
 
 
-def _known(by: Principal, via: str, guard: Guard) -> Actor:
-    recent = by.kind == "token" or by.recent
-    return Actor(
-        f"{by.kind}:{by.id} ({by.name})",
-        via,
-        may_widen=recent and by.may(Right.DECIDE),
-        recent=recent,
-        holds=partial(guard.people.holds, by),
-    )
+def _person(by: Principal, via: str, guard: Guard) -> Actor:
+    widens = by.recent and by.may(Right.DECIDE)
+    return Actor(_id(by), via, may_widen=widens, recent=by.recent, holds=partial(guard.people.holds, by))
+
+
+def _token(by: Principal, via: str, guard: Guard) -> Actor:
+    widens = by.may(Right.DECIDE) and guard.settings.authority.tokens == "full"
+    return Actor(_id(by), via, may_widen=widens, bound=TOKENS, holds=partial(guard.people.holds, by))
+
+
+def _id(by: Principal) -> str:
+    return f"{by.kind}:{by.id} ({by.name})"
 
 
 def account(uid: int) -> str:
