@@ -204,7 +204,7 @@ class _Chain:
         if (size, digest, kept) != (None, None, None) and not (
             type(size) is int
             and isinstance(kept, bool)
-            and str(digest).startswith("sha256:" if kept else "hmac-sha256:")
+            and (str(digest).startswith("sha256:") if kept else _keyed(digest))
         ):
             self.find(seq, "inconsistent", f"What record {seq} says of its body does not hold together.")
         if kept is not True:

@@ -129,6 +129,14 @@ ATTACKS: dict[str, tuple[Attack, int, set[Tampering]]] = {
         5,
         {Tampering.BODY_ADDED},
     ),
+    "what a body was before has another form": (
+        both(edit(3, body_hmac="sha256:" + "a" * 64), rechain),
+        3,
+        {Tampering.INCONSISTENT},
+    ),
+    "what is not kept says so otherwise": (both(edit(6, body_digest="none"), rechain), 6, {Tampering.INCONSISTENT}),
+    "what is kept was too large": (both(edit(3, body_too_large=True), rechain), 3, {Tampering.INCONSISTENT}),
+    "what is no body was too large": (both(edit(2, body_too_large=True), rechain), 2, {Tampering.INCONSISTENT}),
     "a record is emptied as if pruned": (
         run("UPDATE records SET content = NULL, at = NULL, kind = NULL, entry = NULL, caller = NULL, server = NULL, "
             "capability = NULL, name = NULL, effect = NULL, verdict = NULL, reason = NULL WHERE seq = 5"),

@@ -91,7 +91,7 @@ def test_a_turned_bit_is_found_by_both(data: st.DataObject, ledger: Path) -> Non
         turn(connection, cell, value, data.draw(st.integers(0, 8 * 1024)), check)
 
 
-@pytest.mark.parametrize("place", [("records", 2), ("bodies", 1), ("checkpoints", 2)], ids=lambda place: place[0])
+@pytest.mark.parametrize("place", [("records", 3), ("bodies", 1), ("checkpoints", 2)], ids=lambda place: place[0])
 def test_every_bit_of_one_of_each_is_found(place: tuple[str, int], plain: Path) -> None:
     with closing(sqlite3.connect(plain, isolation_level=None)) as connection, reading(plain) as connect:
         turned_over = 0

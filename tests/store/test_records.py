@@ -93,6 +93,24 @@ async def test_bodies_and_tombstones_of_bodies(store: Store, page: int) -> None:
     assert found == [StoredBody(1, b"s", b""), StoredBody(2, None, None), StoredBody(9, b"s", b"\x00" * 100_000)]
 
 
+async def test_the_body_of_an_entry_is_found_by_its_kind(store: Store) -> None:
+    await put(store, row(1, "opened", "x"), row(2, "opened", "y"), row(3, "closed", "x"), row(1, "opened", "w", "b"))
+    rows = [
+        {"chain": chain, "seq": seq, "salt": b"s" if body else None, "content": body}
+        for chain, seq, body in (("a", 1, b"body 1"), ("a", 3, b"body 3"), ("b", 1, None))
+    ]
+    await store.writer.submit(lambda connection: records.add_bodies(connection, rows))
+    found = [
+        ("a", "x", "opened"),
+        ("a", "x", "closed"),
+        ("a", "y", "opened"),
+        ("b", "w", "opened"),
+        ("a", "z", "opened"),
+    ]
+    bodies = [await ask(store, lambda c, of=of: records.body_of(c, *of)) for of in found]  # type: ignore[misc]
+    assert bodies == [b"body 1", b"body 3", None, None, None]
+
+
 @pytest.mark.parametrize("page", [1, 50])
 async def test_checkpoints(store: Store, page: int) -> None:
     made = [StoredCheckpoint(seq, b"content", b"signature") for seq in (1, 4, 9)]
