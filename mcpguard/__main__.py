@@ -1,5 +1,6 @@
 """`python -m mcpguard`, and the command `mcpguard`."""
 
+import gc
 import os
 import sys
 
@@ -8,9 +9,13 @@ def main() -> None:
     words = sys.argv[1:]
     if words[:1] == ["stdio"]:
         _stdio(words[1:])
+    gc.disable()  # nothing that is imported is garbage, and looking for some is a fifth of the start
     from mcpguard.cli.main import build  # noqa: PLC0415 - takes longer than a relay may take to start
 
-    build(words)(prog_name="mcpguard")
+    command = build(words)
+    gc.freeze()  # nor will it ever be: no later collection looks at it again
+    gc.enable()
+    command(prog_name="mcpguard")
 
 
 def _stdio(words: list[str]) -> None:

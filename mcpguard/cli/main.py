@@ -22,7 +22,8 @@ def build(arguments: Sequence[str]) -> typer.Typer:
         pretty_exceptions_show_locals=False,  # local variables may hold what must not be shown
     )
     app.callback()(_root)
-    wanted = arguments[0] if arguments and arguments[0] in (*COMMANDS, *GROUPS) else None
+    first = "status" if [*arguments] == ["--version"] else next(iter(arguments), None)
+    wanted = first if first in (*COMMANDS, *GROUPS) else None
     for name in COMMANDS:
         if wanted in (None, name):
             app.command()(getattr(import_module(f"mcpguard.cli.{name}"), name))
