@@ -33,6 +33,7 @@ from mcpguard.settings.load import load
 from mcpguard.settings.model import Settings
 from mcpguard.store import chains, records
 from mcpguard.store.offline import named, reading
+from mcpguard.web.api.app import Api
 from mcpguard.web.network import network_app
 from mcpguard.web.operator import operator_app
 from mcpguard.web.peer import Peer
@@ -140,14 +141,14 @@ async def world(folder: Path, **given: object) -> AsyncIterator[World]:
     """A guard in `folder`, in front of no server (see `tests.gate`). Settings as `audit__checkpoint_records=10`."""
     settings = settings_for(folder, **given)
     clock = FakeClock()
-    async with (
-        running(settings, clock, new_id) as now,
-        _client(
-            network_app(now.guard, PORT, new_id, Door(now.guard, Methods(now.guard), clock)), f"http://127.0.0.1:{PORT}"
-        ) as network,
-        _client(_known(operator_app(now.guard, new_id)), "http://operator") as operator,
-    ):
-        yield World(now, clock, new_id, network, operator)
+    async with running(settings, clock, new_id) as now:
+        guard, api = now.guard, Api(now.guard)
+        agents = Door(guard, Methods(guard), clock)
+        async with (
+            _client(network_app(guard, api, agents, PORT, new_id), f"http://127.0.0.1:{PORT}") as network,
+            _client(_known(operator_app(guard, api, new_id)), "http://operator") as operator,
+        ):
+            yield World(now, clock, new_id, network, operator)
 
 
 def _known(app: ASGIApp) -> ASGIApp:

@@ -33,6 +33,7 @@ from mcpguard.gateway.methods import Methods
 from mcpguard.gateway.streams.door import Streams
 from mcpguard.settings.model import Settings
 from mcpguard.store import datadir
+from mcpguard.web.api.app import Api
 from mcpguard.web.network import network_app
 from mcpguard.web.operator import operator_app
 from mcpguard.web.peer import Refused, identify
@@ -149,9 +150,10 @@ async def listening(now: Running, clock: Clock, new_id: Ids) -> AsyncIterator[Li
         now.listeners.add((ip_address(network.getsockname()[0]), port))
         methods = Methods(guard)
         door, streams = Door(guard, methods, clock), Streams(guard, methods, clock)
+        api = Api(guard)
         servers = (
-            (_server(settings, network_app(guard, port, new_id, door)), network),
-            (_server(settings, operator_app(guard, new_id), _OperatorProtocol), operator),
+            (_server(settings, network_app(guard, api, door, port, new_id)), network),
+            (_server(settings, operator_app(guard, api, new_id), _OperatorProtocol), operator),
         )
         publisher = guard.servers.publisher
         with ExitStack() as told:

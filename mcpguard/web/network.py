@@ -9,7 +9,7 @@ from mcpguard import assets
 from mcpguard.domain.clock import Ids
 from mcpguard.guard.guard import Guard
 from mcpguard.web.apart import Apart
-from mcpguard.web.api.app import Api, routes
+from mcpguard.web.api.app import Api
 from mcpguard.web.credentials import Credentials
 from mcpguard.web.health import health
 from mcpguard.web.pages.front import front
@@ -23,7 +23,7 @@ from mcpguard.web.views import Views
 AGENTS = "/mcp"
 
 
-def network_app(guard: Guard, port: int, new_id: Ids, agents: ASGIApp) -> ASGIApp:
+def network_app(guard: Guard, api: Api, agents: ASGIApp, port: int, new_id: Ids) -> ASGIApp:
     """Everything on the network goes through the same gates, outermost first: log, headers, host, size, who it is.
 
     What agents ask is in the audit log and not in the program's, and they read no headers that are meant for browsers.
@@ -47,7 +47,7 @@ def network_app(guard: Guard, port: int, new_id: Ids, agents: ASGIApp) -> ASGIAp
     def gated(inner: ASGIApp) -> ASGIApp:
         return Hosts(BodyLimit(inner, settings.limits.body_bytes), ours | {*settings.hosts})
 
-    known = Credentials(Apart(Api(routes(guard)), is_of_programs, app), guard.people, guard.tallies)
+    known = Credentials(Apart(api, is_of_programs, app), guard.people, guard.tallies)
     return Apart(gated(agents), _is_of_agents, Requests(Headers(gated(known)), "network", new_id))
 
 

@@ -6,7 +6,7 @@ from starlette.types import ASGIApp
 from mcpguard.domain.clock import Ids
 from mcpguard.guard.guard import Guard
 from mcpguard.web.apart import Apart
-from mcpguard.web.api.app import Api, routes
+from mcpguard.web.api.app import Api
 from mcpguard.web.api.problems import tell_problems
 from mcpguard.web.health import health
 from mcpguard.web.problem import is_of_programs
@@ -14,9 +14,9 @@ from mcpguard.web.requests import Requests
 from mcpguard.web.security import BodyLimit
 
 
-def operator_app(guard: Guard, new_id: Ids) -> ASGIApp:
+def operator_app(guard: Guard, api: Api, new_id: Ids) -> ASGIApp:
     app = FastAPI(title="mcpguard operator", openapi_url=None, docs_url=None, redoc_url=None)
     tell_problems(app)
     app.include_router(health(guard, causes=True))
-    both = Apart(Api(routes(guard)), is_of_programs, app)
+    both = Apart(api, is_of_programs, app)
     return Requests(BodyLimit(both, guard.settings.limits.body_bytes), "operator", new_id)

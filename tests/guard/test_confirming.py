@@ -14,7 +14,7 @@ from tests.world import World, world
 
 pytestmark = pytest.mark.anyio
 HOST = "guard.example"
-EVERY = {**DEFAULTS, "anonymous.effects": ["read", "write", "destructive"]}
+EVERY = {**DEFAULTS, "anonymous.effects": ["read", "write", "destructive"], "authority.tokens": "full"}
 CONFIRM = "/api/v1/settings/confirm"
 
 

@@ -10,6 +10,7 @@ import pytest
 from mcpguard.domain.callers import Caller, Scope
 from mcpguard.domain.capabilities import Effect
 from mcpguard.guard.granting import LONGEST_SECONDS, MOST_CALLERS
+from mcpguard.web.api.app import Api
 from mcpguard.web.operator import operator_app
 from tests.clock import START
 from tests.web.reviewing import Json, problem, said
@@ -165,7 +166,7 @@ async def test_a_shell_that_may_only_tighten_revokes_and_lets_nobody_in(tmp_path
 
 async def test_whoever_is_not_known_does_neither(guard: World) -> None:
     caller = await add(guard)
-    nobody = operator_app(guard.now.guard, guard.new_id)
+    nobody = operator_app(guard.now.guard, Api(guard.now.guard), guard.new_id)
     async with httpx2.AsyncClient(transport=httpx2.ASGITransport(nobody), base_url="http://operator") as client:
         problem(await client.post(CALLERS, json={"name": "more"}), 401)
         problem(await client.post(f"{CALLERS}/{caller['id']}/revoke", json={}), 401)

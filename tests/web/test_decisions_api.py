@@ -8,6 +8,7 @@ import httpx2
 import pytest
 
 from mcpguard.domain.decisions import LONGEST_WHY
+from mcpguard.web.api.app import Api
 from mcpguard.web.operator import operator_app
 from tests.web.reviewing import (
     HONEST,
@@ -163,7 +164,7 @@ async def test_a_decision_about_a_capability_needs_its_reason(guard: World, answ
 
 async def test_whoever_is_not_known_decides_nothing(guard: World) -> None:
     server = await inspected(guard)
-    nobody = operator_app(guard.now.guard, guard.new_id)
+    nobody = operator_app(guard.now.guard, Api(guard.now.guard), guard.new_id)
     async with httpx2.AsyncClient(transport=httpx2.ASGITransport(nobody), base_url="http://operator") as client:
         problem(await client.post(f"{SERVERS}/notes/block", json={"why": WHY}), 401)
         problem(await client.post(SERVERS, json={"name": "more", "config": HONEST}), 401)

@@ -4,11 +4,15 @@ Rules kept here:
 1. A path has one way to be written: none of ours needs an escape, so one that has any is nobody's.
 2. Whatever is asked for, and however it is refused, is answered as a problem, and kept by nobody on the way.
 3. HEAD is GET without the body. No other origin's page reads an answer: there are no CORS headers.
+4. The routes are built for the first request, aside: nothing else at a start takes as long, and many guards that agents
+   start are never asked.
 """
 
+import anyio
+from anyio import to_thread
 from fastapi import FastAPI
 from starlette.datastructures import MutableHeaders
-from starlette.types import ASGIApp, Message, Receive, Scope, Send
+from starlette.types import Message, Receive, Scope, Send
 
 from mcpguard import assets
 from mcpguard.guard.guard import Guard
@@ -61,15 +65,14 @@ def routes(guard: Guard) -> FastAPI:
 
 
 class Api:
-    """What stands before the routes."""
+    """The routes, and what stands before them; one for all doors. Takes nothing but HTTP."""
 
-    def __init__(self, app: ASGIApp) -> None:
-        self._app = app
+    def __init__(self, guard: Guard) -> None:
+        self._guard = guard
+        self._routes: FastAPI | None = None
+        self._building = anyio.Lock()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] != "http":
-            await self._app(scope, receive, send)
-            return
         head = scope["method"] == "HEAD"
 
         async def answer(message: Message) -> None:
@@ -80,4 +83,11 @@ class Api:
         if b"%" in scope.get("raw_path", b""):
             await nothing_here()(scope, receive, answer)
         else:
-            await self._app({**scope, "method": "GET"} if head else scope, receive, answer)
+            routes = self._routes or await self._built()
+            await routes({**scope, "method": "GET"} if head else scope, receive, answer)
+
+    async def _built(self) -> FastAPI:
+        async with self._building:
+            built = self._routes or await to_thread.run_sync(routes, self._guard)
+            self._routes = built
+        return built
