@@ -88,6 +88,6 @@ class Api:
 
     async def _built(self) -> FastAPI:
         async with self._building:
-            built = self._routes or await to_thread.run_sync(routes, self._guard)
-            self._routes = built
-        return built
+            if self._routes is None:
+                self._routes = await to_thread.run_sync(routes, self._guard)
+            return self._routes
