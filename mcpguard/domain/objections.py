@@ -53,7 +53,7 @@ class Detail:
             f"Used up: {self.budget}." if self.budget else "",
             f"Ticket {self.ticket}." if self.ticket else "",
             f"A person can answer until {self.until}." if self.until else "",
-            f"The person says: {self.person}" if self.person else "",
+            f'The person says: "{self.person}".' if self.person else "",
         )
         return " ".join(part for part in parts if part)
 

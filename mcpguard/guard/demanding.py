@@ -27,6 +27,11 @@ class Look:
     def answer(self) -> HoldState | None:
         return self.ticket.state if self.ticket is not None else None
 
+    @property
+    def person(self) -> str:
+        """Why they answered so."""
+        return self.ticket.hold.why if self.ticket is not None else ""
+
 
 NOBODY: Final = Look()
 

@@ -110,7 +110,9 @@ class Judging:
             effect = situation.effect
             look = self._demanding.look(subject, known.upstream, pin, effect)
             if look.demand:
-                situation = replace(situation, demand=look.demand, answer=look.answer, crowded=look.crowded)
+                situation = replace(
+                    situation, demand=look.demand, answer=look.answer, person=look.person, crowded=look.crowded
+                )
         judgement = judge(situation)
         upstream = known.upstream if known else None
         return Judged(judgement.verdict, judgement.rules, effect, upstream, pin, judgement.detail, look)

@@ -43,8 +43,8 @@ class Situation:
     `reachable`: whether the server is connected; `in_force`: whether what is known of it is what it lists now.
     `stated`: what the agent says that it means to do; None where that is implied. `arguments`: None where nobody has
     given any yet. `spent`: the budget that is used up, if one is. `demand`: the setting that wants a person to allow
-    the call, empty where none does; `answer`: how the same call stands that waits for one, or was answered; `crowded`:
-    no more calls of this caller may wait.
+    the call, empty where none does; `answer`: how the same call stands that waits for one, or was answered; `person`:
+    why they answered so; `crowded`: no more calls of this caller may wait.
     """
 
     caller: Caller
@@ -61,6 +61,7 @@ class Situation:
     spent: str | None = None
     demand: str = ""
     answer: HoldState | None = None
+    person: str = ""
     crowded: bool = False
 
     @property

@@ -30,3 +30,9 @@ def test_a_call_waits_until_somebody_has_answered(
 ) -> None:
     found = objection(replace(FINE, demand="destructive", answer=answer, crowded=crowded))
     assert (found.reason if found else None) == reason
+
+
+def test_whoever_was_refused_is_told_what_the_person_says() -> None:
+    found = objection(replace(FINE, demand="destructive", answer=HoldState.DENIED, person="not on Fridays"))
+    assert found is not None
+    assert found.detail.sentence == 'The person says: "not on Fridays".'
