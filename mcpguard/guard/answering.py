@@ -67,7 +67,8 @@ class Answering:
             self.tickets.add(Ticket(hold))
 
     def begun(self, ticket: Ticket) -> None:
-        """One more waits for a person."""
+        """One more waits for a person, and the store has it."""
+        ticket.stored = True
         self._waking.changed()
         log.info("call.held", ticket=ticket.hold.id, caller=ticket.hold.asking.caller_label)
 
@@ -109,7 +110,7 @@ class Answering:
 
     def every(self) -> list[Hold]:
         """Those that can be answered or used, and those that were denied lately; the oldest first."""
-        return [each.hold for each in self.tickets if each.state in LIVE]
+        return [each.hold for each in self.tickets if each.shown]
 
     def get(self, id_: str) -> Hold:
         """Raises Unknown."""

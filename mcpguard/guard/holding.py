@@ -74,7 +74,7 @@ class Holding:
                 way = Way.BEGINS if ticket is None else Way.JOINS
                 if ticket is None:
                     self._check_first(subject, judged)
-                    ticket = Ticket(self._held(subject, judged, opening))
+                    ticket = Ticket(self._held(subject, judged, opening), stored=False)
                     self._tickets.add(ticket)
             case Allow() if ticket is not None:
                 way = Way.USES

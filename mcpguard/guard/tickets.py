@@ -33,16 +33,23 @@ LIVE = frozenset({HoldState.WAITING, HoldState.ALLOWED, HoldState.DENIED})
 class Ticket:
     """A hold, and the requests that wait for what becomes of it.
 
-    `owed`: how it stood, and what happened to it, where the store has not been told yet.
+    `stored`: whether the store has it; until then nobody is shown it. `owed`: how it stood, and what happened to it,
+    where the store has not been told yet.
     """
 
     hold: Hold
+    stored: bool = True
     waiters: set[anyio.Event] = field(default_factory=set)
     owed: tuple[HoldState, HoldMove] | None = None
 
     @property
     def state(self) -> HoldState:
         return self.hold.state
+
+    @property
+    def shown(self) -> bool:
+        """Whether people see it, and can answer it or take their answer back."""
+        return self.stored and self.state in LIVE
 
     def become(self, hold: Hold) -> None:
         """From here on it stands so; whoever waits looks again."""
@@ -80,7 +87,7 @@ class Tickets:
     def get(self, id_: str) -> Ticket:
         """Raises Unknown."""
         found = self._by_id.get(id_)
-        if found is None or found.state not in LIVE:
+        if found is None or not found.shown:
             raise Unknown("no call waits under this ticket; mcpguard held list shows those that do")
         return found
 
@@ -90,8 +97,10 @@ class Tickets:
         return found if found is not None and found.hold.rests == rests and found.state in LIVE else None
 
     def waiting(self, caller: str | None = None) -> int:
-        """How many calls wait for a person, of one caller or in all."""
-        return sum(each.state is HoldState.WAITING and caller in (None, each.hold.caller) for each in self)
+        """How many calls wait for a person in all, or of one caller, with those that begin to."""
+        if caller is None:
+            return sum(each.state is HoldState.WAITING and each.stored for each in self)
+        return sum(each.state is HoldState.WAITING and each.hold.caller == caller for each in self)
 
     def same(self, subject: Subject, given: Given, by: Fingerprint | None) -> bytes:
         """What a call has in common with those that are the same one."""

@@ -1,7 +1,9 @@
 """A call that a person must allow waits, is answered, and is made once; or it is not made, and nothing happens."""
 
+import threading
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import anyio
@@ -35,6 +37,27 @@ from tests.simulators.script import Script
 
 pytestmark = pytest.mark.anyio
 EVERY = pytest.mark.parametrize("how", HOWS)
+
+
+async def test_nobody_is_asked_about_a_call_that_is_not_recorded_yet(tmp_path: Path) -> None:
+    script, busy = Script(), threading.Event()
+    async with guarded(tmp_path, script, **HELD) as guard, anyio.create_task_group() as tasks:
+        tickets = guard.now.guard.held._answering.tickets
+        writing = partial(guard.now.store.writer.submit, lambda _: busy.wait(60) and None)
+        tasks.start_soon(writing)
+        making = Making(guard.client())
+        tasks.start_soon(making)
+        await until(lambda: len([*tickets]) == 1)
+        (begun,) = tickets
+        assert (await guard.now.guard.held.every(), guard.now.guard.held.waiting) == ([], 0)
+        for answering in (allowed, denied):
+            with pytest.raises(Unknown):
+                await answering(guard, begun.hold.id)
+        busy.set()
+        assert (await held(guard))["arguments"] == {"text": "hello"}
+        assert calls(script) == 0
+        await allowed(guard)
+        assert "hello" in (await making.done()).text
 
 
 async def test_nothing_is_held_unless_it_is_set(tmp_path: Path) -> None:
