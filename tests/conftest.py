@@ -1,5 +1,6 @@
 """What all tests share."""
 
+import gc
 import os
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
@@ -25,6 +26,12 @@ settings.load_profile("patient")
 def pytest_xdist_auto_num_workers() -> int:
     """For `-n auto`: most tests wait half of their time, for a process or a disk."""
     return (os.cpu_count() or 1) + 1
+
+
+def pytest_collection_finish() -> None:
+    """What was imported is looked at by no later collection of garbage, and by no test that counts what is alive."""
+    gc.collect()
+    gc.freeze()
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:

@@ -21,7 +21,7 @@ from tests.gate import Gate
 from tests.gateway.speaking import guarded
 
 pytestmark = pytest.mark.anyio
-MANY = 200
+MANY = 100
 
 
 def alive(*kinds: type) -> list[Any]:
