@@ -6,7 +6,7 @@ Rules kept here:
 3. What is withheld was executed, and the outcome says so. What was found is told in `_meta` and in the record: rules
    and our titles, never a text. An error has no `_meta`; of it the record alone tells.
 4. A glance is taken at once. Whatever has to be read is read aside, of one server so much at a time, and no longer than
-   it may take; a reply that is not read by then is withheld.
+   reading may take; a reply that is not read by then is withheld. Waiting for others of that server does not count.
 5. A message cannot wait. One that is too long to be read at once is passed on unread, and where that is not enough it
    is dropped.
 """
@@ -168,10 +168,19 @@ class Screener:
         given, around = self._values_of(server), self._around(server)
         if size <= LARGE and is_plain(value, given, around):
             return _fits(value, checks), Looked(value)
-        until = self._clock.monotonic() + self._patience
-        work = partial(_read, value, mode, given, around, checks, lambda: self._clock.monotonic() < until)
+        work = partial(self._read, value, mode, given, around, checks)
         limiter = self._limiters.setdefault(server, CapacityLimiter(AT_ONCE))
         return await to_thread.run_sync(work, limiter=limiter, abandon_on_cancel=True)
+
+    def _read(
+        self, value: Json, mode: Screening, given: Values, around: Surroundings, checks: Checks | None
+    ) -> tuple[bool | None, Looked]:
+        until = self._clock.monotonic() + self._patience
+        still = partial(self._is_before, until)
+        return _fits(value, checks), looked_at(value, mode, given, around, still)
+
+    def _is_before(self, until: float) -> bool:
+        return self._clock.monotonic() < until
 
     def _checks(self, server: str, method: str, pin: Pin | None) -> Checks | None:
         known = self._servers.find(server)
@@ -191,12 +200,6 @@ class Screener:
         if not noticed.rules and not noticed.masked:
             return outcome
         return replace(outcome, screened=Screened(mode, tuple(noticed.rules)[:MOST_RULES], noticed.masked))
-
-
-def _read(
-    value: Json, mode: Screening, given: Values, around: Surroundings, checks: Checks | None, still: Callable[[], bool]
-) -> tuple[bool | None, Looked]:
-    return _fits(value, checks), looked_at(value, mode, given, around, still)
 
 
 def _fits(value: Json, checks: Checks | None) -> bool | None:

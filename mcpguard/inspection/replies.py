@@ -2,43 +2,26 @@
 
 Rules kept here:
 1. A reply is data. That it speaks of orders, of users and of passwords says nothing; only several signs close to each
-   other do. What a sign is worth here is in `WORTH`, which is another matter than in a definition.
+   other do. What a sign is worth here is in `worth`, which is another matter than in a definition.
 2. A glance at the words comes first (`glancing`). Only where what may be said there could come to enough is it read.
 3. The text is looked at in pieces, each of a bounded size, so that whoever looks can stop between two of them.
 """
 
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import cache, lru_cache
 from itertools import islice
 from typing import Final
 
 from mcpguard.domain.findings import Finding
-from mcpguard.inspection.detectors import (
-    consent,
-    delayed,
-    encoded,
-    exfiltration,
-    handing,
-    markup,
-    mixed,
-    overriding,
-    priority,
-    quiet,
-    rewriting,
-    safeguards,
-    secrecy,
-    sensitive,
-    speaking,
-    steering,
-    turns,
-)
+from mcpguard.inspection.detectors import encoded, markup, mixed, steering, turns
 from mcpguard.inspection.detectors.detector import Detector, Surroundings
-from mcpguard.inspection.reading.glancing import Glance, words_of
+from mcpguard.inspection.reading.glancing import ALWAYS, Glance, words_of
 from mcpguard.inspection.reading.patterns import Pattern
 from mcpguard.inspection.reading.texts import Subject, Text
 from mcpguard.inspection.vocabulary import TABLES, tongues
+from mcpguard.inspection.worth import SAID, WORTH
 from mcpguard.text.linear import Words, compiled
 
 ENOUGH: Final = 0.5
@@ -52,84 +35,14 @@ _OVERLAP: Final = 150
 _MOST_CODES: Final = 20
 """Runs of codes that are decoded in one block."""
 _LONGEST_CODE: Final = 2000
-WORTH: Final = {
-    "speaking.addressed": 0.3,
-    "speaking.all": 0.2,
-    "speaking.agreed": 0.4,
-    "speaking.memory": 0.35,
-    "secrecy.order": 0.45,
-    "secrecy.silence": 0.3,
-    "secrecy.stealth": 0.2,
-    "quiet.order": 0.25,
-    "quiet.traces": 0.3,
-    "quiet.pretence": 0.3,
-    "override.instructions": 0.4,
-    "override.request": 0.4,
-    "override.persona": 0.35,
-    "override.lasting": 0.2,
-    "override.prompt": 0.25,
-    "override.obey": 0.4,
-    "sensitive.pass": 0.45,
-    "sensitive.read": 0.2,
-    "sensitive.secrets": 0.3,
-    "exfiltration.conversation": 0.45,
-    "exfiltration.private": 0.3,
-    "exfiltration.outside": 0.3,
-    "exfiltration.copy": 0.2,
-    "priority.before": 0.25,
-    "rewriting.recipient": 0.3,
-    "rewriting.calls": 0.3,
-    "rewriting.chosen": 0.3,
-    "steering.foreign": 0.15,
-    "steering.calls": 0.15,
-    "steering.values": 0.3,
-    "steering.next": 0.4,
-    "steering.mention": 0.1,
-    "consent.skipped": 0.25,
-    "consent.user": 0.2,
-    "consent.none": 0.3,
-    "consent.behind": 0.4,
-    "handing.talk": 0.3,
-    "handing.inner": 0.2,
-    "handing.others": 0.3,
-    "handing.kept": 0.25,
-    "handing.person": 0.25,
-    "handing.held": 0.3,
-    "handing.secrets": 0.35,
-    "safeguard.off": 0.35,
-    "safeguard.agreed": 0.4,
-    "safeguard.trust": 0.4,
-    "delayed.review": 0.2,
-    "turn.template": 0.3,
-    "turn.tag": 0.3,
-    "turn.label": 0.25,
-    "markup.comment": 0.4,
-    "markup.image": 0.5,
-    "mixed.word": 0.5,
-    "encoded.order": 0.6,
-}
-"""How much a rule of definitions, and of replies, counts in a reply. What is not here does not count."""
-_SAID: Final = (
-    secrecy.DETECTOR,
-    quiet.DETECTOR,
-    overriding.DETECTOR,
-    sensitive.DETECTOR,
-    exfiltration.DETECTOR,
-    priority.DETECTOR,
-    rewriting.DETECTOR,
-    steering.DETECTOR,
-    consent.DETECTOR,
-    handing.DETECTOR,
-    safeguards.DETECTOR,
-    delayed.DETECTOR,
-    speaking.DETECTOR,
-)
-_DETECTORS: Final[tuple[Detector, ...]] = (*_SAID, turns.DETECTOR, markup.DETECTOR, mixed.DETECTOR)
-_DECODED: Final = encoded.decoding((*_SAID, turns.DETECTOR))
+_DETECTORS: Final[tuple[Detector, ...]] = (*SAID, turns.DETECTOR, markup.DETECTOR, mixed.DETECTOR)
+_DECODED: Final = encoded.decoding((*SAID, turns.DETECTOR))
 _CODES: Final = compiled(
     r"[A-Za-z0-9+/_-]{24,}={0,2}|(?:[0-9a-fA-F]{2}[ :,-]?){16,}|(?:(?:\\x|\\u00|%)[0-9a-fA-F]{2}[^\n]{0,3}){6,}"
     r"|(?:[0-9A-Za-z][ .·_*-]{1,3}){10,}"
 )
+_ID: Final = re.compile(b"[0-9A-Fa-f]{8}(-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}")
+"""Numbers that are everywhere, and decode to nothing."""
 _MIXED: Final = re.compile("[A-Za-z][\u0370-\u052f]|[\u0370-\u052f][A-Za-z]")
 _MARKS: Final = compiled(r"(?i)<\||\[/?INST|<!--|system>|!\[[^\]\n]{0,80}\]\(http")
 _TURNED: Final = frozenset(
@@ -154,10 +67,7 @@ def pieces(text: str) -> Iterator[str]:
 
 def worth_reading(block: str, surroundings: Surroundings) -> bool:
     """Whether what may be said in a block could come to enough."""
-    raw = block.encode(errors="replace")
-    if _CODES.search(raw) or _MARKS.search(raw) or (not block.isascii() and _MIXED.search(block)):
-        return True
-    return _may_say_enough(block, surroundings)
+    return bool(_CODES.search(block.encode(errors="replace"))) or _may_say(block, surroundings)
 
 
 def read(block: str, surroundings: Surroundings) -> tuple[Finding, ...]:
@@ -183,12 +93,20 @@ def _windows(block: str, surroundings: Surroundings) -> Iterator[str]:
     if len(block) <= WINDOW:
         yield block
         return
+    if not _may_say(block, surroundings):  # it has nothing but codes
+        return
     step = WINDOW - _OVERLAP
     for start in range(0, max(len(block) - _OVERLAP, 1), step):
         window = block[start : start + WINDOW]
-        marked = _MARKS.search(window.encode(errors="replace")) or (not window.isascii() and _MIXED.search(window))
-        if marked or _may_say_enough(window, surroundings):
+        if _may_say(window, surroundings):
             yield window
+
+
+def _may_say(text: str, surroundings: Surroundings) -> bool:
+    """Whether what may be said in a text, as it stands, could come to enough."""
+    if _MARKS.search(text.encode(errors="replace")) or (not text.isascii() and _MIXED.search(text)):
+        return True
+    return _may_say_enough(text, surroundings)
 
 
 def _found(window: str, surroundings: Surroundings) -> tuple[Finding, ...]:
@@ -203,9 +121,10 @@ def _found(window: str, surroundings: Surroundings) -> tuple[Finding, ...]:
 
 
 def _in_codes(block: str, surroundings: Surroundings) -> Iterator[Finding]:
-    """Orders that are encoded. A run that is longer than a few sentences is an image or an archive."""
-    found = islice(_CODES.finditer(block.encode(errors="replace")), _MOST_CODES)
-    runs = [each[0][:_LONGEST_CODE].decode(errors="ignore") for each in found]
+    """Orders that are encoded. Of a long run the beginning counts; one that fills a block is an image or an archive."""
+    raw = block.encode(errors="replace")
+    found = (each[0] for each in _CODES.finditer(raw) if len(each[0]) < BLOCK and not _ID.fullmatch(each[0]))
+    runs = [each[:_LONGEST_CODE].decode(errors="ignore") for each in islice(found, _MOST_CODES)]
     if not _TURNED.isdisjoint(words_of(block)):
         runs.append(block)
     for run in runs:
@@ -232,13 +151,32 @@ def _full(rule: str) -> float:
     return next(each.confidence for each in every if each.id == rule)
 
 
+@dataclass(frozen=True, slots=True)
+class _Phrases:
+    """Those of one rule, and what it is worth. Where nothing of `needs` is said, none of them is."""
+
+    worth: float
+    patterns: tuple[Pattern, ...]
+    needs: int
+
+    def possible(self, said: int) -> bool:
+        return bool(said & self.needs) and any(each.possible(said) for each in self.patterns)
+
+
 @cache
-def _glance() -> tuple[Glance, tuple[tuple[float, tuple[Pattern, ...]], ...]]:
-    """The vocabulary by its words, and the phrases of each rule with what it is worth, the most first."""
-    said = [
-        (WORTH[each.rule.id], each.patterns) for detector in _SAID for each in detector.said if each.rule.id in WORTH
-    ]
-    return Glance(*TABLES, *tongues.TABLES), tuple(sorted(said, key=lambda one: -one[0]))
+def _glance() -> tuple[Glance, tuple[_Phrases, ...]]:
+    """The vocabulary by its words, and the phrases of each rule, of what is worth the most first."""
+    rules = (each for detector in SAID for each in detector.said if each.rule.id in WORTH)
+    said = [_Phrases(WORTH[each.rule.id], each.patterns, _needs(each.patterns)) for each in rules]
+    return Glance(*TABLES, *tongues.TABLES), tuple(sorted(said, key=lambda one: -one.worth))
+
+
+def _needs(patterns: Iterable[Pattern]) -> int:
+    """What has to be said for one of them: of each, the step that is in the fewest texts."""
+    needs = 0
+    for each in patterns:
+        needs |= min(each.needs, key=lambda step: (bool(step & ALWAYS), step.bit_count()))
+    return needs
 
 
 @cache
@@ -261,9 +199,9 @@ def _may_say_enough(text: str, surroundings: Surroundings) -> bool:
         left *= 1 - WORTH["turn.tag"]
     if "/*" in text or "[//]" in text:
         left *= 1 - WORTH["markup.comment"]
-    for worth, patterns in rules:
-        if any(each.possible(said) for each in patterns):
-            left *= 1 - worth
+    for phrases in rules:
+        if phrases.possible(said):
+            left *= 1 - phrases.worth
             if 1 - left >= ENOUGH:
                 return True
     return False

@@ -47,7 +47,7 @@ class Screening(Group):
     mode: Annotated[Literal["off", "note", "mask", "refuse"], ranked(*reversed(Mode)), Restart] = "note"
     """What becomes of a reply in which something is found; `mcpguard server screen` decides otherwise for a server."""
 
-    patience_seconds: Annotated[float, Field(gt=0, le=60), Restart] = 2.0
+    patience_seconds: Annotated[float, Field(gt=0, le=60), Restart] = 5.0
     """Seconds that screening one reply may take; a reply that takes longer is withheld."""
 
 

@@ -2,9 +2,12 @@
 
 import unicodedata
 from collections.abc import Callable
+from typing import Final
 
 _HIDDEN = {"Cc", "Cf", "Co", "Cs", "Cn", "Zl", "Zp"}
 """Controls, format characters (bidi, zero-width, tags), private use, surrogates, unassigned, line separators."""
+BLANK_LETTERS: Final = frozenset("\u3164\u115f\u1160\uffa0\u2800\u034f")
+"""Letters and signs that show nothing."""
 
 
 def visible(text: str) -> str:
@@ -19,7 +22,7 @@ def hidden_as(text: str, escape: Callable[[str], str]) -> str:
 
 def hides(char: str) -> bool:
     """Whether the character would not be seen, or would change how others are seen."""
-    return unicodedata.category(char) in _HIDDEN or _is_variation_selector(char)
+    return unicodedata.category(char) in _HIDDEN or char in BLANK_LETTERS or _is_variation_selector(char)
 
 
 def _is_variation_selector(char: str) -> bool:

@@ -56,6 +56,16 @@ def test_an_order_is_found_at_every_seam(length: int) -> None:
         assert looked_at(value, Screening.NOTE, NOTHING, AROUND, lambda: True).found, (length, shift)
 
 
+@pytest.mark.parametrize(
+    "around", ["", "Here it is: {} (end)", '{{"id": "0f8fad5b-d9cb-469f-a165-70867728950e", "data": "{}"}}']
+)
+def test_an_order_that_is_encoded_is_found(around: str) -> None:
+    coded = base64.b64encode(ORDER.encode()).decode()
+    said = around.format(coded) if around else coded
+    assert not is_plain(text(said), NOTHING, AROUND)
+    assert looked_at(text(said), Screening.NOTE, NOTHING, AROUND, lambda: True).found
+
+
 def test_an_order_that_is_spread_over_several_texts_is_found() -> None:
     parts = ORDER.split(" ", 6)
     value = {"content": [{"type": "text", "text": part} for part in parts]}

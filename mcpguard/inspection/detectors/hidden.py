@@ -11,6 +11,7 @@ from typing import Final
 from mcpguard.domain.findings import Finding, Severity
 from mcpguard.inspection.detectors.detector import Detector, Rule, Surroundings
 from mcpguard.inspection.reading.texts import Subject, Text
+from mcpguard.text.visible import BLANK_LETTERS
 
 _TAGS: Final = Rule(
     "hidden.tags",
@@ -40,7 +41,6 @@ _CANCEL: Final = "\U000e007f"
 _OVERRIDES: Final = frozenset("\u202a\u202b\u202d\u202e\u202c\u2066\u2067\u2068\u2069")
 _MARKS: Final = frozenset("\u200e\u200f\u061c")
 _SOFT_HYPHEN: Final = "\u00ad"
-_BLANK_LETTERS: Final = frozenset("\u3164\u115f\u1160\uffa0\u2800\u034f")
 _UNSEEN: Final = frozenset({"Cf", "Cc", "Co", "Cs", "Zl", "Zp"})
 _JOINERS: Final = "\u200c\u200d"
 _MANY: Final = 4
@@ -84,7 +84,7 @@ def suspicious(char: str) -> bool:
     """Whether it is worth a look at where it stands."""
     if char.isascii():
         return (char < " " and char not in _BREAKS) or char == "\x7f"
-    return unicodedata.category(char) in _UNSEEN or _selects(char) or char in _BLANK_LETTERS
+    return unicodedata.category(char) in _UNSEEN or _selects(char) or char in BLANK_LETTERS
 
 
 def judged(raw: str, at: int, char: str) -> Rule | None:
