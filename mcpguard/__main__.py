@@ -13,7 +13,6 @@ def main() -> None:
     from mcpguard.cli.main import build  # noqa: PLC0415 - takes longer than a relay may take to start
 
     command = build(words)
-    gc.freeze()  # nor will it ever be: no later collection looks at it again
     gc.enable()
     command(prog_name="mcpguard")
 

@@ -2,12 +2,10 @@
 
 import os
 import signal
-import sys
 import threading
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
-from typing import Final
 
 import anyio
 import structlog
@@ -35,8 +33,6 @@ from mcpguard.web.peer import keep_orphans
 
 Announce = Callable[[Running, Listening], None]
 Reload = Callable[[], Loaded]
-SWITCH_SECONDS: Final = 0.001
-"""For so long a thread that reads what a hostile server says can keep everybody else from going on; 5 ms otherwise."""
 log = structlog.get_logger("mcpguard")
 
 
@@ -49,7 +45,6 @@ def serve(
     """
     configure(loaded.settings.log)
     try:
-        sys.setswitchinterval(SWITCH_SECONDS)
         anyio.run(partial(_serve, loaded, reload, announce, idle_exit, demo=demo), backend_options={"use_uvloop": True})
     except BaseExceptionGroup as group:  # a task group wraps even what alone went wrong inside it
         raise _alone(group) from None
