@@ -19,22 +19,22 @@ exec "$@"
 """
 
 
-def run_where_nothing_can_be_confined(**variables: str) -> subprocess.CompletedProcess[str]:
-    """In a sandbox of its own, which lets nobody have another."""
+def run_where_nothing_can_be_confined(folder: Path, **variables: str) -> subprocess.CompletedProcess[str]:
+    """In a sandbox of its own, which lets nobody have another. What older runs left is not for it to remove."""
     around = [works().sandbox.bwrap, "--unshare-user", "--disable-userns", "--cap-drop", "ALL", "--dev-bind", "/", "/"]
-    command = [*around, sys.executable, "-m", "pytest", ONE, *CHOSEN]
+    command = [*around, sys.executable, "-m", "pytest", ONE, *CHOSEN, f"--basetemp={folder / 'run'}"]
     environ = {name: value for name, value in environment({}).items() if name != "CI"} | variables
     return subprocess.run(command, cwd=ROOT, env=environ, capture_output=True, text=True, timeout=PATIENCE, check=False)
 
 
-def test_a_run_that_decides_fails() -> None:
-    run = run_where_nothing_can_be_confined(CI="true")
+def test_a_run_that_decides_fails(tmp_path: Path) -> None:
+    run = run_where_nothing_can_be_confined(tmp_path, CI="true")
     assert run.returncode == 1, run.stdout + run.stderr
-    assert "the sandbox cannot be tested: bubblewrap does not work here: " in run.stdout
+    assert "the sandbox cannot be tested: bubblewrap does not work here: " in run.stdout, run.stdout + run.stderr
 
 
-def test_another_run_says_loudly_that_it_was_not_tested() -> None:
-    run = run_where_nothing_can_be_confined()
+def test_another_run_says_loudly_that_it_was_not_tested(tmp_path: Path) -> None:
+    run = run_where_nothing_can_be_confined(tmp_path)
     assert run.returncode == 0, run.stdout + run.stderr
     assert "THE SANDBOX WAS NOT TESTED" in run.stdout
     assert "the sandbox was not tested: bubblewrap does not work here: " in run.stdout
