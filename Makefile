@@ -10,6 +10,7 @@ help: ## list these targets (ARGS="…" is passed on where it makes sense)
 run: $(VENV)/.runtime ## start the guard on this machine
 	@$(BIN)/mcpguard serve --demo $(ARGS)
 
+test: export PYTHONDONTWRITEBYTECODE = # some hundred programs are started, and each would compile them all
 test: check ## run every check, then every test
 	@$(BIN)/python -m tests.browser.locate
 	@$(BIN)/python -m tests.conformance.tools

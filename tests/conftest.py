@@ -6,6 +6,7 @@ from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 
 import pytest
+from fastapi.dependencies import models as looking
 from hypothesis import HealthCheck, settings
 
 from tests import leftovers
@@ -32,6 +33,13 @@ def pytest_collection_finish() -> None:
     """What was imported is looked at by no later collection of garbage, and by no test that counts what is alive."""
     gc.collect()
     gc.freeze()
+
+
+def pytest_runtest_teardown() -> None:
+    """FastAPI remembers each function that it has looked at, and the guard that it belongs to stays with it."""
+    for remembering in vars(looking).values():
+        if hasattr(remembering, "cache_clear"):
+            remembering.cache_clear()
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
