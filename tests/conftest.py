@@ -26,7 +26,7 @@ settings.load_profile("patient")
 
 def pytest_xdist_auto_num_workers() -> int:
     """For `-n auto`: most tests wait half of their time, for a process or a disk."""
-    return (os.cpu_count() or 1) + 1
+    return 2 * (os.cpu_count() or 1)
 
 
 def pytest_collection_finish() -> None:

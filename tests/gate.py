@@ -28,7 +28,7 @@ from tests.clock import FakeClock
 from tests.review import again, approved, taken_in
 from tests.simulators.http_client import HttpClient
 from tests.simulators.line_client import LineClient
-from tests.world import new_id, said, settings_for
+from tests.world import new_id, said, settings_for, with_a_store
 
 DIRECT = "/mcp/all"
 NO_TLS = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
@@ -117,7 +117,7 @@ async def gate(
 ) -> AsyncIterator[Gate]:
     """A guard in front of these servers. A person has approved all of them that could be inspected, and they run."""
     given = {"upstreams__networks": ["127.0.0.0/8"], "listen": "127.0.0.1:0"} | given
-    settings, clock = settings_for(folder, **given), FakeClock()
+    settings, clock = with_a_store(settings_for(folder, **given)), FakeClock()
     async with (
         running(settings, clock, new_id, servers, callers, sandbox=sandbox) as now,
         listening(now, clock, new_id) as where,

@@ -1,8 +1,10 @@
 """A whole guard in one process: the real one, with a clock that the test owns. Nothing of ours is simulated."""
 
+import functools
 import itertools
 import json
 import os
+import tempfile
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
@@ -33,6 +35,8 @@ from mcpguard.settings.load import load
 from mcpguard.settings.model import Settings
 from mcpguard.store import chains, records
 from mcpguard.store.offline import named, reading
+from mcpguard.store.schema import upgrade
+from mcpguard.store.sqlite import SQLite
 from mcpguard.web.api.app import Api
 from mcpguard.web.network import network_app
 from mcpguard.web.operator import operator_app
@@ -131,6 +135,27 @@ def settings_for(folder: Path, **given: object) -> Settings:
     return load({"data_dir": data_dir, **dotted}, {}, None).settings
 
 
+def with_a_store(settings: Settings) -> Settings:
+    """These settings, and where they mean a file that is not there yet, an empty database there."""
+    place = places.database(settings)
+    if isinstance(place, Path) and not place.exists():
+        place.touch(mode=0o600)
+        place.write_bytes(_new_store())
+    return settings
+
+
+@functools.cache
+def _new_store() -> bytes:
+    """As the upgrade leaves it. That takes longer than all else that a guard does before it runs."""
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder) / "new.db"
+        backend = SQLite(file, busy_timeout=1)
+        upgrade(backend)
+        backend.dispose()
+        assert [*Path(folder).iterdir()] == [file]
+        return file.read_bytes()
+
+
 def new_id() -> str:
     """Ids in the order in which they were made, never twice in one test run."""
     return f"00000000-0000-7000-8000-{next(_numbers):012d}"
@@ -139,7 +164,7 @@ def new_id() -> str:
 @asynccontextmanager
 async def world(folder: Path, **given: object) -> AsyncIterator[World]:
     """A guard in `folder`, in front of no server (see `tests.gate`). Settings as `audit__checkpoint_records=10`."""
-    settings = settings_for(folder, **given)
+    settings = with_a_store(settings_for(folder, **given))
     clock = FakeClock()
     async with running(settings, clock, new_id) as now:
         guard, api = now.guard, Api(now.guard)

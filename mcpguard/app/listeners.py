@@ -64,6 +64,20 @@ class Listening:
 class _Server(uvicorn.Server):
     """A server that leaves signals to us, and nothing open behind it, also where it is cancelled."""
 
+    def __init__(self, config: uvicorn.Config) -> None:
+        super().__init__(config)
+        self._stopped = anyio.Event()
+
+    def stop(self) -> None:
+        self.should_exit = True
+        self._stopped.set()
+
+    async def main_loop(self) -> None:
+        """Look up once a second, for the date in every answer, and at once when it is to stop."""
+        while not await self.on_tick(0):
+            with anyio.move_on_after(1):
+                await self._stopped.wait()
+
     async def keep(self, bound: socket.socket) -> None:
         self.servers: list[asyncio.Server] = []
         try:
@@ -174,7 +188,7 @@ async def listening(now: Running, clock: Clock, new_id: Ids) -> AsyncIterator[Li
                     finally:
                         door.close()
                         for server, _ in servers:
-                            server.should_exit = True
+                            server.stop()
                 tasks.cancel_scope.cancel()
 
 

@@ -255,7 +255,7 @@ async def test_whatever_the_moment_a_call_is_refused_or_cut_and_is_one_entry(how
             assert len(entries) <= 1
             for entry in entries:
                 assert entry["reason"] == "caller:revoked", entry
-                assert (entry["executed"] == "no") == (len(script.called("tools/call")) == sent)
+                assert entry["executed"] != "no" or len(script.called("tools/call")) == sent
                 found.add(entry["outcome"])
             assert script.held == 0
         assert found <= {"refused", "unknown"}

@@ -15,6 +15,7 @@ import select
 import ssl
 from collections.abc import Collection, Iterable
 from contextlib import AsyncExitStack
+from functools import cache
 from ipaddress import IPv6Address, ip_address
 from typing import Any
 
@@ -54,7 +55,7 @@ class Dialing:
     async def trust(self) -> ssl.SSLContext:
         """Whom TLS trusts: what this machine trusts. Reading that takes a while, so it is done once and aside."""
         if self._trust is None:
-            self._trust = await to_thread.run_sync(ssl.create_default_context)
+            self._trust = await to_thread.run_sync(_of_this_machine)
         return self._trust
 
     def is_ours(self, stream: SocketStream) -> bool:
@@ -65,6 +66,11 @@ class Dialing:
             port == its_port and (_plain(address) == there or (address.is_unspecified and here == there))
             for address, its_port in self.forbidden
         )
+
+
+@cache
+def _of_this_machine() -> ssl.SSLContext:
+    return ssl.create_default_context()
 
 
 class Dialer(httpcore2.AsyncNetworkBackend):
