@@ -64,9 +64,9 @@ class Listening:
 class _Server(uvicorn.Server):
     """A server that leaves signals to us, and nothing open behind it, also where it is cancelled."""
 
-    def __init__(self, config: uvicorn.Config) -> None:
+    def __init__(self, config: uvicorn.Config, stopped: anyio.Event) -> None:
         super().__init__(config)
-        self._stopped = anyio.Event()
+        self._stopped = stopped
 
     def stop(self) -> None:
         self.should_exit = True
@@ -98,8 +98,9 @@ class _Protocol(HttpToolsProtocol):
     a place for ever, and a head that does not end must not take up the memory.
     """
 
-    def __init__(self, *given: Any, head_seconds: float, **named: Any) -> None:  # noqa: ANN401 - uvicorn's own
+    def __init__(self, *given: Any, head_seconds: float, stopped: anyio.Event, **named: Any) -> None:  # noqa: ANN401 - uvicorn's own
         super().__init__(*given, **named)
+        self._stopped = stopped
         self._head_seconds = head_seconds
         self._head_bytes = 0
         self._in_head = True
@@ -107,6 +108,8 @@ class _Protocol(HttpToolsProtocol):
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         super().connection_made(transport)  # type: ignore[arg-type]
         self._expect_head()
+        if self._stopped.is_set():  # it was accepted a moment before, and nobody waits for what it would say
+            self.transport.close()
 
     def data_received(self, data: bytes) -> None:
         self._head_bytes += len(data)
@@ -193,10 +196,13 @@ async def listening(now: Running, clock: Clock, new_id: Ids) -> AsyncIterator[Li
 
 
 def _server(settings: Settings, app: ASGIApp, protocol: type[_Protocol] = _Protocol) -> _Server:
+    stopped = anyio.Event()
     return _Server(
         uvicorn.Config(
             app,
-            http=cast("type[HttpToolsProtocol]", partial(protocol, head_seconds=settings.limits.head_seconds)),
+            http=cast(
+                "type[HttpToolsProtocol]", partial(protocol, head_seconds=settings.limits.head_seconds, stopped=stopped)
+            ),
             ws="none",
             lifespan="off",
             log_config=None,
@@ -206,7 +212,8 @@ def _server(settings: Settings, app: ASGIApp, protocol: type[_Protocol] = _Proto
             timeout_keep_alive=IDLE_SECONDS,
             limit_concurrency=settings.limits.connections + 1,  # uvicorn refuses at its limit, not above
             timeout_graceful_shutdown=max(1, int(settings.limits.stop_seconds / 2)),
-        )
+        ),
+        stopped,
     )
 
 

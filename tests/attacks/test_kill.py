@@ -15,7 +15,7 @@ from pathlib import Path
 from tests.second_verifier import verify as verify_again
 from tests.world import said, verified
 
-ROUNDS = 8
+ROUNDS = 6
 
 
 def kill_in_the_middle(data_dir: Path, after: int) -> list[list[str]]:
