@@ -9,6 +9,7 @@ import pytest
 from fastapi.dependencies import models as looking
 from hypothesis import HealthCheck, settings
 
+from mcpguard.app.loop import new_event_loop
 from tests import leftovers
 from tests.world import World, world
 
@@ -57,7 +58,7 @@ def pytest_sessionfinish() -> None:
 
 @pytest.fixture
 def anyio_backend() -> tuple[str, dict[str, object]]:
-    return "asyncio", {"use_uvloop": True}
+    return "asyncio", {"loop_factory": new_event_loop}
 
 
 @pytest.fixture

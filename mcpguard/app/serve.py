@@ -14,6 +14,7 @@ from mcpguard.app.clock import SystemClock, new_id
 from mcpguard.app.demonstration import demonstrated
 from mcpguard.app.listeners import Listening, listening
 from mcpguard.app.logs import configure
+from mcpguard.app.loop import new_event_loop
 from mcpguard.app.process import steady
 from mcpguard.app.running import Running, running
 from mcpguard.app.watch import watching
@@ -45,7 +46,10 @@ def serve(
     """
     configure(loaded.settings.log)
     try:
-        anyio.run(partial(_serve, loaded, reload, announce, idle_exit, demo=demo), backend_options={"use_uvloop": True})
+        anyio.run(
+            partial(_serve, loaded, reload, announce, idle_exit, demo=demo),
+            backend_options={"loop_factory": new_event_loop},
+        )
     except BaseExceptionGroup as group:  # a task group wraps even what alone went wrong inside it
         raise _alone(group) from None
 
