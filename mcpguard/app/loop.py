@@ -18,14 +18,10 @@ Given = TypeVarTuple("Given")
 
 
 class _Loop(uvloop.Loop):
-    def add_reader(
-        self, fd: "FileDescriptorLike", callback: Callable[[Unpack[Given]], Any], *args: *Given
-    ) -> None:
+    def add_reader(self, fd: "FileDescriptorLike", callback: Callable[[Unpack[Given]], Any], *args: *Given) -> None:
         super().add_reader(fd, _unless_done(callback), *args)
 
-    def add_writer(
-        self, fd: "FileDescriptorLike", callback: Callable[[Unpack[Given]], Any], *args: *Given
-    ) -> None:
+    def add_writer(self, fd: "FileDescriptorLike", callback: Callable[[Unpack[Given]], Any], *args: *Given) -> None:
         super().add_writer(fd, _unless_done(callback), *args)
 
 
