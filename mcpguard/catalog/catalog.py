@@ -47,6 +47,23 @@ class Catalog:
         """What a name of the direct face means: with any separator, so it may be more than one thing."""
         return self._qualified[kind].get(name, ())
 
+    def entitled(self, kind: CapabilityKind, name: str) -> tuple[Pinned, ...]:
+        """What has this name beside its URI, by itself or behind `server:`."""
+        return self._entitled[kind].get(name, ())
+
+    @cached_property
+    def _entitled(self) -> Mapping[CapabilityKind, Mapping[str, tuple[Pinned, ...]]]:
+        names: dict[CapabilityKind, dict[str, tuple[Pinned, ...]]] = {}
+        for kind in (CapabilityKind.RESOURCE, CapabilityKind.TEMPLATE):
+            found: dict[str, tuple[Pinned, ...]] = {}
+            for one in self.pinned(kind):
+                title = one.definition.get("name")
+                if isinstance(title, str) and title:
+                    for name in (title, f"{one.capability.server}:{title}"):
+                        found[name] = (*found.get(name, ()), one)
+            names[kind] = found
+        return names
+
     @cached_property
     def _qualified(self) -> Mapping[CapabilityKind, Mapping[str, tuple[Pinned, ...]]]:
         names: dict[CapabilityKind, dict[str, tuple[Pinned, ...]]] = {}

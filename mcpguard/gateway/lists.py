@@ -36,12 +36,24 @@ class Lists:
         """A page, and the names on it."""
         kind, key = KINDS[method]
         offset, limit = self._window(params)
-        entries = self._all(face, kind, scope, catalog)
+        entries = self.entries(face, kind, scope, catalog)
         page = entries[offset : offset + limit]
         result: dict[str, Any] = {key: page}
         if offset + limit < len(entries):
             result["nextCursor"] = cursors.encode(offset + limit)
         return result, [str(entry[KEYS[kind]]) for entry in page]
+
+    def entries(self, face: Face, kind: CapabilityKind, scope: Scope, catalog: Catalog) -> list[dict[str, Any]]:
+        """All of them; nobody may change them."""
+        remembered = self._shown.get((face.key, kind, scope))
+        if remembered is not None and remembered[0] is catalog:
+            return remembered[1]
+        own = [dict(each) for each in face.own] if kind is CapabilityKind.TOOL else []
+        entries = own + [face.shown(pinned) for pinned in offered(face, kind, scope, catalog)]
+        if len(self._shown) >= MOST_FACES:
+            self._shown.clear()
+        self._shown[face.key, kind, scope] = (catalog, entries)
+        return entries
 
     def _window(self, params: Mapping[str, Any]) -> tuple[int, int]:
         limit = self._most if params.get("limit") is None else params["limit"]
@@ -52,17 +64,6 @@ class Lists:
             return 0 if cursor is None else cursors.decode(cursor), min(limit, self._most)
         except cursors.BadCursor as error:
             raise Rejected(INVALID_PARAMS, f"{error}; use the one that the list gave", "parameters") from error
-
-    def _all(self, face: Face, kind: CapabilityKind, scope: Scope, catalog: Catalog) -> list[dict[str, Any]]:
-        remembered = self._shown.get((face.key, kind, scope))
-        if remembered is not None and remembered[0] is catalog:
-            return remembered[1]
-        own = [dict(each) for each in face.own] if kind is CapabilityKind.TOOL else []
-        entries = own + [face.shown(pinned) for pinned in offered(face, kind, scope, catalog)]
-        if len(self._shown) >= MOST_FACES:
-            self._shown.clear()
-        self._shown[face.key, kind, scope] = (catalog, entries)
-        return entries
 
 
 def offered(face: Face, kind: CapabilityKind, scope: Scope, catalog: Catalog) -> Iterator[Pinned]:

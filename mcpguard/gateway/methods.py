@@ -76,7 +76,7 @@ class Methods:
         self._views = Views()
         subscribing = Subscribing(guard, self._meant)
         self._listening = Listening(guard, subscribing)
-        self._tools = Tools(guard, self._carried_out)
+        self._tools = Tools(guard, self._carried_out, self._seen_by, self._lists)
         self._table: dict[str, Method] = {
             "server/discover": self._discover,
             "ping": self._nothing,

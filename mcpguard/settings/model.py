@@ -21,6 +21,7 @@ from mcpguard.settings.fields import DefaultIs, Live, Restart, public
 from mcpguard.settings.group import Group
 from mcpguard.settings.holds import Holds
 from mcpguard.settings.people import People
+from mcpguard.settings.proxy import Proxy
 from mcpguard.settings.review import Authority, Definitions
 from mcpguard.settings.sandbox import Sandbox
 from mcpguard.settings.telemetry import Telemetry
@@ -242,6 +243,9 @@ class Settings(Group):
 
     holds: Holds = Field(default_factory=Holds)
     """Calls that a person must allow, one by one. Nothing is held unless it is named here."""
+
+    proxy: Proxy = Field(default_factory=Proxy)
+    """The tool through which programs list, describe and call everything else, on the guard face."""
 
     definitions: Definitions = Field(default_factory=Definitions)
     """What servers offer: how old what was listed last may be, and how much of what was listed before is kept."""

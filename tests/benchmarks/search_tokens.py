@@ -20,6 +20,7 @@ from mcpguard.gateway.lists import Lists
 from mcpguard.gateway.tools.telling import told
 from mcpguard.guard.fitting import retrieved
 from mcpguard.guard.searching import Hit
+from mcpguard.settings.model import Settings
 from tests.benchmarks.report import Row, Sheet, quantile
 from tests.tokens import counted
 
@@ -46,7 +47,7 @@ def _row(of: Mapping[str, str | int], tools: Sequence[Tool], queries: Sequence[s
         catalog = catalog.with_shelf(shelf(server, Listing(tools=tuple(some)), lambda *_: Effect.READ))
         index.set_server(prepared(server, some))
     asked = random.Random(1).sample(queries, min(_QUERIES, len(queries)))  # noqa: S311 - the same ones in every run
-    everything, own = counted([_list(Direct("::"), catalog), _list(Guarding(), catalog)])
+    everything, own = counted([_list(Direct("::"), catalog), _list(Guarding(Settings()), catalog)])
     figures: dict[str, float] = {"list_of_all": everything, "list_of_guard": own}
     view = View(index)
     for detail in ("compact", "full"):

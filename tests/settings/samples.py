@@ -55,6 +55,8 @@ SAMPLES: Final[Mapping[str, tuple[object, object, object]]] = {
     "holds.life_seconds": (1, 2.5, 86_400),
     "holds.allowed_seconds": (1, 2.5, 86_400),
     "holds.per_caller": (1, 2, 1000),
+    "proxy.enabled": (False, True, False),
+    "proxy.name": ("all", "mcp:proxy", "a.b/c"),
     "definitions.max_age": (250, 300.5, 86_400),
     "definitions.min_age": (0, 2.5, 200),
     "definitions.sweep_seconds": (1, 2.5, 86_400),

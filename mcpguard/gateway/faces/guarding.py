@@ -12,7 +12,8 @@ from mcpguard.catalog.shelf import Pinned, Shelf
 from mcpguard.domain import calls
 from mcpguard.domain.capabilities import Capability, CapabilityKind
 from mcpguard.gateway.faces.face import Meant
-from mcpguard.gateway.tools.definitions import DEFINITIONS
+from mcpguard.gateway.tools.definitions import offered
+from mcpguard.settings.model import Settings
 
 
 class Guarding:
@@ -20,7 +21,9 @@ class Guarding:
 
     word = calls.Face.GUARD
     key = "guard"
-    own = tuple(DEFINITIONS.values())
+
+    def __init__(self, settings: Settings) -> None:
+        self.own = offered(settings)
 
     def shelves(self, _catalog: Catalog) -> Iterable[Shelf]:
         return ()

@@ -60,7 +60,7 @@ class Door:
         self._legacy = Legacy(methods, self.sessions, limits.client_calls, self._patience)
         self._modern = Modern(methods, self._patience)
         self._direct = Direct(guard.settings.separator)
-        self._guarding = Guarding()
+        self._guarding = Guarding(guard.settings)
         self._guests = Guests()
 
     def tell(self, changed: Changed) -> None:

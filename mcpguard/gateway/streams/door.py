@@ -62,7 +62,7 @@ class Streams:
         self._talks: set[Talk] = set()
         self._open = 0
         self._direct = Direct(guard.settings.separator)
-        self._guarding = Guarding()
+        self._guarding = Guarding(guard.settings)
         self._guests = Guests()
 
     @property

@@ -17,6 +17,8 @@ from mcpguard.gateway.tools.given import (
     MOST_FOUND,
     MOST_NAMES,
 )
+from mcpguard.proxy.definition import definition
+from mcpguard.settings.model import Settings
 
 RETRIEVE: Final = "retrieve_tools"
 DESCRIBE: Final = "describe_tool"
@@ -138,3 +140,9 @@ DEFINITIONS: Final[Mapping[str, Schema]] = MappingProxyType(
         )
     }
 )
+
+
+def offered(settings: Settings) -> tuple[Schema, ...]:
+    """Those that there are with these settings."""
+    proxy = (definition(settings.proxy.name),) if settings.proxy.enabled else ()
+    return (*DEFINITIONS.values(), *proxy)

@@ -11,18 +11,22 @@ import hashlib
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from typing import Any
 
+from mcpguard.catalog.catalog import Catalog
 from mcpguard.codec import envelope
 from mcpguard.gateway.asked import asked
+from mcpguard.gateway.clients import Client
 from mcpguard.gateway.exchange import Exchange
 from mcpguard.gateway.faces.face import Meant
+from mcpguard.gateway.lists import Lists
 from mcpguard.gateway.tools import definitions
 from mcpguard.gateway.tools.calling import Wanted, by_name, by_variant
 from mcpguard.gateway.tools.declaring import Operation
 from mcpguard.gateway.tools.finding import Finding
 from mcpguard.gateway.tools.given import Call, Describe, More, Retrieve, Unusable, Variant, read
+from mcpguard.gateway.tools.proxying import Proxying
 from mcpguard.gateway.tools.reading import Reading
 from mcpguard.gateway.tools.servers import Refused, ServersTool
-from mcpguard.gateway.tools.telling import refused, told, unusable
+from mcpguard.gateway.tools.telling import of_call, refused, told, unusable
 from mcpguard.gateway.wire import refused_result
 from mcpguard.guard.asked import Asked, Told
 from mcpguard.guard.guard import Guard
@@ -34,15 +38,15 @@ Answer = Callable[[Exchange, Mapping[str, Any], Json], Awaitable[Json]]
 
 
 class Tools:
-    """Answers calls of them. `make` carries out the call of a server's tool."""
+    """Answers calls of them. `make` carries out the call of a server's tool; `seen`: what a client may know of."""
 
-    def __init__(self, guard: Guard, make: Make) -> None:
+    def __init__(self, guard: Guard, make: Make, seen: Callable[[Client], Catalog], lists: Lists) -> None:
         self._guard = guard
         self._make = make
         self._finding = Finding(guard)
         self._servers = ServersTool(guard)
         self._reading = Reading(guard.clock, guard.settings.replies)
-        self._table: Mapping[str, Answer] = {
+        self._table: dict[str, Answer] = {
             definitions.RETRIEVE: self._retrieve,
             definitions.DESCRIBE: self._describe,
             definitions.CALL: self._call,
@@ -50,6 +54,10 @@ class Tools:
             definitions.SERVERS: self._upstream_servers,
             **dict.fromkeys(definitions.VARIANTS, self._variant),
         }
+        proxy = guard.settings.proxy
+        if proxy.enabled:
+            own = {*self._table, proxy.name}
+            self._table |= {proxy.name: Proxying(guard, make, seen, lists, own).answer}
 
     def has(self, name: str) -> bool:
         return name in self._table
@@ -107,12 +115,12 @@ class Tools:
         ended = await self._make(exchange, call)
         if ended.result is None:
             return refused_result(refusal(ended))
-        return _of_call(self._reading.first(exchange.client, call, ended, envelope.theirs(ended.result)), ended.call)
+        return of_call(self._reading.first(exchange.client, call, ended, envelope.theirs(ended.result)), ended.call)
 
     async def _more(self, exchange: Exchange, _: Mapping[str, Any], arguments: Json) -> Json:
         page = self._reading.on(exchange.client, read(More, arguments))
         ended = await self._make(exchange, page.asked(exchange))
-        return refused_result(refusal(ended)) if ended.result is None else _of_call(ended.result, ended.call)
+        return refused_result(refusal(ended)) if ended.result is None else of_call(ended.result, ended.call)
 
 
 def _shown(exchange: Exchange, method: str, tools: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
@@ -126,8 +134,3 @@ def _shown(exchange: Exchange, method: str, tools: Iterable[Mapping[str, Any]]) 
         "names": len(names),
         "digest": hashlib.sha256("\0".join(names).encode()).hexdigest(),
     }
-
-
-def _of_call(result: Json, entry: str) -> Json:
-    """A server's answer, with the entry that stands for it in the audit log."""
-    return envelope.with_meta(result, {"mcpguard/call": entry})

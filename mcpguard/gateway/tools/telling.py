@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from typing import Any, Final
 
+from mcpguard.codec import envelope
 from mcpguard.codec.messages import dumps
 from mcpguard.domain.reasons import Reason
 
@@ -22,6 +23,11 @@ def unusable(sentence: str) -> dict[str, Any]:
 def refused(reason: Reason, where: str = "") -> dict[str, Any]:
     """One of our own tools does not do it. `where`: a sentence that says who does, and where."""
     return _refused(reason, reason.sentence, reason.next, where, **({"where": where} if where else {}))
+
+
+def of_call(result: Mapping[str, Any], entry: str) -> dict[str, Any]:
+    """A server's answer, with the entry that stands for it in the audit log."""
+    return envelope.with_meta(result, {"mcpguard/call": entry})
 
 
 def _refused(reason: Reason, message: str, following: str, sentence: str, **more: str) -> dict[str, Any]:

@@ -1,0 +1,171 @@
+"""The proxy tool for any server of the SDK, over what that server offers by itself.
+
+It stands before the server's own handlers as middleware, and asks them: so it needs no second connection, goes through
+whatever middleware stands behind it, and knows what they know, whoever registered it when.
+"""
+
+import logging
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import Any, Final, Protocol
+
+from mcp.server.context import CallNext, HandlerResult, ServerMiddleware, ServerRequestContext
+from mcp.shared.exceptions import MCPError
+from mcp_types import INTERNAL_ERROR, METHOD_NOT_FOUND
+from mcp_types.version import MODERN_PROTOCOL_VERSIONS
+from pydantic import BaseModel
+
+from mcpguard.client.detecting import MOST_PAGES
+from mcpguard.proxy import envelope
+from mcpguard.proxy.definition import NAME, definition
+from mcpguard.proxy.operations import Action, InvalidOperation, Operation, ProxyType, read
+
+Json = dict[str, Any]
+Context = ServerRequestContext[Any, Any]
+LISTS: Final = {
+    ProxyType.TOOL: (("tools/list", "tools"),),
+    ProxyType.RESOURCE: (("resources/list", "resources"), ("resources/templates/list", "resourceTemplates")),
+    ProxyType.PROMPT: (("prompts/list", "prompts"),),
+}
+METHODS: Final = {ProxyType.TOOL: "tools/call", ProxyType.RESOURCE: "resources/read", ProxyType.PROMPT: "prompts/get"}
+NAMES: Final = ("uri", "uriTemplate", "name")
+COMPLETE: Final = {"resultType": "complete"}
+FRESH: Final = {"ttlMs": 0, "cacheScope": "private"}
+BROKEN: Final = {"code": INTERNAL_ERROR, "message": "Internal server error"}
+log = logging.getLogger("mcpguard.client")
+
+
+class Serves(Protocol):
+    """A server of the SDK, of either kind."""
+
+    @property
+    def middleware(self) -> list[ServerMiddleware[Any]]: ...
+
+
+def add_proxy_tool(server: Serves, name: str = NAME) -> None:
+    """Give the server the tool under this name. Once is enough, before or after anything else is registered."""
+    server.middleware.append(_Proxy(name))
+
+
+class _Proxy:
+    """Answers calls of the tool, adds it to what the server lists, and lets everything else pass."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+
+    async def __call__(self, ctx: Context, call_next: CallNext) -> HandlerResult:
+        match ctx.method:
+            case "initialize" | "server/discover":
+                said = _json(await call_next(ctx))
+                return {**said, "capabilities": {"tools": {}, **said.get("capabilities", {})}}
+            case "tools/list":
+                return await self._list_tools(ctx, call_next)
+            case "tools/call" if (ctx.params or {}).get("name") == self._name:
+                said = await self._answered(_Own(ctx, call_next))
+                return {**COMPLETE, **said} if ctx.protocol_version in MODERN_PROTOCOL_VERSIONS else said
+            case _:
+                return await call_next(ctx)
+
+    async def _list_tools(self, ctx: Context, call_next: CallNext) -> HandlerResult:
+        """The server's own, with this one on the first page."""
+        try:
+            said = _json(await call_next(ctx))
+        except MCPError as error:
+            if error.error.code != METHOD_NOT_FOUND:
+                raise
+            said = {"tools": [], **(COMPLETE | FRESH if ctx.protocol_version in MODERN_PROTOCOL_VERSIONS else {})}
+        if (ctx.params or {}).get("cursor") is not None:
+            return said
+        return {**said, "tools": [*said["tools"], definition(self._name)]}
+
+    async def _answered(self, own: "_Own") -> Json:
+        try:
+            operation = self._read(own)
+            match operation.action:
+                case Action.LIST:
+                    return await self._listed(own, operation)
+                case Action.INFO:
+                    return envelope.described(operation, await own.found(operation))
+                case Action.CALL:
+                    return await self._called(own, operation)
+        except InvalidOperation as error:
+            return {"content": [{"type": "text", "text": str(error)}], "isError": True}
+
+    def _read(self, own: "_Own") -> Operation:
+        operation = read(own.params.get("arguments") or {})
+        if operation.type is ProxyType.TOOL and operation.path == self._name:
+            raise InvalidOperation("path: the proxy tool does not call itself")
+        return operation
+
+    async def _listed(self, own: "_Own", operation: Operation) -> Json:
+        entries = await own.listed(operation.type, _is_of(operation.server))
+        part = entries[operation.offset : operation.offset + operation.limit]
+        return envelope.listed(operation, part, len(entries))
+
+    async def _called(self, own: "_Own", operation: Operation) -> Json:
+        wanted: Json = {"name": operation.path, "arguments": dict(operation.arguments)}
+        if operation.type is ProxyType.RESOURCE:
+            if operation.arguments:
+                raise InvalidOperation("args: a resource takes none; what varies is in its URI")
+            wanted = {"uri": operation.path}
+        try:
+            result = await own.asked(METHODS[operation.type], wanted)
+        except MCPError as error:
+            return envelope.failed(operation, error.error.model_dump(exclude_none=True))
+        except Exception:
+            log.exception("the handler of %s failed", METHODS[operation.type])
+            return envelope.failed(operation, BROKEN)
+        return result if result.get("resultType") == "input_required" else envelope.called(operation, result)
+
+
+class _Own:
+    """What the server itself answers to the client that calls the tool."""
+
+    def __init__(self, ctx: Context, call_next: CallNext) -> None:
+        self.params: Mapping[str, Any] = ctx.params or {}
+        self._ctx = ctx
+        self._call_next = call_next
+
+    async def asked(self, method: str, params: Mapping[str, Any]) -> Json:
+        """The answer to another request of the same client. Raises MCPError."""
+        kept = {name: said for name, said in self.params.items() if name not in ("name", "arguments")}
+        return _json(await self._call_next(replace(self._ctx, method=method, params={**kept, **params})))
+
+    async def listed(self, proxy_type: ProxyType, wanted: Callable[[Json], bool]) -> list[Json]:
+        entries: list[Json] = []
+        for method, key in LISTS[proxy_type]:
+            cursor: Json = {}
+            for _ in range(MOST_PAGES):
+                try:
+                    page = await self.asked(method, cursor)
+                except MCPError as error:
+                    if error.error.code != METHOD_NOT_FOUND:
+                        raise
+                    break
+                entries += filter(wanted, page[key])
+                if page.get("nextCursor") is None:
+                    break
+                cursor = {"cursor": page["nextCursor"]}
+        return entries
+
+    async def found(self, operation: Operation) -> Json:
+        """The definition that a path names: by its URI first, and then by its name. Raises InvalidOperation."""
+        entries = await self.listed(operation.type, lambda _: True)
+        for key in NAMES:
+            for entry in entries:
+                if entry.get(key) == operation.path:
+                    return entry
+        raise InvalidOperation(f"path: there is no such {operation.type}")
+
+
+def _is_of(server: str) -> Callable[[Json], bool]:
+    """Whether a definition comes from that server, as a guard says where it comes from."""
+    if not server:
+        return lambda _: True
+    return lambda entry: (entry.get("_meta") or {}).get("mcpguard/origin", {}).get("server") == server
+
+
+def _json(said: HandlerResult) -> Json:
+    if isinstance(said, BaseModel):
+        return said.model_dump(by_alias=True, mode="json", exclude_none=True)
+    return dict(said or {})

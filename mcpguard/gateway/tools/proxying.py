@@ -1,0 +1,159 @@
+"""The `proxy` tool: everything behind the guard through one tool, for programs that take one (docs/proxy.md).
+
+Rules kept here:
+1. Names, URIs and definitions are those of the direct face. A call is a call like any other, whatever is called: judged
+   once and recorded. What is listed or described leaves a `disclosed` record.
+2. Whatever goes wrong is told as the result of a tool.
+3. The guard's own tools are not called through this one; so it never calls itself.
+"""
+
+import hashlib
+from collections.abc import Awaitable, Callable, Collection, Mapping
+from functools import partial
+from itertools import chain
+from typing import Any
+
+import anyio
+from anyio import to_thread
+
+from mcpguard.catalog.catalog import Catalog
+from mcpguard.codec import envelope as leg
+from mcpguard.domain.capabilities import Capability, CapabilityKind
+from mcpguard.domain.errors import InvalidName
+from mcpguard.domain.reasons import Reason
+from mcpguard.gateway.asked import asked
+from mcpguard.gateway.clients import Client
+from mcpguard.gateway.exchange import Exchange
+from mcpguard.gateway.faces.direct import Direct
+from mcpguard.gateway.faces.face import Meant
+from mcpguard.gateway.labels import ORIGIN
+from mcpguard.gateway.lists import Lists
+from mcpguard.gateway.tools import meaning
+from mcpguard.gateway.tools.given import Unusable
+from mcpguard.gateway.tools.telling import of_call, refused
+from mcpguard.gateway.validating import validate
+from mcpguard.gateway.wire import Passed, Rejected, refused_result
+from mcpguard.guard.asked import Asked, Told
+from mcpguard.guard.guard import Guard
+from mcpguard.guard.refusals import refusal
+from mcpguard.policy.scopes import within
+from mcpguard.proxy import envelope
+from mcpguard.proxy.operations import Action, InvalidOperation, Operation, ProxyType, read
+
+Json = dict[str, Any]
+Make = Callable[[Exchange, Asked], Awaitable[Told]]
+KINDS = {
+    ProxyType.TOOL: (CapabilityKind.TOOL,),
+    ProxyType.RESOURCE: meaning.RESOURCES,
+    ProxyType.PROMPT: (CapabilityKind.PROMPT,),
+}
+METHODS = {ProxyType.TOOL: "tools/call", ProxyType.RESOURCE: "resources/read", ProxyType.PROMPT: "prompts/get"}
+LARGE = 32 * 1024
+"""Bytes; a smaller reply is put into its form at once, because a thread costs more than that."""
+
+
+class Proxying:
+    """Answers for one guard. `own`: the names of the guard's tools."""
+
+    def __init__(
+        self, guard: Guard, make: Make, seen: Callable[[Client], Catalog], lists: Lists, own: Collection[str]
+    ) -> None:
+        self._guard = guard
+        self._make = make
+        self._seen = seen
+        self._lists = lists
+        self._own = own
+        self._direct = Direct(guard.settings.separator)
+        self._turn = anyio.CapacityLimiter(1)
+
+    async def answer(self, exchange: Exchange, params: Mapping[str, Any], arguments: Json) -> Json:
+        """Raises Unusable."""
+        try:
+            operation = read(arguments)
+            match operation.action:
+                case Action.LIST:
+                    return self._list(exchange.client, operation)
+                case Action.INFO:
+                    return self._info(exchange.client, operation)
+                case Action.CALL:
+                    return await self._call(exchange, params, operation)
+        except (InvalidOperation, Rejected) as error:
+            raise Unusable(str(error)) from None
+        except InvalidName as error:
+            raise Unusable(f"path: {error}") from None
+
+    def _list(self, client: Client, operation: Operation) -> Json:
+        catalog, scope = self._seen(client), client.caller.scope
+        shown = partial(self._lists.entries, self._direct, scope=scope, catalog=catalog)
+        entries = list(chain.from_iterable(map(shown, KINDS[operation.type])))
+        if operation.server:
+            entries = [each for each in entries if each["_meta"][ORIGIN]["server"] == operation.server]
+        part = entries[operation.offset : operation.offset + operation.limit]
+        self._disclosed(client, operation, part)
+        return envelope.listed(operation, part, len(entries))
+
+    def _info(self, client: Client, operation: Operation) -> Json:
+        catalog, scope = self._seen(client), client.caller.scope
+        if operation.type is ProxyType.RESOURCE:
+            found = meaning.listed(self._direct, catalog, scope, operation.path)
+        else:
+            found = self._named(client, operation)
+        pinned = catalog.find(found.server, found.kind, found.name) if found else None
+        if pinned is None or not within(scope, pinned.capability):
+            return self._absent(client, found)
+        definition = self._direct.shown(pinned)
+        self._disclosed(client, operation, [definition])
+        return envelope.described(operation, definition)
+
+    async def _call(self, exchange: Exchange, params: Mapping[str, Any], operation: Operation) -> Json:
+        method = METHODS[operation.type]
+        call = self._asked(exchange, method, params, operation)
+        try:
+            ended = await self._make(exchange, call)
+        except Passed as passed:
+            return envelope.failed(operation, passed.error)
+        if ended.result is None:
+            return refused_result(refusal(ended))
+        reply = ended.outcome.reply
+        form = partial(envelope.called, operation, leg.theirs(ended.result))
+        small = reply is not None and reply.size <= LARGE
+        return of_call(form() if small else await to_thread.run_sync(form, limiter=self._turn), ended.call)
+
+    def _asked(self, exchange: Exchange, method: str, params: Mapping[str, Any], operation: Operation) -> Asked:
+        client, arguments = exchange.client, dict(operation.arguments)
+        own = {"_meta": params["_meta"]} if "_meta" in params else {}
+        if operation.type is ProxyType.RESOURCE:
+            meant = meaning.resource(self._direct, self._seen(client), client.caller.scope, operation.path)
+            if arguments:
+                raise InvalidOperation("args: a resource takes none; what varies is in its URI")
+            return asked(exchange, method, meant, {**own, "uri": meant.capability.name})
+        meant = Meant(self._named(client, operation))
+        wanted = {**own, "name": meant.capability.name, "arguments": arguments}
+        validate(method, client.version, wanted)
+        return asked(exchange, method, meant, wanted)
+
+    def _named(self, client: Client, operation: Operation) -> Capability:
+        """The tool or the prompt that is meant."""
+        if operation.type is ProxyType.TOOL and operation.path in self._own:
+            raise InvalidOperation("path: the guard's own tools are called by themselves, not through this one")
+        (kind,) = KINDS[operation.type]
+        catalog = self._seen(client)
+        found = meaning.named(catalog, client.caller.scope, kind, operation.path)
+        return found or self._direct.named(catalog, kind, operation.path)
+
+    def _absent(self, client: Client, found: Capability | None) -> Json:
+        """Why there is no definition to show. Out of reach and not there look the same."""
+        said = self._guard.explained(client.caller, found).get("reason") if found else None
+        reason = next((each for each in Reason if each.value == said), Reason.CAPABILITY_UNKNOWN)
+        self._guard.tallies.turned_away(door=client.door, why=reason.value, caller=client.caller.id)
+        return refused(reason)
+
+    def _disclosed(self, client: Client, operation: Operation, entries: list[Json]) -> None:
+        names = [next(str(each[key]) for key in ("uriTemplate", "uri", "name") if key in each) for each in entries]
+        self._guard.tallies.disclosed(
+            caller=client.caller.id,
+            face=client.face.word.value,
+            method=f"proxy {operation.action} {operation.type}",
+            names=len(names),
+            digest=hashlib.sha256("\0".join(names).encode()).hexdigest(),
+        )

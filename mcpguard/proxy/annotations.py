@@ -1,0 +1,98 @@
+"""What an answer says of itself: what was done, with what, and of which type the JSON in it is.
+
+Said twice, in `annotations` and in `_meta` under a key of ours: libraries that know a protocol's members alone keep the
+second and drop the first.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+from mcpguard.proxy.operations import Action, Operation, ProxyType
+
+META: Final = "mcpguard/proxy"
+KEYS: Final = ("proxyAction", "proxyType", "proxyPath", "pythonType", "many")
+CONTENT_TYPE: Final = "contentType"
+"""The MIME type that a resource had before its text was written anew as JSON."""
+
+PYTHON_TYPES: Final = {
+    ProxyType.TOOL: "Tool",
+    ProxyType.RESOURCE: "mcp.types.Resource | mcp.types.ResourceTemplate",
+    ProxyType.PROMPT: "Prompt",
+}
+"""Of lists. Clients compare the second by equality."""
+RESOURCE: Final = "Resource"
+TEMPLATE: Final = "ResourceTemplate"
+PROMPT_RESULT: Final = "GetPromptResult"
+
+
+@dataclass(frozen=True, slots=True)
+class ProxyResponseInfo:
+    """What an answer of the tool, or a part of one, says of itself. `python_type` and `many` only where it is JSON of
+    ours; `content_type` where a resource had another type before it was written anew."""
+
+    proxy_action: str
+    proxy_type: str
+    proxy_path: str | None = None
+    python_type: str | None = None
+    many: bool | None = None
+    content_type: str | None = None
+
+    @classmethod
+    def from_annotations(cls, said: object) -> "ProxyResponseInfo | None":
+        """Read from annotations, from `_meta`, or from an item or a result that has either; as objects of the SDK or as
+        they are sent. None where nothing is said of a proxy."""
+        found = _said(said)
+        action, proxy_type = found.get("proxyAction"), found.get("proxyType")
+        if not isinstance(action, str) or not isinstance(proxy_type, str):
+            return None
+        path, python_type, many = found.get("proxyPath"), found.get("pythonType"), found.get("many")
+        content_type = found.get(CONTENT_TYPE)
+        return cls(
+            action,
+            proxy_type,
+            path if isinstance(path, str) else None,
+            python_type if isinstance(python_type, str) else None,
+            many if isinstance(many, bool) else None,
+            content_type if isinstance(content_type, str) else None,
+        )
+
+
+def annotations(operation: Operation, python_type: str | None = None, *, many: bool | None = None) -> dict[str, Any]:
+    """What an answer to this operation says of itself."""
+    said: dict[str, Any] = {"proxyAction": operation.action.value, "proxyType": operation.type.value}
+    if operation.action is not Action.LIST:
+        said["proxyPath"] = operation.path
+    if python_type is not None:
+        said["pythonType"] = python_type
+    if many is not None:
+        said["many"] = many
+    return said
+
+
+def annotated(item: Mapping[str, Any], said: Mapping[str, Any], **more: object) -> dict[str, Any]:
+    """An item that says this of itself, and nothing else about a proxy, whoever wrote it; its other annotations stay.
+    `more` is said in `_meta` only."""
+    own = {name: value for name, value in _mapping(item.get("annotations")).items() if name not in KEYS}
+    return with_meta({**item, "annotations": {**own, **said}}, {**said, **more})
+
+
+def with_meta(said: Mapping[str, Any], ours: Mapping[str, Any]) -> dict[str, Any]:
+    """The item or the result, with this under our key in its `_meta`."""
+    return {**said, "_meta": {**_mapping(said.get("_meta")), META: dict(ours)}}
+
+
+def _said(said: object) -> Mapping[str, Any]:
+    """`_meta` comes first: it is what no library drops."""
+    found = _mapping(said)
+    for place in (found.get(META), _mapping(found.get("_meta")).get(META), found.get("annotations")):
+        if isinstance(place, Mapping) and "proxyAction" in place:
+            return place
+    return found
+
+
+def _mapping(said: object) -> Mapping[str, Any]:
+    dump = getattr(said, "model_dump", None)
+    if callable(dump):
+        said = dump(by_alias=True, exclude_none=True)
+    return said if isinstance(said, Mapping) else {}
