@@ -6,7 +6,7 @@ Rules kept here:
 3. What cannot be offered (no name, a name that grows too long, two alike) is left out, and `odd` says so.
 """
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from types import MappingProxyType
@@ -47,22 +47,20 @@ class Catalog:
         """What a name of the direct face means: with any separator, so it may be more than one thing."""
         return self._qualified[kind].get(name, ())
 
-    def entitled(self, kind: CapabilityKind, name: str) -> tuple[Pinned, ...]:
-        """What has this name beside its URI, by itself or behind `server:`."""
-        return self._entitled[kind].get(name, ())
+    def entitled(self, kind: CapabilityKind, title: str) -> Sequence[Pinned]:
+        """What has this name beside its URI."""
+        return self._entitled[kind].get(title, ())
 
     @cached_property
-    def _entitled(self) -> Mapping[CapabilityKind, Mapping[str, tuple[Pinned, ...]]]:
-        names: dict[CapabilityKind, dict[str, tuple[Pinned, ...]]] = {}
+    def _entitled(self) -> Mapping[CapabilityKind, Mapping[str, Sequence[Pinned]]]:
+        titles: dict[CapabilityKind, dict[str, list[Pinned]]] = {}
         for kind in (CapabilityKind.RESOURCE, CapabilityKind.TEMPLATE):
-            found: dict[str, tuple[Pinned, ...]] = {}
+            found = titles[kind] = {}
             for one in self.pinned(kind):
                 title = one.definition.get("name")
                 if isinstance(title, str) and title:
-                    for name in (title, f"{one.capability.server}:{title}"):
-                        found[name] = (*found.get(name, ()), one)
-            names[kind] = found
-        return names
+                    found.setdefault(title, []).append(one)
+        return titles
 
     @cached_property
     def _qualified(self) -> Mapping[CapabilityKind, Mapping[str, tuple[Pinned, ...]]]:

@@ -1,6 +1,6 @@
 """A client that does through a server's `proxy` tool what another does with methods of the protocol."""
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from types import TracebackType
 from typing import Any, Self
 
@@ -28,15 +28,19 @@ class ProxyError(MCPError):
     """The tool answered with an error where something else was asked for. `result` is its whole answer."""
 
     def __init__(self, result: CallToolResult) -> None:
-        error = ((result.meta or {}).get(META) or {}).get("error") or {}
+        error = _error(result) or {}
+        code, message = error.get("code"), error.get("message")
         said = " ".join(item.text for item in result.content if isinstance(item, TextContent))
         refused = isinstance(result.structured_content, dict) and result.structured_content.get("status") == "refused"
         super().__init__(
-            error.get("code", REFUSED if refused else FAILED),
-            error.get("message", said or "the proxy tool answered with an error"),
+            code if type(code) is int else REFUSED if refused else FAILED,
+            message if isinstance(message, str) else said or "the proxy tool answered with an error",
             error.get("data", result.structured_content),
         )
         self.result = result
+
+    def __reduce__(self) -> tuple[type["ProxyError"], tuple[CallToolResult]]:
+        return type(self), (self.result,)
 
 
 class ProxyClient:
@@ -116,9 +120,13 @@ class ProxyClient:
         timeout: float | None = None,  # noqa: ASYNC109 - as in `proxy`
         progress_handler: ProgressFnT | None = None,
     ) -> CallToolResult:
-        """What the tool answered; `is_error` says whether that is an error."""
+        """What the tool answered; `is_error` says whether that is an error. Raises MCPError where the server answered
+        with one instead."""
         if self.transparent:
-            return await self.proxy("tool", "call", name, arguments, timeout, progress_handler)
+            result = await self.proxy("tool", "call", name, arguments, timeout, progress_handler)
+            if _error(result) is not None:
+                raise ProxyError(result)
+            return result
         return await self.client.call_tool(name, arguments, timeout, progress_handler)
 
     async def read_resource(self, uri: str) -> list[Contents]:
@@ -150,17 +158,32 @@ def _answered(result: CallToolResult) -> CallToolResult:
     return result
 
 
+def _said(result: CallToolResult) -> Mapping[str, Any]:
+    said = (result.meta or {}).get(META)
+    return said if isinstance(said, Mapping) else {}
+
+
+def _error(result: CallToolResult) -> Mapping[str, Any] | None:
+    """The error that the server answered with, where it did."""
+    error = _said(result).get("error")
+    return error if isinstance(error, Mapping) else None
+
+
 def _next(result: CallToolResult, offset: int) -> int | None:
     """Where the list goes on; a server that does not get on ends it."""
-    following = ((result.meta or {}).get(META) or {}).get("nextOffset")
+    following = _said(result).get("nextOffset")
     return following if type(following) is int and following > offset else None
 
 
 async def _pages(list_: Any) -> AsyncIterator[Any]:  # noqa: ANN401 - a method of the SDK's client, and its results
-    cursor = None
+    cursor, cursors = None, set[str]()
     for _ in range(MOST_PAGES):
         page = await list_(cursor=cursor)
         yield page
         cursor = page.next_cursor
         if cursor is None:
             return
+        if cursor in cursors:
+            break
+        cursors.add(cursor)
+    raise MCPError(FAILED, "the server's list does not end")

@@ -6,7 +6,7 @@ from mcp_types import ListToolsResult
 
 from mcpguard.proxy.definition import NAME
 
-MOST_PAGES: Final = 100
+MOST_PAGES: Final = 1000
 
 
 class Lists(Protocol):

@@ -1,7 +1,8 @@
 """The proxy tool for any server of the SDK, over what that server offers by itself.
 
-It stands before the server's own handlers as middleware, and asks them: so it needs no second connection, goes through
-whatever middleware stands behind it, and knows what they know, whoever registered it when.
+It stands before the server's own handlers as the outermost middleware, and asks them: so it needs no second connection,
+knows what they know, and whatever middleware the server has sees each request that is made through the tool as that
+request.
 """
 
 import logging
@@ -11,9 +12,9 @@ from typing import Any, Final, Protocol
 
 from mcp.server.context import CallNext, HandlerResult, ServerMiddleware, ServerRequestContext
 from mcp.shared.exceptions import MCPError
-from mcp_types import INTERNAL_ERROR, METHOD_NOT_FOUND
+from mcp_types import INTERNAL_ERROR, INVALID_PARAMS, METHOD_NOT_FOUND
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
-from pydantic import BaseModel
+from pydantic import BaseModel, ValidationError
 
 from mcpguard.client.detecting import MOST_PAGES
 from mcpguard.proxy import envelope
@@ -22,16 +23,20 @@ from mcpguard.proxy.operations import Action, InvalidOperation, Operation, Proxy
 
 Json = dict[str, Any]
 Context = ServerRequestContext[Any, Any]
+TEMPLATE_KEY: Final = "uriTemplate"
 LISTS: Final = {
-    ProxyType.TOOL: (("tools/list", "tools"),),
-    ProxyType.RESOURCE: (("resources/list", "resources"), ("resources/templates/list", "resourceTemplates")),
-    ProxyType.PROMPT: (("prompts/list", "prompts"),),
+    ProxyType.TOOL: (("tools/list", "tools", "name"),),
+    ProxyType.RESOURCE: (
+        ("resources/list", "resources", "uri"),
+        ("resources/templates/list", "resourceTemplates", TEMPLATE_KEY),
+    ),
+    ProxyType.PROMPT: (("prompts/list", "prompts", "name"),),
 }
 METHODS: Final = {ProxyType.TOOL: "tools/call", ProxyType.RESOURCE: "resources/read", ProxyType.PROMPT: "prompts/get"}
-NAMES: Final = ("uri", "uriTemplate", "name")
 COMPLETE: Final = {"resultType": "complete"}
 FRESH: Final = {"ttlMs": 0, "cacheScope": "private"}
 BROKEN: Final = {"code": INTERNAL_ERROR, "message": "Internal server error"}
+INVALID: Final = {"code": INVALID_PARAMS, "message": "Invalid request parameters"}
 log = logging.getLogger("mcpguard.client")
 
 
@@ -43,8 +48,11 @@ class Serves(Protocol):
 
 
 def add_proxy_tool(server: Serves, name: str = NAME) -> None:
-    """Give the server the tool under this name. Once is enough, before or after anything else is registered."""
-    server.middleware.append(_Proxy(name))
+    """Give the server the tool under this name, before or after anything else is registered. A tool of its own with
+    that name cannot be reached any more. Raises ValueError where it has one of ours already."""
+    if any(isinstance(each, _Proxy) for each in server.middleware):
+        raise ValueError("the server has a proxy tool already")
+    server.middleware.insert(0, _Proxy(name))
 
 
 class _Proxy:
@@ -74,25 +82,42 @@ class _Proxy:
             if error.error.code != METHOD_NOT_FOUND:
                 raise
             said = {"tools": [], **(COMPLETE | FRESH if ctx.protocol_version in MODERN_PROTOCOL_VERSIONS else {})}
-        if (ctx.params or {}).get("cursor") is not None:
-            return said
-        return {**said, "tools": [*said["tools"], definition(self._name)]}
+        tools = [tool for tool in said["tools"] if tool.get("name") != self._name]
+        first = (ctx.params or {}).get("cursor") is None
+        return {**said, "tools": [*tools, definition(self._name)] if first else tools}
 
     async def _answered(self, own: "_Own") -> Json:
         try:
             operation = self._read(own)
+            return await self._done(own, operation)
+        except InvalidOperation as error:
+            return {"content": [{"type": "text", "text": str(error)}], "isError": True}
+
+    async def _done(self, own: "_Own", operation: Operation) -> Json:
+        try:
             match operation.action:
                 case Action.LIST:
                     return await self._listed(own, operation)
                 case Action.INFO:
-                    return envelope.described(operation, await own.found(operation))
+                    definition, key = await own.found(operation)
+                    return envelope.described(operation, definition, template=key == TEMPLATE_KEY)
                 case Action.CALL:
                     return await self._called(own, operation)
-        except InvalidOperation as error:
-            return {"content": [{"type": "text", "text": str(error)}], "isError": True}
+        except MCPError as error:
+            return envelope.failed(operation, error.error.model_dump(exclude_none=True))
+        except ValidationError:  # of what was asked: the SDK says as much, and no more, to whoever asks directly
+            return envelope.failed(operation, INVALID)
+        except InvalidOperation:
+            raise
+        except Exception:
+            log.exception("%s of a %s failed", operation.action, operation.type)
+            return envelope.failed(operation, BROKEN)
 
     def _read(self, own: "_Own") -> Operation:
-        operation = read(own.params.get("arguments") or {})
+        given = own.params.get("arguments") or {}
+        if not isinstance(given, Mapping):
+            raise InvalidOperation("arguments: an object")
+        operation = read(given)
         if operation.type is ProxyType.TOOL and operation.path == self._name:
             raise InvalidOperation("path: the proxy tool does not call itself")
         return operation
@@ -100,7 +125,7 @@ class _Proxy:
     async def _listed(self, own: "_Own", operation: Operation) -> Json:
         entries = await own.listed(operation.type, _is_of(operation.server))
         part = entries[operation.offset : operation.offset + operation.limit]
-        return envelope.listed(operation, part, len(entries))
+        return envelope.listed(operation, [entry for entry, _ in part], len(entries))[0]
 
     async def _called(self, own: "_Own", operation: Operation) -> Json:
         wanted: Json = {"name": operation.path, "arguments": dict(operation.arguments)}
@@ -108,13 +133,7 @@ class _Proxy:
             if operation.arguments:
                 raise InvalidOperation("args: a resource takes none; what varies is in its URI")
             wanted = {"uri": operation.path}
-        try:
-            result = await own.asked(METHODS[operation.type], wanted)
-        except MCPError as error:
-            return envelope.failed(operation, error.error.model_dump(exclude_none=True))
-        except Exception:
-            log.exception("the handler of %s failed", METHODS[operation.type])
-            return envelope.failed(operation, BROKEN)
+        result = await own.asked(METHODS[operation.type], wanted)
         return result if result.get("resultType") == "input_required" else envelope.called(operation, result)
 
 
@@ -131,30 +150,35 @@ class _Own:
         kept = {name: said for name, said in self.params.items() if name not in ("name", "arguments")}
         return _json(await self._call_next(replace(self._ctx, method=method, params={**kept, **params})))
 
-    async def listed(self, proxy_type: ProxyType, wanted: Callable[[Json], bool]) -> list[Json]:
-        entries: list[Json] = []
-        for method, key in LISTS[proxy_type]:
-            cursor: Json = {}
-            for _ in range(MOST_PAGES):
-                try:
-                    page = await self.asked(method, cursor)
-                except MCPError as error:
-                    if error.error.code != METHOD_NOT_FOUND:
-                        raise
-                    break
-                entries += filter(wanted, page[key])
-                if page.get("nextCursor") is None:
-                    break
-                cursor = {"cursor": page["nextCursor"]}
+    async def listed(self, proxy_type: ProxyType, wanted: Callable[[Json], bool]) -> list[tuple[Json, str]]:
+        """All definitions of this type, each with the key of what names it. Raises MCPError."""
+        entries: list[tuple[Json, str]] = []
+        for method, key, name in LISTS[proxy_type]:
+            try:
+                found = [entry for page in await self._pages(method) for entry in page[key]]
+            except MCPError as error:
+                if error.error.code != METHOD_NOT_FOUND:
+                    raise
+            else:
+                entries += ((entry, name) for entry in found if wanted(entry))
         return entries
 
-    async def found(self, operation: Operation) -> Json:
+    async def _pages(self, method: str) -> list[Json]:
+        pages, cursors = [await self.asked(method, {})], set[str]()
+        while (cursor := pages[-1].get("nextCursor")) is not None:
+            if cursor in cursors or len(pages) >= MOST_PAGES:
+                raise MCPError(INTERNAL_ERROR, "the server's list does not end")
+            cursors.add(cursor)
+            pages.append(await self.asked(method, {"cursor": cursor}))
+        return pages
+
+    async def found(self, operation: Operation) -> tuple[Json, str]:
         """The definition that a path names: by its URI first, and then by its name. Raises InvalidOperation."""
         entries = await self.listed(operation.type, lambda _: True)
-        for key in NAMES:
-            for entry in entries:
-                if entry.get(key) == operation.path:
-                    return entry
+        for by_name in (False, True):
+            for entry, key in entries:
+                if entry.get("name" if by_name else key) == operation.path:
+                    return entry, key
         raise InvalidOperation(f"path: there is no such {operation.type}")
 
 

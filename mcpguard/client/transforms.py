@@ -75,7 +75,7 @@ def _contents(item: object) -> Contents:
     if not isinstance(item, EmbeddedResource):
         raise ValueError("the answer is not of a resource")  # noqa: TRY004 - what came is wrong, not what was given
     info = ProxyResponseInfo.from_annotations(item)
-    if info is None or info.content_type is None:
+    if info is None or not info.rewritten:
         return item.resource
     return item.resource.model_copy(update={"mime_type": info.content_type})
 

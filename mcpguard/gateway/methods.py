@@ -31,6 +31,7 @@ from mcpguard.gateway.listening import Listening
 from mcpguard.gateway.lists import KINDS, Lists
 from mcpguard.gateway.parking import PARKED, STATE, Parking
 from mcpguard.gateway.subscribing import Subscribing
+from mcpguard.gateway.tools.proxying import Seeing
 from mcpguard.gateway.tools.table import Tools
 from mcpguard.gateway.validating import invalid, unknown_method, validate
 from mcpguard.gateway.views import Views
@@ -76,7 +77,7 @@ class Methods:
         self._views = Views()
         subscribing = Subscribing(guard, self._meant)
         self._listening = Listening(guard, subscribing)
-        self._tools = Tools(guard, self._carried_out, self._seen_by, self._lists)
+        self._tools = Tools(guard, self._carried_out, Seeing(self._seen_by, self._settled, self._lists))
         self._table: dict[str, Method] = {
             "server/discover": self._discover,
             "ping": self._nothing,

@@ -107,7 +107,8 @@ class Tickets:
         caller, named = subject.caller.id, subject.capability
         who = [caller, subject.session if caller == ANONYMOUS else ""]
         what = [given.method, named.server, named.kind.value, named.name, by.text if by else ""]
-        return self._digests.body(dumps([who, what]) + b"\0" + _sorted(given.params)).digest.encode()
+        params = {"arguments": {}, **given.params}  # to give none is to give nothing
+        return self._digests.body(dumps([who, what]) + b"\0" + _sorted(params)).digest.encode()
 
 
 def rests(upstream: Upstream, pin: Pin | None) -> Rests:

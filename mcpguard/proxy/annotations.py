@@ -29,7 +29,8 @@ PROMPT_RESULT: Final = "GetPromptResult"
 @dataclass(frozen=True, slots=True)
 class ProxyResponseInfo:
     """What an answer of the tool, or a part of one, says of itself. `python_type` and `many` only where it is JSON of
-    ours; `content_type` where a resource had another type before it was written anew."""
+    ours; `rewritten` where a resource says only now that it is JSON, and `content_type` what it said before, if it
+    said anything."""
 
     proxy_action: str
     proxy_type: str
@@ -37,6 +38,7 @@ class ProxyResponseInfo:
     python_type: str | None = None
     many: bool | None = None
     content_type: str | None = None
+    rewritten: bool = False
 
     @classmethod
     def from_annotations(cls, said: object) -> "ProxyResponseInfo | None":
@@ -55,6 +57,7 @@ class ProxyResponseInfo:
             python_type if isinstance(python_type, str) else None,
             many if isinstance(many, bool) else None,
             content_type if isinstance(content_type, str) else None,
+            CONTENT_TYPE in found,
         )
 
 
@@ -75,6 +78,16 @@ def annotated(item: Mapping[str, Any], said: Mapping[str, Any], **more: object) 
     `more` is said in `_meta` only."""
     own = {name: value for name, value in _mapping(item.get("annotations")).items() if name not in KEYS}
     return with_meta({**item, "annotations": {**own, **said}}, {**said, **more})
+
+
+def silenced(item: Mapping[str, Any]) -> dict[str, Any]:
+    """An item that says nothing of a proxy, whatever its server wrote into it."""
+    kept = dict(item)
+    for name, ours in (("annotations", KEYS), ("_meta", (META,))):
+        said = kept.get(name)
+        if isinstance(said, Mapping) and not said.keys().isdisjoint(ours):
+            kept[name] = {key: value for key, value in said.items() if key not in ours}
+    return kept
 
 
 def with_meta(said: Mapping[str, Any], ours: Mapping[str, Any]) -> dict[str, Any]:

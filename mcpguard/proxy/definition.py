@@ -17,10 +17,10 @@ def definition(name: str = NAME) -> dict[str, Any]:
         "inputSchema": {
             "type": "object",
             "properties": {
-                "action": {"enum": [each.value for each in Action]},
-                "type": {"enum": [each.value for each in ProxyType]},
+                "action": {**text, "enum": [each.value for each in Action]},
+                "type": {**text, "enum": [each.value for each in ProxyType]},
                 "path": {**text, "description": "info, call: the name or URI, as list gives it."},
-                "args": {"type": "object", "description": "call: the arguments of the tool or prompt."},
+                "args": {"type": ["object", "string"], "description": "call: the arguments of the tool or prompt."},
                 "limit": {"type": "integer", "minimum": 1, "maximum": MOST_LISTED},
                 "offset": {"type": "integer", "minimum": 0},
                 "filter_server": text,

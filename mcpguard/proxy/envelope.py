@@ -5,7 +5,7 @@ models here, which would drop what they do not know.
 """
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, Final
 from urllib.parse import quote
 
 from mcpguard.codec.messages import dumps
@@ -17,32 +17,46 @@ from mcpguard.proxy.annotations import (
     TEMPLATE,
     annotated,
     annotations,
+    silenced,
     with_meta,
 )
-from mcpguard.proxy.objects import JSON, objectified
+from mcpguard.proxy.objects import JSON, MOST_BYTES, objectified
 from mcpguard.proxy.operations import Operation, ProxyType
 
 Json = dict[str, Any]
-_IN_A_PATH = "/:@!$&'()*+,;="
+LARGEST_LIST: Final = 4 * 1024 * 1024
+"""Bytes of a list that are given at once; one entry is always given."""
+MOST_ANNOTATED: Final = 256
+"""Items of an answer that say each by itself what they are; those that follow are as the server wrote them."""
+_IN_A_PATH: Final = "/:@!$&'()*+,;="
+_MALFORMED: Final = {"code": -32603, "message": "the server's answer has another form than the protocol's"}
 
 
-def listed(operation: Operation, entries: Sequence[Mapping[str, Any]], total: int) -> Json:
-    """A list, or the part of it that was asked for; `total`: of how many."""
+def listed(operation: Operation, entries: Sequence[Mapping[str, Any]], total: int) -> tuple[Json, int]:
+    """A list, or as much as may be of the part that was asked for, and how many entries that is. `total`: of how
+    many."""
+    texts, size = list[bytes](), 0
+    for entry in entries:
+        texts.append(dumps(entry))
+        size += len(texts[-1])
+        if size > LARGEST_LIST and len(texts) > 1:
+            texts.pop()
+            break
     said = annotations(operation, PYTHON_TYPES[operation.type], many=True)
     place: Json = {"total": total, "offset": operation.offset}
-    if operation.offset + len(entries) < total:
-        place["nextOffset"] = operation.offset + len(entries)
-    item = _json(uri(operation), list(entries), said, **place)
-    return with_meta({"content": [item]}, {**said, **place})
+    if operation.offset + len(texts) < total:
+        place["nextOffset"] = operation.offset + len(texts)
+    item = _json(uri(operation), b"[" + b",".join(texts) + b"]", said, **place)
+    return with_meta({"content": [item]}, {**said, **place}), len(texts)
 
 
-def described(operation: Operation, definition: Mapping[str, Any]) -> Json:
+def described(operation: Operation, definition: Mapping[str, Any], *, template: bool = False) -> Json:
     """One definition."""
     python_type = PYTHON_TYPES[operation.type]
     if operation.type is ProxyType.RESOURCE:
-        python_type = TEMPLATE if "uriTemplate" in definition else RESOURCE
+        python_type = TEMPLATE if template else RESOURCE
     said = annotations(operation, python_type, many=False)
-    return with_meta({"content": [_json(uri(operation), dict(definition), said)]}, said)
+    return with_meta({"content": [_json(uri(operation), dumps(dict(definition)), said)]}, said)
 
 
 def called(operation: Operation, result: Mapping[str, Any]) -> Json:
@@ -73,35 +87,50 @@ def uri(operation: Operation) -> str:
 
 
 def _tool(operation: Operation, result: Mapping[str, Any]) -> Json:
-    said, content = annotations(operation), result.get("content")
-    items = [annotated(item, said) if isinstance(item, Mapping) else item for item in _items(content)]
-    return with_meta({**result, "content": items}, said)
+    content = result.get("content", [])
+    if not isinstance(content, list | Mapping):
+        return failed(operation, _MALFORMED)
+    said = annotations(operation)
+    return with_meta({**result, "content": _annotated(_items(content), said)}, said)
 
 
 def _resource(operation: Operation, result: Mapping[str, Any]) -> Json:
-    said, items = annotations(operation), []
-    for content in _items(result.get("contents")):
-        if isinstance(content, Mapping):
-            resource = objectified(content)
-            was = {CONTENT_TYPE: resource[CONTENT_TYPE]} if "text" in resource and CONTENT_TYPE in resource else {}
-            items.append(annotated({"type": "resource", "resource": resource}, said, **was))
+    said, contents = annotations(operation), _items(result.get("contents"))
+    if not all(isinstance(content, Mapping) for content in contents):
+        return failed(operation, _MALFORMED)
+    items, left = list[Json](), MOST_BYTES
+    for place, content in enumerate(contents):
+        resource, anew = objectified(content, most=left)
+        left -= len(resource["text"]) if anew else 0
+        item = {"type": "resource", "resource": silenced(resource)}
+        was = {CONTENT_TYPE: resource.get(CONTENT_TYPE)} if anew else {}
+        items.append(annotated(item, said, **was) if place < MOST_ANNOTATED else item)
     return with_meta({"content": items} | _meta_of(result), said)
 
 
 def _prompt(operation: Operation, result: Mapping[str, Any]) -> Json:
     said = annotations(operation, PROMPT_RESULT, many=False)
     own = {name: value for name, value in result.items() if name not in ("_meta", "resultType")}
-    return with_meta({"content": [_json(uri(operation), own, said)]} | _meta_of(result), said)
+    return with_meta({"content": [_json(uri(operation), dumps(own), said)]} | _meta_of(result), said)
 
 
-def _json(name: str, value: object, said: Mapping[str, Any], **more: object) -> Json:
-    resource = {"uri": name, "mimeType": JSON, "text": dumps(value).decode()}
+def _annotated(items: list[Any], said: Mapping[str, Any]) -> list[Any]:
+    """Each says what it is, as far as `MOST_ANNOTATED`; what is no item stays as it is, for readers to see."""
+    return [
+        item if not isinstance(item, Mapping) else annotated(item, said) if place < MOST_ANNOTATED else silenced(item)
+        for place, item in enumerate(items)
+    ]
+
+
+def _items(said: object) -> list[Any]:
+    """Some servers give the only one without its list."""
+    return said if isinstance(said, list) else [said]
+
+
+def _json(name: str, value: bytes, said: Mapping[str, Any], **more: object) -> Json:
+    resource = {"uri": name, "mimeType": JSON, "text": value.decode()}
     return annotated({"type": "resource", "resource": resource}, said, **more)
 
 
 def _meta_of(result: Mapping[str, Any]) -> Json:
     return {"_meta": result["_meta"]} if isinstance(result.get("_meta"), Mapping) else {}
-
-
-def _items(said: object) -> list[Any]:
-    return said if isinstance(said, list) else []

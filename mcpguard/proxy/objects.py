@@ -1,57 +1,67 @@
 """The text of a resource as JSON, where it is JSON.
 
-Rule kept here: what is written anew reads as it read before, to every reader. Where it might not, it stays as it is:
-duplicate keys, NaN, numbers that a double cannot hold exactly as they are written, lone surrogates.
+Rules kept here:
+1. What is written anew is the same, token for token: only the space between them goes. So it means the same to every
+   reader, and nothing comes to light that was not to be seen before, in front of whoever has screened it.
+2. Where readers of JSON disagree it stays as it is: duplicate keys, NaN, numbers that a double cannot hold exactly as
+   they are written, lone surrogates.
 """
 
-import json
+import re
 from collections.abc import Mapping
-from decimal import Decimal
+from decimal import Decimal, InvalidOperation
 from typing import Any, Final
 
-from mcpguard.codec.messages import dumps
 from mcpguard.codec.strict import StrictError, parse
 from mcpguard.proxy.annotations import CONTENT_TYPE
 
 JSON: Final = "application/json"
-MOST_BYTES: Final = 64 * 1024 * 1024
+MOST_BYTES: Final = 256 * 1024
+"""Of one answer; more text is not looked at, and passed on as it is."""
 _SAFE: Final = 2**53
+_TOKEN: Final = re.compile(r'("(?:[^"\\]++|\\.)*+")|[ \t\n\r]+', re.DOTALL)
+_STRING: Final = re.compile(r'"(?:[^"\\]++|\\.)*+"', re.DOTALL)
+_DOUBTFUL: Final = re.compile(r"-?[0-9.]*+[eE][-+0-9]++|-?[0-9.]{16,}+|-0(?:\.0*+)?+(?![0-9.])")
+"""Numbers that a double may hold otherwise than they are written. Up to fifteen digits it holds as they are."""
 
 
-def objectified(content: Mapping[str, Any]) -> dict[str, Any]:
-    """The contents of a resource; where they are the text of JSON and do not say so, they do now."""
+def objectified(content: Mapping[str, Any], most: int = MOST_BYTES) -> tuple[dict[str, Any], bool]:
+    """The contents of a resource, which say that they are JSON where they are; and whether they did not before. Text of
+    more than `most` characters is not looked at."""
+    resource = {name: said for name, said in content.items() if name != CONTENT_TYPE}
     text, kind = content.get("text"), content.get("mimeType")
-    if not isinstance(text, str) or (isinstance(kind, str) and _essence(kind) == JSON):
-        return dict(content)
+    if not isinstance(text, str) or len(text) > most or (isinstance(kind, str) and _essence(kind) == JSON):
+        return resource, False
     written = rewritten(text)
     if written is None:
-        return dict(content)
-    said = {**content, "mimeType": JSON, "text": written}
-    return {**said, CONTENT_TYPE: kind} if isinstance(kind, str) else said
+        return resource, False
+    resource |= {"mimeType": JSON, "text": written}
+    return resource | ({CONTENT_TYPE: kind} if isinstance(kind, str) else {}), True
 
 
 def rewritten(text: str) -> str | None:
-    """The same value in our one way of writing it; None where the text is no JSON, or would lose something."""
-    try:
-        value = parse(text.encode(), max_bytes=MOST_BYTES)
-        json.loads(text, parse_float=_exactly, parse_int=_exactly)
-    except (StrictError, UnicodeError, _Loses):
+    """The same JSON without space between its tokens; None where the text is none, or readers might disagree."""
+    if len(text) > MOST_BYTES:
         return None
-    return dumps(value).decode()
+    try:
+        parse(text.encode(), max_bytes=MOST_BYTES)
+    except (StrictError, UnicodeError):
+        return None
+    if not all(map(_holds, _DOUBTFUL.findall(_STRING.sub("", text)))):
+        return None
+    return _TOKEN.sub(lambda token: token[1] or "", text)
 
 
-class _Loses(Exception):
-    """A number that readers understand differently."""
-
-
-def _exactly(digits: str) -> None:
-    number = Decimal(digits)
-    if (
-        digits == "-0"
-        or number != Decimal(repr(float(digits)))
-        or (number == number.to_integral_value() and abs(number) > _SAFE)
-    ):
-        raise _Loses
+def _holds(digits: str) -> bool:
+    """Whether a double holds this number exactly as it is written, and no reader takes it for another."""
+    held = float(digits)
+    if held == 0 and digits.startswith("-"):
+        return False
+    try:
+        exact = Decimal(digits) == Decimal(repr(held))
+    except InvalidOperation:  # an exponent of more digits than any reader takes
+        return False
+    return exact and not (held.is_integer() and abs(held) > _SAFE)
 
 
 def _essence(kind: str) -> str:

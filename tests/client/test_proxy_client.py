@@ -1,16 +1,26 @@
 """The client library in front of a real guard: what a program gets does not depend on the way it takes."""
 
+import pickle
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
+from typing import Any
 
 import anyio.lowlevel
 import httpx2
 import pytest
 from mcp.client import Client
 from mcp.client.streamable_http import streamable_http_client
+from mcp.server import Server
 from mcp.shared.exceptions import MCPError
-from mcp_types import TextContent, TextResourceContents
+from mcp_types import (
+    CallToolRequestParams,
+    CallToolResult,
+    ListToolsResult,
+    PaginatedRequestParams,
+    TextContent,
+    TextResourceContents,
+)
 
 from mcpguard.client import (
     InvalidOperation,
@@ -20,6 +30,7 @@ from mcpguard.client import (
     get_proxy_query_result,
     has_proxy,
 )
+from mcpguard.proxy.annotations import META
 from tests.gate import DIRECT, Gate
 from tests.gateway.speaking import TOKEN, callers, guarded, nothing_happens, scope
 from tests.gateway.test_guard_face import FACE
@@ -68,7 +79,8 @@ async def test_errors_are_the_same_either_way(mode: str, tmp_path: Path) -> None
     async def refuse(_: Asked) -> Json:
         raise RpcError(-32002, "no such note", {"why": "closed"})
 
-    script.answers["resources/read note://first"] = script.answers["prompts/get greet"] = refuse
+    for asked in ("resources/read note://first", "prompts/get greet", "tools/call echo"):
+        script.answers[asked] = refuse
     async with guarded(tmp_path, script) as guard, both(guard, mode) as (through, plain):
         for client in (through, plain):
             with pytest.raises(MCPError) as failed:
@@ -77,6 +89,9 @@ async def test_errors_are_the_same_either_way(mode: str, tmp_path: Path) -> None
             assert (said.code, said.message, said.data) == (-32002, "no such note", {"why": "closed"})
             with pytest.raises(MCPError) as failed:
                 await client.get_prompt("web::greet")
+            assert failed.value.error.code == -32002
+            with pytest.raises(MCPError) as failed:
+                await client.call_tool("web::echo")
             assert failed.value.error.code == -32002
             with pytest.raises(MCPError) as refused:
                 await client.read_resource("note://nothing")
@@ -170,3 +185,37 @@ async def test_what_a_resource_was_is_what_a_program_gets(tmp_path: Path) -> Non
         assert isinstance(as_it_was, TextResourceContents)
         assert written.mime_type == as_it_was.mime_type == "text/x-config"
         assert (written.text, as_it_was.text) == ('{"a":1}', '{ "a": 1 }')
+
+
+@pytest.mark.parametrize(
+    "meta",
+    [
+        {META: "odd"},
+        {META: {"error": "odd", "nextOffset": "x"}},
+        {META: {"error": {"code": "x", "message": 5, "data": [1]}, "nextOffset": True}},
+        {},
+    ],
+)
+def test_an_odd_answer_is_an_error_that_can_be_kept(meta: Json) -> None:
+    result = CallToolResult.model_validate(
+        {"content": [{"type": "text", "text": "no"}], "isError": True, "_meta": meta}
+    )
+    error = ProxyError(result)
+    assert (error.error.code, error.error.message) == (-32603, "no")
+    again = pickle.loads(pickle.dumps(error))  # noqa: S301 - our own
+    assert (again.result, again.error) == (error.result, error.error)
+
+
+async def test_a_server_that_says_odd_things_of_a_list_ends_it() -> None:
+    listed = {"content": [], "_meta": {META: "odd"}}
+
+    async def call_tool(_: object, params: CallToolRequestParams) -> CallToolResult:  # noqa: ARG001
+        return CallToolResult.model_validate(listed)
+
+    async def list_tools(_: object, params: PaginatedRequestParams | None) -> ListToolsResult:  # noqa: ARG001
+        return ListToolsResult(tools=[])
+
+    server = Server[Any]("odd", on_list_tools=list_tools, on_call_tool=call_tool)
+    async with ProxyClient(server, transparent=True) as client:
+        with pytest.raises(ValueError, match="not one embedded resource"):
+            await client.list_tools()

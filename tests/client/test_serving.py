@@ -10,6 +10,7 @@ from mcp.client import Client
 from mcp.server import Server
 from mcp.server.context import CallNext, HandlerResult, ServerRequestContext
 from mcp.server.mcpserver import MCPServer
+from mcp.shared.exceptions import MCPError
 from mcp_types import (
     CallToolRequestParams,
     CallToolResult,
@@ -145,6 +146,94 @@ async def test_middleware_behind_it_sees_what_is_really_called() -> None:
         await client.call_tool("add", {"a": 1, "b": 1})
     assert ("tools/call", "add") in seen
     assert ("tools/call", "proxy") not in seen
+
+
+@pytest.mark.parametrize("mode", MODES)
+async def test_middleware_that_was_there_before_sees_it_too(mode: str) -> None:
+    server: MCPServer = MCPServer("notes")
+    called: list[str] = []
+
+    @server.tool()
+    def add(a: int) -> int:
+        called.append("add")
+        return a
+
+    async def deny(ctx: ServerRequestContext[Any, Any], call_next: CallNext) -> HandlerResult:
+        if ctx.method == "tools/call" and (ctx.params or {}).get("name") == "add":
+            raise MCPError(-32001, "not you")
+        return await call_next(ctx)
+
+    server.middleware.append(deny)
+    add_proxy_tool(server)
+    async with ProxyClient(server, transparent=True, mode=mode) as client:
+        with pytest.raises(ProxyError, match="not you"):
+            await client.call_tool("add", {"a": 1})
+    assert called == []
+
+
+def test_a_server_has_it_once() -> None:
+    server = high()
+    with pytest.raises(ValueError, match="has a proxy tool already"):
+        add_proxy_tool(server, "another")
+
+
+@pytest.mark.parametrize("mode", MODES)
+async def test_a_tool_of_the_same_name_is_out_of_reach(mode: str) -> None:
+    server = MCPServer("notes")
+
+    @server.tool(name="proxy")
+    def mine() -> str:
+        return "mine"
+
+    add_proxy_tool(server)
+    async with ProxyClient(server, transparent=True, mode=mode) as client:
+        assert [tool.name for tool in (await client.client.list_tools()).tools] == ["proxy"]
+        assert await client.list_prompts() == []
+
+
+def paged(many: int, *, ends: bool = True) -> Server[Any]:
+    """One tool on each page; where it does not end, the last page names itself."""
+
+    async def list_tools(_: Any, params: PaginatedRequestParams | None) -> ListToolsResult:  # noqa: ANN401
+        page = int(params.cursor) if params and params.cursor else 0
+        after = str(page + 1) if page + 1 < many else None if ends else str(page)
+        return ListToolsResult(tools=[Tool(name=f"t{page}", input_schema={"type": "object"})], next_cursor=after)
+
+    server: Server[Any] = Server("paged", on_list_tools=list_tools)
+    add_proxy_tool(server)
+    return server
+
+
+async def test_a_long_list_is_whole_and_one_without_an_end_is_told() -> None:
+    async with ProxyClient(paged(151), transparent=True) as through, ProxyClient(paged(151)) as plain:
+        assert len(await through.list_tools()) == 151
+        assert len(await plain.list_tools()) == 152, "with the proxy tool"
+    for transparent in (True, False):
+        async with ProxyClient(paged(3, ends=False), transparent=transparent) as client:
+            with pytest.raises(MCPError, match="does not end"):
+                await client.list_tools()
+
+
+@pytest.mark.parametrize("mode", MODES)
+async def test_what_has_another_form_is_told_as_such(mode: str) -> None:
+    async with ProxyClient(high(), transparent=True, mode=mode) as client:
+        asked = {"action": "call", "type": "prompt", "path": "greet", "args": {"name": 7}}
+        result = await client.client.call_tool("proxy", asked)
+        assert (result.meta or {})[META]["error"]["code"] == -32602
+
+
+async def test_arguments_that_are_no_object_are_refused() -> None:
+    app = high().streamable_http_app(stateless_http=True, json_response=True)
+    async with (
+        app.router.lifespan_context(app),
+        httpx2.AsyncClient(transport=httpx2.ASGITransport(app), base_url="http://127.0.0.1:8000") as http,
+    ):
+        for odd in (["action"], "abc", 7):
+            said = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "proxy", "arguments": odd}}
+            accept = {"accept": "application/json, text/event-stream", "mcp-protocol-version": "2025-11-25"}
+            reply = (await http.post("/mcp", json=said, headers=accept)).json()
+            told = reply["error"]["message"] if "error" in reply else reply["result"]["content"][0]["text"]
+            assert "Internal" not in told
 
 
 async def test_over_http_the_annotations_are_on_the_wire() -> None:

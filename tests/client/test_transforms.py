@@ -32,10 +32,10 @@ def test_lists_are_lists_of_what_they_say() -> None:
         ("prompt", [PROMPT], [Prompt]),
     ):
         found = get_proxy_query_result(
-            result(envelope.listed(validate_operation("list", proxy_type), entries, len(entries)))
+            result(envelope.listed(validate_operation("list", proxy_type), entries, len(entries))[0])
         )
         assert [type(each) for each in found] == wanted
-    assert get_proxy_query_result(result(envelope.listed(validate_operation("list", "tool"), [], 0))) == []
+    assert get_proxy_query_result(result(envelope.listed(validate_operation("list", "tool"), [], 0)[0])) == []
 
 
 @pytest.mark.parametrize(
@@ -48,12 +48,13 @@ def test_lists_are_lists_of_what_they_say() -> None:
     ],
 )
 def test_a_description_is_one_of_them(proxy_type: str, definition: dict[str, Any], wanted: type) -> None:
-    described = result(envelope.described(validate_operation("info", proxy_type, "x"), definition))
+    template = wanted is ResourceTemplate
+    described = result(envelope.described(validate_operation("info", proxy_type, "x"), definition, template=template))
     assert isinstance(get_proxy_query_result(described), wanted)
 
 
 def test_the_pieces_can_be_had_one_by_one() -> None:
-    listed = result(envelope.listed(validate_operation("list", "resource"), [RESOURCE, TEMPLATE], 2))
+    listed = result(envelope.listed(validate_operation("list", "resource"), [RESOURCE, TEMPLATE], 2)[0])
     (item,) = listed.content
     assert isinstance(item, EmbeddedResource)
     python_type, data, many = get_embedded_resource_python_object(item)

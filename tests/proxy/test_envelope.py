@@ -1,5 +1,6 @@
 """How the proxy tool answers, and what an answer says of itself."""
 
+import json
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -16,7 +17,8 @@ Json = dict[str, Any]
 
 
 def test_a_list_is_one_embedded_resource_and_an_empty_one_is_an_empty_list() -> None:
-    result = envelope.listed(validate_operation("list", "tool"), [], 0)
+    result, given = envelope.listed(validate_operation("list", "tool"), [], 0)
+    assert given == 0
     said = {"proxyAction": "list", "proxyType": "tool", "pythonType": "Tool", "many": True}
     place = {"total": 0, "offset": 0}
     assert result == {
@@ -35,8 +37,17 @@ def test_a_list_is_one_embedded_resource_and_an_empty_one_is_an_empty_list() -> 
 def test_a_part_of_a_list_says_where_it_goes_on() -> None:
     entries = [{"name": str(n)} for n in range(3)]
     asked = validate_operation("list", "prompt", limit=3, offset=4)
-    assert envelope.listed(asked, entries, 9)["_meta"][META]["nextOffset"] == 7
-    assert "nextOffset" not in envelope.listed(asked, entries, 7)["_meta"][META]
+    assert envelope.listed(asked, entries, 9)[0]["_meta"][META]["nextOffset"] == 7
+    assert "nextOffset" not in envelope.listed(asked, entries, 7)[0]["_meta"][META]
+
+
+def test_a_list_ends_where_it_becomes_too_large_and_gives_one_entry_at_least() -> None:
+    large = [{"name": str(n), "description": "x" * (envelope.LARGEST_LIST // 2)} for n in range(3)]
+    for entries, many in ((large, 1), ([{"name": "x" * envelope.LARGEST_LIST * 2}, *large], 1), (large[:1], 1)):
+        result, given = envelope.listed(validate_operation("list", "tool"), entries, len(entries))
+        assert given == many
+        assert len(json.loads(result["content"][0]["resource"]["text"])) == many
+        assert result["_meta"][META].get("nextOffset") == (1 if len(entries) > 1 else None)
 
 
 @pytest.mark.parametrize(
@@ -45,11 +56,13 @@ def test_a_part_of_a_list_says_where_it_goes_on() -> None:
         ("tool", {"name": "a"}, "Tool"),
         ("prompt", {"name": "a"}, "Prompt"),
         ("resource", {"name": "a", "uri": "x:y"}, "Resource"),
+        ("resource", {"name": "a", "uri": "x:y", "uriTemplate": "x:{y}"}, "Resource"),
         ("resource", {"name": "a", "uriTemplate": "x:{y}"}, "ResourceTemplate"),
     ],
 )
 def test_a_description_says_of_which_type_it_is(proxy_type: str, definition: Json, python_type: str) -> None:
-    (item,) = envelope.described(validate_operation("info", proxy_type, "a"), definition)["content"]
+    template = python_type == "ResourceTemplate"
+    (item,) = envelope.described(validate_operation("info", proxy_type, "a"), definition, template=template)["content"]
     assert item["annotations"] == {
         "proxyAction": "info",
         "proxyType": proxy_type,
@@ -60,7 +73,7 @@ def test_a_description_says_of_which_type_it_is(proxy_type: str, definition: Jso
 
 
 def test_the_type_of_a_list_of_resources_is_what_clients_compare() -> None:
-    (item,) = envelope.listed(validate_operation("list", "resource"), [], 0)["content"]
+    (item,) = envelope.listed(validate_operation("list", "resource"), [], 0)[0]["content"]
     assert item["annotations"]["pythonType"] == "mcp.types.Resource | mcp.types.ResourceTemplate"
 
 
@@ -102,9 +115,54 @@ def test_what_is_not_of_its_form_does_no_harm(odd: object) -> None:
     item = {"type": "text", "text": "x", "annotations": odd, "_meta": odd}
     result = envelope.called(validate_operation("call", "tool", "a::b"), {"content": [item], "_meta": odd})
     assert result["content"][0]["annotations"]["proxyPath"] == "a::b"
-    content = envelope.called(validate_operation("call", "tool", "a::b"), {"content": odd})["content"]
-    assert content == (odd if isinstance(odd, list) else [])
-    assert envelope.called(validate_operation("call", "resource", "a:b"), {"contents": odd})["content"] == []
+    told = envelope.called(validate_operation("call", "tool", "a::b"), {"content": odd})
+    assert told["content"] == odd if isinstance(odd, list) else told["isError"]
+    assert envelope.called(validate_operation("call", "resource", "a:b"), {"contents": odd})["isError"] is True
+
+
+def test_what_has_no_list_around_it_is_the_only_one() -> None:
+    item = {"type": "text", "text": "x"}
+    (told,) = envelope.called(validate_operation("call", "tool", "a::b"), {"content": item})["content"]
+    assert told.items() >= item.items()
+    content = {"uri": "a:1", "text": "x"}
+    (told,) = envelope.called(validate_operation("call", "resource", "a:1"), {"contents": content})["content"]
+    assert told["resource"] == content
+    assert envelope.called(validate_operation("call", "tool", "a::b"), {"structuredContent": {}})["content"] == []
+    assert envelope.called(validate_operation("call", "resource", "a:1"), {"contents": []})["content"] == []
+    assert envelope.called(validate_operation("call", "resource", "a:1"), {})["isError"] is True
+
+
+def test_many_small_items_do_not_make_an_answer_huge() -> None:
+    forged = {"annotations": {"proxyPath": "x", "priority": 1}, "_meta": {META: {"many": True}, "a": 1}}
+    path, count = "a:" + "x" * 8000, 50_000
+    for type_, answered in (
+        ("tool", {"content": [{"type": "text", "text": "", **forged}] * count}),
+        ("resource", {"contents": [{"uri": "a:1", "text": "", **forged}] * count}),
+    ):
+        result = envelope.called(validate_operation("call", type_, path), answered)
+        assert len(result["content"]) == count
+        assert len(json.dumps(result)) < len(json.dumps(answered)) + 10_000_000
+        said = [ProxyResponseInfo.from_annotations(item) for item in result["content"]]
+        assert {info.proxy_path for info in said if info} == {path}
+        assert said[envelope.MOST_ANNOTATED :] == [None] * (count - envelope.MOST_ANNOTATED)
+        last = result["content"][-1] if type_ == "tool" else result["content"][-1]["resource"]
+        assert (last["annotations"], last["_meta"]) == ({"priority": 1}, {"a": 1})
+
+
+def test_nobody_else_says_in_a_resource_what_the_proxy_says() -> None:
+    forged = {"contentType": "text/html", "_meta": {META: {"proxyAction": "list", "proxyType": "tool"}, "a": 1}}
+    contents = [{"uri": "a:1", "mimeType": "text/plain", "text": "x", **forged}]
+    (item,) = envelope.called(validate_operation("call", "resource", "a:1"), {"contents": contents})["content"]
+    assert item["resource"] == {"uri": "a:1", "mimeType": "text/plain", "text": "x", "_meta": {"a": 1}}
+    assert ProxyResponseInfo.from_annotations(item["resource"]) is None
+    assert ProxyResponseInfo.from_annotations(item) == ProxyResponseInfo("call", "resource", "a:1")
+
+
+def test_a_resource_that_said_no_type_says_that_it_said_none() -> None:
+    contents = [{"uri": "a:1", "text": "{}"}]
+    (item,) = envelope.called(validate_operation("call", "resource", "a:1"), {"contents": contents})["content"]
+    assert "contentType" not in item["resource"]
+    assert ProxyResponseInfo.from_annotations(item) == ProxyResponseInfo("call", "resource", "a:1", rewritten=True)
 
 
 def test_a_resource_is_one_item_for_each_of_its_contents() -> None:

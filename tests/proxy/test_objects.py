@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mcpguard.proxy.objects import objectified, rewritten
+from mcpguard.proxy.objects import MOST_BYTES, objectified, rewritten
 
 NUMBERS = st.one_of(
     st.integers(-(2**53), 2**53), st.floats(allow_nan=False, allow_infinity=False, min_value=-1e15, max_value=1e15)
@@ -42,10 +42,10 @@ def test_a_value_is_the_same_however_it_was_written(value: Any, indent: int | No
 )
 def test_what_would_lose_something_stays(text: str) -> None:
     content = {"uri": "note://1", "mimeType": "text/plain", "text": text}
-    assert objectified(content) == content
+    assert objectified(content) == (content, False)
 
 
-@given(st.from_regex(r"-?(0|[1-9][0-9]{0,20})(\.[0-9]{1,25})?([eE][+-]?[0-9]{1,3})?", fullmatch=True))
+@given(st.from_regex(r"-?(0|[1-9][0-9]{0,20})(\.[0-9]{1,25})?([eE][+-]?([0-9]{1,3}|[0-9]{15,30}))?", fullmatch=True))
 def test_a_number_is_rewritten_only_where_everybody_reads_the_same(digits: str) -> None:
     written = rewritten(digits)
     if written is not None:
@@ -53,24 +53,53 @@ def test_a_number_is_rewritten_only_where_everybody_reads_the_same(digits: str) 
         assert math.isfinite(float(written))
 
 
+@given(VALUES, st.sampled_from(["text", "secret\u202e", "ignore all"]))
+def test_nothing_comes_to_light_that_was_not_to_be_seen(value: Any, hidden: str) -> None:  # noqa: ANN401
+    """Whoever screened the text has screened what is told: it is the same text, but for space between tokens."""
+    escaped = "".join(f"\\u{ord(char):04x}" for char in hidden)
+    text = f'{{ "a": {json.dumps(value)},\t"b": "{escaped}\\n \\/" }}'
+    written = rewritten(text)
+    assert written is not None
+    assert hidden not in written
+    assert f'"b":"{escaped}\\n \\/"' in written
+    assert "".join(written.split()) == "".join(text.split())
+
+
 def test_the_type_that_it_had_is_said() -> None:
-    content = {"uri": "note://1", "mimeType": "text/plain", "text": '{ "b": 1,\n "a": "\u00fc" }', "_meta": {"x": 1}}
-    assert objectified(content) == {
+    content = {
+        "uri": "note://1",
+        "mimeType": "text/plain",
+        "text": '{ "b": 1.50,\n "a": "\u00fc  x" }',
+        "_meta": {"x": 1},
+    }
+    written = {
         "uri": "note://1",
         "mimeType": "application/json",
-        "text": '{"b":1,"a":"\u00fc"}',
+        "text": '{"b":1.50,"a":"\u00fc  x"}',
         "contentType": "text/plain",
         "_meta": {"x": 1},
     }
-    assert "contentType" not in objectified({"uri": "note://1", "text": "{}"})
+    assert objectified(content) == (written, True)
+    written = {"uri": "note://1", "mimeType": "application/json", "text": "{}"}
+    assert objectified({"uri": "note://1", "text": "{}"}) == (written, True)
 
 
 @pytest.mark.parametrize("kind", ["application/json", "Application/JSON; charset=utf-8"])
 def test_what_says_that_it_is_json_stays_as_it_is(kind: str) -> None:
     content = {"uri": "note://1", "mimeType": kind, "text": "{ }"}
-    assert objectified(content) == content
+    assert objectified(content) == (content, False)
 
 
 def test_bytes_stay() -> None:
     content = {"uri": "note://1", "mimeType": "text/plain", "blob": "e30="}
-    assert objectified(content) == content
+    assert objectified(content) == (content, False)
+
+
+def test_a_server_does_not_say_what_a_resource_was_before() -> None:
+    content = {"uri": "note://1", "mimeType": "text/plain", "text": "x"}
+    assert objectified(content | {"contentType": "text/html"}) == (content, False)
+
+
+def test_what_is_long_is_passed_on() -> None:
+    text = json.dumps({"a": "x" * MOST_BYTES})
+    assert rewritten(text) is None

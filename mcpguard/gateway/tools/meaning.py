@@ -5,6 +5,7 @@ depend on it, and so tells nothing of it.
 """
 
 from mcpguard.catalog.catalog import Catalog
+from mcpguard.catalog.shelf import Shelf
 from mcpguard.codec.names import reference
 from mcpguard.domain.callers import Scope
 from mcpguard.domain.capabilities import Capability, CapabilityKind
@@ -28,31 +29,49 @@ def named(catalog: Catalog, scope: Scope, kind: CapabilityKind, name: str) -> Ca
 
 
 def resource(direct: Direct, catalog: Catalog, scope: Scope, path: str) -> Meant:
-    """A URI as the direct face shows it, or a server's own where only one offers it; `server:` and a server's own; or
-    the name that a server gave a resource, by itself where only one has it, or behind `server:`. Raises InvalidName."""
+    """What is read. `server:` and a URI, or a name beside one, is that server's and nobody else's. Otherwise it is a
+    URI as the direct face shows it, a URI that only one server offers, or a name that only one resource has; what could
+    be two of these is none. Raises InvalidName."""
+    placed = _placed(catalog, path)
+    if placed is not None:
+        shelf, own = placed
+        said = Capability(shelf.server, CapabilityKind.RESOURCE, own)
+        covered = covering(shelf, own)
+        found = None if covered else _entitled(catalog, scope, CapabilityKind.RESOURCE, own, shelf.server)
+        return Meant(found, found) if found else Meant(said, covered)
     meant = direct.resource(catalog, path)
-    if meant.pinned is not None:
+    reached = meant.pinned is not None and within(scope, meant.capability)
+    titled = _entitled(catalog, scope, CapabilityKind.RESOURCE, path)
+    if titled is None or (reached and _exactly(catalog, meant)):
         return meant
-    said = _referred(CapabilityKind.RESOURCE, path)
-    shelf = catalog.shelves.get(said.server) if said else None
-    if said is not None and shelf is not None:
-        covered = covering(shelf, said.name)
-        if covered is not None:
-            return Meant(said, covered)
-    found = _entitled(catalog, scope, CapabilityKind.RESOURCE, path)
-    if found is not None:
-        return Meant(found, found)
-    return Meant(said) if said is not None and shelf is not None else meant
+    return Meant(Capability("", CapabilityKind.RESOURCE, path)) if reached else Meant(titled, titled)
 
 
 def listed(direct: Direct, catalog: Catalog, scope: Scope, path: str) -> Capability | None:
     """What of the lists of resources and templates describes what is meant by a path. Raises InvalidName."""
-    template = direct.template(catalog, path)
-    said = _referred(CapabilityKind.TEMPLATE, path)
-    for found in (template, resource(direct, catalog, scope, path).pinned, said):
-        if found is not None and catalog.find(found.server, found.kind, found.name) is not None:
+    placed = _placed(catalog, path)
+    if placed is not None:
+        shelf, own = placed
+        template, server = Capability(shelf.server, CapabilityKind.TEMPLATE, own), shelf.server
+    else:
+        own, template, server = path, direct.template(catalog, path), ""
+    for found in (template, resource(direct, catalog, scope, path).pinned):
+        if found and within(scope, found) and catalog.find(found.server, found.kind, found.name):
             return found
-    return _entitled(catalog, scope, CapabilityKind.TEMPLATE, path)
+    return _entitled(catalog, scope, CapabilityKind.TEMPLATE, own, server)
+
+
+def _placed(catalog: Catalog, path: str) -> tuple[Shelf, str] | None:
+    """The server that a path names, and what of that server. A URI with two slashes behind its scheme names none."""
+    said = _referred(CapabilityKind.RESOURCE, path)
+    shelf = catalog.shelves.get(said.server) if said is not None and not said.name.startswith("//") else None
+    return (shelf, said.name) if said is not None and shelf is not None else None
+
+
+def _exactly(catalog: Catalog, meant: Meant) -> bool:
+    """Whether it is a resource's own URI, and not one that a template or a prefix would cover too."""
+    found = meant.pinned
+    return found == meant.capability and catalog.find(found.server, found.kind, found.name) is not None
 
 
 def _referred(kind: CapabilityKind, text: str) -> Capability | None:
@@ -63,7 +82,8 @@ def _referred(kind: CapabilityKind, text: str) -> Capability | None:
     return Capability(server, kind, name)
 
 
-def _entitled(catalog: Catalog, scope: Scope, kind: CapabilityKind, path: str) -> Capability | None:
-    """By the name beside its URI, where nothing else has it."""
-    found = [each.capability for each in catalog.entitled(kind, path) if within(scope, each.capability)]
-    return found[0] if len(found) == 1 else None
+def _entitled(catalog: Catalog, scope: Scope, kind: CapabilityKind, title: str, server: str = "") -> Capability | None:
+    """By the name beside its URI, where nothing else within reach has it; of one server, where that is said."""
+    found = [each.capability for each in catalog.entitled(kind, title) if server in ("", each.capability.server)]
+    reached = [each for each in found if within(scope, each)]
+    return reached[0] if len(reached) == 1 else None

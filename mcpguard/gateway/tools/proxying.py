@@ -8,18 +8,18 @@ Rules kept here:
 """
 
 import hashlib
-from collections.abc import Awaitable, Callable, Collection, Mapping
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass
 from functools import partial
-from itertools import chain
 from typing import Any
 
-import anyio
 from anyio import to_thread
 
 from mcpguard.catalog.catalog import Catalog
 from mcpguard.codec import envelope as leg
 from mcpguard.domain.capabilities import Capability, CapabilityKind
 from mcpguard.domain.errors import InvalidName
+from mcpguard.domain.listings import KEYS
 from mcpguard.domain.reasons import Reason
 from mcpguard.gateway.asked import asked
 from mcpguard.gateway.clients import Client
@@ -29,7 +29,7 @@ from mcpguard.gateway.faces.face import Meant
 from mcpguard.gateway.labels import ORIGIN
 from mcpguard.gateway.lists import Lists
 from mcpguard.gateway.tools import meaning
-from mcpguard.gateway.tools.given import Unusable
+from mcpguard.gateway.tools.given import LONGEST_NAME, Unusable
 from mcpguard.gateway.tools.telling import of_call, refused
 from mcpguard.gateway.validating import validate
 from mcpguard.gateway.wire import Passed, Rejected, refused_result
@@ -52,19 +52,27 @@ LARGE = 32 * 1024
 """Bytes; a smaller reply is put into its form at once, because a thread costs more than that."""
 
 
+@dataclass(frozen=True, slots=True)
+class Seeing:
+    """What clients may see: of the catalog, in lists, and from when on."""
+
+    seen: Callable[[Client], Catalog]
+    settled: Callable[[Client], Awaitable[None]]
+    """Waits until what is starting has listed what it offers. Raises Rejected for who is no caller any more."""
+    lists: Lists
+
+
 class Proxying:
     """Answers for one guard. `own`: the names of the guard's tools."""
 
-    def __init__(
-        self, guard: Guard, make: Make, seen: Callable[[Client], Catalog], lists: Lists, own: Collection[str]
-    ) -> None:
+    def __init__(self, guard: Guard, make: Make, seeing: Seeing, own: Collection[str]) -> None:
         self._guard = guard
         self._make = make
-        self._seen = seen
-        self._lists = lists
+        self._seen = seeing.seen
+        self._settled = seeing.settled
+        self._lists = seeing.lists
         self._own = own
         self._direct = Direct(guard.settings.separator)
-        self._turn = anyio.CapacityLimiter(1)
 
     async def answer(self, exchange: Exchange, params: Mapping[str, Any], arguments: Json) -> Json:
         """Raises Unusable."""
@@ -72,9 +80,9 @@ class Proxying:
             operation = read(arguments)
             match operation.action:
                 case Action.LIST:
-                    return self._list(exchange.client, operation)
+                    return await self._list(exchange.client, operation)
                 case Action.INFO:
-                    return self._info(exchange.client, operation)
+                    return await self._info(exchange.client, operation)
                 case Action.CALL:
                     return await self._call(exchange, params, operation)
         except (InvalidOperation, Rejected) as error:
@@ -82,28 +90,33 @@ class Proxying:
         except InvalidName as error:
             raise Unusable(f"path: {error}") from None
 
-    def _list(self, client: Client, operation: Operation) -> Json:
+    async def _list(self, client: Client, operation: Operation) -> Json:
+        await self._settled(client)
         catalog, scope = self._seen(client), client.caller.scope
-        shown = partial(self._lists.entries, self._direct, scope=scope, catalog=catalog)
-        entries = list(chain.from_iterable(map(shown, KINDS[operation.type])))
-        if operation.server:
-            entries = [each for each in entries if each["_meta"][ORIGIN]["server"] == operation.server]
-        part = entries[operation.offset : operation.offset + operation.limit]
-        self._disclosed(client, operation, part)
-        return envelope.listed(operation, part, len(entries))
+        shown = [
+            (entry, str(entry[KEYS[kind]]))
+            for kind in KINDS[operation.type]
+            for entry in self._lists.entries(self._direct, kind, scope, catalog)
+            if operation.server in ("", entry["_meta"][ORIGIN]["server"])
+        ]
+        part = shown[operation.offset : operation.offset + operation.limit]
+        told, given = envelope.listed(operation, [entry for entry, _ in part], len(shown))
+        self._disclosed(client, operation, [name for _, name in part[:given]])
+        return told
 
-    def _info(self, client: Client, operation: Operation) -> Json:
+    async def _info(self, client: Client, operation: Operation) -> Json:
+        await self._settled(client)
         catalog, scope = self._seen(client), client.caller.scope
         if operation.type is ProxyType.RESOURCE:
             found = meaning.listed(self._direct, catalog, scope, operation.path)
         else:
             found = self._named(client, operation)
         pinned = catalog.find(found.server, found.kind, found.name) if found else None
-        if pinned is None or not within(scope, pinned.capability):
+        if found is None or pinned is None or not within(scope, found):
             return self._absent(client, found)
         definition = self._direct.shown(pinned)
-        self._disclosed(client, operation, [definition])
-        return envelope.described(operation, definition)
+        self._disclosed(client, operation, [str(definition[KEYS[found.kind]])])
+        return envelope.described(operation, definition, template=found.kind is CapabilityKind.TEMPLATE)
 
     async def _call(self, exchange: Exchange, params: Mapping[str, Any], operation: Operation) -> Json:
         method = METHODS[operation.type]
@@ -116,8 +129,9 @@ class Proxying:
             return refused_result(refusal(ended))
         reply = ended.outcome.reply
         form = partial(envelope.called, operation, leg.theirs(ended.result))
-        small = reply is not None and reply.size <= LARGE
-        return of_call(form() if small else await to_thread.run_sync(form, limiter=self._turn), ended.call)
+        if reply is not None and reply.size > LARGE:
+            return of_call(await to_thread.run_sync(form, abandon_on_cancel=True), ended.call)
+        return of_call(form(), ended.call)
 
     def _asked(self, exchange: Exchange, method: str, params: Mapping[str, Any], operation: Operation) -> Asked:
         client, arguments = exchange.client, dict(operation.arguments)
@@ -136,6 +150,8 @@ class Proxying:
         """The tool or the prompt that is meant."""
         if operation.type is ProxyType.TOOL and operation.path in self._own:
             raise InvalidOperation("path: the guard's own tools are called by themselves, not through this one")
+        if len(operation.path) > LONGEST_NAME:
+            raise InvalidOperation(f"path: the name of a {operation.type} has at most {LONGEST_NAME} characters")
         (kind,) = KINDS[operation.type]
         catalog = self._seen(client)
         found = meaning.named(catalog, client.caller.scope, kind, operation.path)
@@ -148,8 +164,7 @@ class Proxying:
         self._guard.tallies.turned_away(door=client.door, why=reason.value, caller=client.caller.id)
         return refused(reason)
 
-    def _disclosed(self, client: Client, operation: Operation, entries: list[Json]) -> None:
-        names = [next(str(each[key]) for key in ("uriTemplate", "uri", "name") if key in each) for each in entries]
+    def _disclosed(self, client: Client, operation: Operation, names: Sequence[str]) -> None:
         self._guard.tallies.disclosed(
             caller=client.caller.id,
             face=client.face.word.value,

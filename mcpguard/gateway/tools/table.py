@@ -11,19 +11,16 @@ import hashlib
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from typing import Any
 
-from mcpguard.catalog.catalog import Catalog
 from mcpguard.codec import envelope
 from mcpguard.gateway.asked import asked
-from mcpguard.gateway.clients import Client
 from mcpguard.gateway.exchange import Exchange
 from mcpguard.gateway.faces.face import Meant
-from mcpguard.gateway.lists import Lists
 from mcpguard.gateway.tools import definitions
 from mcpguard.gateway.tools.calling import Wanted, by_name, by_variant
 from mcpguard.gateway.tools.declaring import Operation
 from mcpguard.gateway.tools.finding import Finding
 from mcpguard.gateway.tools.given import Call, Describe, More, Retrieve, Unusable, Variant, read
-from mcpguard.gateway.tools.proxying import Proxying
+from mcpguard.gateway.tools.proxying import Proxying, Seeing
 from mcpguard.gateway.tools.reading import Reading
 from mcpguard.gateway.tools.servers import Refused, ServersTool
 from mcpguard.gateway.tools.telling import of_call, refused, told, unusable
@@ -38,9 +35,9 @@ Answer = Callable[[Exchange, Mapping[str, Any], Json], Awaitable[Json]]
 
 
 class Tools:
-    """Answers calls of them. `make` carries out the call of a server's tool; `seen`: what a client may know of."""
+    """Answers calls of them. `make` carries out the call of a server's tool; `seeing`: what clients may know of."""
 
-    def __init__(self, guard: Guard, make: Make, seen: Callable[[Client], Catalog], lists: Lists) -> None:
+    def __init__(self, guard: Guard, make: Make, seeing: Seeing) -> None:
         self._guard = guard
         self._make = make
         self._finding = Finding(guard)
@@ -57,7 +54,7 @@ class Tools:
         proxy = guard.settings.proxy
         if proxy.enabled:
             own = {*self._table, proxy.name}
-            self._table |= {proxy.name: Proxying(guard, make, seen, lists, own).answer}
+            self._table |= {proxy.name: Proxying(guard, make, seeing, own).answer}
 
     def has(self, name: str) -> bool:
         return name in self._table
