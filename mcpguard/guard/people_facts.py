@@ -21,7 +21,7 @@ def offered(decision: Decision) -> Fact:
 def signed_in(user: User, session: Session, method: str) -> Fact:
     """Somebody has shown who they are."""
     fields = {**_user(user), "role": user.role.value, "session": session.id, "method": method, "peer": session.peer}
-    return Fact(RecordKind.SIGNED_IN, fields)
+    return Fact(RecordKind.SIGNED_IN, fields | {"by": f"user:{user.id} ({user.name})"})
 
 
 def signed_out(user: User, session: Session, why: str, by: Actor | None = None) -> Fact:

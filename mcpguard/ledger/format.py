@@ -76,9 +76,20 @@ def verdict_fields(verdict: Verdict) -> dict[str, Scalar]:
             assert_never(verdict)
 
 
-def closing_fields(entry: str, outcome: Outcome, took_us: int | None, *, late: bool = False) -> dict[str, Scalar]:
-    """A closing without its reply."""
-    return _given(
+ABOUT = ("caller", "caller_label", "server", "capability", "name", "effect")
+"""What the later records of a call repeat from its opening, so that each is found, and can be read, by itself."""
+
+
+def about(opened: Fields) -> dict[str, Scalar]:
+    """What the other records of a call say of it, by what its opening says."""
+    return {name: opened[name] for name in ABOUT if name in opened}
+
+
+def closing_fields(
+    entry: str, outcome: Outcome, took_us: int | None, call: Fields, *, late: bool = False
+) -> dict[str, Scalar]:
+    """A closing without its reply. `call`: what it repeats of the opening."""
+    return dict(call) | _given(
         entry=entry,
         outcome=outcome.kind.value,
         executed=outcome.executed.value,

@@ -30,7 +30,8 @@ from mcpguard.domain.verdicts import Allow, Deny, Hold, Verdict
 from mcpguard.ledger.chain import Chain
 from mcpguard.ledger.checkpoints import Why
 from mcpguard.ledger.entries import Entry, Still
-from mcpguard.ledger.format import Fields, closing_fields, opening_fields, verdict_fields
+from mcpguard.ledger.format import Fields, about, closing_fields, opening_fields, verdict_fields
+from mcpguard.ledger.left import calls
 from mcpguard.ledger.outage import Outage, Owed
 from mcpguard.ledger.recordable import recordable
 from mcpguard.settings.model import Settings
@@ -77,9 +78,9 @@ class Ledger:
             )
             held = records.never_released(connection, self.chain.id, left)
             started = self.chain.append(RecordKind.STARTED, facts)
-            for entry in left:
+            for entry, call in calls(connection, self.chain.id, left).items():
                 was = Outcome.held(Reason.HOLD_WAITING) if entry in held else Outcome.unknown(Reason.GUARD_CRASHED)
-                self._append_closing(entry, was, None, late=True)
+                self._append_closing(entry, was, None, call, late=True)
             self.chain.checkpoint(Why.START)
             return started, len(left)
 
@@ -112,30 +113,31 @@ class Ledger:
         `still` is asked in the transaction that would store the verdict; if it does not hold, nothing is recorded and
         Overtaken is raised. Where the work raises this does too, and `broken` has heard how the call ended.
         """
-        began = self._clock.monotonic()
+        began, fields = self._clock.monotonic(), recordable(opening_fields(opening))
         try:
             match opening.verdict:
                 case Deny(reason):
-                    return await self._refuse(opening, Outcome.refused(reason))
+                    return await self._refuse(opening, fields, Outcome.refused(reason))
                 case Allow() | Hold():
-                    await self._open(opening, still)
+                    await self._open(opening, fields, still)
                 case _:
                     assert_never(opening.verdict)
         except LedgerUnavailable:
             return Outcome.refused(Reason.LEDGER_UNAVAILABLE)
-        entry = Entry(opening.entry, opening.verdict, partial(self._release, opening.effect))
+        call = about(fields)
+        entry = Entry(opening.entry, opening.verdict, partial(self._release, opening.effect, call))
         try:
             said = await work(entry)
         except LedgerUnavailable as error:
             outcome = entry.ended_by(error)
         except BaseException as error:
-            broken(await self._close(entry.id, entry.ended_by(error), began))
+            broken(await self._close(entry.id, entry.ended_by(error), began, call))
             raise
         else:
             outcome = entry.ended_with(said)
             if outcome != said:
                 log.error("ledger.corrected", entry=entry.id, said=said.kind.value, recorded=outcome.kind.value)
-        return await self._close(entry.id, outcome, began)
+        return await self._close(entry.id, outcome, began, call)
 
     async def note(self, kind: RecordKind, fields: Fields, body: Body | None = None) -> None:
         """Record a fact that neither opens nor closes a call. Raises LedgerUnavailable."""
@@ -173,8 +175,7 @@ class Ledger:
         except LedgerUnavailable:
             return  # noted as an outage already; the next record that can be written brings the next checkpoint
 
-    async def _open(self, opening: Opening, still: Still) -> None:
-        fields = recordable(opening_fields(opening))
+    async def _open(self, opening: Opening, fields: Fields, still: Still) -> None:
         self._live.add(opening.entry)  # before it is queued: whoever finds it open on disk must know that it is ours
         queued = self.outage is None
 
@@ -196,18 +197,16 @@ class Ledger:
             self._quiet.set()
             raise Overtaken
 
-    async def _refuse(self, opening: Opening, outcome: Outcome) -> Outcome:
-        fields = recordable(opening_fields(opening))
-
+    async def _refuse(self, opening: Opening, fields: Fields, outcome: Outcome) -> Outcome:
         def job(_: Connection) -> None:
             self.chain.append(RecordKind.OPENED, fields, opening.arguments)
-            self._append_closing(opening.entry, outcome, 0)
+            self._append_closing(opening.entry, outcome, 0, about(fields))
 
         await self._store(job, Durability.COMMITTED)
         return outcome
 
-    async def _release(self, effect: Effect | None, entry: str, verdict: Verdict, still: Still) -> None:
-        fields = {"entry": entry, **verdict_fields(verdict)}
+    async def _release(self, effect: Effect | None, call: Fields, entry: str, verdict: Verdict, still: Still) -> None:
+        fields = {"entry": entry, **call, **verdict_fields(verdict)}
 
         def job(connection: Connection) -> bool:
             holds = still(connection)
@@ -218,10 +217,10 @@ class Ledger:
         if not await self._store(job, _durability(verdict, effect)):
             raise Overtaken
 
-    async def _close(self, entry: str, outcome: Outcome, began: float) -> Outcome:
+    async def _close(self, entry: str, outcome: Outcome, began: float, call: Fields) -> Outcome:
         took_us = round((self._clock.monotonic() - began) * 1_000_000)
         try:
-            await self._store(lambda _: self._append_closing(entry, outcome, took_us), Durability.COMMITTED)
+            await self._store(lambda _: self._append_closing(entry, outcome, took_us, call), Durability.COMMITTED)
         except LedgerUnavailable:
             self._owed[entry] = Owed(outcome, took_us)
             self._quiet.set()
@@ -231,8 +230,10 @@ class Ledger:
         self._quiet.set()
         return outcome
 
-    def _append_closing(self, entry: str, outcome: Outcome, took_us: int | None, *, late: bool = False) -> None:
-        self.chain.append(RecordKind.CLOSED, closing_fields(entry, outcome, took_us, late=late), outcome.reply)
+    def _append_closing(
+        self, entry: str, outcome: Outcome, took_us: int | None, call: Fields, *, late: bool = False
+    ) -> None:
+        self.chain.append(RecordKind.CLOSED, closing_fields(entry, outcome, took_us, call, late=late), outcome.reply)
 
     async def _store(self, job: Callable[[Connection], T], durability: Durability) -> T:
         self._refuse_during_outage()
@@ -270,13 +271,15 @@ class Ledger:
                     RecordKind.RESUMED, {"since": outage.since, "why": outage.why, "refused": outage.refused}
                 )
             self.chain.flush(connection)
-            for entry in records.open_entries(connection, self.chain.id, self._started):
+            left = records.open_entries(connection, self.chain.id, self._started)
+            for entry, call in calls(connection, self.chain.id, left).items():
                 if entry in owed:
-                    self._append_closing(entry, owed[entry].outcome, owed[entry].took_us, late=True)
+                    self._append_closing(entry, owed[entry].outcome, owed[entry].took_us, call, late=True)
                 elif entry in disowned:
-                    self._append_closing(entry, Outcome.refused(Reason.LEDGER_UNAVAILABLE), None, late=True)
+                    self._append_closing(entry, Outcome.refused(Reason.LEDGER_UNAVAILABLE), None, call, late=True)
                 elif entry not in live:
-                    self._append_closing(entry, Outcome.unknown(Reason.LEDGER_OUTCOME_UNRECORDED), None, late=True)
+                    lost = Outcome.unknown(Reason.LEDGER_OUTCOME_UNRECORDED)
+                    self._append_closing(entry, lost, None, call, late=True)
 
         try:
             await self._writer.submit(job, Durability.SYNCED)

@@ -10,12 +10,12 @@ from typing import Any, NamedTuple
 from sqlalchemy import Connection, func, insert, select
 
 from mcpguard.domain.errors import StoreUnavailable
-from mcpguard.store.pages import paged
-from mcpguard.store.tables import bodies, checkpoints, records
+from mcpguard.store.pages import batched, paged
+from mcpguard.store.tables import ONCE, OTHERWISE, bodies, checkpoints, records
 
 COLUMNS = (
     "chain", "seq", "at", "kind", "entry", "caller", "server", "capability", "name", "effect", "verdict", "outcome",
-    "reason",
+    "reason", "by",
 )  # fmt: skip
 """The columns that repeat what a record's content says."""
 
@@ -23,7 +23,8 @@ TOGETHER = 50
 """Rows in one statement: an old SQLite takes 999 values at once."""
 _NAMES = ("hash", "content", *COLUMNS)
 _VALUES = itemgetter(*_NAMES)
-_WHOLE = (records.c.hash, records.c.content, *(records.c[name] for name in COLUMNS))
+WHOLE = (records.c.hash, records.c.content, *(records.c[name] for name in COLUMNS))
+"""A record, for a query whose rows become `StoredRecord`s by `stored`."""
 
 
 class StoredRecord(NamedTuple):
@@ -102,11 +103,20 @@ def never_released(connection: Connection, chain: str, entries: Sequence[str]) -
     return {entry for entry, verdict in found.items() if verdict != "allow"}
 
 
+def openings(connection: Connection, chain: str, entries: Sequence[str]) -> dict[str, bytes]:
+    """What the openings of these entries say, by entry; those that are there."""
+    found: dict[str, bytes] = {}
+    said = select(records.c.entry, records.c.content).where(records.c.chain == chain, records.c.kind == "opened", ONCE)
+    for some in batched(entries):
+        found |= {row.entry: bytes(row.content) for row in connection.execute(said.where(records.c.entry.in_(some)))}
+    return found
+
+
 def last_of(connection: Connection, chain: str, kind: str) -> int:
-    """Number of the newest record of a kind, 0 when there is none."""
+    """Number of the newest record of a kind that is none of a call's two, 0 when there is none."""
     found: int | None = connection.scalar(
         select(records.c.seq)
-        .where(records.c.chain == chain, records.c.kind == kind)
+        .where(records.c.chain == chain, records.c.kind == kind, OTHERWISE)
         .order_by(records.c.seq.desc())
         .limit(1)
     )
@@ -115,7 +125,7 @@ def last_of(connection: Connection, chain: str, kind: str) -> int:
 
 def walk(connection: Connection, chain: str, upto: int, page: int = 500) -> Iterator[StoredRecord]:
     """Every record to `upto`, in order."""
-    return map(_stored, paged(connection, select(*_WHOLE), records, chain, upto, page))
+    return map(stored, paged(connection, select(*WHOLE), records, chain, upto, page))
 
 
 def walk_bodies(connection: Connection, chain: str, upto: int, page: int = 50) -> Iterator[StoredBody]:
@@ -126,8 +136,8 @@ def walk_bodies(connection: Connection, chain: str, upto: int, page: int = 50) -
 
 def of_kind(connection: Connection, chain: str, kind: str, upto: int) -> list[StoredRecord]:
     """All records of a kind that is rare."""
-    query = select(*_WHOLE).where(records.c.chain == chain, records.c.kind == kind, records.c.seq <= upto)
-    return [_stored(row) for row in connection.execute(query.order_by(records.c.seq))]
+    query = select(*WHOLE).where(records.c.chain == chain, records.c.kind == kind, OTHERWISE, records.c.seq <= upto)
+    return [stored(row) for row in connection.execute(query.order_by(records.c.seq))]
 
 
 def body_of(connection: Connection, chain: str, entry: str, kind: str) -> bytes | None:
@@ -156,15 +166,15 @@ def chains_named(connection: Connection) -> set[str]:
 def newest(connection: Connection, chain: str, limit: int) -> list[StoredRecord]:
     """The newest records, oldest of them first."""
     rows = connection.execute(
-        select(*_WHOLE).where(records.c.chain == chain).order_by(records.c.seq.desc()).limit(limit)
+        select(*WHOLE).where(records.c.chain == chain).order_by(records.c.seq.desc()).limit(limit)
     ).all()
-    return [_stored(row) for row in reversed(rows)]
+    return [stored(row) for row in reversed(rows)]
 
 
 def after(connection: Connection, chain: str, seq: int, limit: int) -> list[StoredRecord]:
     """The records that follow a number, oldest first."""
-    query = select(*_WHOLE).where(records.c.chain == chain, records.c.seq > seq).order_by(records.c.seq).limit(limit)
-    return [_stored(row) for row in connection.execute(query)]
+    query = select(*WHOLE).where(records.c.chain == chain, records.c.seq > seq).order_by(records.c.seq).limit(limit)
+    return [stored(row) for row in connection.execute(query)]
 
 
 @cache
@@ -173,9 +183,10 @@ def _insertion(dialect: str, rows: int) -> str:
     between two statements the thread has to wait for its turn again."""
     mark = "?" if dialect == "sqlite" else "%s"
     marks = f"({', '.join(mark for _ in _NAMES)})"
-    return f"INSERT INTO records ({', '.join(_NAMES)}) VALUES {', '.join([marks] * rows)}"  # noqa: S608 - our own names
+    names = ", ".join(f'"{name}"' for name in _NAMES)
+    return f"INSERT INTO records ({names}) VALUES {', '.join([marks] * rows)}"  # noqa: S608 - our own names
 
 
-def _stored(row: Sequence[Any]) -> StoredRecord:
-    """By position, as `_WHOLE` has it: by name would take a good part of a walk over millions."""
+def stored(row: Sequence[Any]) -> StoredRecord:
+    """A row of `WHOLE`. By position, as that has it: by name would take a good part of a walk over millions."""
     return StoredRecord(row[3], row[0], row[1], tuple(row[2:]))

@@ -6,7 +6,10 @@
 from sqlalchemy import BigInteger, Index, LargeBinary, text
 from sqlmodel import Field, SQLModel
 
-_ONCE = text("kind IN ('opened', 'closed')")
+ONCE = text("kind IN ('opened', 'closed')")
+OTHERWISE = text("kind NOT IN ('opened', 'closed')")
+_REASON = text("reason IS NOT NULL")
+_BY = text('"by" IS NOT NULL')
 _THERE = text("NOT removed")
 _HOLDS = text("revoked_at IS NULL")
 
@@ -29,7 +32,15 @@ class RecordRow(SQLModel, table=True):
     __tablename__ = "records"
     __table_args__ = (
         # Whatever our own code does wrong, an entry has one opening and one closing.
-        Index("entry_once", "entry", "kind", unique=True, sqlite_where=_ONCE, postgresql_where=_ONCE),
+        Index("entry_once", "entry", "kind", unique=True, sqlite_where=ONCE, postgresql_where=ONCE),
+        # What is looked for, in the order in which it is given. Those that few records have leave out the others.
+        Index("record_entry", "entry", sqlite_where=OTHERWISE, postgresql_where=OTHERWISE),
+        Index("record_kind", "chain", "kind", "seq", sqlite_where=OTHERWISE, postgresql_where=OTHERWISE),
+        Index("record_at", "chain", "at", "seq"),
+        Index("record_server", "chain", "server", "seq"),
+        Index("record_caller", "chain", "caller", "seq"),
+        Index("record_reason", "chain", "reason", "seq", sqlite_where=_REASON, postgresql_where=_REASON),
+        Index("record_by", "chain", "by", "seq", sqlite_where=_BY, postgresql_where=_BY),
     )
 
     chain: str = Field(primary_key=True, max_length=36)
@@ -47,6 +58,7 @@ class RecordRow(SQLModel, table=True):
     verdict: str | None = None
     outcome: str | None = None
     reason: str | None = None
+    by: str | None = None
 
 
 class BodyRow(SQLModel, table=True):

@@ -9,7 +9,7 @@ from mcpguard.domain.capabilities import Effect
 from mcpguard.domain.records import RecordKind
 from mcpguard.ledger import keys
 from mcpguard.ledger.chain import Chain
-from mcpguard.ledger.format import closing_fields, opening_fields
+from mcpguard.ledger.format import Fields, about, closing_fields, opening_fields
 from mcpguard.settings.model import Settings
 from mcpguard.store.durability import Durability
 from mcpguard.store.schema import upgrade
@@ -28,7 +28,7 @@ class _Source:
     made: int = 0
 
     def __post_init__(self) -> None:
-        self._open: deque[str] = deque()
+        self._open: deque[tuple[str, Fields]] = deque()
 
     def start(self) -> None:
         self.chain.append(RecordKind.STARTED, {"version": "benchmark", "key": self.chain.public_key})
@@ -38,14 +38,16 @@ class _Source:
         self.made += 1
         arguments = {} if self.made % _KEPT_EVERY else {"arguments": calls.kept(self.made)}
         opening = calls.opening(new_id(), self.made, _EFFECTS[self.made % len(_EFFECTS)], **arguments)
-        self.chain.append(RecordKind.OPENED, opening_fields(opening), opening.arguments)
-        self._open.append(opening.entry)
+        fields = opening_fields(opening)
+        self.chain.append(RecordKind.OPENED, fields, opening.arguments)
+        self._open.append((opening.entry, about(fields)))
         if len(self._open) > _OPEN_AT_ONCE:
             self.close()
 
     def close(self) -> None:
         outcome = calls.answered()
-        fields = closing_fields(self._open.popleft(), outcome, 1000 + self.made % 9000)
+        entry, call = self._open.popleft()
+        fields = closing_fields(entry, outcome, 1000 + self.made % 9000, call)
         self.chain.append(RecordKind.CLOSED, fields, outcome.reply)
 
 

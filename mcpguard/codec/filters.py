@@ -1,0 +1,115 @@
+"""Filters of the audit log as people write them: `server:files -caller:desk verdict:deny since:2h`.
+
+Rules kept here:
+1. One language at the command line, over the API and in the console. What is written for a filter is read as the same
+   one.
+2. Terms of one key are alternatives, other terms have to hold as well; a minus before a term turns it round.
+3. A value with spaces stands in double quotes, in which a backslash stands before a quote or a backslash.
+4. `since` and `until` are a time in UTC, as `2026-11-20`, `2026-11-20T14:00` and finer, or how long ago, as `90s`,
+   `15m`, `2h`, `7d`, `4w`.
+"""
+
+import re
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from typing import Final
+
+from mcpguard.domain.filters import BadFilter, Filter, Key, Term
+
+LONGEST: Final = 1000
+MOST_TERMS: Final = 20
+MOST_WILD: Final = 4
+"""Wildcards in a value: a database tries every way in which they could fit."""
+SINCE, UNTIL = "since", "until"
+_TOKEN: Final = re.compile(
+    r'\s*(?:(?P<minus>-?)(?P<key>[A-Za-z_]+):(?:"(?P<quoted>(?:[^"\\]|\\.)*)"|(?P<bare>[^\s"]+)))(?=\s|$)'
+)
+_AGO: Final = re.compile(r"([1-9][0-9]{0,8})([smhdw])")
+_SECONDS: Final = {"s": 1, "m": 60, "h": 3600, "d": 86_400, "w": 604_800}
+_MICRO: Final = 1_000_000
+
+
+def parse(text: str, now: int) -> Filter:
+    """The filter that is written. `now`: what times that are given as how long ago count from. Raises BadFilter."""
+    if len(text) > LONGEST:
+        raise BadFilter(f"a filter has at most {LONGEST} characters")
+    found: dict[tuple[Key, bool], list[str]] = {}
+    times: dict[str, int] = {}
+    for minus, word, value in _tokens(text):
+        if word in (SINCE, UNTIL):
+            if minus or word in times:
+                raise BadFilter(f"{word}: is said once, and without a minus")
+            times[word] = moment(value, now)
+        else:
+            found.setdefault((_key(word), minus), []).append(_value(word, value))
+    if sum(map(len, found.values())) > MOST_TERMS:
+        raise BadFilter(f"a filter has at most {MOST_TERMS} terms")
+    terms = tuple(Term(key, tuple(dict.fromkeys(values)), without) for (key, without), values in found.items())
+    return Filter(terms, times.get(SINCE), times.get(UNTIL))
+
+
+def write(wanted: Filter) -> str:
+    """The filter as text, with its times as such; "" for everything."""
+    parts = [
+        f"{'-' if term.without else ''}{term.key}:{_quoted(value)}" for term in wanted.terms for value in term.values
+    ]
+    times = ((SINCE, wanted.since), (UNTIL, wanted.until))
+    return " ".join([*parts, *(f"{word}:{_written(at)}" for word, at in times if at is not None)])
+
+
+def moment(text: str, now: int) -> int:
+    """Microseconds since 1970. Raises BadFilter."""
+    if ago := _AGO.fullmatch(text):
+        return max(0, now - int(ago[1]) * _SECONDS[ago[2]] * _MICRO)
+    try:
+        at = datetime.fromisoformat(text)
+        at = at.replace(tzinfo=UTC) if at.tzinfo is None else at.astimezone(UTC)
+    except (ValueError, OverflowError):
+        raise BadFilter(_NO_TIME) from None
+    since = at - datetime(1970, 1, 1, tzinfo=UTC)
+    return max(0, (since.days * 86_400 + since.seconds) * _MICRO + since.microseconds)
+
+
+def _tokens(text: str) -> Iterator[tuple[bool, str, str]]:
+    place, text = 0, text.strip()
+    while place < len(text):
+        token = _TOKEN.match(text, place)
+        if token is None:
+            raise BadFilter(
+                f"write what is looked for as key:value, with quotes where there are spaces; keys are {_KEYS}"
+            )
+        quoted = token["quoted"]
+        yield bool(token["minus"]), token["key"].lower(), token["bare"] if quoted is None else _unquoted(quoted)
+        place = token.end()
+
+
+def _key(word: str) -> Key:
+    if word not in Key.__members__.values():
+        raise BadFilter(f"there is no such key; there are {_KEYS}")
+    return Key(word)
+
+
+def _value(word: str, value: str) -> str:
+    if not value or "\0" in value or not value.isprintable():
+        raise BadFilter(f"{word}: needs a value of characters that can be seen; * stands for any")
+    if value.count("*") + value.count("?") > MOST_WILD:
+        raise BadFilter(f"{word}: at most {MOST_WILD} of * and ? in a value")
+    return value
+
+
+def _quoted(value: str) -> str:
+    if re.fullmatch(r'[^\s"]+', value):
+        return value
+    return '"' + value.replace("\\", "\\\\").replace('"', '\\"') + '"'
+
+
+def _unquoted(value: str) -> str:
+    return re.sub(r"\\(.)", r"\1", value)
+
+
+def _written(at: int) -> str:
+    return f"{datetime.fromtimestamp(at // _MICRO, UTC).replace(microsecond=at % _MICRO, tzinfo=None).isoformat()}Z"
+
+
+_KEYS: Final = ", ".join([*Key, SINCE, UNTIL])
+_NO_TIME: Final = "a time is one such as 2026-11-20, 2026-11-20T14:00, or how long ago, such as 15m, 2h, 7d"

@@ -1,0 +1,26 @@
+"""Calls that an earlier run, or a lost commit, left open: what their openings say."""
+
+from collections.abc import Mapping, Sequence
+
+import orjson
+
+from mcpguard.ledger.format import Fields, about
+from mcpguard.store import records
+from mcpguard.store.backend import Connection
+
+
+def calls(connection: Connection, chain: str, entries: Sequence[str]) -> Mapping[str, Fields]:
+    """What the closings of these entries repeat of them. Nothing where an opening cannot be read any more: whoever
+    verifies the log is told of that, and it keeps no call open."""
+    found = {entry: _said(content) for entry, content in records.openings(connection, chain, entries).items()}
+    return {entry: found.get(entry, {}) for entry in entries}
+
+
+def _said(content: bytes) -> Fields:
+    try:
+        said = orjson.loads(content)
+    except ValueError:
+        return {}
+    return (
+        {name: value for name, value in about(said).items() if isinstance(value, str)} if isinstance(said, dict) else {}
+    )

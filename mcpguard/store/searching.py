@@ -1,0 +1,106 @@
+"""Looking for records: which rows fit a filter, newest or oldest first, some at a time.
+
+Rules kept here:
+1. Work is bounded, whatever is looked for: a page reads a window of numbers after the other, each larger than the one
+   before, until it is full or its time is over. What it has not reached the next page reads.
+2. The order is that of the sequence, so that a cursor is a number, and nothing comes twice or is left out.
+3. A time is compared with every record's own. Clocks are set, so it says nothing of the sequence.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from sqlalchemy import Connection, and_, func, select
+
+from mcpguard.domain.filters import Filter
+from mcpguard.store.filtering import Condition, conditions, of_call, times
+from mcpguard.store.records import WHOLE, StoredRecord, stored
+from mcpguard.store.tables import records
+
+FIRST_WINDOW: Final = 20_000
+GROWS: Final = 4
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """Records in the order that was asked for. `reached`: the number that was looked at last; `ended`: whether there is
+    nothing beyond it."""
+
+    records: Sequence[StoredRecord]
+    reached: int
+    ended: bool
+
+
+def search(
+    connection: Connection,
+    chain: str,
+    wanted: Filter,
+    *,
+    start: int | None,
+    limit: int,
+    newest_first: bool,
+    patience: Callable[[], bool] = lambda: True,
+) -> Found:
+    """Up to `limit` records beyond the number `start` (None: from the end, or the beginning). Between two windows
+    `patience` is asked whether there is time for another."""
+    span = _span(connection, chain, wanted)
+    if span is None:
+        return Found((), start or 0, ended=True)
+    low, high = span
+    if newest_first:
+        high = high if start is None else min(high, start - 1)
+    else:
+        low = low if start is None else max(low, start + 1)
+    fits = and_(records.c.chain == chain, *conditions(connection, wanted))
+    found: list[StoredRecord] = []
+    reached = start or 0
+    for first, last in _windows(low, high, newest_first=newest_first):
+        rows = _rows(connection, fits, first, last, limit - len(found), newest_first=newest_first)
+        found += map(stored, rows)
+        if len(found) == limit:
+            return Found(found, found[-1].seq, ended=found[-1].seq == (low if newest_first else high))
+        reached = first if newest_first else last
+        if not patience():
+            return Found(found, reached, ended=reached == (low if newest_first else high))
+    return Found(found, reached, ended=True)
+
+
+def call(connection: Connection, chain: str, entry: str) -> list[StoredRecord]:
+    """All that is recorded of a call, in order."""
+    mine = and_(records.c.chain == chain, of_call(entry))
+    return [stored(row) for row in connection.execute(select(*WHOLE).where(mine).order_by(records.c.seq))]
+
+
+def numbered(connection: Connection, chain: str, seq: int) -> StoredRecord | None:
+    """The record of this number."""
+    row = connection.execute(select(*WHOLE).where(records.c.chain == chain, records.c.seq == seq)).first()
+    return None if row is None else stored(row)
+
+
+def _rows(
+    connection: Connection, fits: Condition, first: int, last: int, limit: int, *, newest_first: bool
+) -> Sequence[Sequence[Any]]:
+    order = records.c.seq.desc() if newest_first else records.c.seq
+    return connection.execute(
+        select(*WHOLE).where(fits, records.c.seq >= first, records.c.seq <= last).order_by(order).limit(limit)
+    ).all()
+
+
+def _span(connection: Connection, chain: str, wanted: Filter) -> tuple[int, int] | None:
+    """The lowest and the highest number that can fit; None where nothing can."""
+    mine = [records.c.chain == chain, *times(wanted)]
+    low, high = connection.execute(select(func.min(records.c.seq), func.max(records.c.seq)).where(*mine)).one()
+    return None if low is None else (low, high)
+
+
+def _windows(low: int, high: int, *, newest_first: bool) -> Iterator[tuple[int, int]]:
+    size = FIRST_WINDOW
+    while low <= high:
+        if newest_first:
+            yield max(low, high - size + 1), high
+            high -= size
+        else:
+            yield low, min(high, low + size - 1)
+            low += size
+        size *= GROWS
