@@ -1,18 +1,36 @@
-"""The audit log as people read it while the guard runs: record after record, as each lies there."""
+"""The audit log as people read it while the guard runs: what fits a filter, one record, all of one call.
 
+Rules kept here:
+1. Everything is told as it lies there. What was pruned, or is none of ours, is told as that.
+2. Looking for something takes no longer than `PATIENCE`; whoever asks goes on from where it ended.
+"""
+
+import base64
 from dataclasses import dataclass
-from typing import Any
+from functools import partial
+from typing import Any, Final
 
 from mcpguard.codec.strict import StrictError, parse
+from mcpguard.domain.clock import Clock
+from mcpguard.domain.errors import GuardError
+from mcpguard.domain.filters import EVERYTHING, Filter
 from mcpguard.ledger.ledger import Ledger
-from mcpguard.store import records
+from mcpguard.store import checkpoints, records, searching
+from mcpguard.store.backend import Connection
+from mcpguard.store.checkpoints import StoredCheckpoint
 from mcpguard.store.records import StoredRecord
 from mcpguard.store.store import Store
+
+PATIENCE: Final = 0.5
+
+
+class RecordUnknown(GuardError):
+    """There is no such record, or nothing is recorded of such a call."""
 
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """Some records, oldest first. `last`: the number of the newest of them; `more`: whether others follow already."""
+    """Some records, in the order that was asked for. `last`: where to go on; `more`: whether anything is there."""
 
     records: tuple[dict[str, Any], ...]
     last: int
@@ -22,25 +40,93 @@ class Page:
 class Auditing:
     """Reads the chain that this guard writes."""
 
-    def __init__(self, store: Store, ledger: Ledger) -> None:
+    def __init__(self, store: Store, ledger: Ledger, clock: Clock) -> None:
         self._store = store
         self._ledger = ledger
+        self._clock = clock
 
-    async def page(self, after: int, limit: int) -> Page:
-        """Those that follow the record of this number. Raises StoreUnavailable."""
+    async def page(
+        self, wanted: Filter = EVERYTHING, start: int | None = None, limit: int = 100, *, newest_first: bool = False
+    ) -> Page:
+        """Records that fit, beyond the one of this number. Raises StoreUnavailable."""
+        until = self._clock.monotonic() + PATIENCE
+        look = partial(
+            searching.search,
+            chain=self._ledger.chain.id,
+            wanted=wanted,
+            start=start,
+            limit=limit,
+            newest_first=newest_first,
+            patience=lambda: self._clock.monotonic() < until,
+        )
+        found = await self._store.readers.run(look)
+        return Page(tuple(map(_said, found.records)), found.reached, not found.ended)
+
+    async def record(self, seq: int) -> dict[str, Any]:
+        """One record, with its body, and what it rests on. Raises RecordUnknown and StoreUnavailable."""
+        return await self._store.readers.run(partial(_whole, chain=self._ledger.chain.id, seq=seq))
+
+    async def call(self, entry: str) -> list[dict[str, Any]]:
+        """All that is recorded of a call, with the bodies. Raises RecordUnknown and StoreUnavailable."""
         chain = self._ledger.chain.id
-        found = await self._store.readers.run(lambda connection: records.after(connection, chain, after, limit + 1))
-        shown = found[:limit]
-        return Page(tuple(map(_said, shown)), shown[-1].seq if shown else after, len(found) > limit)
+
+        def look(connection: Connection) -> list[dict[str, Any]]:
+            found = searching.call(connection, chain, entry)
+            return [{**_said(one), "body": body_of(connection, chain, one.seq)} for one in found]
+
+        found = await self._store.readers.run(look)
+        if not found:
+            raise RecordUnknown("nothing is recorded of a call with this id")
+        return found
+
+
+def _whole(connection: Connection, chain: str, seq: int) -> dict[str, Any]:
+    found = searching.numbered(connection, chain, seq)
+    if found is None:
+        raise RecordUnknown("there is no record of this number")
+    previous = records.hash_of(connection, chain, seq - 1) if seq > 1 else None
+    signed = checkpoints.covering(connection, chain, seq)
+    return {
+        **_said(found),
+        "previous": previous.hex() if previous else None,
+        "body": body_of(connection, chain, seq),
+        "checkpoint": None if signed is None else _statement(signed),
+    }
+
+
+def body_of(connection: Connection, chain: str, seq: int) -> dict[str, Any] | None:
+    """What lies beside a record: as text, or in base64 where it is none."""
+    body = records.body(connection, chain, seq)
+    if body is None:
+        return None
+    if body.content is None:
+        return {"pruned": True, "text": None, "base64": None}
+    text = _text(body.content)
+    coded = base64.b64encode(body.content).decode() if text is None else None
+    return {"pruned": False, "text": text, "base64": coded}
+
+
+def _statement(signed: StoredCheckpoint) -> dict[str, Any]:
+    return {"content": _object(signed.content), "signature": base64.b64encode(signed.signature).decode()}
+
+
+def _text(content: bytes) -> str | None:
+    try:
+        return content.decode()
+    except UnicodeDecodeError:
+        return None
 
 
 def _said(record: StoredRecord) -> dict[str, Any]:
-    """What was pruned, or cannot be read as one of ours, is told as that."""
     said: dict[str, Any] = {"seq": record.seq, "hash": record.hash.hex()}
     if record.content is None:
         return {**said, "pruned": True, "content": None}
+    return {**said, "pruned": False, "content": _object(record.content)}
+
+
+def _object(content: bytes) -> dict[str, Any] | None:
     try:
-        content = parse(record.content, max_bytes=len(record.content))
+        said = parse(content, max_bytes=len(content))
     except StrictError:
-        content = None
-    return {**said, "pruned": False, "content": content if isinstance(content, dict) else None}
+        return None
+    return said if isinstance(said, dict) else None

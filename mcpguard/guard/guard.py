@@ -135,7 +135,7 @@ class Guard:
         self.events = heard.events
         self.counting = heard.counting
         self.searching = Searching(servers.publisher)
-        self.auditing = Auditing(store, ledger)
+        self.auditing = Auditing(store, ledger, clock)
         self._store = store
         self._ledger = ledger
         self.facts = facts

@@ -31,6 +31,13 @@ def last(connection: Connection, chain: str) -> StoredCheckpoint | None:
     return None if row is None else StoredCheckpoint(row.seq, row.content, row.signature)
 
 
+def covering(connection: Connection, chain: str, seq: int) -> StoredCheckpoint | None:
+    """The first that speaks of the chain as it stood at this number, or later."""
+    mine = checkpoints.c.chain == chain, checkpoints.c.seq >= seq
+    row = connection.execute(select(checkpoints).where(*mine).order_by(checkpoints.c.seq).limit(1)).first()
+    return None if row is None else StoredCheckpoint(row.seq, row.content, row.signature)
+
+
 def walk(connection: Connection, chain: str, upto: int, page: int = 2000) -> Iterator[StoredCheckpoint]:
     """Every checkpoint to `upto`, in order."""
     wanted = select(checkpoints.c.seq, checkpoints.c.content, checkpoints.c.signature)

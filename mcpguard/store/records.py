@@ -140,6 +140,12 @@ def of_kind(connection: Connection, chain: str, kind: str, upto: int) -> list[St
     return [stored(row) for row in connection.execute(query.order_by(records.c.seq))]
 
 
+def body(connection: Connection, chain: str, seq: int) -> StoredBody | None:
+    """The body that lies beside the record of this number."""
+    row = connection.execute(select(bodies).where(bodies.c.chain == chain, bodies.c.seq == seq)).first()
+    return None if row is None else StoredBody(row.seq, row.salt, row.content)
+
+
 def body_of(connection: Connection, chain: str, entry: str, kind: str) -> bytes | None:
     """The body of the record of this kind that belongs to an entry; None where none is kept."""
     here = (records.c.chain == chain) & (records.c.entry == entry) & (records.c.kind == kind)
@@ -161,20 +167,6 @@ def chains_named(connection: Connection) -> set[str]:
             found.add(chain)
             chain = connection.scalar(select(func.min(table.c.chain)).where(table.c.chain > chain))
     return found
-
-
-def newest(connection: Connection, chain: str, limit: int) -> list[StoredRecord]:
-    """The newest records, oldest of them first."""
-    rows = connection.execute(
-        select(*WHOLE).where(records.c.chain == chain).order_by(records.c.seq.desc()).limit(limit)
-    ).all()
-    return [stored(row) for row in reversed(rows)]
-
-
-def after(connection: Connection, chain: str, seq: int, limit: int) -> list[StoredRecord]:
-    """The records that follow a number, oldest first."""
-    query = select(*WHOLE).where(records.c.chain == chain, records.c.seq > seq).order_by(records.c.seq).limit(limit)
-    return [stored(row) for row in connection.execute(query)]
 
 
 @cache

@@ -9,12 +9,12 @@ Rules kept here:
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
-from sqlalchemy import Connection, and_, func, select
+from sqlalchemy import Connection, func, select
 
 from mcpguard.domain.filters import Filter
-from mcpguard.store.filtering import Condition, conditions, of_call, times
+from mcpguard.store.filtering import Conditions, conditions, of_call, times
 from mcpguard.store.records import WHOLE, StoredRecord, stored
 from mcpguard.store.tables import records
 
@@ -52,12 +52,11 @@ def search(
         high = high if start is None else min(high, start - 1)
     else:
         low = low if start is None else max(low, start + 1)
-    fits = and_(records.c.chain == chain, *conditions(connection, wanted))
+    fits = conditions(connection, chain, wanted)
     found: list[StoredRecord] = []
     reached = start or 0
     for first, last in _windows(low, high, newest_first=newest_first):
-        rows = _rows(connection, fits, first, last, limit - len(found), newest_first=newest_first)
-        found += map(stored, rows)
+        found += _rows(connection, fits, first, last, limit - len(found), newest_first=newest_first)
         if len(found) == limit:
             return Found(found, found[-1].seq, ended=found[-1].seq == (low if newest_first else high))
         reached = first if newest_first else last
@@ -68,8 +67,8 @@ def search(
 
 def call(connection: Connection, chain: str, entry: str) -> list[StoredRecord]:
     """All that is recorded of a call, in order."""
-    mine = and_(records.c.chain == chain, of_call(entry))
-    return [stored(row) for row in connection.execute(select(*WHOLE).where(mine).order_by(records.c.seq))]
+    mine = records.c.chain == chain, records.c.seq.in_(of_call(connection, entry))
+    return [stored(row) for row in connection.execute(select(*WHOLE).where(*mine).order_by(records.c.seq))]
 
 
 def numbered(connection: Connection, chain: str, seq: int) -> StoredRecord | None:
@@ -79,18 +78,24 @@ def numbered(connection: Connection, chain: str, seq: int) -> StoredRecord | Non
 
 
 def _rows(
-    connection: Connection, fits: Condition, first: int, last: int, limit: int, *, newest_first: bool
-) -> Sequence[Sequence[Any]]:
+    connection: Connection, fits: Conditions, first: int, last: int, limit: int, *, newest_first: bool
+) -> list[StoredRecord]:
     order = records.c.seq.desc() if newest_first else records.c.seq
-    return connection.execute(
-        select(*WHOLE).where(fits, records.c.seq >= first, records.c.seq <= last).order_by(order).limit(limit)
-    ).all()
+    window = (
+        select(*WHOLE).where(*fits.every, records.c.seq >= first, records.c.seq <= last).order_by(order).limit(limit)
+    )
+    found = {row.seq: row for each in fits.either for row in map(stored, connection.execute(window.where(each)))}
+    return [found[seq] for seq in sorted(found, reverse=newest_first)[:limit]]
 
 
 def _span(connection: Connection, chain: str, wanted: Filter) -> tuple[int, int] | None:
     """The lowest and the highest number that can fit; None where nothing can."""
+    ends = func.min(records.c.seq), func.max(records.c.seq)
     mine = [records.c.chain == chain, *times(wanted)]
-    low, high = connection.execute(select(func.min(records.c.seq), func.max(records.c.seq)).where(*mine)).one()
+    if len(mine) > 1:
+        low, high = connection.execute(select(*ends).where(*mine)).one()
+    else:  # asked for one by one, a database finds them without reading what lies between
+        low, high = (connection.scalar(select(end).where(*mine)) for end in ends)
     return None if low is None else (low, high)
 
 

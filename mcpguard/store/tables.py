@@ -8,6 +8,9 @@ from sqlmodel import Field, SQLModel
 
 ONCE = text("kind IN ('opened', 'closed')")
 OTHERWISE = text("kind NOT IN ('opened', 'closed')")
+NOT_ALLOWED = text("verdict <> 'allow'")
+NOT_ANSWERED = text("outcome <> 'answered'")
+NOT_READ = text("effect <> 'read'")
 _REASON = text("reason IS NOT NULL")
 _BY = text('"by" IS NOT NULL')
 _THERE = text("NOT removed")
@@ -38,7 +41,11 @@ class RecordRow(SQLModel, table=True):
         Index("record_kind", "chain", "kind", "seq", sqlite_where=OTHERWISE, postgresql_where=OTHERWISE),
         Index("record_at", "chain", "at", "seq"),
         Index("record_server", "chain", "server", "seq"),
+        Index("record_name", "chain", "name", "seq"),
         Index("record_caller", "chain", "caller", "seq"),
+        Index("record_verdict", "chain", "verdict", "seq", sqlite_where=NOT_ALLOWED, postgresql_where=NOT_ALLOWED),
+        Index("record_outcome", "chain", "outcome", "seq", sqlite_where=NOT_ANSWERED, postgresql_where=NOT_ANSWERED),
+        Index("record_effect", "chain", "effect", "seq", sqlite_where=NOT_READ, postgresql_where=NOT_READ),
         Index("record_reason", "chain", "reason", "seq", sqlite_where=_REASON, postgresql_where=_REASON),
         Index("record_by", "chain", "by", "seq", sqlite_where=_BY, postgresql_where=_BY),
     )

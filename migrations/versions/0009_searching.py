@@ -7,6 +7,9 @@ revision = "0009"
 down_revision = "0008"
 
 OTHERWISE = sa.text("kind NOT IN ('opened', 'closed')")
+NOT_ALLOWED = sa.text("verdict <> 'allow'")
+NOT_ANSWERED = sa.text("outcome <> 'answered'")
+NOT_READ = sa.text("effect <> 'read'")
 REASON = sa.text("reason IS NOT NULL")
 BY = sa.text('"by" IS NOT NULL')
 SAYS = {
@@ -23,7 +26,11 @@ def upgrade() -> None:
     _index("record_kind", "chain", "kind", "seq", where=OTHERWISE)
     _index("record_at", "chain", "at", "seq")
     _index("record_server", "chain", "server", "seq")
+    _index("record_name", "chain", "name", "seq")
     _index("record_caller", "chain", "caller", "seq")
+    _index("record_verdict", "chain", "verdict", "seq", where=NOT_ALLOWED)
+    _index("record_outcome", "chain", "outcome", "seq", where=NOT_ANSWERED)
+    _index("record_effect", "chain", "effect", "seq", where=NOT_READ)
     _index("record_reason", "chain", "reason", "seq", where=REASON)
     _index("record_by", "chain", "by", "seq", where=BY)
 

@@ -51,13 +51,12 @@ async def test_a_walk_gives_every_record_once_and_in_order(store: Store, page: i
     assert found[0].columns[: COLUMNS.index("kind")] == ("a", 1, 10)
 
 
-async def test_the_last_one_and_the_newest(store: Store) -> None:
+async def test_the_last_one_and_the_last_of_a_kind(store: Store) -> None:
     assert await ask(store, lambda c: records.last(c, "a")) is None
     await put(store, row(1), row(2), row(3, "stopped"))
     assert await ask(store, lambda c: records.last(c, "a")) == (3, b"h")
     assert await ask(store, lambda c: records.last_of(c, "a", "started")) == 2
     assert await ask(store, lambda c: records.last_of(c, "a", "pruned")) == 0
-    assert [record.seq for record in await ask(store, lambda c: records.newest(c, "a", 2))] == [2, 3]
 
 
 async def test_open_entries_are_those_without_a_closing(store: Store) -> None:

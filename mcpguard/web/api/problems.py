@@ -38,8 +38,10 @@ from mcpguard.domain.errors import (
     Unreadable,
     Unrecordable,
 )
+from mcpguard.domain.filters import BadFilter
 from mcpguard.domain.grants import CallerUnknown, LabelTaken
 from mcpguard.domain.people import NotProven, Principal, TooManyTries, UserTaken, UserUnknown
+from mcpguard.guard.auditing import RecordUnknown
 from mcpguard.guard.tallies import Tallies
 from mcpguard.settings.entry import named
 from mcpguard.web.api.access import NobodyKnown, RightLacking, whoever
@@ -56,6 +58,8 @@ STATUS: Final[Mapping[type[GuardError], tuple[int, str]]] = MappingProxyType(
         Stale: (409, "Something else stands now than what the decision rests on"),
         IllegalMove: (409, "It does not stand where this could be decided"),
         NameTaken: (409, "There is a server of this name already"),
+        BadFilter: (400, "This is no filter"),
+        RecordUnknown: (404, "There is no such record, or nothing is recorded of such a call"),
         CallerUnknown: (404, "There is no such caller"),
         LabelTaken: (409, "There is a caller of this name already"),
         UserUnknown: (404, "There is no such user, session or token"),

@@ -1,8 +1,6 @@
-"""Answers about the guard itself: its settings and its audit log."""
+"""Answers about the guard itself: its settings."""
 
-from typing import Annotated, Any
-
-from pydantic import Field
+from typing import Any
 
 from mcpguard.web.api.answers.answer import Answer
 
@@ -19,20 +17,3 @@ class Confirmed(Answer):
     """The settings that were confirmed."""
 
     confirmed: list[str]
-
-
-class Record(Answer):
-    """A record. `content` is as docs/ledger-format.md says; null where it was pruned, or cannot be read."""
-
-    seq: int
-    hash: Annotated[str, Field(description="Hexadecimal.")]
-    pruned: bool
-    content: dict[str, Any] | None
-
-
-class Records(Answer):
-    """Some records. `more`: whether others follow already. `next` is the cursor for what follows, now or later."""
-
-    records: list[Record]
-    next: str
-    more: bool

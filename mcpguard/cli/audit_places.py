@@ -1,0 +1,34 @@
+"""Which store the commands about the audit log read: that of a guard, or a copy."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from mcpguard.app import places
+from mcpguard.cli.common import loaded
+from mcpguard.domain.errors import StoreUnavailable
+from mcpguard.store import chains
+from mcpguard.store.backend import Connection
+from mcpguard.store.offline import Place, place_from, reading
+
+OTHER = "A copy of the database, or a postgresql:// URL; else the live one."
+Where = Annotated[str | None, typer.Argument(metavar="[PATH]", help=OTHER)]
+Database = Annotated[str | None, typer.Option("--db", metavar="PATH", help=OTHER)]
+
+
+def place(path: str | None, config: Path | None, data_dir: Path | None) -> Place:
+    if path is not None:
+        return place_from(path)
+    return places.database(loaded(config, data_dir=data_dir).settings)
+
+
+@contextmanager
+def opened(path: str | None, config: Path | None, data_dir: Path | None) -> Iterator[tuple[Connection, str]]:
+    with reading(place(path, config, data_dir)) as connect, connect() as connection:
+        chain = chains.newest(connection)
+        if chain is None:
+            raise StoreUnavailable("nothing has been recorded yet")
+        yield connection, chain

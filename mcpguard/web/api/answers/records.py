@@ -1,0 +1,63 @@
+"""Answers about the audit log."""
+
+from typing import Annotated, Any
+
+from pydantic import Field
+
+from mcpguard.web.api.answers.answer import Answer
+
+Hash = Annotated[str, Field(description="Hexadecimal.")]
+
+
+class Record(Answer):
+    """A record. `content` is as docs/ledger-format.md says; null where it was pruned, or cannot be read."""
+
+    seq: int
+    hash: Hash
+    pruned: bool
+    content: dict[str, Any] | None
+
+
+class Records(Answer):
+    """Some records. `more`: whether there is anything to look at beyond. `next` is the cursor for that; null where the
+    newest came first, and there is nothing."""
+
+    records: list[Record]
+    next: str | None
+    more: bool
+
+
+class Body(Answer):
+    """What lies beside a record, its secrets masked: as text, or in base64 where it is none; null where it was
+    pruned."""
+
+    pruned: bool
+    text: str | None
+    base64: str | None
+
+
+class RecordAndBody(Record):
+    """A record and what lies beside it, if anything does."""
+
+    body: Body | None
+
+
+class Checkpoint(Answer):
+    """A signed statement about the log, as docs/ledger-format.md says."""
+
+    content: dict[str, Any] | None
+    signature: Annotated[str, Field(description="Base64.")]
+
+
+class WholeRecord(RecordAndBody):
+    """A record, and what it rests on: the hash before it (null before the first), and the first checkpoint that covers
+    it (null where there is none yet)."""
+
+    previous: Hash | None
+    checkpoint: Checkpoint | None
+
+
+class CallRecords(Answer):
+    """All that is recorded of a call, in order."""
+
+    records: list[RecordAndBody]
