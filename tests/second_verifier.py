@@ -21,13 +21,26 @@ Kind = Literal[
     "body added", "checkpoint forged", "checkpoint removed", "pruned without a record", "inconsistent",
 ]  # fmt: skip
 Fields = dict[str, str | int]
-COLUMNS = ["at", "kind", "entry", "caller", "server", "capability", "name", "effect", "verdict", "outcome", "reason"]
+COLUMNS = [
+    "at",
+    "kind",
+    "entry",
+    "caller",
+    "server",
+    "capability",
+    "name",
+    "effect",
+    "verdict",
+    "outcome",
+    "reason",
+    "by",
+]
 CHECKPOINT = {"v": int, "chain": str, "seq": int, "hash": str, "at": int, "why": str, "previous": int, "key": str}
 CHAINS = "SELECT chain FROM records UNION SELECT chain FROM bodies UNION SELECT chain FROM checkpoints"
 ACCOUNTS = "SELECT seq, content FROM records WHERE chain = ? AND typeof(seq) = 'integer' AND instr(content, ?)"
 RECORDS = """
 SELECT r.seq, r.hash, r.content, b.seq, b.salt, b.content, r.at, r.kind, r.entry, r.caller, r.server, r.capability,
-       r.name, r.effect, r.verdict, r.outcome, r.reason
+       r.name, r.effect, r.verdict, r.outcome, r.reason, r."by"
 FROM records r LEFT JOIN bodies b ON b.chain = r.chain AND b.seq = r.seq
 WHERE r.chain = ? ORDER BY r.seq"""
 CHECKPOINTS = """

@@ -52,7 +52,7 @@ def list_(
     if not found:
         typer.echo("Nothing fits." if wanted != Filter() else "Nothing has been recorded before that.", err=True)
     elif not page.ended:
-        typer.echo(f"Older ones: --before {found[0].seq}", err=True)
+        typer.echo(f"There may be older ones: --before {found[0].seq}", err=True)
 
 
 def tail(

@@ -41,9 +41,7 @@ def reading(place: Place) -> Iterator[Callable[[], Connection]]:
     engine = _file(place) if isinstance(place, Path) else _server(place)
     try:
         with engine.connect() as connection:
-            missing = NEEDED - set(inspect(connection).get_table_names())
-        if missing:
-            raise StoreUnavailable(f"{named(place)} is no store of mcpguard: it has no table {', '.join(missing)}")
+            _refuse_another(connection, named(place))
         yield engine.connect
     except SQLAlchemyError as error:
         raise StoreUnavailable(f"{named(place)} cannot be read: {cause(error)}") from error
@@ -59,6 +57,15 @@ def place_from(text: str) -> Place:
         return make_url(text)
     except ArgumentError as error:
         raise StoreUnavailable("the URL of the database cannot be understood") from error
+
+
+def _refuse_another(connection: Connection, place: str) -> None:
+    found = inspect(connection)
+    missing = NEEDED - set(found.get_table_names())
+    if missing:
+        raise StoreUnavailable(f"{place} is no store of mcpguard: it has no table {', '.join(missing)}")
+    if {*records.columns.keys()} - {column["name"] for column in found.get_columns(records.name)}:
+        raise StoreUnavailable(f"{place} is of an older version: mcpguard db upgrade makes it one of this version")
 
 
 def _file(path: Path) -> Engine:

@@ -55,7 +55,7 @@ def test_json_is_what_the_records_say(lived: Path) -> None:
 
 def test_a_copy_is_listed_by_its_path(lived: Path, tmp_path: Path) -> None:
     copy = (lived / "mcpguard.db").rename(tmp_path / "copy.db")
-    told = mcpguard("audit", "list", copy, "-o", "json")
+    told = mcpguard("audit", "list", "--db", copy, "-o", "json")
     assert [record["kind"] for record in json.loads(told.stdout)] == KINDS
 
 
@@ -106,10 +106,10 @@ def test_what_was_tampered_with_is_found_and_listing_it_still_works(
     lived: Path, statement: str, values: tuple[object, ...]
 ) -> None:
     database = tampered(lived, statement, values=values)
-    listed = mcpguard("audit", "list", database)
+    listed = mcpguard("audit", "list", "--db", database)
     assert (listed.exit_code, listed.stderr) == (0, "")
     assert len(listed.stdout.splitlines()) == len(KINDS) + 1
-    as_json = json.loads(mcpguard("audit", "list", database, "-o", "json").stdout)
+    as_json = json.loads(mcpguard("audit", "list", "--db", database, "-o", "json").stdout)
     assert len(as_json) == len(KINDS)
     checked = mcpguard("audit", "verify", database)
     if "created_at" in statement:  # nothing rests on when a chain was begun
@@ -267,28 +267,30 @@ def a_hostile_name(folder: Path) -> Path:
     return folder / "\x1b[2J\u202e"
 
 
-@pytest.mark.parametrize("command", ["verify", "list", "checkpoint"])
+@pytest.mark.parametrize("command", ["verify", "list --db", "tail --once --db", "show 1 --db", "checkpoint"])
 @pytest.mark.parametrize("make", [missing, a_folder, empty, text, somebody_elses_database, cut_short, a_hostile_name])
 @pytest.mark.usefixtures("lived")
 def test_what_is_no_store_is_told_in_a_sentence(tmp_path: Path, command: str, make: Callable[[Path], Path]) -> None:
     path = make(tmp_path)
     before = sorted(tmp_path.rglob("*"))
-    sentence = refusal(mcpguard("audit", command, path))
+    sentence = refusal(mcpguard("audit", *command.split(), path))
     assert path.name in sentence or make is a_hostile_name
     assert sorted(tmp_path.rglob("*")) == before, "reading makes no file"
 
 
-@pytest.mark.parametrize("command", ["verify", "list", "checkpoint", "key"])
+@pytest.mark.parametrize("command", ["verify", "list", "tail --once", "show 1", "checkpoint", "key"])
 def test_a_data_directory_that_is_not_there_is_told_and_not_made(tmp_path: Path, command: str) -> None:
     nowhere = tmp_path / "nowhere"
-    assert str(nowhere) in refusal(mcpguard("audit", command, "--data-dir", nowhere))
+    assert str(nowhere) in refusal(mcpguard("audit", *command.split(), "--data-dir", nowhere))
     assert not nowhere.exists()
 
 
-@pytest.mark.parametrize("command", ["list", "checkpoint"])
+@pytest.mark.parametrize("command", ["list", "tail --once", "show 1", "checkpoint"])
 def test_an_empty_store_is_told_in_a_sentence(tmp_path: Path, command: str) -> None:
     mcpguard("db", "upgrade", "--data-dir", tmp_path / "data")
-    assert "nothing has been recorded yet" in refusal(mcpguard("audit", command, "--data-dir", tmp_path / "data"))
+    assert "nothing has been recorded yet" in refusal(
+        mcpguard("audit", *command.split(), "--data-dir", tmp_path / "data")
+    )
 
 
 @pytest.mark.parametrize("url", ["://", "nonsense://", "http://127.0.0.1:1/", "postgresql://u:hunter2@127.0.0.1:1/x"])

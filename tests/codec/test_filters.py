@@ -1,0 +1,90 @@
+"""The language of filters: what is written for one is read as the same one, and what is none says why."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from mcpguard.codec.filters import LONGEST, MOST_TERMS, parse, write
+from mcpguard.domain.filters import EVERYTHING, BadFilter, Filter, Key, Term
+
+NOW = 1_795_000_000_000_000
+HOUR = 3_600_000_000
+
+values = st.text(st.characters(exclude_categories=["C", "Z"], exclude_characters="*?"), min_size=1, max_size=20).map(
+    lambda text: text + " x"
+) | st.text('abc:*"\\ -_.', min_size=1, max_size=12).filter(
+    lambda text: text.isprintable() and text.strip() == text and text.count("*") < 5
+)
+terms = st.lists(
+    st.tuples(st.sampled_from(Key), st.booleans(), values), max_size=8, unique_by=lambda each: (each[0], each[1])
+)
+times = st.none() | st.integers(0, 4_000_000_000_000_000)
+
+
+@given(terms, times, times)
+def test_what_is_written_is_read_as_the_same(
+    some: list[tuple[Key, bool, str]], since: int | None, until: int | None
+) -> None:
+    wanted = Filter(tuple(Term(key, (value,), without) for key, without, value in some), since, until)
+    assert parse(write(wanted), NOW) == wanted
+
+
+@given(st.text(max_size=60))
+def test_any_other_text_is_refused_or_has_a_meaning_that_stays(text: str) -> None:
+    try:
+        wanted = parse(text, NOW)
+    except BadFilter:
+        return
+    assert parse(write(wanted), 0) == wanted
+
+
+def test_terms_of_one_key_are_alternatives() -> None:
+    wanted = parse("server:files verdict:deny  server:mail -reason:scope:* server:files", NOW)
+    assert wanted.terms == (
+        Term(Key.SERVER, ("files", "mail")),
+        Term(Key.VERDICT, ("deny",)),
+        Term(Key.REASON, ("scope:*",), without=True),
+    )
+    assert parse("", NOW) == parse("  ", NOW) == EVERYTHING
+    assert parse('name:"a \\"b\\" \\\\ c" call:1', NOW).terms == (
+        Term(Key.NAME, ('a "b" \\ c',)),
+        Term(Key.CALL, ("1",)),
+    )
+    assert parse("SERVER:Files", NOW).terms == (Term(Key.SERVER, ("Files",)),)
+
+
+def test_times_are_in_utc_or_how_long_ago() -> None:
+    assert parse("since:2h", NOW).since == NOW - 2 * HOUR
+    assert parse("until:7d", NOW).until == NOW - 7 * 24 * HOUR
+    assert parse("since:1970-01-01T00:00:01", NOW).since == 1_000_000
+    assert parse("since:1970-01-01T01:00:00.000001+01:00", NOW).since == 1
+    assert parse("since:1970-01-02 until:1970-01-03Z"[:16], NOW).since == 24 * HOUR
+    assert parse("since:99999999w", NOW).since == 0
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("files", "write what is looked for as key:value"),
+        ("server:", "write what is looked for as key:value"),
+        ("server:a b", "write what is looked for as key:value"),
+        ('server:"a', "write what is looked for as key:value"),
+        ('server:"a"b', "write what is looked for as key:value"),
+        ("sever:a", "there is no such key; there are server, tool,"),
+        ('server:""', "server: needs a value"),
+        ('server:"a\u202eb"', "server: needs a value"),
+        ("server:a\0", "server: needs a value"),
+        ("name:*a*b*c*d*", "name: at most 4 of * and ?"),
+        ("since:yesterday", "a time is one such as"),
+        ("since:0h", "a time is one such as"),
+        ("since:2026-13-01", "a time is one such as"),
+        ("-since:2h", "since: is said once, and without a minus"),
+        ("since:2h since:3h", "since: is said once, and without a minus"),
+        ("call:a " * (MOST_TERMS + 1), f"a filter has at most {MOST_TERMS} terms"),
+        ("call:" + "a" * LONGEST, f"a filter has at most {LONGEST} characters"),
+    ],
+)
+def test_what_is_no_filter_says_what_would_be(text: str, said: str) -> None:
+    with pytest.raises(BadFilter) as refused:
+        parse(text, NOW)
+    assert said in str(refused.value)
