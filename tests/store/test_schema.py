@@ -157,3 +157,25 @@ def test_of_definitions_of_an_older_database_nothing_was_found_yet_and_something
         versions.found(connection, "one", print_, found)
         assert versions.found_now(connection, "up") == {"one": found}
         connection.commit()
+
+
+def test_who_did_what_before_there_was_a_column_for_it_is_found_afterwards(backend: Backend, tmp_path: Path) -> None:
+    upgrade(backend, scripts_up_to(tmp_path / "older", "0008"))
+    names = "chain, seq, hash, content, at, kind"
+    said = {
+        1: '{"by":"uid:1 (Ada \u00e9 \\" \\\\)","kind":"decided"}',
+        2: '{"kind":"started"}',
+        3: None,
+        4: '{"by":"desk","kind":"opened"}',
+    }
+    with backend.connect() as connection:
+        backend.begin(connection, Durability.COMMITTED)
+        for seq, content in said.items():
+            row = {"seq": seq, "content": content.encode() if content else None, "kind": "x" if content else None}
+            statement = text(f"INSERT INTO records ({names}) VALUES ('a', :seq, :hash, :content, 1, :kind)")
+            connection.execute(statement, row | {"hash": b"h"})
+        connection.commit()
+    upgrade(backend)
+    with backend.connect() as connection:
+        found = connection.execute(text('SELECT seq, "by" FROM records ORDER BY seq')).all()
+    assert [tuple(row) for row in found] == [(1, 'uid:1 (Ada \u00e9 " \\)'), (2, None), (3, None), (4, "desk")]
