@@ -1,0 +1,315 @@
+"""Whatever changes something, or lets something through, leaves a record that says who did it: every route, every
+command, every method of the protocol, and every way in which the configuration changes.
+
+What is not in a table here fails a test, so that whoever adds a way adds what is recorded of it.
+"""
+
+import sys
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import anyio
+import pytest
+import typer.main
+
+from mcpguard.cli.main import build
+from mcpguard.domain.people import Role
+from mcpguard.domain.records import RecordKind
+from mcpguard.gateway.methods import Methods
+from mcpguard.web.api.openapi import routed
+from tests import people
+from tests.gate import gate, process
+from tests.gateway.holding import HELD, Making, held
+from tests.gateway.speaking import guarded
+from tests.simulators.script import Script
+from tests.web.rest import API, bare
+from tests.web.reviewing import HONEST, WHY, show
+from tests.web.reviewing import seen as seen_of
+from tests.world import World, world
+
+pytestmark = pytest.mark.anyio
+Json = dict[str, Any]
+WHO = "uid:"
+"""At the operator's socket people are accounts."""
+
+
+@dataclass
+class Walk:
+    """Somebody who uses one route after the other. What a step needs to know of an earlier one is in `known`."""
+
+    guard: World
+    known: Json = field(default_factory=dict)
+    done: set[tuple[str, str]] = field(default_factory=set)
+
+    async def step(self, route: str, kinds: str, body: Json | None = None, **names: str) -> Json:
+        """Use a route, and find exactly records of these kinds afterwards, by whoever used it. `*`: any number."""
+        method, _, path = route.partition(" ")
+        before = len(self.guard.said())
+        place, _, _ = path.partition("?")
+        answer = await self.guard.operator.request(method, API + path.format(**names), json=body)
+        assert answer.status_code in (200, 201, 204), answer.text
+        await self.guard.settle()
+        left = self.guard.said()[before:]
+        exact = [kind for kind in kinds.split() if not kind.endswith("*")]
+        many = {kind.removesuffix("*") for kind in kinds.split()} - {*exact}
+        found = [record["kind"] for record in left]
+        assert many <= {*found}, route
+        assert sorted(kind for kind in found if kind not in many) == sorted(exact), route
+        for record in left:
+            by_itself = record["kind"] in ("closed", "moved")
+            assert by_itself or record["by"].startswith(WHO), record
+            assert by_itself or record["kind"] == "opened" or record["via"] == "operator socket", record
+        self.done.add((method, API + place))
+        said: Json = answer.json() if answer.content else {}
+        return said
+
+
+async def about_servers(walk: Walk) -> None:
+    config = {"name": "notes", "config": HONEST}
+    await walk.step("POST /servers", "admitted", config)
+    looked = {"why": WHY, "consent": True}
+    await walk.step("POST /servers/{server}/inspect", "inspected listed", looked, server="notes")
+    server = await show(walk.guard)
+    capability = {"why": WHY, "kind": "tool", "name": "read_note"}
+    print_ = next(each["fingerprint"] for each in server["capabilities"] if each["name"] == "read_note")
+    await walk.step("POST /servers/{server}/approve", "decided*", {"why": WHY, "seen": seen_of(server)}, server="notes")
+    for answer, more in (
+        ("revoke", {"seen": print_}),
+        ("reject", {"seen": print_}),
+        ("approve", {"seen": print_}),
+        ("block", {}),
+        ("unblock", {}),
+    ):
+        route = f"POST /servers/{{server}}/capability/{answer}"
+        await walk.step(route, "decided", capability | more, server="notes")
+    why = {"why": WHY}
+    await walk.step("POST /servers/{server}/permit", "decided", why | {"kinds": ["roots"]}, server="notes")
+    await walk.step("POST /servers/{server}/screen", "decided", why | {"mode": "mask"}, server="notes")
+    for answer in ("disable", "enable", "quarantine", "block"):
+        await walk.step(f"POST /servers/{{server}}/{answer}", "decided", why, server="notes")
+    patch = {"revision": (await show(walk.guard))["revision"], "patch": {"args": ["-c", "1"]}}
+    await walk.step("PATCH /servers/{server}", "admitted moved*", patch, server="notes")
+    revision = str((await show(walk.guard))["revision"])
+    await walk.step("DELETE /servers/{server}?revision={revision}", "admitted", server="notes", revision=revision)
+
+
+async def about_people(walk: Walk) -> None:
+    await walk.step("POST /setup-link", "person", {"why": WHY})
+    user = {"name": "ada", "role": "viewer", "password": people.PASSWORD, "why": WHY}
+    await walk.step("POST /users", "person", user)
+    for what, body in (
+        ("role", {"role": "auditor"}),
+        ("password", {"password": people.PASSWORD + "!"}),
+        ("sign-out", {}),
+        ("disable", {}),
+        ("enable", {}),
+    ):
+        await walk.step(f"POST /users/{{user}}/{what}", "person", body | {"why": WHY}, user="ada")
+    made = await walk.step("POST /operators", "operator", {"name": "ci", "role": "auditor", "why": WHY})
+    await walk.step("POST /operators/{token}/revoke", "operator", {"why": WHY}, token=made["id"])
+
+
+async def about_callers(walk: Walk) -> None:
+    caller = await walk.step("POST /callers", "granted", {"name": "desk", "why": WHY})
+    call = {"caller": "desk", "name": "notes:nothing"}
+    await walk.step("POST /call", "opened closed", call)
+    await walk.step("POST /explain", "", call)
+    await walk.step("POST /callers/{caller}/revoke", "revoked", {"why": WHY}, caller=caller["id"])
+
+
+async def about_settings(walk: Walk) -> None:
+    await walk.step("POST /settings/confirm", "configured", {"values": {"hosts": ["guard.example"]}})
+
+
+WALKS: tuple[Callable[[Walk], Awaitable[None]], ...] = (about_servers, about_people, about_callers, about_settings)
+HELD_CALLS = {("POST", f"{API}/held/{{ticket}}/allow"), ("POST", f"{API}/held/{{ticket}}/deny")}
+
+
+async def test_every_route_that_changes_something_leaves_who_did_it(tmp_path: Path) -> None:
+    async with world(tmp_path):
+        pass
+    async with world(tmp_path, hosts=["guard.example"]) as guard:
+        walk = Walk(guard)
+        for part in WALKS:
+            await part(walk)
+        assert guard.verified().whole
+    changing = {(method, path) for method, path, _ in routed(bare()) if method != "GET"}
+    assert walk.done | HELD_CALLS == changing
+
+
+@pytest.mark.parametrize("answer", ["allow", "deny"])
+async def test_an_answer_to_a_held_call_leaves_who_gave_it(answer: str, tmp_path: Path) -> None:
+    async with guarded(tmp_path, Script(), **HELD) as guard, anyio.create_task_group() as tasks:
+        making = Making(guard.client())
+        tasks.start_soon(making)
+        ticket = (await held(guard))["id"]
+        token = (await guard.now.guard.operators.add("ci", Role.APPROVER, None, people.BY))[1]
+        url, by = f"{guard.where.url}{API}/held/{ticket}", people.bears(token)
+        by["if-match"] = (await guard.http.get(url, headers=by)).headers["etag"]
+        told = await guard.http.post(f"{url}/{answer}", json={"why": WHY}, headers=by)
+        assert told.status_code == 200, told.text
+        await making.done()
+        (record,) = (
+            record for record in guard.said() if record["kind"] == "decided" and record.get("ticket") == ticket
+        )
+        assert (record["answer"], record["why"], record["via"]) == (answer, WHY, "api")
+        assert record["by"].endswith(" (ci)")
+
+
+async def test_what_only_shows_leaves_nothing(guard: World) -> None:
+    for method, path, _ in routed(bare()):
+        if method == "GET":
+            before = len(guard.said())
+            names = {"server": "x", "ticket": "x", "seq": "1", "call": "x"}
+            await guard.operator.get(path.format(**names))
+            assert len(guard.said()) == before, path
+
+
+# Commands.
+
+READS = "reads"
+COMMANDS: Mapping[str, str] = {
+    **dict.fromkeys(
+        (
+            "audit checkpoint",
+            "audit key",
+            "audit list",
+            "audit show",
+            "audit tail",
+            "audit verify",
+            "caller list",
+            "config check",
+            "config schema",
+            "config show",
+            "db backup",
+            "held list",
+            "held show",
+            "operator list",
+            "scan",
+            "search",
+            "server list",
+            "server logs",
+            "server show",
+            "status",
+            "tool diff",
+            "tool list",
+            "tool ready",
+            "tool show",
+            "user list",
+            "user sessions",
+        ),
+        READS,
+    ),
+    "call": "POST /call",
+    "caller add": "POST /callers",
+    "caller revoke": "POST /callers/{caller}/revoke",
+    "config confirm": "POST /settings/confirm",
+    "db upgrade": "started",
+    "held allow": "POST /held/{ticket}/allow",
+    "held deny": "POST /held/{ticket}/deny",
+    "operator add": "POST /operators",
+    "operator revoke": "POST /operators/{token}/revoke",
+    "serve": "started",
+    "server add": "POST /servers",
+    "server approve": "POST /servers/{server}/approve",
+    "server block": "POST /servers/{server}/block",
+    "server disable": "POST /servers/{server}/disable",
+    "server enable": "POST /servers/{server}/enable",
+    "server inspect": "POST /servers/{server}/inspect",
+    "server patch": "PATCH /servers/{server}",
+    "server permit": "POST /servers/{server}/permit",
+    "server quarantine": "POST /servers/{server}/quarantine",
+    "server remove": "DELETE /servers/{server}",
+    "server screen": "POST /servers/{server}/screen",
+    "stdio": "opened",
+    "tool approve": "POST /servers/{server}/capability/approve",
+    "tool block": "POST /servers/{server}/capability/block",
+    "tool reject": "POST /servers/{server}/capability/reject",
+    "tool revoke": "POST /servers/{server}/capability/revoke",
+    "tool unblock": "POST /servers/{server}/capability/unblock",
+    "user add": "POST /users",
+    "user disable": "POST /users/{user}/disable",
+    "user enable": "POST /users/{user}/enable",
+    "user passwd": "POST /users/{user}/password",
+    "user role": "POST /users/{user}/role",
+    "user setup-link": "POST /setup-link",
+    "user sign-out": "POST /users/{user}/sign-out",
+}
+"""What each does: the route that it uses, or the kind of record that says what came of it."""
+
+
+def leaves(command: Any, name: str = "") -> dict[str, Any]:  # noqa: ANN401 - of typer
+    if not hasattr(command, "commands"):
+        return {name: command}
+    found: dict[str, Any] = {}
+    for each, part in command.commands.items():
+        found |= leaves(part, f"{name} {each}".strip())
+    return found
+
+
+def test_every_command_reads_or_uses_what_leaves_a_record() -> None:
+    found = leaves(typer.main.get_command(build([])))
+    assert sorted(found) == sorted(COMMANDS)
+    routes = {f"{method} {path.removeprefix(API)}" for method, path, _ in routed(bare()) if method != "GET"}
+    kinds = {kind.value for kind in RecordKind}
+    assert set(COMMANDS.values()) <= {READS} | routes | kinds
+
+
+# Methods of the protocol.
+
+NOTHING: Mapping[str, str] = {
+    "ping": "says nothing",
+    "shutdown": "says nothing",
+    "logging/setLevel": "is about the client's own log",
+    "server/discover": "says what every client is told",
+    "resources/unsubscribe": "lets less through",
+}
+METHODS: Mapping[str, tuple[Json, str]] = {
+    "tools/list": ({}, "disclosed"),
+    "resources/list": ({}, "disclosed"),
+    "resources/templates/list": ({}, "disclosed"),
+    "prompts/list": ({}, "disclosed"),
+    "tools/call": ({"name": "web::echo", "arguments": {"text": "x"}}, "opened closed"),
+    "resources/read": ({"uri": "note://first"}, "opened closed"),
+    "prompts/get": ({"name": "web::greet"}, "opened closed"),
+    "completion/complete": (
+        {"ref": {"type": "ref/prompt", "name": "web::greet"}, "argument": {"name": "name", "value": "A"}},
+        "opened closed",
+    ),
+    "resources/subscribe": ({"uri": "note://first"}, "opened closed"),
+}
+LISTENS = "subscriptions/listen"
+
+
+async def test_every_method_that_lets_something_through_leaves_a_record(tmp_path: Path) -> None:
+    script = Script()
+    async with guarded(tmp_path, script) as guard:
+        assert sorted([*METHODS, *NOTHING, LISTENS]) == sorted(Methods(guard.now.guard)._table)
+        modern, legacy = guard.client(), await guard.legacy()
+        for method, (params, kinds) in METHODS.items():
+            client = legacy if "subscribe" in method else modern
+            before = len(guard.said())
+            reply = await client.request(method, params)
+            assert reply.message is not None
+            assert "result" in reply.message, (method, reply.message)
+            await guard.now.guard.tallies.flush()
+            left = guard.said()[before:]
+            assert [record["kind"] for record in left] == kinds.split(), method
+            assert all(record["caller"] == "anonymous" for record in left), method
+
+
+# The configuration.
+
+
+async def test_every_change_of_what_is_declared_leaves_where_it_came_from(tmp_path: Path) -> None:
+    async with gate(tmp_path) as guard:
+        one = process("one", [sys.executable, "-c", "1"])
+        for servers, change in (((one,), "added"), ((process("one", ["/bin/true"]),), "changed"), ((), "withdrawn")):
+            before = len(guard.said())
+            await guard.declare(*servers)
+            found = [record for record in guard.said()[before:] if record["kind"] == "admitted"]
+            assert [(record["server"], record["change"], record["by"]) for record in found] == [
+                ("one", change, "configuration file")
+            ]
