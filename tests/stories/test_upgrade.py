@@ -4,7 +4,9 @@ import json
 import shutil
 import signal
 import socket
+import sqlite3
 import sys
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +20,7 @@ from mcpguard.ledger.chain import Chain
 from mcpguard.ledger.ledger import Ledger
 from mcpguard.settings.model import Settings
 from mcpguard.store import datadir
+from mcpguard.store.schema import upgrade
 from mcpguard.store.store import opened
 from tests.clock import FakeClock
 from tests.process import ROOT, Served, approve, recorded, run, serving, whole
@@ -38,6 +41,8 @@ main(["honest"], {})
 async def old_store(folder: Path) -> Settings:
     """The data directory of a guard that knew nothing of standings: it has served, and was stopped."""
     settings, clock = settings_for(folder), FakeClock()
+    (folder / "newer").mkdir()
+    newer = settings_for(folder / "newer")
     scripts = folder / "older"
     shutil.copytree(assets.migrations(), scripts)
     for script in (scripts / "versions").glob("*.py"):
@@ -46,10 +51,16 @@ async def old_store(folder: Path) -> Settings:
     datadir.prepare(settings.data_dir)
     key = keys.load_or_make(places.signing_key(settings))
     chain = Chain(key, settings.audit.checkpoint_records, clock, new_id)
-    async with opened(places.backend(settings), chain, batch=64, readers=1, scripts=scripts) as store:
-        ledger = Ledger(store.writer, chain, settings, clock)
-        await ledger.start({"version": "0.0.1", "schema": store.schema, "settings": 1, "key": key.public})
+    async with opened(places.backend(newer), chain, batch=64, readers=1) as store:
+        ledger = Ledger(store.writer, chain, newer, clock)
+        await ledger.start({"version": "0.0.1", "schema": "0001", "settings": 1, "key": key.public})
         await ledger.stop("asked to")
+    upgrade(places.backend(settings), scripts)
+    with closing(sqlite3.connect(str(places.database(settings)), isolation_level=None)) as older:
+        older.execute("ATTACH ? AS newer", [str(places.database(newer))])
+        for table in ("chains", "records", "checkpoints"):
+            columns = ", ".join(row[1] for row in older.execute(f"PRAGMA table_info({table})"))
+            older.execute(f"INSERT INTO {table} ({columns}) SELECT {columns} FROM newer.{table}")
     return settings
 
 

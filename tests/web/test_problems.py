@@ -73,10 +73,10 @@ async def test_it_is_told_with_its_status_and_its_sentence(error: GuardError) ->
 
 def test_the_statuses_are_the_ones_that_were_agreed() -> None:
     agreed = {
-        400: {"KeyUnreadable"},
+        400: {"KeyUnreadable", "BadFilter"},
         412: {"Moved"},
         428: {"NotNamed"},
-        404: {"Unknown", "CallerUnknown", "UserUnknown"},
+        404: {"Unknown", "CallerUnknown", "UserUnknown", "RecordUnknown"},
         409: {"Stale", "IllegalMove", "NameTaken", "LabelTaken", "UserTaken", "InProgress", "AnswerGone"},
         429: {"TooManyTries", "TooManyAtOnce"},
         422: {"Undecidable", "NotDeclared", "NeedsConsent", "InvalidName", "Unreadable", "Unrecordable", "KeyReused"},

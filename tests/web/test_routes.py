@@ -18,7 +18,10 @@ from tests.world import World
 pytestmark = pytest.mark.anyio
 ROUTES = [(method, path, needs.right) for method, path, needs in routed(bare())]
 OPEN = {f"{API}/openapi.json", f"{API}/docs"}
-SAMPLES = {"server": "notes", "ticket": "none", "caller": "somebody", "user": "nobody", "token": "none"}
+SAMPLES = {"server": "notes", "ticket": "none", "caller": "somebody", "user": "nobody", "token": "none"} | {
+    "seq": "1",
+    "call": "none",
+}
 WRONG = {"nothing of the kind": 1}
 Sends = Callable[[World], Awaitable[dict[str, str]]]
 
