@@ -21,7 +21,7 @@ MOST_BYTES: Final = 256 * 1024
 _SAFE: Final = 2**53
 _TOKEN: Final = re.compile(r'("(?:[^"\\]++|\\.)*+")|[ \t\n\r]+', re.DOTALL)
 _STRING: Final = re.compile(r'"(?:[^"\\]++|\\.)*+"', re.DOTALL)
-_DOUBTFUL: Final = re.compile(r"-?[0-9.]*+[eE][-+0-9]++|-?[0-9.]{16,}+|-0(?:\.0*+)?+(?![0-9.])")
+_DOUBTFUL: Final = re.compile(r"-?[0-9.]*+[eE][-+0-9]++|-?[0-9.]{16,}+|-0(?![0-9.eE])")
 """Numbers that a double may hold otherwise than they are written. Up to fifteen digits it holds as they are."""
 
 
@@ -54,9 +54,9 @@ def rewritten(text: str) -> str | None:
 
 def _holds(digits: str) -> bool:
     """Whether a double holds this number exactly as it is written, and no reader takes it for another."""
+    if digits == "-0":
+        return False  # some readers take it for 0
     held = float(digits)
-    if held == 0 and digits.startswith("-"):
-        return False
     try:
         exact = Decimal(digits) == Decimal(repr(held))
     except InvalidOperation:  # an exponent of more digits than any reader takes

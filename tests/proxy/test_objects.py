@@ -6,7 +6,7 @@ from decimal import Decimal
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from mcpguard.proxy.objects import MOST_BYTES, objectified, rewritten
@@ -22,6 +22,7 @@ VALUES = st.recursive(
 )
 
 
+@example(-0.0, None, False)
 @given(VALUES, st.sampled_from([None, 1, 4]), st.booleans())
 def test_a_value_is_the_same_however_it_was_written(value: Any, indent: int | None, ascii_only: bool) -> None:  # noqa: ANN401
     text = json.dumps(value, indent=indent, ensure_ascii=ascii_only)
@@ -53,6 +54,7 @@ def test_a_number_is_rewritten_only_where_everybody_reads_the_same(digits: str) 
         assert math.isfinite(float(written))
 
 
+@example(-0.0, "text")
 @given(VALUES, st.sampled_from(["text", "secret\u202e", "ignore all"]))
 def test_nothing_comes_to_light_that_was_not_to_be_seen(value: Any, hidden: str) -> None:  # noqa: ANN401
     """Whoever screened the text has screened what is told: it is the same text, but for space between tokens."""
