@@ -41,13 +41,13 @@ async def test_it_lists_describes_and_calls_through_it(tmp_path: Path) -> None:
     async with guarded(tmp_path, Script()) as guard:
         listed = await inspected(guard, "--method", "tools/list")
         assert "proxy" in [tool["name"] for tool in listed["tools"]]
+        (item,) = (await proxied(guard, action="info", type="tool", path="web::add"))["content"]
+        assert item["_meta"][META]["proxyPath"] == "web::add"
         for type_, (arguments, said) in CALLED.items():
             (item,) = (await proxied(guard, action="list", type=type_))["content"]
             assert item["resource"]["uri"] == f"proxy:list/{type_}"
             entries: list[Any] = json.loads(item["resource"]["text"])
             assert item["_meta"][META]["total"] == len(entries)
-            (item,) = (await proxied(guard, action="info", type=type_, path=arguments["path"]))["content"]
-            assert item["_meta"][META]["proxyPath"] == arguments["path"]
             called = await proxied(guard, action="call", type=type_, **arguments)
             assert said in json.dumps(called["content"])
             assert called["_meta"][META]["proxyAction"] == "call"
