@@ -12,7 +12,8 @@ from functools import cached_property
 from types import MappingProxyType
 
 from mcpguard.catalog.shelf import Pinned, Shelf
-from mcpguard.codec.names import SEPARATORS, qualified
+from mcpguard.codec.names import qualified
+from mcpguard.codec.separators import SEPARATORS
 from mcpguard.domain.capabilities import CapabilityKind
 
 

@@ -7,9 +7,10 @@ the same options and has the words for it.
 from collections.abc import Sequence
 from pathlib import Path
 
+from mcpguard.codec.separators import SEPARATORS
 from mcpguard.gateway.relay.relay import USUAL, Asked, Face
 
-OPTIONS = ("--config", "--data-dir", "--face", "--only")
+OPTIONS = ("--config", "--data-dir", "--face", "--only", "--separator")
 
 
 def understood(words: Sequence[str]) -> Asked | None:
@@ -26,7 +27,12 @@ def understood(words: Sequence[str]) -> Asked | None:
     face = given.get("--face", USUAL)
     if face not in {*Face} or (face == Face.TRANSPARENT and "--only" not in given):
         return None
-    return Asked(_path(given.get("--config")), _path(given.get("--data-dir")), Face(face), given.get("--only"))
+    separator = given.get("--separator")
+    if separator not in (None, *SEPARATORS):
+        return None
+    return Asked(
+        _path(given.get("--config")), _path(given.get("--data-dir")), Face(face), given.get("--only"), separator
+    )
 
 
 def _path(text: str | None) -> Path | None:

@@ -6,6 +6,7 @@ from typing import Annotated
 import typer
 
 from mcpguard.cli.common import Config, DataDir
+from mcpguard.codec.separators import SEPARATORS
 from mcpguard.gateway.relay.relay import USUAL, Asked, Face, relay
 
 
@@ -14,6 +15,10 @@ def stdio(
     data_dir: DataDir = None,
     face: Annotated[Face, typer.Option(help="What the agent sees: the guard's own tools, or the servers'.")] = USUAL,
     only: Annotated[str | None, typer.Option(metavar="SERVER", help="The server for --face transparent.")] = None,
+    separator: Annotated[
+        str | None,
+        typer.Option(metavar="::|__|.", help="Between server and tool with --face direct; else as the setting says."),
+    ] = None,
 ) -> None:
     """Connect an agent that speaks MCP on standard input and output with the guard, which is started if none runs.
 
@@ -21,4 +26,6 @@ def stdio(
     """
     if face is Face.TRANSPARENT and only is None:
         raise typer.BadParameter("is needed with --face transparent", param_hint="--only")
-    raise typer.Exit(relay(Asked(config, data_dir, face, only), os.environ))
+    if separator not in (None, *SEPARATORS):
+        raise typer.BadParameter(f"must be one of {' '.join(SEPARATORS)}", param_hint="--separator")
+    raise typer.Exit(relay(Asked(config, data_dir, face, only, separator), os.environ))

@@ -9,13 +9,11 @@ Rules kept here:
 """
 
 import re
-from typing import Literal
 
+from mcpguard.codec.separators import Separator
 from mcpguard.domain.errors import InvalidName
 from mcpguard.domain.upstreams import NAME
 
-Separator = Literal["::", "__", "."]
-SEPARATORS: tuple[Separator, ...] = ("::", "__", ".")
 LONGEST_QUALIFIED = 128
 _OTHER = re.compile(r"[^a-z0-9_-]+")
 _UNDERSCORES = re.compile(r"__+")

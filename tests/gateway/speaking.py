@@ -43,18 +43,20 @@ def scope(servers: str = "*", tools: str = "*", *effects: Effect) -> Scope:
 
 @asynccontextmanager
 async def speaking(
-    guard: Gate, how: str, *, only: str | None = None, token: str | None = None
+    guard: Gate, how: str, *, only: str | None = None, token: str | None = None, separator: str | None = None
 ) -> AsyncIterator[RawClient]:
     """A client that is ready to ask."""
     transport, era = how.split()
     if transport == "stream":
         face = "transparent" if only else "direct"
-        async with guard.stream(modern=era == "modern", face=face, only=only, token=token) as client:
+        said = {"face": face, "only": only, "token": token, "separator": separator}
+        async with guard.stream(modern=era == "modern", **said) as client:
             if era == "legacy":
                 assert (await client.initialize()).result["serverInfo"]["name"] == "mcpguard"
             yield client
     else:
         path = ONLY + only if only else DIRECT
+        path += f"?separator={separator}" if separator else ""
         yield guard.client(path, token=token) if era == "modern" else await guard.legacy(path, token=token)
 
 

@@ -29,6 +29,40 @@ async def test_one_separator_is_shown_and_all_are_understood(separator: str, tmp
         assert {call["params"]["name"] for call in script.called("prompts/get")} == {"greet"}
 
 
+@pytest.mark.parametrize("how", HOWS)
+async def test_a_client_may_say_what_its_model_can_take(how: str, tmp_path: Path) -> None:
+    script = Script()
+    async with guarded(tmp_path, script) as guard, speaking(guard, how) as usual:
+        for separator in SEPARATORS:
+            async with speaking(guard, how, separator=separator) as client:
+                assert f"web{separator}echo" in await client.names()
+                assert await client.names("prompts/list") == [f"web{separator}greet"]
+                for each in SEPARATORS:
+                    said = (await client.call(f"web{each}echo", {"said": each})).result["structuredContent"]
+                    assert said == {"said": each}
+        assert "web::echo" in await usual.names(), "and nobody else's names are others"
+
+
+async def test_a_separator_that_there_is_not_is_refused(tmp_path: Path) -> None:
+    script = Script()
+    async with guarded(tmp_path, script) as guard:
+        with nothing_happens(guard, script):
+            for query in ("separator=", "separator=/", "separator=__&separator=.", "separator=%5f", "separator=%ff"):
+                for era in (True, False):
+                    client = guard.client(f"/mcp/all?{query}", modern=era)
+                    said = await client.send({"jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": {}})
+                    assert said.status == 400
+                    assert b"separator must be one of :: __ ." in said.body
+
+
+async def test_a_session_keeps_its_separator(tmp_path: Path) -> None:
+    async with guarded(tmp_path, Script()) as guard:
+        client = await guard.legacy("/mcp/all?separator=__")
+        assert "web__echo" in await client.names()
+        client.url = client.url.replace("__", ".")
+        assert (await client.send({"jsonrpc": "2.0", "id": 9, "method": "tools/list"})).status == 404
+
+
 async def test_a_definition_says_where_it_comes_from(tmp_path: Path) -> None:
     script = Script()
     script.tool("echo", {}, _meta={"own": None, "mcpguard/origin": "forged"}, metadata={"own": 1, "proxy": "forged"})

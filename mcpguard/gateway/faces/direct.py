@@ -15,7 +15,8 @@ from typing import Any
 
 from mcpguard.catalog.catalog import Catalog
 from mcpguard.catalog.shelf import Pinned, Shelf
-from mcpguard.codec.names import SEPARATORS, Separator, is_server_name, qualified
+from mcpguard.codec.names import is_server_name, qualified
+from mcpguard.codec.separators import SEPARATORS, Separator
 from mcpguard.codec.uris import PREFIX, unwrapped, wrapped
 from mcpguard.domain import calls
 from mcpguard.domain.capabilities import Capability, CapabilityKind
@@ -31,10 +32,10 @@ class Direct:
     """All servers at once."""
 
     word = calls.Face.DIRECT
-    key = "direct"
     own = ()
 
     def __init__(self, separator: Separator) -> None:
+        self.key = f"direct {separator}"
         self._separator = separator
 
     def shelves(self, catalog: Catalog) -> Iterable[Shelf]:

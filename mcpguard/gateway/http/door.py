@@ -8,12 +8,15 @@ Rules kept here:
 3. What cannot be understood is answered as the specification says, and counted; it costs nobody else anything.
 """
 
+from urllib.parse import parse_qs
+
 from starlette.types import Message as ASGIMessage
 from starlette.types import Receive, Scope, Send
 
 from mcpguard.codec import envelope
 from mcpguard.codec.messages import INVALID_REQUEST, BadMessage, Id, Message, Request
 from mcpguard.codec.names import is_server_name
+from mcpguard.codec.separators import SEPARATORS, Separator
 from mcpguard.domain.callers import Caller
 from mcpguard.domain.clock import Clock
 from mcpguard.domain.reasons import Reason
@@ -59,7 +62,7 @@ class Door:
         self._news = News(guard.catalog)
         self._legacy = Legacy(methods, self.sessions, limits.client_calls, self._patience)
         self._modern = Modern(methods, self._patience)
-        self._direct = Direct(guard.settings.separator)
+        self._direct = {each: Direct(each) for each in SEPARATORS}
         self._guarding = Guarding(guard.settings)
         self._guests = Guests()
 
@@ -101,7 +104,7 @@ class Door:
     async def _answer(self, caller: Caller, scope: Scope, receive: Receive, send: Send) -> None:
         id_: Id | None = None
         try:
-            face = self._face(scope["path"], caller)
+            face = self._face(scope, caller)
             if scope["method"] != "POST":
                 await self._other(caller, face, scope, receive, send)
                 return
@@ -142,17 +145,28 @@ class Door:
         else:
             await self._legacy.listen(session, receive, send)
 
-    def _face(self, path: str, caller: Caller) -> Face:
+    def _face(self, scope: Scope, caller: Caller) -> Face:
+        path = scope["path"]
         if path in (GUARD, f"{GUARD}/"):
             return self._guarding
         if path == ALL:
-            return self._direct
+            return self._direct[self._separator(scope)]
         server = path.removeprefix(ONLY) if path.startswith(ONLY) else ""
         if is_server_name(server) and reaches(caller.scope, server) and self._guard.servers.knows(server):
             return Transparent(server)
         raise Turned(
             404, INVALID_REQUEST, f"nothing is here; agents are served at {GUARD}, {ALL} and {ONLY}<server>", "path"
         )
+
+    def _separator(self, scope: Scope) -> Separator:
+        """What the client says that its model can take in names, or else what the setting says."""
+        said = parse_qs(scope["query_string"].decode("latin-1"), keep_blank_values=True).get("separator")
+        if said is None:
+            return self._guard.settings.separator
+        for each in SEPARATORS:
+            if said == [each]:
+                return each
+        raise Turned(400, INVALID_REQUEST, f"separator must be one of {' '.join(SEPARATORS)}, said once", "separator")
 
     def _count(self, reason: str) -> None:
         self._guard.tallies.turned_away(door=NETWORK, why=reason)

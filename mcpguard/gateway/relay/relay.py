@@ -51,6 +51,7 @@ class Asked(NamedTuple):
     data_dir: Path | None = None
     face: Face = Face.GUARD
     only: str | None = None
+    separator: str | None = None
 
 
 Serve = Callable[[Path | None, Path], Sequence[str]]
@@ -77,6 +78,8 @@ def _refuse_closed_streams() -> None:
 
 def _greeting(asked: Asked, token: str | None) -> bytes:
     said = {"mcpguard": PROTOCOL, "face": asked.face.value, "only": asked.only, "token": token}
+    if asked.separator is not None:
+        said["separator"] = asked.separator
     return json.dumps(said).encode() + b"\n"
 
 

@@ -2,7 +2,7 @@
 
 A client's first line says which face it wants, and its token if it has one; ours says whether it may go on:
 
-    → {"mcpguard": 1, "face": "direct", "only": null, "token": null}
+    → {"mcpguard": 1, "face": "direct", "only": null, "separator": null, "token": null}
     ← {"mcpguard": 1}                or {"error": "…"}, and the end
 
 Only the guard's own account can connect; without a token its clients are anonymous, as on the network.
@@ -18,6 +18,7 @@ from anyio.abc import ByteStream, SocketListener
 from anyio.streams.buffered import BufferedByteStream
 
 from mcpguard.codec.names import is_server_name
+from mcpguard.codec.separators import SEPARATORS
 from mcpguard.codec.strict import StrictError, parse
 from mcpguard.domain.callers import Caller
 from mcpguard.domain.clock import Clock
@@ -61,7 +62,7 @@ class Streams:
         self._news = News(guard.catalog)
         self._talks: set[Talk] = set()
         self._open = 0
-        self._direct = Direct(guard.settings.separator)
+        self._direct = {each: Direct(each) for each in SEPARATORS}
         self._guarding = Guarding(guard.settings)
         self._guests = Guests()
 
@@ -139,18 +140,23 @@ class Streams:
         if self._open > self._guard.settings.limits.connections:
             raise NotWelcome("too many clients are connected")
         match hello:
-            case {"mcpguard": 1, "face": str(face), "only": None | str() as only, "token": None | str() as token}:
+            case {
+                "mcpguard": 1, "face": str(face), "only": None | str() as only, "token": None | str() as token, **more
+            }:  # fmt: skip
                 caller = caller_of_token(token, self._guard.callers)
-                return Client(STREAMS, caller, self._face(face, only, caller), Era.LEGACY, session=token_urlsafe(16))
+                shown = self._face(face, only, more.get("separator"), caller)
+                return Client(STREAMS, caller, shown, Era.LEGACY, session=token_urlsafe(16))
             case _:
                 raise NotWelcome("the first line must say which face is wanted")
 
-    def _face(self, word: str, only: str | None, caller: Caller) -> Face:
+    def _face(self, word: str, only: str | None, separator: object, caller: Caller) -> Face:
+        if separator is not None and word != "direct":
+            raise NotWelcome("--separator goes with the direct face")
         match word, only:
             case "guard", None:
                 return self._guarding
             case "direct", None:
-                return self._direct
+                return self._separated(separator)
             case "transparent", str(server) if self._knows(server, caller):
                 return Transparent(server)
             case "transparent", None:
@@ -161,6 +167,12 @@ class Streams:
                 raise NotWelcome("--only goes with the transparent face")
             case _:
                 raise NotWelcome("there is no such face; use guard, direct or transparent")
+
+    def _separated(self, said: object) -> Direct:
+        for each in SEPARATORS:
+            if each == (self._guard.settings.separator if said is None else said):
+                return self._direct[each]
+        raise NotWelcome(f"there is no such separator; use one of {' '.join(SEPARATORS)}")
 
     def _knows(self, server: str, caller: Caller) -> bool:
         return is_server_name(server) and reaches(caller.scope, server) and self._guard.servers.knows(server)
