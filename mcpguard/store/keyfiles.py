@@ -1,4 +1,5 @@
-"""Files with keys, which only the guard's own account can read. Each is made on first use, and never changed."""
+"""Files with keys, which only the guard's own account can read. Each is made on first use, and never changed; another
+may take its place."""
 
 import os
 from collections.abc import Callable
@@ -16,11 +17,35 @@ def read_or_make(path: Path, what: str, make: Callable[[], bytes]) -> bytes:
     except OSError as error:
         raise StoreUnavailable(f"the {what} {path} cannot be made: {error.strerror}") from error
     content = make()
-    with os.fdopen(handle, "wb") as file:
-        file.write(content)
-        file.flush()
-        os.fsync(file.fileno())
+    _write(handle, content)
     return content
+
+
+def make(path: Path, content: bytes) -> None:
+    """A file that must not be there yet, with its name on the disk too. Raises OSError."""
+    _write(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600), content)
+    synced(path.parent)
+
+
+def replace(path: Path, by: Path) -> None:
+    """Put one file in the place of another, for good. Raises OSError."""
+    by.replace(path)
+    synced(path.parent)
+
+
+def remove(path: Path) -> None:
+    """For good; it need not be there. Raises OSError."""
+    path.unlink(missing_ok=True)
+    synced(path.parent)
+
+
+def synced(folder: Path) -> None:
+    """Have the names in a folder on the disk. Raises OSError."""
+    handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
 
 
 def read(path: Path, what: str) -> bytes:
@@ -31,3 +56,10 @@ def read(path: Path, what: str) -> bytes:
         return path.read_bytes()
     except OSError as error:
         raise StoreUnavailable(f"the {what} {path} cannot be read: {error.strerror}") from error
+
+
+def _write(handle: int, content: bytes) -> None:
+    with os.fdopen(handle, "wb") as file:
+        file.write(content)
+        file.flush()
+        os.fsync(file.fileno())

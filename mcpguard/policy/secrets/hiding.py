@@ -10,7 +10,7 @@ from mcpguard.policy.secrets.masking import HIDDEN, ways
 SHORTEST: Final = 8
 """Shorter values are in ordinary words."""
 _NAMED: Final = re.compile(
-    r"token|secret|passw|pwd|passphrase|api_?key|access_?key|private|credential|auth|cookie|dsn|signature",
+    r"token|secret|passw|pwd|passphrase|api[_-]?key|access[_-]?key|private|credential|auth|cookie|dsn|signature",
     re.IGNORECASE,
 )
 _PLAIN: Final = re.compile(
@@ -40,11 +40,16 @@ class Values:
         return text, places
 
 
+def called_secret(name: str) -> bool:
+    """Whether a variable, a header or an option of this name holds a secret, as people name them."""
+    return _NAMED.search(name) is not None
+
+
 def telling(name: str, value: str, *, referenced: bool) -> bool:
     """Whether a value that a server is given tells a secret. `referenced`: it was kept elsewhere, as secrets are."""
     if len(value) < SHORTEST:
         return False
-    if _NAMED.search(name):
+    if called_secret(name):
         return True
     if referenced:
         return _PLAIN.fullmatch(value) is None

@@ -1,0 +1,97 @@
+"""What was done to the files of programs, kept so that it can be taken back: what a file was, and what was changed.
+
+Rules kept here:
+1. A file is kept whole before it is changed, readable by this account only: it may hold secrets of other servers.
+2. What was done last to a program's files is what is taken back first.
+"""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from hashlib import sha256
+from pathlib import Path
+from typing import Any, Final
+
+from mcpguard.agents.program import Form, Place
+from mcpguard.store.datadir import prepare
+from mcpguard.store.keyfiles import make, remove
+
+_NOTE: Final = ".json"
+_BEFORE: Final = ".before"
+
+
+@dataclass(frozen=True, slots=True)
+class Done:
+    """A change that was made. `was`: the members that stood there before and were replaced or taken away.
+
+    `before` and `after`: digests of the whole file; None before if there was none.
+    """
+
+    path: Path
+    keys: tuple[str, ...]
+    form: Form
+    before: str | None
+    after: str
+    put: Mapping[str, Any] = field(repr=False)
+    was: Mapping[str, Any] = field(repr=False)
+
+    @property
+    def place(self) -> Place:
+        return Place(self.path, self.keys, self.form)
+
+
+def digest(data: bytes) -> str:
+    return sha256(data).hexdigest()
+
+
+class Backups:
+    """Those of one program."""
+
+    def __init__(self, folder: Path, program: str) -> None:
+        self.folder = folder / program
+
+    def keep(self, done: Done, before: bytes | None) -> int:
+        """The number under which it is kept. Raises OSError or StoreUnavailable."""
+        prepare(self.folder.parent)
+        prepare(self.folder)
+        number = max(self._numbers(), default=0) + 1
+        if before is not None:
+            make(self.before(number), before)
+        said = {
+            "path": str(done.path), "keys": done.keys, "form": done.form, "before": done.before, "after": done.after,
+            "put": done.put, "was": done.was,
+        }  # fmt: skip
+        make(self._note(number), json.dumps(said, ensure_ascii=False).encode())
+        return number
+
+    def last(self) -> tuple[int, Done] | None:
+        """What was done last, with its number. Raises ValueError where a note is no note."""
+        if not (numbers := self._numbers()):
+            return None
+        number = max(numbers)
+        said = json.loads(self._note(number).read_bytes())
+        try:
+            done = Done(
+                Path(said["path"]), tuple(said["keys"]), Form(said["form"]), said["before"], said["after"], said["put"],
+                said["was"],
+            )  # fmt: skip
+        except (KeyError, TypeError) as error:
+            raise ValueError(str(self._note(number))) from error
+        return number, done
+
+    def before(self, number: int) -> Path:
+        """The file as it was."""
+        return self.folder / f"{number}{_BEFORE}"
+
+    def forget(self, number: int, *, keep_file: bool = False) -> None:
+        """It is taken back, or was never made."""
+        remove(self._note(number))
+        if not keep_file:
+            remove(self.before(number))
+
+    def _note(self, number: int) -> Path:
+        return self.folder / f"{number}{_NOTE}"
+
+    def _numbers(self) -> list[int]:
+        notes = self.folder.glob(f"*{_NOTE}") if self.folder.is_dir() else ()
+        return [int(each.stem) for each in notes if each.stem.isascii() and each.stem.isdigit()]

@@ -1,0 +1,28 @@
+"""Claude Code: everybody's servers in `~/.claude.json`, those of one's own for a project there too, a team's in it."""
+
+from pathlib import Path
+
+from mcpguard.agents.dialects import reader, standard
+from mcpguard.agents.program import EVERY, Home, Place, Program
+from mcpguard.agents.variables import shell
+
+_SERVERS = "mcpServers"
+
+
+def _places(home: Home, folder: Path) -> tuple[Place, ...]:
+    own = (home.named("CLAUDE_CONFIG_DIR") or home.folder) / ".claude.json"
+    return (
+        Place(own, (_SERVERS,), connectable=True),
+        Place(own, ("projects", EVERY, _SERVERS), scope="local"),
+        Place(folder / ".mcp.json", (_SERVERS,), scope="project", folder=folder),
+    )
+
+
+PROGRAM = Program(
+    name="claude-code",
+    title="Claude Code",
+    after="start a new session of Claude Code; /mcp shows its servers",
+    places=_places,
+    entry=standard,
+    members=reader(shell),
+)

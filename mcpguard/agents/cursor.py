@@ -1,0 +1,30 @@
+"""Cursor: `mcp.json` in its folder in the home, and in that of a project."""
+
+from pathlib import Path
+
+from mcpguard.agents.dialects import reader, standard
+from mcpguard.agents.program import Home, Place, Program, Reach
+from mcpguard.agents.variables import editor
+
+_KEYS = ("mcpServers",)
+
+
+def _places(home: Home, folder: Path) -> tuple[Place, ...]:
+    return (
+        Place(home.folder / ".cursor" / "mcp.json", _KEYS, connectable=True),
+        Place(folder / ".cursor" / "mcp.json", _KEYS, scope="project", folder=folder),
+    )
+
+
+def _entry(reach: Reach) -> dict[str, object]:
+    return standard(reach, typed=not reach.url)  # it finds out by itself how a URL wants to be spoken to
+
+
+PROGRAM = Program(
+    name="cursor",
+    title="Cursor",
+    after="switch mcpguard on in the settings of Cursor, under Tools & MCP",
+    places=_places,
+    entry=_entry,
+    members=reader(editor),
+)

@@ -1,0 +1,16 @@
+"""All programs that are known. To add one, write its file and name it here."""
+
+from typing import Final
+
+from mcpguard.agents import claude_code, claude_desktop, codex, cursor, vscode, windsurf
+from mcpguard.agents.program import Program
+
+PROGRAMS: Final[tuple[Program, ...]] = (
+    claude_code.PROGRAM,
+    claude_desktop.PROGRAM,
+    cursor.PROGRAM,
+    vscode.PROGRAM,
+    windsurf.PROGRAM,
+    codex.PROGRAM,
+)
+BY_NAME: Final = {each.name: each for each in PROGRAMS}

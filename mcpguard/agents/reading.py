@@ -1,0 +1,165 @@
+"""The files of programs, read: which servers they declare.
+
+Rules kept here:
+1. A file that cannot be read or understood costs that file only, and a sentence says why. No sentence repeats more of
+   a file than a name, made visible.
+2. A file is read as its program reads it where that leaves no doubt: comments and trailing commas are passed over, a
+   byte order mark too. What two readers could understand differently, such as a key that appears twice, is refused.
+3. What somebody else may have written is bounded more narrowly than what is a person's own.
+"""
+
+import os
+import re
+import stat
+import tomllib
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from mcpguard.agents.jsonc import BOM, plain
+from mcpguard.agents.program import EVERY, Around, Form, Home, Place, Program
+from mcpguard.codec.strict import StrictError, parse
+from mcpguard.text.visible import visible
+
+LARGEST_OWN: Final = 32 * 1024 * 1024
+"""Bytes: Claude Code keeps much more than servers in its file."""
+LARGEST_FOREIGN: Final = 1024 * 1024
+MOST_ITEMS: Final = 500
+"""Entries of one file."""
+_MOST_DEPTH: Final = 128
+_LONG_KEY: Final = re.compile(r"""(?<![\w"'-])(?:[\w"'-]++\s*+\.\s*+){64}""")
+"""The parser of TOML takes a time that grows with the square of the parts of a key."""
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """One entry, as it stands in a file."""
+
+    program: Program
+    place: Place
+    label: str
+    entry: object
+    around: Around
+
+    @property
+    def scope(self) -> str:
+        """Whose it is, with the folder where the file is none of the project's."""
+        own = self.around.folder is not None and EVERY in self.place.keys
+        return f"{self.place.scope} {self.around.folder}" if own else self.place.scope
+
+
+@dataclass(frozen=True, slots=True)
+class Contents:
+    """What a file declares. `there`: whether there is such a file. `problem`: why it cannot be read, or empty."""
+
+    program: Program
+    place: Place
+    there: bool
+    items: tuple[Item, ...] = ()
+    problem: str = ""
+
+
+class Unclear(ValueError):
+    """A file cannot be read, or is not understood. The sentence follows its name."""
+
+
+def read(program: Program, home: Home, folder: Path) -> tuple[Contents, ...]:
+    """What the program's files declare, in the order of its places. A file with several places is read for each."""
+    return tuple(contents(program, place, home) for place in program.places(home, folder))
+
+
+def contents(program: Program, place: Place, home: Home) -> Contents:
+    try:
+        data = file(place)
+        if data is None:
+            return Contents(program, place, there=False)
+        servers = [*_at(whole(data, place), place.keys, place.folder)]
+    except Unclear as error:
+        return Contents(program, place, there=True, problem=str(error))
+    items = [
+        Item(program, place, label, entry, Around(home, of)) for of, every in servers for label, entry in every.items()
+    ]
+    if len(items) > MOST_ITEMS:
+        return Contents(program, place, there=True, problem=f"declares more than {MOST_ITEMS} servers")
+    return Contents(program, place, there=True, items=tuple(items))
+
+
+def file(place: Place) -> bytes | None:
+    """The bytes of the file; None if there is none. Raises Unclear."""
+    most = LARGEST_OWN if place.folder is None else LARGEST_FOREIGN
+    try:
+        descriptor = os.open(place.path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+    except OSError as error:
+        raise Unclear(f"cannot be read: {error.strerror}") from None
+    except ValueError:
+        raise Unclear("cannot be read: it has no path") from None
+    try:
+        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+            raise Unclear("is no regular file")
+        with os.fdopen(descriptor, "rb", closefd=False) as opened:
+            data = opened.read(most + 1)
+    finally:
+        os.close(descriptor)
+    if len(data) > most:
+        raise Unclear(f"is larger than {most} bytes")
+    return data
+
+
+def whole(data: bytes, place: Place) -> Mapping[str, object]:
+    """What the bytes stand for. A file without anything in it declares nothing. Raises Unclear."""
+    if not data.removeprefix(BOM).strip():
+        return {}
+    value = _toml(data) if place.form is Form.TOML else _json(data)
+    if not isinstance(value, Mapping):
+        raise Unclear("must hold an object")
+    return value
+
+
+def _json(data: bytes) -> object:
+    try:
+        return parse(data, max_bytes=LARGEST_OWN, max_depth=_MOST_DEPTH)
+    except StrictError:
+        pass
+    try:
+        return parse(plain(data), max_bytes=LARGEST_OWN, max_depth=_MOST_DEPTH)
+    except StrictError as error:
+        place = f" (line {error.line}, column {error.column})" if error.line is not None else ""
+        raise Unclear(f"is not understood{place}: {visible(error.message)}") from None
+
+
+def _toml(data: bytes) -> object:
+    try:
+        text = data.removeprefix(BOM).decode()
+    except UnicodeDecodeError:
+        raise Unclear("is not UTF-8 text") from None
+    if _LONG_KEY.search(text):
+        raise Unclear("has a key of too many parts")
+    try:
+        return tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        place = re.search(r"\(at [a-z0-9, ]+\)\Z", str(error))  # the rest may repeat what stands there
+        raise Unclear(f"is not understood as TOML {place[0] if place else ''}".rstrip()) from None
+    except (RecursionError, ValueError):
+        raise Unclear("is nested too deeply, or holds a number that is too large") from None
+
+
+def _at(
+    value: object, keys: tuple[str, ...], folder: Path | None
+) -> Iterator[tuple[Path | None, Mapping[str, object]]]:
+    """What stands at these keys, each with the folder of the project that it is of."""
+    if value is None:
+        return
+    if not isinstance(value, Mapping):
+        raise Unclear("has something else than an object where its servers would be")
+    if not keys:
+        yield folder, value
+        return
+    if keys[0] != EVERY:
+        yield from _at(value.get(keys[0]), keys[1:], folder)
+        return
+    for name, each in value.items():
+        if Path(name).is_absolute():
+            yield from _at(each, keys[1:], Path(name))

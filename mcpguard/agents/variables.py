@@ -1,0 +1,128 @@
+"""The variables that programs write as `${…}`, made into ours or into what they stand for.
+
+Rules kept here:
+1. In values of `env` and `headers` a variable of the environment becomes `${env:NAME}`, and what would be asked for
+   stays `${input:id}`. Elsewhere mcpguard takes no references, and so none is left: what is no folder is refused.
+2. A file that somebody else wrote never chooses a file that is read: `${file:…}` is refused, whoever writes it.
+3. What a program does not know, it would pass on as it stands. mcpguard has no way to say that, so it is refused.
+4. A default is taken where the variable is not set at this moment, and the variable where it is.
+"""
+
+import re
+from collections.abc import Callable, Mapping
+from typing import Final
+
+from mcpguard.agents.program import Around, Entry, Untaken
+from mcpguard.settings.entry import below
+from mcpguard.settings.references import VARIABLE
+
+_FORM: Final = re.compile(r"\$\{([^{}]*)\}")
+_OPEN: Final = "${"
+INPUT: Final = re.compile(r"\$\{input:([A-Za-z0-9_.-]{1,64})\}")
+_TEMPLATES: Final = ("env", "headers")
+_TEXTS: Final = ("command", "url", "cwd")
+
+Dialect = Callable[[str, Around], str | None]
+"""What the inside of `${…}` means: our reference, a text, or None if the program knows no such thing."""
+
+
+def shell(inside: str, around: Around) -> str | None:
+    """`${NAME}` and `${NAME:-default}`."""
+    name, dash, default = inside.partition(":-")
+    if not VARIABLE.fullmatch(name):
+        return None
+    if dash and not around.home.environment.get(name):
+        return default
+    return f"${{env:{name}}}"
+
+
+def editor(inside: str, around: Around) -> str | None:
+    """`${env:NAME}`, and the folders that an editor knows."""
+    word, colon, name = inside.partition(":")
+    if word == "env" and colon and VARIABLE.fullmatch(name):
+        return f"${{env:{name}}}"
+    match inside:
+        case "userHome":
+            return str(around.home.folder)
+        case "pathSeparator" | "/":
+            return "\\" if around.home.platform == "win32" else "/"
+        case "workspaceFolder" if around.folder is not None:
+            return str(around.folder)
+        case "workspaceFolderBasename" if around.folder is not None:
+            return around.folder.name
+        case _:
+            return None
+
+
+def asking(inside: str, around: Around) -> str | None:
+    """The same, and `${input:id}`, for which the editor asks."""
+    return f"${{{inside}}}" if INPUT.fullmatch(f"${{{inside}}}") else editor(inside, around)
+
+
+def none(_inside: str, _around: Around) -> str | None:
+    """A program that knows no variables."""
+    return None
+
+
+def translated(entry: Entry, dialect: Dialect, around: Around) -> dict[str, object]:
+    """The entry with its variables in our words. What has another form than a text is left to whoever reads it."""
+    made = dict(entry)
+    for key in _TEMPLATES:
+        if isinstance(members := made.get(key), Mapping):
+            made[key] = {
+                name: _template(below(key, str(name)), value, dialect, around) for name, value in members.items()
+            }
+    for key in _TEXTS:
+        if key in made:
+            made[key] = _plain(key, made[key], dialect, around)
+    for key in ("args", "command"):
+        if isinstance(words := made.get(key), list):
+            made[key] = [_plain(f"{key}[{number}]", word, dialect, around) for number, word in enumerate(words)]
+    return made
+
+
+def _template(place: str, value: object, dialect: Dialect, around: Around) -> object:
+    if isinstance(value, bool):
+        raise Untaken(f"has {place}, which must be text")
+    if isinstance(value, int | float):
+        return str(value)  # programs take numbers for texts here
+    if not isinstance(value, str) or _OPEN not in value:
+        return value
+    pieces: list[str] = []
+    at = 0
+    for found in _FORM.finditer(value):
+        pieces += _literal(place, value[at : found.start()]), _meant(place, found[1], dialect, around)
+        at = found.end()
+    return "".join((*pieces, _literal(place, value[at:])))
+
+
+def _plain(place: str, value: object, dialect: Dialect, around: Around) -> object:
+    """Where no reference may stand."""
+    if not isinstance(value, str) or _OPEN not in value:
+        return value
+    made = _template(place, value, dialect, around)
+    home = str(around.home.folder)
+    plain = str(made).replace("${env:HOME}", home).replace("${env:USERPROFILE}", home)
+    if _OPEN in plain:
+        raise Untaken(
+            f"has a variable in {place}, and mcpguard takes them in env and headers only; "
+            "write it out, or let the server take it from its environment"
+        )
+    return plain
+
+
+def _literal(place: str, text: str) -> str:
+    if _OPEN in text:
+        raise Untaken(f"has a {_OPEN} in {place} that is no variable")
+    return text
+
+
+def _meant(place: str, inside: str, dialect: Dialect, around: Around) -> str:
+    if inside.partition(":")[0] == "file":
+        raise Untaken(f"names a file in {place}, and what is imported does not choose which files are read")
+    meant = dialect(inside, around)
+    if meant is None:
+        raise Untaken(f"has a variable in {place} that means nothing without the program it was written for")
+    if meant.startswith(_OPEN):
+        return meant
+    return _literal(place, meant)

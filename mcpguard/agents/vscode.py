@@ -1,0 +1,30 @@
+"""VS Code and its kin: `mcp.json` of a profile and of a workspace, and what older versions kept among the settings."""
+
+from pathlib import Path
+
+from mcpguard.agents.dialects import reader, standard
+from mcpguard.agents.program import Home, Place, Program
+from mcpguard.agents.variables import asking
+
+_KEYS = ("servers",)
+_OLDER = ("mcp", "servers")
+_KIN = {"Code": "user", "Code - Insiders": "user, Insiders", "VSCodium": "user, VSCodium"}
+
+
+def _places(home: Home, folder: Path) -> tuple[Place, ...]:
+    folders = [(home.configuration / name / "User", scope) for name, scope in _KIN.items()]
+    return (
+        *(Place(user / "mcp.json", _KEYS, scope=scope, connectable=True) for user, scope in folders),
+        *(Place(user / "settings.json", _OLDER, scope=scope) for user, scope in folders),
+        Place(folder / ".vscode" / "mcp.json", _KEYS, scope="project", folder=folder),
+    )
+
+
+PROGRAM = Program(
+    name="vscode",
+    title="VS Code",
+    after="run “MCP: List Servers” in VS Code and start mcpguard there",
+    places=_places,
+    entry=standard,
+    members=reader(asking),
+)

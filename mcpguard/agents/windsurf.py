@@ -1,0 +1,26 @@
+"""Windsurf: one file in the home, which names a server that runs already by `serverUrl`."""
+
+from pathlib import Path
+
+from mcpguard.agents.dialects import reader, standard
+from mcpguard.agents.program import Home, Place, Program, Reach
+from mcpguard.agents.variables import editor
+
+
+def _places(home: Home, _folder: Path) -> tuple[Place, ...]:
+    return (Place(home.folder / ".codeium" / "windsurf" / "mcp_config.json", ("mcpServers",), connectable=True),)
+
+
+def _entry(reach: Reach) -> dict[str, object]:
+    made = standard(reach, typed=False)
+    return {"serverUrl" if name == "url" else name: value for name, value in made.items()}
+
+
+PROGRAM = Program(
+    name="windsurf",
+    title="Windsurf",
+    after="press the refresh button of the MCP servers in Windsurf's Cascade panel",
+    places=_places,
+    entry=_entry,
+    members=reader(editor),
+)

@@ -1,0 +1,1 @@
+"""Changing a program's file."""
