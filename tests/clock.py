@@ -48,6 +48,11 @@ class FakeClock:
         heapq.heappush(self._sleepers, (self._elapsed + seconds, next(self._order), event))
         await event.wait()
 
+    def jump(self, seconds: float) -> None:
+        """It is later, and nobody has waited: whoever sleeps wakes when time passes again."""
+        self._elapsed += seconds
+        self._sleepers = [(due + seconds, order, event) for due, order, event in self._sleepers]
+
     def due_within(self, seconds: float) -> bool:
         """Whether anybody would wake if so much time passed."""
         return bool(self._sleepers) and self._sleepers[0][0] <= self._elapsed + seconds

@@ -28,7 +28,7 @@ from tests.clock import FakeClock
 from tests.review import again, approved, taken_in
 from tests.simulators.http_client import HttpClient
 from tests.simulators.line_client import LineClient
-from tests.world import new_id, said, settings_for, with_a_store
+from tests.world import CHEAP, new_id, said, settings_for, with_a_store
 
 DIRECT = "/mcp/all"
 NO_TLS = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
@@ -119,7 +119,7 @@ async def gate(
     given = {"upstreams__networks": ["127.0.0.0/8"], "listen": "127.0.0.1:0"} | given
     settings, clock = with_a_store(settings_for(folder, **given)), FakeClock()
     async with (
-        running(settings, clock, new_id, servers, callers, sandbox=sandbox) as now,
+        running(settings, clock, new_id, servers, callers, sandbox=sandbox, cost=CHEAP) as now,
         listening(now, clock, new_id) as where,
         httpx2.AsyncClient(verify=NO_TLS, trust_env=False, timeout=30) as http,
     ):

@@ -9,11 +9,14 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TypeVar
 
 import httpx2
+
+from tests.forking.forks import Fork
 
 ROOT = Path(__file__).parents[1]
 MCPGUARD = (sys.executable, "-m", "mcpguard")
@@ -37,7 +40,7 @@ def until(condition: Callable[[], T | None], what: str) -> T:
 class Served:
     """A guard in a process of its own, and everything it has said."""
 
-    def __init__(self, process: subprocess.Popen[str]) -> None:
+    def __init__(self, process: subprocess.Popen[str] | Fork) -> None:
         self.process = process
         self.lines: list[str] = []
         self._listener = threading.Thread(target=self._listen, name="listener", daemon=True)
@@ -128,16 +131,8 @@ def serving(
     stdin: int = subprocess.DEVNULL,
 ) -> Iterator[Served]:
     """`mcpguard serve`, once it says that it runs. However the block ends, so does the process."""
-    with subprocess.Popen(
-        [*command, "serve", "--listen", listen, "--data-dir", str(data_dir), *arguments],
-        stdin=stdin,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        cwd=cwd,
-        umask=umask,
-        env=environment(environ or {}),
-    ) as process:
+    words = ["serve", "--listen", listen, "--data-dir", str(data_dir), *arguments]
+    with _started(command, words, environ or {}, cwd, umask, stdin) as process:
         served = Served(process)
         try:
             until(lambda: served.announced or process.poll() is not None, "it says that it runs")
@@ -147,6 +142,25 @@ def serving(
             served.kill()
 
 
+def _started(
+    command: Sequence[str], words: Sequence[str], environ: Mapping[str, str], cwd: Path, umask: int, stdin: int
+) -> subprocess.Popen[str] | Fork:
+    """A command of ours is forked; any other, and one for which more is set than we read, is started as anything is."""
+    whole = environment(environ)
+    if command is MCPGUARD and stdin != subprocess.PIPE and all(name.startswith("MCPGUARD_") for name in environ):
+        return Fork(words, whole, cwd, umask, stdin)
+    return subprocess.Popen(
+        [*command, *words],
+        stdin=stdin,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        cwd=cwd,
+        umask=umask,
+        env=whole,
+    )
+
+
 def run(
     *arguments: str | Path,
     environ: Mapping[str, str] | None = None,
@@ -154,16 +168,18 @@ def run(
     cwd: Path = ROOT,
 ) -> Result:
     """A command of ours that ends by itself, or a start that is refused."""
-    return subprocess.run(
-        [*command, *map(str, arguments)],
-        capture_output=True,
-        stdin=subprocess.DEVNULL,
-        text=True,
-        check=False,
-        timeout=PATIENCE,
-        cwd=cwd,
-        env=environment(environ or {}),
-    )
+    words = [*map(str, arguments)]
+    with _started(command, words, environ or {}, cwd, -1, subprocess.DEVNULL) as process, ThreadPoolExecutor(2) as pool:
+        assert process.stdout is not None
+        assert process.stderr is not None
+        said = [pool.submit(stream.read) for stream in (process.stdout, process.stderr)]
+        try:
+            code = process.wait(PATIENCE)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            raise
+        out, err = (each.result() for each in said)
+        return Result([*command, *words], code, out, err)
 
 
 def approve(data_dir: Path, server: str, *, give: Sequence[str] = (), may_ask: Sequence[str] = ()) -> None:

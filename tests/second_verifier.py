@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from hashlib import sha256
+from itertools import pairwise
 from pathlib import Path
 from typing import Literal
 
@@ -18,7 +19,7 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 
 Kind = Literal[
     "edited", "columns edited", "removed", "added", "reordered", "tail cut", "rewritten", "body edited", "body removed",
-    "body added", "checkpoint forged", "checkpoint removed", "pruned without a record", "inconsistent",
+    "body added", "checkpoint forged", "checkpoint removed", "key forged", "pruned without a record", "inconsistent",
 ]  # fmt: skip
 Fields = dict[str, str | int]
 COLUMNS = [
@@ -36,8 +37,15 @@ COLUMNS = [
     "by",
 ]
 CHECKPOINT = {"v": int, "chain": str, "seq": int, "hash": str, "at": int, "why": str, "previous": int, "key": str}
+ACCOUNT = ["what", "first", "last", "count", "why", "by", "via", "process", "words"]
 CHAINS = "SELECT chain FROM records UNION SELECT chain FROM bodies UNION SELECT chain FROM checkpoints"
-ACCOUNTS = "SELECT seq, content FROM records WHERE chain = ? AND typeof(seq) = 'integer' AND instr(content, ?)"
+ACCOUNTS = (
+    "SELECT seq, content FROM records WHERE chain = ? AND typeof(seq) = 'integer' AND instr(content, ?) ORDER BY seq"
+)
+HASH = "SELECT hash FROM records WHERE chain = ? AND seq = ?"
+COVERING = "SELECT 1 FROM checkpoints WHERE chain = ? AND seq >= ? AND seq < ?"
+STATED = ("at", "after", "previous", "key")
+LINE = (b'{"content":"', b'","signature":"', b'"}')
 RECORDS = """
 SELECT r.seq, r.hash, r.content, b.seq, b.salt, b.content, r.at, r.kind, r.entry, r.caller, r.server, r.capability,
        r.name, r.effect, r.verdict, r.outcome, r.reason, r."by"
@@ -91,12 +99,41 @@ def _signed(content: object, signature: object) -> Fields | None:
         return None
     if fields["v"] != 1 or not isinstance(content, bytes) or not isinstance(signature, bytes):
         return None
+    whole = _is_by(fields["key"], signature, b"mcpguard/checkpoint/1\0" + content)
+    return fields if whole and int(fields["seq"]) > 0 else None
+
+
+def _is_by(key: object, signature: bytes, signed: bytes) -> bool:
     try:
-        raw = base64.b64decode(str(fields["key"]), validate=True)
-        Ed25519PublicKey.from_public_bytes(raw).verify(signature, b"mcpguard/checkpoint/1\0" + content)
+        raw = base64.b64decode(str(key), validate=True)
+        Ed25519PublicKey.from_public_bytes(raw).verify(signature, signed)
     except (ValueError, InvalidSignature):
-        return None
-    return fields if int(fields["seq"]) > 0 and base64.b64encode(raw).decode() == fields["key"] else None
+        return False
+    return base64.b64encode(raw).decode() == key
+
+
+def _kept(text: bytes) -> list[Fields | None]:
+    """The checkpoints that were kept elsewhere, in one file; None for what is none."""
+    alone = _elsewhere(text)
+    if alone is not None:
+        return [alone]
+    lines = [line.rstrip(b"\r\0") for line in text.split(b"\n")]
+    return [_elsewhere(line) for line in lines if line and not _cut_off(line)] or [None]
+
+
+def _cut_off(line: bytes) -> bool:
+    """Whether it is the beginning of a line of an anchor file, and no whole one."""
+    content, signature, end = LINE
+    if len(line) < len(content):
+        return content.startswith(line)
+    value = re.compile(rb"[A-Za-z0-9+/=]*")
+    if not line.startswith(content):
+        return False
+    rest = value.sub(b"", line[len(content) :], count=1)
+    if len(rest) < len(signature):
+        return signature.startswith(rest)
+    rest = value.sub(b"", rest[len(signature) :], count=1) if rest.startswith(signature) else b"?"
+    return rest in {b"", end[:1]}
 
 
 def _elsewhere(text: bytes) -> Fields | None:
@@ -111,35 +148,54 @@ def _elsewhere(text: bytes) -> Fields | None:
 class _Covered:
     """Whether a later record of kind `pruned` accounts for a number; asked with rising numbers."""
 
-    def __init__(self, ranges: Sequence[tuple[int, int]]) -> None:
+    def __init__(self, ranges: Sequence[tuple[int, int, int]]) -> None:
         self._ranges = deque(sorted(ranges))
         self._reach = 0
+        self.by = 0
 
     def __contains__(self, seq: int) -> bool:
         while self._ranges and self._ranges[0][0] <= seq:
-            self._reach = max(self._reach, self._ranges.popleft()[1])
+            _, end, self.by = self._ranges.popleft()
+            self._reach = max(self._reach, end)
         return seq <= self._reach
 
 
 class _Chain:
     def __init__(
-        self, db: sqlite3.Connection, name: str, findings: list[Finding], anchor: Fields | None, keys: set[str]
+        self, db: sqlite3.Connection, name: str, findings: list[Finding], anchors: list[Fields], keys: set[str]
     ) -> None:
-        self.db, self.name, self.findings, self.anchor = db, name, findings, anchor
-        self.keys: set[object] = {*keys, anchor["key"]} if anchor else {*keys}
+        self.db, self.name, self.findings, self.anchors = db, name, findings, anchors
+        self.keys: set[object] = {*keys, *(anchor["key"] for anchor in anchors)}
         self.last = 0
         self.before: bytes | None = bytes(32)  # nothing: the record before is missing
         self.announced: dict[object, int] = {}  # where, 0 for what a pruned record repeats
-        self.first_pruned: int | None = None
+        self.excused = 0  # what was opened before the record of this number may have been pruned
+        self.accounts: list[str] = []
         self.lost = False
         self.open: dict[object, None] = {}
-        ranges: dict[object, list[tuple[int, int]]] = {"records": [], "bodies": []}
+        ranges: dict[object, list[tuple[int, int, int]]] = {"records": [], "bodies": []}
         for seq, content in db.execute(ACCOUNTS, (name, b'"kind":"pruned"')):
             fields = _parse(content) or {}
-            if fields.get("what") in ranges and (span := self._span(seq, fields)):
-                ranges[fields["what"]].append(span)
+            if fields.get("kind") == "pruned" and fields.get("what") in ranges and (span := self._span(seq, fields)):
+                ranges[fields["what"]].append((*span, seq))
                 self.announced |= dict.fromkeys(str(fields.get("keys", "")).split(), 0)
+                said = " ".join(f"{key}={fields[key]}" for key in ACCOUNT if key in fields)
+                self.accounts.append(f"{name}: record {seq} accounts for what was pruned: {said}")
+        self.rotations: dict[int, tuple[object, object]] = {}  # the right ones: old key, new key
+        self.came: dict[object, int] = {}
+        self.went: dict[object, int] = {}
+        for seq, content in db.execute(ACCOUNTS, (name, b'"kind":"rotated"')):
+            self.rotation(seq, _parse(content) or {})
+        self.joined = {*self.keys}
+        for old, new in self.rotations.values():
+            self.joined |= {new} if old in self.joined else set()
+        for old, new in reversed(self.rotations.values()):
+            self.joined |= {old} if new in self.joined else set()
         self.pruned_records, self.pruned_bodies = _Covered(ranges["records"]), _Covered(ranges["bodies"])
+        together = sorted(ranges["records"])
+        for (_, end, _), (begin, _, seq) in pairwise(together):
+            if begin <= end:
+                self.find(seq, "inconsistent", f"Record {seq} accounts for {begin}, which another does as well.")
 
     def find(self, seq: object, kind: Kind, sentence: str) -> None:
         self.findings.append(Finding(self.name, seq if isinstance(seq, int) else 0, kind, sentence))
@@ -153,8 +209,8 @@ class _Chain:
         for seq, content, signature, digest in self.db.execute(CHECKPOINTS, (self.name,)):
             self.checkpoint(seq, _signed(content, signature), digest, before)
             before = seq if isinstance(seq, int) else before
-        if self.anchor:
-            self.anchored(self.anchor, int(self.anchor["seq"]))
+        for anchor in self.anchors:
+            self.anchored(anchor, int(anchor["seq"]))
 
     def record(self, seq: object, digest: object, content: object, body: list[object], columns: list[object]) -> None:
         if not isinstance(seq, int) or seq <= self.last:
@@ -173,9 +229,10 @@ class _Chain:
         self.last, self.before = seq, after
 
     def pruned(self, seq: int, body: list[object], columns: list[object]) -> None:
-        self.first_pruned = self.first_pruned or seq
         if seq not in self.pruned_records:
             self.find(seq, "pruned without a record", f"No later record accounts for the pruning of record {seq}.")
+        else:
+            self.excused = max(self.excused, self.pruned_records.by)
         if any(value is not None for value in columns):
             self.find(seq, "columns edited", f"Record {seq} has no content, but has columns.")
         if body != [None, None, None]:
@@ -199,9 +256,16 @@ class _Chain:
         if wrong:
             self.find(seq, "columns edited", f"Columns of record {seq} differ from its content: {', '.join(wrong)}.")
         self.body(seq, fields, *body)
+        self.told(seq, fields)
+
+    def told(self, seq: int, fields: Fields) -> None:
         self.lost |= fields.get("kind") == "lost"
+        if fields.get("kind") in {"pruned", "rotated"} and seq in self.pruned_records:
+            self.find(seq, "inconsistent", f"Record {seq} is accounted for as pruned, and such a record never is.")
         if fields.get("kind") == "started":
             self.announced.setdefault(fields.get("key"), seq)
+        elif fields.get("kind") == "rotated":
+            self.rotated(seq)
         elif fields.get("kind") == "pruned":
             self.account(seq, fields)
         elif fields.get("kind") in {"opened", "released", "closed"}:
@@ -241,7 +305,7 @@ class _Chain:
             if entry in self.open:
                 self.find(seq, "inconsistent", f"Record {seq} opens an entry that is open.")
             self.open[entry] = None
-        elif entry not in self.open and self.first_pruned is None and not self.lost:
+        elif entry not in self.open and seq >= self.excused and not self.lost:
             self.find(seq, "inconsistent", f"Record {seq} speaks of an entry that is not open.")
         if kind == "closed":
             self.open.pop(entry, None)
@@ -255,13 +319,50 @@ class _Chain:
         span = self._span(seq, fields)
         if span is None:
             self.find(seq, "inconsistent", f"Record {seq} accounts for no range of records before it.")
-        elif fields.get("what") == "records":
+            return
+        if self.db.execute(COVERING, (self.name, span[1], seq)).fetchone() is None:
+            self.find(seq, "inconsistent", f"No checkpoint before record {seq} covers what it accounts for.")
+        if fields.get("what") == "records":
             total = sha256()
             query = "SELECT hash FROM records WHERE chain = ? AND seq BETWEEN ? AND ? ORDER BY seq"
             for (digest,) in self.db.execute(query, (self.name, *span)):
                 total.update(digest if isinstance(digest, bytes) else b"")
             if fields.get("hashes") != total.hexdigest():
                 self.find(span[0], "edited", f"Hashes {span[0]} to {span[1]} are not those that record {seq} names.")
+
+    def rotation(self, seq: int, fields: Fields) -> None:
+        """Keep a rotated record that is right."""
+        statement = {"v": 1, "chain": self.name, "seq": seq} | {name: fields.get(name) for name in STATED}
+        signed = b"mcpguard/key/1\0" + json.dumps(
+            statement, sort_keys=True, ensure_ascii=False, separators=(",", ":")
+        ).encode(errors="surrogatepass")
+        old, new = fields.get("previous"), fields.get("key")
+        try:
+            proofs = [base64.b64decode(str(fields.get(name)), validate=True) for name in ("proof", "accepted")]
+        except ValueError:
+            return
+        (before,) = (bytes(32),) if seq == 1 else self.db.execute(HASH, (self.name, seq - 1)).fetchone() or (None,)
+        if (
+            fields.get("kind") == "rotated"
+            and (fields.get("chain"), fields.get("seq")) == (self.name, seq)
+            and _is_by(old, proofs[0], signed)
+            and _is_by(new, proofs[1], signed)
+            and (not isinstance(before, bytes) or before.hex() == fields.get("after"))
+            and old != new
+            and old not in self.went
+            and new not in {*self.came, *self.went}
+        ):
+            self.rotations[seq] = (old, new)
+            self.went[old] = self.came[new] = seq
+
+    def rotated(self, seq: int) -> None:
+        old, new = self.rotations.get(seq, (None, None))
+        if old is None:
+            self.find(seq, "key forged", f"What record {seq} says of another key is not right.")
+        elif not (old in self.joined if self.keys else self.announced.get(old, seq + 1) <= seq):
+            self.find(seq, "key forged", f"Nothing vouches for the key that record {seq} retires.")
+        else:
+            self.announced.setdefault(new, seq)
 
     def checkpoint(self, seq: object, fields: Fields | None, digest: object, before: int) -> None:
         if not isinstance(seq, int) or fields is None or (fields["chain"], fields["seq"]) != (self.name, seq):
@@ -274,8 +375,11 @@ class _Chain:
         if seq > self.last:
             self.find(seq, "tail cut", f"There is a checkpoint at {seq}, but the last record is {self.last}.")
             return
-        if not (fields["key"] in self.keys if self.keys else self.announced.get(fields["key"], seq + 1) <= seq):
+        key = fields["key"]
+        if not (key in self.joined if self.keys else self.announced.get(key, seq + 1) <= seq):
             self.find(seq, "checkpoint forged", f"The key of the checkpoint at {seq} is not one to be believed.")
+        elif not self.came.get(key, 0) < seq <= self.went.get(key, seq):
+            self.find(seq, "checkpoint forged", f"The key of the checkpoint at {seq} does not sign there.")
         if isinstance(digest, bytes) and digest.hex() != fields["hash"]:
             self.find(seq, "rewritten", f"Record {seq} does not have the hash that its checkpoint names.")
 
@@ -293,9 +397,10 @@ class _Chain:
 def _examine(path: Path, anchor: bytes | None, keys: set[str]) -> tuple[list[Finding], list[str]]:
     findings: list[Finding] = []
     still_open: list[str] = []
-    elsewhere = None if anchor is None else _elsewhere(anchor)
-    if anchor is not None and elsewhere is None:
-        findings.append(Finding("", 0, "checkpoint forged", "The checkpoint kept elsewhere is malformed."))
+    kept = [] if anchor is None else _kept(anchor)
+    elsewhere = [fields for fields in kept if fields is not None]
+    if None in kept:
+        findings.append(Finding("", 0, "checkpoint forged", "A checkpoint kept elsewhere is malformed."))
     try:
         uri = path.absolute().as_uri() + "?mode=ro"
         with closing(sqlite3.connect(uri, uri=True, isolation_level=None)) as db:
@@ -305,15 +410,17 @@ def _examine(path: Path, anchor: bytes | None, keys: set[str]) -> tuple[list[Fin
                 findings.append(Finding("", 0, "inconsistent", "SQLite finds the file damaged."))
             listed = {name for (name,) in db.execute("SELECT id FROM chains")}
             names = listed | {name for (name,) in db.execute(CHAINS)}
-            for name in sorted(names | ({elsewhere["chain"]} if elsewhere else set()), key=ascii):
+            kept_of = {str(fields["chain"]) for fields in elsewhere}
+            for name in sorted(names if kept_of & names else names | kept_of, key=ascii):
                 if name not in listed:
                     findings.append(Finding(str(name), 0, "inconsistent", "The chain is not among the store's chains."))
                 if not isinstance(name, str) or any("\ud800" <= letter <= "\udfff" for letter in name):
                     findings.append(Finding(str(name), 0, "inconsistent", "The name of the chain is no text."))
                     continue
-                own = elsewhere if elsewhere and elsewhere["chain"] == name else None
+                own = [fields for fields in elsewhere if fields["chain"] == name]
                 chain = _Chain(db, name, findings, own, keys)
                 chain.verify()
+                still_open += chain.accounts
                 still_open += [f"{name}: entry {entry} is open" for entry in chain.open]
     except (sqlite3.Error, UnicodeError, OverflowError, MemoryError) as error:
         findings.append(Finding("", 0, "inconsistent", f"The store cannot be read to its end: {error}"))

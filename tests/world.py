@@ -27,6 +27,7 @@ from mcpguard.domain.records import Opening
 from mcpguard.domain.verdicts import Allow, Verdict
 from mcpguard.gateway.http.door import Door
 from mcpguard.gateway.methods import Methods
+from mcpguard.guard.passwords import Cost
 from mcpguard.ledger.checkpoints import Checkpoint
 from mcpguard.ledger.entries import Entry
 from mcpguard.ledger.verify.report import LOG_ONLY, Report, Trust
@@ -107,8 +108,8 @@ class World:
         """Every record in the store, as it lies there."""
         return said(places.database(self.now.settings))
 
-    def verified(self, anchor: Checkpoint | None = None) -> Report:
-        return verified(places.database(self.now.settings), anchor)
+    def verified(self, *anchors: Checkpoint, trust: Trust = LOG_ONLY) -> Report:
+        return verified(places.database(self.now.settings), *anchors, trust=trust)
 
 
 def said(place: Any) -> list[dict[str, Any]]:  # noqa: ANN401 - a path or a URL
@@ -121,9 +122,9 @@ def said(place: Any) -> list[dict[str, Any]]:  # noqa: ANN401 - a path or a URL
         ]
 
 
-def verified(place: Any, anchor: Checkpoint | None = None, trust: Trust = LOG_ONLY) -> Report:  # noqa: ANN401 - a path or a URL
+def verified(place: Any, *anchors: Checkpoint, trust: Trust = LOG_ONLY) -> Report:  # noqa: ANN401 - a path or a URL
     with reading(place) as connect:
-        return verify(connect, named(place), anchor, trust, lambda _: None)
+        return verify(connect, named(place), anchors, trust, lambda _: None)
 
 
 def settings_for(folder: Path, **given: object) -> Settings:
@@ -140,12 +141,12 @@ def with_a_store(settings: Settings) -> Settings:
     place = places.database(settings)
     if isinstance(place, Path) and not place.exists():
         place.touch(mode=0o600)
-        place.write_bytes(_new_store())
+        place.write_bytes(new_store())
     return settings
 
 
 @functools.cache
-def _new_store() -> bytes:
+def new_store() -> bytes:
     """As the upgrade leaves it. That takes longer than all else that a guard does before it runs."""
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "new.db"
@@ -161,12 +162,16 @@ def new_id() -> str:
     return f"00000000-0000-7000-8000-{next(_numbers):012d}"
 
 
+CHEAP = Cost(passes=1, kibibytes=64)
+"""Of a try of a password: what guessing one costs is not what most tests are about, and they make thousands."""
+
+
 @asynccontextmanager
 async def world(folder: Path, **given: object) -> AsyncIterator[World]:
     """A guard in `folder`, in front of no server (see `tests.gate`). Settings as `audit__checkpoint_records=10`."""
     settings = with_a_store(settings_for(folder, **given))
     clock = FakeClock()
-    async with running(settings, clock, new_id) as now:
+    async with running(settings, clock, new_id, cost=CHEAP) as now:
         guard, api = now.guard, Api(now.guard)
         agents = Door(guard, Methods(guard), clock)
         async with (

@@ -10,7 +10,8 @@ from ipaddress import ip_network
 from anyio import to_thread
 
 from mcpguard import __version__
-from mcpguard.app.places import digest_key, packages, seal_key, server_logs
+from mcpguard.app.places import anchor_file, database, digest_key, packages, seal_key, server_logs, server_secrets
+from mcpguard.app.signing import Signing
 from mcpguard.domain.callers import Caller
 from mcpguard.domain.clock import Clock, Ids
 from mcpguard.domain.screening import Screening
@@ -29,7 +30,7 @@ from mcpguard.guard.demanding import Demanding
 from mcpguard.guard.effects import Effects
 from mcpguard.guard.events import Events
 from mcpguard.guard.granting import Granting
-from mcpguard.guard.guard import Facts, Guard, Heard, Own, Review, Staff
+from mcpguard.guard.guard import Facts, Guard, Heard, Own, Proof, Review, Staff
 from mcpguard.guard.held import Held
 from mcpguard.guard.holding import Holding
 from mcpguard.guard.inspecting import Inspecting
@@ -39,10 +40,12 @@ from mcpguard.guard.known import Known, Registry
 from mcpguard.guard.making import With
 from mcpguard.guard.managing import Managing
 from mcpguard.guard.operators import Operators
-from mcpguard.guard.passwords import Passwords
+from mcpguard.guard.own_password import OwnPassword
+from mcpguard.guard.passwords import USUAL, Cost, Passwords
 from mcpguard.guard.people import People
 from mcpguard.guard.publish import Publisher
 from mcpguard.guard.queries import Queries
+from mcpguard.guard.rotating import Rotating
 from mcpguard.guard.screening import Screener
 from mcpguard.guard.servers import Servers
 from mcpguard.guard.setting_up import SettingUp
@@ -53,6 +56,7 @@ from mcpguard.guard.tailing import Tailing
 from mcpguard.guard.tallies import Tallies
 from mcpguard.guard.tickets import Tickets
 from mcpguard.guard.users import Users
+from mcpguard.guard.verifying import Verifying
 from mcpguard.ledger import digests
 from mcpguard.ledger.ledger import Ledger
 from mcpguard.settings.model import Settings
@@ -85,14 +89,23 @@ class Parts:
     listeners: set[tuple[Address, int]]
 
 
+@dataclass(frozen=True, slots=True)
+class Here:
+    """What is known of this machine, and what a try of a password is to cost it."""
+
+    sandbox: Works | Fails
+    cost: Cost = USUAL
+
+
 async def assembled(
     confirming: Confirming,
     clock: Clock,
     new_id: Ids,
     store: Store,
     ledger: Ledger,
+    signing: Signing,
     given: Mapping[str, Caller] | None,
-    sandbox: Works | Fails,
+    here: Here,
 ) -> Parts:
     """A guard that knows what the store has, and does not run yet. `given`: callers by their tokens, besides those."""
     settings = confirming.settings
@@ -103,7 +116,7 @@ async def assembled(
     intake = Intake(standings, clock, new_id, KNOWN_PER_ENTRY * settings.upstreams.list_entries)
     servers = Servers(standings, intake, clock, settings)
     listeners: set[tuple[Address, int]] = set()
-    confining, starting = _status(sandbox), _starting(settings, sandbox)
+    confining, starting = _status(here.sandbox), _starting(settings, here.sandbox)
     reach = _reach(settings, listeners, starting)
     fleet = _fleet(settings, clock, servers, reach)
     servers.command(fleet)
@@ -117,11 +130,9 @@ async def assembled(
     await answering.load(store.readers)
     judging = Judging(servers, demanding)
     inspecting = Inspecting(standings, admission, intake, fleet, settings.definitions.confirm_seconds, confining.why)
-    queries = Queries(registry, servers, judging, effects, store, confining)
-    budgets = Budgeting(clock, settings)
-    bodies = Bodies(digesting, settings.audit, reach.confided.ways)
+    budgets, bodies = Budgeting(clock, settings), Bodies(digesting, settings.audit, reach.confided.ways)
     screener = Screener(servers, Around(registry), reach.confided.telling, settings, clock)
-    heard = _heard(clock, servers, ledger)
+    heard = _heard(clock, servers, callers, ledger)
     strictly = Judging(servers, demanding, callers.holds)
     with_ = With(servers, callers, strictly, fleet, cutting, bodies, screener, heard.events)
     calls = Calls(with_, ledger, Holding(demanding, answering, clock, settings.holds), budgets, new_id, settings)
@@ -135,34 +146,42 @@ async def assembled(
         calls=calls,
         callers=callers,
         granting=Granting(callers, ledger, clock, new_id),
-        review=Review(admission, decisions, inspecting, queries),
+        review=Review(admission, decisions, inspecting, Queries(registry, servers, judging, effects, store, confining)),
         own=Own(Managing(registry, admission, decisions, callers, budgets), Tailing(registry, callers, reach.wrote)),
         judging=judging,
         held=Held(answering, registry, store, ledger.chain.id),
-        staff=await _staff(settings, store, ledger, heard.tallies, clock, new_id),
+        staff=await _staff(settings, store, ledger, heard.tallies, clock, new_id, here.cost),
         heard=heard,
+        proof=_proof(settings, signing, ledger, clock),
     )
     await store.readers.run(partial(_load, registry, seal))
     await to_thread.run_sync(starting.sweep, {known.name for known in registry})
     return Parts(guard, fleet, intake, standings, servers, listeners)
 
 
-def _heard(clock: Clock, servers: Servers, ledger: Ledger) -> Heard:
+def _proof(settings: Settings, signing: Signing, ledger: Ledger, clock: Clock) -> Proof:
+    verifying = Verifying(database(settings), anchor_file(settings), ledger, clock)
+    return Proof(Rotating(signing.file, ledger), signing.anchoring, verifying)
+
+
+def _heard(clock: Clock, servers: Servers, callers: Callers, ledger: Ledger) -> Heard:
     events, counting = Events(clock), Counting(servers.knows)
-    events.subscribe(counting.ended)
+    for listener in (counting.ended, callers.called):
+        events.subscribe(listener)
     return Heard(events, counting, Tallies(ledger, clock))
 
 
 async def _staff(
-    settings: Settings, store: Store, ledger: Ledger, tallies: Tallies, clock: Clock, new_id: Ids
+    settings: Settings, store: Store, ledger: Ledger, tallies: Tallies, clock: Clock, new_id: Ids, cost: Cost
 ) -> Staff:
     people = People(store, clock, settings.people)
     await people.load()
-    passwords = Passwords(people)
+    passwords = Passwords(people, cost)
     signing_in = SigningIn(people, passwords, ledger, clock, new_id, tallies)
     users = Users(people, passwords, signing_in.throttle, ledger, clock, new_id)
     setting_up = SettingUp(people, users, signing_in, passwords, store, ledger, clock, new_id)
-    return Staff(people, users, Operators(people, ledger, clock, new_id), signing_in, setting_up)
+    operators = Operators(people, ledger, clock, new_id)
+    return Staff(people, users, operators, signing_in, setting_up, OwnPassword(people, users, signing_in))
 
 
 def _load(registry: Registry, seal: Seal, connection: Connection) -> None:
@@ -189,7 +208,7 @@ def _starting(settings: Settings, sandbox: Works | Fails) -> Starting:
 
 def _reach(settings: Settings, listeners: set[tuple[Address, int]], starting: Starting) -> Reaching:
     dialing = Dialing([ip_network(network) for network in settings.upstreams.networks], listeners)
-    return Reaching(settings.upstreams, os.environ, server_logs(settings), dialing, starting)
+    return Reaching(settings.upstreams, os.environ, server_logs(settings), server_secrets(settings), dialing, starting)
 
 
 def _fleet(settings: Settings, clock: Clock, servers: Servers, reach: Reaching) -> Fleet:

@@ -1,6 +1,7 @@
 """Two small servers to try mcpguard with: they come as any other server does, and wait in quarantine.
 
-They run in the sandbox, where our own code is seen only if it was installed: in a copy of the sources it is mounted.
+The one call of theirs that destroys something waits for a person, unless a setting says which calls do. They run in
+the sandbox, where our own code is seen only if it was installed: in a copy of the sources it is mounted.
 """
 
 import getpass
@@ -16,6 +17,8 @@ from mcpguard.guard.admission import Source
 from mcpguard.guard.guard import Guard
 
 SERVERS: Final = MappingProxyType({"demo-notes": "honest", "demo-weather": "poisoned"})
+SETTINGS: Final = MappingProxyType({"holds.calls": ["destructive of demo-notes"]})
+"""What `serve --demo` sets that nothing else does."""
 
 
 async def demonstrated(guard: Guard) -> None:

@@ -4,12 +4,14 @@ from pathlib import Path
 
 from mcpguard.gateway.relay import place
 from mcpguard.settings.model import Settings
+from mcpguard.settings.problems import SettingsError
 from mcpguard.store.backend import Backend
 from mcpguard.store.offline import Place, place_from
 from mcpguard.store.postgres import Postgres
 from mcpguard.store.sqlite import SQLite
 
 OPERATOR = "operator.sock"
+INSIDE = "audit.anchor_file: the file must lie outside the data directory, which it is to vouch for; name another one"
 
 
 def database(settings: Settings) -> Place:
@@ -32,6 +34,14 @@ def signing_key(settings: Settings) -> Path:
     return settings.audit.key_file or settings.data_dir / "audit.key"
 
 
+def anchor_file(settings: Settings) -> Path | None:
+    """The file that checkpoints are appended to. Raises SettingsError where it lies with what it is to vouch for."""
+    path = settings.audit.anchor_file
+    if path is not None and (path.is_relative_to(settings.data_dir) or path == signing_key(settings)):
+        raise SettingsError((INSIDE,))
+    return path
+
+
 def digest_key(settings: Settings) -> Path:
     """The file with the key of digests."""
     return settings.data_dir / "digest.key"
@@ -45,6 +55,16 @@ def seal_key(settings: Settings) -> Path:
 def server_logs(settings: Settings) -> Path:
     """The folder with what servers write to their standard error."""
     return settings.data_dir / "logs"
+
+
+def server_secrets(settings: Settings) -> Path:
+    """The folder with one for each server: of files that its own declaration may name, and no other's."""
+    return settings.data_dir / "secrets"
+
+
+def connected(settings: Settings) -> Path:
+    """The folder with what was done to the files of programs that agents run in."""
+    return settings.data_dir / "connected"
 
 
 def packages(settings: Settings) -> Path:

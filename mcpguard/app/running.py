@@ -8,11 +8,14 @@ from dataclasses import dataclass
 
 import anyio
 import structlog
+from anyio import to_thread
+from anyio.abc import TaskGroup
 
 from mcpguard import __version__
-from mcpguard.app.assembling import assembled
-from mcpguard.app.places import backend, server_logs, signing_key
+from mcpguard.app.assembling import Here, Parts, assembled
+from mcpguard.app.places import anchor_file, backend, server_logs, signing_key
 from mcpguard.app.sandbox import sandbox_here
+from mcpguard.app.signing import signing
 from mcpguard.app.telemetry import telemetry
 from mcpguard.domain.callers import Caller
 from mcpguard.domain.clock import Clock, Ids
@@ -21,8 +24,10 @@ from mcpguard.domain.launches import Declared
 from mcpguard.guard.admission import Source, from_file
 from mcpguard.guard.confirming import Confirming
 from mcpguard.guard.guard import Guard
+from mcpguard.guard.passwords import USUAL, Cost
 from mcpguard.ledger import keys
 from mcpguard.ledger.chain import Chain
+from mcpguard.ledger.keyfile import KeyFile
 from mcpguard.ledger.ledger import Ledger
 from mcpguard.settings.model import Settings
 from mcpguard.store import datadir, store
@@ -56,31 +61,35 @@ async def running(
     callers: Mapping[str, Caller] | None = None,
     source: Source | None = None,
     sandbox: Works | Fails | None = None,
+    cost: Cost = USUAL,
 ) -> AsyncIterator[Running]:
     """A whole guard without its listeners. Starts in the order of dependence, stops in reverse.
 
     `callers`: some by their tokens, besides those that people have granted. `sandbox`: what is known of it on this
-    machine; None: it has yet to be found out.
+    machine; None: it has yet to be found out. `cost`: of a try of a password.
     """
     datadir.prepare(settings.data_dir)
+    anchor_file(settings)  # refused before anything is made
     with datadir.locked(settings.data_dir, "serve"):
-        key = keys.load_or_make(signing_key(settings))
+        file = KeyFile(signing_key(settings))
         datadir.prepare(server_logs(settings))
-        chain = Chain(key, settings.audit.checkpoint_records, clock, new_id)
+        chain = Chain(keys.load_or_make(file.path), settings.audit.checkpoint_records, clock, new_id)
         opening = store.opened(backend(settings), chain, batch=settings.store.batch, readers=settings.store.readers)
         async with opening as opened, AsyncExitStack() as ending, anyio.create_task_group() as tasks:
             confirming = await Confirming.begun(settings, opened)
             settings = confirming.settings
             spans = await ending.enter_async_context(telemetry(settings.telemetry))
             ledger = Ledger(opened.writer, chain, settings, clock)
-            left_open = await ledger.start(_started(settings, opened, key))
+            signed = await signing(settings, file, chain, opened, tasks)
+            left_open = await ledger.start(_started(settings, opened, chain), signed.found)
             if left_open:
                 log.warning("ledger.left_open", entries=left_open, closed_as="unknown")
             await confirming.keep(ledger, clock)
             tasks.start_soon(ledger.upkeep, name="ledger upkeep")
-            here = sandbox or await sandbox_here()
-            parts = await assembled(confirming, clock, new_id, opened, ledger, callers, here)
+            here = Here(sandbox or await sandbox_here(), cost)
+            parts = await assembled(confirming, clock, new_id, opened, ledger, signed, callers, here)
             guard = parts.guard
+            await to_thread.run_sync(guard.exporting.sweep)
             if spans is not None:
                 guard.events.subscribe(spans(guard.servers.knows))
             for sentence in await guard.admission.declare(declared, source or from_file()):
@@ -89,40 +98,50 @@ async def running(
             parts.standings.want()
             try:
                 async with anyio.create_task_group() as work:
-                    work.start_soon(parts.fleet.run, name="fleet")
-                    work.start_soon(parts.intake.run, name="intake")
-                    work.start_soon(guard.tallies.run, name="tallies")
-                    work.start_soon(guard.searching.run, name="search index")
-                    work.start_soon(guard.callers.run, name="callers whose time is over")
-                    work.start_soon(guard.held.run, name="held calls")
-                    work.start_soon(guard.people.run, name="sessions of people")
+                    _work(work, parts)
                     yield Running(settings, guard, ledger, opened, parts.fleet, parts.listeners)
                     work.cancel_scope.cancel()
             finally:
                 with anyio.CancelScope(shield=True):
                     await guard.people.tidy()
                     await guard.tallies.flush()
-                    await _wind_down(ledger)
+                    await _wind_down(ledger, guard)
                 tasks.cancel_scope.cancel()
 
 
-def _started(settings: Settings, opened: store.Store, key: keys.SigningKey) -> dict[str, str | int | bool | None]:
+def _work(tasks: TaskGroup, parts: Parts) -> None:
+    guard = parts.guard
+    tasks.start_soon(parts.fleet.run, name="fleet")
+    tasks.start_soon(parts.intake.run, name="intake")
+    tasks.start_soon(guard.tallies.run, name="tallies")
+    tasks.start_soon(guard.searching.run, name="search index")
+    tasks.start_soon(guard.callers.run, name="callers whose time is over")
+    tasks.start_soon(guard.held.run, name="held calls")
+    tasks.start_soon(guard.people.run, name="sessions of people")
+    tasks.start_soon(guard.retention.run, name="retention")
+    tasks.start_soon(guard.verifying.run, name="verification of the audit log")
+
+
+def _started(settings: Settings, opened: store.Store, chain: Chain) -> dict[str, str | int | bool | None]:
     return {
         "version": __version__,
         "schema": opened.schema,
         "settings": settings.version,
-        "key": key.public,
+        "key": chain.public_key,
         "process": f"{os.getpid()} on {platform.node()}",
     }
 
 
-async def _wind_down(ledger: Ledger) -> None:
-    """Calls that were cancelled have yet to be closed; then the last record."""
+async def _wind_down(ledger: Ledger, guard: Guard) -> None:
+    """Calls that were cancelled have yet to be closed; then the last record, and its checkpoint elsewhere."""
     with anyio.move_on_after(DRAIN_SECONDS):
         await ledger.quiet()
     if ledger.open_entries:
         log.warning("ledger.still_open", entries=ledger.open_entries, closed_by="the next start")
+    await guard.rotating.stop()
     try:
         await ledger.stop("asked to")
     except LedgerUnavailable as error:
         log.error("ledger.stop_unrecorded", why=str(error))
+    if guard.anchoring is not None:
+        await guard.anchoring.catch_up()

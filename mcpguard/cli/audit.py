@@ -1,22 +1,21 @@
 """`mcpguard audit`: read the audit log, and prove it whole. Reads the store itself; no guard needs to run."""
 
-import base64
-import sys
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
 from mcpguard.app import places
-from mcpguard.cli import audit_reading
+from mcpguard.cli import audit_key, audit_pruning, audit_reading
+from mcpguard.cli.audit_bundle import tell_bundle
+from mcpguard.cli.audit_export import export
 from mcpguard.cli.audit_places import Where, opened, place
-from mcpguard.cli.common import As, Config, DataDir, Output, loaded, print_json, telling
-from mcpguard.codec.strict import StrictError, parse
+from mcpguard.cli.common import As, Config, DataDir, Output, loaded, print_json, progress, telling
 from mcpguard.domain.errors import StoreUnavailable
-from mcpguard.ledger import keys
-from mcpguard.ledger.checkpoints import BadCheckpoint, Checkpoint
+from mcpguard.ledger import anchors, keys
+from mcpguard.ledger.bundle.source import is_bundle
+from mcpguard.ledger.checkpoints import kept as as_kept
 from mcpguard.ledger.verify.explain import as_json, sentences
 from mcpguard.ledger.verify.report import LOG_ONLY, Source, Trust
 from mcpguard.ledger.verify.verify import verify as verify_store
@@ -24,34 +23,49 @@ from mcpguard.store import checkpoints
 from mcpguard.store.offline import named, reading
 from mcpguard.text.visible import visible
 
-app = typer.Typer(help="Read the audit log and prove it whole.", no_args_is_help=True)
+app = typer.Typer(help="Read the audit log, hand it on, and prove it whole.", no_args_is_help=True)
+app.add_typer(audit_key.app, name="key")
+app.command()(export)
 
 app.command("list")(audit_reading.list_)
 app.command()(audit_reading.tail)
 app.command()(audit_reading.show)
+app.command()(audit_pruning.prune)
+app.command()(audit_pruning.redact)
 
 
 @app.command()
 def verify(
-    path: Where = None,
+    path: Annotated[
+        str | None,
+        typer.Argument(
+            metavar="[PATH]", help="A bundle, a copy of the database, or a postgresql:// URL; else the live one."
+        ),
+    ] = None,
     checkpoint: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="A checkpoint kept elsewhere (`mcpguard audit checkpoint`).")
+        Path | None, typer.Option(metavar="FILE", help="A checkpoint kept elsewhere, or a file with one on each line.")
     ] = None,
     key: Annotated[
-        str | None,
-        typer.Option(metavar="KEY", help="The guard's public key (`mcpguard audit key`), known from elsewhere."),
+        list[str] | None,
+        typer.Option(metavar="KEY", help="A public key of the guard (`mcpguard audit key`), known from elsewhere."),
     ] = None,
     config: Config = None,
     data_dir: DataDir = None,
     output: As = Output.TABLE,
 ) -> None:
-    """Recompute every hash and check every signature. Exit code 0: whole. 1: not, naming the first bad record."""
+    """Recompute every hash and check every signature, of a store or of a bundle (`mcpguard audit export --bundle`).
+
+    Exit code 0: whole. 1: not, naming the first bad record.
+    """
     with telling():
-        anchor = None if checkpoint is None else _kept_elsewhere(checkpoint)
+        kept = () if checkpoint is None else (each.statement for each in anchors.read(checkpoint))
+        if path is not None and is_bundle(Path(path)):
+            tell_bundle(Path(path), kept, _trust(key or [], None), output)
+            return
         where = place(path, config, data_dir)
-        trust = _trust(key, None if path else places.signing_key(loaded(config, data_dir=data_dir).settings))
-        with reading(where) as connect, _progress() as progress:
-            report = verify_store(connect, named(where), anchor, trust, progress)
+        trust = _trust(key or [], None if path else places.signing_key(loaded(config, data_dir=data_dir).settings))
+        with reading(where) as connect, progress() as told:
+            report = verify_store(connect, named(where), kept, trust, told)
     if output is Output.JSON:
         print_json(as_json(report))
     else:
@@ -68,54 +82,17 @@ def checkpoint(path: Where = None, config: Config = None, data_dir: DataDir = No
         newest = checkpoints.last(connection, chain)
         if newest is None:
             raise StoreUnavailable("no checkpoint has been signed yet")
-    print_json({"content": _base64(newest.content), "signature": _base64(newest.signature)})
+    print_json(as_kept(newest.content, newest.signature))
 
 
-@app.command("key")
-def key_(config: Config = None, data_dir: DataDir = None) -> None:
-    """Print the public key that signs checkpoints (base64 of its 32 bytes)."""
-    settings = loaded(config, data_dir=data_dir).settings
-    with telling():
-        typer.echo(keys.load(places.signing_key(settings)).public)
-
-
-def _trust(given: str | None, beside: Path | None) -> Trust:
-    if given is not None:
+def _trust(given: Sequence[str], beside: Path | None) -> Trust:
+    for each in given:
         try:
-            keys.public_from(given)
+            keys.public_from(each)
         except ValueError as error:
-            raise StoreUnavailable(f"{given} is not a public key: base64 of 32 bytes is") from error
-        return Trust(frozenset({given}), Source.GIVEN)
+            raise StoreUnavailable(f"{each} is not a public key: base64 of 32 bytes is") from error
+    if given:
+        return Trust(frozenset(given), Source.GIVEN)
     if beside is not None and beside.is_file():
         return Trust(frozenset({keys.load(beside).public}), Source.BESIDE)
     return LOG_ONLY
-
-
-def _kept_elsewhere(file: Path) -> Checkpoint:
-    try:
-        said: Any = parse(file.read_bytes(), max_bytes=65_536)
-        return Checkpoint.verified(_bytes(said["content"]), _bytes(said["signature"]))
-    except OSError as error:
-        raise StoreUnavailable(f"{file} cannot be read: {error.strerror}") from error
-    except (StrictError, BadCheckpoint, ValueError, KeyError, TypeError) as error:
-        raise StoreUnavailable(f"{file} is not a checkpoint: {error}") from error
-
-
-def _bytes(text: str) -> bytes:
-    return base64.b64decode(text, validate=True)
-
-
-def _base64(data: bytes) -> str:
-    return base64.b64encode(data).decode()
-
-
-@contextmanager
-def _progress() -> Iterator[Callable[[int], None]]:
-    """Says how far a long walk has come, to a person only, and wipes it out at the end."""
-    if not sys.stderr.isatty():
-        yield lambda _: None
-        return
-    try:
-        yield lambda seq: typer.echo(f"\r{seq:,} records", nl=False, err=True)
-    finally:
-        typer.echo("\r\x1b[K", nl=False, err=True)

@@ -6,11 +6,10 @@ from typing import Annotated, Any, Final
 
 import typer
 
-from mcpguard.cli.audit_places import Database, opened
+from mcpguard.cli.audit_places import Database, Terms, filter_of, opened
 from mcpguard.cli.audit_rows import COLUMNS, row, said, time_
 from mcpguard.cli.common import As, Config, DataDir, Output, json_line, print_json, print_table, telling
-from mcpguard.codec.filters import parse
-from mcpguard.domain.filters import ABOUT, Filter
+from mcpguard.domain.filters import Filter
 from mcpguard.guard.auditing import RecordUnknown, body_of
 from mcpguard.store import records, searching
 from mcpguard.store.backend import Connection
@@ -21,12 +20,6 @@ EVERY: Final = 0.5
 """Seconds between two looks at what has come."""
 TOGETHER: Final = 500
 WIDTHS: Final = (8, 23, 15, 20, 40, 11, 30, 1)
-HELP: Final = (
-    "What to look for, as key:value, a minus before it for what not: "
-    + ", ".join(ABOUT)
-    + "; since and until, as 2h or 2026-11-20T14:00. * and ? are wildcards."
-)
-Terms = Annotated[list[str] | None, typer.Argument(metavar="[FILTER]...", help=HELP, show_default=False)]
 
 
 def list_(
@@ -42,7 +35,7 @@ def list_(
 ) -> None:
     """Print the newest records that fit, the newest last."""
     with telling(), opened(database, config, data_dir) as (connection, chain):
-        wanted = _filter(terms)
+        wanted = filter_of(terms)
         page = searching.search(connection, chain, wanted, start=before, limit=limit, newest_first=True)
         found = [*reversed(page.records)]
     if output is Output.JSON:
@@ -66,7 +59,7 @@ def tail(
 ) -> None:
     """Print the newest records that fit, and then each that comes, until it is interrupted."""
     with telling(), opened(database, config, data_dir) as (connection, chain):
-        wanted = _filter(terms)
+        wanted = filter_of(terms)
         last = records.last(connection, chain)
         seen = last[0] if last else 0
         if limit:
@@ -122,10 +115,6 @@ def _lines(record: StoredRecord, body: dict[str, Any] | None) -> Iterator[str]:
     if body is not None:
         text = "was pruned" if body["pruned"] else body["text"] if body["text"] is not None else body["base64"]
         yield f"  {'body':16} {visible(text)}"
-
-
-def _filter(terms: list[str] | None) -> Filter:
-    return parse(" ".join(terms or ()), time.time_ns() // 1000)
 
 
 def _told(record: StoredRecord) -> dict[str, Any]:

@@ -2,8 +2,10 @@
 
 import json
 import os
+import shlex
+import shutil
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from enum import StrEnum
 from pathlib import Path
@@ -15,7 +17,7 @@ from rich.table import Table
 from rich.text import Text
 
 from mcpguard.domain.errors import GuardError
-from mcpguard.settings.load import Loaded, load
+from mcpguard.settings.load import NOTHING, Loaded, load
 from mcpguard.settings.problems import SettingsError
 from mcpguard.text.visible import hidden_as, visible
 
@@ -32,24 +34,47 @@ DataDir = Annotated[Path | None, typer.Option("--data-dir", metavar="DIR", help=
 As = Annotated[Output, typer.Option("--output", "-o", help="How to print.")]
 
 
-def loaded(config: Path | None, **given: object) -> Loaded:
+def loaded(config: Path | None, demo: Mapping[str, object] = NOTHING, **given: object) -> Loaded:
     """The settings as a start would see them; every problem on standard error otherwise."""
-    try:
-        return load(given, os.environ, config)
-    except SettingsError as error:
-        for problem in error.problems:
-            typer.echo(problem, err=True)
-        raise typer.Exit(1) from None
+    with telling():
+        return load(given, os.environ, config, demo)
+
+
+def this_program() -> str:
+    """How somebody types this command in a terminal like this one."""
+    called = Path(sys.argv[0])
+    found = shutil.which("mcpguard")
+    if called.name == "__main__.py":
+        return f"{shlex.quote(sys.executable)} -m mcpguard"
+    if found is not None and Path(found).resolve() == called.resolve():
+        return "mcpguard"
+    return shlex.quote(str(called))
 
 
 @contextmanager
 def telling() -> Iterator[None]:
-    """What we raise on purpose is told in its sentence, without a traceback."""
+    """What we raise on purpose is told in its sentence, without a traceback; of settings, everything that is wrong."""
     try:
         yield
+    except SettingsError as error:
+        for problem in error.problems:
+            typer.echo(problem, err=True)
+        raise typer.Exit(1) from None
     except GuardError as error:
         typer.echo(f"mcpguard: {visible(str(error))}", err=True)
         raise typer.Exit(1) from None
+
+
+@contextmanager
+def progress() -> Iterator[Callable[[int], None]]:
+    """Says how far a long walk has come, to a person only, and wipes it out at the end."""
+    if not sys.stderr.isatty():
+        yield lambda _: None
+        return
+    try:
+        yield lambda seq: typer.echo(f"\r{seq:,} records", nl=False, err=True)
+    finally:
+        typer.echo("\r\x1b[K", nl=False, err=True)
 
 
 def print_json(value: object) -> None:

@@ -26,11 +26,18 @@ API: Final = "/api/v1"
 SERVERS: Final = f"{API}/servers"
 CALLERS: Final = f"{API}/callers"
 USERS: Final = f"{API}/users"
-_LISTS: Final = {CALLERS: "caller", USERS: "user", f"{API}/setup-link": "user", f"{API}/operators": "operator"}
+_LISTS: Final = {CALLERS: "caller", USERS: "user", f"{API}/setup-link": "user", f"{API}/operators": "operator"} | {
+    f"{API}/records": "audit",
+    f"{API}/calls": "audit",
+}
 """Which command shows whether a change was made; for the rest it is `server`."""
 MOST: Final = 1000
 """Entries of a list that are asked for at once."""
 _REFUSED: Final = 400
+
+
+class Absent(Exception):
+    """Nobody listens there."""
 
 
 class Problem(Exception):
@@ -63,6 +70,18 @@ class Operator:
         """The guard of these options."""
         return cls(loaded(config, data_dir=data_dir).settings.data_dir)
 
+    def runs(self) -> bool:
+        """Whether somebody listens there. Whatever else goes wrong, somebody may."""
+        try:
+            with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as there:
+                there.settimeout(TIMEOUT)
+                there.connect(str(self._path))
+        except (FileNotFoundError, ConnectionRefusedError):
+            return False
+        except OSError:
+            return True
+        return True
+
     def get(self, what: str) -> Any:  # noqa: ANN401 - JSON of our own
         return self.send("GET", what, timeout=TIMEOUT)
 
@@ -93,6 +112,13 @@ class Operator:
     def tried(self, method: str, what: str, body: object = None, timeout: float = DECIDING) -> Any:  # noqa: ANN401 - JSON of our own
         """The same, for whoever knows what to do about a Problem."""
         try:
+            return self.sought(method, what, body, timeout)
+        except Absent as absent:
+            _end(str(absent))
+
+    def sought(self, method: str, what: str, body: object = None, timeout: float = DECIDING) -> Any:  # noqa: ANN401 - JSON of our own
+        """The same, for whoever knows what to do where nobody listens, too."""
+        try:
             status, answer = _exchanged(_Connection(self._path, timeout), method, what, body)
             if status < _REFUSED:
                 return json.loads(answer) if answer else None
@@ -103,7 +129,10 @@ class Operator:
             look = next((_LISTS[each] for each in _LISTS if what.startswith(each)), "server")
             _end(late if method == "GET" else f"{late}; find out whether it was done: mcpguard {look} list")
         except (OSError, http.client.HTTPException, ValueError) as error:
-            _end(f"no guard answers at {self._path}: {str(error) or type(error).__name__}")
+            sentence = f"no guard answers at {self._path}: {str(error) or type(error).__name__}"
+            if isinstance(error, FileNotFoundError | ConnectionRefusedError):
+                raise Absent(sentence) from None
+            _end(sentence)
         raise Problem(status, tuple(_sentences(status, answer)))
 
 

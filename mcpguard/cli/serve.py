@@ -1,17 +1,22 @@
 """`mcpguard serve`."""
 
+import json
 import os
+import shlex
+from collections.abc import Iterator
 from typing import Annotated
 
 import typer
 
 from mcpguard import __version__
+from mcpguard.app import demonstration
 from mcpguard.app.listeners import Listening
 from mcpguard.app.places import signing_key
 from mcpguard.app.running import Running
 from mcpguard.app.serve import serve as run
-from mcpguard.cli.common import Config, DataDir, loaded, telling
-from mcpguard.settings.load import Loaded, load
+from mcpguard.cli.common import Config, DataDir, loaded, telling, this_program
+from mcpguard.guard.status import AnchorStatus
+from mcpguard.settings.load import NOTHING, Loaded, load
 
 
 def serve(
@@ -22,21 +27,30 @@ def serve(
         float | None,
         typer.Option(metavar="SECONDS", min=1, help="End when no agent was connected for so long."),
     ] = None,
-    demo: Annotated[bool, typer.Option("--demo", help="Bring two small servers to try, into quarantine.")] = False,
+    demo: Annotated[
+        bool,
+        typer.Option("--demo", help="Bring two small servers to try, into quarantine; a call that destroys is held."),
+    ] = False,
 ) -> None:
     """Start the guard and run until SIGTERM or Ctrl-C. Prints where everything is."""
 
-    found = loaded(config, listen=listen, data_dir=data_dir)
+    usual = demonstration.SETTINGS if demo else NOTHING
+    found = loaded(config, usual, listen=listen, data_dir=data_dir)
 
     def load_again() -> Loaded:
-        return load({"listen": listen, "data_dir": data_dir}, os.environ, config)
+        return load({"listen": listen, "data_dir": data_dir}, os.environ, config, usual)
 
     def announce(now: Running, where: Listening) -> None:
-        for line in _places(found, now, where):
+        for line in announcement(found, now, where):
             typer.echo(line, err=True)
 
     with telling():
         run(found, load_again, announce, idle_exit, demo=demo)
+
+
+def announcement(found: Loaded, now: Running, where: Listening) -> list[str]:
+    """Where everything is, and what to do now."""
+    return [*_places(found, now, where), *_next(found, where)]
 
 
 def _places(found: Loaded, now: Running, where: Listening) -> list[str]:
@@ -55,8 +69,32 @@ def _places(found: Loaded, now: Running, where: Listening) -> list[str]:
         f"  database         {status.database} (schema {status.schema})",
         f"  audit log        chain {status.ledger.chain}, {status.ledger.records:,} records",
         f"  signing key      {signing_key(found.settings)} (public: {status.ledger.key})",
+        *_anchors(status.ledger.anchors),
         f"  sandbox          {'works' if status.sandbox.works else f'NONE: {status.sandbox.why}'}",
         f"  servers          {len(status.servers)}, of which {waiting} wait in quarantine (mcpguard server list)",
+        f"  client entry     {_entry(where.url)}",
         *([f"  first admin      {where.first}  (good once, for half an hour)"] if where.first else []),
-        "Stop it with Ctrl-C or SIGTERM. Ask it with: mcpguard status · mcpguard audit list · mcpguard audit verify",
     ]
+
+
+def _entry(url: str) -> str:
+    """What to paste into the file of a client that speaks HTTP."""
+    return json.dumps({"mcpServers": {"mcpguard": {"type": "http", "url": f"{url}/mcp"}}})
+
+
+def _next(found: Loaded, where: Listening) -> Iterator[str]:
+    """What somebody would do now."""
+    program = this_program()
+    elsewhere = found.sources["data_dir"].startswith("command line")
+    there = f" --data-dir {shlex.quote(str(found.settings.data_dir))}" if elsewhere else ""
+    if where.first:
+        yield "Open the link of the first admin in a browser, and review the servers that wait."
+    ask = " · ".join(f"{program} {each}{there}" for each in ("status", "audit list", "audit verify"))
+    yield f"Stop it with Ctrl-C or SIGTERM. Ask it with: {ask}"
+
+
+def _anchors(anchors: AnchorStatus | None) -> Iterator[str]:
+    if anchors is not None:
+        yield f"  anchor file      {anchors.file}" + (f"  NOT WRITTEN: {anchors.trouble}" if anchors.trouble else "")
+        if anchors.rolled_back:
+            yield f"  ROLLED BACK      {anchors.rolled_back}"

@@ -146,6 +146,9 @@ def _decision(answer: str, sentence: str) -> Callable[..., None]:
     return command
 
 
+reject = _decision(
+    "reject", "Leave a server in quarantine, as it is: it waits for nobody until it is another or lists anything else."
+)
 quarantine = _decision(
     "quarantine", "Take an approval or a block back: nobody uses the server before a person approves it again."
 )
@@ -188,4 +191,4 @@ def screen(
     say(output, server, f"{name}: replies are screened with {screening(server)}")
 
 
-COMMANDS = (inspect, approve, quarantine, block, enable, disable, permit, screen)
+COMMANDS = (inspect, approve, reject, quarantine, block, enable, disable, permit, screen)

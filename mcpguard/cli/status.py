@@ -27,6 +27,7 @@ def _rows(answer: Any) -> Iterator[tuple[str, str]]:  # noqa: ANN401 - JSON of o
     ready, ledger = answer["ready"], answer["ledger"]
     yield "ready", "yes" if ready["ready"] else f"NO: {ready['reason']} since {_time(ready['since'])}: {ready['cause']}"
     yield "version", f"{answer['version']} (process {answer['process']}, since {_time(answer['started_at'])})"
+    yield "console", f"{answer['console']}/"
     yield "data directory", answer["data_dir"]
     yield "database", f"{answer['database']} (schema {answer['schema']})"
     yield "settings", answer["settings"]
@@ -44,10 +45,21 @@ def _rows(answer: Any) -> Iterator[tuple[str, str]]:  # noqa: ANN401 - JSON of o
     yield "audit log", f"{ledger['records']:,} records, signed to {ledger['signed_to']:,}"
     yield "chain", f"{ledger['chain']} ends in {ledger['hash']}"
     yield "signing key", ledger["key"]
+    yield from _anchors(ledger["anchors"])
     yield "open calls", str(ledger["open_entries"])
     yield "held calls", f"{answer['held']} wait for a person (mcpguard held list)" if answer["held"] else "none"
     if ledger["refused"]:
         yield "refused", f"{ledger['refused']:,} records could not be taken"
+
+
+def _anchors(anchors: Any) -> Iterator[tuple[str, str]]:  # noqa: ANN401 - JSON of our own
+    if anchors is None:
+        return
+    yield "anchored", f"to {anchors['to']:,} in {anchors['file']}"
+    if anchors["trouble"]:
+        yield "", f"NOT WRITTEN: {anchors['trouble']}"
+    if anchors["rolled_back"]:
+        yield "", f"ROLLED BACK: {anchors['rolled_back']}"
 
 
 def _time(microseconds: int) -> str:

@@ -3,6 +3,7 @@
 A password is never a word of a command: those are seen by everybody on the machine, and kept by shells.
 """
 
+import re
 import sys
 from collections.abc import Iterator
 from typing import Annotated, Any, Final
@@ -17,13 +18,20 @@ from mcpguard.text.visible import visible
 
 app = typer.Typer(no_args_is_help=True, help="The people who may sign in, and who of them is signed in.")
 HEAD: Final = ("name", "role", "standing", "sessions", "added", "by")
-SESSIONS: Final = ("user", "from", "since", "last used", "password given")
+SESSIONS: Final = ("user", "from", "since", "last used", "password given", "session")
+_SESSION: Final = re.compile(r"[0-9a-f-]{1,36}")
 NONE: Final = "Nobody can sign in. Let somebody in: mcpguard user add NAME --role admin, or mcpguard user setup-link"
 
 
 def named(given: str) -> str:
     if NAME.fullmatch(given) is None:
         raise typer.BadParameter("a name has 1 to 63 of a to z, 0 to 9, -, _ and ., and begins with a letter or digit")
+    return given
+
+
+def _id(given: str) -> str:
+    if _SESSION.fullmatch(given) is None:
+        raise typer.BadParameter("mcpguard user sessions names those that there are")
     return given
 
 
@@ -45,7 +53,7 @@ def add(
     data_dir: DataDir = None,
     output: As = Output.TABLE,
 ) -> None:
-    """Let somebody in, with a password that they can change no other way than through an admin."""
+    """Let somebody in, with a password that they can change themselves, in the console."""
     operator = Operator.of(config, data_dir)
     body = {"name": name, "role": role.value, "password": _password(from_stdin=password_stdin), "why": reason}
     say(output, operator.send("POST", USERS, body), f"{name} may sign in as {role.value}")
@@ -140,6 +148,19 @@ def sessions(
         typer.echo("Nobody is signed in." if wanted is None else f"{wanted} is not signed in.", err=True)
 
 
+@app.command("end-session")
+def end_session(
+    session: Annotated[str, typer.Argument(metavar="SESSION", help="As `user sessions` names it.", callback=_id)],
+    reason: Why = "",
+    config: Config = None,
+    data_dir: DataDir = None,
+    output: As = Output.TABLE,
+) -> None:
+    """End one session of somebody."""
+    user = Operator.of(config, data_dir).send("POST", f"{API}/sessions/{session}/end", {"why": reason})
+    say(output, user, f"one session of {user['name']} has ended")
+
+
 @app.command("setup-link")
 def setup_link(reason: Why = "", config: Config = None, data_dir: DataDir = None, output: As = Output.TABLE) -> None:
     """Print a link that makes the first admin, good once and for half an hour. The one before is worth nothing."""
@@ -169,4 +190,4 @@ def _rows(users: list[dict[str, Any]]) -> Iterator[tuple[str, ...]]:
 def _session_rows(found: list[dict[str, Any]]) -> Iterator[tuple[str, ...]]:
     for each in found:
         moments = (moment(each[key]) for key in ("created_at", "used_at", "password_at"))
-        yield each["user"], each["peer"], *moments
+        yield each["user"], each["peer"], *moments, each["id"]

@@ -12,6 +12,7 @@ Rules kept here:
 import re
 from collections.abc import Iterator
 from datetime import UTC, datetime
+from difflib import get_close_matches
 from typing import Final
 
 from mcpguard.domain.filters import BadFilter, Filter, Key, Term
@@ -48,6 +49,12 @@ def parse(text: str, now: int) -> Filter:
     return Filter(terms, times.get(SINCE), times.get(UNTIL))
 
 
+def spelt(text: str) -> Iterator[tuple[str, str]]:
+    """The key of each term of a filter, with its minus, and the term as it is written. Raises BadFilter."""
+    for token in _matches(text):
+        yield f"{token['minus']}{token['key'].lower()}", token.group().strip()
+
+
 def write(wanted: Filter) -> str:
     """The filter as text, with its times as such; "" for everything."""
     parts = [
@@ -71,6 +78,12 @@ def moment(text: str, now: int) -> int:
 
 
 def _tokens(text: str) -> Iterator[tuple[bool, str, str]]:
+    for token in _matches(text):
+        quoted = token["quoted"]
+        yield bool(token["minus"]), token["key"].lower(), token["bare"] if quoted is None else _unquoted(quoted)
+
+
+def _matches(text: str) -> Iterator[re.Match[str]]:
     place, text = 0, text.strip()
     while place < len(text):
         token = _TOKEN.match(text, place)
@@ -78,14 +91,14 @@ def _tokens(text: str) -> Iterator[tuple[bool, str, str]]:
             raise BadFilter(
                 f"write what is looked for as key:value, with quotes where there are spaces; keys are {_KEYS}"
             )
-        quoted = token["quoted"]
-        yield bool(token["minus"]), token["key"].lower(), token["bare"] if quoted is None else _unquoted(quoted)
+        yield token
         place = token.end()
 
 
 def _key(word: str) -> Key:
     if word not in Key.__members__.values():
-        raise BadFilter(f"there is no such key; there are {_KEYS}")
+        near = get_close_matches(word, [*Key, SINCE, UNTIL], 1)
+        raise BadFilter(f"there is no such key;{f' the nearest is {near[0]}:, and' if near else ''} there are {_KEYS}")
     return Key(word)
 
 

@@ -21,6 +21,10 @@ class StoreUnavailable(GuardError):
     """The database did not take what it was given; nothing of it may be relied on."""
 
 
+class NotWhole(StoreUnavailable):
+    """The store holds what mcpguard never writes, so that it cannot even be walked through."""
+
+
 class LedgerUnavailable(GuardError):
     """A record could not be stored, so what depends on it must not happen."""
 

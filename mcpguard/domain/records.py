@@ -37,7 +37,11 @@ class RecordKind(StrEnum):
     DISCLOSED = "disclosed"
     TURNED_AWAY = "turned_away"
     LOST = "lost"
+    ROLLED_BACK = "rolled_back"
+    ROTATED = "rotated"
+    RETIRED = "retired"
     PRUNED = "pruned"
+    EXPORTED = "exported"
 
 
 @dataclass(frozen=True, slots=True)

@@ -46,7 +46,8 @@ class Upstream:
     `identity` is who it is now, `approved` who a person approved last, `artifact` what ran when it was observed, where
     that can be told. `enabled`: nobody has switched it off; `disabled_by`: the caller who did, and who may take that
     back, where it was not a person. `may_ask`: what it is permitted to ask of the clients whose calls it works on.
-    `prefixes`: below these URIs every resource may be read. `screening`: how what it says is screened; None as the
+    `prefixes`: below these URIs every resource may be read. `rejected`: as whom a person has sent it out of the inbox.
+    `screening`: how what it says is screened; None as the
     setting says. The generation changes with every move, the revision with every edit. `removed` is a tombstone:
     nothing stands under the name any more, and what was decided is not forgotten.
     """
@@ -68,6 +69,13 @@ class Upstream:
     removed: bool = False
     disabled_by: str = ""
     screening: Screening | None = None
+    rejected: Identity | None = None
+
+    @property
+    def waits(self) -> bool:
+        """Whether a person should look at it: it is new or another, and they have not sent it away as it is."""
+        sent_away = self.identity is not None and self.identity == self.rejected
+        return self.standing is UpstreamStanding.QUARANTINED and not sent_away
 
     def __post_init__(self) -> None:
         if not NAME.fullmatch(self.name) or "__" in self.name:

@@ -78,6 +78,8 @@ WORDS = (
     Word("permit", "shows that the verdict which allows a call is stored; nothing is sent without one", (Permit,)),
     Word("body", "the masked arguments or reply of a call, kept beside the record that gives its digest"),
     Word("checkpoint", "a signed statement about the ledger as it stood after some record"),
+    Word("pruning", "removing what old records or bodies say; numbers and hashes stay, and a record says so first"),
+    Word("redaction", "removing the bodies of one call because a person asks for it"),
     Word("catalog", "what may be found and called now"),
     Word("face", "one shape the guard shows to agents", (Face,)),
 )

@@ -221,3 +221,5 @@ class Answering:
 def _check(decision: Decision) -> None:
     if len(decision.why) > LONGEST_WHY:
         raise Undecidable(f"the reason is longer than {LONGEST_WHY} characters")
+    if not decision.why.strip():
+        raise Undecidable("a decision needs a reason")

@@ -2,7 +2,8 @@
 
 Rules kept here:
 1. Everything is told as it lies there. What was pruned, or is none of ours, is told as that.
-2. Looking for something takes no longer than `PATIENCE`; whoever asks goes on from where it ended.
+2. Looking for something takes no longer than `PATIENCE`; whoever asks goes on from where it ended. Counting takes no
+   longer than `GLANCE`, and says how far it came.
 """
 
 import base64
@@ -14,14 +15,18 @@ from mcpguard.codec.strict import StrictError, parse
 from mcpguard.domain.clock import Clock
 from mcpguard.domain.errors import GuardError
 from mcpguard.domain.filters import EVERYTHING, Filter
+from mcpguard.guard.histogram import Histogram, grain, histogram
 from mcpguard.ledger.ledger import Ledger
-from mcpguard.store import checkpoints, records, searching
+from mcpguard.store import checkpoints, counting, records, searching
 from mcpguard.store.backend import Connection
 from mcpguard.store.checkpoints import StoredCheckpoint
 from mcpguard.store.records import StoredRecord
 from mcpguard.store.store import Store
 
 PATIENCE: Final = 0.5
+GLANCE: Final = 0.05
+LATELY: Final = 100_000
+"""Records that tell how long a time those are from that can be counted."""
 
 
 class RecordUnknown(GuardError):
@@ -62,6 +67,18 @@ class Auditing:
         found = await self._store.readers.run(look)
         return Page(tuple(map(_said, found.records)), found.reached, not found.ended)
 
+    async def histogram(self, wanted: Filter = EVERYTHING) -> Histogram:
+        """How many records fit, over time. Raises StoreUnavailable."""
+        chain, now = self._ledger.chain.id, self._clock.now()
+        until = self._clock.monotonic() + GLANCE
+
+        def look(connection: Connection) -> Histogram:
+            fine = grain(_extent(connection, chain, wanted, now))
+            counted = counting.count(connection, chain, wanted, fine, lambda: self._clock.monotonic() < until)
+            return histogram(counted, fine, wanted, now)
+
+        return await self._store.readers.run(look)
+
     async def record(self, seq: int) -> dict[str, Any]:
         """One record, with its body, and what it rests on. Raises RecordUnknown and StoreUnavailable."""
         return await self._store.readers.run(partial(_whole, chain=self._ledger.chain.id, seq=seq))
@@ -78,6 +95,17 @@ class Auditing:
         if not found:
             raise RecordUnknown("nothing is recorded of a call with this id")
         return found
+
+
+def _extent(connection: Connection, chain: str, wanted: Filter, now: int) -> int:
+    """About how long a time what fits is from, as far as it can be counted."""
+    last = records.last(connection, chain)
+    number = last[0] if last else 0
+    first = counting.made_at(connection, chain, 1) if wanted.since is None else wanted.since
+    lately = counting.made_at(connection, chain, max(1, number - LATELY))
+    end = now if wanted.until is None else wanted.until
+    times = (end - (now if first is None else first), 4 * (now - (now if lately is None else lately)))
+    return max(0, min(times))
 
 
 def _whole(connection: Connection, chain: str, seq: int) -> dict[str, Any]:

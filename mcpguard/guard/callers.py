@@ -6,6 +6,7 @@ Rules kept here:
 2. A caller that was revoked, or whose time is over, is nobody from that moment on, whatever is still open in its name;
    what is open is ended at once.
 3. Whoever waits for the next caller's time to be over sleeps until then.
+4. When a caller came last is known since the guard started; what came before is in the audit log.
 """
 
 import hashlib
@@ -16,6 +17,7 @@ from mcpguard.domain.callers import Caller, Scope
 from mcpguard.domain.capabilities import Effect
 from mcpguard.domain.clock import Clock
 from mcpguard.domain.grants import ANONYMOUS, Grant
+from mcpguard.guard.events import Ended
 from mcpguard.guard.waking import Waking
 from mcpguard.settings.anonymous import Anonymous
 from mcpguard.store import callers as stored
@@ -46,6 +48,7 @@ class Callers:
         self._grants: dict[str, tuple[Grant, bytes]] = {}
         self._shown: dict[bytes, Grant] = {}
         self._ended: set[str] = set()
+        self._came: dict[str, int] = {}
         self._subscribers: dict[Lost, None] = {}
         self._waking = Waking(clock)
         self._readers: Readers | None = None
@@ -65,9 +68,21 @@ class Callers:
         """Whose token this is, if it holds now."""
         digest = digest_of(token)
         grant = self._shown.get(digest)
-        if grant is not None:
-            return grant.caller if grant.holds(self._clock.now()) else None
-        return self._given.get(digest)
+        if grant is None:
+            return self._given.get(digest)
+        if not grant.holds(now := self._clock.now()):
+            return None
+        self._came[grant.caller.id] = now
+        return grant.caller
+
+    def called(self, ended: Ended) -> None:
+        """A call has ended: whoever made it was here. A stream shows its token once, and calls for days."""
+        if (id_ := ended.opening.caller.id) in self._grants or id_ in self._others:
+            self._came[id_] = max(ended.began, self._came.get(id_, 0))
+
+    def came(self, id_: str) -> int | None:
+        """When it showed its token or called last; None: not since the guard started."""
+        return self._came.get(id_)
 
     def holds(self, caller: Caller) -> bool:
         """Whether this is a caller still."""
@@ -106,6 +121,7 @@ class Callers:
         _, digest = self._grants.pop(id_)
         del self._shown[digest]
         self._ended.discard(id_)
+        self._came.pop(id_, None)
         self._tell(id_)
 
     @contextmanager

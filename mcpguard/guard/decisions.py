@@ -5,8 +5,7 @@ Rules kept here:
 2. Whoever may only tighten is refused before anything is looked at.
 3. Approving a server is complete: exactly what was chosen is approved, as it was seen, and what was approved before and
    was not chosen waits again; all in one transaction, with a record for each.
-4. A tool whose effect nobody named gets the most careful of what its server declares and what we suggest, and that is
-   recorded as the decision of whoever approved it.
+4. Leaving a server in quarantine lets nothing happen that could not happen before: it only leaves the inbox, as it is.
 """
 
 from collections.abc import Callable, Mapping
@@ -23,17 +22,18 @@ from mcpguard.domain.decisions import (
     Approval,
     Decision,
     Key,
+    Seen,
     Undecidable,
-    Unknown,
 )
 from mcpguard.domain.pins import Pin
 from mcpguard.domain.screening import Screening
 from mcpguard.domain.standing import CapabilityStanding, UpstreamStanding
 from mcpguard.domain.upstreams import Identity, Upstream
 from mcpguard.guard import facts
-from mcpguard.guard.effects import Effects, Told
+from mcpguard.guard.choosing import chosen, effect_of, pin_of
+from mcpguard.guard.effects import Effects
 from mcpguard.guard.known import Known
-from mcpguard.guard.seen import MOST_NAMED, as_seen
+from mcpguard.guard.seen import as_seen
 from mcpguard.guard.standings import Change, Standings
 from mcpguard.policy import pinning, quarantine
 from mcpguard.policy.pinning import Outcome
@@ -93,13 +93,13 @@ class Decisions:
             upstream = replace(moved, prefixes=prefixes, may_ask=approval.may_ask)
             if upstream != moved and moved.generation == before.generation:
                 upstream = replace(upstream, generation=before.generation + 1)
-            chosen, id_ = _chosen(known, approval), self._new_id()
+            wanted, id_ = chosen(known, approval), self._new_id()
             said = {"prefixes": "\n".join(prefixes), "may_ask": " ".join(sorted(approval.may_ask))}
             recorded = [facts.decided(upstream, Answer.APPROVE, decision, id_, before.standing, **_given(said))]
             pins: list[Pin] = []
             for key, pin in known.pins.items():
-                if key in chosen:
-                    effect, given = _effect(pin, approval.effects, told)
+                if key in wanted:
+                    effect, given = effect_of(pin, approval.effects, told)
                     outcome = pinning.approve(pin, approval.seen.capabilities.get(key), effect)
                     made.append(ApprovedOne(pin.kind, pin.name, _listed(pin), effect, given))
                     said_of = upstream, Answer.APPROVE, decision, id_, pin, outcome.pin
@@ -116,6 +116,29 @@ class Decisions:
         await self._standings.change(known, approved)
         waiting = [f"{pin.kind}:{pin.name}" for pin in known.pins.values() if pin.present and not pin.callable]
         return Approved(tuple(made), tuple(waiting))
+
+    async def reject(self, name: str, seen: Seen, decision: Decision) -> None:
+        """Leave a server in quarantine, and send it out of the inbox with all that waits of it. Raises as `approve`.
+
+        It comes back as soon as it is another, or lists anything else.
+        """
+        authorised(Answer.REJECT, decision)
+
+        def rejected(known: Known) -> Change:
+            decision.by.check()
+            as_seen(known, seen)
+            before, id_ = known.upstream, self._new_id()
+            upstream = quarantine.reject(before, Identity(seen.launch, seen.observed))
+            recorded = [facts.decided(upstream, Answer.REJECT, decision, id_, before.standing)]
+            pins: list[Pin] = []
+            for key, pin in known.pins.items():
+                if pin.waits and pin.listed is not None:
+                    after = pinning.reject(pin, seen.capabilities.get(key)).pin
+                    recorded.append(facts.decided_about(upstream, Answer.REJECT, decision, id_, pin, after))
+                    pins.append(after)
+            return Change(upstream, known.declared, tuple(pins), facts=tuple(recorded))
+
+        await self._standings.change(self._registry.get(name), rejected)
 
     async def quarantine(self, name: str, decision: Decision) -> None:
         """Take the approval, or the block, of a server back. Raises as `approve`."""
@@ -184,10 +207,10 @@ class Decisions:
 
         def decided(known: Known) -> Change:
             decision.by.check()
-            pin = _pin(known, key)
+            pin = pin_of(known, key)
             given = {} if effect is None else {pin.name: effect}
-            chosen, named = _effect(pin, given, told) if answer is Answer.APPROVE else (Effect.READ, True)
-            outcome = _ANSWERS[answer](pin, seen, chosen)
+            which, named = effect_of(pin, given, told) if answer is Answer.APPROVE else (Effect.READ, True)
+            outcome = _ANSWERS[answer](pin, seen, which)
             result[:] = [outcome.pin]
             id_ = self._new_id()
             said_of = known.upstream, answer, decision, id_, pin, outcome.pin
@@ -224,40 +247,6 @@ def authorised(answer: Answer, decision: Decision) -> None:
         raise Undecidable("a decision needs a reason")
     if len(decision.why) > LONGEST_WHY:
         raise Undecidable(f"the reason is longer than {LONGEST_WHY} characters")
-
-
-def _chosen(known: Known, approval: Approval) -> frozenset[Key]:
-    approvable = {
-        key
-        for key, pin in known.pins.items()
-        if pin.present and pin.listed is not None and pin.standing is not CapabilityStanding.BLOCKED
-    }
-    chosen = approvable if approval.only is None else approval.only
-    if wrong := sorted(chosen - approvable):
-        named = ", ".join(f"{kind}:{name}" for kind, name in wrong[:MOST_NAMED])
-        raise Undecidable(f"{known.name} has nothing to approve as {named}: it is not listed, not readable, or blocked")
-    tools = {name for kind, name in chosen if kind is CapabilityKind.TOOL}
-    if strange := sorted(approval.effects.keys() - tools):
-        raise Undecidable(f"an effect is given for what is no tool that is approved: {', '.join(strange[:MOST_NAMED])}")
-    return frozenset(chosen)
-
-
-def _effect(pin: Pin, given: Mapping[str, Effect], told: Mapping[Fingerprint, Told]) -> tuple[Effect, bool]:
-    if pin.kind is not CapabilityKind.TOOL:
-        if pin.name in given and given[pin.name] is not Effect.READ:
-            raise Undecidable(f"only tools have effects; a {pin.kind} is read")
-        return Effect.READ, False
-    if pin.name in given:
-        return given[pin.name], True
-    said = told.get(pin.listed) if pin.listed else None
-    return (said.careful if said else Effect.DESTRUCTIVE), False
-
-
-def _pin(known: Known, key: Key) -> Pin:
-    pin = known.pins.get(key)
-    if pin is None:
-        raise Unknown(f"{known.name} has no {key[0]} {key[1]}; mcpguard tool list {known.name} shows what it has")
-    return pin
 
 
 def _listed(pin: Pin) -> Fingerprint:

@@ -29,7 +29,7 @@ _ANYBODY: Final = Caller("", "", Scope(("*",), ("*",), frozenset(Effect)))
 _SOON: Final = {Reason.SERVER_UNREACHABLE, Reason.CAPABILITY_UNCONFIRMED}
 
 
-def explained(
+async def explained(
     known: Known,
     key: Key,
     judging: Judging,
@@ -37,9 +37,10 @@ def explained(
     stated: Stated | None = None,
     given: Given | None = None,
 ) -> dict[str, Any]:
-    """The answer for one capability, with the rules that were asked."""
+    """The answer for one capability, with the rules that were asked. As for a call, the server is asked again first
+    where it has not been for long; so the answer may take its time."""
     subject = Subject(caller, Capability(known.name, *key), stated=stated, given=given)
-    judged = judging.now(subject)
+    judged = await judging.confirmed(subject)
     reason = judged.reason
     reached = within(caller.scope, subject.capability)
     pin = known.pins.get(key) if reached else None

@@ -246,6 +246,11 @@ def is_worth_a_record(before: Pin, after: Pin) -> bool:
     return CapabilityStanding.APPROVED in (before.standing, after.standing)
 
 
+def pruning(decision: Decision) -> Fields:
+    """Who wants something pruned, and what they say of it."""
+    return _given(words=decision.why, **_by(decision.by))
+
+
 def _upstream(upstream: Upstream) -> dict[str, Scalar]:
     return {"server": upstream.name, "upstream": upstream.id}
 

@@ -17,6 +17,7 @@ import structlog
 
 from mcpguard.codec import globs
 from mcpguard.domain.callers import Caller, Scope
+from mcpguard.domain.capabilities import Capability, Effect
 from mcpguard.domain.clock import Clock, Ids
 from mcpguard.domain.decisions import LONGEST_WHY, Actor, Decision, Undecidable
 from mcpguard.domain.grants import ANONYMOUS, LABEL, CallerUnknown, Grant, LabelTaken
@@ -24,6 +25,7 @@ from mcpguard.guard import facts
 from mcpguard.guard.callers import Callers, digest_of
 from mcpguard.ledger.ledger import Append, Ledger
 from mcpguard.policy.intents import BY_HARM
+from mcpguard.policy.scopes import within
 from mcpguard.store import callers as stored
 from mcpguard.store.backend import Connection
 
@@ -93,9 +95,27 @@ class Granting:
         log.info("caller.revoked", caller=id_, label=grant.caller.label, by=decision.by.id)
         return grant
 
+    @property
+    def count(self) -> int:
+        """How many callers there are."""
+        return sum(1 for _ in self._callers)
+
     def every(self) -> list[dict[str, Any]]:
         """All callers that were not revoked, as JSON."""
         return [self.shown(grant) for grant in self._callers]
+
+    def reaching(self, capability: Capability, effect: Effect) -> list[dict[str, Any]]:
+        """Those that may call this, by their scopes, as JSON."""
+        return [
+            self.shown(grant)
+            for grant in self._callers
+            if grant.holds(self._clock.now()) and _may(grant.caller.scope, capability, effect)
+        ]
+
+    def anonymous_reaches(self, capability: Capability, effect: Effect) -> bool:
+        """Whether agents may call this that show no token."""
+        caller = self._callers.anonymous
+        return caller is not None and _may(caller.scope, capability, effect)
 
     def shown(self, grant: Grant) -> dict[str, Any]:
         """One of them."""
@@ -110,6 +130,7 @@ class Granting:
             "created_at": grant.at,
             "created_by": grant.by,
             "expires_at": grant.expires_at,
+            "used_at": self._callers.came(caller.id),
         }
 
     def anonymous(self) -> dict[str, Any]:
@@ -181,6 +202,10 @@ def _check_why(decision: Decision) -> None:
 
 def _taken(label: str) -> LabelTaken:
     return LabelTaken(f"there is a caller {label} already; revoke it first, or choose another name")
+
+
+def _may(scope: Scope, capability: Capability, effect: Effect) -> bool:
+    return effect in scope.effects and within(scope, capability)
 
 
 def _reach(scope: Scope) -> dict[str, Any]:

@@ -19,23 +19,30 @@ from mcpguard.guard.counting import Counting
 from mcpguard.guard.decisions import Decisions
 from mcpguard.guard.events import Events
 from mcpguard.guard.explaining import explained_to
+from mcpguard.guard.exporting import Exporting
 from mcpguard.guard.granting import Granting
 from mcpguard.guard.held import Held
 from mcpguard.guard.inspecting import Inspecting
 from mcpguard.guard.judging import Judging
 from mcpguard.guard.managing import Managing
 from mcpguard.guard.operators import Operators
+from mcpguard.guard.own_password import OwnPassword
 from mcpguard.guard.people import People
 from mcpguard.guard.queries import Queries
+from mcpguard.guard.redacting import Redacting
+from mcpguard.guard.retention import Retention
 from mcpguard.guard.retrieving import found
+from mcpguard.guard.rotating import Rotating
 from mcpguard.guard.searching import Searching, Wish
 from mcpguard.guard.servers import Servers
 from mcpguard.guard.setting_up import SettingUp
 from mcpguard.guard.signing_in import SigningIn
-from mcpguard.guard.status import LedgerStatus, Readiness, SandboxStatus, Status
+from mcpguard.guard.status import AnchorStatus, LedgerStatus, Readiness, SandboxStatus, Status
 from mcpguard.guard.tailing import Tailing
 from mcpguard.guard.tallies import Tallies
 from mcpguard.guard.users import Users
+from mcpguard.guard.verifying import Verifying
+from mcpguard.ledger.anchoring import Anchoring
 from mcpguard.ledger.ledger import Ledger
 from mcpguard.settings.fields import Json
 from mcpguard.store.store import Store
@@ -87,6 +94,17 @@ class Staff:
     operators: Operators
     signing_in: SigningIn
     setting_up: SettingUp
+    own_password: OwnPassword
+
+
+@dataclass(frozen=True, slots=True)
+class Proof:
+    """What the audit log is proven by: the key, the file outside that checkpoints go to, where one is wanted, and who
+    looks whether it is whole."""
+
+    rotating: Rotating
+    anchoring: Anchoring | None
+    verifying: Verifying
 
 
 class Guard:
@@ -110,6 +128,7 @@ class Guard:
         held: Held,
         staff: Staff,
         heard: Heard,
+        proof: Proof,
     ) -> None:
         self.settings = confirming.settings
         self.clock = clock
@@ -118,6 +137,7 @@ class Guard:
         self.decisions = review.decisions
         self.inspecting = review.inspecting
         self.queries = review.queries
+        self.inbox = review.queries.inbox
         self.managing = own.managing
         self.tailing = own.tailing
         self.callers = callers
@@ -131,11 +151,18 @@ class Guard:
         self.operators = staff.operators
         self.signing_in = staff.signing_in
         self.setting_up = staff.setting_up
+        self.own_password = staff.own_password
         self.tallies = heard.tallies
         self.events = heard.events
         self.counting = heard.counting
         self.searching = Searching(servers.publisher)
         self.auditing = Auditing(store, ledger, clock)
+        self.exporting = Exporting(store, ledger, clock, confirming.settings.data_dir)
+        self.rotating = proof.rotating
+        self.anchoring = proof.anchoring
+        self.retention = Retention(store, ledger, clock, self.settings.retention)
+        self.redacting = Redacting(self.retention.pruner, ledger)
+        self.verifying = proof.verifying
         self._store = store
         self._ledger = ledger
         self.facts = facts
@@ -176,6 +203,7 @@ class Guard:
             process=self.facts.process,
             started_at=self.facts.started_at,
             now=self.clock.now(),
+            console=self.setting_up.console,
             data_dir=str(self.settings.data_dir),
             database=self._store.name,
             schema=self._store.schema,
@@ -196,9 +224,10 @@ class Guard:
             chain=chain.id,
             records=end.seq if end else 0,
             hash=end.hash.hex() if end else "",
-            signed_to=signed.seq if signed else 0,
-            signed_at=signed.at if signed else None,
+            signed_to=signed.statement.seq if signed else 0,
+            signed_at=signed.statement.at if signed else None,
             key=chain.public_key,
             open_entries=self._ledger.open_entries,
             refused=outage.refused if outage else 0,
+            anchors=None if self.anchoring is None else AnchorStatus.of(self.anchoring),
         )

@@ -21,7 +21,7 @@ from mcpguard.domain.upstreams import Upstream
 from mcpguard.guard.finding import NOTHING, Found, in_launch
 
 
-@dataclass(slots=True, eq=False)
+@dataclass(slots=True, eq=False, weakref_slot=True)
 class Known:
     """One server: where it and each of its capabilities stand, how it is declared, and what it listed last.
 

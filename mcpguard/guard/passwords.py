@@ -11,6 +11,7 @@ Rules kept here:
 
 import unicodedata
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Final, TypeVar
 
 from anyio import CapacityLimiter, to_thread
@@ -27,12 +28,25 @@ SHORTEST: Final = 12
 LONGEST_BYTES: Final = 1024
 MOST_AT_ONCE: Final = 2
 MOST_WAITING: Final = 32
-_HASHER: Final = PasswordHasher(
-    time_cost=3, memory_cost=64 * 1024, parallelism=1, hash_len=32, salt_len=16, type=Type.ID
-)
-_NOBODYS: Final = f"$argon2id$v=19$m={64 * 1024},t=3,p=1${'A' * 22}${'A' * 43}"
-"""A hash of the same form and cost, of which nobody knows a password."""
 T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class Cost:
+    """What one try of a password costs whoever makes it: passes over so much memory."""
+
+    passes: int
+    kibibytes: int
+
+    def hasher(self) -> PasswordHasher:
+        return PasswordHasher(self.passes, self.kibibytes, parallelism=1, hash_len=32, salt_len=16, type=Type.ID)
+
+    def nobodys(self) -> str:
+        """A hash of the same form and cost, of which nobody knows a password."""
+        return f"$argon2id$v=19$m={self.kibibytes},t={self.passes},p=1${'A' * 22}${'A' * 43}"
+
+
+USUAL: Final = Cost(passes=3, kibibytes=64 * 1024)
 
 
 class Passwords:
@@ -40,15 +54,17 @@ class Passwords:
 
     method = "password"
 
-    def __init__(self, people: People) -> None:
+    def __init__(self, people: People, cost: Cost = USUAL) -> None:
         self._people = people
+        self._hasher = cost.hasher()
+        self._nobodys = cost.nobodys()
         self._limiter = CapacityLimiter(MOST_AT_ONCE)
         self._here = 0
 
     async def hashed(self, name: str, password: str) -> str:
         """What is kept of a new password of this user. Raises Undecidable, or TooManyTries."""
         checked(name, password)
-        return await self._aside(lambda: _HASHER.hash(_bytes(password)))
+        return await self._aside(lambda: self._hasher.hash(_bytes(password)))
 
     async def user_of(self, claim: Claim) -> User | None:
         """Whoever has this name, if this is their password and they may sign in. Raises TooManyTries."""
@@ -57,14 +73,14 @@ class Passwords:
         if not is_one(claim.secret):  # it is nobody's, so all the same whose it is not
             claim, can = Claim(claim.name, ""), False
         secret = _bytes(claim.secret)
-        right = await self._aside(lambda: _is_right(kept or _NOBODYS, secret))
+        right = await self._aside(lambda: _is_right(self._hasher, kept or self._nobodys, secret))
         return user if right and can else None
 
     async def renewed(self, user: User, password: str) -> str:
         """What is kept of this user's password, which this is; made anew where it would be made dearer now."""
-        if not _HASHER.check_needs_rehash(user.password):
+        if not self._hasher.check_needs_rehash(user.password):
             return user.password
-        return await self._aside(lambda: _HASHER.hash(_bytes(password)))
+        return await self._aside(lambda: self._hasher.hash(_bytes(password)))
 
     async def _aside(self, work: Callable[[], T]) -> T:
         if self._here >= MOST_AT_ONCE + MOST_WAITING:
@@ -99,8 +115,8 @@ def _bytes(password: str) -> bytes:
     return unicodedata.normalize("NFKC", password).encode()
 
 
-def _is_right(kept: str, password: bytes) -> bool:
+def _is_right(hasher: PasswordHasher, kept: str, password: bytes) -> bool:
     try:
-        return _HASHER.verify(kept, password)
+        return hasher.verify(kept, password)
     except (VerificationError, InvalidHashError):
         return False

@@ -16,7 +16,7 @@ from anyio import to_thread
 from mcpguard.codec.exact import read_back
 from mcpguard.codec.findings import as_json
 from mcpguard.domain.capabilities import Fingerprint
-from mcpguard.domain.decisions import Key, Unknown
+from mcpguard.domain.decisions import Key, Seen, Unknown
 from mcpguard.domain.findings import Inspected
 from mcpguard.domain.identity import is_code
 from mcpguard.domain.launches import Declared, Launch, Profile, RemoteLaunch, StdioLaunch
@@ -28,8 +28,10 @@ from mcpguard.guard.beside import Neighbours
 from mcpguard.guard.effects import Effects, Told
 from mcpguard.guard.explaining import explained
 from mcpguard.guard.finding import Found, looked_at
+from mcpguard.guard.inbox import Inbox
 from mcpguard.guard.judging import Judging
 from mcpguard.guard.known import Known, Registry
+from mcpguard.guard.seen import differences, standing_now
 from mcpguard.guard.servers import Servers
 from mcpguard.guard.status import SandboxStatus
 from mcpguard.inspection.detectors.detector import Surroundings
@@ -40,6 +42,7 @@ from mcpguard.inspection.rendering import rendered
 from mcpguard.inspection.shown import as_json as diff_as_json
 from mcpguard.settings.references import parts
 from mcpguard.store import versions
+from mcpguard.store.backend import Connection
 from mcpguard.store.store import Store
 from mcpguard.store.versions import Version
 from mcpguard.upstreams.sandbox.unseen import unseen
@@ -62,6 +65,7 @@ class Queries:
         sandbox: SandboxStatus,
     ) -> None:
         self._registry = registry
+        self.inbox = Inbox(registry)
         self._neighbours = Neighbours(registry)
         self._servers = servers
         self._judging = judging
@@ -76,6 +80,10 @@ class Queries:
         """How a server, or a capability of it, stands at this moment (`tags`). Raises Unknown."""
         known = self._registry.get(name)
         return tags.of_server(known) if key is None else tags.of_capability(known, key)
+
+    def seen(self, name: str) -> Seen:
+        """What whoever looks at a server at this moment decides about. Raises Unknown."""
+        return standing_now(self._registry.get(name))
 
     async def server(self, name: str) -> Json:
         """Everything about one server. Raises Unknown."""
@@ -100,6 +108,21 @@ class Queries:
             "findings": [as_json(each) for each in known.told.findings],
             "capabilities": await to_thread.run_sync(_capabilities, known.pins, known.found, told),
         }
+
+    async def definitions(self, name: str) -> Mapping[Key, object]:
+        """What it lists now, as it wrote it; without what is very long. Raises Unknown."""
+        known = self._registry.get(name)
+        keys = {pin.id: key for key, pin in known.pins.items()}
+
+        def look(connection: Connection) -> dict[Key, object]:
+            found = versions.listed_now(connection, known.upstream.id, LARGEST_DEFINITION)
+            return {keys[id_]: read_back(each) for id_, each in found.items() if id_ in keys}
+
+        return await self._store.readers.run(look)
+
+    def moved(self, name: str, seen: Seen) -> tuple[str, ...]:
+        """What of a server is not as somebody saw it, in sentences. Raises Unknown."""
+        return differences(self._registry.get(name), seen)
 
     async def capability(self, name: str, key: Key) -> Json:
         """Everything about one capability: what is listed now, and which versions of it were seen. Raises Unknown."""
@@ -146,10 +169,10 @@ class Queries:
             "impossible": None if self._sandbox.works or launch.profile is Profile.NONE else self._sandbox.why,
         }
 
-    def explain(self, name: str, key: Key) -> Json:
+    async def explain(self, name: str, key: Key) -> Json:
         """Why a capability can be called now, or why not. Raises Unknown for a server that is not there."""
         known = self._registry.get(name)
-        return explained(known, key, self._judging)
+        return await explained(known, key, self._judging)
 
     def _found(self, name: str, key: Key) -> tuple[Known, Pin]:
         known = self._registry.get(name)

@@ -2,10 +2,19 @@
 
 from typing import Final
 
-from mcpguard.domain.decisions import Seen, Stale
+from mcpguard.domain.decisions import Seen, Stale, Unknown
 from mcpguard.guard.known import Known
 
 MOST_NAMED: Final = 10
+
+
+def standing_now(known: Known) -> Seen:
+    """What a person sees who looks at it at this moment. Raises Unknown where nobody can tell what it is."""
+    identity = known.upstream.identity
+    if identity is None:
+        raise Unknown(f"nobody knows how {known.name} is launched or reached")
+    listed = {key: pin.listed for key, pin in known.pins.items() if pin.present}
+    return Seen(identity.launch, identity.observed, listed)
 
 
 def differences(known: Known, seen: Seen) -> tuple[str, ...]:

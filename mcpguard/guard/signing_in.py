@@ -71,6 +71,10 @@ class SigningIn:
         kept = await self._passwords.renewed(user, password)
         return await self._begin(user, kept, self._passwords.method, peer, before)
 
+    async def proven(self, user: User, password: str, peer: str) -> User:
+        """Them, if this is their password; nobody signs in by it. Counts as a try. Raises NotProven or TooManyTries."""
+        return await self._proven(self._passwords, Claim(user.name, password), peer)
+
     async def sign_out(self, session: str, by: Actor) -> None:
         """End this one. Raises LedgerUnavailable; then it has not ended."""
         async with self._people.changing():

@@ -1,8 +1,10 @@
 """How the guard is, as values that pages and commands print."""
 
 from dataclasses import dataclass
+from typing import Self
 
 from mcpguard.domain.reasons import Reason
+from mcpguard.ledger.anchoring import Anchoring
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,8 +18,27 @@ class Readiness:
 
 
 @dataclass(frozen=True, slots=True)
+class AnchorStatus:
+    """The file outside that checkpoints go to: up to which record it has them, and in sentences what is wrong with it,
+    or with the store as it was found by it at the start; both empty where nothing is. The file and what is wrong are
+    for the operator."""
+
+    file: str
+    to: int
+    failing: bool
+    trouble: str
+    rolled_back: str
+
+    @classmethod
+    def of(cls, anchoring: Anchoring) -> Self:
+        trouble, back = anchoring.trouble, anchoring.rolled_back
+        return cls(str(anchoring.path), anchoring.anchored, bool(trouble), trouble, str(back) if back else "")
+
+
+@dataclass(frozen=True, slots=True)
 class LedgerStatus:
-    """Where the ledger stands. `refused` counts the records that it could not take since it cannot write."""
+    """Where the ledger stands. `refused` counts the records that it could not take since it cannot write. `anchors`:
+    null where no file is wanted."""
 
     chain: str
     records: int
@@ -27,6 +48,7 @@ class LedgerStatus:
     key: str
     open_entries: int
     refused: int
+    anchors: AnchorStatus | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,13 +99,15 @@ class ServerStatus:
 class Status:
     """What an operator wants to know first. Times are microseconds in UTC.
 
-    `unconfirmed`: settings whose value waits to be confirmed. `held`: how many calls wait for a person.
+    `console`: where its pages are. `unconfirmed`: settings whose value waits to be confirmed. `held`: how many calls
+    wait for a person.
     """
 
     version: str
     process: int
     started_at: int
     now: int
+    console: str
     data_dir: str
     database: str
     schema: str

@@ -1,10 +1,11 @@
-"""What a server wrote to its standard error, told to an agent that has to find out why it does not work.
+"""What a server wrote to its standard error, told to whoever has to find out why it does not work.
 
 Rules kept here:
 1. Only callers that are known by a token are told, and only of servers that are within their reach and approved: a
    server that no person has approved has no way to speak to an agent.
 2. What is beyond a caller's reach and what there is not look the same.
-3. Whatever is told is screened (`lines`), one log at a time and aside, so that nobody waits for it but who asked.
+3. Whatever an agent is told is screened (`lines`), one log at a time and aside, so that nobody else waits for
+   it.
 """
 
 from collections.abc import Awaitable, Callable
@@ -57,6 +58,11 @@ class Tailing:
         around = self._neighbours.around(known)
         said = await to_thread.run_sync(fit, wrote.lines, wrote.secrets, around, most, limiter=self._one)
         return self._objection(caller, known) or said
+
+    async def as_stored(self, name: str, most: int) -> tuple[str, ...]:
+        """The same for whoever reviews servers, wherever it stands: the lines as they were stored. Raises Unknown."""
+        wrote = await self._wrote(self._registry.get(name).declared, MOST_BYTES)
+        return wrote.lines[-most:]
 
     def _objection(self, caller: Caller, known: Known) -> Reason | None:
         """Asked again when it was read, which takes a while."""

@@ -5,7 +5,8 @@ Rules kept here:
    before it is stored; what gives something, after.
 2. Whoever gets another password, loses rights or is disabled is signed out everywhere.
 3. Who may only tighten may disable people and sign them out, and take rights away; not let anybody in, and not change
-   a password, which would let whoever knows the new one be somebody else.
+   a password, which would let whoever knows the new one be somebody else. Everybody changes their own, whatever
+   their role, who gives the one that they have.
 4. There is always an admin who is not disabled, whoever asks: add another one first. A last one whose password somebody
    else knows gets another password.
 """
@@ -16,9 +17,10 @@ from typing import Final
 
 import structlog
 
+from mcpguard.codec.canonical import Scalar
 from mcpguard.domain.clock import Clock, Ids
 from mcpguard.domain.decisions import LONGEST_WHY, Decision, Undecidable
-from mcpguard.domain.people import NAME, LastAdmin, Role, User, UserTaken, UserUnknown
+from mcpguard.domain.people import NAME, LastAdmin, NotProven, Role, Session, User, UserTaken, UserUnknown
 from mcpguard.guard import people_facts
 from mcpguard.guard.passwords import Passwords
 from mcpguard.guard.people import People
@@ -29,6 +31,8 @@ from mcpguard.store import sessions
 from mcpguard.store.backend import Connection
 
 MOST_USERS: Final = 1000
+NOT_YOURS: Final = "the present password is not yours, or not any more"
+Over = Callable[[Session], bool]
 log = structlog.get_logger("mcpguard.guard")
 
 
@@ -90,6 +94,30 @@ class Users:
         self._throttle.forgive(name)
         return user
 
+    async def own_password(self, proven: User, password: str, decision: Decision, session: str) -> User:
+        """Whoever has given their password gets this one, and keeps that session of theirs; the others end.
+
+        Raises NotProven where theirs is another by now, Undecidable, TooManyTries, Lapsed or LedgerUnavailable.
+        """
+        kept = await self._passwords.hashed(proven.name, password)
+
+        def renewed(now: User) -> User:
+            if now.disabled or now.password != proven.password:  # since the password was looked at
+                raise NotProven(NOT_YOURS)
+            return replace(now, password=kept)
+
+        return await self._change(proven.name, "own_password", decision, renewed, lambda each: each.id != session)
+
+    async def end_session(self, session: str, decision: Decision) -> User:
+        """This one ends; whose it was. Raises Undecidable, UserUnknown or LedgerUnavailable."""
+        found = self._people.session(session)
+        user = None if found is None else self._people.user_of(found[0].user)
+        if user is None:
+            raise no_such_session()
+        return await self._change(
+            user.name, "session_ended", decision, lambda user: user, lambda each: each.id == session, session=session
+        )
+
     async def role(self, name: str, role: Role, decision: Decision) -> User:
         """They have this role from now on. Raises Forbidden, Undecidable, LastAdmin, UserUnknown, LedgerUnavailable."""
         if not role.rights <= self._known(name).role.rights:
@@ -109,7 +137,16 @@ class Users:
         """All their sessions end. Raises Undecidable, UserUnknown or LedgerUnavailable."""
         return await self._change(name, "signed_out", decision, lambda user: user)
 
-    async def _change(self, name: str, what: str, decision: Decision, change: Callable[[User], User]) -> User:
+    async def _change(
+        self,
+        name: str,
+        what: str,
+        decision: Decision,
+        change: Callable[[User], User],
+        which: Over | None = None,
+        **said: Scalar,
+    ) -> User:
+        """`which` of their sessions end; None: all, if what is done ends any."""
         check_why(decision)
         async with self._people.changing():
             decision.by.check()
@@ -118,11 +155,13 @@ class Users:
             if not after.role.rights <= before.role.rights:
                 _may_widen(decision)  # what they had may have been taken away meanwhile
             self._check_admins(before, after)
-            ends = _ends_sessions(what, before, after)
-            over = [each for each in self._people.sessions(before) if ends]
+            ends = which is not None or _ends_sessions(what, before, after)
+            over = [each for each in self._people.sessions(before) if ends and (which is None or which(each))]
+            if "session" in said and not over:
+                raise no_such_session()
             more = {"ended": len(over)} if ends else {}
             was = before.role.value if what == "role" else ""
-            fact = people_facts.changed(what, after, decision, was, **more)
+            fact = people_facts.changed(what, after, decision, was, **more, **said)
 
             def work(connection: Connection, append: Append) -> None:
                 stored.change(connection, after)
@@ -157,6 +196,10 @@ class Users:
         if user is None:
             raise UserUnknown("there is no such user; mcpguard user list shows those that there are")
         return user
+
+
+def no_such_session() -> UserUnknown:
+    return UserUnknown("there is no such session; mcpguard user sessions shows those that there are")
 
 
 def check_name(name: str) -> None:

@@ -17,7 +17,7 @@ _CUT: Final = "…"
 
 
 def excerpt(definition: object, evidence: Evidence) -> str:
-    text = _text(definition, evidence.path)
+    text = text_at(definition, evidence.path)
     if text is None or not 0 <= evidence.start <= evidence.end <= len(text):
         return ""
     start, end = evidence.start, evidence.end
@@ -27,7 +27,7 @@ def excerpt(definition: object, evidence: Evidence) -> str:
     return said.replace("\n", code_point("\n"))
 
 
-def _text(definition: object, path: str) -> str | None:
+def text_at(definition: object, path: str) -> str | None:
     """The string at this path, or the name of a member there."""
     if path.endswith(_CUT) or "/" not in path:
         return None

@@ -2,11 +2,13 @@
 
 Rules kept here:
 1. A number is given and a hash is made inside the transaction that stores the record, so the sequence has no gaps.
-2. What a failed transaction would have added never happened: the end of the chain is read again.
+2. What a failed transaction would have added never happened: the end of the chain is read again. So is which key signs,
+   where a key was to follow: a failure may be told of a transaction that was stored.
 3. An end that lies before what was acknowledged means that acknowledged records are gone; the next record says so.
 """
 
 import os
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import structlog
@@ -15,13 +17,16 @@ from mcpguard.codec.canonical import Scalar, encode
 from mcpguard.domain.bodies import Body, KeptBody
 from mcpguard.domain.clock import Clock, Ids
 from mcpguard.domain.records import RecordKind
-from mcpguard.ledger.checkpoints import Checkpoint, Why, sign
+from mcpguard.ledger.checkpoints import Checkpoint, Signed, Why, sign
 from mcpguard.ledger.format import GENESIS, SALT_BYTES, VERSION, Fields, body_fields, link
 from mcpguard.ledger.keys import SigningKey
+from mcpguard.ledger.rotations import Rotation, signing
 from mcpguard.store import chains, checkpoints, records
 from mcpguard.store.backend import Connection
 from mcpguard.store.checkpoints import StoredCheckpoint
 
+Signing = Callable[[], object]
+"""Called on the writer's thread when a checkpoint is stored."""
 log = structlog.get_logger("mcpguard.ledger")
 
 
@@ -33,28 +38,49 @@ class Head:
     hash: bytes
 
 
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """Where a transaction stands: the end of the chain, what was signed in it, and which key is to follow."""
+
+    head: Head
+    signing: Signed | None
+    next: SigningKey | None
+
+
 class Chain:
     """Adds records to the newest chain of the store, beginning one in an empty store."""
 
     def __init__(self, key: SigningKey, every: int, clock: Clock, new_id: Ids) -> None:
         self.id = ""
         self.acknowledged: Head | None = None
-        self.signed: Checkpoint | None = None
+        self.signed: Signed | None = None
+        self.on_signed: Signing = lambda: None
         self._key = key
+        self._next: SigningKey | None = None
+        self._doubtful: SigningKey | None = None
         self._every = every
         self._clock = clock
         self._new_id = new_id
         self._head: Head | None = None
         self._last_signed = 0
-        self._signing: Checkpoint | None = None
+        self._signing: Signed | None = None
         self._due: Why | None = None
         self._rows: list[dict[str, object]] = []
         self._bodies: list[dict[str, object]] = []
 
     @property
+    def key(self) -> SigningKey:
+        """The key that signs."""
+        return self._key
+
+    @property
     def public_key(self) -> str:
         """The key that signs, as it stands in records."""
         return self._key.public
+
+    def sign_with(self, key: SigningKey) -> None:
+        """Before anything is signed."""
+        self._key = key
 
     def append(self, kind: RecordKind, fields: Fields, body: Body | None = None) -> int:
         """Add a record to the running transaction; its number. `fields` have been through `canonical` already."""
@@ -82,6 +108,16 @@ class Chain:
         """Sign the chain as it will stand when the running transaction ends."""
         self._due = why
 
+    def rotate(self, connection: Connection, new: SigningKey, said: Fields) -> int:
+        """Hand over to another key, which signs whatever follows; the number of the record. The last that the old key
+        signs is this record, so it is signed here and not at the end of the transaction."""
+        end, old = self._end(), self._next or self._key
+        rotation = Rotation(self.id, end.seq + 1, self._clock.now(), end.hash.hex(), old.public, new.public)
+        self.append(RecordKind.ROTATED, {**said, **rotation.fields(old, new)})
+        self._sign(connection, self._end(), Why.ROTATION)
+        self._next = new
+        return rotation.seq
+
     def flush(self, connection: Connection) -> None:
         """Write what was appended, so that the transaction can read it."""
         if self._rows:
@@ -97,37 +133,43 @@ class Chain:
         if self._head is None:
             self._read(connection)
 
-    def mark(self, connection: Connection) -> Head:
+    def mark(self, connection: Connection) -> Mark:
         self.flush(connection)
-        return self._end()
+        return Mark(self._end(), self._signing, self._next)
 
     def back_to(self, mark: object) -> None:
-        assert isinstance(mark, Head)  # noqa: S101 - the writer hands back what `mark` gave it
-        self._head = mark
+        assert isinstance(mark, Mark)  # noqa: S101 - the writer hands back what `mark` gave it
+        self._head, self._signing, self._next = mark.head, mark.signing, mark.next
         self._rows.clear()
         self._bodies.clear()
 
     def prepare(self, connection: Connection) -> None:
         self.flush(connection)
         end = self._end()
-        if self._due is None and end.seq - self._last_signed >= self._every:
+        if self._due is None and end.seq - self._signed_to >= self._every:
             self._due = Why.COUNT
-        if self._due is not None and end.seq > self._last_signed:
+        if self._due is not None and end.seq > self._signed_to:
             self._sign(connection, end, self._due)
 
     def kept(self) -> None:
         self.acknowledged = self._head
+        self._key, self._next = self._next or self._key, None
         if self._signing is not None:
-            self.signed, self._last_signed = self._signing, self._signing.seq
-            log.info(
-                "ledger.checkpoint", chain=self.id, seq=self.signed.seq, hash=self.signed.hash, why=str(self.signed.why)
-            )
+            self.signed, self._last_signed = self._signing, self._signing.statement.seq
+            said = self.signed.statement
+            log.info("ledger.checkpoint", chain=self.id, seq=said.seq, hash=said.hash, why=str(said.why))
+            self.on_signed()
         self._signing = self._due = None
 
     def undone(self) -> None:
+        self._doubtful, self._next = self._next or self._doubtful, None
         self._head = self._signing = self._due = None
         self._rows.clear()
         self._bodies.clear()
+
+    @property
+    def _signed_to(self) -> int:
+        return self._signing.statement.seq if self._signing else self._last_signed
 
     def _end(self) -> Head:
         assert self._head is not None  # noqa: S101 - `begin` has run: we are inside a transaction
@@ -143,6 +185,9 @@ class Chain:
         self._head = Head(*last) if last else Head(0, GENESIS)
         newest = checkpoints.last(connection, chain)
         self._last_signed = newest.seq if newest else 0
+        if self._doubtful is not None and signing(connection, chain) == self._doubtful.public:
+            self._key = self._doubtful
+        self._doubtful = None
         known = self.acknowledged
         if known is not None and known.seq and records.hash_of(connection, chain, known.seq) != known.hash:
             log.error("ledger.lost", acknowledged=known.seq, found=self._head.seq)
@@ -152,9 +197,8 @@ class Chain:
             )
 
     def _sign(self, connection: Connection, end: Head, why: Why) -> None:
-        statement = Checkpoint(
-            self.id, end.seq, end.hash.hex(), self._clock.now(), why, self._last_signed, self._key.public
-        )
-        stored = StoredCheckpoint(end.seq, statement.content(), sign(statement, self._key))
-        checkpoints.add(connection, self.id, stored)
-        self._signing = statement
+        key = self._next or self._key
+        statement = Checkpoint(self.id, end.seq, end.hash.hex(), self._clock.now(), why, self._signed_to, key.public)
+        signed = Signed(statement, sign(statement, key))
+        checkpoints.add(connection, self.id, StoredCheckpoint(end.seq, statement.content(), signed.signature))
+        self._signing = signed

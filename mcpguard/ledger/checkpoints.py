@@ -1,15 +1,21 @@
 """Signed statements about a chain: "after record `seq` the hash was this"."""
 
+import base64
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Self
+from typing import Any, Self
 
 import orjson
 from cryptography.exceptions import InvalidSignature
 
 from mcpguard.codec.canonical import canonical
+from mcpguard.codec.strict import parse
+from mcpguard.domain.errors import Unrecordable
 from mcpguard.ledger.format import CHECKPOINT_TAG, VERSION
 from mcpguard.ledger.keys import SigningKey, public_from
+
+LONGEST = 65_536
+"""Bytes of a checkpoint that somebody kept."""
 
 
 class Why(StrEnum):
@@ -19,6 +25,9 @@ class Why(StrEnum):
     TIME = "time"
     START = "start"
     STOP = "stop"
+    EXPORT = "export"
+    ROTATION = "rotation"
+    PRUNING = "pruning"
 
 
 class BadCheckpoint(ValueError):
@@ -54,6 +63,18 @@ class Checkpoint:
     @classmethod
     def verified(cls, content: bytes, signature: bytes) -> Self:
         """What `content` says, once the key that it names is found to have signed exactly these bytes."""
+        checkpoint = cls.read(content)
+        try:
+            public_from(checkpoint.key).verify(signature, CHECKPOINT_TAG + content)
+        except InvalidSignature:
+            raise BadCheckpoint("the signature does not match") from None
+        except ValueError as error:
+            raise BadCheckpoint(f"not a checkpoint: {error}") from error
+        return checkpoint
+
+    @classmethod
+    def read(cls, content: bytes) -> Self:
+        """What `content` says, whoever wrote it. Raises BadCheckpoint."""
         try:
             said = orjson.loads(content)
             checkpoint = cls(
@@ -65,14 +86,39 @@ class Checkpoint:
                 int(said["previous"]),
                 str(said["key"]),
             )
-            public_from(checkpoint.key).verify(signature, CHECKPOINT_TAG + content)
-        except InvalidSignature:
-            raise BadCheckpoint("the signature does not match") from None
-        except (ValueError, KeyError, TypeError) as error:
+            canonical_form = checkpoint.content()
+        except (Unrecordable, ValueError, KeyError, TypeError) as error:
             raise BadCheckpoint(f"not a checkpoint: {error}") from error
-        if checkpoint.content() != content:
+        if canonical_form != content:
             raise BadCheckpoint("not written in the canonical form")
         return checkpoint
+
+
+@dataclass(frozen=True, slots=True)
+class Signed:
+    """A checkpoint with its signature: what is kept elsewhere."""
+
+    statement: Checkpoint
+    signature: bytes
+
+    def kept(self) -> dict[str, str]:
+        """As it is kept: a JSON object."""
+        return kept(self.statement.content(), self.signature)
+
+    @classmethod
+    def taken(cls, text: bytes) -> Self:
+        """What somebody has kept. Raises BadCheckpoint."""
+        try:
+            said: Any = parse(text, max_bytes=LONGEST)
+            content, signature = (base64.b64decode(said[name], validate=True) for name in ("content", "signature"))
+        except (ValueError, KeyError, TypeError) as error:
+            raise BadCheckpoint(str(error)) from error
+        return cls(Checkpoint.verified(content, signature), signature)
+
+
+def kept(content: bytes, signature: bytes) -> dict[str, str]:
+    """A checkpoint as it lies in the store, as it is kept elsewhere."""
+    return {"content": base64.b64encode(content).decode(), "signature": base64.b64encode(signature).decode()}
 
 
 def sign(checkpoint: Checkpoint, key: SigningKey) -> bytes:

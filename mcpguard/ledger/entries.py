@@ -13,12 +13,14 @@ from collections.abc import Awaitable, Callable
 
 import anyio
 
+from mcpguard.domain.capabilities import Effect
 from mcpguard.domain.errors import EntryMisused, LedgerUnavailable
 from mcpguard.domain.outcomes import Executed, Outcome, OutcomeKind
 from mcpguard.domain.reasons import Reason
 from mcpguard.domain.records import Permit
 from mcpguard.domain.verdicts import Allow, Hold, Verdict
 from mcpguard.store.backend import Connection
+from mcpguard.store.durability import Durability
 
 Still = Callable[[Connection], bool]
 """Whether what a verdict rests on is what the store has."""
@@ -84,3 +86,9 @@ class Entry:
         if isinstance(error, LedgerUnavailable):
             return Outcome.refused(Reason.LEDGER_UNAVAILABLE)
         return Outcome.refused(Reason.GUARD_ERROR)
+
+
+def durability(verdict: Verdict, effect: Effect | None) -> Durability:
+    """How a verdict is stored: synced before anything is sent that may do more than read."""
+    harmless = effect is Effect.READ or not isinstance(verdict, Allow)
+    return Durability.COMMITTED if harmless else Durability.SYNCED

@@ -7,7 +7,9 @@ Rules kept here:
 
 import hashlib
 from collections.abc import Mapping
-from typing import assert_never
+from typing import Any, assert_never
+
+import orjson
 
 from mcpguard.codec.canonical import Scalar
 from mcpguard.domain.bodies import Body, DigestedBody, KeptBody
@@ -20,6 +22,7 @@ VERSION = 1
 RECORD_TAG = b"mcpguard/record/1\0"
 BODY_TAG = b"mcpguard/body/1\0"
 CHECKPOINT_TAG = b"mcpguard/checkpoint/1\0"
+KEY_TAG = b"mcpguard/key/1\0"
 GENESIS = bytes(32)
 SALT_BYTES = 16
 
@@ -33,6 +36,15 @@ def link(previous: bytes, content: bytes) -> bytes:
 
 def body_digest(salt: bytes, content: bytes) -> str:
     return "sha256:" + hashlib.sha256(BODY_TAG + salt + content).hexdigest()
+
+
+def parsed(content: bytes | None) -> Mapping[str, Any]:
+    """What a content says; nothing, where it is not the content of a record. Its hash is another question."""
+    try:
+        said = orjson.loads(content or b"")
+    except ValueError:
+        return {}
+    return said if isinstance(said, dict) else {}
 
 
 def opening_fields(opening: Opening) -> dict[str, Scalar]:

@@ -4,6 +4,7 @@ import base64
 import hashlib
 from pathlib import Path
 
+from cryptography.exceptions import UnsupportedAlgorithm
 from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
 
@@ -11,6 +12,10 @@ from mcpguard.domain.errors import StoreUnavailable
 from mcpguard.store import keyfiles
 
 WHAT = "signing key"
+
+
+class NoKey(StoreUnavailable):
+    """A file that should have a signing key has none."""
 
 
 class SigningKey:
@@ -26,7 +31,14 @@ class SigningKey:
 
 def load_or_make(path: Path) -> SigningKey:
     """The key in `path`, made on first use."""
-    return _key(path, keyfiles.read_or_make(path, WHAT, _new))
+    return _key(path, keyfiles.read_or_make(path, WHAT, lambda: made()[1]))
+
+
+def made() -> tuple[SigningKey, bytes]:
+    """A new key, and what goes into its file."""
+    private = Ed25519PrivateKey.generate()
+    encoding, form = serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8
+    return SigningKey(private), private.private_bytes(encoding, form, serialization.NoEncryption())
 
 
 def load(path: Path) -> SigningKey:
@@ -34,18 +46,13 @@ def load(path: Path) -> SigningKey:
     return _key(path, keyfiles.read(path, WHAT))
 
 
-def _new() -> bytes:
-    encoding, form = serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8
-    return Ed25519PrivateKey.generate().private_bytes(encoding, form, serialization.NoEncryption())
-
-
 def _key(path: Path, content: bytes) -> SigningKey:
     try:
         private = serialization.load_pem_private_key(content, password=None)
-    except ValueError as error:
-        raise StoreUnavailable(f"{path} is not a signing key: {error}") from error
+    except (ValueError, TypeError, UnsupportedAlgorithm) as error:
+        raise NoKey(f"{path} is not a signing key: {error}") from error
     if not isinstance(private, Ed25519PrivateKey):
-        raise StoreUnavailable(f"{path} is not an Ed25519 key")
+        raise NoKey(f"{path} is not an Ed25519 key")
     return SigningKey(private)
 
 
@@ -55,10 +62,21 @@ def public_text(key: Ed25519PublicKey) -> str:
 
 
 def public_from(text: str) -> Ed25519PublicKey:
-    """Raises ValueError for anything that is not a public key."""
-    return Ed25519PublicKey.from_public_bytes(base64.b64decode(text, validate=True))
+    """Raises ValueError for anything that is not a public key, or is not written as we write it."""
+    raw = base64.b64decode(text, validate=True)
+    if base64.b64encode(raw).decode() != text:
+        raise ValueError("the last character of a public key says more than the key")
+    return Ed25519PublicKey.from_public_bytes(raw)
 
 
 def short(text: str) -> str:
     """A name for a public key that a person can compare."""
     return hashlib.sha256(base64.b64decode(text)).hexdigest()[:16]
+
+
+def named(text: object) -> str:
+    """The same for what may be no key."""
+    try:
+        return short(str(text))
+    except ValueError:
+        return "unreadable"

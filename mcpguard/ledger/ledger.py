@@ -11,10 +11,11 @@ Rules kept here:
    masked here.
 """
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from functools import partial
-from typing import TypeVar, assert_never
+from typing import TypeVar, assert_never, cast
 
 import anyio
 import structlog
@@ -28,8 +29,8 @@ from mcpguard.domain.reasons import Reason
 from mcpguard.domain.records import Opening, RecordKind
 from mcpguard.domain.verdicts import Allow, Deny, Hold, Verdict
 from mcpguard.ledger.chain import Chain
-from mcpguard.ledger.checkpoints import Why
-from mcpguard.ledger.entries import Entry, Still
+from mcpguard.ledger.checkpoints import Signed, Why
+from mcpguard.ledger.entries import Entry, Still, durability
 from mcpguard.ledger.format import Fields, about, closing_fields, opening_fields, verdict_fields
 from mcpguard.ledger.left import calls
 from mcpguard.ledger.outage import Outage, Owed
@@ -61,7 +62,7 @@ class Ledger:
         self._live: set[str] = set()
         self._owed: dict[str, Owed] = {}
         self._disowned: set[str] = set()
-        self._started = 0
+        self.started = 0
         self._quiet = anyio.Event()
 
     @property
@@ -69,22 +70,28 @@ class Ledger:
         """How many calls are open now."""
         return len(self._live)
 
-    async def start(self, facts: Fields) -> int:
-        """Record that the guard starts; close what an earlier run left open. How many those were."""
+    @property
+    def unsettled(self) -> frozenset[str]:
+        """The entries whose closing may be yet to come."""
+        return frozenset(self._live | self._disowned)
+
+    async def start(self, facts: Fields, more: Sequence[tuple[RecordKind, Fields]] = ()) -> int:
+        """Record that the guard starts, and `more`; close what an earlier run left open. How many those were."""
 
         def job(connection: Connection) -> tuple[int, int]:
-            left = records.open_entries(
-                connection, self.chain.id, records.last_of(connection, self.chain.id, "started")
-            )
+            since = records.last_of(connection, self.chain.id, "started")
+            left = records.open_entries(connection, self.chain.id, since)
             held = records.never_released(connection, self.chain.id, left)
             started = self.chain.append(RecordKind.STARTED, facts)
+            for kind, fields in more:
+                self.chain.append(kind, fields)
             for entry, call in calls(connection, self.chain.id, left).items():
                 was = Outcome.held(Reason.HOLD_WAITING) if entry in held else Outcome.unknown(Reason.GUARD_CRASHED)
                 self._append_closing(entry, was, None, call, late=True)
             self.chain.checkpoint(Why.START)
             return started, len(left)
 
-        self._started, left = await self._writer.submit(job, Durability.SYNCED)
+        self.started, left = await self._writer.submit(job, Durability.SYNCED)
         return left
 
     async def stop(self, why: str) -> None:
@@ -145,8 +152,7 @@ class Ledger:
         await self._store(lambda _: self.chain.append(kind, checked, body), Durability.COMMITTED)
 
     async def together(self, work: Callable[[Connection, Append], T]) -> T:
-        """Do `work` in one transaction with the records that it appends. Raises LedgerUnavailable, and what `work`
-        raises."""
+        """Do `work` in one transaction with the records that it appends. Raises LedgerUnavailable, and what it does."""
 
         def append(kind: RecordKind, fields: Fields) -> int:
             return self.chain.append(kind, recordable(fields))
@@ -158,6 +164,11 @@ class Ledger:
             self._went_down(str(error)).refused += 1
             raise LedgerUnavailable(str(error)) from error
 
+    async def checkpoint(self, why: Why) -> Signed:
+        """The newest checkpoint, once the chain is signed as it stands. Raises LedgerUnavailable."""
+        await self._store(lambda _: self.chain.checkpoint(why), Durability.SYNCED)
+        return cast("Signed", self.chain.signed)  # whatever starts is signed
+
     async def upkeep(self) -> None:
         """Sign by time, and while the ledger cannot write, keep trying. Runs until it is cancelled."""
         signed = self._clock.monotonic()
@@ -167,13 +178,8 @@ class Ledger:
                 await self._resume()
             elif self._clock.monotonic() - signed >= self._settings.checkpoint_seconds:
                 signed = self._clock.monotonic()
-                await self._sign_by_time()
-
-    async def _sign_by_time(self) -> None:
-        try:
-            await self._store(lambda _: self.chain.checkpoint(Why.TIME), Durability.COMMITTED)
-        except LedgerUnavailable:
-            return  # noted as an outage already; the next record that can be written brings the next checkpoint
+                with suppress(LedgerUnavailable):  # noted as an outage; the next record brings the next checkpoint
+                    await self.checkpoint(Why.TIME)
 
     async def _open(self, opening: Opening, fields: Fields, still: Still) -> None:
         self._live.add(opening.entry)  # before it is queued: whoever finds it open on disk must know that it is ours
@@ -186,7 +192,7 @@ class Ledger:
             return holds
 
         try:
-            opened = await self._store(job, _durability(opening.verdict, opening.effect))
+            opened = await self._store(job, durability(opening.verdict, opening.effect))
         except LedgerUnavailable:
             self._live.discard(opening.entry)
             if queued:  # it may have been stored all the same
@@ -214,7 +220,7 @@ class Ledger:
                 self.chain.append(RecordKind.RELEASED, fields)
             return holds
 
-        if not await self._store(job, _durability(verdict, effect)):
+        if not await self._store(job, durability(verdict, effect)):
             raise Overtaken
 
     async def _close(self, entry: str, outcome: Outcome, began: float, call: Fields) -> Outcome:
@@ -267,11 +273,10 @@ class Ledger:
 
         def job(connection: Connection) -> None:
             if outage is not None:
-                self.chain.append(
-                    RecordKind.RESUMED, {"since": outage.since, "why": outage.why, "refused": outage.refused}
-                )
+                said: Fields = {"since": outage.since, "why": outage.why, "refused": outage.refused}
+                self.chain.append(RecordKind.RESUMED, said)
             self.chain.flush(connection)
-            left = records.open_entries(connection, self.chain.id, self._started)
+            left = records.open_entries(connection, self.chain.id, self.started)
             for entry, call in calls(connection, self.chain.id, left).items():
                 if entry in owed:
                     self._append_closing(entry, owed[entry].outcome, owed[entry].took_us, call, late=True)
@@ -293,8 +298,3 @@ class Ledger:
         if outage is not None:
             self.outage = None
             log.warning("ledger.resumed", since=outage.since, refused=outage.refused)
-
-
-def _durability(verdict: Verdict, effect: Effect | None) -> Durability:
-    harmless = effect is Effect.READ or not isinstance(verdict, Allow)
-    return Durability.COMMITTED if harmless else Durability.SYNCED

@@ -2,9 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 
-import orjson
-
-from mcpguard.ledger.format import Fields, about
+from mcpguard.ledger.format import Fields, about, parsed
 from mcpguard.store import records
 from mcpguard.store.backend import Connection
 
@@ -17,10 +15,4 @@ def calls(connection: Connection, chain: str, entries: Sequence[str]) -> Mapping
 
 
 def _said(content: bytes) -> Fields:
-    try:
-        said = orjson.loads(content)
-    except ValueError:
-        return {}
-    return (
-        {name: value for name, value in about(said).items() if isinstance(value, str)} if isinstance(said, dict) else {}
-    )
+    return {name: value for name, value in about(parsed(content)).items() if isinstance(value, str)}

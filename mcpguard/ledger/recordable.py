@@ -6,7 +6,9 @@ from mcpguard.codec.canonical import canonical
 from mcpguard.ledger.format import Fields
 from mcpguard.policy.secrets.masking import masked
 
-WORDS: Final = frozenset({"caller_label", "client", "intent_reason", "name", "operation", "trace", "why"})
+WORDS: Final = frozenset(
+    {"caller_label", "client", "intent_reason", "name", "operation", "selection", "trace", "why", "words"}
+)
 """The fields with what people, agents and servers wrote in their own words."""
 
 

@@ -80,7 +80,16 @@ def approve(upstream: Upstream, seen: Identity) -> Moved:
         raise Stale((f"{upstream.name} is another now: seen {seen}, now {upstream.identity}",))
     if upstream.standing is UpstreamStanding.APPROVED:
         return Moved(upstream)  # what is approved of it may be another choice; its own standing is the same
-    return _move(replace(upstream, approved=seen), UpstreamMove.APPROVE)
+    return _move(replace(upstream, approved=seen, rejected=None), UpstreamMove.APPROVE)
+
+
+def reject(upstream: Upstream, seen: Identity) -> Upstream:
+    """A person sends it out of the inbox, as who they saw; it stands where it stood. Raises Stale or Undecidable."""
+    if upstream.standing is not UpstreamStanding.QUARANTINED:
+        raise Undecidable(f"{upstream.name} is {upstream.standing}; only what is in quarantine can be left there")
+    if seen != upstream.identity:
+        raise Stale((f"{upstream.name} is another now: seen {seen}, now {upstream.identity}",))
+    return replace(upstream, rejected=seen)
 
 
 def quarantine(upstream: Upstream) -> Moved:

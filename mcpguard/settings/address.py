@@ -12,6 +12,8 @@ _ADDRESS: Final = re.compile(r"(?:\[(?P<six>[^\[\]]*)\]|(?P<four>[^:\[\]]*)):(?P
 _HOST: Final = re.compile(
     r"(?P<host>\[[0-9a-f:.]+\]|(?!-)[a-z0-9_-]{1,63}(?:\.[a-z0-9_-]{1,63})*)(?::(?P<port>[0-9]{1,5}))?"
 )
+TLS: Final = "https://"
+"""Before a host at which a proxy in front of us speaks TLS."""
 _LOOPBACK: Final = ipaddress.ip_network("127.0.0.0/8")
 _LOOPBACK_SIX: Final = ipaddress.IPv6Address("::1")
 _LARGEST_PORT: Final = 65535
@@ -37,10 +39,10 @@ def loopback(address: str) -> str:
 
 
 def host_header(value: str) -> str:
-    """Accept an exact Host header value, in the form that it is compared in."""
-    found = _HOST.fullmatch(value.lower())
+    """Accept an exact Host header value, in the form that it is compared in; `https://` before it stays there."""
+    found = _HOST.fullmatch(value.lower().removeprefix(TLS))
     if found is None or int(found["port"] or 0) > _LARGEST_PORT:
-        raise ValueError("must be a host or host:port, without scheme, path or wildcard")
+        raise ValueError("must be a host or host:port, with https:// before it or nothing")
     return value.lower()
 
 

@@ -1,4 +1,4 @@
-"""The layer of the command line: values that a command parsed already, by dotted key."""
+"""The layers of the command line: values that a command parsed already, by dotted key."""
 
 from collections.abc import Mapping
 
@@ -17,4 +17,12 @@ def command_line(given: Mapping[str, object]) -> Layer:
             layer.put(key, value, origin)
         else:
             layer.problems.append(unknown(origin.subject, key, LEAVES))
+    return layer
+
+
+def unless_set(given: Mapping[str, object], by: str) -> Layer:
+    """What the option `by` stands for, as long as nothing else says otherwise."""
+    layer = Layer(by)
+    for key, value in given.items():
+        layer.put(key, value, Origin.command_line(by))
     return layer

@@ -17,6 +17,6 @@ class Group(BaseModel):
     @field_validator("*", mode="before")
     @classmethod
     def _true_is_not_one(cls, value: object, info: ValidationInfo) -> object:
-        if isinstance(value, bool) and cls.model_fields[info.field_name or ""].annotation in {int, float}:
+        if isinstance(value, bool) and cls.model_fields[info.field_name or ""].annotation in (int, float, int | None):
             raise ValueError("must be a number, not true or false")
         return value

@@ -1,4 +1,4 @@
-"""Loading: command line over environment over file over default.
+"""Loading: command line over environment over file over what --demo stands for over default.
 
 Rules kept here:
 1. Only what is handed in is read: the caller passes the environment (the platform's usual folders excepted).
@@ -11,11 +11,12 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
+from typing import Final
 
 from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
-from mcpguard.settings.command_line import command_line
+from mcpguard.settings.command_line import command_line, unless_set
 from mcpguard.settings.environment import CONFIG, environment
 from mcpguard.settings.file import from_file, read, usual_place
 from mcpguard.settings.layer import LEAVES, Layer, Root
@@ -24,6 +25,7 @@ from mcpguard.settings.phrases import kind
 from mcpguard.settings.problems import Origin, SettingsError
 from mcpguard.settings.servers import Servers
 
+NOTHING: Final[Mapping[str, object]] = MappingProxyType({})
 _Found = tuple[Path | None, Layer, Servers]
 
 
@@ -37,10 +39,12 @@ class Loaded:
     servers: Servers
 
 
-def load(cli: Mapping[str, object], environ: Mapping[str, str], config: Path | None) -> Loaded:
+def load(
+    cli: Mapping[str, object], environ: Mapping[str, str], config: Path | None, demo: Mapping[str, object] = NOTHING
+) -> Loaded:
     """Return the settings or raise SettingsError. `config` is the file named on the command line, if one is."""
     path, file, servers = _file(config, environ)
-    layers = (command_line(cli), environment(environ), file)
+    layers = (command_line(cli), environment(environ), file, unless_set(demo, "demo"))
     origins = {key: origin for layer in reversed(layers) for key, origin in layer.origins.items()}
     problems = [problem for layer in layers for problem in layer.problems]
     try:

@@ -22,6 +22,7 @@ from mcpguard.settings.group import Group
 from mcpguard.settings.holds import Holds
 from mcpguard.settings.people import People
 from mcpguard.settings.proxy import Proxy
+from mcpguard.settings.retention import Retention
 from mcpguard.settings.review import Authority, Definitions
 from mcpguard.settings.sandbox import Sandbox
 from mcpguard.settings.telemetry import Telemetry
@@ -73,6 +74,15 @@ class Audit(Group):
         Restart,
     ] = None
     """File with the Ed25519 key that signs checkpoints. Left out or empty, it is `audit.key` in the data directory."""
+
+    anchor_file: Annotated[
+        Path | None,
+        BeforeValidator(none_if_empty),
+        AfterValidator(resolved),
+        DefaultIs("not set"),
+        Restart,
+    ] = None
+    """File outside the data directory that each signed checkpoint is appended to. Left out or empty, there is none."""
 
     bodies: Annotated[Literal["keep", "digest"], Restart] = "keep"
     """Whether arguments, replies and questions are kept, their secrets masked; `digest`: only size and keyed digest."""
@@ -206,7 +216,7 @@ class Settings(Group):
     """Address of the network listener as `host:port`, IPv6 in brackets; port 0 takes any free port. Loopback only."""
 
     hosts: Annotated[tuple[Annotated[str, AfterValidator(host_header)], ...], Each, Restart] = ()
-    """Further `Host` header values that are accepted, each exactly `host` or `host:port`."""
+    """Further `Host` headers, each exactly `host` or `host:port`, with `https://` before where a proxy speaks TLS."""
 
     data_dir: Annotated[
         Path,
@@ -264,6 +274,9 @@ class Settings(Group):
 
     audit: Audit = Field(default_factory=Audit)
     """The audit log."""
+
+    retention: Retention = Field(default_factory=Retention)
+    """How much of the audit log is kept. Nothing is ever removed unless it is set here, or a person asks for it."""
 
     log: Log = Field(default_factory=Log)
     """The program's own log, on standard error. It is not the audit log."""

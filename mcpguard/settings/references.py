@@ -4,7 +4,7 @@ Rules kept here:
 1. A template is read strictly: whatever begins with `${` is one of the two references or is refused. The forms of
    other programs are refused in words that say what to write instead; none is guessed at.
 2. References are resolved when a server is launched, never earlier, and only once: what comes out is not read again.
-3. A file is read only if it is, after all symbolic links, a regular file below a folder that the operator named.
+3. A file is read only if it is, after all symbolic links, a regular file below a folder that was named for it.
 4. No error repeats a value, nor any part of a template that is not a reference.
 """
 
@@ -29,6 +29,7 @@ _EDITORS: Final = re.compile(
     r"(workspace(Folder|Root|FolderBasename)(:.*)?|userHome|execPath|pathSeparator|/|cwd|file\w+|relativeFile\w*)",
     re.DOTALL,
 )
+_BEYOND: Final = "is below no folder of the setting upstreams.secret_folders, nor among the secrets of this server"
 _ASKED: Final = frozenset({"input", "command", "config", "promptString"})
 
 
@@ -166,7 +167,7 @@ def _content(name: str, folders: tuple[Path, ...]) -> str:
     try:
         path = Path(name).resolve()
         if not any(folder.is_absolute() and path.is_relative_to(folder.resolve()) for folder in folders):
-            raise Unresolved(f"{told} is below no folder of the setting upstreams.secret_folders")
+            raise Unresolved(f"{told} {_BEYOND}")
         data = _regular(path, told)
         text = data.decode()
     except UnicodeDecodeError:

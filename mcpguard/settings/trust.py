@@ -43,6 +43,12 @@ def looser_than(trust: Trust, confirmed: Json, now: Json) -> bool:
     return _plain(trust.agreed(confirmed, now)) != _plain(now)
 
 
+def _longer(confirmed: Json, now: Json) -> Json:
+    """The greater number; nothing at all is more than any."""
+    numbers = [each for each in (confirmed, now) if isinstance(each, int) and not isinstance(each, bool) and each > 0]
+    return max(numbers) if len(numbers) == 2 else None
+
+
 def _common(confirmed: Json, now: Json) -> Json:
     known = _listed(confirmed)
     return [each for each in _listed(now) if each in known]
@@ -131,3 +137,5 @@ Demands: Final = Trust(_either)
 """A list of which every entry lets less happen."""
 Networks: Final = Trust(_overlap)
 """A list of networks that may be reached."""
+AtLeast: Final = Trust(_longer)
+"""How much is kept, or nothing where everything is: of less, more is removed."""

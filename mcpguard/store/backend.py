@@ -45,6 +45,11 @@ class Backend(Protocol):
         """A copy of the database before its schema is changed from `before`; None where its server's tools do that."""
         ...
 
+    def forget(self) -> bool:
+        """Have what was removed lie in no log of the database's own either, as far as that is ours to say; False where
+        somebody who reads is in the way of that just now."""
+        ...
+
     def dispose(self) -> None: ...
 
 

@@ -38,6 +38,20 @@ def covering(connection: Connection, chain: str, seq: int) -> StoredCheckpoint |
     return None if row is None else StoredCheckpoint(row.seq, row.content, row.signature)
 
 
+def at(connection: Connection, chain: str, seq: int) -> StoredCheckpoint | None:
+    """The one that was made after this record."""
+    query = select(checkpoints).where(checkpoints.c.chain == chain, checkpoints.c.seq == seq)
+    row = connection.execute(query).first()
+    return None if row is None else StoredCheckpoint(row.seq, row.content, row.signature)
+
+
+def after(connection: Connection, chain: str, seq: int, limit: int) -> list[StoredCheckpoint]:
+    """Those that follow a number, oldest first."""
+    query = select(checkpoints).where(checkpoints.c.chain == chain, checkpoints.c.seq > seq)
+    rows = connection.execute(query.order_by(checkpoints.c.seq).limit(limit))
+    return [StoredCheckpoint(row.seq, row.content, row.signature) for row in rows]
+
+
 def walk(connection: Connection, chain: str, upto: int, page: int = 2000) -> Iterator[StoredCheckpoint]:
     """Every checkpoint to `upto`, in order."""
     wanted = select(checkpoints.c.seq, checkpoints.c.content, checkpoints.c.signature)

@@ -27,18 +27,21 @@ from sqlalchemy.engine.interfaces import DBAPIConnection
 from sqlalchemy.exc import ArgumentError, SQLAlchemyError
 from sqlalchemy.pool import ConnectionPoolEntry, NullPool
 
-from mcpguard.domain.errors import StoreUnavailable
+from mcpguard.domain.errors import NotWhole, StoreUnavailable
 from mcpguard.store.backend import cause
 from mcpguard.store.tables import bodies, chains, checkpoints, records
 
 Place = Path | URL
+STEPS = 100_000
+"""Of SQLite's machine, between two looks at whether it is to go on: a few milliseconds."""
 NEEDED = {table.name for table in (chains, records, bodies, checkpoints)}
 
 
 @contextmanager
-def reading(place: Place) -> Iterator[Callable[[], Connection]]:
-    """Something that opens reading connections to a database file or a PostgreSQL server."""
-    engine = _file(place) if isinstance(place, Path) else _server(place)
+def reading(place: Place, halted: Callable[[], bool] | None = None) -> Iterator[Callable[[], Connection]]:
+    """Something that opens reading connections to a database file or a PostgreSQL server. `halted`: whether a statement
+    that takes long in a file is to be given up."""
+    engine = _file(place, halted) if isinstance(place, Path) else _server(place)
     try:
         with engine.connect() as connection:
             _refuse_another(connection, named(place))
@@ -68,7 +71,7 @@ def _refuse_another(connection: Connection, place: str) -> None:
         raise StoreUnavailable(f"{place} is of an older version: mcpguard db upgrade makes it one of this version")
 
 
-def _file(path: Path) -> Engine:
+def _file(path: Path, halted: Callable[[], bool] | None) -> Engine:
     if not path.is_file():
         raise StoreUnavailable(f"{path} is not there")
     # A copy without its WAL, in a folder that cannot be written, opens only as immutable; a live store must not be
@@ -78,7 +81,7 @@ def _file(path: Path) -> Engine:
     uri = f"{path.absolute().as_uri()}?{mode}"
     engine = create_engine(
         "sqlite://",
-        creator=lambda: _connected(uri),
+        creator=lambda: _connected(uri, halted),
         poolclass=NullPool,
     )
 
@@ -100,7 +103,7 @@ def refuse_misfits(connection: Connection, place: str) -> None:
         wrong = or_(*(func.typeof(column).not_in(_types(column)) for column in table.columns))
         key = select(cast(table.c.chain, Text), cast(table.c.seq, Text)).where(wrong).limit(1)
         if found := connection.execute(key).first():
-            raise StoreUnavailable(
+            raise NotWhole(
                 f"{place} is not whole: in the table {table.name}, record {found[1]} of chain {found[0]} holds "
                 "a value of a type that mcpguard never writes"
             )
@@ -111,9 +114,11 @@ def _types(column: Column[Any]) -> tuple[str, ...]:
     return (kind, "null") if column.nullable else (kind,)
 
 
-def _connected(uri: str) -> sqlite3.Connection:
+def _connected(uri: str, halted: Callable[[], bool] | None) -> sqlite3.Connection:
     connection = sqlite3.connect(uri, uri=True, isolation_level=None, check_same_thread=False)
     connection.text_factory = _text
+    if halted is not None:
+        connection.set_progress_handler(halted, STEPS)
     return connection
 
 

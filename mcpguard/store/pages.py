@@ -6,17 +6,22 @@ from typing import Any, TypeVar
 from sqlalchemy import Connection, Row, Select, Table
 
 T = TypeVar("T")
-_FIRST = -(2**62)  # an intruder may have numbered below 1
+_FIRST = -(2**63)  # an intruder may have numbered below 1
 
 
 def paged(
-    connection: Connection, wanted: Select[Any], table: Table, chain: str, upto: int, page: int
+    connection: Connection,
+    wanted: Select[Any],
+    table: Table,
+    chain: str,
+    upto: int,
+    page: int,
+    after: int = _FIRST,
 ) -> Iterator[Row[Any]]:
-    """Every wanted row of a chain up to a number, in order. `wanted` has the column `seq`.
+    """Every wanted row of a chain after a number and up to another, in order. `wanted` has the column `seq`.
 
     Read page by page, each in a transaction of its own, so that a long walk holds up nobody who writes.
     """
-    after = _FIRST
     mine = wanted.where(table.c.chain == chain, table.c.seq <= upto).order_by(table.c.seq).limit(page)
     while True:
         rows = connection.execute(mine.where(table.c.seq > after)).all()

@@ -67,6 +67,9 @@ class Postgres:
     def back_up(self, before: str) -> Path | None:  # noqa: ARG002 - pg_dump is the operator's tool for this
         return None
 
+    def forget(self) -> bool:
+        return True  # its server's operator decides when it vacuums, and what becomes of its log
+
     def dispose(self) -> None:
         for engine in self._engines:
             engine.dispose()

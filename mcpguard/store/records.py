@@ -1,15 +1,16 @@
 """Records and their bodies ⇄ rows. What a column means is the ledger's business; here they only come and go."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from itertools import chain as flattened
+from itertools import starmap
 from operator import itemgetter
 from typing import Any, NamedTuple
 
 from sqlalchemy import Connection, func, insert, select
 
-from mcpguard.domain.errors import StoreUnavailable
+from mcpguard.domain.errors import NotWhole
 from mcpguard.store.pages import batched, paged
 from mcpguard.store.tables import ONCE, OTHERWISE, bodies, checkpoints, records
 
@@ -21,8 +22,10 @@ COLUMNS = (
 
 TOGETHER = 50
 """Rows in one statement: an old SQLite takes 999 values at once."""
+_KIND = COLUMNS.index("kind")
 _NAMES = ("hash", "content", *COLUMNS)
 _VALUES = itemgetter(*_NAMES)
+_BARE = (records.c.seq, records.c.hash, records.c.content)
 WHOLE = (records.c.hash, records.c.content, *(records.c[name] for name in COLUMNS))
 """A record, for a query whose rows become `StoredRecord`s by `stored`."""
 
@@ -35,6 +38,18 @@ class StoredRecord(NamedTuple):
     content: bytes | None
     columns: tuple[str | int | None, ...]
     """The values of `COLUMNS`, in that order."""
+
+    @property
+    def kind(self) -> str | int | None:
+        return self.columns[_KIND]
+
+
+class Bare(NamedTuple):
+    """A record without its columns, for whoever reads millions of them and searches none."""
+
+    seq: int
+    hash: bytes
+    content: bytes | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,22 +143,63 @@ def walk(connection: Connection, chain: str, upto: int, page: int = 500) -> Iter
     return map(stored, paged(connection, select(*WHOLE), records, chain, upto, page))
 
 
+def walk_bare(connection: Connection, chain: str, after: int, upto: int, page: int = 500) -> Iterator[Bare]:
+    """Every record after one number, to another, in order."""
+    return starmap(Bare, paged(connection, select(*_BARE), records, chain, upto, page, after))
+
+
+def hashes(connection: Connection, chain: str, seqs: Sequence[int]) -> dict[int, bytes]:
+    """The hashes of these records, as far as they are there."""
+    found: dict[int, bytes] = {}
+    for some in batched(seqs):
+        query = select(records.c.seq, records.c.hash).where(records.c.chain == chain, records.c.seq.in_(some))
+        found |= {row.seq: row.hash for row in connection.execute(query)}
+        connection.rollback()  # as a walk does: nobody who writes is held up
+    return found
+
+
 def walk_bodies(connection: Connection, chain: str, upto: int, page: int = 50) -> Iterator[StoredBody]:
     """Every body to `upto`, in order."""
     wanted = select(bodies.c.seq, bodies.c.salt, bodies.c.content)
     return (StoredBody(row.seq, row.salt, row.content) for row in paged(connection, wanted, bodies, chain, upto, page))
 
 
-def of_kind(connection: Connection, chain: str, kind: str, upto: int) -> list[StoredRecord]:
-    """All records of a kind that is rare."""
-    query = select(*WHOLE).where(records.c.chain == chain, records.c.kind == kind, OTHERWISE, records.c.seq <= upto)
-    return [stored(row) for row in connection.execute(query.order_by(records.c.seq))]
+def bodies_of(connection: Connection, chain: str, seqs: Sequence[int]) -> list[StoredBody]:
+    """The bodies of these records, as far as they are there, in order."""
+    query = select(bodies.c.seq, bodies.c.salt, bodies.c.content).where(bodies.c.chain == chain)
+    rows = connection.execute(query.where(bodies.c.seq.in_(seqs)).order_by(bodies.c.seq)).all()
+    connection.rollback()
+    return [StoredBody(row.seq, row.salt, row.content) for row in rows]
+
+
+def of_kinds(connection: Connection, chain: str, kinds: Sequence[str], upto: int) -> list[StoredRecord]:
+    """All records of some kinds that are rare, oldest first."""
+    mine = records.c.chain == chain, records.c.kind.in_(kinds), OTHERWISE, records.c.seq <= upto
+    return [stored(row) for row in connection.execute(select(*WHOLE).where(*mine).order_by(records.c.seq))]
 
 
 def body(connection: Connection, chain: str, seq: int) -> StoredBody | None:
     """The body that lies beside the record of this number."""
     row = connection.execute(select(bodies).where(bodies.c.chain == chain, bodies.c.seq == seq)).first()
     return None if row is None else StoredBody(row.seq, row.salt, row.content)
+
+
+def opened_at(connection: Connection, chain: str, entries: Iterable[str]) -> dict[str, int]:
+    """The numbers of the records that opened these entries; nothing of those that have none."""
+    return _ends(connection, chain, entries, "opened")
+
+
+def closed_at(connection: Connection, chain: str, entries: Iterable[str]) -> dict[str, int]:
+    """The same of the records that closed them."""
+    return _ends(connection, chain, entries, "closed")
+
+
+def _ends(connection: Connection, chain: str, entries: Iterable[str], kind: str) -> dict[str, int]:
+    found: dict[str, int] = {}
+    wanted = select(records.c.entry, records.c.seq).where(records.c.chain == chain, records.c.kind == kind, ONCE)
+    for some in batched(list(entries)):
+        found |= {row.entry: row.seq for row in connection.execute(wanted.where(records.c.entry.in_(some)))}
+    return found
 
 
 def body_of(connection: Connection, chain: str, entry: str, kind: str) -> bytes | None:
@@ -163,10 +219,22 @@ def chains_named(connection: Connection) -> set[str]:
         chain: str | None = connection.scalar(select(func.min(table.c.chain)))
         while chain is not None:
             if not chain.isascii():
-                raise StoreUnavailable(f"the table {table.name} names a chain that mcpguard never began: {chain!a}")
+                raise NotWhole(f"the table {table.name} names a chain that mcpguard never began: {chain!a}")
             found.add(chain)
             chain = connection.scalar(select(func.min(table.c.chain)).where(table.c.chain > chain))
     return found
+
+
+def after(connection: Connection, chain: str, seq: int, limit: int) -> list[StoredRecord]:
+    """The records that follow a number, oldest first."""
+    query = select(*WHOLE).where(records.c.chain == chain, records.c.seq > seq).order_by(records.c.seq).limit(limit)
+    return [stored(row) for row in connection.execute(query)]
+
+
+def these(connection: Connection, chain: str, seqs: Sequence[int]) -> list[StoredRecord]:
+    """The records of these numbers, as far as they are there; a few."""
+    mine = records.c.chain == chain, records.c.seq.in_(seqs)
+    return [stored(row) for row in connection.execute(select(*WHOLE).where(*mine).order_by(records.c.seq))]
 
 
 @cache

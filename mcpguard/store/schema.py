@@ -13,6 +13,7 @@ from alembic import command
 from alembic.config import Config
 from alembic.migration import MigrationContext
 from alembic.script import ScriptDirectory
+from alembic.util import CommandError
 from sqlalchemy import Connection
 
 from mcpguard import __version__, assets
@@ -30,14 +31,29 @@ class Upgrade:
     backup: Path | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class Schema:
+    """The schema that a database has, the newest that this version knows, and whether it knows that of the database."""
+
+    found: str | None
+    newest: str
+    known: bool
+
+
+def schema_of(connection: Connection) -> Schema:
+    """Only reads. Raises StoreUnavailable where that cannot be told."""
+    directory, newest = _scripts(_configured(None))
+    try:
+        found = MigrationContext.configure(connection).get_current_revision()
+    except CommandError as error:
+        raise StoreUnavailable(f"which schema the database has cannot be told: {error}") from error
+    return Schema(found, newest, found is None or found in _known(directory))
+
+
 def upgrade(backend: Backend, scripts: Path | None = None) -> Upgrade:
     """Bring the database to the newest schema that `scripts` know."""
-    config = Config()
-    config.set_main_option("script_location", str(scripts or assets.migrations()).replace("%", "%%"))
-    config.set_main_option("path_separator", "os")
-    directory = ScriptDirectory.from_config(config)
-    newest = directory.get_current_head()
-    assert newest is not None  # noqa: S101 - we ship at least one
+    config = _configured(scripts)
+    directory, newest = _scripts(config)
     connection = backend.connect()
     try:
         backend.begin(connection, Durability.SYNCED)
@@ -54,9 +70,27 @@ def upgrade(backend: Backend, scripts: Path | None = None) -> Upgrade:
         connection.close()
 
 
+def _configured(scripts: Path | None) -> Config:
+    config = Config()
+    config.set_main_option("script_location", str(scripts or assets.migrations()).replace("%", "%%"))
+    config.set_main_option("path_separator", "os")
+    return config
+
+
+def _scripts(config: Config) -> tuple[ScriptDirectory, str]:
+    """What there is to bring a database up, and the schema that it has then."""
+    directory = ScriptDirectory.from_config(config)
+    newest = directory.get_current_head()
+    assert newest is not None  # noqa: S101 - we ship at least one
+    return directory, newest
+
+
+def _known(directory: ScriptDirectory) -> set[str]:
+    return {script.revision for script in directory.walk_revisions()}
+
+
 def _refuse_unknown(directory: ScriptDirectory, backend: Backend, before: str | None, newest: str) -> None:
-    known = {script.revision for script in directory.walk_revisions()}
-    if before is not None and before not in known:
+    if before is not None and before not in _known(directory):
         raise StoreUnavailable(
             f"{backend.name} has schema {before}, which mcpguard {__version__} (schema {newest}) does not know: "
             "a newer version upgraded it. Start that version, or restore the copy it made in backups/"

@@ -40,14 +40,15 @@ def search(
     start: int | None,
     limit: int,
     newest_first: bool,
+    upto: int | None = None,
     patience: Callable[[], bool] = lambda: True,
 ) -> Found:
-    """Up to `limit` records beyond the number `start` (None: from the end, or the beginning). Between two windows
-    `patience` is asked whether there is time for another."""
+    """Up to `limit` records beyond the number `start` (None: from the end, or the beginning), none of them beyond
+    `upto`. Between two windows `patience` is asked whether there is time for another."""
     span = _span(connection, chain, wanted)
     if span is None:
         return Found((), start or 0, ended=True)
-    low, high = span
+    low, high = span[0], span[1] if upto is None else min(span[1], upto)
     if newest_first:
         high = high if start is None else min(high, start - 1)
     else:
@@ -55,7 +56,7 @@ def search(
     fits = conditions(connection, chain, wanted)
     found: list[StoredRecord] = []
     reached = start or 0
-    for first, last in _windows(low, high, newest_first=newest_first):
+    for first, last in windows(low, high, FIRST_WINDOW, GROWS, newest_first=newest_first):
         found += _rows(connection, fits, first, last, limit - len(found), newest_first=newest_first)
         if len(found) == limit:
             return Found(found, found[-1].seq, ended=found[-1].seq == (low if newest_first else high))
@@ -99,8 +100,8 @@ def _span(connection: Connection, chain: str, wanted: Filter) -> tuple[int, int]
     return None if low is None else (low, high)
 
 
-def _windows(low: int, high: int, *, newest_first: bool) -> Iterator[tuple[int, int]]:
-    size = FIRST_WINDOW
+def windows(low: int, high: int, size: int, grows: int, *, newest_first: bool) -> Iterator[tuple[int, int]]:
+    """The numbers from one to another, some at a time: at first `size`, then `grows` times as many each time."""
     while low <= high:
         if newest_first:
             yield max(low, high - size + 1), high
@@ -108,4 +109,4 @@ def _windows(low: int, high: int, *, newest_first: bool) -> Iterator[tuple[int, 
         else:
             yield low, min(high, low + size - 1)
             low += size
-        size *= GROWS
+        size *= grows

@@ -6,13 +6,14 @@ Rules kept here:
    the open ones before a batch and again before anyone is told that it is stored.
 3. The driver begins no transactions of its own: `BEGIN IMMEDIATE` for writers, so that a lock held by somebody else
    is met at the beginning and not in the middle.
+4. What is removed is overwritten: it must not be found in the file any more.
 """
 
 import os
 import sqlite3
 from contextlib import closing
 from pathlib import Path
-from typing import cast
+from typing import Final, cast
 
 from sqlalchemy import URL, Connection, Engine, create_engine, event
 from sqlalchemy.engine.interfaces import DBAPIConnection
@@ -23,6 +24,8 @@ from mcpguard.domain.errors import StoreUnavailable
 from mcpguard.store.backend import cause
 from mcpguard.store.durability import Durability
 
+FORGETTING: Final = 0.2
+"""Seconds for which somebody who reads is waited for while the WAL is emptied: nobody can write meanwhile."""
 Identity = tuple[int, int]
 
 
@@ -49,7 +52,9 @@ class SQLite:
         except OSError as error:
             raise StoreUnavailable(f"{self.path} cannot be written: {error.strerror}") from error
         if self._writing is None:
-            self._writing = self._engine(NullPool, "PRAGMA journal_mode=WAL", "PRAGMA foreign_keys=ON")
+            self._writing = self._engine(
+                NullPool, "PRAGMA journal_mode=WAL", "PRAGMA foreign_keys=ON", "PRAGMA secure_delete=ON"
+            )
             event.listen(self._writing, "begin", _begin_immediate)
         try:
             connection = self._writing.connect()
@@ -95,6 +100,16 @@ class SQLite:
         copy(self.path, target)
         return target
 
+    def forget(self) -> bool:
+        """The WAL keeps what was written until it is written over, so it is emptied."""
+        try:
+            self._same_file()
+            with closing(_beside(self.path, "rw", FORGETTING)) as connection:
+                found: tuple[int, ...] = connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+        except (sqlite3.Error, StoreUnavailable):
+            return False
+        return found[0] == 0
+
     def dispose(self) -> None:
         for engine in self._engines:
             engine.dispose()
@@ -132,13 +147,18 @@ def copy(source: Path, target: Path) -> None:
         raise StoreUnavailable(f"{target} cannot be made: {error.strerror}") from error
     try:
         with (
-            closing(sqlite3.connect(f"{source.absolute().as_uri()}?mode=ro", uri=True)) as live,
+            closing(_beside(source, "ro")) as live,
             closing(sqlite3.connect(target)) as new,
         ):
             live.backup(new)
     except sqlite3.Error as error:
         target.unlink()
         raise StoreUnavailable(f"{source} cannot be copied to {target}: {error}") from error
+
+
+def _beside(path: Path, mode: str, timeout: float = 5.0) -> sqlite3.Connection:
+    """A connection of one's own to a file that is there."""
+    return sqlite3.connect(f"{path.absolute().as_uri()}?mode={mode}", uri=True, timeout=timeout)
 
 
 def _begin_immediate(connection: Connection) -> None:

@@ -1,9 +1,10 @@
 """Opening the store: which database, its schema, one writer, a few readers."""
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Final
 
 import structlog
 from anyio import to_thread
@@ -13,17 +14,22 @@ from mcpguard.store.readers import Readers
 from mcpguard.store.schema import upgrade
 from mcpguard.store.writer import Participant, Writer
 
+EXPORTS: Final = 2
 log = structlog.get_logger("mcpguard.store")
 
 
 @dataclass(frozen=True, slots=True)
 class Store:
-    """An open store. `name` says where it is, without a password."""
+    """An open store. `name` says where it is, without a password; `exports` read for long, apart from those for whom
+    calls wait."""
 
     name: str
     schema: str
     writer: Writer
     readers: Readers
+    exports: Readers
+    forget: Callable[[], bool]
+    """See `Backend`; it takes a moment."""
 
 
 @asynccontextmanager
@@ -37,7 +43,8 @@ async def opened(
             log.info("store.upgraded", before=done.before, after=done.after, backup=str(done.backup or ""))
         writer = Writer(backend, participant, batch)
         try:
-            yield Store(backend.name, done.after, writer, Readers(backend, readers))
+            few, exports = Readers(backend, readers), Readers(backend, EXPORTS)
+            yield Store(backend.name, done.after, writer, few, exports, backend.forget)
         finally:
             await writer.stop()
     finally:

@@ -119,6 +119,8 @@ class UpstreamRow(SQLModel, table=True):
     prefixes: str = Field(sa_column_kwargs={"server_default": "[]"})
     disabled_by: str = Field(sa_column_kwargs={"server_default": ""})
     screening: str = Field(sa_column_kwargs={"server_default": ""})
+    rejected_launch: str | None = None
+    rejected_observed: str | None = None
 
 
 class CapabilityRow(SQLModel, table=True):

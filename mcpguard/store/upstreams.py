@@ -62,6 +62,7 @@ def _row(upstream: Upstream) -> dict[str, object]:
         "removed": upstream.removed,
         "disabled_by": upstream.disabled_by,
         "screening": upstream.screening.value if upstream.screening else "",
+        **_prints(upstream.rejected, "rejected_launch", "rejected_observed"),
     }
 
 
@@ -84,6 +85,7 @@ def _upstream(said: RowMapping) -> Upstream:
         removed=said["removed"],
         disabled_by=said["disabled_by"],
         screening=Screening(said["screening"]) if said["screening"] else None,
+        rejected=_identity(said["rejected_launch"], said["rejected_observed"]),
     )
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from sqlalchemy import Connection, delete, insert, select, update
+from sqlalchemy import Connection, delete, func, insert, select, update
 
 from mcpguard.codec import findings
 from mcpguard.domain.capabilities import Fingerprint
@@ -97,6 +97,17 @@ def of(connection: Connection, capability: str) -> list[Version]:
         )
         for row in rows
     ]
+
+
+def listed_now(connection: Connection, upstream: str, most_bytes: int) -> dict[str, bytes]:
+    """What is listed of this upstream, by the ids of its capabilities; no definition that is longer than that."""
+    wanted = (
+        select(versions.c.capability, versions.c.definition)
+        .join(capabilities, capabilities.c.id == versions.c.capability)
+        .where(capabilities.c.upstream == upstream, capabilities.c.present)
+        .where(capabilities.c.listed == versions.c.fingerprint, func.length(versions.c.definition) <= most_bytes)
+    )
+    return {row.capability: row.definition for row in connection.execute(wanted)}
 
 
 def definition(connection: Connection, capability: str, fingerprint: Fingerprint) -> bytes | None:

@@ -50,12 +50,14 @@ class Wrote:
 class Reaching:
     """The ways to reach a server. `environ` is the guard's own environment, `logs` the folder of the servers' logs.
 
+    `kept`: the folder with a folder of secrets for each server, which no other server's declaration can name.
     `confided`: what was given to servers on these ways.
     """
 
     settings: Upstreams
     environ: Mapping[str, str]
     logs: Path
+    kept: Path
     dialing: Dialing
     starting: Starting
     confided: Confided = field(default_factory=Confided, repr=False)
@@ -130,7 +132,8 @@ class Reaching:
         if not templates:
             return {}
         values = await self._aside(
-            server, lambda: {name: self._value(f"{what} {name}", template) for name, template in templates.items()}
+            server,
+            lambda: {name: self._value(server, f"{what} {name}", template) for name, template in templates.items()},
         )
         self.confided.take(server, {name: value for name, value in values.items() if not is_code(name)})
         return {name: value.whole for name, value in values.items()}
@@ -149,8 +152,8 @@ class Reaching:
             raise Unresolved("the disk is still being read for an earlier attempt")
         return await to_thread.run_sync(looking, abandon_on_cancel=True, limiter=CapacityLimiter(1))
 
-    def _value(self, what: str, template: str) -> Value:
-        folders = [Path(folder) for folder in self.settings.secret_folders]
+    def _value(self, server: str, what: str, template: str) -> Value:
+        folders = [self.kept / server, *map(Path, self.settings.secret_folders)]
         try:
             return resolved(template, self.environ, folders)
         except Unresolved as error:

@@ -14,6 +14,7 @@ from starlette.datastructures import MutableHeaders
 from starlette.responses import PlainTextResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from mcpguard.settings.address import TLS
 from mcpguard.web.problem import is_of_programs, problem
 
 LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
@@ -31,19 +32,23 @@ SECURITY_HEADERS = {
 
 
 class Hosts:
-    """Refuses a foreign Host."""
+    """Refuses a foreign Host, and knows at which of ours a proxy speaks TLS: no header of a request decides that."""
 
     def __init__(self, app: ASGIApp, ours: Iterable[str]) -> None:
         self._app = app
-        self._ours = {host.lower() for host in ours}
+        every = [host.lower() for host in ours]
+        self._ours = {host.removeprefix(TLS) for host in every}
+        self._secure = {host.removeprefix(TLS) for host in every if host.startswith(TLS)}
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "http":
-            given = RequestHeaders(scope=scope).getlist("host")
-            if len(given) != 1 or given[0].lower() not in self._ours:
+            given = [host.lower() for host in RequestHeaders(scope=scope).getlist("host")]
+            if len(given) != 1 or given[0] not in self._ours:
                 sentence = "This host name is not one of this guard. Add it to the setting `hosts` if it should be."
                 await _refusal(scope, 421, sentence)(scope, receive, send)
                 return
+            if given[0] in self._secure:
+                scope["scheme"] = "https"
         await self._app(scope, receive, send)
 
 

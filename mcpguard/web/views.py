@@ -1,28 +1,61 @@
 """Templates. What others wrote is escaped always, and shown with hidden characters made visible."""
 
+from collections import Counter
+from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
+from functools import cache
 from pathlib import Path
+from typing import Any, Final
 
 from fastapi.responses import HTMLResponse
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from mcpguard import __version__
+from mcpguard.domain.findings import Severity
 from mcpguard.text.visible import visible
+from mcpguard.web.wells import pieces
+
+_UNITS: Final[tuple[tuple[int, str], ...]] = ((86_400, "d"), (3600, "h"), (60, "min"), (1, "s"))
+SECOND: Final = 1_000_000
 
 
 class Views:
     """Renders the pages in a folder of templates."""
 
     def __init__(self, folder: Path) -> None:
-        self._environment = Environment(
-            loader=FileSystemLoader(folder), autoescape=True, undefined=StrictUndefined, trim_blocks=True
-        )
-        self._environment.globals["version"] = __version__
-        self._environment.filters.update(utc=_utc, iso=_iso, visible=visible)
+        self._environment = _environment(folder)
 
     def page(self, template: str, status_code: int = 200, **values: object) -> HTMLResponse:
         text = self._environment.get_template(template).render(values)
         return HTMLResponse(text, status_code=status_code, headers={"cache-control": "no-store"})
+
+
+@cache
+def _environment(folder: Path) -> Environment:
+    """One for each folder: what it has compiled, every guard of a process can use."""
+    made = Environment(
+        loader=FileSystemLoader(folder),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        auto_reload=False,
+    )
+    made.globals["version"] = __version__
+    made.filters.update(
+        tally=_tally,
+        utc=_utc,
+        iso=_iso,
+        clock=_clock,
+        stamp=_stamp,
+        brief=_brief,
+        ago=_ago,
+        until=_until,
+        visible=visible,
+        pieces=pieces,
+        count=_count,
+    )
+    return made
 
 
 def _utc(microseconds: int) -> str:
@@ -31,3 +64,49 @@ def _utc(microseconds: int) -> str:
 
 def _iso(microseconds: int) -> str:
     return f"{datetime.fromtimestamp(microseconds / 1e6, UTC):%Y-%m-%dT%H:%M:%SZ}"
+
+
+def _clock(microseconds: int) -> str:
+    return f"{datetime.fromtimestamp(microseconds / 1e6, UTC):%H:%M:%S}"
+
+
+def _stamp(microseconds: int, now: int) -> str:
+    """The time of day, and of another day that too."""
+    at, today = (datetime.fromtimestamp(each / 1e6, UTC) for each in (microseconds, now))
+    if at.date() == today.date():
+        return f"{at:%H:%M:%S}"
+    return f"{at.day} {at:%b %H:%M:%S}" if at.year == today.year else f"{at:%Y-%m-%d %H:%M}"
+
+
+def _brief(microseconds: int, now: int) -> str:
+    """The same without seconds."""
+    at, today = (datetime.fromtimestamp(each / 1e6, UTC) for each in (microseconds, now))
+    return f"{at:%H:%M}" if at.date() == today.date() else f"{at.day} {at:%b %H:%M}"
+
+
+def _ago(microseconds: int, now: int) -> str:
+    seconds = max(0, now - microseconds) // SECOND
+    return "now" if seconds < 1 else f"{_long(seconds)} ago"
+
+
+def _until(microseconds: int, now: int) -> str:
+    return _long(max(0, microseconds - now) // SECOND)
+
+
+def _long(seconds: int) -> str:
+    """The largest unit, and minutes with their seconds below an hour."""
+    if seconds >= 60 and seconds < 3600:
+        return f"{seconds // 60} min {seconds % 60} s" if seconds % 60 and seconds < 600 else f"{seconds // 60} min"
+    size, unit = next(each for each in _UNITS if seconds >= each[0] or each[0] == 1)
+    return f"{seconds // size} {unit}"
+
+
+def _tally(findings: Iterable[Mapping[str, Any]]) -> list[tuple[str, int]]:
+    """How many findings, as JSON, of each severity, the worst first."""
+    counts = Counter(finding["severity"] for finding in findings)
+    return [(each.value, counts[each.value]) for each in reversed(Severity) if counts[each.value]]
+
+
+def _count(number: int, one: str, many: str = "") -> str:
+    """A number with what it counts: `1 tool`, `2,000 tools`."""
+    return f"{number:,} {one if number == 1 else many or one + 's'}"

@@ -18,6 +18,7 @@ ALLOWED = {
     ("guard/finding.py", "Exception"): "what inspection fails at is logged and is a finding",
     ("guard/intake.py", "Exception"): "what one server's listing makes go wrong is logged and keeps that server out",
     ("guard/searching.py", "Exception"): "what one server's texts make go wrong is logged and keeps that server out",
+    ("guard/verifying.py", "Exception"): "what lies in a store makes one verification fail, and not the guard",
     ("ledger/ledger.py", "BaseException"): "closes the entry whatever ended the work, and raises it again",
     ("store/writer.py", "BaseException"): "whoever waits for the writer must hear of its failure, whatever it is",
     ("store/writer.py", "Exception"): "what goes wrong in a job is its caller's, who gets it",

@@ -12,7 +12,7 @@ from pathlib import Path
 from mcpguard.app.listeners import Listening
 from mcpguard.app.running import Running
 from mcpguard.app.serve import serve
-from mcpguard.cli.serve import _places
+from mcpguard.cli.serve import announcement
 from mcpguard.settings.load import load
 
 KNOCK = Path(__file__).with_name("knock.py")
@@ -43,7 +43,7 @@ def main() -> None:
     children = []
 
     def announce(now: Running, where: Listening) -> None:
-        sys.stderr.write("\n".join(_places(found, now, where)) + "\n")
+        sys.stderr.write("\n".join(announcement(found, now, where)) + "\n")
         sys.stderr.flush()
         command = [*HOW[given.how], sys.executable, KNOCK, where.operator, given.note]
         children.append(subprocess.Popen(command, stdin=-3, stdout=-3, stderr=-3))

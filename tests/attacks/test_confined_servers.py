@@ -26,6 +26,7 @@ from tests.review import DECISION, approved_as_listed, taken_in
 from tests.simulators.words import Json
 from tests.upstreams.played import PATIENCE
 from tests.upstreams.test_stdio import gone
+from tests.web.pages.reading import somebody, text
 
 pytestmark = pytest.mark.anyio
 NOWHERE = Fails("there is no bubblewrap in this story")
@@ -237,15 +238,17 @@ async def test_where_nothing_can_be_confined_nothing_runs_without_consent(tmp_pa
         status = guard.now.guard.status()
         assert (status.sandbox.works, status.sandbox.why) == (False, NOWHERE.why)
         assert (await shown(guard))["confinement"]["impossible"] == NOWHERE.why
-        page = await guard.http.get(guard.where.url)
-        assert "Nothing can be confined on this machine" in page.text
+        by = await somebody(guard)
+        page = text((await guard.http.get(guard.where.url, headers=by)).text)
+        assert "cannot confine" in page
+        assert NOWHERE.why in page
         await guard.now.guard.decisions.quarantine("web", DECISION)
         with pytest.raises(NeedsConsent, match=NOWHERE.why):
             await inspected(guard)
         await running(guard, attacker(), consent=True)
         assert await tried(guard, ("environment",))
-        page = await guard.http.get(guard.where.url)
-        assert "Without a sandbox" in page.text
+        page = text((await guard.http.get(f"{guard.where.url}/servers/web", headers=by)).text)
+        assert "none : it may do everything that the guard" in page
 
 
 async def test_one_that_takes_too_much_memory_is_killed_and_said_to_be(tmp_path: Path) -> None:

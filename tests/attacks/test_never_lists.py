@@ -5,6 +5,7 @@ from pathlib import Path
 import anyio
 import pytest
 
+from mcpguard.domain.capabilities import CapabilityKind
 from mcpguard.domain.decisions import Approval
 from mcpguard.domain.standing import UpstreamStanding
 from mcpguard.policy.quarantine import NotInspected
@@ -45,6 +46,29 @@ async def test_one_that_was_approved_and_does_not_list_any_more_takes_no_call(tm
         await doubted(guard)
         await refused(guard, client, "capability:unconfirmed", script)
         assert "web::echo" in await client.names(), "what agents see does not flicker"
+
+
+async def test_whether_a_tool_is_ready_is_asked_as_a_call_asks(tmp_path: Path) -> None:
+    """What was listed long ago is listed again first; where that does not come, it may come later."""
+    script = Script("legacy")
+    async with guarded(
+        tmp_path,
+        script,
+        upstreams__health_seconds=3600,
+        definitions__sweep_seconds=86_400,
+        definitions__confirm_seconds=0.5,
+    ) as guard:
+        await guard.legacy()
+        queries, echo = guard.now.guard.queries, (CapabilityKind.TOOL, "echo")
+        listed = len(script.called("tools/list"))
+        await guard.clock.advance(301)
+        assert (await queries.explain("web", echo))["answer"] == "ready"
+        assert len(script.called("tools/list")) == listed + 1
+        script.hooks.append(on("tools/list", never))
+        await guard.clock.advance(301)
+        said = await queries.explain("web", echo)
+        assert (said["answer"], said["reasons"][0]["reason"]) == ("retry", "capability:unconfirmed")
+        assert not script.called("tools/call"), "and nothing was called"
 
 
 async def test_calls_that_wait_for_a_listing_share_one(tmp_path: Path) -> None:

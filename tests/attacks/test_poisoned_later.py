@@ -1,5 +1,6 @@
 """Poison that comes after an approval: nobody uses it, whoever decides sees it, and the ledger names it."""
 
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -174,6 +175,9 @@ async def test_findings_that_come_and_go_fill_no_ledger(tmp_path: Path) -> None:
         known = guard.now.guard.servers.find("web")
         assert known is not None
 
+        def shown(rule: str) -> bool:
+            return [each.rule for each in known.inspected((TOOL, "echo")).findings] == [rule]
+
         async def turned(name: str) -> None:
             mail.tools[-1]["name"] = name
             await changed(guard, mail)
@@ -183,7 +187,7 @@ async def test_findings_that_come_and_go_fill_no_ledger(tmp_path: Path) -> None:
         for _ in range(4):
             for name, rule in (("send_report", "steering.foreign"), ("mark", "steering.other")):
                 await turned(name)
-                assert [each.rule for each in known.inspected((TOOL, "echo")).findings] == [rule], "what is so is shown"
+                await until(guard, partial(shown, rule))  # what is so is shown, whichever of the two is listed last
         alone = [each for each in records(guard, "listed", server="web") if "by" not in each]
         assert [steering(each) for each in alone] == ["steering.foreign"]
         guard.clock.tick(600)

@@ -20,7 +20,7 @@ def main() -> None:
     before = _peak_mib()
     began, cpu = time.perf_counter(), time.process_time()
     with reading(place) as connect:
-        report = verify(connect, named(place), None, LOG_ONLY, lambda _: None)
+        report = verify(connect, named(place), (), LOG_ONLY, lambda _: None)
     figures = {
         "records": sum(chain.records for chain in report.chains),
         "seconds": time.perf_counter() - began,

@@ -41,3 +41,16 @@ def _lived(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def lived(_lived: Path, tmp_path: Path) -> Path:
     """The data directory of a guard that took three calls and stopped; one caller has a hostile label."""
     return Path(shutil.copytree(_lived, tmp_path / "lived"))
+
+
+@pytest.fixture
+def free(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A port that nobody has, where none is named."""
+    monkeypatch.setenv("MCPGUARD_LISTEN", "127.0.0.1:0")
+
+
+@pytest.fixture
+def stopped(lived: Path, free: None) -> Path:  # noqa: ARG001 - the port of the guard that is not there
+    """The same data directory as a guard leaves it, where another could start."""
+    lived.chmod(0o700)
+    return lived

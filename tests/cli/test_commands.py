@@ -1,5 +1,7 @@
 """The commands there are, how they explain themselves, and what they say to wrong use."""
 
+from collections.abc import Iterator
+
 import pytest
 import typer.main
 
@@ -25,13 +27,41 @@ COMMANDS = {
     ("serve",): {"--config", "--listen", "--data-dir", "--idle-exit"},
     ("stdio",): {"--config", "--data-dir", "--face", "--only"},
     ("status",): {"--config", "--data-dir", "--output"},
-    ("audit",): {"verify", "list", "tail", "show", "checkpoint", "key"},
+    ("audit",): {"verify", "list", "tail", "show", "export", "checkpoint", "key"},
+    ("audit", "export"): {
+        "FILTER",
+        "--format",
+        "--after",
+        "--db",
+        "--gzip",
+        "--output",
+        "--bundle",
+        "--bodies",
+        "--chain",
+        "--resume",
+        "--force",
+        "--config",
+        "--data-dir",
+    },
     ("audit", "verify"): {"PATH", "--checkpoint", "--key", "--config", "--data-dir", "--output"},
     ("audit", "list"): {"FILTER", "--limit", "--before", "--db", "--config", "--data-dir", "--output"},
     ("audit", "tail"): {"FILTER", "--limit", "--once", "--db", "--config", "--data-dir", "--output"},
     ("audit", "show"): {"SEQ|CALL", "--db", "--config", "--data-dir", "--output"},
     ("audit", "checkpoint"): {"PATH", "--config", "--data-dir"},
-    ("audit", "key"): {"--config", "--data-dir"},
+    ("audit", "prune"): {
+        "--reason",
+        "--before",
+        "--keep",
+        "--bodies",
+        "--dry-run",
+        "--config",
+        "--data-dir",
+        "--output",
+    },
+    ("audit", "redact"): {"--reason", "--config", "--data-dir", "--output"},
+    ("audit", "key"): {"show", "rotate", "--config", "--data-dir"},
+    ("audit", "key", "show"): {"--config", "--data-dir"},
+    ("audit", "key", "rotate"): {"--reason", "--config", "--data-dir", "--output"},
     ("caller",): {"add", "list", "revoke"},
     ("caller", "add"): {
         "NAME",
@@ -47,7 +77,18 @@ COMMANDS = {
     },
     ("caller", "list"): {"--config", "--data-dir", "--output"},
     ("caller", "revoke"): {"NAME", "--reason", "--config", "--data-dir"},
-    ("user",): {"add", "list", "passwd", "role", "disable", "enable", "sign-out", "sessions", "setup-link"},
+    ("user",): {
+        "add",
+        "list",
+        "passwd",
+        "role",
+        "disable",
+        "enable",
+        "sign-out",
+        "sessions",
+        "end-session",
+        "setup-link",
+    },
     ("user", "add"): {"NAME", "--role", "--password-stdin", "--reason", "--config", "--data-dir", "--output"},
     ("user", "list"): {"--config", "--data-dir", "--output"},
     ("user", "passwd"): {*DECIDING, "--password-stdin"},
@@ -56,6 +97,7 @@ COMMANDS = {
     ("user", "enable"): DECIDING,
     ("user", "sign-out"): DECIDING,
     ("user", "sessions"): {"NAME", "--config", "--data-dir", "--output"},
+    ("user", "end-session"): {*DECIDING - {"NAME"}, "SESSION"},
     ("user", "setup-link"): {"--reason", "--config", "--data-dir", "--output"},
     ("operator",): {"add", "list", "revoke"},
     ("operator", "add"): {"NAME", "--role", "--expires", "--reason", "--config", "--data-dir", "--output"},
@@ -80,6 +122,7 @@ COMMANDS = {
         "remove",
         "inspect",
         "approve",
+        "reject",
         "quarantine",
         "block",
         "enable",
@@ -104,6 +147,7 @@ COMMANDS = {
         "--config",
         "--data-dir",
     },
+    ("server", "reject"): DECIDING,
     ("server", "quarantine"): DECIDING,
     ("server", "block"): DECIDING,
     ("server", "enable"): DECIDING,
@@ -157,11 +201,12 @@ def test_every_command_explains_itself(command: tuple[str, ...], monkeypatch: py
 
 
 def test_no_command_is_forgotten_here() -> None:
-    root = typer.main.get_command(build([]))
-    found: list[tuple[str, ...]] = []
-    for name, group in root.commands.items():  # type: ignore[attr-defined]
-        found += [(name,), *((name, member) for member in getattr(group, "commands", ()))]
-    assert sorted(found) == sorted(COMMANDS)
+    def named(group: object, *path: str) -> Iterator[tuple[str, ...]]:
+        for name, command in getattr(group, "commands", {}).items():
+            yield (*path, name)
+            yield from named(command, *path, name)
+
+    assert sorted(named(typer.main.get_command(build([])))) == sorted(COMMANDS)
 
 
 def test_the_version_is_told() -> None:
@@ -188,6 +233,15 @@ def test_the_version_is_told() -> None:
         ["audit", "list", "-n", "ten"],
         ["audit", "list", "-n", "10001"],
         ["audit", "key", "extra"],
+        ["audit", "export", "--format", "xml"],
+        ["audit", "export", "--after", "-1"],
+        ["audit", "export", "--since"],
+        ["audit", "export", "--format", "csv", "--format", "jsonl"],
+        ["audit", "export", "--bodies"],
+        ["audit", "export", "--resume"],
+        ["audit", "export", "--force"],
+        ["audit", "export", "--bundle", "x", "--output", "y"],
+        ["audit", "export", "--bundle", "x", "--force"],
         ["caller", "add"],
         ["caller", "add", "No Name"],
         ["caller", "add", "x", "--effects", "harmless"],
@@ -204,6 +258,7 @@ def test_the_version_is_told() -> None:
         ["user", "role", "x"],
         ["user", "role", "x", "root"],
         ["user", "sessions", "X"],
+        ["user", "end-session", "../x"],
         ["operator", "add", "x"],
         ["operator", "add", "x", "--role", "admin", "--expires", "soon"],
         ["caller", "revoke"],
@@ -241,6 +296,10 @@ def test_the_version_is_told() -> None:
         ["tool", "approve", "x:y"],
         ["tool", "approve", "x:y", "--reason", "z", "--effect", "harmless"],
         ["tool", "approve", "x:y", "--reason", "z", "--effect", "read", "--kind", "prompt"],
+        ["audit", "key", "rotate"],
+        ["audit", "prune"],
+        ["audit", "redact"],
+        ["audit", "key", "nothing"],
         ["db", "backup"],
         ["db", "backup", "one", "two"],
         ["db", "upgrade", "extra"],

@@ -5,7 +5,7 @@ import socket
 import tempfile
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import pytest
@@ -16,8 +16,9 @@ from tests.process import serving
 
 
 @contextmanager
-def answering(answer: bytes) -> Iterator[Path]:
-    """A data directory in which somebody answers each connection with these bytes."""
+def answering(*answers_in_turn: bytes) -> Iterator[Path]:
+    """A data directory in which somebody answers each connection with these bytes, the last of them from then on."""
+    left = [*answers_in_turn]
     with tempfile.TemporaryDirectory(prefix="mg-") as folder, socket.socket(socket.AF_UNIX) as bound:
         bound.bind(f"{folder}/operator.sock")
         bound.listen()
@@ -29,8 +30,9 @@ def answering(answer: bytes) -> Iterator[Path]:
                 with connection:
                     if ended.is_set():
                         return
-                    take(connection)
-                    connection.sendall(answer)
+                    with suppress(BrokenPipeError, ConnectionResetError):  # who only looks whether we are there
+                        take(connection)
+                        connection.sendall(left.pop(0) if left[1:] else left[0])
 
         thread = threading.Thread(target=answers)
         thread.start()

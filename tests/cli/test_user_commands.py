@@ -7,9 +7,12 @@ from pathlib import Path
 
 import httpx2
 import pytest
+from argon2 import extract_parameters
 from typer.testing import CliRunner, Result
 
 from mcpguard.cli.main import build
+from mcpguard.guard.passwords import USUAL
+from mcpguard.store.offline import reading
 from tests.cli.command import inert, mcpguard, refusal
 from tests.cli.desk import Desk
 from tests.people import PASSWORD, bears, shows
@@ -51,29 +54,34 @@ def test_people_are_let_in_listed_changed_and_shut_out(desk: Desk) -> None:
     assert (listed.exit_code, listed.stdout) == (0, "")
     assert "mcpguard user setup-link" in listed.stderr
     add(desk)
+    with reading(desk.guard.data_dir / "mcpguard.db") as connect, connect() as connection:
+        [(kept,)] = connection.exec_driver_sql("SELECT password FROM users").all()
+    assert extract_parameters(kept) == extract_parameters(USUAL.nobodys()), "it costs what it is to cost"
     add(desk, "bob", "viewer")
     assert "the last admin" in refusal(desk("user", "disable", "ada"))
     assert "the last admin" in refusal(desk("user", "role", "ada", "viewer"))
     shown = signed_in(desk, "bob")
-    assert "bob (viewer)" in desk.guard.get("/", **shows(shown)).text
+    assert "<b>bob</b>Viewer" in desk.guard.get("/", **shows(shown)).text
     assert desk.done("user", "role", "bob", "approver") == "bob is approver\n"
-    assert "bob (approver)" in desk.guard.get("/", **shows(shown)).text
+    assert "<b>bob</b>Approver" in desk.guard.get("/", **shows(shown)).text
     table = desk.done("user", "list")
     assert re.search(r"^bob +approver +active +1 ", table, re.MULTILINE)
     (session,) = desk.json("user", "sessions", "bob")
     assert (session["user"], session["peer"]) == ("bob", "127.0.0.1")
     assert "127.0.0.1" in desk.done("user", "sessions")
+    assert session["id"] in desk.done("user", "sessions")
+    assert desk.done("user", "end-session", session["id"]) == "one session of bob has ended\n"
     assert desk.done("user", "sign-out", "bob") == "bob is signed out\n"
     assert "bob is not signed in." in desk("user", "sessions", "bob").stderr
     assert "Nobody is signed in." in desk("user", "sessions").stderr
-    assert "bob (approver)" not in desk.guard.get("/", **shows(shown)).text
+    assert "<b>bob</b>" not in desk.guard.get("/", **shows(shown)).text
     assert desk.done("user", "disable", "bob", "--reason", "left") == "bob is disabled\n"
     assert signed_in(desk, "bob") == ""
     assert desk.done("user", "enable", "bob") == "bob may sign in\n"
     assert signed_in(desk, "bob")
     assert "is, or was, a user bob" in refusal(typed(desk, f"{PASSWORD}\n", "user", "add", "bob", "--role", "viewer"))
     changes = [each["change"] for each in said(desk.guard.data_dir / "mcpguard.db") if each["kind"] == "person"]
-    assert changes == ["offered", "added", "added", "role", "signed_out", "disabled", "enabled"]
+    assert changes == ["offered", "added", "added", "role", "session_ended", "signed_out", "disabled", "enabled"]
 
 
 def test_another_password_is_read_and_printed_nowhere(desk: Desk) -> None:

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mcpguard.codec.filters import LONGEST, MOST_TERMS, parse, write
+from mcpguard.codec.filters import LONGEST, MOST_TERMS, parse, spelt, write
 from mcpguard.domain.filters import EVERYTHING, BadFilter, Filter, Key, Term
 
 NOW = 1_795_000_000_000_000
@@ -70,7 +70,8 @@ def test_times_are_in_utc_or_how_long_ago() -> None:
         ("server:a b", "write what is looked for as key:value"),
         ('server:"a', "write what is looked for as key:value"),
         ('server:"a"b', "write what is looked for as key:value"),
-        ("sever:a", "there is no such key; there are server, tool,"),
+        ("sever:a", "there is no such key; the nearest is server:, and there are server, tool,"),
+        ("zzzzzz:a", "there is no such key; there are server, tool,"),
         ('server:""', "server: needs a value"),
         ('server:"a\u202eb"', "server: needs a value"),
         ("server:a\0", "server: needs a value"),
@@ -88,3 +89,17 @@ def test_what_is_no_filter_says_what_would_be(text: str, said: str) -> None:
     with pytest.raises(BadFilter) as refused:
         parse(text, NOW)
     assert said in str(refused.value)
+
+
+@given(st.text(st.characters(categories=["L", "N", "P", "Zs"]), max_size=30))
+def test_a_filter_put_together_from_its_terms_as_they_are_spelt_is_the_same(value: str) -> None:
+    quoted = '"' + value.replace("\\", "\\\\").replace('"', '\\"') + '"'
+    text = f"server:files  -tool:{quoted} since:2h"
+    try:
+        wanted = parse(text, 10**15)
+    except BadFilter:
+        return
+    terms = [*spelt(text)]
+    assert [key for key, _ in terms] == ["server", "-tool", "since"]
+    assert parse(" ".join(written for _, written in terms), 10**15) == wanted
+    assert parse(" ".join(written for key, written in terms if key != "-tool"), 10**15).terms == wanted.terms[:1]

@@ -232,7 +232,7 @@ async def test_readiness_is_the_same_judgement(tmp_path: Path) -> None:
         for case in CASES:
             caller = NARROW if case.token == TOKEN else CAREFUL
             carried = Given("tools/call", {"name": case.tool, "arguments": case.arguments})
-            said = explained(known, (CapabilityKind.TOOL, case.tool), judging, caller, given=carried)
+            said = await explained(known, (CapabilityKind.TOOL, case.tool), judging, caller, given=carried)
             reasons = [each["reason"] for each in said["reasons"]]
             assert reasons == ([case.reason] if case.reason else [])
             assert said["callable"] is not bool(case.reason)

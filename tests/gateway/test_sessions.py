@@ -182,15 +182,15 @@ async def test_idle_for_too_long_is_the_end() -> None:
     one, used, busy = opened(sessions, 3)
     with sessions.calling(busy, 1):
         await clock.advance(HOUR)
-        assert sessions.find(used.id, "a", "direct") is used
+        assert sessions.find(used.id, "a", "direct ::") is used
         await clock.advance(1)
-        assert sessions.find(one.id, "a", "direct") is None
+        assert sessions.find(one.id, "a", "direct ::") is None
         await clock.advance(HOUR)
-        assert sessions.find(used.id, "a", "direct") is None
-        assert sessions.find(busy.id, "a", "direct") is busy, "it is in use"
+        assert sessions.find(used.id, "a", "direct ::") is None
+        assert sessions.find(busy.id, "a", "direct ::") is busy, "it is in use"
         await clock.advance(2 * HOUR)
     await clock.advance(HOUR)
-    assert sessions.find(busy.id, "a", "direct") is busy, "it is idle since its call ended, not since it began"
+    assert sessions.find(busy.id, "a", "direct ::") is busy, "it is idle since its call ended, not since it began"
     await clock.advance(HOUR + 1)
     sessions.open(client())
     assert len(sessions) == 1, "and nobody needs to ask for it"

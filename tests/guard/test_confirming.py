@@ -37,7 +37,7 @@ async def confirm(guard: World, **values: object) -> httpx2.Response:
 
 async def answers_to(guard: World, host: str) -> bool:
     """Whether this host is one of the guard's own."""
-    return (await guard.network.get("/", headers={"host": host})).status_code == 200
+    return (await guard.network.get("/login", headers={"host": host})).status_code == 200
 
 
 async def lived(folder: Path, **given: object) -> None:

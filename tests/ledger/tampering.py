@@ -7,6 +7,12 @@ from pathlib import Path
 
 from mcpguard.ledger.format import GENESIS, link
 
+EMPTY = (
+    "UPDATE records SET content=NULL, at=NULL, kind=NULL, entry=NULL, caller=NULL, server=NULL, capability=NULL, "
+    'name=NULL, effect=NULL, verdict=NULL, outcome=NULL, reason=NULL, "by"=NULL WHERE seq BETWEEN ? AND ?'
+)
+"""What pruning leaves of records."""
+
 
 @contextmanager
 def tampering(database: Path) -> Iterator[sqlite3.Connection]:

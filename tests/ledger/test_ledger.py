@@ -16,8 +16,8 @@ from mcpguard.domain.records import RecordKind
 from mcpguard.domain.verdicts import Allow, Deny, Hold, Verdict
 from mcpguard.ledger import keys
 from mcpguard.ledger.entries import Entry
+from mcpguard.ledger.entries import durability as stored_with
 from mcpguard.ledger.format import opening_fields
-from mcpguard.ledger.ledger import _durability
 from mcpguard.store.durability import Durability
 from tests.world import World, world
 
@@ -104,7 +104,7 @@ async def test_a_start_closes_what_was_left_open_and_says_what_may_have_been_exe
 def test_whatever_does_more_than_read_is_on_the_disk_before_it_is_sent(
     verdict: Verdict, effect: Effect | None, durability: Durability
 ) -> None:
-    assert _durability(verdict, effect) is durability
+    assert stored_with(verdict, effect) is durability
 
 
 @pytest.mark.parametrize("reason", ["\ud800", "a\udfffb"])

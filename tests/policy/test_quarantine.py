@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 
 from mcpguard.domain.capabilities import Fingerprint
-from mcpguard.domain.decisions import Forbidden, Stale
+from mcpguard.domain.decisions import Forbidden, Stale, Undecidable
 from mcpguard.domain.errors import IllegalMove
 from mcpguard.domain.screening import Screening
 from mcpguard.domain.standing import UPSTREAM_MOVES, UpstreamMove, UpstreamStanding
@@ -46,6 +46,29 @@ def test_a_name_or_a_launch_that_was_blocked_comes_back_blocked(
     blocked = quarantine.block(earlier).upstream
     known = [quarantine.removed(blocked) if gone else blocked]
     assert quarantine.admitted(NEW, known).standing is standing
+
+
+def test_what_a_person_sends_out_of_the_inbox_waits_again_once_it_is_another() -> None:
+    assert INSPECTED.waits
+    sent_away = quarantine.reject(INSPECTED, SEEN)
+    assert not sent_away.waits
+    assert replace(sent_away, rejected=None) == INSPECTED, "and stands where it stood"
+    assert quarantine.relaunched(sent_away, C).upstream.waits
+    assert quarantine.observed(sent_away, D).upstream.waits
+    back = quarantine.quarantine(quarantine.approve(sent_away, SEEN).upstream).upstream
+    assert back.waits, "an approval takes it back"
+
+
+@pytest.mark.parametrize("seen", [Identity(A), Identity(A, C), Identity(C, B)])
+def test_nobody_sends_away_what_they_have_not_seen(seen: Identity) -> None:
+    with pytest.raises(Stale):
+        quarantine.reject(INSPECTED, seen)
+
+
+def test_only_what_is_in_quarantine_is_left_there() -> None:
+    for upstream in (APPROVED, quarantine.block(INSPECTED).upstream):
+        with pytest.raises(Undecidable, match="only what is in quarantine"):
+            quarantine.reject(upstream, SEEN)
 
 
 def test_one_that_was_never_inspected_cannot_be_approved() -> None:

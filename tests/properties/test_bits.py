@@ -58,7 +58,7 @@ def turned(value: object, bit: int) -> tuple[str, object]:
 
 def not_whole(connect: Callable[[], Connection], ledger: Path) -> bool:
     try:
-        return not verify(connect, str(ledger), None, LOG_ONLY, lambda _: None).whole
+        return not verify(connect, str(ledger), (), LOG_ONLY, lambda _: None).whole
     except StoreUnavailable:
         return True
 

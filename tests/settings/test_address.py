@@ -72,13 +72,21 @@ def test_what_is_no_address_is_refused_with_the_form(listen: str) -> None:
 
 
 def test_host_headers_are_kept_exactly_but_for_the_case() -> None:
-    hosts = ("Guard.Example", "guard.example:443", "[2001:DB8::1]:80", "my_service:8080", "10.0.0.1")
+    hosts = (
+        "Guard.Example",
+        "guard.example:443",
+        "[2001:DB8::1]:80",
+        "my_service:8080",
+        "10.0.0.1",
+        "https://Guard.example:444",
+    )
     assert Settings(hosts=hosts).hosts == tuple(host.lower() for host in hosts)
 
 
-@pytest.mark.parametrize(
-    "host", ["", "*", "*.example", "http://a", "a/b", "a b", "a,b", "a:", "a:65536", ".a", "a..b", "a\n"]
-)
+NO_HOSTS = ["", "*", "*.example", "http://a", "a/b", "a b", "a,b", "a:", "a:65536", ".a", "a..b", "a\n"]
+
+
+@pytest.mark.parametrize("host", [*NO_HOSTS, "https://", "https://https://a", "https://a/"])
 def test_what_is_no_host_header_is_refused(host: str) -> None:
     with pytest.raises(ValidationError, match="must be a host or host:port"):
         Settings(hosts=(host,))

@@ -37,6 +37,9 @@ REST = (
     "people.idle_seconds",
     "people.session_seconds",
     "people.recent_seconds",
+    "retention.records",
+    "retention.database_bytes",
+    "retention.body_days",
 )
 LEAST_MEMORY = 16 * 1024 * 1024
 KIND = CapabilityKind.TOOL
@@ -60,6 +63,7 @@ VALUES = st.fixed_dictionaries(
         "anonymous.effects": st.lists(st.sampled_from(EFFECTS), max_size=3),
         "sandbox.processes": st.sampled_from([8, 9, 10]),
         "sandbox.memory_bytes": st.sampled_from([LEAST_MEMORY, LEAST_MEMORY + 1]),
+        "retention.record_days": st.sampled_from([None, 2, 5]),
         **{key: st.just(DEFAULTS[key]) for key in REST},
     }
 )
@@ -88,6 +92,8 @@ def permitted(values: dict[str, Json]) -> set[object]:
     reached |= _matched(values, "anonymous.servers") | _matched(values, "anonymous.tools")
     numbers = {"sandbox.processes": range(9, 11), "sandbox.memory_bytes": [LEAST_MEMORY + 1]}
     counted = {(key, each) for key, some in numbers.items() for each in some if int(str(values[key])) >= each}
+    days = values["retention.record_days"]
+    counted |= {("retention.record_days", each) for each in (2, 5) if isinstance(days, int) and days <= each}
     loose = {"authority.shell": "full", "authority.tokens": "full", "arguments.secrets": "note"}
     words = {*loose.items(), ("anonymous.enabled", True)} & {*_plain(values)}
     sent = {("telemetry.otlp_endpoint", each) for each in [values["telemetry.otlp_endpoint"]] if each}
@@ -182,6 +188,11 @@ def test_what_was_confirmed_is_in_force_as_it_was_written(now: dict[str, Json]) 
         ("people.idle_seconds", 3600, 86_400, 3600),
         ("people.session_seconds", 86_400, 3600, 3600),
         ("people.recent_seconds", 900, 901, 900),
+        ("retention.record_days", None, 365, None),
+        ("retention.record_days", 365, None, None),
+        ("retention.record_days", 365, 30, 365),
+        ("retention.record_days", 30, 365, 365),
+        ("retention.database_bytes", "much", 20_000_000, None),
     ],
 )
 def test_what_is_in_force(key: str, confirmed: Json, now: Json, force: Json) -> None:

@@ -35,7 +35,7 @@ def test_a_list_is_written_with_commas(text: str, hosts: tuple[str, ...]) -> Non
 
 def test_an_item_of_a_list_that_is_wrong_is_counted() -> None:
     assert problem({"MCPGUARD_HOSTS": "a,,b"}) == (
-        "MCPGUARD_HOSTS in the environment (item 2) must be a host or host:port, without scheme, path or wildcard"
+        "MCPGUARD_HOSTS in the environment (item 2) must be a host or host:port, with https:// before it or nothing"
     )
 
 

@@ -56,6 +56,14 @@ def test_an_option_that_was_not_given_overrides_nothing() -> None:
     assert loaded.sources["listen"] == "environment MCPGUARD_LISTEN"
 
 
+def test_what_an_option_stands_for_gives_way_to_whatever_is_said() -> None:
+    demo = {"holds.calls": ["destructive of demo-notes"], "separator": "."}
+    loaded = load({}, {"MCPGUARD_SEPARATOR": "__"}, None, demo)
+    assert loaded.settings.holds.calls == ("destructive of demo-notes",)
+    assert loaded.sources["holds.calls"] == "command line --demo"
+    assert (loaded.settings.separator, loaded.sources["separator"]) == ("__", "environment MCPGUARD_SEPARATOR")
+
+
 def test_groups_are_merged_and_lists_are_replaced(tmp_path: Path) -> None:
     path = tmp_path / "c.json"
     path.write_text(as_file({"hosts": ["a", "b"], "store.readers": 5, "store.batch": 6}), encoding="utf-8")

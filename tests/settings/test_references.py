@@ -114,7 +114,7 @@ def test_only_files_below_the_folders_are_read(folder: Path, tmp_path: Path) -> 
     (folder / "loop").symlink_to(folder / "loop")
     (tmp_path / "secrets-too").mkdir()
     (tmp_path / "secrets-too" / "a").write_text(CANARY, encoding="utf-8")
-    beyond = "is below no folder of the setting upstreams.secret_folders"
+    beyond = "is below no folder of the setting upstreams.secret_folders, nor among the secrets of this server"
     for path in (f"{folder}/link", f"{folder}/../outside", f"{tmp_path}/outside", f"{tmp_path}/secrets-too/a"):
         assert unresolved(f"${{file:{path}}}", folder) == f"{path} {beyond}"
     assert unresolved(f"${{file:{folder}/a}}") == f"{folder}/a {beyond}"

@@ -20,7 +20,7 @@ from typing import Any
 from mcpguard.app.listeners import Listening
 from mcpguard.app.running import Running
 from mcpguard.app.serve import serve
-from mcpguard.cli.serve import _places
+from mcpguard.cli.serve import announcement
 from mcpguard.settings.load import load
 
 
@@ -63,7 +63,7 @@ def main() -> None:
     found = load({"listen": given.listen, "data_dir": given.data_dir}, os.environ, given.config)
 
     def announce(now: Running, where: Listening) -> None:
-        sys.stderr.write("\n".join(_places(found, now, where)) + "\n")
+        sys.stderr.write("\n".join(announcement(found, now, where)) + "\n")
         sys.stderr.flush()
         asyncio.get_running_loop().add_reader(0, partial(_asked, now, where))
 

@@ -79,6 +79,7 @@ class Soak:
         self._guard = guard
         self._report = report
         self._book = report.book
+        assert isinstance(guard.process, subprocess.Popen), "it is asked on its standard input"
         self._inside = Inside(guard.process)
         everything = EVERYTHING in servers.names
         self._house = House(

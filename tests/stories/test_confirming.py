@@ -15,7 +15,7 @@ def stop(guard: Served) -> None:
 
 
 def accepted(guard: Served) -> bool:
-    return guard.get("/", host=HOST).status_code == 200
+    return guard.get("/login", host=HOST).status_code == 200
 
 
 def test_what_was_loosened_waits_until_it_was_confirmed_and_started_anew(tmp_path: Path) -> None:

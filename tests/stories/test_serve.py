@@ -61,7 +61,7 @@ def test_it_answers_on_the_network(tmp_path: Path) -> None:
     with serving(tmp_path / "data") as guard:
         assert guard.get("/healthz").json() == {"status": "alive"}
         assert guard.get("/readyz").json() == {"status": "ready"}
-        assert "The guard is running" in guard.get("/").text
+        assert "Nobody can sign in yet" in guard.get("/login").text
         assert guard.get("/static/guard.css").headers["content-type"].startswith("text/css")
         assert guard.get("/", host=f"rebound.example:{guard.port}").status_code == 421
         for path in ("/", "/nowhere", "/healthz", "/static/guard.css"):
@@ -74,7 +74,7 @@ def test_it_answers_on_the_network(tmp_path: Path) -> None:
 def test_the_address_that_it_announces_is_one_that_it_answers(tmp_path: Path, listen: str) -> None:
     with serving(tmp_path / "data", listen=listen) as guard:
         assert guard.url.startswith(f"http://{listen.removesuffix('0')}")
-        assert guard.get("/").status_code == 200
+        assert guard.get("/login").status_code == 200
 
 
 def test_what_it_keeps_is_for_its_own_account_only_whatever_the_umask(tmp_path: Path) -> None:
@@ -171,11 +171,11 @@ def test_as_many_connections_as_allowed_are_answered_and_no_more(tmp_path: Path)
     environ = {"MCPGUARD_LIMITS__CONNECTIONS": "2"}
     with serving(tmp_path / "data", environ=environ) as guard, ExitStack() as held:
         first, second = (held.enter_context(httpx2.Client(trust_env=False)) for _ in range(2))
-        assert (first.get(guard.url).status_code, second.get(guard.url).status_code) == (200, 200)
-        assert guard.get("/").status_code == 503
+        assert [client.get(guard.url + "/login").status_code for client in (first, second)] == [200, 200]
+        assert guard.get("/login").status_code == 503
         assert run("status", "--data-dir", guard.data_dir).returncode == 0, "the operator has connections of his own"
         second.close()
-        until(lambda: guard.get("/").status_code == 200, "a place is free again")
+        until(lambda: guard.get("/login").status_code == 200, "a place is free again")
 
 
 # It stops.
@@ -184,7 +184,7 @@ def test_as_many_connections_as_allowed_are_answered_and_no_more(tmp_path: Path)
 def idle_connections(guard: Served, held: ExitStack) -> None:
     for _ in range(20):
         connection = held.enter_context(guard.connect())
-        connection.sendall(b"GET / HTTP/1.1\r\nHost: 127.0.0.1:%d\r\n\r\n" % guard.port)
+        connection.sendall(b"GET /login HTTP/1.1\r\nHost: 127.0.0.1:%d\r\n\r\n" % guard.port)
         assert connection.recv(65536).startswith(b"HTTP/1.1 200 ")
 
 
@@ -214,7 +214,7 @@ def requests_without_end(guard: Served, held: ExitStack) -> None:
     def ask() -> None:
         with suppress(httpx2.TransportError), httpx2.Client(trust_env=False) as client:
             while True:
-                answers.append(client.get(guard.url).status_code)
+                answers.append(client.get(guard.url + "/login").status_code)
 
     threads = [threading.Thread(target=ask) for _ in range(4)]
     for thread in threads:
@@ -380,7 +380,7 @@ def test_sighup_on_a_broken_file_changes_nothing_and_says_why(tmp_path: Path, te
         guard.signal(signal.SIGHUP)
         problems = guard.until_logged("settings.refused")["problems"]
         assert any(why in problem for problem in problems)
-        answer = guard.get("/")
+        answer = guard.get("/login")
         assert answer.status_code == 200
         guard.until_logged("request", request=answer.headers["x-request-id"])
         assert not guard.logged("settings.applied")

@@ -1,12 +1,14 @@
 """What is released works where there is no checkout: the wheel brings its pages, its migrations and its command."""
 
 import email
+import fcntl
 import os
 import shutil
 import signal
 import sqlite3
 import subprocess
 import sys
+import tarfile
 import venv
 import zipfile
 from collections.abc import Mapping
@@ -26,26 +28,40 @@ NOTHING: Mapping[str, str] = {}
 
 @dataclass(frozen=True, slots=True)
 class Installed:
-    """A wheel and the environment that it was installed into."""
+    """A wheel and the environment that it was installed into, and the sources that it was made from."""
 
     wheel: Path
+    sdist: Path
     bin: Path
     elsewhere: Path
 
 
 @pytest.fixture(scope="module")
 def installed(tmp_path_factory: pytest.TempPathFactory) -> Installed:
-    folder = tmp_path_factory.mktemp("wheel")
+    """Made once, whichever of the processes that share these tests comes first."""
+    shared = tmp_path_factory.getbasetemp()
+    folder = (shared.parent if "PYTEST_XDIST_WORKER" in os.environ else shared) / "released"
+    folder.mkdir(exist_ok=True)
+    with (folder / "lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not (folder / "elsewhere").exists():
+            _release(folder)
+    (wheel,) = (folder / "dist").glob("*.whl")
+    (sdist,) = (folder / "dist").glob("*.tar.gz")
+    return Installed(wheel, sdist, folder / "environment" / "bin", folder / "elsewhere")
+
+
+def _release(folder: Path) -> None:
     source = copied(folder / "source")
-    do(sys.executable, "-m", "hatchling", "build", "--target", "wheel", "--directory", folder / "dist", cwd=source)
-    (wheel,) = (folder / "dist").iterdir()
+    for target in ("sdist", "wheel"):
+        do(sys.executable, "-m", "hatchling", "build", "--target", target, "--directory", folder / "dist", cwd=source)
+    (wheel,) = (folder / "dist").glob("*.whl")
     environment = folder / "environment"
     venv.create(environment, with_pip=False, symlinks=True)
     install(environment, "--require-hashes", "-r", source / "requirements.txt")
     install(environment, "--no-deps", "--no-index", wheel)
     shutil.rmtree(source)
     (folder / "elsewhere").mkdir()
-    return Installed(wheel, environment / "bin", folder / "elsewhere")
 
 
 def copied(target: Path) -> Path:
@@ -92,6 +108,25 @@ def test_the_wheel_holds_what_the_program_needs_and_nothing_else(installed: Inst
     assert {f"mcpguard/demo/{file.name}" for file in (ROOT / "mcpguard" / "demo").glob("*.py")} <= names
 
 
+def test_the_sources_are_what_is_kept_of_them_and_make_the_same_wheel(installed: Installed, tmp_path: Path) -> None:
+    with tarfile.open(installed.sdist) as sources:
+        files = {name.partition("/")[2] for name in sources.getnames()}
+        sources.extractall(tmp_path, filter="data")
+    listed = do("git", "-c", "safe.directory=*", "ls-files", "-z", "--cached", "--others", "--exclude-standard")
+    kept = {name for name in listed.split("\0") if (ROOT / name).is_file()}
+    assert files - {"PKG-INFO"} <= kept, "nothing comes along that is in no commit"
+    needed = ("mcpguard/", "webui/", "migrations/", "tests/", "docs/")
+    assert {name for name in kept if name.startswith(needed)} <= files
+    assert {"LICENSE", "README.md", "CHANGELOG.md", "SECURITY.md", "CONTRIBUTING.md", "pyproject.toml"} <= files
+    (source,) = tmp_path.iterdir()
+    do(sys.executable, "-m", "hatchling", "build", "--target", "wheel", "--directory", tmp_path / "dist", cwd=source)
+    (again,) = (tmp_path / "dist").iterdir()
+    with zipfile.ZipFile(installed.wheel) as one, zipfile.ZipFile(again) as other:
+        assert {name: one.read(name) for name in one.namelist()} == {
+            name: other.read(name) for name in other.namelist()
+        }
+
+
 def test_it_is_the_installed_program_that_runs(installed: Installed) -> None:
     where = "import mcpguard; print(mcpguard.__file__)"
     found = run("-c", where, command=(str(installed.bin / "python"),), cwd=installed.elsewhere, environ=ISOLATED)
@@ -111,10 +146,9 @@ def test_it_serves_its_pages_and_makes_its_database(installed: Installed) -> Non
     data_dir = installed.elsewhere / "data"
     command = (str(installed.bin / "mcpguard"),)
     with serving(data_dir, command=command, cwd=installed.elsewhere, environ=ISOLATED) as guard:
-        page = guard.get("/")
-        assert (page.status_code, "The guard is running" in page.text) == (200, True)
-        assert f">{__version__}<" in page.text
-        assert guard.get("/static/guard.css").status_code == 200
+        page = guard.get("/login")
+        assert (page.status_code, "Nobody can sign in yet" in page.text) == (200, True)
+        assert [guard.get(f"/static/guard.{kind}").status_code for kind in ("css", "js")] == [200, 200]
         assert "Not found" in guard.get("/nowhere").text
         guard.signal(signal.SIGTERM)
         assert guard.ended() == 0

@@ -319,7 +319,9 @@ def settings(**given: Any) -> Upstreams:  # noqa: ANN401 - the fields of the set
 
 def reaching(folder: Path, environ: Mapping[str, str] | None = None, **given: Any) -> Reaching:  # noqa: ANN401
     """The ways of life, with loopback allowed."""
-    return Reaching(settings(**given), os.environ if environ is None else environ, folder, dialing(), STARTING)
+    return Reaching(
+        settings(**given), os.environ if environ is None else environ, folder, folder / "secrets", dialing(), STARTING
+    )
 
 
 @asynccontextmanager

@@ -250,7 +250,7 @@ async def test_that_nobody_was_there_says_nothing_about_the_revision(tmp_path: P
     face = HttpFace(Script())
     async with serving_http(face) as url:
         forbidden = {(ip_address("127.0.0.1"), int(url.split(":")[2].split("/")[0]))}
-        reach = Reaching(settings(), {}, tmp_path, dialing(forbidden=forbidden), STARTING)
+        reach = Reaching(settings(), {}, tmp_path, tmp_path / "secrets", dialing(forbidden=forbidden), STARTING)
         async with flock(reach, remote("a", url)) as kept:
             await kept.stands("error", "a")
             assert face.requests == []

@@ -104,6 +104,24 @@ async def test_what_cannot_be_resolved_is_named_and_the_others_run_on(
     assert not (tmp_path / "ran").exists(), "nothing was started"
 
 
+async def test_a_server_has_secrets_of_its_own_and_no_others(tmp_path: Path) -> None:
+    reach, face, nosy = reaching(tmp_path), HttpFace(Script()), HttpFace(Script())
+    folder = reach.kept / "a"
+    folder.mkdir(parents=True)
+    (folder / "key").write_text(SECRET)
+    (reach.kept / "b").mkdir()
+    (reach.kept / "b" / "way").symlink_to("../a")
+    async with serving_http(face) as url, serving_http(nosy) as other:
+        reached = remote("a", url, {"X-Key": f"${{file:{folder}/key}}"})
+        through = remote("b", other, {"X-Key": f"${{file:{reach.kept}/b/way/key}}"})
+        async with flock(reach, reached, through, remote("c", other, {"X-Key": f"${{file:{folder}/key}}"})) as kept:
+            await kept.ready("a")
+            for name in ("b", "c"):
+                assert "nor among the secrets of this server" in (await kept.stands("error", name)).error
+    assert face.requests[0].headers["x-key"] == SECRET
+    assert nosy.requests == [], "nothing was sent"
+
+
 async def test_they_are_read_anew_for_each_launch(tmp_path: Path) -> None:
     secret = tmp_path / "secret"
     secret.write_text("first")

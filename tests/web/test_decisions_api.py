@@ -144,7 +144,9 @@ async def test_a_stale_approval_changes_nothing_and_says_what_moved(guard: World
 
 
 @pytest.mark.parametrize("why", ["", "  \n", "x" * (LONGEST_WHY + 1), None], ids=["none", "blank", "long", "null"])
-@pytest.mark.parametrize("answer", ["approve", "quarantine", "block", "enable", "disable", "permit", "screen"])
+@pytest.mark.parametrize(
+    "answer", ["approve", "reject", "quarantine", "block", "enable", "disable", "permit", "screen"]
+)
 async def test_a_decision_about_a_server_needs_its_reason(guard: World, answer: str, why: str | None) -> None:
     server = await inspected(guard)
     needed: dict[str, Json] = {"approve": {"seen": seen(server)}, "permit": {"kinds": []}, "screen": {"mode": "mask"}}
@@ -204,7 +206,7 @@ async def test_what_is_not_there_is_404(guard: World) -> None:
         ("POST", "/approve", why | {"seen": {"launch": OTHER, "observed": OTHER, "capabilities": {}}}),
         ("POST", "/permit", why | {"kinds": []}),
         ("POST", "/screen", why | {"mode": "mask"}),
-        *(("POST", f"/{answer}", why) for answer in ("quarantine", "block", "enable", "disable")),
+        *(("POST", f"/{answer}", why) for answer in ("reject", "quarantine", "block", "enable", "disable")),
         ("GET", "/capability?kind=tool&name=x", None),
         ("GET", "/capability/diff?kind=tool&name=x", None),
         ("GET", "/capability/explain?kind=tool&name=x", None),

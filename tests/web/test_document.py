@@ -8,6 +8,7 @@ import pytest
 from jsonschema_rs import Draft202012Validator
 
 from mcpguard.domain.people import Right
+from mcpguard.ledger.export.formats import FORMS
 from mcpguard.web.api.openapi import PROBLEM, WHEN, routed
 from mcpguard.web.api.reference import groups
 from mcpguard.web.security import SECURITY_HEADERS
@@ -45,7 +46,9 @@ def test_every_operation_says_what_it_does_and_what_it_answers() -> None:
         good = {status: answer for status, answer in one["responses"].items() if status < "400"}
         assert len(good) == 1, case
         ((status, answer),) = good.items()
-        if status != "204" and path != f"{API}/docs":
+        if path == f"{API}/records/export":
+            assert {each.media for each in FORMS} < {*answer["content"]}, case
+        elif status != "204" and path != f"{API}/docs":
             schema = answer["content"]["application/json"]["schema"]
             assert "$ref" in schema or schema.get("type") == "array" or path == f"{API}/openapi.json", case
         for status, answer in one["responses"].items():
@@ -58,7 +61,20 @@ def test_every_operation_says_what_it_does_and_what_it_answers() -> None:
         assert all(each.get("description") or each["name"] in PLAIN for each in one["parameters"]), case
 
 
-PLAIN = {"server", "kind", "name", "caller", "user", "token", "revision", "limit", "before", "after", "ticket"}
+PLAIN = {
+    "server",
+    "kind",
+    "name",
+    "caller",
+    "user",
+    "token",
+    "session",
+    "revision",
+    "limit",
+    "before",
+    "after",
+    "ticket",
+}
 """Parameters whose names say what they are."""
 
 
@@ -77,7 +93,7 @@ def test_what_is_answered_has_exactly_the_members_that_it_names() -> None:
             assert schema["additionalProperties"] is False, name
 
 
-ELSEWHERE = ("LedgerStatus", "Readiness", "SandboxStatus", "ShownChange", "ShownSpan")
+ELSEWHERE = ("AnchorStatus", "LedgerStatus", "Readiness", "SandboxStatus", "ShownChange", "ShownSpan")
 """Values of the guard's that are shown as they are."""
 
 

@@ -1,5 +1,6 @@
-"""What was found, as programs and the status page are given it."""
+"""What was found, as programs and the inbox are given it."""
 
+from collections import Counter
 from dataclasses import replace
 from typing import Any
 
@@ -8,9 +9,11 @@ import pytest
 from anyio.lowlevel import checkpoint
 
 from mcpguard.domain.findings import Inspected
+from mcpguard.domain.people import Role
 from mcpguard.guard.finding import Found, looked_at
 from mcpguard.inspection.detectors.detector import Surroundings
 from mcpguard.web.api.shown import shown
+from tests.web.rest import browser
 from tests.web.reviewing import HONEST, SERVERS, inspected, said, tool
 from tests.world import World
 
@@ -34,10 +37,15 @@ async def test_a_server_says_its_risk_and_each_capability_what_was_found_in_it(g
     assert listed["found"] == sum(len(each["findings"]) for each in server["capabilities"])
 
 
+async def inbox(guard: World) -> str:
+    """What the first page says to somebody who may look."""
+    return (await guard.network.get("/", headers=await browser(guard, Role.VIEWER))).text
+
+
 async def test_an_honest_server_has_none(guard: World) -> None:
     server = await inspected(guard)
     assert (server["risk"], server["flagged"], server["found"], server["findings"]) == (0, False, 0, [])
-    assert "Risk" not in (await guard.network.get("/")).text
+    assert "no findings" in await inbox(guard)
 
 
 async def test_what_is_found_in_a_launch_is_known_before_anything_runs_and_recorded(guard: World) -> None:
@@ -51,10 +59,11 @@ async def test_what_is_found_in_a_launch_is_known_before_anything_runs_and_recor
     assert [each["rules"] for each in guard.said() if each["kind"] == "admitted"][1:] == ["launch.shell"]
 
 
-async def test_the_page_shows_the_risk_of_what_waits(guard: World) -> None:
+async def test_the_inbox_counts_the_findings_of_what_waits(guard: World) -> None:
     server = await inspected(guard, "weather", **POISONED)
-    page = (await guard.network.get("/")).text
-    assert f'<span class="bad">Risk {server["risk"]} of 100: {server["found"]} findings</span>' in page
+    worst = Counter(each["severity"] for every in (server, *server["capabilities"]) for each in every["findings"])
+    assert worst["critical"] > 0
+    assert f"{worst['critical']} critical</span>" in await inbox(guard)
 
 
 async def test_a_capability_shows_each_place_and_what_was_found_in_each_version(guard: World) -> None:

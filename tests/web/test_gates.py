@@ -79,22 +79,40 @@ async def test_no_host_or_more_than_one_gets_nothing(guard: World, headers: list
 
 @pytest.mark.parametrize("host", [f"127.0.0.1:{PORT}", f"LocalHost:{PORT}", f"LOCALHOST:{PORT}", f"[::1]:{PORT}"])
 async def test_our_own_hosts_are_answered(guard: World, host: str) -> None:
-    assert (await ask(app_of(guard.network), [("host", host)])).status == 200
+    assert (await ask(app_of(guard.network), [("host", host)])).status == 303
 
 
 async def test_the_setting_names_further_hosts_exactly(tmp_path: Path) -> None:
     async with world(tmp_path, hosts=["Guard.Example", "guard.example:444"], listen="127.0.0.7:0") as guard:
         app = app_of(guard.network)
         for host in ("guard.example", "GUARD.example:444", f"127.0.0.7:{PORT}"):
-            assert (await ask(app, [("host", host)])).status == 200, host
+            assert (await ask(app, [("host", host)])).status == 303, host
         for host in ("guard.example:80", f"guard.example:{PORT}", "www.guard.example", "guard.example.", "127.0.0.7"):
             assert (await ask(app, [("host", host)])).status == 421, host
+
+
+async def test_where_a_proxy_speaks_tls_pages_are_ours_by_https_and_nowhere_else(tmp_path: Path) -> None:
+    async with world(tmp_path, hosts=["https://guard.example", "plain.example"]) as guard:
+        app = app_of(guard.network)
+
+        async def turned_away(host: str, origin: str, *more: tuple[str, str]) -> bool:
+            headers = [("host", host), ("origin", origin), ("content-length", "0"), *more]
+            return (await ask(app, headers, "/login", method="POST")).status == 403
+
+        assert not await turned_away("guard.example", "https://guard.example")
+        assert await turned_away("guard.example", "http://guard.example")
+        assert await turned_away("guard.example", "https://plain.example")
+        for host in ("plain.example", f"127.0.0.1:{PORT}"):
+            assert not await turned_away(host, f"http://{host}")
+            assert await turned_away(host, f"https://{host}", ("x-forwarded-proto", "https")), "no header decides that"
+        assert (await ask(app, [("host", "https://guard.example")])).status == 421
 
 
 @pytest.mark.parametrize(
     ("status", "method", "path", "headers"),
     [
-        (200, "GET", "/", [OURS]),
+        (303, "GET", "/", [OURS]),
+        (200, "GET", "/login", [OURS]),
         (200, "HEAD", "/static/guard.css", [OURS]),
         (200, "GET", "/healthz", [OURS]),
         (200, "GET", "/readyz", [OURS]),

@@ -3,7 +3,9 @@
 import pytest
 
 from mcpguard.domain.outcomes import Outcome
+from mcpguard.domain.people import Role
 from mcpguard.domain.reasons import Reason
+from tests.web.rest import browser
 from tests.world import World
 
 pytestmark = pytest.mark.anyio
@@ -59,13 +61,13 @@ async def test_a_guard_that_can_record_says_that_it_is_ready(guard: World) -> No
     for door in (guard.network, guard.operator):
         answer = await door.get("/readyz")
         assert (answer.status_code, answer.json()) == (200, {"status": "ready"})
-    page = (await guard.network.get("/")).text
-    assert "<h1>The guard is running</h1>" in page
-    assert guard.now.ledger.chain.public_key in page.replace("&#43;", "+")
+    page = (await guard.network.get("/", headers=await browser(guard, Role.VIEWER))).text
+    assert "Nothing waits." in page
     assert 'role="alert"' not in page
 
 
 async def test_a_guard_that_cannot_record_says_that_it_takes_no_calls(guard: World) -> None:
+    by = await browser(guard, Role.VIEWER)
     await break_ledger(guard)
     for door in (guard.network, guard.operator):
         answer = await door.get("/readyz")
@@ -77,19 +79,20 @@ async def test_a_guard_that_cannot_record_says_that_it_takes_no_calls(guard: Wor
         assert said["next"] == Reason.LEDGER_UNAVAILABLE.next
         alive = await door.get("/healthz")
         assert (alive.status_code, alive.json()) == (200, {"status": "alive"})
-    page = await guard.network.get("/")
+    page = await guard.network.get("/", headers=by)
     assert page.status_code == 200
-    assert '<h1 class="bad">The guard takes no calls</h1>' in page.text
-    assert "ledger:unavailable" in page.text
+    assert "<b>The guard takes no calls.</b>" in page.text
+    assert "Ledger down" in page.text
 
 
 async def test_only_the_operator_learns_the_cause(guard: World) -> None:
+    by = await browser(guard)
     await break_ledger(guard)
     cause = (await guard.operator.get("/readyz")).json()["cause"]
     assert cause == f"{guard.database} was removed or replaced while the guard had it open"
     assert (await guard.operator.get("/api/v1/status")).json()["ready"]["cause"] == cause
     for path in ("/", "/readyz", "/healthz", "/nowhere"):
-        assert_no_file_names(guard, (await guard.network.get(path)).text)
+        assert_no_file_names(guard, (await guard.network.get(path, headers=by)).text)
 
 
 async def test_when_it_can_record_again_it_is_ready_again(guard: World) -> None:
@@ -101,7 +104,6 @@ async def test_when_it_can_record_again_it_is_ready_again(guard: World) -> None:
     await guard.clock.advance(guard.now.settings.audit.probe_seconds)
     await guard.settle()
     assert (await guard.network.get("/readyz")).json() == {"status": "ready"}
-    assert "The guard is running" in (await guard.network.get("/")).text
     assert guard.verified().whole
 
 

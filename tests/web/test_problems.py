@@ -77,7 +77,7 @@ def test_the_statuses_are_the_ones_that_were_agreed() -> None:
         412: {"Moved"},
         428: {"NotNamed"},
         404: {"Unknown", "CallerUnknown", "UserUnknown", "RecordUnknown"},
-        409: {"Stale", "IllegalMove", "NameTaken", "LabelTaken", "UserTaken", "InProgress", "AnswerGone"},
+        409: {"Stale", "IllegalMove", "NameTaken", "LabelTaken", "UserTaken", "InProgress", "AnswerGone", "Unsound"},
         429: {"TooManyTries", "TooManyAtOnce"},
         422: {"Undecidable", "NotDeclared", "NeedsConsent", "InvalidName", "Unreadable", "Unrecordable", "KeyReused"},
         401: {"NobodyKnown", "NotProven"},

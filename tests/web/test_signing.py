@@ -62,16 +62,20 @@ def shown_by(answer: httpx2.Response) -> str:
 
 def alert(answer: httpx2.Response) -> str:
     """What the page says is wrong."""
-    found = re.search(r'role="alert"[^>]*>([^<]*)<', answer.text)
+    found = re.search(r'role="alert" id="problem">.*?<span>([^<]*)</span>', answer.text)
     assert found is not None, answer.text
     return html.unescape(found[1])
 
 
 async def who(guard: World, shown: str) -> str:
-    """Who a page says is signed in."""
-    found = re.search(r'<nav class="who"[^>]*><a href="/log(in|out)">([^<]*)</a>', (await get(guard, "/", shown)).text)
-    assert found is not None
-    return found[2]
+    """Who the first page says is signed in; whoever is not is sent to sign in."""
+    answer = await get(guard, "/", shown)
+    if answer.status_code == 303:
+        assert answer.headers["location"] == "/login"
+        return "Sign in"
+    found = re.search(r"<p><b>([^<]*)</b>(\w+)<br><a ", answer.text)
+    assert found is not None, answer.text
+    return f"{found[1]} ({found[2].lower()})"
 
 
 async def test_the_link_of_the_first_start_makes_an_admin_who_is_signed_in(guard: World) -> None:

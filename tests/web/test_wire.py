@@ -47,7 +47,7 @@ def spoken(guard: Served, said: bytes) -> bytes:
         (400, b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03" + bytes(200)),
         (400, b'{"jsonrpc": "2.0", "id": 1, "method": "tools/list"}\n\r\n\r\n'),
         (405, b"CONNECT / HTTP/1.1\r\nHost: OURS\r\n\r\n"),
-        (200, b"GET / HTTP/1.1\r\nHost: OURS\r\nConnection: upgrade\r\nUpgrade: websocket\r\n\r\n"),
+        (303, b"GET / HTTP/1.1\r\nHost: OURS\r\nConnection: upgrade\r\nUpgrade: websocket\r\n\r\n"),
     ],
     ids=lambda value: str(value)[:60],
 )

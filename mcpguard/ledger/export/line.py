@@ -8,7 +8,7 @@ class Line(NamedTuple):
     """One record of a chain. A tuple, because there are millions.
 
     `raw`: its content as it was hashed; None where it was pruned. `said`: the same, read; empty where it was pruned or
-    is none of ours.
+    is none of ours. `previous`: the hash of the record before it; None where that is not there.
     """
 
     chain: str
@@ -16,6 +16,7 @@ class Line(NamedTuple):
     hash: bytes
     raw: bytes | None
     said: Mapping[str, Any]
+    previous: bytes | None = None
 
 
 class Form(Protocol):

@@ -4,13 +4,15 @@ from collections.abc import Mapping
 from typing import Any
 
 from mcpguard.ledger.verify.report import ChainReport, Tampering
+from mcpguard.ledger.verify.tombstones import Tombstones
 
 
 class Entries:
     """Follows every entry from its opening to its closing. Keeps only those that are open."""
 
-    def __init__(self, report: ChainReport) -> None:
+    def __init__(self, report: ChainReport, tombstones: Tombstones) -> None:
         self._report = report
+        self._tombstones = tombstones
         self._openings_lost = False
 
     def lost(self) -> None:
@@ -25,16 +27,15 @@ class Entries:
                 if entry in still_open:
                     self._inconsistent(seq, f"entry {entry} was opened twice")
                 still_open.add(entry)
-            case "released" | "closed" if entry not in still_open and not self._excused:
+            case "released" | "closed" if entry not in still_open and not self._excused(seq):
                 self._inconsistent(seq, f"entry {entry} was {kind}, but is not open")
             case "closed":
                 still_open.discard(entry)
             case _:
                 pass
 
-    @property
-    def _excused(self) -> bool:
-        return self._openings_lost or self._report.pruned > 0
+    def _excused(self, seq: int) -> bool:
+        return self._openings_lost or self._tombstones.excuses(seq)
 
     def _inconsistent(self, seq: int, sentence: str) -> None:
         self._report.found(seq, Tampering.INCONSISTENT, sentence)

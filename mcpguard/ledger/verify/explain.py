@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from datetime import UTC, datetime
 
-from mcpguard.ledger.keys import short
+from mcpguard.ledger.keys import named
 from mcpguard.ledger.verify.report import ChainReport, Report, Source, Trust
 
 
@@ -19,6 +19,11 @@ def sentences(report: Report) -> Iterator[str]:
         yield from _problems(chain)
         yield from _open(chain)
         yield from (f"  {line}" for line in rests_on(chain, report.trust))
+    for missing, seq in report.elsewhere.items():
+        yield (
+            f"Note: a checkpoint kept elsewhere speaks of chain {missing} up to record {seq:,}, which is not in "
+            f"{report.place}: it is another store's, or a whole chain was removed."
+        )
     yield f"Whole: {'yes' if report.whole else 'NO'}."
 
 
@@ -31,21 +36,41 @@ _SIGNED_BY = {
         "a key found beside the log ({keys}): not proof against whoever owns both. "
         "Keep a checkpoint elsewhere (mcpguard audit checkpoint) and give it with --checkpoint"
     ),
+    Source.ANCHOR: "the key of a checkpoint kept elsewhere ({keys}): nobody without it rewrote them",
     Source.GIVEN: "the key that was given ({keys}): nobody without it rewrote them",
+}
+_SUCCEEDED = {
+    Source.BESIDE: "a key found beside the log, or one that follows it",
+    Source.ANCHOR: "the key of a checkpoint kept elsewhere, or one that follows it",
+    Source.GIVEN: "the key that was given, or one that follows it",
 }
 
 
 def rests_on(chain: ChainReport, trust: Trust) -> Iterator[str]:
     """Why the answer may be believed, and how far."""
+    source = Source.ANCHOR if trust.source is Source.LOG and chain.anchor_keys else trust.source
+    rested = max(chain.signed_to, chain.anchored_to)
     if chain.anchored_to:
         yield f"Records 1 to {chain.anchored_to:,} rest on the checkpoint kept elsewhere: nobody rewrote them."
     if chain.signed_to > chain.anchored_to:
-        keys = ", ".join(sorted(_name(key) for key in trust.keys or chain.keys))
-        signed_by = _SIGNED_BY[trust.source].format(keys=keys)
+        signed_by = _signers(chain, source, trust)
         yield f"Records {chain.anchored_to + 1:,} to {chain.signed_to:,} rest on signatures by {signed_by}."
-    newest = chain.last_seq - max(chain.signed_to, chain.anchored_to)
+    if chain.earlier_to > rested:
+        yield (
+            f"Checkpoints to record {chain.earlier_to:,} are by keys that came before it. They prove nothing: "
+            "it has signed nothing after them."
+        )
+    newest = chain.last_seq - rested
     if newest > 0:
         yield f"The newest {newest:,} records rest on the chain alone: had more followed, their removal would not show."
+
+
+def _signers(chain: ChainReport, source: Source, trust: Trust) -> str:
+    keys = ", ".join(sorted(named(key) for key in chain.signers))
+    known = trust.keys | chain.anchor_keys
+    if known and chain.signers - known:
+        return f"{_SUCCEEDED[source]} ({keys}): nobody without one of them rewrote them"
+    return _SIGNED_BY[source].format(keys=keys)
 
 
 def as_json(report: Report) -> dict[str, object]:
@@ -64,7 +89,10 @@ def as_json(report: Report) -> dict[str, object]:
                 "checkpoints": chain.checkpoints,
                 "signed_to": chain.signed_to,
                 "anchored_to": chain.anchored_to,
+                "earlier_to": chain.earlier_to,
+                "rotations": chain.rotations,
                 "keys": sorted(chain.keys),
+                "signers": sorted(chain.signers),
                 "open": sorted(chain.open_entries),
                 "notices": chain.notices,
                 "problem_count": chain.problem_count,
@@ -76,6 +104,7 @@ def as_json(report: Report) -> dict[str, object]:
             }
             for chain in report.chains
         ],
+        "elsewhere": dict(report.elsewhere),
     }
 
 
@@ -105,10 +134,3 @@ def _at(chain: ChainReport) -> str:
     except (OverflowError, ValueError, OSError):
         return ", the last of an impossible time"
     return f", the last of {at:%Y-%m-%d %H:%M:%S} UTC"
-
-
-def _name(key: str) -> str:
-    try:
-        return short(key)
-    except ValueError:
-        return "unreadable"

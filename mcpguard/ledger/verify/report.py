@@ -1,7 +1,10 @@
 """What a verification found, and what its answer rests on."""
 
+from bisect import insort
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
+from operator import attrgetter
 
 
 class Tampering(StrEnum):
@@ -19,6 +22,7 @@ class Tampering(StrEnum):
     BODY_ADDED = "body added"
     CHECKPOINT_FORGED = "checkpoint forged"
     CHECKPOINT_REMOVED = "checkpoint removed"
+    KEY_FORGED = "key forged"
     PRUNED_UNRECORDED = "pruned without a record"
     INCONSISTENT = "inconsistent"
 
@@ -34,7 +38,10 @@ class Problem:
 
 @dataclass(slots=True)
 class ChainReport:
-    """What was found in one chain. `problems` keeps the first ones; `problem_count` counts them all."""
+    """What was found in one chain. `problems` keeps those of the lowest numbers; `problem_count` counts them all.
+
+    `signers`: keys whose signatures count, and that have signed. `earlier_to`: how far those of earlier keys go.
+    """
 
     KEEP = 20
 
@@ -47,7 +54,11 @@ class ChainReport:
     checkpoints: int = 0
     signed_to: int = 0
     anchored_to: int = 0
+    earlier_to: int = 0
+    rotations: int = 0
     keys: set[str] = field(default_factory=set)
+    anchor_keys: set[str] = field(default_factory=set)
+    signers: set[str] = field(default_factory=set)
     open_entries: set[str] = field(default_factory=set)
     notices: list[str] = field(default_factory=list)
     problems: list[Problem] = field(default_factory=list)
@@ -55,9 +66,13 @@ class ChainReport:
 
     def found(self, seq: int, tampering: Tampering, sentence: str) -> None:
         self.problem_count += 1
-        if len(self.problems) < self.KEEP:
-            self.problems.append(Problem(seq, tampering, sentence))
-            self.problems.sort(key=lambda problem: problem.seq)
+        insort(self.problems, Problem(seq, tampering, sentence), key=attrgetter("seq"))
+        del self.problems[self.KEEP :]
+
+    def cut(self, last: int, seq: int, what: str) -> None:
+        """`what` speaks of a record after the last one."""
+        sentence = f"records {last + 1} to {seq} are missing: {what} vouches for them"
+        self.found(last + 1, Tampering.TAIL_CUT, sentence)
 
     @property
     def whole(self) -> bool:
@@ -73,6 +88,7 @@ class Source(StrEnum):
 
     LOG = "named by the log itself"
     BESIDE = "found beside the log"
+    ANCHOR = "of a checkpoint kept elsewhere"
     GIVEN = "given"
 
 
@@ -89,11 +105,13 @@ LOG_ONLY = Trust()
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """The answer about a store."""
+    """The answer about a store. `elsewhere`: chains that are not in it, and how far checkpoints kept elsewhere say that
+    they went."""
 
     place: str
     trust: Trust
     chains: tuple[ChainReport, ...]
+    elsewhere: Mapping[str, int] = field(default_factory=dict)
 
     @property
     def whole(self) -> bool:

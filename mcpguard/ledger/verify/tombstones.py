@@ -1,6 +1,7 @@
 """What was pruned must be said to have been pruned, by a later record of the same chain.
 
-A `pruned` record names a range, and for records a digest over the hashes that were left standing in it.
+A `pruned` record names a stretch, and for records a digest over the hashes that were left standing in it. It comes
+first, and then it goes: some of the stretch may still be there, after a crash or while the guard is at it.
 """
 
 import hashlib
@@ -8,10 +9,16 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-import orjson
-
+from mcpguard.ledger.format import parsed
 from mcpguard.ledger.verify.report import ChainReport, Tampering
+from mcpguard.store.pruning import NEVER
 from mcpguard.store.records import StoredRecord
+
+_BECAUSE = {
+    "age": "as they were older than the settings keep them",
+    "count": "as there were more than the settings keep",
+    "size": "as the database took more than the settings let it",
+}
 
 
 @dataclass(slots=True)
@@ -19,7 +26,6 @@ class _Claim:
     """What one `pruned` record accounts for, and how far that has been found to be so."""
 
     seq: int
-    what: str
     first: int
     last: int
     hashes: str
@@ -27,35 +33,72 @@ class _Claim:
     seen: "hashlib._Hash" = field(default_factory=hashlib.sha256)
     next: int = 0
 
-    def covers(self, seq: int) -> bool:
-        return self.first <= seq <= self.last < self.seq
-
 
 class Tombstones:
-    """Holds every tombstone against the `pruned` record that accounts for it."""
+    """Holds every tombstone against the `pruned` record that accounts for it. Asked with rising numbers."""
 
     def __init__(self, pruned: Iterable[StoredRecord], report: ChainReport) -> None:
+        self.keys: set[str] = set()
+        """Those that what was pruned announced, as the records about it repeat."""
         self._report = report
-        self._claims = [claim for record in pruned if (claim := _read(record)) is not None]
-        for claim in self._claims:
-            report.keys.update(claim.keys)
-            report.notices.append(
-                f"record {claim.seq} says that the {claim.what} {claim.first} to {claim.last} were pruned"
-            )
+        claims: dict[str, list[_Claim]] = {"records": [], "bodies": []}
+        for record in pruned:
+            said = parsed(record.content)
+            claim = _claim(record.seq, said)
+            if claim is None or said.get("what") not in claims:
+                report.found(record.seq, Tampering.INCONSISTENT, "it accounts for nothing that lies before it")
+                continue
+            claims[said["what"]].append(claim)
+            self.keys.update(claim.keys)
+            report.notices.append(_told(claim, said))
+        self._records = sorted(claims["records"], key=lambda claim: claim.first)
+        self._bodies = sorted(claims["bodies"], key=lambda claim: claim.first)
+        self._at = self._at_body = self._bodies_upto = 0
+        self._excused_below = 0
+        for one, other in zip(self._records, self._records[1:], strict=False):
+            if other.first <= one.last:
+                sentence = f"it says that {other.first} was pruned, and record {one.seq} says so too"
+                report.found(other.seq, Tampering.INCONSISTENT, sentence)
 
-    def record(self, seq: int, stored_hash: bytes) -> None:
-        claim = self._claim(seq, "records")
+    def reach(self, seq: int, said: Mapping[str, Any], signed: int) -> None:
+        """The walk comes to what accounts for something. `signed`: to where checkpoints were found before this."""
+        claim = _claim(seq, said)
+        if claim is not None and claim.last > signed:
+            sentence = f"it says that records to {claim.last} were pruned, and no checkpoint before it covers them"
+            self._report.found(seq, Tampering.INCONSISTENT, sentence)
+
+    def passed(self, seq: int, stored_hash: bytes, *, kind: object = None) -> None:
+        """A record that is there, whether it says anything or not. `kind`: what it says it is."""
+        claim = self._claim(seq)
         if claim is not None:
             claim.seen.update(stored_hash)
             claim.next = seq + 1
+            if kind in NEVER:
+                sentence = f"record {claim.seq} says that it was pruned, and records of this kind never are"
+                self._report.found(seq, Tampering.INCONSISTENT, sentence)
+
+    def record(self, seq: int) -> None:
+        """A record that says nothing any more; it was passed before."""
+        claim = self._claim(seq)
+        if claim is None:
+            self._unrecorded(seq, "records")
+        else:
+            self._excused_below = max(self._excused_below, claim.seq)
 
     def body(self, seq: int) -> None:
-        self._claim(seq, "bodies")
+        """A body that is not there any more, of a record that is."""
+        while self._at_body < len(self._bodies) and self._bodies[self._at_body].first <= seq:
+            self._bodies_upto = max(self._bodies_upto, self._bodies[self._at_body].last)
+            self._at_body += 1
+        if seq > self._bodies_upto:
+            self._unrecorded(seq, "bodies")
+
+    def excuses(self, seq: int) -> bool:
+        """Whether what an entry began with may have been pruned before this: whatever was open then was left."""
+        return seq < self._excused_below
 
     def finish(self) -> None:
-        for claim in self._claims:
-            if claim.what != "records":
-                continue
+        for claim in self._records:
             if claim.next != claim.last + 1 or claim.seen.hexdigest() != claim.hashes:
                 self._report.found(
                     claim.first,
@@ -64,25 +107,33 @@ class Tombstones:
                     "but what was left of them is not what it describes",
                 )
 
-    def _claim(self, seq: int, what: str) -> _Claim | None:
-        for claim in self._claims:
-            if claim.what == what and claim.covers(seq):
-                return claim
+    def _claim(self, seq: int) -> _Claim | None:
+        """The one that accounts for this number."""
+        while self._at < len(self._records) and self._records[self._at].last < seq:
+            self._at += 1
+        claim = self._records[self._at] if self._at < len(self._records) else None
+        return claim if claim is not None and claim.first <= seq else None
+
+    def _unrecorded(self, seq: int, what: str) -> None:
         self._report.found(seq, Tampering.PRUNED_UNRECORDED, f"its {what} are gone, and no later record says why")
-        return None
 
 
-def _read(record: StoredRecord) -> _Claim | None:
-    """None for what cannot be read: the walk over all records reports that."""
-    try:
-        said: Mapping[str, Any] = orjson.loads(record.content or b"")
-        return _Claim(
-            seq=record.seq,
-            what=str(said["what"]),
-            first=int(said["first"]),
-            last=int(said["last"]),
-            hashes=str(said.get("hashes", "")),
-            keys=tuple(str(said.get("keys", "")).split()),
-        )
-    except (ValueError, KeyError, TypeError):
+def _claim(seq: int, said: Mapping[str, Any]) -> _Claim | None:
+    first, last = said.get("first"), said.get("last")
+    if type(first) is not int or type(last) is not int or not 1 <= first <= last < seq:
         return None
+    return _Claim(seq, first, last, str(said.get("hashes", "")), tuple(str(said.get("keys", "")).split()))
+
+
+def _told(claim: _Claim, said: Mapping[str, Any]) -> str:
+    """For a person: what, how many, why, and who wanted it."""
+    count = said.get("count")
+    many = f" ({count:,} of them)" if type(count) is int and said.get("what") == "bodies" else ""
+    stretch = f"{claim.first:,} to {claim.last:,}" if claim.last > claim.first else f"{claim.first:,}"
+    what = "contents of the records" if said.get("what") == "records" else "bodies of the records"
+    told = f"record {claim.seq}: the {what} {stretch}{many} were pruned"
+    if said.get("why") == "asked":
+        process = f", {said['process']}" if "process" in said else ""
+        return f'{told}; {said.get("by")} ({said.get("via")}{process}) asked for it: "{said.get("words", "")}"'
+    why = _BECAUSE.get(str(said.get("why")))
+    return f"{told}, {why}" if why else told

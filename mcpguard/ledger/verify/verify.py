@@ -1,11 +1,17 @@
 """The whole question: are the chains of this store whole?"""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from copy import deepcopy
+from functools import partial
+from typing import Final
 
 from mcpguard.ledger.checkpoints import Checkpoint
+from mcpguard.ledger.prunings import Stretch, unfinished
+from mcpguard.ledger.verify.anchored import Anchored
 from mcpguard.ledger.verify.bodies import Bodies
 from mcpguard.ledger.verify.report import ChainReport, Report, Tampering, Trust
 from mcpguard.ledger.verify.signatures import Signatures
+from mcpguard.ledger.verify.succession import Succession
 from mcpguard.ledger.verify.tombstones import Tombstones
 from mcpguard.ledger.verify.walk import Progress, Walk
 from mcpguard.store import chains, checkpoints, records
@@ -13,28 +19,45 @@ from mcpguard.store.backend import Connection
 from mcpguard.store.offline import refuse_misfits
 
 Connect = Callable[[], Connection]
+TRIES: Final = 5
 
 
-def verify(connect: Connect, place: str, anchor: Checkpoint | None, trust: Trust, progress: Progress) -> Report:
-    """Walk every chain in the store. `anchor` is a checkpoint kept elsewhere.
+def verify(connect: Connect, place: str, anchors: Iterable[Checkpoint], trust: Trust, progress: Progress) -> Report:
+    """Walk every chain in the store. `anchors`: checkpoints that were kept elsewhere.
 
     Works on a live store too: what is appended while it walks is left for the next time.
     """
     with connect() as connection:
         refuse_misfits(connection, place)
         begun = set(chains.every(connection))
-        found = sorted(begun | records.chains_named(connection))
-    if anchor is not None and anchor.chain not in found:
-        found.append(anchor.chain)
-    walked = (_chain(connect, chain, chain in begun, anchor, trust, progress) for chain in found)
-    return Report(place, trust, tuple(walked))
+        anchored = Anchored(connection, sorted(begun | records.chains_named(connection)))
+        for anchor in anchors:
+            anchored.take(anchor)
+        if not any(report.anchor_keys for report in anchored.reports.values()):
+            anchored.missing()
+    walked = [_at_rest(connect, asked, asked.chain in begun, trust, progress) for asked in anchored.reports.values()]
+    return Report(place, trust, tuple(walked), anchored.elsewhere)
 
 
-def _chain(
-    connect: Connect, chain: str, begun: bool, anchor: Checkpoint | None, trust: Trust, progress: Progress
-) -> ChainReport:
-    report = ChainReport(chain)
-    mine = anchor if anchor is not None and anchor.chain == chain else None
+def _at_rest(connect: Connect, asked: ChainReport, begun: bool, trust: Trust, progress: Progress) -> ChainReport:
+    """While the guard prunes, records and bodies that are read one after the other are not of one moment: what is found
+    then is looked at again."""
+    for _ in range(TRIES):
+        report, before = deepcopy(asked), _pruning(connect, asked.chain)
+        _walk(connect, report, begun, trust, progress)
+        if report.whole or _pruning(connect, asked.chain) == before:
+            break
+    return report
+
+
+def _pruning(connect: Connect, chain: str) -> tuple[int, list[tuple[Stretch, int]]]:
+    """How far pruning has come."""
+    with connect() as connection:
+        return records.last_of(connection, chain, "pruned"), unfinished(connection, chain)
+
+
+def _walk(connect: Connect, report: ChainReport, begun: bool, trust: Trust, progress: Progress) -> None:
+    chain = report.chain
     with connect() as of_records, connect() as of_bodies, connect() as of_checkpoints:
         signed = checkpoints.last(of_checkpoints, chain)  # before the end is read, which may move on
         end = records.last(of_records, chain)
@@ -42,12 +65,16 @@ def _chain(
         signed_upto = max(upto, signed.seq if signed else 0)
         if begun != bool(end):
             report.found(1, Tampering.INCONSISTENT, "the table of chains and the table of records do not agree on it")
-        tombstones = Tombstones(records.of_kind(of_records, chain, "pruned", upto), report)
+        rare = records.of_kinds(of_records, chain, ("pruned", "rotated"), upto)
+        hash_of = partial(records.hash_of, of_records, chain)
+        keys = Succession((each for each in rare if each.kind == "rotated"), hash_of, trust, report)
+        tombstones = Tombstones((each for each in rare if each.kind == "pruned"), report)
+        for key in tombstones.keys:
+            keys.announce(key)
         Walk(
             report,
-            Signatures(checkpoints.walk(of_checkpoints, chain, signed_upto), mine, trust.keys, report),
+            Signatures(checkpoints.walk(of_checkpoints, chain, signed_upto), keys, report),
             Bodies(records.walk_bodies(of_bodies, chain, upto), report, tombstones),
             tombstones,
             progress,
         ).over(records.walk(of_records, chain, upto))
-    return report

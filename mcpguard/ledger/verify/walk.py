@@ -12,9 +12,8 @@ For every record, in this order (the first thing found wrong is the one reported
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
-import orjson
-
-from mcpguard.ledger.format import GENESIS, link
+from mcpguard.ledger.format import GENESIS, link, parsed
+from mcpguard.ledger.keys import named
 from mcpguard.ledger.verify.bodies import Bodies
 from mcpguard.ledger.verify.entries import Entries
 from mcpguard.ledger.verify.report import ChainReport, Tampering
@@ -24,6 +23,8 @@ from mcpguard.store.records import COLUMNS, StoredRecord
 
 _SAID_ANYWAY = {"chain", "seq"}
 Progress = Callable[[int], None]
+TOLD_EVERY = 1000
+"""Records after which it is told how far the walk has come."""
 
 
 class Walk:
@@ -36,9 +37,14 @@ class Walk:
         self._signatures = signatures
         self._bodies = bodies
         self._tombstones = tombstones
-        self._entries = Entries(report)
+        self._entries = Entries(report, tombstones)
         self._progress = progress
         self._previous: bytes | None = GENESIS
+
+    def begin_after(self, seq: int, stored_hash: bytes | None) -> None:
+        """The first record is not the chain's first: it follows this one, whose hash may not be known."""
+        self._report.last_seq, self._previous = seq, stored_hash
+        self._entries.lost()
 
     def over(self, records: Iterable[StoredRecord]) -> None:
         for stored in records:
@@ -61,7 +67,7 @@ class Walk:
         else:
             self._take_record(stored, stored.content)
         self._previous = stored.hash
-        if report.records % 10_000 == 0:
+        if report.records % TOLD_EVERY == 0:
             self._progress(seq)
 
     def _missing(self, first: int, last: int) -> None:
@@ -74,13 +80,14 @@ class Walk:
         columns = zip(COLUMNS, stored.columns, strict=True)
         if any(value is not None and name not in _SAID_ANYWAY for name, value in columns):
             self._found(stored.seq, Tampering.EDITED, "its content is gone, but its columns are not")
-        self._tombstones.record(stored.seq, stored.hash)
+        self._tombstones.passed(stored.seq, stored.hash)
+        self._tombstones.record(stored.seq)
         self._bodies.skip(stored.seq)
         self._signatures.take(stored.seq, stored.hash)
 
     def _take_record(self, stored: StoredRecord, content: bytes) -> None:
         seq = stored.seq
-        record = _parsed(content)
+        record = parsed(content)
         if record.get("seq", seq) != seq or record.get("chain", self._report.chain) != self._report.chain:
             where = f"record {record.get('seq')} of chain {record.get('chain')}"
             self._found(seq, Tampering.REORDERED, f"what lies here says that it is {where}")
@@ -90,6 +97,7 @@ class Walk:
             pairs = zip(COLUMNS, stored.columns, said, strict=True)
             different = ", ".join(name for name, lies, was in pairs if lies != was)
             self._found(seq, Tampering.COLUMNS_EDITED, f"columns differ from what was recorded: {different}")
+        self._tombstones.passed(seq, stored.hash, kind=record.get("kind"))
         self._note(seq, record)
         self._signatures.take(seq, stored.hash)
         self._bodies.take(seq, record)
@@ -102,12 +110,22 @@ class Walk:
             case "opened" | "released" | "closed":
                 self._entries.take(seq, record)
             case "started":
-                self._signatures.announce(str(record.get("key")))
+                self._signatures.keys.announce(str(record.get("key")))
+            case "pruned":
+                self._tombstones.reach(seq, record, max(report.signed_to, report.earlier_to))
+            case "rotated":
+                self._signatures.keys.reach(seq)
+                report.notices.append(f"record {seq}: another key signs from here on: {named(record.get('key'))}")
             case "lost":
                 self._entries.lost()
                 report.notices.append(
                     f"record {seq}: the guard found the chain ending at {record.get('found')} after it had "
                     f"acknowledged {record.get('acknowledged')}; what lay between is lost"
+                )
+            case "rolled_back":
+                report.notices.append(
+                    f"record {seq}: the guard started with a store that ended at {record.get('found')}, and the anchor "
+                    f"file spoke of record {record.get('anchored')}: it was rolled back or rewritten before"
                 )
             case "resumed":
                 report.notices.append(
@@ -118,12 +136,3 @@ class Walk:
 
     def _found(self, seq: int, tampering: Tampering, sentence: str) -> None:
         self._report.found(seq, tampering, sentence)
-
-
-def _parsed(content: bytes) -> Mapping[str, Any]:
-    """What the content says; nothing, when it is not a record (then its hash is wrong too)."""
-    try:
-        record = orjson.loads(content)
-    except ValueError:
-        return {}
-    return record if isinstance(record, dict) else {}

@@ -112,7 +112,8 @@ def _confined(plan: Plan, incoming: Path, way: Installing) -> Launch:
 
 def _begun(folder: Path, way: Installing) -> Path:
     """An empty folder beside what is kept. What an earlier guard did not finish goes."""
-    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    for each in (folder.parent, folder):
+        each.mkdir(mode=0o700, parents=True, exist_ok=True)
     for left in folder.glob(f"{INCOMING}*"):
         _removed(left)
     incoming = Path(tempfile.mkdtemp(prefix=INCOMING, dir=folder))

@@ -10,6 +10,7 @@ Rules kept here:
 from typing import Any, Final
 
 from fastapi import Depends, Request
+from fastapi.routing import APIRoute
 
 from mcpguard.domain.decisions import Forbidden
 from mcpguard.domain.errors import GuardError
@@ -49,6 +50,12 @@ OPEN: Final = Depends(Needs(None))
 def may(right: Right) -> Any:  # noqa: ANN401 - as FastAPI's own `Depends`
     """The dependency of a route that needs this right."""
     return Depends(Needs(right))
+
+
+def needed(route: APIRoute) -> Needs:
+    """The right that a route names. Raises ValueError where it names none, or more than one."""
+    (needs,) = (each.dependency for each in route.dependencies if isinstance(each.dependency, Needs))
+    return needs
 
 
 def whoever(request: Request) -> Peer | Principal | None:

@@ -56,6 +56,11 @@ def _id(by: Principal) -> str:
     return f"{by.kind}:{by.id} ({by.name})"
 
 
+def peer_of(request: Request) -> str:
+    """From where it comes; empty where that is no address."""
+    return request.client.host if request.client else ""
+
+
 def account(uid: int) -> str:
     """The account by its number, and by its name if it has one."""
     try:

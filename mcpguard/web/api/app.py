@@ -4,12 +4,11 @@ Rules kept here:
 1. A path has one way to be written: none of ours needs an escape, so one that has any is nobody's.
 2. Whatever is asked for, and however it is refused, is answered as a problem, and kept by nobody on the way.
 3. HEAD is GET without the body. No other origin's page reads an answer: there are no CORS headers.
-4. The routes are built for the first request, aside: nothing else at a start takes as long, and many guards that agents
-   start are never asked.
+4. The routes are built for the first request: nothing else at a start takes as long.
 """
 
-import anyio
-from anyio import to_thread
+from functools import partial
+
 from fastapi import FastAPI
 from starlette.datastructures import MutableHeaders
 from starlette.types import Message, Receive, Scope, Send
@@ -21,16 +20,20 @@ from mcpguard.web.api.calls import calls
 from mcpguard.web.api.capabilities import capabilities
 from mcpguard.web.api.decisions import decisions
 from mcpguard.web.api.documents import documents
+from mcpguard.web.api.exports import HEAD, exports
 from mcpguard.web.api.guarding import guarding
 from mcpguard.web.api.held import held
 from mcpguard.web.api.operators import operators
 from mcpguard.web.api.people import people, sessions
 from mcpguard.web.api.problems import nothing_here, tell_problems
+from mcpguard.web.api.pruning import pruning
 from mcpguard.web.api.records import records
 from mcpguard.web.api.repeats import Repeats
 from mcpguard.web.api.reviews import reviews
 from mcpguard.web.api.servers import servers
 from mcpguard.web.api.settings import settings
+from mcpguard.web.api.signing import signing
+from mcpguard.web.later import Later
 from mcpguard.web.metrics.page import metrics
 from mcpguard.web.views import Views
 
@@ -43,11 +46,14 @@ SUBJECTS = (
     calls,
     held,
     callers,
+    exports,
     records,
+    pruning,
     people,
     sessions,
     operators,
     settings,
+    signing,
     guarding,
 )
 
@@ -68,9 +74,7 @@ class Api:
     """The routes, and what stands before them; one for all doors. Takes nothing but HTTP."""
 
     def __init__(self, guard: Guard) -> None:
-        self._guard = guard
-        self._routes: FastAPI | None = None
-        self._building = anyio.Lock()
+        self._routes = Later(partial(routes, guard))
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         head = scope["method"] == "HEAD"
@@ -83,11 +87,4 @@ class Api:
         if b"%" in scope.get("raw_path", b""):
             await nothing_here()(scope, receive, answer)
         else:
-            routes = self._routes or await self._built()
-            await routes({**scope, "method": "GET"} if head else scope, receive, answer)
-
-    async def _built(self) -> FastAPI:
-        async with self._building:
-            if self._routes is None:
-                self._routes = await to_thread.run_sync(routes, self._guard)
-            return self._routes
+            await self._routes({**scope, "method": "GET", HEAD: True} if head else scope, receive, answer)

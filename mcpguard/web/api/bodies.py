@@ -7,11 +7,16 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StrictBool, S
 from pydantic_core import PydanticCustomError
 
 from mcpguard.codec import globs
+from mcpguard.codec.canonical import LARGEST
+from mcpguard.codec.filters import LONGEST as LONGEST_FILTER
 from mcpguard.codec.keyed import keyed
 from mcpguard.domain.asks import AskKind
 from mcpguard.domain.capabilities import FINGERPRINT, CapabilityKind, Effect, Fingerprint
 from mcpguard.domain.decisions import LONGEST_WHY, Approval, Key, Seen
 from mcpguard.domain.screening import Screening
+from mcpguard.guard.exporting import Wanted
+from mcpguard.ledger.export.formats import WORDS
+from mcpguard.ledger.export.selection import Selection
 
 
 def _not_blank(text: str) -> str:
@@ -25,6 +30,7 @@ Text = Annotated[str, Field(max_length=LONGEST_WHY)]
 Reason = Annotated[Text, AfterValidator(_not_blank)]
 
 
+Number = Annotated[StrictInt, Field(ge=0, le=LARGEST)]
 _PRINT: Final = f"v1:{'0' * 64}"
 
 
@@ -46,6 +52,7 @@ class Added(Body):
 
     name: str
     config: dict[str, Any]
+    imported: Annotated[StrictBool, Field(description="Whether it was found among those of another program.")] = False
 
 
 class Patched(Body):
@@ -167,6 +174,33 @@ class Granted(Body):
     must_declare: StrictBool = False
     manage: StrictBool = False
     why: Text = ""
+
+
+class Exporting(Body):
+    """An export that somebody makes who reads the store themselves. `q`: a filter; everything if it is left out."""
+
+    model_config = example({"forms": ["jsonl"], "after": 1000, "bundle": True})
+
+    forms: Annotated[list[Annotated[str, Field(pattern=f"^({'|'.join(WORDS)})$")]], Field(min_length=1, max_length=10)]
+    after: Number = 0
+    upto: Number | None = None
+    q: Annotated[str, Field(max_length=LONGEST_FILTER)] = ""
+    chain: Annotated[str, Field(max_length=36)] = ""
+    compressed: StrictBool = False
+    bundle: StrictBool = False
+    bodies: StrictBool = False
+
+    def wanted(self, selection: Selection) -> Wanted:
+        return Wanted(
+            tuple(dict.fromkeys(self.forms)),
+            selection,
+            self.after,
+            self.upto,
+            self.compressed,
+            self.bundle,
+            self.bodies,
+            self.chain,
+        )
 
 
 class Revoked(Body):

@@ -41,7 +41,7 @@ def capabilities(guard: Guard) -> APIRouter:
     @router.get("/explain", dependencies=look, response_model=Explained)
     async def explain(server: str, kind: CapabilityKind, name: str) -> JSONResponse:
         """Whether it can be called now, by whoever may call everything, and why not."""
-        return JSONResponse(guard.queries.explain(server, (kind, name)))
+        return JSONResponse(await guard.queries.explain(server, (kind, name)))
 
     async def decide(
         request: Request, server: str, answer: Answer, body: About, effect: Effect | None = None

@@ -30,6 +30,13 @@ def decisions(guard: Guard) -> APIRouter:
 
     decided = partial(deciding, guard)
 
+    @router.post("/reject", dependencies=decide, response_model=Server, openapi_extra=extra)
+    async def reject(request: Request, server: str, body: Why) -> JSONResponse:
+        """Leave a server in quarantine: it does not wait any more, until it is another or lists anything else."""
+        decision = decided(request, server, body.why)
+        await guard.decisions.reject(server, guard.queries.seen(server), decision)
+        return await shown(guard, server)
+
     @router.post("/quarantine", dependencies=decide, response_model=Server, openapi_extra=extra)
     async def quarantine(request: Request, server: str, body: Why) -> JSONResponse:
         """Take the approval of a server back, or its block."""

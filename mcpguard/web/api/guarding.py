@@ -20,11 +20,14 @@ def guarding(guard: Guard) -> APIRouter:
     async def status(request: Request) -> JSONResponse:
         """How the guard is, with its ledger, its sandbox and all its servers.
 
-        What names files is told at the operator's socket only: `data_dir`, `database` and the cause of an outage.
+        What names files is told at the operator's socket only: `data_dir`, `database`, the cause of an outage, and
+        which file has the anchors and what is wrong with it.
         """
         status = guard.status()
         if not isinstance(whoever(request), Peer):
-            status = replace(status, data_dir="", database="", ready=replace(status.ready, cause=""))
+            anchors = status.ledger.anchors and replace(status.ledger.anchors, file="", trouble="")
+            ledger, ready = replace(status.ledger, anchors=anchors), replace(status.ready, cause="")
+            status = replace(status, data_dir="", database="", ready=ready, ledger=ledger)
         return JSONResponse(asdict(status))
 
     return router

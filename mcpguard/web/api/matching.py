@@ -48,6 +48,17 @@ def resting(request: Request, by: Actor, now: Now) -> Actor:
         if not isinstance(whoever(request), Peer):
             raise NotNamed('say what this rests on: If-Match: "…", with the ETag under which you were shown it')
         return by
+    return _held_to(seen, by, now)
+
+
+def bound(seen: str, by: Actor, now: Now) -> Actor:
+    """The same for a form, which carries the tag. Raises NotNamed or Moved."""
+    if not seen:
+        raise NotNamed("the form does not say what was seen; open the page again")
+    return _held_to(seen, by, now)
+
+
+def _held_to(seen: str, by: Actor, now: Now) -> Actor:
     _compare(seen, now)
     compared = False
 

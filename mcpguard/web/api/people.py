@@ -7,12 +7,12 @@ from fastapi import APIRouter, Request
 from fastapi.responses import JSONResponse
 from pydantic import Field, SecretStr
 
-from mcpguard.domain.decisions import Decision
-from mcpguard.domain.people import Right, Role, Session, User
+from mcpguard.domain.decisions import Decision, Forbidden
+from mcpguard.domain.people import Principal, Right, Role, Session, User
 from mcpguard.guard.guard import Guard
 from mcpguard.guard.setting_up import SECONDS
-from mcpguard.web.api.access import may
-from mcpguard.web.api.actors import actor
+from mcpguard.web.api.access import may, whoever
+from mcpguard.web.api.actors import actor, peer_of
 from mcpguard.web.api.answers import Person, Sessions, SetupLink, Users
 from mcpguard.web.api.bodies import Body, Text
 from mcpguard.web.api.pages import Cursor, Limit, page
@@ -38,6 +38,13 @@ class UserAdded(Because):
 class PasswordGiven(Because):
     """Another password of somebody."""
 
+    password: Password
+
+
+class OwnPasswordGiven(Body):
+    """Another password of one's own, and the one that one has."""
+
+    present: Password
     password: Password
 
 
@@ -103,6 +110,20 @@ def sessions(guard: Guard) -> APIRouter:
         """Who is signed in, and where; the oldest first."""
         found, after = page([*guard.people.sessions()], _begun, limit, cursor)
         return JSONResponse({"sessions": [_session(guard, session) for session in found], "next": after})
+
+    @router.post("/sessions/{session}/end", dependencies=administer, response_model=Person)
+    async def end(request: Request, session: str, body: Because) -> JSONResponse:
+        """End one session. The answer is whose it was."""
+        return _shown(guard, await guard.users.end_session(session, because(request, guard, body)))
+
+    @router.post("/me/password", dependencies=[may(Right.LOOK)], response_model=Person)
+    async def own_password(request: Request, body: OwnPasswordGiven) -> JSONResponse:
+        """Change one's own password, giving the present one. One's other sessions end. Programs have none."""
+        me, by = whoever(request), actor(request, guard)
+        if not isinstance(me, Principal):
+            raise Forbidden("nobody has signed in here; mcpguard user passwd gives somebody another password")
+        present, password = (each.get_secret_value() for each in (body.present, body.password))
+        return _shown(guard, await guard.own_password.change(me, present, password, peer_of(request), by))
 
     @router.post("/setup-link", dependencies=administer, response_model=SetupLink, status_code=201)
     async def setup_link(request: Request, body: Because) -> JSONResponse:

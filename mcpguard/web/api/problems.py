@@ -43,6 +43,7 @@ from mcpguard.domain.grants import CallerUnknown, LabelTaken
 from mcpguard.domain.people import NotProven, Principal, TooManyTries, UserTaken, UserUnknown
 from mcpguard.guard.auditing import RecordUnknown
 from mcpguard.guard.tallies import Tallies
+from mcpguard.ledger.prunings import Unsound
 from mcpguard.settings.entry import named
 from mcpguard.web.api.access import NobodyKnown, RightLacking, whoever
 from mcpguard.web.api.matching import Moved, NotNamed
@@ -60,6 +61,7 @@ STATUS: Final[Mapping[type[GuardError], tuple[int, str]]] = MappingProxyType(
         NameTaken: (409, "There is a server of this name already"),
         BadFilter: (400, "This is no filter"),
         RecordUnknown: (404, "There is no such record, or nothing is recorded of such a call"),
+        Unsound: (409, "What would be removed is not what was written, so it stays"),
         CallerUnknown: (404, "There is no such caller"),
         LabelTaken: (409, "There is a caller of this name already"),
         UserUnknown: (404, "There is no such user, session or token"),

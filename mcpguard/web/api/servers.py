@@ -41,7 +41,8 @@ def servers(guard: Guard) -> APIRouter:
     @router.post("/servers", dependencies=decide, response_model=NewServer, status_code=201, openapi_extra=SHOWN)
     async def add(request: Request, body: Added) -> JSONResponse:
         """Add a server. It is quarantined, and not started."""
-        added = await guard.admission.add(body.name, body.config, Source(Origin.CLI, actor(request, guard)))
+        origin = Origin.IMPORT if body.imported else Origin.CLI
+        added = await guard.admission.add(body.name, body.config, Source(origin, actor(request, guard)))
         there = {"location": f"{request.url.path}/{added.name}"}
         return await shown(guard, added.name, 201, there, notices=added.notices)
 

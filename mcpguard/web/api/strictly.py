@@ -15,7 +15,7 @@ from fastapi.routing import APIRoute
 
 from mcpguard.codec.strict import StrictError, parse
 from mcpguard.domain.people import Principal
-from mcpguard.web.api.access import Needs, whoever
+from mcpguard.web.api.access import Needs, needed, whoever
 
 if TYPE_CHECKING:
     from mcpguard.web.api.repeats import Repeats
@@ -27,8 +27,7 @@ class StrictRoute(APIRoute):
     @property
     def needs(self) -> Needs:
         """Raises ValueError for a route that does not say, or says more than one."""
-        (needs,) = (each.dependency for each in self.dependencies if isinstance(each.dependency, Needs))
-        return needs
+        return needed(self)
 
     def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
         handler, needs, has_body = super().get_route_handler(), self.needs, self.body_field is not None

@@ -62,6 +62,19 @@ SIGNED: Final = Metric("mcpguard_ledger_signed_records", Kind.GAUGE, "Records up
 SIGNED_AT: Final = Metric(
     "mcpguard_ledger_signed_timestamp_seconds", Kind.GAUGE, "When the last checkpoint was signed; 0 if none was."
 )
+ANCHORED: Final = Metric(
+    "mcpguard_ledger_anchored_records",
+    Kind.GAUGE,
+    "Records up to the last checkpoint in the anchor file; 0 without one.",
+)
+UNANCHORED: Final = Metric(
+    "mcpguard_ledger_anchor_failing", Kind.GAUGE, "1 while checkpoints cannot be appended to the anchor file, else 0."
+)
+ROLLED_BACK: Final = Metric(
+    "mcpguard_ledger_rolled_back",
+    Kind.GAUGE,
+    "1 where the guard started with a store that is not what the anchor file has, else 0.",
+)
 OPEN: Final = Metric("mcpguard_ledger_open_entries", Kind.GAUGE, "Calls that are open in the audit log.")
 REFUSED: Final = Metric(
     "mcpguard_ledger_refused",
@@ -98,6 +111,9 @@ METRICS: Final = (
     RECORDS,
     SIGNED,
     SIGNED_AT,
+    ANCHORED,
+    UNANCHORED,
+    ROLLED_BACK,
     OPEN,
     REFUSED,
     QUEUED,

@@ -10,8 +10,9 @@ from mcpguard.domain.decisions import Undecidable
 from mcpguard.domain.errors import GuardError
 from mcpguard.domain.people import SetupOver
 from mcpguard.guard.guard import Guard
-from mcpguard.web.forms import PROBLEMS, Told, fields, told
-from mcpguard.web.pages.signing import FINE, peer_of, signed_in, told_on
+from mcpguard.web.api.actors import peer_of
+from mcpguard.web.forms import FINE, Told, fields, told
+from mcpguard.web.pages.signing import signed_in, told_on
 from mcpguard.web.views import Views
 
 
@@ -33,7 +34,7 @@ def setup(guard: Guard, views: Views) -> APIRouter:
         key = request.query_params.get("key", "")
         try:
             await guard.setting_up.check(key)
-        except (SetupOver, *PROBLEMS) as error:
+        except GuardError as error:
             return refused(error, key)
         return page(key)
 
@@ -46,7 +47,7 @@ def setup(guard: Guard, views: Views) -> APIRouter:
             if password != given.get("again", ""):
                 raise Undecidable("the two passwords differ")
             done = await guard.setting_up.use(key, given.get("name", ""), password, peer_of(request))
-        except (SetupOver, *PROBLEMS) as error:
+        except GuardError as error:
             return refused(error, key)
         return signed_in(done, request)
 

@@ -5,45 +5,47 @@ Rules kept here:
 2. Whoever signs in, or in again, gets another session; the one before is worth nothing.
 """
 
+import re
 from typing import Final
 
 from fastapi import APIRouter, Request
 from fastapi.responses import RedirectResponse, Response
 
-from mcpguard.domain.errors import LedgerUnavailable
+from mcpguard.domain.errors import GuardError
 from mcpguard.domain.people import Principal
 from mcpguard.guard.guard import Guard
 from mcpguard.guard.signing_in import SignedIn
 from mcpguard.web import cookies
-from mcpguard.web.api.actors import actor
-from mcpguard.web.forms import PROBLEMS, Misshapen, Told, fields, told
+from mcpguard.web.api.actors import actor, peer_of
+from mcpguard.web.forms import FINE, Told, fields, told
 from mcpguard.web.views import Views
 
 VIA: Final = "console"
-FINE: Final = Told()
+_OURS: Final = re.compile(r"/(?![/\\])[\x21-\x5b\x5d-\x7e]{0,2000}")
 
 
 def signing(guard: Guard, views: Views) -> APIRouter:
     router = APIRouter()
 
-    def page(request: Request, told: Told = FINE) -> Response:
+    def page(request: Request, back: str, told: Told = FINE) -> Response:
         needed = guard.setting_up.needed
-        return told_on(views, "login.html", told, person=person_of(request), setup=needed)
+        return told_on(views, "login.html", told, person=person_of(request), setup=needed, back=ours(back))
 
     @router.get("/login")
     async def login(request: Request) -> Response:
-        return page(request)
+        return page(request, request.query_params.get("back", ""))
 
     @router.post("/login")
     async def signs_in(request: Request) -> Response:
-        before = next(iter(cookies.shown(request.scope)), "")
+        before, back = next(iter(cookies.shown(request.scope)), ""), ""
         try:
             given = await fields(request)
+            back = given.get("back", "")
             name, password = given.get("name", ""), given.get("password", "")
             done = await guard.signing_in.with_password(name, password, peer_of(request), before)
-        except PROBLEMS as error:
-            return page(request, told(error))
-        return signed_in(done, request)
+        except GuardError as error:
+            return page(request, back, told(error))
+        return signed_in(done, request, ours(back))
 
     @router.get("/logout")
     async def logout(request: Request) -> Response:
@@ -62,7 +64,7 @@ def signing(guard: Guard, views: Views) -> APIRouter:
                 await guard.signing_in.sign_out_everywhere(user, by)
             else:
                 await guard.signing_in.sign_out(person.session, by)
-        except (Misshapen, LedgerUnavailable) as error:
+        except GuardError as error:
             return told_on(views, "logout.html", told(error), person=person)
         return _signed_out(request)
 
@@ -83,15 +85,16 @@ def person_of(request: Request) -> Principal | None:
     return principal if principal is not None and principal.kind == "user" else None
 
 
-def peer_of(request: Request) -> str:
-    return request.client.host if request.client else ""
-
-
-def signed_in(done: SignedIn, request: Request) -> Response:
-    """To the start, with a session."""
-    response = RedirectResponse("/", 303, {"cache-control": "no-store"})
+def signed_in(done: SignedIn, request: Request, back: str = "") -> Response:
+    """To where they wanted to go, or to the start, with a session."""
+    response = RedirectResponse(back or "/", 303, {"cache-control": "no-store"})
     cookies.give(response, request.scope, done.shown)
     return response
+
+
+def ours(back: str) -> str:
+    """Where somebody wanted to go, if that is a page of ours; nothing else leads away from here."""
+    return back if _OURS.fullmatch(back) else ""
 
 
 def _signed_out(request: Request) -> Response:

@@ -6,7 +6,7 @@ An answer is written as it is, and not read through its type: what a server wrot
 from mcpguard.web.api.answers.callers import Caller, Callers, NewCaller, RevokedCaller
 from mcpguard.web.api.answers.calls import Ended, Foreseen, Hits
 from mcpguard.web.api.answers.capabilities import Capability, Difference, Explained
-from mcpguard.web.api.answers.guarding import Confirmed, Waiting
+from mcpguard.web.api.answers.guarding import Confirmed, Rotated, Waiting
 from mcpguard.web.api.answers.held import HeldCall, HeldCalls
 from mcpguard.web.api.answers.people import (
     NewOperator,
@@ -17,7 +17,7 @@ from mcpguard.web.api.answers.people import (
     SetupLink,
     Users,
 )
-from mcpguard.web.api.answers.records import CallRecords, Records, WholeRecord
+from mcpguard.web.api.answers.records import CallRecords, Exported, Pruned, Records, Redacted, WholeRecord
 from mcpguard.web.api.answers.servers import Approved, Inspected, NewServer, Server, Servers
 
 __all__ = [
@@ -30,6 +30,7 @@ __all__ = [
     "Difference",
     "Ended",
     "Explained",
+    "Exported",
     "Foreseen",
     "HeldCall",
     "HeldCalls",
@@ -40,9 +41,12 @@ __all__ = [
     "NewServer",
     "Operators",
     "Person",
+    "Pruned",
     "Records",
+    "Redacted",
     "RevokedCaller",
     "RevokedOperator",
+    "Rotated",
     "Server",
     "Servers",
     "Sessions",

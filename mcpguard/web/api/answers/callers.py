@@ -33,6 +33,7 @@ class Caller(Reach):
     created_at: Moment
     created_by: str
     expires_at: Moment | None
+    used_at: Annotated[Moment | None, Field(description="When it came last; null: not since the guard started.")]
 
 
 class NewCaller(Caller):

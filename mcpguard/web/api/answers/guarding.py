@@ -17,3 +17,16 @@ class Confirmed(Answer):
     """The settings that were confirmed."""
 
     confirmed: list[str]
+
+
+class Rotated(Answer):
+    """The key that signs from now on, and the one that did before: base64 of 32 bytes each.
+
+    `record`: the number of the record of it. `moved`: false where the file of the old key could not be replaced, and
+    the new one lies beside it; the guard's own log says so then.
+    """
+
+    key: str
+    previous: str
+    record: int
+    moved: bool

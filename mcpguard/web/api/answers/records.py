@@ -61,3 +61,43 @@ class CallRecords(Answer):
     """All that is recorded of a call, in order."""
 
     records: list[RecordAndBody]
+
+
+class Recorded(Answer):
+    """A record, by its chain and its number."""
+
+    chain: str
+    seq: int
+
+
+class Exported(Answer):
+    """An export that is recorded. It may have what follows `after` in this chain, to `upto` and no further."""
+
+    record: Recorded
+    chain: str
+    after: int
+    upto: int
+
+
+class Pruned(Answer):
+    """What was pruned, or would be: so many of what lies from `first` to `last`.
+
+    `later`: of how many more that were meant no signed checkpoint covers the end yet, or a call is open; `more`:
+    whether to ask again at once.
+    """
+
+    what: str
+    first: int
+    last: int
+    count: int
+    later: int
+    records: Annotated[list[int], Field(description="The records that say so; none of a dry run.")]
+    more: bool
+
+
+class Redacted(Answer):
+    """The calls whose bodies were removed, the records that those belonged to, and the records that say so."""
+
+    calls: list[str]
+    bodies: list[int]
+    records: list[int]

@@ -1,0 +1,159 @@
+"""Letting records out: it is recorded first, and then read some at a time, whoever is slow to take it.
+
+Rules kept here:
+1. No record, no export: the record that says who gets what, and a signature over the chain with it, are stored before
+   the first byte is read. An export ends with what was signed then, so that it has the record of itself.
+2. Two threads work for all exports, a stream in short turns; nothing is read ahead of whoever takes it, and who does
+   not take it any more, or may not, is not read for.
+3. A bundle lies in the data directory while it is handed over, for our own account only, and never longer; what a crash
+   left there the next start removes.
+"""
+
+import secrets
+import shutil
+from collections.abc import AsyncIterator
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+from typing import Final
+
+import structlog
+from anyio import CancelScope, from_thread, to_thread
+
+from mcpguard import __version__
+from mcpguard.codec.canonical import Scalar
+from mcpguard.domain.clock import Clock
+from mcpguard.domain.decisions import Actor, Unknown
+from mcpguard.domain.errors import StoreUnavailable
+from mcpguard.domain.records import RecordKind
+from mcpguard.ledger.bundle import tar
+from mcpguard.ledger.bundle.making import Maker, make
+from mcpguard.ledger.bundle.making import Wanted as Kept
+from mcpguard.ledger.bundle.manifest import MANIFEST, SIGNATURE
+from mcpguard.ledger.checkpoints import Why
+from mcpguard.ledger.export.export import Span, Tape, next_batch
+from mcpguard.ledger.export.formats import form
+from mcpguard.ledger.export.selection import EVERYTHING, Selection
+from mcpguard.ledger.ledger import Ledger
+from mcpguard.store import chains, datadir, records
+from mcpguard.store.backend import Connection
+from mcpguard.store.store import Store
+
+FOLDER: Final = "exports"
+"""In the data directory: bundles that are being handed over."""
+log = structlog.get_logger("mcpguard.guard")
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """What somebody wants to have. `upto` None: all that there is; `chain` empty: of the chain that is written now."""
+
+    forms: tuple[str, ...]
+    selection: Selection = EVERYTHING
+    after: int = 0
+    upto: int | None = None
+    packed: bool = False
+    bundle: bool = False
+    bodies: bool = False
+    chain: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Begun:
+    """An export that is recorded: by which record of which chain, and what it is of."""
+
+    chain: str
+    seq: int
+    span: Span
+    by: Actor
+
+
+class Exporting:
+    """Lets records out."""
+
+    def __init__(self, store: Store, ledger: Ledger, clock: Clock, data_dir: Path) -> None:
+        self._store = store
+        self._ledger = ledger
+        self._clock = clock
+        self._folder = data_dir / FOLDER
+
+    def sweep(self) -> None:
+        """Remove what was left behind."""
+        if self._folder.is_dir() and not self._folder.is_symlink():
+            shutil.rmtree(self._folder)
+
+    async def begin(self, wanted: Wanted, by: Actor) -> Begun:
+        """Record it. Raises Unknown, Lapsed, LedgerUnavailable or StoreUnavailable; nothing may be let out then."""
+        by.check()
+        own = self._ledger.chain.id
+        chain = wanted.chain or own
+        if chain != own and chain not in await self._store.exports.run(chains.every):
+            raise Unknown("there is no such chain")
+        fields = _fact(wanted, by, "" if chain == own else chain)
+        seq = await self._ledger.together(lambda _, append: append(RecordKind.EXPORTED, fields))
+        end = (await self._ledger.checkpoint(Why.EXPORT)).statement.seq
+        if chain != own:
+            last = await self._store.exports.run(lambda connection: records.last(connection, chain))
+            end = last[0] if last else 0
+        upto = end if wanted.upto is None else min(end, wanted.upto)
+        log.info("export.begun", chain=chain, record=seq, by=by.id, forms=[*wanted.forms], bundle=wanted.bundle)
+        return Begun(own, seq, Span(chain, wanted.after, max(upto, wanted.after), wanted.selection), by)
+
+    async def stream(self, begun: Begun, wanted: Wanted) -> AsyncIterator[bytes]:
+        """The records, in the one form that was wanted. Raises Lapsed, StoreUnavailable; it ends in the middle then."""
+        tape, span = Tape(form(wanted.forms[0]), packed=wanted.packed), begun.span
+        yield tape.begin()
+        while True:
+            begun.by.check()
+            after, data = await self._store.exports.run(partial(_step, tape, span))
+            yield data
+            if after is None:
+                return
+            span = replace(span, after=after)
+
+    async def bundle(self, begun: Begun, wanted: Wanted) -> AsyncIterator[bytes]:
+        """A bundle, as a tar. It is made whole first, which takes its time; whoever goes meanwhile ends that."""
+        folder = self._folder / f"{begun.seq}-{secrets.token_hex(8)}"
+        try:
+            names = await self._store.exports.run(partial(self._make, folder, begun, wanted))
+            parts = tar.packed(folder, names)
+            while data := await to_thread.run_sync(next, parts, b""):
+                begun.by.check()
+                yield data
+        finally:
+            with CancelScope(shield=True):
+                await to_thread.run_sync(partial(shutil.rmtree, folder, ignore_errors=True))
+
+    def _make(self, folder: Path, begun: Begun, wanted: Wanted, connection: Connection) -> list[str]:
+        maker = Maker(self._ledger.chain.key, self._clock.now(), __version__, (begun.chain, begun.seq))
+        kept = Kept(wanted.forms, wanted.packed, wanted.bodies)
+        try:
+            datadir.prepare(self._folder)
+            folder.mkdir(mode=0o700)
+            manifest = make(folder, connection, begun.span, kept, maker, lambda _: from_thread.check_cancelled())
+        except OSError as error:
+            raise StoreUnavailable(f"the bundle cannot be written: {error.strerror or error}") from error
+        return [MANIFEST, SIGNATURE, *(file.name for file in manifest.files)]
+
+
+def _step(tape: Tape, span: Span, connection: Connection) -> tuple[int | None, bytes]:
+    """Some bytes, and after which number to go on; None at the end."""
+    some = next_batch(connection, span)
+    return (some[-1].seq, tape.take(some)) if some else (None, tape.mark())
+
+
+def _fact(wanted: Wanted, by: Actor, of: str) -> dict[str, Scalar]:
+    fields: dict[str, Scalar] = {
+        "form": " ".join(wanted.forms),
+        "selection": wanted.selection.text,
+        "after": wanted.after,
+        "upto": wanted.upto,
+        "of": of,
+        "bundle": wanted.bundle,
+        "bodies": wanted.bodies,
+        "compressed": wanted.packed,
+        "by": by.id,
+        "via": by.via,
+        "process": by.process,
+    }
+    return {name: value for name, value in fields.items() if value is not None and value != ""}

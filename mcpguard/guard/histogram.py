@@ -1,0 +1,94 @@
+"""How many records fit a filter over time, as bars of one width.
+
+Rules kept here:
+1. Each record that was counted is in one bar, and nothing else is.
+2. What was not counted is not drawn as nothing: the bars begin where the counting ended, and that is said.
+3. Bars begin at round times, in UTC.
+"""
+
+from collections import Counter
+from dataclasses import dataclass
+from typing import Final
+
+from mcpguard.domain.filters import Filter
+from mcpguard.store.counting import Counted
+
+SECOND: Final = 1_000_000
+MOST: Final = 60
+"""Bars, and one more where neither end is at a round time."""
+_GRAINS: Final = (1, 10, 60, 600, 3600, 86_400)
+_YEAR: Final = 31_536_000
+_WIDTHS: Final = (
+    *(1, 2, 5, 10, 20, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 10_800, 21_600, 43_200, 86_400),
+    *(172_800, 604_800, 2_419_200, _YEAR),
+)
+"""Seconds; those after a grain that are its multiples can be put together from it."""
+_VERDICTS: Final = ("allow", "hold", "deny")
+
+
+@dataclass(frozen=True, slots=True)
+class Bar:
+    """What was counted from `at` on. `other`: records that have no verdict, such as what closes a call."""
+
+    at: int
+    allowed: int
+    held: int
+    refused: int
+    other: int
+
+    @property
+    def calls(self) -> int:
+        return self.allowed + self.held + self.refused
+
+
+@dataclass(frozen=True, slots=True)
+class Histogram:
+    """Bars without a gap, each `width` microseconds wide. `reached`: all records from this number on are counted;
+    `whole`: those before it do not fit."""
+
+    bars: tuple[Bar, ...]
+    width: int
+    reached: int
+    whole: bool
+
+    @property
+    def calls(self) -> int:
+        return sum(bar.calls for bar in self.bars)
+
+    @property
+    def every(self) -> int:
+        return self.calls + sum(bar.other for bar in self.bars)
+
+
+def grain(extent: int) -> int:
+    """How fine to count, where what is counted may extend over this time or a good part of it; microseconds."""
+    fine = extent / (4 * MOST * SECOND)
+    return max((each for each in _GRAINS if each <= fine), default=_GRAINS[0]) * SECOND
+
+
+def histogram(counted: Counted, of: int, wanted: Filter, now: int) -> Histogram:
+    """What was counted in slots as long as `of`. From and to where the filter says; else, and where not everything was
+    counted, from the first that fits to now."""
+    slots = [slot * of for slot, _ in counted.slots]
+    if not slots:
+        return Histogram((), of, counted.reached, counted.ended)
+    first, last = min(slots), max(slots)
+    if counted.ended and wanted.since is not None:
+        first = min(first, wanted.since)
+    last = max(last, now if wanted.until is None else min(now, wanted.until - 1))
+    width = _width(last - first, of)
+    bars = Counter[tuple[int, str]]()
+    for (slot, verdict), number in counted.slots.items():
+        bars[slot * of // width, verdict] += number
+    other = Counter[int]()
+    for (place, verdict), number in bars.items():
+        other[place] += 0 if verdict in _VERDICTS else number
+    drawn = range(first // width, last // width + 1)
+    every = (Bar(at * width, bars[at, "allow"], bars[at, "hold"], bars[at, "deny"], other[at]) for at in drawn)
+    return Histogram(tuple(every), width, counted.reached, counted.ended)
+
+
+def _width(extent: int, of: int) -> int:
+    least = -(-extent // MOST)
+    fits = (each * SECOND for each in _WIDTHS if each * SECOND >= least and each * SECOND % of == 0)
+    return next(fits, -(-least // (_YEAR * SECOND)) * _YEAR * SECOND)

@@ -1,0 +1,155 @@
+"""Proving the audit log whole while the guard runs, when somebody asks for it.
+
+Rules kept here:
+1. It is asked what `mcpguard audit verify` asks of this data directory, and believed what that believes: the key that
+   signs here, and the anchor file where there is one.
+2. One at a time, beside everything else: it reads on connections of its own, rests as long as it works, and ends with
+   the guard.
+3. What it found is kept until another has ended; what a guard before this one found nobody remembers.
+"""
+
+import threading
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+import anyio
+import structlog
+from anyio import CapacityLimiter, to_thread
+
+from mcpguard.domain.clock import Clock
+from mcpguard.domain.errors import NotWhole, StoreUnavailable
+from mcpguard.ledger import anchors
+from mcpguard.ledger.checkpoints import Checkpoint
+from mcpguard.ledger.ledger import Ledger
+from mcpguard.ledger.verify.explain import sentences
+from mcpguard.ledger.verify.report import Problem, Report, Source, Trust
+from mcpguard.ledger.verify.verify import verify
+from mcpguard.store.offline import Place, reading
+
+HERE: Final = "the store"
+"""What it is called to people who need not know where it is."""
+LONGEST_REST: Final = 0.5
+UNFINISHED: Final = (
+    "It could not be finished: the store, or the anchor file, cannot be read. The cause is in the guard's log."
+)
+NO_ANCHORS: Final = "The anchor file is not there, so nothing rests on it."
+log = structlog.get_logger("mcpguard.guard")
+
+
+@dataclass(slots=True)
+class Underway:
+    """A verification that is made now, of records to about `upto`; `at`: the one that it has come to."""
+
+    by: str
+    began_at: int
+    upto: int
+    at: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Verified:
+    """What one found. `to`: the last record that it looked at; `first`: the first bad record of the chain that is
+    written; `said`: all of it in sentences. `finished`: whether it came to an end, without which nothing is known."""
+
+    by: str
+    began_at: int
+    ended_at: int
+    finished: bool
+    whole: bool
+    to: int = 0
+    first: Problem | None = None
+    said: tuple[str, ...] = ()
+
+
+class _Ended(Exception):
+    """The guard stops."""
+
+
+class Verifying:
+    """Verifies the store of this guard."""
+
+    def __init__(self, where: Place, anchor_file: Path | None, ledger: Ledger, clock: Clock) -> None:
+        self.now: Underway | None = None
+        self.last: Verified | None = None
+        self._where = where
+        self._anchor_file = anchor_file
+        self._ledger = ledger
+        self._clock = clock
+        self._asked = anyio.Event()
+        self._one = CapacityLimiter(1)
+
+    def begin(self, by: str) -> bool:
+        """Have it verified. Whether it was begun: not where that is done already."""
+        if self.now is not None:
+            return False
+        end = self._ledger.chain.acknowledged
+        self.now = Underway(by, self._clock.now(), end.seq if end else 0)
+        self._asked.set()
+        return True
+
+    async def run(self) -> None:
+        """Runs until it is cancelled."""
+        while True:
+            await self._asked.wait()
+            self._asked = anyio.Event()
+            if (underway := self.now) is not None:
+                self.last = await self._verified(underway)
+                self.now = None
+
+    async def _verified(self, underway: Underway) -> Verified:
+        stopping = threading.Event()
+        trust = Trust(frozenset({self._ledger.chain.public_key}), Source.BESIDE)
+        rest = _rested(underway, stopping, self._clock.monotonic)
+
+        def work() -> Report:
+            with reading(self._where, stopping.is_set) as connect:
+                return verify(connect, HERE, self._anchors(), trust, rest)
+
+        began = underway.by, underway.began_at
+        try:
+            report = await to_thread.run_sync(work, limiter=self._one, abandon_on_cancel=True)
+        except NotWhole as error:
+            log.error("ledger.not_whole", why=str(error))
+            return Verified(*began, self._clock.now(), True, False, said=(f"{error}.",))
+        except (StoreUnavailable, OSError) as error:
+            log.error("ledger.not_verified", why=str(error))
+            return Verified(*began, self._clock.now(), False, False, said=(UNFINISHED,))
+        except Exception:  # whatever lies in the store, calls go on
+            log.exception("ledger.not_verified")
+            return Verified(*began, self._clock.now(), False, False, said=(UNFINISHED,))
+        finally:
+            stopping.set()
+        return self._told(report, *began)
+
+    def _told(self, report: Report, by: str, began_at: int) -> Verified:
+        ours = [each for each in report.chains if each.chain == self._ledger.chain.id]
+        first = next((each.first for each in ours if each.first), None)
+        to = max((each.last_seq for each in ours), default=0)
+        said = [each.strip() for each in sentences(report)]
+        if self._anchor_file is not None and not self._anchor_file.exists():
+            said.insert(-1, NO_ANCHORS)
+        if report.whole:
+            log.info("ledger.verified", to=to, by=by)
+        else:
+            log.error("ledger.not_whole", first=first.seq if first else None, why=first.sentence if first else "")
+        return Verified(by, began_at, self._clock.now(), True, report.whole, to, first, tuple(said))
+
+    def _anchors(self) -> Iterator[Checkpoint]:
+        if self._anchor_file is not None and self._anchor_file.exists():
+            yield from (each.statement for each in anchors.read(self._anchor_file))
+
+
+def _rested(underway: Underway, stopping: threading.Event, monotonic: Callable[[], float]) -> Callable[[int], None]:
+    """Takes note of how far it has come, and rests for as long as it took to come there."""
+    before = monotonic()
+
+    def told(seq: int) -> None:
+        nonlocal before
+        underway.at = seq
+        if stopping.wait(min(monotonic() - before, LONGEST_REST)):
+            raise _Ended
+        before = monotonic()
+
+    return told

@@ -1,0 +1,201 @@
+"""Every checkpoint, once stored, goes into a file outside the data directory, in order.
+
+Rules kept here:
+1. A checkpoint is on the disk of the store before it is in the file: otherwise a power failure would look like somebody
+   who rolled the store back.
+2. None is left out. What could not be appended is at the next checkpoint, from the store; so is what the file lacks
+   where it is not as it was left.
+3. What goes wrong with the file refuses no call and holds none up. It is logged when its cause changes, and shown.
+4. At a start, the newest checkpoint of the file must be in the store. If it is not, the guard starts all the same, and
+   says so everywhere.
+"""
+
+import asyncio
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
+from itertools import islice
+from pathlib import Path
+from typing import Final, TypeVar
+
+import anyio
+import orjson
+import structlog
+from anyio import to_thread
+
+from mcpguard.codec.canonical import Scalar
+from mcpguard.domain.errors import StoreUnavailable
+from mcpguard.domain.records import RecordKind
+from mcpguard.ledger import anchors
+from mcpguard.ledger.chain import Chain
+from mcpguard.ledger.checkpoints import Checkpoint, Signed, kept
+from mcpguard.store import chains, checkpoints, records
+from mcpguard.store.backend import Connection
+from mcpguard.store.checkpoints import StoredCheckpoint
+from mcpguard.store.durability import Durability
+from mcpguard.store.store import Store
+
+PATIENCE: Final = 5.0
+"""Seconds that the file may take to answer. It may be somewhere on a network."""
+TOGETHER: Final = 200
+"""So many checkpoints are looked at, or appended, at once."""
+SILENT: Final = f"it has not answered in {PATIENCE:g} seconds"
+T = TypeVar("T")
+log = structlog.get_logger("mcpguard.ledger")
+
+
+@dataclass(frozen=True, slots=True)
+class RolledBack:
+    """The newest checkpoint of the file is not in the store. `found`: the number of the last record there."""
+
+    anchored: Checkpoint
+    chain: str
+    found: int
+
+    def fields(self) -> dict[str, Scalar]:
+        """What the record says of it."""
+        said: dict[str, Scalar] = {
+            "anchored": self.anchored.seq,
+            "anchored_hash": self.anchored.hash,
+            "found": self.found,
+        }
+        return said if self.anchored.chain == self.chain else {**said, "anchored_chain": self.anchored.chain}
+
+    def __str__(self) -> str:
+        there = f"speaks of record {self.anchored.seq:,} of chain {self.anchored.chain}"
+        return f"the anchor file {there}, and the store, which ended at {self.found:,}, does not have it as it was"
+
+
+class Anchoring:
+    """Appends checkpoints to the file, and knows how far it has come."""
+
+    def __init__(self, path: Path, chain: Chain, store: Store) -> None:
+        self.path = path
+        self.anchored = 0
+        self.trouble = ""
+        self.rolled_back: RolledBack | None = None
+        self._chain = chain
+        self._store = store
+        self._file: anchors.Identity | None = None
+        self._looked = False
+        self._stood = ("", 0)
+        self._news = anyio.Event()
+        self._one = anyio.Lock()
+        self._busy = threading.Lock()
+        chain.on_signed = partial(asyncio.get_running_loop().call_soon_threadsafe, self._signed)
+
+    async def begin(self) -> None:
+        """Hold the file against the store, before the guard records anything. Raises StoreUnavailable."""
+        self._stood = await self._store.readers.run(_stands)
+        try:
+            await self._look()
+        except OSError as error:
+            self._failed(error)
+
+    async def run(self) -> None:
+        """Runs until it is cancelled."""
+        while True:
+            await self._news.wait()
+            self._news = anyio.Event()
+            await self.catch_up()
+
+    async def catch_up(self) -> None:
+        """Append whatever is signed and not in the file yet."""
+        async with self._one:
+            try:
+                await self._append()
+            except StoreUnavailable:
+                return  # the ledger says so; when it can write again there is a checkpoint
+            except OSError as error:
+                self._failed(error)
+                return
+            if self.trouble:
+                log.warning("ledger.anchored_again", file=str(self.path), to=self.anchored)
+                self.trouble = ""
+
+    async def _append(self) -> None:
+        if not self._looked:  # it did not answer at the start
+            await self._look()
+            if self.rolled_back is not None:
+                told = partial(self._chain.append, RecordKind.ROLLED_BACK, self.rolled_back.fields())
+                await self._store.writer.submit(lambda _: told(), Durability.SYNCED)
+        elif self._file is None or self._file != await self._aside(partial(anchors.identity, self.path)):
+            await self._compare(self._chain.id)
+        while waiting := await self._store.readers.run(self._waiting):
+            await self._store.writer.submit(partial(chains.touch, chain=self._chain.id), Durability.SYNCED)
+            lines = [orjson.dumps(kept(each.content, each.signature)) for each in waiting]
+            self._file = await self._aside(partial(anchors.append, self.path, lines))
+            self.anchored = waiting[-1].seq
+
+    async def _look(self) -> None:
+        """For the first time."""
+        chain, found = self._stood
+        last = await self._compare(chain)
+        self._looked = True
+        if last is not None and (last.chain == chain or not found):
+            self.rolled_back = RolledBack(last, chain, found)
+            log.error("ledger.rolled_back", file=str(self.path), why=str(self.rolled_back))
+
+    async def _compare(self, chain: str) -> Checkpoint | None:
+        """Find how far the file goes with the store. The newest checkpoint in it, if that is not what the store has."""
+        self.anchored, newest, other = 0, None, None
+        self._file = await self._aside(partial(anchors.identity, self.path))
+        if self._file is None:
+            return None
+        every = anchors.newest_first(self.path)
+        while some := await self._aside(partial(_some, every)):
+            ours = [each for each in some if each.chain == chain]
+            newest, other = newest or next(iter(ours), None), other or some[0]
+            held = await self._store.readers.run(partial(_held, ours))
+            if held is not None:
+                self.anchored = held.seq
+                return None if held == newest else newest
+        return newest or other
+
+    def _waiting(self, connection: Connection) -> list[StoredCheckpoint]:
+        return checkpoints.after(connection, self._chain.id, self.anchored, TOGETHER)
+
+    async def _aside(self, work: Callable[[], T]) -> T:
+        """In a thread that is left behind where the file does not answer. Raises OSError."""
+        with anyio.fail_after(PATIENCE):
+            return await to_thread.run_sync(_alone, self._busy, work, abandon_on_cancel=True)
+
+    def _signed(self) -> None:
+        self._news.set()
+
+    def _failed(self, error: OSError) -> None:
+        why = (isinstance(error, TimeoutError) and SILENT) or error.strerror or str(error)
+        if why != self.trouble:
+            log.error("ledger.not_anchored", file=str(self.path), why=why, next="it is tried again at each checkpoint")
+        self.trouble = why
+
+
+def _alone(busy: threading.Lock, work: Callable[[], T]) -> T:
+    if not busy.acquire(blocking=False):
+        raise TimeoutError  # what was left behind is at it still
+    try:
+        return work()
+    finally:
+        busy.release()
+
+
+def _some(every: Iterator[Signed]) -> list[Checkpoint]:
+    return [each.statement for each in islice(every, TOGETHER)]
+
+
+def _stands(connection: Connection) -> tuple[str, int]:
+    """The chain that goes on, empty if none does yet, and its last record."""
+    chain = chains.newest(connection) or ""
+    last = records.last(connection, chain)
+    return chain, last[0] if last else 0
+
+
+def _held(ours: Sequence[Checkpoint], connection: Connection) -> Checkpoint | None:
+    """The first of these that the store has as it was."""
+    for each in ours:
+        stored = checkpoints.at(connection, each.chain, each.seq)
+        there = records.hash_of(connection, each.chain, each.seq)
+        if stored is not None and stored.content == each.content() and there is not None and there.hex() == each.hash:
+            return each
+    return None

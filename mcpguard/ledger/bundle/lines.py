@@ -1,0 +1,109 @@
+"""The lines of our own form, read back: strictly, as anybody may have written them."""
+
+import base64
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any, Final, NamedTuple
+
+import orjson
+
+from mcpguard.ledger.bundle.manifest import HASH, Kept
+from mcpguard.ledger.bundle.source import Source, Unreadable
+from mcpguard.store.checkpoints import StoredCheckpoint
+from mcpguard.store.records import StoredBody
+
+_LINE: Final = re.compile(
+    rb'\{"hash":"(?P<hash>[0-9a-f]{64})",(?:"previous":"(?P<previous>[0-9a-f]{64})",)?"record":(?P<raw>\{.*\})\}',
+    re.DOTALL,
+)
+
+
+class Told(NamedTuple):
+    """A record as its line tells it. `raw` is None where it was pruned; `said` is empty where it is none of ours."""
+
+    seq: int
+    hash: bytes
+    previous: bytes | None
+    raw: bytes | None
+    said: Mapping[str, Any]
+    chain: object
+
+
+def records(source: Source, kept: Kept, holding: bytes = b"") -> Iterator[Told]:
+    """Those whose lines hold these bytes. Raises Unreadable."""
+    found = _lines(source, kept)
+    return map(_told, (line for line in found if holding in line) if holding else found)
+
+
+def bodies(source: Source, kept: Kept) -> Iterator[StoredBody]:
+    """Raises Unreadable."""
+    for line in _lines(source, kept):
+        match _parsed(line):
+            case {"seq": int(seq), "pruned": True, **rest} if not rest:
+                yield StoredBody(seq, None, None)
+            case {"seq": int(seq), "salt": str(salt), "content": str(content), **rest} if not rest:
+                yield StoredBody(seq, _bytes(salt), _bytes(content))
+            case _:
+                raise Unreadable("a line in it tells of no body")
+
+
+def checkpoints(source: Source, kept: Kept) -> Iterator[StoredCheckpoint]:
+    """Raises Unreadable. The number is the one that the statement itself says: a line has no other."""
+    for line in _lines(source, kept):
+        match _parsed(line):
+            case {"content": str(content), "signature": str(signature), **rest} if not rest:
+                stated = _bytes(content)
+                seq = _parsed(stated).get("seq")
+                if type(seq) is not int:
+                    raise Unreadable("a line in it tells of no checkpoint")
+                yield StoredCheckpoint(seq, stated, _bytes(signature))
+            case _:
+                raise Unreadable("a line in it tells of no checkpoint")
+
+
+def _lines(source: Source, kept: Kept) -> Iterator[bytes]:
+    """What is compressed may unpack to anything; all else is as long as it is."""
+    most = kept.plain if kept.packed else max(kept.plain, source.sizes[kept.name])
+    return source.lines(kept.name, packed=kept.packed, most=most)
+
+
+def _told(line: bytes) -> Told:
+    if found := _LINE.fullmatch(line):
+        raw = found["raw"]
+        said = _parsed(raw)
+        previous = found["previous"] and bytes.fromhex(found["previous"].decode())
+        return Told(_seq(said), bytes.fromhex(found["hash"].decode()), previous, raw, said, said.get("chain"))
+    match _parsed(line):
+        case {"chain": chain, "hash": str(hash_), "pruned": True, "seq": seq, **rest} if not rest:
+            raw = None
+        case {"chain": chain, "hash": str(hash_), "unreadable": str(content), "seq": seq, **rest} if not rest:
+            raw = _bytes(content)
+        case _:
+            raise Unreadable("a line in it tells of no record")
+    if not HASH.fullmatch(hash_):
+        raise Unreadable("a line in it tells of no record")
+    return Told(_seq({"seq": seq}), bytes.fromhex(hash_), None, raw, {}, chain)
+
+
+def _seq(said: Mapping[str, Any]) -> int:
+    seq = said.get("seq")
+    if type(seq) is not int:
+        raise Unreadable("a record in it has no number")
+    return seq
+
+
+def _parsed(line: bytes) -> dict[str, Any]:
+    try:
+        said = orjson.loads(line)
+    except ValueError:
+        said = None
+    if not isinstance(said, dict):
+        raise Unreadable("a line in it is not what we write")
+    return said
+
+
+def _bytes(text: str) -> bytes:
+    try:
+        return base64.b64decode(text, validate=True)
+    except ValueError:
+        raise Unreadable("what should be base64 in it is none") from None

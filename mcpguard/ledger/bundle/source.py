@@ -1,0 +1,158 @@
+"""Where a bundle is read from: a folder, or a tar. What is there was put there by anybody.
+
+Rules kept here:
+1. Only plain files are opened, in that folder and nowhere else; no link is followed, nothing is waited for, and nothing
+   is written.
+2. What is unpacked is bounded: by what the manifest says, and line by line. Memory does not grow with what is read.
+"""
+
+import os
+import stat
+import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import BinaryIO, Final
+
+from mcpguard.domain.errors import StoreUnavailable
+from mcpguard.ledger.bundle import tar
+from mcpguard.ledger.bundle.manifest import MANIFEST
+
+CHUNK: Final = 256 * 1024
+LONGEST_LINE: Final = 32 * 1024 * 1024
+"""A body may have 16 MiB, and base64 makes a third more of it."""
+MOST_NAMES: Final = 100
+_GZIP: Final = 31
+_SQLITE: Final = b"SQLite format 3\0"
+
+
+class Unreadable(ValueError):
+    """A file is not what a file of a bundle is. Says why, and repeats nothing of it."""
+
+    file = ""
+
+
+class Source:
+    """The files of a bundle."""
+
+    def __init__(self, sizes: dict[str, int], odd: tuple[str, ...] = ()) -> None:
+        self.sizes = sizes
+        """Every file by its name."""
+        self.odd = odd
+        """Whatever else is there: links, folders, devices."""
+
+    @contextmanager
+    def _opened(self, name: str) -> Iterator[tuple[BinaryIO, int]]:
+        """The file, and how many bytes of it belong to it."""
+        raise NotImplementedError
+
+    def read(self, name: str) -> Iterator[bytes]:
+        """What is in the file, some bytes at a time. Raises OSError."""
+        with self._opened(name) as (file, size):
+            taken = 0
+            while taken < size and (data := file.read(min(CHUNK, size - taken))):
+                taken += len(data)
+                yield data
+
+    def lines(self, name: str, *, packed: bool, most: int) -> Iterator[bytes]:
+        """Its lines without their ends. `most`: bytes that it may have, unpacked. Raises Unreadable."""
+        taken, rest = 0, b""
+        for data in _unpacked(self.read(name)) if packed else self.read(name):
+            taken += len(data)
+            if taken > most:
+                raise Unreadable("it holds more than the manifest says")
+            *whole, rest = (rest + data).split(b"\n") if b"\n" in data else (rest + data,)
+            yield from whole
+            if len(rest) > LONGEST_LINE:
+                raise Unreadable("a line in it is longer than any of ours")
+        if rest:
+            raise Unreadable("it ends within a line: it was cut")
+
+
+class _Folder(Source):
+    def __init__(self, folder: Path) -> None:
+        sizes, odd = dict[str, int](), list[str]()
+        with os.scandir(folder) as entries:
+            for entry in entries:
+                found = entry.stat(follow_symlinks=False)
+                if stat.S_ISREG(found.st_mode):
+                    sizes[entry.name] = found.st_size
+                else:
+                    odd.append(entry.name)
+                if len(sizes) + len(odd) > MOST_NAMES:
+                    break  # no bundle has so many, and those that are too many are told
+        super().__init__(sizes, tuple(sorted(odd)))
+        self._folder = folder
+
+    @contextmanager
+    def _opened(self, name: str) -> Iterator[tuple[BinaryIO, int]]:
+        flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+        with os.fdopen(os.open(self._folder / name, flags), "rb") as file:
+            found = os.fstat(file.fileno())
+            if not stat.S_ISREG(found.st_mode):
+                raise Unreadable("it is no plain file")
+            yield file, found.st_size
+
+
+class _Tar(Source):
+    def __init__(self, path: Path) -> None:
+        with path.open("rb") as file:
+            self._parts = tar.parts(file)
+        super().__init__({name: part.size for name, part in self._parts.items()})
+        self._path = path
+
+    @contextmanager
+    def _opened(self, name: str) -> Iterator[tuple[BinaryIO, int]]:
+        with self._path.open("rb") as file:
+            file.seek(self._parts[name].begin)
+            yield file, self._parts[name].size
+
+
+def is_bundle(path: Path) -> bool:
+    """Whether this is meant as a bundle: a folder, or a tar. Anything else may be a store."""
+    if path.is_dir():
+        return True
+    try:
+        with path.open("rb") as file:
+            head = file.read(tar.BLOCK)
+    except OSError:
+        return False
+    return head[257:262] == tar.MAGIC or (path.suffix == ".tar" and not head.startswith(_SQLITE))
+
+
+def opened(path: Path) -> Source:
+    """The files of a bundle. Raises StoreUnavailable where there is none."""
+    try:
+        source = _Folder(path) if path.is_dir() else _Tar(path)
+    except OSError as error:
+        raise StoreUnavailable(f"{path} cannot be read: {error.strerror}") from error
+    except tar.BadTar as error:
+        raise StoreUnavailable(f"{path} is no bundle: {error}") from None
+    if MANIFEST not in source.sizes:
+        raise StoreUnavailable(f"{path} is no bundle: it has no {MANIFEST}")
+    return source
+
+
+def _unpacked(parts: Iterator[bytes]) -> Iterator[bytes]:
+    """Some bytes at a time, however much they unpack to. What was compressed in pieces is read to its end."""
+    gzip, begun = zlib.decompressobj(wbits=_GZIP), False
+    for data in parts:
+        left = data
+        while left:
+            if gzip.eof:
+                gzip = zlib.decompressobj(wbits=_GZIP)
+            begun, plain = True, CHUNK
+            while plain == CHUNK and not gzip.eof:  # what is full may not be all
+                some = _inflated(gzip, left)
+                plain, left = len(some), gzip.unconsumed_tail
+                yield some
+            left = gzip.unused_data if gzip.eof else b""
+    if begun and not gzip.eof:
+        raise Unreadable("it ends within what was compressed: it was cut")
+
+
+def _inflated(gzip: "zlib._Decompress", data: bytes) -> bytes:
+    try:
+        return gzip.decompress(data, CHUNK)
+    except zlib.error:
+        raise Unreadable("it is not what was compressed") from None

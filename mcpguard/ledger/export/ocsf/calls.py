@@ -1,0 +1,201 @@
+"""Calls, what servers ask during them, what was shown to agents, and what was turned away: API Activity.
+
+Rules kept here:
+1. All events of one call have its entry as `metadata.correlation_uid`.
+2. A call is allowed, denied or held by the verdict, and succeeds or fails by its outcome: an opening that was allowed
+   claims no success.
+3. What was found in a call does not make another event of it: it is an enrichment, and the call is an alert.
+"""
+
+from typing import Any, Final
+
+from mcpguard.ledger.export.line import Line
+from mcpguard.ledger.export.ocsf.actors import caller
+from mcpguard.ledger.export.ocsf.event import (
+    INFORMATIONAL,
+    LOW,
+    MEDIUM,
+    SECURITY_CONTROL,
+    UNKNOWN,
+    Class,
+    Event,
+    Texts,
+    counted,
+    event,
+    number,
+    texts,
+    uid_of,
+    words,
+)
+from mcpguard.ledger.export.ocsf.judging import DONE, MASKED, ODD, OUTCOMES, REFUSED, VERDICTS, judge
+
+_CAPTIONS: Final = {0: "Unknown", 1: "Create", 2: "Read", 3: "Update", 4: "Delete", 99: "Other"}
+API: Final = Class(6003, "API Activity", (6, "Application Activity"), _CAPTIONS)
+_READ: Final = API.activity(2)
+_NOT_KNOWN: Final = API.activity(0)
+_EFFECTS: Final = {"read": _READ, "write": API.activity(3), "destructive": API.activity(4)}
+_READING: Final = frozenset({"resources/read", "prompts/get", "completion/complete", "read_more"})
+"""Methods that only read, whatever they name; a tool has an effect of its own."""
+_ASKS: Final = API.other("Ask")
+_ANSWERS: Final = API.other("Answer")
+_OPENED: Final = {"allow": "A call was allowed", "hold": "A call waits for a person", "deny": "A call was refused"}
+_CLOSED: Final = {
+    "answered": "A call was answered",
+    "failed": "A call failed at the server",
+    "refused": "A call was refused",
+    "held": "A call ended and waits for a person",
+    "cancelled": "A call was cancelled",
+    "unknown": "A call ended and what became of it is not known",
+}
+
+
+def opened(record: Line) -> Event:
+    """A call and the verdict about it."""
+    said = texts(record.said)
+    verdict = said.get("verdict")
+    made = _of_a_call(record, said, _OPENED.get(verdict or "", "A call was opened"))
+    found = _found(made, "secrets", said.get("secrets"), "secret")
+    judge(made, VERDICTS.get(verdict, ODD), said.get("reason"), found)
+    return made
+
+
+def released(record: Line) -> Event:
+    """The verdict after a person allowed a held call."""
+    said = texts(record.said)
+    verdict = said.get("verdict")
+    made = _of_a_call(record, said, "A held call was judged again")
+    judge(made, VERDICTS.get(verdict, ODD), said.get("reason"))
+    return made
+
+
+def closed(record: Line) -> Event:
+    """How a call ended."""
+    said = texts(record.said)
+    outcome, reason, executed = said.get("outcome"), said.get("reason"), said.get("executed", UNKNOWN)
+    made = _of_a_call(record, said, _CLOSED.get(outcome or "", "A call ended"))
+    took = number(record.said, "took_us")
+    if took is not None:
+        made["duration"] = took // 1000
+    response: dict[str, Any] = {"data": {"executed": executed, "outcome": outcome or UNKNOWN}}
+    if reason is not None:
+        response["error"] = reason
+    made["api"]["response"] = response
+    so = OUTCOMES.get(outcome, ODD)
+    if outcome == "answered" and reason is not None:
+        so = REFUSED  # it was executed, and its reply was withheld
+    elif outcome == "answered" and (number(record.said, "masked") or 0) > 0:
+        so = MASKED
+    found = _found(made, "reply", said.get("found"), said.get("screened", UNKNOWN))
+    judge(made, so, reason, max(found, _unclear(outcome, executed)))
+    return made
+
+
+def asked(record: Line) -> Event:
+    """What a server asked of the client."""
+    said = texts(record.said)
+    server, reason = said.get("server", UNKNOWN), said.get("reason")
+    made = _event(record, said, _ASKS, "A server asked the client something")
+    made["actor"] = {"app_name": server}
+    made["src_endpoint"] = {"svc_name": server}
+    found = _found(made, "question", said.get("found"), "screened")
+    judge(made, DONE if reason is None else REFUSED, reason, found)
+    return made
+
+
+def heard(record: Line) -> Event:
+    """What became of that."""
+    said = texts(record.said)
+    reason = said.get("reason")
+    made = _event(record, said, _ANSWERS, "What became of what a server asked")
+    judge(made, DONE if reason is None else REFUSED, reason)
+    return made
+
+
+def disclosed(record: Line) -> Event:
+    """Somebody was shown what is offered."""
+    said = texts(record.said)
+    made = _event(record, said, _READ, "Somebody was shown what is offered")
+    made |= counted(record.said)
+    judge(made, DONE, None, _found(made, "query", said.get("secrets"), "secret"))
+    return made
+
+
+def turned_away(record: Line) -> Event:
+    """What came could not be taken."""
+    said = texts(record.said)
+    made = _event(record, said, _NOT_KNOWN, "Something was turned away at the door")
+    made |= counted(record.said)
+    made["api"]["operation"] = said.get("operation", UNKNOWN)
+    judge(made, REFUSED, said.get("why"))
+    made.setdefault("status_code", UNKNOWN)
+    return made
+
+
+def _of_a_call(record: Line, said: Texts, message: str) -> Event:
+    """With what was called."""
+    what = _EFFECTS.get(said.get("effect", ""))
+    if what is None:
+        what = _READ if said.get("method") in _READING else _NOT_KNOWN
+    made = _event(record, said, what, message)
+    name = said.get("name")
+    if name is not None:
+        capability, server = said.get("capability", UNKNOWN), said.get("server")
+        resource = {"name": name, "type": capability, "uid": uid_of(capability, server, name)}
+        if server is not None:
+            resource["namespace"] = server
+        if (fingerprint := said.get("fingerprint")) is not None:
+            resource["version"] = fingerprint
+        made["resources"] = [resource]
+    return made
+
+
+def _event(record: Line, said: Texts, what: Any, message: str) -> Event:  # noqa: ANN401 - attributes
+    """With who, where and what of any of these."""
+    get = said.get
+    entry, server, client, parts = get("entry"), get("server"), get("client"), get("trace", "").split("-")
+    profiles = [SECURITY_CONTROL]
+    if client is not None:
+        profiles.append("ai_operation")
+    if len(parts) >= 4:
+        profiles.append("trace")
+    made = event(record, what, INFORMATIONAL, message, entry, *profiles)
+    api: dict[str, Any] = {"operation": get("method", UNKNOWN)}
+    if entry is not None:
+        api["request"] = {"uid": entry}
+    if server is not None:
+        api["service"] = {"name": server}
+    made["api"] = api
+    made["actor"] = caller(said)
+    made["src_endpoint"] = _from(said)
+    if client is not None:
+        context: dict[str, Any] = {"application": {"name": client}}
+        if server is not None:
+            context["service"] = {"name": server}
+        made["message_context"] = context
+    if len(parts) >= 4:
+        made["trace"] = {"uid": parts[1]}
+    return made
+
+
+def _unclear(outcome: str | None, executed: str) -> int:
+    """How much it matters that nobody knows whether it was executed. Clients give up calls all the time."""
+    if executed != UNKNOWN:
+        return INFORMATIONAL
+    return LOW if outcome == "cancelled" else MEDIUM
+
+
+def _from(said: Texts) -> Event:
+    """The agent, as the guard knows it, and the door through which it came. No record of a call has an address."""
+    id_, door = said.get("caller"), said.get("face") or said.get("door")
+    endpoint = {} if id_ is None else {"uid": id_}
+    if door is not None:
+        endpoint["svc_name"] = door
+    return endpoint or {"name": UNKNOWN}
+
+
+def _found(made: Event, where: str, rules: str | None, how: str) -> int:
+    """Notes what was found in a call, and says how much it matters."""
+    if rules is None:
+        return INFORMATIONAL
+    made["enrichments"] = [{"name": where, "type": how, "value": rules, "data": {"rules": words(rules)}}]
+    return MEDIUM

@@ -1,0 +1,130 @@
+"""What all events have in common: the class, the time, the metadata, the record itself.
+
+Rules kept here:
+1. An attribute says what the record says, or is left out. Where the schema wants one and the record has nothing, it is
+   `unknown`, 0, or 1970.
+2. A value of the wrong type is no value. The record lies in `unmapped`, byte for byte, so nothing is lost with it.
+3. Sentences are ours and constant.
+4. Whatever is of severity Medium or higher is an alert (`is_alert`), in every class, as the schema advises.
+"""
+
+from collections.abc import Iterable, Mapping
+from typing import Any, Final
+
+import orjson
+
+from mcpguard import __version__
+from mcpguard.codec.canonical import LARGEST
+from mcpguard.ledger.export.line import Line
+
+Event = dict[str, Any]
+Texts = Mapping[str, str]
+"""What a record says in words: its fields that are strings and not empty."""
+
+VERSION: Final = "1.8.0"
+US: Final = "mcpguard"
+PRODUCT: Final = {"name": US, "vendor_name": US, "version": __version__}
+UNKNOWN: Final = "unknown"
+NOBODY: Final = {"app_name": UNKNOWN}
+SECURITY_CONTROL: Final = "security_control"
+OTHER: Final = 99
+INFORMATIONAL, LOW, MEDIUM, HIGH, CRITICAL = range(1, 6)
+SEVERITIES: Final = ("Unknown", "Informational", "Low", "Medium", "High", "Critical")
+
+Status = Mapping[str, int | str]
+SUCCESS: Final[Status] = {"status_id": 1, "status": "Success"}
+FAILURE: Final[Status] = {"status_id": 2, "status": "Failure"}
+
+
+class Class:
+    """A class of events with its activities, by their ids."""
+
+    def __init__(self, uid: int, name: str, category: tuple[int, str], activities: Mapping[int, str]) -> None:
+        self._uid, self._name = uid, name
+        self._constant: Event = {"class_uid": uid, "class_name": name, "category_uid": category[0]}
+        self._constant |= {"category_name": category[1]}
+        self._activities = {id_: self._of(id_, caption) for id_, caption in activities.items()}
+
+    def activity(self, id_: int) -> Mapping[str, Any]:
+        """The attributes of an event that say what it is."""
+        return self._activities[id_]
+
+    def other(self, name: str) -> Mapping[str, Any]:
+        """The same of an activity that the schema has no word for."""
+        return {**self._activities[OTHER], "activity_name": name}
+
+    def _of(self, id_: int, caption: str) -> Mapping[str, Any]:
+        type_ = f"{self._name}: {caption}"
+        type_uid = self._uid * 100 + id_
+        return {
+            **self._constant,
+            "activity_id": id_,
+            "activity_name": caption,
+            "type_uid": type_uid,
+            "type_name": type_,
+        }
+
+
+def event(
+    record: Line, what: Mapping[str, Any], severity: int, message: str, together: str | None = None, *profiles: str
+) -> Event:
+    """An event of a record. `together`: what binds it to others; `profiles`: of the schema, where it uses any."""
+    if severity >= MEDIUM and SECURITY_CONTROL not in profiles:
+        profiles = (*profiles, SECURITY_CONTROL)
+    said = record.said
+    at = number(said, "at")
+    uid = f"{record.chain}:{record.seq}"
+    metadata = {"version": VERSION, "product": PRODUCT, "uid": uid, "sequence": record.seq, "log_name": US}
+    if type(kind := said.get("kind")) is str and kind:
+        metadata["event_code"] = kind
+    if at is not None:
+        metadata["original_time"] = str(at)
+    if together is not None:
+        metadata["correlation_uid"] = together
+    if profiles:
+        metadata["profiles"] = profiles
+    unmapped: Event = {"record_hash": record.hash.hex()}
+    if said and record.raw is not None:
+        unmapped["record"] = orjson.Fragment(record.raw)
+    made = {**what, "time": 0 if at is None else at // 1000, "message": message, "metadata": metadata}
+    weigh(made, severity)
+    made["unmapped"] = unmapped
+    return made
+
+
+def weigh(made: Event, severity: int) -> None:
+    """Says how much it matters. An alert belongs to the profile `security_control`, outside of findings."""
+    made["severity_id"], made["severity"] = severity, SEVERITIES[severity]
+    if severity >= MEDIUM:
+        made["is_alert"] = True
+
+
+def uid_of(capability: str, server: str | None, name: str) -> str:
+    """What a capability is called wherever an event is about it: calls and decisions are joined by it."""
+    return f"{capability}:{server or UNKNOWN}:{name}"
+
+
+def texts(said: Mapping[str, Any]) -> Texts:
+    return {key: value for key, value in said.items() if type(value) is str and value}
+
+
+def number(said: Mapping[str, Any], key: str) -> int | None:
+    """An integer that a record can have."""
+    value = said.get(key)
+    return value if type(value) is int and -LARGEST <= value <= LARGEST else None
+
+
+def counted(said: Mapping[str, Any]) -> Event:
+    """How often it was."""
+    count = number(said, "count")
+    return {} if count is None else {"count": count}
+
+
+def words(given: str | None) -> list[str]:
+    """A list that a record has as one string."""
+    return given.split() if given else []
+
+
+def given(pairs: Iterable[tuple[str, str | None]]) -> Event:
+    """Without what is not there."""
+    return {key: value for key, value in pairs if value is not None}

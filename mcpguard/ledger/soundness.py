@@ -1,0 +1,68 @@
+"""Whether what is about to be removed is what was written. Where it is not, it is the evidence of that, and stays."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Final
+
+from mcpguard.ledger.format import GENESIS, SALT_BYTES, body_digest, link, parsed
+from mcpguard.ledger.prunings import NOTHING, Covered, Unsound
+from mcpguard.store import records
+from mcpguard.store.backend import Connection
+from mcpguard.store.pages import batched
+from mcpguard.store.records import COLUMNS, StoredBody, StoredRecord
+
+TOGETHER: Final = 10
+"""Bodies that are read at once: each may have 16 MiB."""
+
+
+def sound(chain: str, stored: StoredRecord, previous: bytes | None) -> Mapping[str, Any]:
+    """What a record says that follows one with this hash. Raises Unsound."""
+    if stored.content is None or previous is None or link(previous, stored.content) != stored.hash:
+        raise Unsound(f"record {stored.seq} is not what was written")
+    said = parsed(stored.content)
+    if said.get("chain") != chain or tuple(map(said.get, COLUMNS)) != stored.columns:
+        raise Unsound(f"the columns of record {stored.seq} are not what was written")
+    return said
+
+
+def check_bodies(
+    connection: Connection, chain: str, told: Mapping[int, Mapping[str, Any]], pruned: Covered = NOTHING
+) -> None:
+    """Compare bodies with what their records say. `pruned`: where they may be gone. Raises Unsound."""
+    for some in batched(sorted(told), TOGETHER):
+        there = {body.seq: body for body in records.bodies_of(connection, chain, some)}
+        for seq in some:
+            _compare(seq, told[seq], there.get(seq), pruned)
+
+
+def check_alone(connection: Connection, chain: str, seqs: Sequence[int]) -> None:
+    """Each of these records with the one before it, and its body. Raises Unsound."""
+    for some in batched(seqs, TOGETHER):
+        beside = {each.seq: each for each in _with_those_before(connection, chain, some)}
+        told = {}
+        for seq in some:
+            if seq not in beside:
+                raise Unsound(f"record {seq} is missing")
+            before = beside.get(seq - 1)
+            told[seq] = sound(chain, beside[seq], GENESIS if seq == 1 else before.hash if before else None)
+        check_bodies(connection, chain, told)
+
+
+def _with_those_before(connection: Connection, chain: str, seqs: Iterable[int]) -> list[StoredRecord]:
+    wanted = {*seqs}
+    return records.these(connection, chain, sorted(wanted | {seq - 1 for seq in wanted}))
+
+
+def _compare(seq: int, said: Mapping[str, Any], body: StoredBody | None, pruned: Covered) -> None:
+    if said.get("body_kept") is not True:
+        if body is not None:
+            raise Unsound(f"a body lies beside record {seq}, which speaks of none")
+    elif body is None:
+        raise Unsound(f"the body of record {seq} is missing")
+    elif body.salt is None and body.content is None:
+        if seq not in pruned:
+            raise Unsound(f"the body of record {seq} is gone, and nothing says why")
+    else:
+        salt, content = body.salt or b"", body.content or b""
+        sizes = (len(salt), len(content))
+        if said.get("body_digest") != body_digest(salt, content) or sizes != (SALT_BYTES, said.get("body_size")):
+            raise Unsound(f"the body of record {seq} is not what was written")

@@ -1,0 +1,26 @@
+"""An application that is built for its first request, aside: many guards that agents start are never asked."""
+
+from collections.abc import Callable
+
+import anyio
+from anyio import to_thread
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+
+class Later:
+    """It is built once, whoever asks first."""
+
+    def __init__(self, build: Callable[[], ASGIApp]) -> None:
+        self._build = build
+        self._app: ASGIApp | None = None
+        self._building = anyio.Lock()
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        app = self._app or await self._built()
+        await app(scope, receive, send)
+
+    async def _built(self) -> ASGIApp:
+        async with self._building:
+            if self._app is None:
+                self._app = await to_thread.run_sync(self._build)
+            return self._app

@@ -1,0 +1,113 @@
+"""The pages as an application, and what is said where there is none."""
+
+from fastapi import FastAPI, Request
+from fastapi.responses import Response
+from fastapi.staticfiles import StaticFiles
+from starlette.exceptions import HTTPException
+from structlog.contextvars import get_contextvars
+
+from mcpguard import assets
+from mcpguard.domain.errors import GuardError
+from mcpguard.domain.people import Principal
+from mcpguard.guard.guard import Guard
+from mcpguard.web.api.access import RightLacking, whoever
+from mcpguard.web.forms import told
+from mcpguard.web.health import health
+from mcpguard.web.pages.adding import adding
+from mcpguard.web.pages.audit import audit
+from mcpguard.web.pages.caller_adding import caller_adding
+from mcpguard.web.pages.callers import callers
+from mcpguard.web.pages.capability import capability
+from mcpguard.web.pages.configuration import configuration
+from mcpguard.web.pages.desk import Desk
+from mcpguard.web.pages.exporting import exporting
+from mcpguard.web.pages.findings import findings
+from mcpguard.web.pages.held import held
+from mcpguard.web.pages.inbox import inbox
+from mcpguard.web.pages.inspection import inspection
+from mcpguard.web.pages.live import live
+from mcpguard.web.pages.me import me
+from mcpguard.web.pages.policy import policy
+from mcpguard.web.pages.record import record
+from mcpguard.web.pages.review import review
+from mcpguard.web.pages.servers import servers
+from mcpguard.web.pages.sessions import sessions
+from mcpguard.web.pages.settings import settings
+from mcpguard.web.pages.setup import setup
+from mcpguard.web.pages.signing import signing
+from mcpguard.web.pages.tabs import logs, tabs
+from mcpguard.web.pages.tokens import tokens
+from mcpguard.web.pages.user import user
+from mcpguard.web.pages.users import users
+from mcpguard.web.pages.verifying import verifying
+from mcpguard.web.views import Views
+
+SUBJECTS = (
+    inbox,
+    held,
+    servers,
+    adding,
+    review,
+    inspection,
+    tabs,
+    logs,
+    capability,
+    configuration,
+    findings,
+    audit,
+    verifying,
+    exporting,
+    record,
+    caller_adding,
+    callers,
+    policy,
+    settings,
+    users,
+    user,
+    sessions,
+    tokens,
+    me,
+    live,
+)
+
+
+def pages(guard: Guard) -> FastAPI:
+    """Every page, with what it is made of."""
+    app = FastAPI(title="mcpguard", openapi_url=None, docs_url=None, redoc_url=None, redirect_slashes=False)
+    views = Views(assets.webui() / "templates")
+    desk = Desk(guard, views)
+    app.include_router(health(guard, causes=False))
+    for subject in SUBJECTS:
+        app.include_router(subject(guard, desk))
+    for door in (signing, setup):
+        app.include_router(door(guard, views))
+    app.mount("/static", StaticFiles(directory=assets.webui() / "static"))
+
+    def plainly(status: int, title: str, sentence: str) -> Response:
+        return views.page("error.html", status, title=title, sentence=sentence)
+
+    @app.exception_handler(HTTPException)
+    async def refused(_: Request, error: HTTPException) -> Response:
+        if error.status_code == 404:
+            return plainly(404, "Not found", "There is no such page.")
+        return plainly(error.status_code, "Refused", "This page does not take that.")
+
+    @app.exception_handler(GuardError)
+    async def foreseen(request: Request, error: GuardError) -> Response:
+        by = whoever(request)
+        if isinstance(error, RightLacking) and isinstance(by, Principal):
+            guard.tallies.turned_away(door="network", why="right", by=f"{by.kind}:{by.id}")
+            return plainly(403, "Not for you", f"You are signed in as {by.name}, and {by.role} may not do that.")
+        said = told(error)
+        return plainly(said.status, "Not found" if said.status == 404 else "Not now", said.sentence)
+
+    @app.exception_handler(Exception)
+    async def broken(_: Request, __: Exception) -> Response:
+        """It is logged with its traceback, by whoever serves; here only what to look for."""
+        reference = get_contextvars().get("request", "")
+        sentence = (
+            f"Something broke on our side. The guard's log has it as {reference}; the audit log says what was done."
+        )
+        return plainly(500, "This did not work", sentence)
+
+    return app

@@ -1,0 +1,32 @@
+"""How somebody wants the pages to look: a cookie that holds words of ours, and nothing about them."""
+
+from dataclasses import dataclass
+from typing import Final, Self
+
+from fastapi import Request
+from fastapi.responses import Response
+
+NAME: Final = "mcpguard_looks"
+THEMES: Final = ("light", "dark")
+YEAR: Final = 365 * 86_400
+
+
+@dataclass(frozen=True, slots=True)
+class Looks:
+    """`theme`: empty as the machine says. `roomy`: more space in tables. `keys`: shortcuts on the keyboard."""
+
+    theme: str = ""
+    roomy: bool = False
+    keys: bool = True
+
+    @classmethod
+    def of(cls, request: Request) -> Self:
+        """As the browser says; what is none of our words is nothing."""
+        words = request.cookies.get(NAME, "").split(".")
+        theme = next((each for each in THEMES if each in words), "")
+        return cls(theme, "roomy" in words, "nokeys" not in words)
+
+    def give(self, response: Response, *, secure: bool) -> None:
+        words = [self.theme, *(["roomy"] if self.roomy else []), *([] if self.keys else ["nokeys"])]
+        value = ".".join(filter(None, words))
+        response.set_cookie(NAME, value, max_age=YEAR, httponly=True, samesite="strict", secure=secure)

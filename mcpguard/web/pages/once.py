@@ -1,0 +1,40 @@
+"""Forms that are done once, however often they are sent: whoever reloads a page with a token makes no second one.
+
+Rule kept here: each form has a number that no other has, and which form was sent is known until the process ends, for
+the newest of them.
+"""
+
+import secrets
+from collections import OrderedDict
+from typing import Final
+
+from mcpguard.web.forms import Form, Misshapen
+
+FIELD: Final = "once"
+MOST: Final = 10_000
+AGAIN: Final = "this form was sent before, and what it asked for was done then; what it showed is not shown again"
+NUMBERLESS: Final = "the form does not say which one it is; open the page again"
+_BYTES: Final = 16
+_LONGEST: Final = 64
+
+
+class Once:
+    """Which forms were sent."""
+
+    def __init__(self) -> None:
+        self._sent: OrderedDict[str, None] = OrderedDict()
+
+    def minted(self) -> str:
+        """The number of a new form."""
+        return secrets.token_urlsafe(_BYTES)
+
+    def use(self, given: Form) -> None:
+        """Now it is sent. Raises Misshapen where it was before, or has no number."""
+        number = given.one(FIELD)
+        if not 0 < len(number) <= _LONGEST:
+            raise Misshapen(422, NUMBERLESS)
+        if number in self._sent:
+            raise Misshapen(409, AGAIN)
+        self._sent[number] = None
+        while len(self._sent) > MOST:
+            self._sent.popitem(last=False)

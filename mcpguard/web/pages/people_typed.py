@@ -1,0 +1,19 @@
+"""What forms about people have in common: a role that was chosen, a new password that was typed twice."""
+
+from mcpguard.domain.decisions import Undecidable
+from mcpguard.domain.people import Role
+from mcpguard.web.forms import Form
+
+
+def role_of(given: Form) -> Role:
+    """Raises Undecidable."""
+    if given.one("role") not in {*Role}:
+        raise Undecidable("choose a role: viewer, auditor, approver or admin")
+    return Role(given.one("role"))
+
+
+def typed_twice(given: Form) -> str:
+    """The new password, which was typed twice. Raises Undecidable."""
+    if given.one("new") != given.one("again"):
+        raise Undecidable("the two new passwords differ")
+    return given.one("new")

@@ -1,0 +1,77 @@
+"""The rail beside every page: where one can go, what waits there, and how the audit log stands."""
+
+from dataclasses import dataclass
+from typing import Final
+
+from mcpguard.domain.people import Principal, Right
+from mcpguard.guard.guard import Guard
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Somewhere to go. `urgent`: what waits there runs out."""
+
+    word: str
+    name: str
+    path: str
+    right: Right = Right.LOOK
+    gap: bool = False
+    urgent: bool = False
+    count: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Chain:
+    """How the audit log stands, in a word and a few more."""
+
+    word: str
+    said: str
+    at: int | None
+    broken: bool = False
+
+
+PLACES: Final = (
+    Place("inbox", "Inbox", "/"),
+    Place("held", "Held calls", "/held", Right.AUDIT, urgent=True),
+    Place("servers", "Servers", "/servers", gap=True),
+    Place("findings", "Findings", "/findings"),
+    Place("audit", "Audit", "/audit", Right.AUDIT),
+    Place("callers", "Callers", "/callers", Right.AUDIT, gap=True),
+    Place("policy", "Policy", "/policy", Right.AUDIT),
+    Place("settings", "Settings", "/settings"),
+)
+
+
+def rail(guard: Guard, me: Principal) -> tuple[Place, ...]:
+    """The places of somebody, with what there is."""
+    counts = counted(guard, me)
+    return tuple(
+        Place(each.word, each.name, each.path, each.right, each.gap, each.urgent, counts.get(each.word, 0))
+        for each in PLACES
+        if me.may(each.right)
+    )
+
+
+def counted(guard: Guard, me: Principal) -> dict[str, int]:
+    """What is counted in the rail; only what they may see."""
+    servers = guard.inbox.tally()
+    held = guard.held.waiting if me.may(Right.AUDIT) else 0
+    counts = {"inbox": servers.waiting + held, "servers": servers.all, "findings": servers.flagged}
+    if me.may(Right.AUDIT):
+        counts |= {"held": held, "callers": guard.granting.count}
+    return counts
+
+
+def chain(guard: Guard) -> Chain:
+    """How the log stands."""
+    if not guard.readiness().ready:
+        return Chain("Ledger down", "Nothing can be recorded", None)
+    depth, last = guard.depth(), guard.verifying.last
+    if last is not None and last.finished:
+        if last.whole:
+            return Chain("Ledger whole", f"Verified to {last.to:,}", last.ended_at)
+        where = f"Breaks at record {last.first.seq:,}, found" if last.first else "It cannot be read through, found"
+        return Chain("Ledger broken", where, last.ended_at, broken=True)
+    if depth.signed_at is None:
+        return Chain("Ledger writes", f"{depth.records:,} records, none signed yet", None)
+    return Chain("Ledger writes", f"{depth.records:,} records, signed to {depth.signed_to:,}", depth.signed_at)

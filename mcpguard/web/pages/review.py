@@ -1,0 +1,154 @@
+"""`/servers/{name}`: what will run, what it says and what it can do; and what a person decides about that.
+
+Rules kept here:
+1. A decision is about exactly what the page showed: an approval about the definitions that it names, any other about
+   the tag. Where something else stands now, nothing happens, and what moved is shown with all that was typed.
+2. Nothing is chosen beforehand where anything hard or critical was found, and nothing of what something was found in.
+3. What a server may ask and read besides stays as it is; that is changed elsewhere.
+"""
+
+from collections import Counter
+from functools import partial
+from typing import Any, Final
+
+from anyio import to_thread
+from fastapi import APIRouter, Request
+from fastapi.responses import Response
+
+from mcpguard.domain.decisions import Actor, Approval, Decision, Stale, Undecidable
+from mcpguard.domain.findings import Severity
+from mcpguard.domain.people import Right
+from mcpguard.guard.guard import Guard
+from mcpguard.guard.known import Known
+from mcpguard.web.api.access import may
+from mcpguard.web.forms import FINE, Form, Misshapen, Told
+from mcpguard.web.pages.chosen import Chosen, chosen, effects, looked, rows
+from mcpguard.web.pages.desk import Desk, Done
+from mcpguard.web.pages.evidence import said
+from mcpguard.web.pages.one_server import OneServer, path_of
+from mcpguard.web.pages.route import PageRoute
+
+Json = dict[str, Any]
+LARGEST: Final = 4 * 1024 * 1024
+MOST: Final = 20_000
+NOTHING: Final = Form([])
+READ: Final = "Read the findings marked critical and high and tick the box, or do not approve"
+CHOOSE: Final = "Choose at least 1 of what it offers, or leave the server in quarantine"
+_GRAVE: Final = (Severity.CRITICAL, Severity.HIGH)
+_DONE: Final = {
+    "block": ("Blocked {}. It does not run.", "blocked"),
+    "reject": ("Left {} in quarantine. It comes back when it changes.", "quarantined"),
+    "quarantine": ("Put {} in quarantine. It does not run, and nothing of it can be called.", "quarantined"),
+    "disable": ("Switched {} off. Calls are refused.", "disabled"),
+    "enable": ("Switched {} on.", "approved"),
+}
+
+
+def review(guard: Guard, desk: Desk) -> APIRouter:
+    router = APIRouter(route_class=PageRoute)
+    one = OneServer(guard, desk)
+
+    async def shown(request: Request, name: str, given: Form = NOTHING, told: Told = FINE) -> Response:
+        known = one.find(name)
+        if known is None:
+            return one.missing(request, name)
+        tag, seen = guard.queries.tag(name), guard.queries.seen(name)
+        server = await guard.queries.server(name)
+        definitions = await guard.queries.definitions(name)
+        evidence = await to_thread.run_sync(said, known, definitions)
+        typed = chosen(given)
+        stale = told.status == 409 and typed is not None
+        moved = told.moved or (guard.queries.moved(name, typed.seen) if stale and typed else ())
+        return await one.page(
+            request,
+            known,
+            "review",
+            "review.html",
+            told.status,
+            server=server,
+            tag=tag,
+            looked=looked(seen),
+            rows=rows(server["capabilities"], seen, typed, careful=bool(_grave(known))),
+            evidence=evidence,
+            grave=_grave(known),
+            typed={"why": given.one("why"), "read": given.one("read"), "problem": told.sentence, "stale": stale},
+            moved=moved,
+        )
+
+    @router.get("/servers/{name}", dependencies=[may(Right.LOOK)])
+    @router.get("/servers/{name}/review", dependencies=[may(Right.LOOK)])
+    async def page(request: Request, name: str) -> Response:
+        return await shown(request, name)
+
+    @router.post("/servers/{name}/review", dependencies=[may(Right.DECIDE)])
+    async def decide(request: Request, name: str) -> Response:
+        async def work(by: Actor, given: Form) -> tuple[str, Done]:
+            answer, why = given.one("decision"), given.one("why")
+            if answer in ("approve", "reject"):
+                done = await _as_looked(guard, name, answer, given, Decision(by, why))
+            else:
+                resting = desk.resting(by, given, partial(guard.queries.tag, name))
+                done = await _carried_out(guard, name, answer, Decision(resting, why))
+            return path_of(name), done
+
+        async def again(given: Form, told: Told) -> Response:
+            return await shown(request, name, given, told)
+
+        return await desk.carried_out(request, work, again, largest=LARGEST, most=MOST)
+
+    return router
+
+
+async def _as_looked(guard: Guard, name: str, answer: str, given: Form, decision: Decision) -> Done:
+    """An answer that names all that was on the page."""
+    typed = chosen(given)
+    known = guard.servers.find(name)
+    if typed is None or known is None:
+        raise Misshapen(400, "the form does not say what was seen; open the page again")
+    if answer == "reject":
+        await guard.decisions.reject(name, typed.seen, decision)
+        return _done(name, answer)
+    if moved := guard.queries.moved(name, typed.seen):
+        raise Stale(moved)
+    if typed.seen.capabilities and not typed.keys:
+        raise Undecidable(CHOOSE)
+    if _grave(known) and not given.one("read"):
+        raise Undecidable(READ)
+    done = await guard.decisions.approve(name, _approval(known, typed), decision)
+    sentence = f"Approved {name} with {len(done.approved)} of {len(typed.seen.capabilities)} capabilities."
+    starts = " It is starting." if known.enabled else " It is switched off, and stays that."
+    return Done(sentence + starts, "approved", f"/servers/{name}/decisions", "Its records")
+
+
+def _approval(known: Known, typed: Chosen) -> Approval:
+    upstream = known.upstream
+    return Approval(typed.seen, typed.keys, effects(typed), upstream.prefixes, upstream.may_ask)
+
+
+async def _carried_out(guard: Guard, name: str, answer: str, decision: Decision) -> Done:
+    answers = guard.decisions
+    carry_out = {
+        "block": answers.block,
+        "quarantine": answers.quarantine,
+        "disable": answers.disable,
+        "enable": answers.enable,
+    }.get(answer)
+    if carry_out is None:
+        raise Misshapen(400, "this is no answer about a server")
+    await carry_out(name, decision)
+    return _done(name, answer)
+
+
+def _done(name: str, answer: str) -> Done:
+    sentence, kind = _DONE[answer]
+    return Done(sentence.format(name), kind, f"/servers/{name}/decisions", "Its records")
+
+
+def _grave(known: Known) -> list[tuple[str, int]]:
+    """What has to be read before an approval: all that is critical, high or hard, if anything is critical or hard; how
+    many of each, the worst first. Nothing otherwise: then nothing has to be ticked."""
+    found = [finding for each in known.every() for finding in each.findings]
+    if not any(each.hard or each.severity is Severity.CRITICAL for each in found):
+        return []
+    counts = Counter(each.severity for each in found if each.hard or each.severity in _GRAVE)
+    return [(each.value, counts[each]) for each in reversed(Severity) if counts[each]]

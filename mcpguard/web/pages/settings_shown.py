@@ -1,0 +1,54 @@
+"""The settings as a page shows them: by their groups, with what each is about, and which were chosen."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from mcpguard.settings.fields import Json, Leaf, groups, leaves, public
+from mcpguard.settings.model import Settings
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """One setting and what is in force. `chosen`: it is another than without a word about it."""
+
+    leaf: Leaf
+    value: Json
+    chosen: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """A group by its name, empty for what is in none."""
+
+    name: str
+    about: str
+    rows: tuple[Shown, ...]
+
+    @property
+    def chosen(self) -> int:
+        """How many are."""
+        return sum(row.chosen for row in self.rows)
+
+
+def sections(settings: Settings, *, full: bool) -> list[Section]:
+    """All of them. Where the guard's files are is shown to whoever is `full`."""
+    values, known = public(settings), leaves(Settings)
+    about = {"": "", **{key: field.description or "" for key, field in groups(Settings).items()}}
+
+    def shown(leaf: Leaf) -> Shown:
+        value = values[leaf.key]
+        names_files = leaf.default_words is not None or leaf.key == "upstreams.secret_folders"
+        told = value if full or not names_files or not value else "set"
+        return Shown(leaf, told, _chosen(leaf, value))
+
+    def rows(group: str) -> tuple[Shown, ...]:
+        return tuple(shown(leaf) for key, leaf in known.items() if key.rpartition(".")[0] == group)
+
+    return [Section(group, text, rows(group)) for group, text in about.items()]
+
+
+def _chosen(leaf: Leaf, value: Json) -> bool:
+    if leaf.default_words is not None:
+        return False
+    usual = leaf.field.default
+    return bool(value != ([*usual] if isinstance(usual, tuple) else str(usual) if isinstance(usual, Path) else usual))

@@ -1,0 +1,25 @@
+"""How long something that is let in may stay, as forms offer it."""
+
+from typing import Final
+
+from mcpguard.domain.decisions import Undecidable
+
+DAY: Final = 86_400
+CHOICES: Final = (
+    (DAY, "1 day"),
+    (7 * DAY, "7 days"),
+    (30 * DAY, "30 days"),
+    (90 * DAY, "90 days"),
+    (365 * DAY, "1 year"),
+    (None, "when it is revoked"),
+)
+USUAL: Final = str(90 * DAY)
+
+
+def seconds(given: str) -> int | None:
+    """What was chosen; None: until somebody revokes it. Raises Undecidable."""
+    if given == "":
+        return None
+    if given not in {str(each) for each, _ in CHOICES}:
+        raise Undecidable("choose when it ends from the list")
+    return int(given)

@@ -1,0 +1,109 @@
+"""What somebody else wrote, cut into pieces for a page: plain text, what hides in it, and what findings point to.
+
+Rules kept here:
+1. Nothing is left out: all pieces of plain text together with what hides between them are the text.
+2. Whatever would not be seen becomes a chip of ours: runs of the same are one, with their number.
+3. Where findings overlap, the first of them marks the place; all are named where they end.
+"""
+
+import unicodedata
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import groupby, pairwise
+from typing import Final
+
+from mcpguard.text.visible import hides
+
+SHORT: Final = {
+    "\u200b": "ZWSP",
+    "\u200c": "ZWNJ",
+    "\u200d": "ZWJ",
+    "\u2060": "WJ",
+    "\ufeff": "BOM",
+    "\u00ad": "SHY",
+    "\u200e": "LRM",
+    "\u200f": "RLM",
+    "\u202a": "LRE",
+    "\u202b": "RLE",
+    "\u202c": "PDF",
+    "\u202d": "LRO",
+    "\u202e": "RLO",
+    "\u2066": "LRI",
+    "\u2067": "RLI",
+    "\u2068": "FSI",
+    "\u2069": "PDI",
+    "\u001b": "ESC",
+    "\u0000": "NUL",
+    "\r": "CR",
+    "\u2028": "LS",
+    "\u2029": "PS",
+}
+"""How those that come up most are called for short."""
+_SEEN: Final = frozenset("\n\t")
+"""Controls that a page shows as what they are."""
+_TAGS: Final = range(0xE0020, 0xE007F)
+"""Characters that spell ASCII and are not seen."""
+
+
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """A place that a finding points to, from one character to before another."""
+
+    start: int
+    end: int
+    number: int
+    severity: str
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """A part of a text. `hidden`: the chip that stands for it; `severity`: of the finding that marks it.
+
+    `ends`: the findings whose place ends with it, each with its number and severity.
+    """
+
+    text: str
+    hidden: bool = False
+    title: str = ""
+    severity: str = ""
+    number: int = 0
+    ends: tuple[tuple[int, str], ...] = ()
+
+
+def pieces(text: str, marks: Sequence[Mark] = ()) -> Iterator[Piece]:
+    """The text, piece by piece."""
+    inside = [mark for mark in marks if 0 <= mark.start < mark.end <= len(text)]
+    bounds = sorted({0, len(text), *(mark.start for mark in inside), *(mark.end for mark in inside)})
+    for start, end in pairwise(bounds):
+        over = next((mark for mark in inside if mark.start <= start and end <= mark.end), None)
+        ends = tuple((mark.number, mark.severity) for mark in inside if mark.end == end)
+        parts = list(_parts(text[start:end], over))
+        yield from parts[:-1]
+        last = parts[-1]
+        yield Piece(last.text, last.hidden, last.title, last.severity, last.number, ends)
+
+
+def _parts(text: str, over: Mark | None) -> Iterator[Piece]:
+    severity, number = (over.severity, over.number) if over else ("", 0)
+    for kind, run in groupby(text, _kind):
+        said = "".join(run)
+        if not kind:
+            yield Piece(said, severity=severity, number=number)
+        elif kind == "TAG":
+            spelt = "".join(chr(ord(char) - 0xE0000) for char in said)
+            yield Piece(f"TAG ×{len(said)}", True, f"{len(said)} tag characters")  # noqa: RUF001 - a multiplication sign
+            yield Piece(f"⟨{spelt}⟩", severity=severity, number=number)
+        else:
+            times = f" ×{len(said)}" if len(said) > 1 else ""  # noqa: RUF001
+            yield Piece(
+                f"{kind}{times}",
+                True,
+                f"{unicodedata.name(said[0], 'a character without a name')}, U+{ord(said[0]):04X}",
+            )
+
+
+def _kind(char: str) -> str:
+    """What hides: the name of its chip; empty for what can be seen."""
+    if char in _SEEN or not hides(char):
+        return ""
+    return "TAG" if ord(char) in _TAGS else SHORT.get(char) or f"U+{ord(char):04X}"

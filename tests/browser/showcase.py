@@ -1,0 +1,73 @@
+"""`python -m tests.browser.showcase FOLDER`: pictures of every page of a guard that is in use, in light and dark."""
+
+import sys
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Final
+
+from playwright.sync_api import sync_playwright
+
+from tests.browser.desk import signed_in, sitting
+from tests.browser.fleet.seeding import SETTINGS, Seeding
+from tests.browser.locate import locate
+from tests.browser.seen import ARGUMENTS, Scheme
+from tests.process import serving
+
+CALLS: Final = 600
+PAGES: Final = {
+    "inbox": "/",
+    "held": "/held",
+    "servers": "/servers",
+    "server-add": "/servers/add",
+    "review": "/servers/weather",
+    "review-clean": "/servers/stripe",
+    "server-approved": "/servers/github",
+    "server-capabilities": "/servers/github/capabilities",
+    "server-changes": "/servers/notion/changes",
+    "server-configuration": "/servers/github/configuration",
+    "server-decisions": "/servers/jira/decisions",
+    "capability": "/servers/weather/capability?kind=tool&name=forecast",
+    "capability-changed": "/servers/notion/capability?kind=tool&name=list_page",
+    "findings": "/findings",
+    "audit": "/audit",
+    "audit-filtered": "/audit?q=verdict%3Adeny",
+    "record": "/audit/40",
+    "export": "/audit/export",
+    "callers": "/callers",
+    "policy": "/policy",
+    "settings": "/settings",
+    "users": "/settings/users",
+    "sessions": "/settings/sessions",
+    "tokens": "/settings/tokens",
+    "me": "/settings/me",
+}
+DOCUMENTED: Final = ("inbox", "held", "servers", "review", "capability-changed", "audit", "record", "policy")
+"""Pages whose upper part stands in the documents."""
+LOOKS: Final[tuple[tuple[Scheme, int], ...]] = (("light", 1280), ("dark", 1280), ("light", 320))
+
+
+def main(folder: Path) -> None:
+    """Fill a guard, and take them."""
+    (folder / "documents").mkdir(parents=True, exist_ok=True)
+    with TemporaryDirectory() as scratch, serving(Path(scratch) / "data", environ=SETTINGS) as guard:
+        shown = signed_in(guard)
+        seeding = Seeding(guard, Path(scratch))
+        seeding.servers()
+        seeding.people()
+        seeding.callers()
+        seeding.calls(CALLS)
+        seeding.decisions()
+        with seeding.held(), sync_playwright() as playwright:
+            browser = playwright.chromium.launch(executable_path=locate(), args=ARGUMENTS)
+            for scheme, width in LOOKS:
+                with sitting(browser, guard, shown, scheme, width) as seen:
+                    for name, path in PAGES.items():
+                        seen.page.goto(guard.url + path)
+                        seen.page.screenshot(path=folder / f"{name}-{scheme}-{width}.png", full_page=True)
+                        if name in DOCUMENTED and (scheme, width) == LOOKS[0]:
+                            seen.page.screenshot(path=folder / "documents" / f"{name}.png")
+            browser.close()
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]))

@@ -1,0 +1,145 @@
+"""The audit log in a real browser: filtered, followed and paused while calls come, and proven; with no word of
+complaint from the browser."""
+
+import threading
+from collections.abc import Iterator
+
+import anyio
+import httpx2
+import pytest
+from playwright.sync_api import Browser, Page, expect
+
+from tests.browser.seen import Seen
+from tests.browser.test_signing_in import set_up
+from tests.process import Served, run, serving
+from tests.simulators.http_client import HttpClient
+
+FILE = "/audit/export/file?q=kind%3Astarted&format=jsonl&after="
+HOSTILE = "notes::<script>document.title='owned'</script>\u202egnp.exe"
+
+
+@pytest.fixture(scope="module")
+def guard(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
+    """In front of a server that waits in quarantine."""
+    with serving(tmp_path_factory.mktemp("audited") / "data") as guard:
+        added = run("server", "add", "notes", "--data-dir", guard.data_dir, "--", "/bin/cat")
+        assert added.returncode == 0, added.stderr
+        yield guard
+
+
+@pytest.fixture(scope="module")
+def ada(browser: Browser, guard: Served) -> Iterator[list[dict[str, object]]]:
+    """What the browser of the first admin keeps."""
+    with browser.new_context() as context:
+        seen = Seen(context.new_page())
+        set_up(seen, guard)
+        yield context.cookies()  # type: ignore[misc]
+
+
+@pytest.fixture
+def seen(browser: Browser, guard: Served, ada: list[dict[str, object]]) -> Iterator[Seen]:
+    with browser.new_context(viewport={"width": 1280, "height": 800}) as context:
+        context.add_cookies(ada)  # type: ignore[arg-type]
+        seen = Seen(context.new_page())
+        seen.watch()
+        yield seen
+        assert seen.complaints == []
+        assert seen.page.evaluate("window.violations") == []
+        assert all(each.startswith(guard.url + "/") for each in seen.asked)
+
+
+def called(guard: Served, name: str) -> None:
+    """An agent calls something of that server: a call that is refused, and recorded."""
+
+    async def call() -> None:
+        async with httpx2.AsyncClient(trust_env=False, timeout=30) as http:
+            client = HttpClient(http, guard.url + "/mcp/all", modern=False)
+            await client.initialize()
+            await client.call(name, {})
+
+    thread = threading.Thread(target=anyio.run, args=(call,))
+    thread.start()
+    thread.join()
+
+
+LOST = """
+() => {
+    document.dispatchEvent(new CustomEvent("guard:lost"));
+    return document.querySelector("[data-tail-state]").textContent;
+}
+"""
+"""What the page says in the moment in which its stream is lost; the next event takes that back."""
+
+
+def top(page: Page) -> int:
+    return int(page.locator("tr[data-seq]").first.get_attribute("data-seq") or 0)
+
+
+def test_rows_come_while_somebody_follows_and_wait_while_it_is_paused(seen: Seen, guard: Served) -> None:
+    page = seen.page
+    page.goto(guard.url + "/audit")
+    expect(page.locator("[data-tail-state]")).to_have_text("Following")
+    before = top(page)
+    called(guard, HOSTILE)
+    expect(page.locator("tr[data-seq]").first).not_to_have_attribute("data-seq", str(before))
+    expect(page.locator("[data-rows]")).to_contain_text("<script>document.title")
+    assert page.title() == "Audit · mcpguard"
+    page.get_by_role("button", name="Pause").click()
+    expect(page.locator("[data-tail-state]")).to_contain_text("Paused at")
+    standing = top(page)
+    called(guard, "notes::another")
+    show = page.locator("[data-tail-show]")
+    expect(show).to_contain_text("new")
+    assert top(page) == standing, "rows do not move while it is paused"
+    show.click()
+    expect(page.locator("[data-rows]")).to_contain_text("another")
+    assert top(page) > standing
+    expect(show).to_be_hidden()
+    page.get_by_role("button", name="Follow").click()
+    page.locator("tr[data-seq] a").first.focus()
+    standing = top(page)
+    called(guard, "notes::third")
+    expect(show).to_contain_text("new")
+    assert top(page) == standing, "nor while somebody reads one"
+    assert str(page.evaluate(LOST)).startswith("Stopped at")
+    called(guard, "notes::fourth")
+    expect(page.locator("[data-tail-state]")).to_have_text("Following")
+
+
+def test_a_filter_is_the_address_and_a_record_has_its_proof(seen: Seen, guard: Served) -> None:
+    called(guard, "notes::read")
+    page = seen.page
+    page.goto(guard.url + "/audit")
+    page.get_by_role("link", name="kind:", exact=True).click()
+    field = page.get_by_label("Filter")
+    expect(field).to_be_focused()
+    expect(field).to_have_value("kind:")
+    page.keyboard.type("started")
+    page.keyboard.press("Enter")
+    page.wait_for_url("**/audit?q=kind%3Astarted")
+    expect(page.locator("tr[data-seq]")).to_have_count(1)
+    page.keyboard.press("j")
+    page.keyboard.press("Enter")
+    page.wait_for_url("**/audit/1")
+    assert seen.heading == "Record 1"
+    expect(page.get_by_text("It is the one that the content and the hash before it give.")).to_be_visible()
+
+
+def test_the_whole_log_is_verified_from_the_page(seen: Seen, guard: Served) -> None:
+    page = seen.page
+    page.goto(guard.url + "/audit")
+    page.get_by_role("button", name="Verify now").click()
+    page.wait_for_url("**/audit/verify")
+    expect(page.get_by_text("The chain is whole", exact=True)).to_be_visible(timeout=30_000)
+    page.goto(guard.url + "/audit")
+    expect(page.get_by_text("The chain is whole: verified to")).to_be_visible()
+
+
+def test_an_export_is_a_file_to_take_away(seen: Seen, guard: Served) -> None:
+    page = seen.page
+    page.goto(guard.url + "/audit?q=kind:started")
+    page.get_by_role("link", name="Export…").click()
+    with page.expect_download() as taken:
+        page.get_by_role("button", name="Export").click()
+    assert taken.value.suggested_filename.endswith(".jsonl")
+    assert b'"kind":"started"' in taken.value.path().read_bytes()

@@ -1,0 +1,1 @@
+"""The console, page by page, over HTTP."""

@@ -1,0 +1,196 @@
+"""Held calls on their page: seen within a moment, answered once, and whoever answers too late changes nothing."""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import anyio
+import httpx2
+import pytest
+
+from mcpguard.domain.people import Role
+from tests.gate import Gate
+from tests.gateway.holding import HELD, LIFE, WAIT, Making, allowed, calls, denied, held, moves
+from tests.gateway.speaking import guarded
+from tests.simulators.client import Reply
+from tests.simulators.script import Script
+from tests.web.pages.reading import Sends, alert, heading, hidden, somebody, text, told
+
+pytestmark = pytest.mark.anyio
+HOSTILE = "<script>alert(1)</script>\u202eevil\u200b"
+
+
+@dataclass
+class Desk:
+    """A guard with one call that waits, and somebody who looks at it."""
+
+    guard: Gate
+    script: Script
+    making: Making
+    by: Sends
+    ticket: str
+
+    async def get(self, path: str, by: Sends | None = None) -> httpx2.Response:
+        return await self.guard.http.get(self.guard.where.url + path, headers=self.by if by is None else by)
+
+    async def post(self, path: str, by: Sends | None = None, **sent: str) -> httpx2.Response:
+        self.guard.http.cookies.clear()
+        return await self.guard.http.post(self.guard.where.url + path, data=sent, headers=self.by if by is None else by)
+
+    async def answer(self, answer: str, **sent: str) -> httpx2.Response:
+        seen = hidden(await self.get(f"/held/{self.ticket}"), "seen")
+        sent = {"answer": answer, "why": "it is right", "seen": seen} | sent
+        return await self.post(f"/held/{self.ticket}", None, **sent)
+
+    async def reply(self) -> Reply:
+        return await self.making.done()
+
+
+@asynccontextmanager
+async def desk(folder: Path, role: Role = Role.APPROVER, **arguments: str) -> AsyncIterator[Desk]:
+    script = Script()
+    async with guarded(folder, script, **HELD) as guard, anyio.create_task_group() as tasks:
+        by = await somebody(guard, role)
+        making = Making(guard.client(), arguments or {"text": "hello"})
+        tasks.start_soon(making)
+        yield Desk(guard, script, making, by, (await held(guard))["id"])
+        tasks.cancel_scope.cancel()
+
+
+async def test_a_call_is_allowed_in_the_browser_and_made_once(tmp_path: Path) -> None:
+    async with desk(tmp_path) as at:
+        page = await at.get("/held")
+        assert (page.status_code, heading(page)) == (200, "Held calls")
+        assert "wants to run web:echo" in text(page.text)
+        assert '"text": "hello"' in text(page.text).replace("&#34;", '"')
+        answered = await at.answer("allow")
+        assert (answered.status_code, answered.headers["location"]) == (303, "/held")
+        assert "hello" in (await at.reply()).text
+        assert calls(at.script) == 1
+        assert told(await at.get("/held")) == "Allowed web:echo for anonymous, once. Its records"
+        assert told(await at.get("/held")) == "", "it is told once"
+        (record,) = [each for each in at.guard.said() if each.get("answer") == "allow"]
+        assert (record["by"].rpartition(" ")[2], record["via"], record["why"]) == ("(ada)", "console", "it is right")
+
+
+async def test_a_call_is_denied_and_its_agent_told_why(tmp_path: Path) -> None:
+    async with desk(tmp_path) as at:
+        assert (await at.answer("deny", why="not on a Friday")).status_code == 303
+        assert "not on a Friday" in (await at.reply()).text
+        assert calls(at.script) == 0
+
+
+@pytest.mark.parametrize(
+    ("sent", "status", "why"),
+    [
+        ({"why": ""}, 422, "A decision needs a reason."),
+        ({"why": "x" * 2001}, 422, "The reason is longer than 2000 characters."),
+        ({"seen": ""}, 428, "open the page again"),
+        ({"seen": "waiting-1"}, 409, "it changed while you read"),
+        ({"seen": "allowed-1"}, 409, "it changed while you read"),
+    ],
+)
+async def test_what_cannot_be_is_told_and_nothing_typed_is_lost(
+    tmp_path: Path, sent: dict[str, str], status: int, why: str
+) -> None:
+    async with desk(tmp_path) as at:
+        before = moves(at.guard)
+        answered = await at.answer("allow", **{"why": "it is <right>"} | sent)
+        assert (answered.status_code, why in alert(answered)) == (status, True), alert(answered)
+        if "why" not in sent:
+            assert "it is &lt;right&gt;</textarea>" in answered.text
+        assert (moves(at.guard), calls(at.script), at.guard.now.guard.held.waiting) == (before, 0, 1), (
+            "nothing happened"
+        )
+
+
+async def test_whoever_answers_second_is_told_that_it_is_not_used(tmp_path: Path) -> None:
+    async with desk(tmp_path) as at:
+        seen = hidden(await at.get("/held"), "seen")
+        await denied(at.guard, at.ticket)
+        before = moves(at.guard)
+        late = await at.post(f"/held/{at.ticket}", answer="allow", why="too late", seen=seen)
+        assert late.status_code == 409
+        assert (moves(at.guard), calls(at.script)) == (before, 0), "and nothing happened"
+        assert ("Nothing was done" in alert(late), "<textarea" in late.text) == (True, False)
+
+
+async def test_a_call_whose_time_is_over_is_gone(tmp_path: Path) -> None:
+    async with desk(tmp_path) as at:
+        seen = hidden(await at.get("/held"), "seen")
+        await at.guard.clock.advance(LIFE + 1)
+        await at.reply()
+        late = await at.post(f"/held/{at.ticket}", answer="allow", why="too late", seen=seen)
+        assert (late.status_code, heading(late)) == (404, "No call waits under this ticket")
+        assert calls(at.script) == 0
+        assert heading(await at.get("/held")) == "Held calls"
+
+
+async def test_what_was_allowed_can_be_taken_back(tmp_path: Path) -> None:
+    async with desk(tmp_path) as at:
+        await at.guard.clock.advance(WAIT + 1)
+        await at.reply()
+        await allowed(at.guard, at.ticket)
+        assert "Take it back" in (await at.get("/held")).text
+        assert (await at.answer("deny", why="better not")).status_code == 303
+        assert [each["state"] for each in await at.guard.now.guard.held.every()] == ["denied"]
+        assert calls(at.script) == 0
+
+
+@pytest.mark.parametrize("role", [Role.VIEWER, Role.AUDITOR])
+async def test_who_may_not_decide_cannot(tmp_path: Path, role: Role) -> None:
+    async with desk(tmp_path) as at:
+        by = await somebody(at.guard, role, "eve")
+        before = moves(at.guard)
+        seen = hidden(await at.get("/held"), "seen")
+        page = await at.get("/held", by)
+        assert page.status_code == (403 if role is Role.VIEWER else 200)
+        assert "<textarea" not in page.text
+        answered = await at.post(f"/held/{at.ticket}", by, answer="allow", why="please", seen=seen)
+        assert (answered.status_code, heading(answered)) == (403, "Not for you")
+        assert (moves(at.guard), calls(at.script)) == (before, 0), "and nothing happened"
+        assert ("Held calls" in (await at.get("/", by)).text) == (role is Role.AUDITOR)
+
+
+async def test_who_signed_in_long_ago_gives_the_password_with_the_form(tmp_path: Path) -> None:
+    async with desk(tmp_path) as at:
+        await at.guard.clock.advance(at.guard.now.settings.people.recent_seconds + 1)
+        making = Making(at.guard.client(), {"text": "again"})
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(making)
+            at.ticket = (await held(at.guard))["id"]
+            assert "Your password" in (await at.get("/held")).text
+            refused = await at.answer("allow", why="kept")
+            assert (refused.status_code, "give it once more" in alert(refused)) == (403, True)
+            assert ">kept</textarea>" in refused.text
+            wrong = await at.answer("allow", password="seven brown cows")  # noqa: S106 - nobody's
+            assert wrong.status_code == 401
+            assert calls(at.script) == 0
+            answered = await at.answer("allow", password="seven brown horses")  # noqa: S106 - nobody's
+            assert answered.status_code == 303
+            assert "mcpguard_session=" in answered.headers["set-cookie"], "another session, and the one before is over"
+            assert "again" in (await making.done()).text
+            assert (await at.get("/held")).headers["location"].startswith("/login?back=")
+
+
+async def test_what_an_agent_says_is_shown_and_inert(tmp_path: Path) -> None:
+    async with desk(tmp_path, text=HOSTILE) as at:
+        page = await at.get("/held")
+        assert "<script>alert" not in page.text
+        assert "&lt;script&gt;alert(1)&lt;/script&gt;" in page.text
+        assert "\u202e" not in page.text
+        assert "\u200b" not in page.text
+        assert 'class="cp" title="RIGHT-TO-LEFT OVERRIDE, U+202E">RLO</span>' in page.text
+
+
+async def test_a_page_of_another_site_answers_nothing(tmp_path: Path) -> None:
+    async with desk(tmp_path) as at:
+        before = moves(at.guard)
+        seen = hidden(await at.get("/held"), "seen")
+        for wrong in ({"origin": "http://evil.example"}, {"sec-fetch-site": "cross-site"}, {"origin": "null"}):
+            answered = await at.post(f"/held/{at.ticket}", at.by | wrong, answer="allow", why="x", seen=seen)
+            assert answered.status_code == 403
+        bare = {"cookie": at.by["cookie"]}
+        assert (await at.post(f"/held/{at.ticket}", bare, answer="allow", why="x", seen=seen)).status_code == 403
+        assert (moves(at.guard), calls(at.script)) == (before, 0), "and nothing happened"

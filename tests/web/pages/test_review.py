@@ -1,0 +1,346 @@
+"""`/servers/{name}`: whoever reviews a server decides about exactly what they saw, and without a script."""
+
+import json
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from mcpguard.domain.capabilities import CapabilityKind, Fingerprint
+from mcpguard.domain.people import Role
+from mcpguard.web.pages import chosen as choosing
+from mcpguard.web.pages import review as reviewing
+from tests import people
+from tests.web.pages.filling import Page, Reviewer, reviewer
+from tests.web.reviewing import HONEST, WHY, add, approved, decisions, inspected, show, standings, unchanged
+from tests.world import World
+
+pytestmark = pytest.mark.anyio
+POISONED: dict[str, Any] = {**HONEST, "args": ["-m", "mcpguard.demo", "poisoned"]}
+OTHER = Fingerprint("v1:" + "0" * 64)
+KEY = (CapabilityKind.TOOL, "read_note")
+
+
+async def seen(by: Reviewer, name: str = "notes") -> Page:
+    page = await by.open(f"/servers/{name}")
+    assert page.status == 200, page.text
+    return page
+
+
+def place(page: Page, name: str) -> str:
+    """The number of a capability on the page."""
+    (looked,) = page.holds("decide", "looked")
+    return str([each[1] for each in json.loads(looked)["capabilities"]].index(name))
+
+
+def moved_on(guard: World, name: str = "notes") -> None:
+    """The server lists one of its tools otherwise, from now on."""
+    known = guard.now.guard.servers.find(name)
+    assert known is not None
+    known.pins = {**known.pins, KEY: replace(known.pins[KEY], listed=OTHER)}
+
+
+async def test_a_clean_server_is_approved_with_what_is_chosen_and_the_effects_that_are_chosen(guard: World) -> None:
+    await inspected(guard)
+    by = await reviewer(guard)
+    page = await seen(by)
+    every = page.holds("decide", "choose")
+    assert len(every) == len((await show(guard))["capabilities"]), "nothing was found, so all is chosen"
+    left, other = place(page, "delete_note"), place(page, "read_note")
+    page = await by.send(
+        page,
+        "decide",
+        decision="approve",
+        why=WHY,
+        choose=[each for each in every if each != left],
+        **{f"effect__{other}": "destructive"},
+    )
+    assert page.status == 200
+    assert f"Approved notes with {len(every) - 1} of {len(every)} capabilities." in page.text
+    server = await show(guard)
+    found = {(each["name"], each["standing"], each["assigned"]) for each in server["capabilities"]}
+    assert {("delete_note", "pending", None), ("read_note", "approved", "destructive")} <= found
+    assert server["standing"] == "approved"
+    about = [each for each in decisions(guard) if "capability" not in each]
+    assert [(each["answer"], each["via"], each["why"]) for each in about] == [("approve", "console", WHY)]
+    assert about[0]["by"].endswith("(ada)")
+
+
+async def test_where_something_critical_was_found_nothing_is_chosen_and_it_has_to_be_read(guard: World) -> None:
+    server = await inspected(guard, "weather", **POISONED)
+    by = await reviewer(guard)
+    page = await seen(by, "weather")
+    assert page.holds("decide", "choose") == []
+    assert page.holds("decide", "read") == []
+    assert "I have read the 5 critical and 16 high findings" in " ".join(page.text.split())
+    told = await by.send(page, "decide", decision="approve", why=WHY)
+    assert (told.status, reviewing.CHOOSE in told.text) == (422, True)
+    chosen = [place(page, "wind")]
+    told = await by.send(page, "decide", decision="approve", why=WHY, choose=chosen)
+    assert (told.status, reviewing.READ in told.text) == (422, True)
+    assert told.holds("decide", "choose") == chosen, "and nothing typed is lost"
+    assert told.holds("decide", "why") == [WHY]
+    await unchanged(guard, server, 0)
+    await by.send(told, "decide", decision="approve", read="yes")
+    found = standings(await show(guard, "weather"))
+    assert [name for name, standing in found.items() if standing == "approved"] == ["tool:wind"]
+
+
+@pytest.mark.parametrize("answer", ["approve", "reject", "block", "disable"])
+async def test_a_page_that_is_out_of_date_decides_nothing_and_says_what_moved(guard: World, answer: str) -> None:
+    await inspected(guard)
+    by = await reviewer(guard)
+    page = await seen(by)
+    moved_on(guard)
+    before, effect = await show(guard), f"effect__{place(page, 'delete_note')}"
+    chosen = [place(page, "delete_note"), place(page, "read_note")]
+    told = await by.send(page, "decide", decision=answer, why="as I read it", choose=chosen, **{effect: "destructive"})
+    assert told.status == 409
+    assert "Nothing happened: notes changed while you read" in told.text
+    assert "tool read_note is listed differently" in told.text
+    assert told.holds("decide", "why") == ["as I read it"]
+    assert told.holds("decide", "choose") == chosen
+    assert told.holds("decide", effect.replace("__", ":")) == ["destructive"]
+    await unchanged(guard, before, 0)
+    again = await by.send(told, "decide", decision="reject")
+    assert "Left notes in quarantine" in again.text, "the page that came back is about what stands now"
+
+
+async def test_choices_are_kept_by_name_when_another_capability_comes_before(guard: World) -> None:
+    await inspected(guard)
+    by = await reviewer(guard)
+    page = await seen(by)
+    chosen = [place(page, "read_note")]
+    known = guard.now.guard.servers.find("notes")
+    assert known is not None
+    pin = known.pins[KEY]
+    known.pins = {
+        **known.pins,
+        (CapabilityKind.PROMPT, "a"): replace(pin, id="x", name="a", kind=CapabilityKind.PROMPT),
+    }
+    told = await by.send(page, "decide", decision="approve", why=WHY, choose=chosen)
+    assert told.status == 409
+    assert "prompt a is new" in told.text
+    assert told.holds("decide", "choose") == [place(told, "read_note")] != chosen
+
+
+async def test_a_server_is_left_in_quarantine_and_leaves_the_inbox(guard: World) -> None:
+    await inspected(guard)
+    by = await reviewer(guard)
+    page = await by.send(await seen(by), "decide", decision="reject", why=WHY)
+    assert "Left notes in quarantine" in page.text
+    assert "It comes back to the inbox when it changes." in page.text
+    assert "reject" not in page.offers("decide", "decision")
+    assert "Nothing waits." in (await by.open("/")).text
+
+
+@pytest.mark.parametrize("answer", ["block", "quarantine", "disable"])
+async def test_an_approved_server_is_stopped_with_one_answer(guard: World, answer: str) -> None:
+    await approved(guard)
+    by = await reviewer(guard)
+    page = await by.send(await seen(by), "decide", decision=answer, why=WHY)
+    assert page.status == 200
+    now = await show(guard)
+    stands = {"block": ("blocked", True), "quarantine": ("quarantined", True), "disable": ("approved", False)}
+    assert (now["standing"], now["enabled"]) == stands[answer]
+    assert decisions(guard)[-1]["answer"] == answer
+    assert answer in page.text.lower() or "switched off" in page.text
+
+
+async def test_what_lets_more_happen_asks_for_the_password_again(guard: World) -> None:
+    await inspected(guard)
+    by = await reviewer(guard)
+    await by.send(await seen(by), "decide", decision="block", why=WHY)
+    await guard.clock.advance(901)
+    page = await seen(by)
+    assert page.offers("decide", "password") == [""]
+    before, records = await show(guard), len(decisions(guard))
+    told = await by.send(page, "decide", decision="quarantine", why=WHY)
+    assert told.status == 403
+    assert told.holds("decide", "why") == [WHY]
+    wrong = await by.send(page, "decide", decision="quarantine", why=WHY, password="no")  # noqa: S106
+    assert wrong.status == 401
+    await unchanged(guard, before, records)
+    answer = await guard.network.post(
+        page.actions["decide"],
+        data=page.sends("decide", decision="quarantine", why=WHY, password=people.PASSWORD),
+        headers=by.headers,
+    )
+    assert answer.status_code == 303
+    assert (await show(guard))["standing"] == "quarantined"
+    assert decisions(guard)[-1]["answer"] == "unblock"
+
+
+async def test_blocking_needs_no_password_however_long_ago_it_was_given(guard: World) -> None:
+    await inspected(guard)
+    by = await reviewer(guard)
+    await guard.clock.advance(901)
+    await by.send(await seen(by), "decide", decision="block", why=WHY)
+    assert (await show(guard))["standing"] == "blocked"
+
+
+@pytest.mark.parametrize("why", ["", "  \n "])
+async def test_a_decision_without_a_reason_is_none(guard: World, why: str) -> None:
+    server = await inspected(guard)
+    by = await reviewer(guard)
+    page = await seen(by)
+    chosen = page.holds("decide", "choose")[:2]
+    for answer in ("approve", "reject", "block", "disable"):
+        told = await by.send(page, "decide", decision=answer, why=why, choose=chosen)
+        assert (told.status, "A decision needs a reason." in told.text) == (422, True)
+        assert told.holds("decide", "choose") == chosen
+    await unchanged(guard, server, 0)
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [
+        {"looked": ""},
+        {"looked": "{}"},
+        {"looked": "[" * 5000},
+        {"looked": '{"launch": "v1:x", "observed": null, "capabilities": []}'},
+        {"looked": '{"launch": 1, "observed": null, "capabilities": [["nothing", "x", null]]}'},
+        {"choose": "99999"},
+        {"choose": "-1"},
+        {"choose": "²"},
+        {"effect:0": "everything"},
+        {"effect:x": "read"},
+    ],
+)
+async def test_what_no_page_of_ours_sends_is_refused(guard: World, changed: dict[str, str]) -> None:
+    server = await inspected(guard)
+    by = await reviewer(guard)
+    page = await seen(by)
+    told = await by.send(page, "decide", **({"decision": "approve", "why": WHY} | changed))
+    assert told.status == 400, told.text
+    await unchanged(guard, server, 0)
+
+
+async def test_an_answer_that_there_is_not_is_refused(guard: World) -> None:
+    server = await inspected(guard)
+    by = await reviewer(guard)
+    page = await seen(by)
+    assert (await by.send(page, "decide", decision="trust", why=WHY)).status == 400
+    assert (await by.send(page, "decide", decision="block", why=WHY, seen="")).status == 428
+    await unchanged(guard, server, 0)
+
+
+async def test_an_effect_of_what_is_not_chosen_is_nobodys(guard: World) -> None:
+    await inspected(guard)
+    by = await reviewer(guard)
+    page = await seen(by)
+    await by.send(page, "decide", decision="approve", why=WHY, choose=[place(page, "read_note")])
+    found = standings(await show(guard))
+    assert [name for name, standing in found.items() if standing == "approved"] == ["tool:read_note"]
+
+
+@pytest.mark.parametrize("role", [Role.VIEWER, Role.AUDITOR])
+async def test_whoever_may_not_decide_reads_everything_and_has_no_form(guard: World, role: Role) -> None:
+    server = await inspected(guard)
+    by = await reviewer(guard, role)
+    page = await seen(by)
+    assert "decide" not in page.forms
+    assert "You can read this page" in page.text
+    answers = [("review", {"decision": "block", "why": WHY}), ("inspect", {"launch": server["fingerprint"]})]
+    for path, sent in answers:
+        assert (await by.post(f"/servers/notes/{path}", **sent)).status == 403
+    await unchanged(guard, server, 0)
+
+
+async def test_a_viewer_is_told_nothing_of_who_decided(guard: World) -> None:
+    await approved(guard)
+    viewer, auditor = await reviewer(guard, Role.VIEWER), await reviewer(guard, Role.AUDITOR, "bob")
+    who = (await guard.now.guard.queries.server("notes"))["requester"]
+    assert f"Approved by {who}" not in " ".join((await seen(viewer)).text.split())
+    assert f"Approved by {who}" in " ".join((await seen(auditor)).text.split())
+
+
+async def test_what_a_server_wrote_is_whole_visible_and_inert(guard: World) -> None:
+    await inspected(guard, "weather", **POISONED)
+    page = await seen(await reviewer(guard), "weather")
+    assert "\u200b" not in page.answer.text
+    assert "\U000e0020" not in page.answer.text
+    assert "TAG ×" in page.answer.text  # noqa: RUF001 - a multiplication sign
+    assert "&lt;IMPORTANT" in page.answer.text
+    assert "<IMPORTANT" not in page.answer.text
+    for number in range(1, 30):
+        assert f'id="finding-{number}"' in page.answer.text
+    assert page.answer.text.count('id="at-1"') == 1
+
+
+async def test_a_server_that_is_not_there_is_said_with_what_is_near(guard: World) -> None:
+    await add(guard)
+    page = await (await reviewer(guard)).open("/servers/note")
+    assert page.status == 404
+    assert "No server is called note. Nearest: notes." in page.text
+
+
+async def test_a_server_that_is_called_as_a_page_has_its_review_elsewhere(guard: World) -> None:
+    await inspected(guard, "add")
+    by = await reviewer(guard)
+    assert "There is a server called add" in (await by.open("/servers/add")).text
+    page = await by.send(await by.open("/servers/add/review"), "decide", decision="block", why=WHY)
+    assert "Blocked add." in page.text
+    assert (await show(guard, "add"))["standing"] == "blocked"
+
+
+# Inspecting.
+
+
+async def test_what_was_never_inspected_cannot_be_approved_and_is_inspected_with_consent(guard: World) -> None:
+    server = await add(guard)
+    by = await reviewer(guard)
+    page = await seen(by)
+    assert "approve" not in page.offers("decide", "decision")
+    told = await by.send(page, "inspect")
+    assert told.status == 422
+    assert "Nothing ran: somebody has to agree first" in told.text
+    assert (await show(guard))["observed"] is None
+    assert "inspected" not in {record["kind"] for record in guard.said()}
+    page = await by.send(told, "inspect", consent="yes", why="to see it")
+    assert "Inspected notes: it lists 10 capabilities" in page.text
+    (record,) = (record for record in guard.said() if record["kind"] == "inspected")
+    assert (record["why"], record["via"], record["profile"]) == ("to see it", "console", "none")
+    assert server["fingerprint"] == record["fingerprint"]
+
+
+async def test_another_launch_than_the_one_that_was_shown_is_not_inspected(guard: World) -> None:
+    await add(guard)
+    by = await reviewer(guard)
+    page = await seen(by)
+    await guard.now.guard.admission.patch("notes", {"args": ["-c", "1"]}, 1, people.BY.by)
+    told = await by.send(page, "inspect", consent="yes")
+    assert told.status == 409
+    assert "inspected" not in {record["kind"] for record in guard.said()}
+
+
+async def test_a_variable_that_it_does_not_have_is_not_given(guard: World) -> None:
+    await add(guard, env={"TOKEN": "${env:TOKEN}"})
+    by = await reviewer(guard)
+    page = await seen(by)
+    assert page.offers("inspect", "give") == ["TOKEN"]
+    assert (await by.send(page, "inspect", consent="yes", give=["PATH"])).status == 422
+    assert "inspected" not in {record["kind"] for record in guard.said()}
+
+
+# What is on the form.
+
+
+def test_the_careful_effect_is_prefilled() -> None:
+    said = {"declared": "read", "suggested": "destructive"}
+    assert choosing.careful_effect(said) == "destructive"
+    assert choosing.careful_effect(said | {"declared": None, "suggested": "read"}) == "read"
+    assert choosing.careful_effect(said | {"suggested": None}) == "read"
+
+
+async def test_only_so_many_can_be_chosen_on_one_page_and_it_is_said(
+    guard: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(choosing, "MOST_ROWS", 3)
+    await inspected(guard)
+    by = await reviewer(guard)
+    page = await seen(by)
+    assert len(page.offers("decide", "choose")) == 3
+    assert "The first 3 of 10 capabilities." in page.text
+    await by.send(page, "decide", decision="approve", why=WHY)
+    assert list(standings(await show(guard)).values()).count("approved") == 3

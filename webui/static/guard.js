@@ -1,0 +1,254 @@
+// Makes pages livelier that work without it: local times, countdowns, what is new, keys. It writes text and attributes
+// only, never markup, and asks nobody but the server that it came from.
+"use strict";
+
+const body = document.body;
+const seconds = (time) => (Date.parse(time.dateTime) - Date.now()) / 1000;
+
+// Times are UTC from the server; here they become the reader's own.
+const full = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "medium", hourCycle: "h23" });
+const clock = new Intl.DateTimeFormat(undefined, { timeStyle: "medium", hourCycle: "h23" });
+const short = new Intl.DateTimeFormat(undefined, { hour: "2-digit", minute: "2-digit", second: "2-digit", hourCycle: "h23" });
+const minute = new Intl.DateTimeFormat(undefined, { hour: "2-digit", minute: "2-digit", hourCycle: "h23" });
+const day = new Intl.DateTimeFormat(undefined, { day: "numeric", month: "short", hour: "2-digit", minute: "2-digit", hourCycle: "h23" });
+const dated = new Intl.DateTimeFormat(undefined, { day: "numeric", month: "short", hour: "2-digit", minute: "2-digit", second: "2-digit", hourCycle: "h23" });
+
+function long(left) {
+  const whole = Math.max(0, Math.floor(left));
+  if (whole < 60) return `${whole} s`;
+  if (whole < 600) return whole % 60 ? `${Math.floor(whole / 60)} min ${whole % 60} s` : `${whole / 60} min`;
+  if (whole < 3600) return `${Math.floor(whole / 60)} min`;
+  return whole < 86400 ? `${Math.floor(whole / 3600)} h` : `${Math.floor(whole / 86400)} d`;
+}
+
+function write(element, text) {
+  if (element.textContent !== text) element.textContent = text;
+}
+
+function tick() {
+  for (const time of document.querySelectorAll("time[data-how]")) {
+    const at = new Date(time.dateTime);
+    switch (time.dataset.how) {
+      case "full": write(time, full.format(at)); break;
+      case "clock": write(time, clock.format(at)); break;
+      case "stamp": write(time, at.toDateString() === new Date().toDateString() ? short.format(at) : dated.format(at)); break;
+      case "brief": write(time, (at.toDateString() === new Date().toDateString() ? minute : day).format(at)); break;
+      case "age": write(time, -seconds(time) < 1 ? "now" : `${long(-seconds(time))} ago`); break;
+      case "left": write(time, seconds(time) > 0 ? long(seconds(time)) : "over"); break;
+    }
+  }
+  for (const bar of document.querySelectorAll("progress[data-until]")) {
+    bar.value = Math.max(0, (Date.parse(bar.dataset.until) - Date.now()) / 1000);
+  }
+}
+
+// What is new is counted; rows never move under the cursor. A page says in `data-watch` which count it shows.
+const watched = document.querySelector("[data-watch]");
+const first = {};
+let records = null;
+
+function news(said) {
+  for (const count of document.querySelectorAll("[data-count]")) {
+    const number = said.counts[count.dataset.count] || 0;
+    write(count, number ? number.toLocaleString("en") : "");
+    count.classList.toggle("now", count.dataset.count === "held" && number > 0);
+  }
+  records ??= said.records;
+  for (const [word, number] of Object.entries(said.counts)) first[word] ??= number;
+  document.dispatchEvent(new CustomEvent("guard:now", { detail: said }));
+  if (!watched) return;
+  const word = watched.dataset.watch;
+  const more = word === "records" ? said.records - Number(watched.dataset.last || records) : (said.counts[word] || 0) - first[word];
+  watched.hidden = more === 0;
+  const label = watched.querySelector("[data-more]");
+  if (label) write(label, more > 0 ? `Show ${more.toLocaleString("en")} new` : "Something has gone: show it as it is now");
+}
+
+function listen() {
+  if (!body.dataset.live || !window.EventSource) return;
+  const stream = new EventSource(body.dataset.live);
+  stream.addEventListener("now", (event) => news(JSON.parse(event.data)));
+  stream.addEventListener("error", () => document.dispatchEvent(new CustomEvent("guard:lost")));
+  stream.addEventListener("over", () => { stream.close(); location.assign("/login"); });
+  window.addEventListener("pagehide", () => stream.close());
+}
+
+// j and k go through what a page lists, / goes to its filter, Escape out of a field; Settings switches them off.
+function rows() {
+  return [...document.querySelectorAll("[data-row]")];
+}
+
+function go(step) {
+  const all = rows();
+  if (!all.length) return;
+  const at = all.findIndex((row) => row.contains(document.activeElement));
+  const next = all[Math.min(all.length - 1, Math.max(0, at + step))];
+  (next.querySelector("a, button, summary") || next).focus();
+}
+
+function keys(event) {
+  const typing = event.target.closest("input, textarea, select, [contenteditable]");
+  if (event.ctrlKey || event.metaKey || event.altKey || (typing && event.key !== "Escape")) return;
+  switch (event.key) {
+    case "j": go(1); break;
+    case "k": go(-1); break;
+    case "/": {
+      const filter = document.querySelector("[data-filter]");
+      if (!filter) return;
+      filter.focus();
+      break;
+    }
+    case "Escape": if (typing) event.target.blur(); return;
+    default: return;
+  }
+  event.preventDefault();
+}
+
+// A form is sent once; whoever chooses many does not do so singly.
+document.addEventListener("submit", (event) => {
+  const form = event.target;
+  if (form.method !== "post") return;
+  if (form.dataset.sent) event.preventDefault();
+  form.dataset.sent = "yes";
+  form.setAttribute("aria-busy", "true");
+});
+window.addEventListener("pageshow", () => {
+  for (const form of document.querySelectorAll("form[data-sent]")) {
+    delete form.dataset.sent;
+    form.removeAttribute("aria-busy");
+  }
+});
+document.addEventListener("change", (event) => {
+  const every = event.target.closest("input[data-every]");
+  if (!every) return;
+  for (const one of document.querySelectorAll(`input[name="${CSS.escape(every.dataset.every)}"]`)) {
+    if (!one.disabled) one.checked = every.checked;
+  }
+});
+
+// What the server rendered for another page of ours, as nodes of this one. Scripts in it do not run.
+async function fetched(address) {
+  const answer = await fetch(address, { headers: { accept: "text/html" }, redirect: "error" });
+  if (!answer.ok) throw new Error(String(answer.status));
+  return new DOMParser().parseFromString(await answer.text(), "text/html");
+}
+
+// The audit log as it grows. Whoever follows gets new rows on top, unless they read: then, as while it is paused, the
+// rows wait, and their number is said.
+function tail(bar) {
+  const [state, said, show, pause] = ["state", "said", "show", "pause"].map((name) => bar.querySelector(`[data-tail-${name}]`));
+  const place = () => document.querySelector("[data-rows]");
+  let top = Number(bar.dataset.top), waiting = [], following = true, busy = false, lost = false, known = top, cut = false;
+  const still = "newest first; rows do not move while you read";
+
+  const reads = () => {
+    const list = place();
+    return !list || list.contains(document.activeElement) || list.getBoundingClientRect().top < 0 || !getSelection().isCollapsed;
+  };
+  const put = () => {
+    const list = place();
+    if (!list || cut) { location.reload(); return; }
+    list.prepend(...waiting);
+    while (list.rows.length > 500) list.lastElementChild.remove();
+    waiting = [];
+    tick();
+    shown();
+  };
+  const shown = () => {
+    show.hidden = waiting.length === 0;
+    write(show, `Show ${cut ? "more than " : ""}${waiting.length.toLocaleString("en")} new`);
+    write(pause, following ? "Pause" : "Follow");
+  };
+  const look = async () => {
+    if (busy || cut || known <= top) return;
+    busy = true;
+    try {
+      const page = await fetched(`${bar.dataset.tail}${bar.dataset.tail.includes("?") ? "&" : "?"}newer=${top}`);
+      const body = page.querySelector("tbody[data-top]");
+      top = Number(body.dataset.top);
+      cut = body.hasAttribute("data-more");
+      waiting = [...[...body.rows].map((row) => document.importNode(row, true)), ...waiting];
+      if (following && !cut && !reads()) put(); else shown();
+    } catch {
+      write(said, "New records could not be read; it is tried again with the next.");
+    } finally {
+      busy = false;
+    }
+    if (known > top) setTimeout(look, 1000);
+  };
+
+  write(state, "Following");
+  write(said, still);
+  pause.hidden = false;
+  bar.querySelector("[data-tail-newer]").hidden = true;
+  shown();
+  show.addEventListener("click", put);
+  pause.addEventListener("click", () => {
+    following = !following;
+    write(state, following ? "Following" : `Paused at ${short.format(new Date())}`);
+    if (following && waiting.length) put(); else shown();
+  });
+  document.addEventListener("guard:now", (event) => {
+    if (lost) { lost = false; write(state, following ? "Following" : "Paused"); write(said, still); }
+    known = event.detail.records;
+    look();
+  });
+  document.addEventListener("guard:lost", () => {
+    if (lost) return;
+    lost = true;
+    write(state, `Stopped at ${short.format(new Date())}`);
+    write(said, "live updates come again when the guard answers; reload to see the newest");
+  });
+}
+
+// A part of a page that changes by itself, until it says so no more.
+function again(part) {
+  if (!part.dataset.again) return;
+  part.querySelector("[data-again-link]")?.setAttribute("hidden", "");
+  setTimeout(async () => {
+    try {
+      const next = (await fetched(location.href)).getElementById(part.id);
+      if (next && !next.dataset.again) { location.reload(); return; }
+      if (next) { part.replaceChildren(...document.importNode(next, true).childNodes); tick(); }
+    } catch { /* the next time, perhaps */ }
+    again(part);
+  }, Number(part.dataset.again));
+}
+
+// A key that is added to the filter is only typed, so that its value can follow.
+document.addEventListener("click", (event) => {
+  const link = event.target.closest("a[data-add]"), field = document.querySelector("[data-filter]");
+  if (!link || !field || event.ctrlKey || event.metaKey || event.shiftKey) return;
+  event.preventDefault();
+  field.value = `${field.value.trimEnd()} ${link.dataset.add}`.trimStart();
+  field.focus();
+  field.setSelectionRange(field.value.length, field.value.length);
+});
+
+// What is shown once can be copied with one press. A browser that allows it nowhere shows no button.
+for (const button of document.querySelectorAll("button[data-copy]")) {
+  if (!navigator.clipboard) break;
+  button.hidden = false;
+  button.addEventListener("click", async () => {
+    await navigator.clipboard.writeText(document.getElementById(button.dataset.copy).textContent);
+    write(button, "Copied");
+  });
+}
+
+// An address that points into something folded opens it.
+function unfold() {
+  const wanted = document.querySelector(":target");
+  const fold = wanted && wanted.closest("details");
+  if (!fold || fold.open) return;
+  fold.open = true;
+  wanted.scrollIntoView();
+}
+
+tick();
+setInterval(tick, 1000);
+unfold();
+window.addEventListener("hashchange", unfold);
+for (const bar of document.querySelectorAll("[data-tail]:not([data-still])")) tail(bar);
+for (const part of document.querySelectorAll("[data-again]")) again(part);
+listen();
+if (body.dataset.keys !== "off") document.addEventListener("keydown", keys);
