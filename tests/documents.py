@@ -11,6 +11,7 @@ from mcpguard.guard.counting import BUCKETS, MOST_RULES, MOST_SERIES, MOST_SERVE
 from mcpguard.guard.tallies import OTHER
 from mcpguard.settings.document import markdown as settings
 from mcpguard.web.metrics.names import METRICS, Kind, Metric
+from tests.cli_document import markdown as cli
 from tests.rest_document import markdown as rest
 
 DOCS = Path(__file__).parent.parent / "docs"
@@ -25,7 +26,27 @@ def documents() -> dict[str, str]:
         "settings.md": settings(),
         "rest.md": rest(MADE),
         "metrics.md": metrics(),
+        "cli.md": cli(MADE),
+        "decisions/README.md": decisions(),
     }
+
+
+def decisions() -> str:
+    """The titles of all."""
+    every = sorted(path for path in (DOCS / "decisions").glob("[0-9]*.md"))
+    titles = [(path.name, path.read_text().partition("\n")[0].removeprefix("# ")) for path in every]
+    return "\n".join(
+        (
+            "# Decisions",
+            "",
+            MADE,
+            "",
+            "Why it is as it is, with the price of each. A decision that is overtaken says by which.",
+            "",
+            *(f"- [{title}]({name})" for name, title in titles),
+            "",
+        )
+    )
 
 
 def words() -> str:

@@ -28,14 +28,17 @@ _VERSION: Final = "2025-11-25"
 class Agent:
     """A client of the guard face. Whatever goes wrong is told on standard error and ends the command with 1."""
 
-    def __init__(self, config: Path | None, data_dir: Path | None, seconds: float) -> None:
+    def __init__(
+        self, config: Path | None, data_dir: Path | None, seconds: float, environ: Mapping[str, str] = os.environ
+    ) -> None:
         self._path = agents_socket(loaded(config, data_dir=data_dir).settings.data_dir)
         self._seconds = seconds
+        self._environ = environ
 
     def call(self, tool: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
         """What one of the guard face's tools answers, as it answers; a long reply is read to its end."""
         try:
-            shown = token(os.environ)
+            shown = token(self._environ)
             with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as guard:
                 guard.settimeout(HELLO_SECONDS)
                 guard.connect(str(self._path))

@@ -7,11 +7,11 @@ import typer
 
 from mcpguard import __version__
 
-COMMANDS = ("call", "scan", "search", "serve", "status", "stdio")
+COMMANDS = ("call", "connect", "doctor", "import", "scan", "search", "serve", "status", "stdio", "tour")
 GROUPS = ("audit", "caller", "config", "db", "held", "operator", "server", "tool", "user")
 """Each is a module of this package: a command is the function of its name, a group the `app` in it."""
-ELSEWHERE = {"operator": "tokens"}
-"""Those whose module has another name."""
+ELSEWHERE = {"import": "importing", "operator": "tokens"}
+"""Those whose module has another name, and a command's function with it."""
 
 
 def build(arguments: Sequence[str]) -> typer.Typer:
@@ -26,7 +26,8 @@ def build(arguments: Sequence[str]) -> typer.Typer:
     wanted = first if first in (*COMMANDS, *GROUPS) else None
     for name in COMMANDS:
         if wanted in (None, name):
-            app.command()(getattr(import_module(f"mcpguard.cli.{name}"), name))
+            module = ELSEWHERE.get(name, name)
+            app.command(name)(getattr(import_module(f"mcpguard.cli.{module}"), module))
     for name in GROUPS:
         if wanted in (None, name):
             app.add_typer(import_module(f"mcpguard.cli.{ELSEWHERE.get(name, name)}").app, name=name)

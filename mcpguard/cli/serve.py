@@ -41,16 +41,16 @@ def serve(
         return load({"listen": listen, "data_dir": data_dir}, os.environ, config, usual)
 
     def announce(now: Running, where: Listening) -> None:
-        for line in announcement(found, now, where):
+        for line in announcement(found, now, where, demo=demo):
             typer.echo(line, err=True)
 
     with telling():
         run(found, load_again, announce, idle_exit, demo=demo)
 
 
-def announcement(found: Loaded, now: Running, where: Listening) -> list[str]:
+def announcement(found: Loaded, now: Running, where: Listening, *, demo: bool = False) -> list[str]:
     """Where everything is, and what to do now."""
-    return [*_places(found, now, where), *_next(found, where)]
+    return [*_places(found, now, where), *_next(found, where, demo=demo)]
 
 
 def _places(found: Loaded, now: Running, where: Listening) -> list[str]:
@@ -82,13 +82,15 @@ def _entry(url: str) -> str:
     return json.dumps({"mcpServers": {"mcpguard": {"type": "http", "url": f"{url}/mcp"}}})
 
 
-def _next(found: Loaded, where: Listening) -> Iterator[str]:
+def _next(found: Loaded, where: Listening, *, demo: bool) -> Iterator[str]:
     """What somebody would do now."""
     program = this_program()
     elsewhere = found.sources["data_dir"].startswith("command line")
     there = f" --data-dir {shlex.quote(str(found.settings.data_dir))}" if elsewhere else ""
     if where.first:
         yield "Open the link of the first admin in a browser, and review the servers that wait."
+    if demo:
+        yield f"See an agent at work, in a second terminal: {program} tour{there}"
     ask = " · ".join(f"{program} {each}{there}" for each in ("status", "audit list", "audit verify"))
     yield f"Stop it with Ctrl-C or SIGTERM. Ask it with: {ask}"
 

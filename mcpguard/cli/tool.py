@@ -1,7 +1,4 @@
-"""`mcpguard tool`: one tool of a server, or a resource, a template, a prompt, or the instructions.
-
-Exit codes of `ready`: 0 it can be called, 10 try again later, 11 something else has to happen first, 12 there is none.
-"""
+"""`mcpguard tool`: one tool of a server, or a resource, a template, a prompt, or the instructions."""
 
 from collections.abc import Iterator
 from typing import Annotated, Any
@@ -11,9 +8,10 @@ import typer
 from mcpguard.cli import tool_decisions
 from mcpguard.cli.choosing import Capability, key_of, resolved, waiting
 from mcpguard.cli.common import As, Config, DataDir, Output, print_json, print_table
-from mcpguard.cli.operator import SERVERS, Operator, Problem, server_path, tell
+from mcpguard.cli.operator import SERVERS, Operator, server_path
 from mcpguard.cli.options import Kind, Tool, server_name
 from mcpguard.cli.showing import findings, found, lines, moment, risk, short, warn, warn_if_cut
+from mcpguard.cli.tool_ready import ready
 from mcpguard.codec.keyed import written
 from mcpguard.domain.capabilities import CapabilityKind, Fingerprint
 from mcpguard.domain.errors import InvalidName
@@ -21,8 +19,6 @@ from mcpguard.text.visible import visible
 
 app = typer.Typer(no_args_is_help=True, help="The tools of servers, and whatever else --kind says.")
 HEAD = ("name", "standing", "effect", "suggested", "because", "fingerprint", "findings")
-EXITS = {"ready": 0, "retry": 10, "blocked": 11, "unknown": 12}
-NOT_FOUND = 404
 
 
 @app.command("list")
@@ -116,32 +112,7 @@ def diff(
     warn_if_cut(answer, server, {"kind": kind, "name": key[1]})
 
 
-@app.command()
-def ready(
-    tool: Tool,
-    kind: Kind = CapabilityKind.TOOL,
-    config: Config = None,
-    data_dir: DataDir = None,
-    output: As = Output.TABLE,
-) -> None:
-    """Say whether a tool can be called now, and if not, why. Exit code 0 ready, 10 retry, 11 blocked, 12 unknown."""
-    server, key = resolved(tool, kind)
-    operator = Operator.of(config, data_dir)
-    try:
-        said = operator.tried("GET", server_path(server, "capability", "explain", kind=key[0], name=key[1]))
-    except Problem as problem:
-        tell(problem)
-        raise typer.Exit(EXITS["unknown"] if problem.status == NOT_FOUND else 1) from None
-    if output is Output.JSON:
-        print_json(said)
-    else:
-        typer.echo(said["answer"])
-        for each in said["reasons"]:
-            typer.echo(visible(f"  {each['reason']}  {each['message']} {each['next']}"))
-    raise typer.Exit(EXITS[said["answer"]])
-
-
-for _command in tool_decisions.COMMANDS:
+for _command in (ready, *tool_decisions.COMMANDS):
     app.command()(_command)
 
 

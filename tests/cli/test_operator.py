@@ -107,7 +107,6 @@ def test_what_is_no_answer_is_told(answer: bytes) -> None:
         ["server", "inspect", "x"],
         ["server", "approve", "x", "--reason", "y"],
         ["tool", "list"],
-        ["tool", "ready", "x:y"],
         ["tool", "block", "x:y", "--reason", "z"],
     ],
     ids=" ".join,
@@ -118,11 +117,14 @@ def test_without_a_guard_there_is_nobody_to_ask(command: list[str], tmp_path: Pa
     assert "mcpguard: no guard answers at " in result.stderr
 
 
-@pytest.mark.parametrize(("status", "code"), [(404, 12), (503, 1)])
-def test_readiness_of_what_is_not_there_is_told_from_failure(status: int, code: int) -> None:
+@pytest.mark.parametrize(
+    ("status", "code", "told", "said"),
+    [(404, 12, "unknown\n  The detail.\n", ""), (503, 1, "", "mcpguard: The detail.\n")],
+)
+def test_readiness_of_what_is_not_there_is_told_from_failure(status: int, code: int, told: str, said: str) -> None:
     with answering(problem(status)) as data_dir:
         result = mcpguard("tool", "ready", "x:y", "--data-dir", data_dir)
-    assert (result.exit_code, result.stdout, result.stderr) == (code, "", "mcpguard: The detail.\n")
+    assert (result.exit_code, result.stdout, result.stderr) == (code, told, said)
 
 
 def test_a_list_is_asked_for_until_its_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

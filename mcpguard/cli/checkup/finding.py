@@ -1,0 +1,43 @@
+"""What a check finds.
+
+Rules kept here:
+1. `check` and `level` are for scripts and stay what they are; `sentence` and `next` are for people.
+2. No sentence holds a secret: names of variables, files, settings and servers, numbers, and what is wrong.
+3. What others wrote, a server or an error, stands in `sentence` or `lines` as it is; whoever prints makes it visible.
+"""
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+
+class Level(StrEnum):
+    """How much a finding matters. Only problems count for the exit code."""
+
+    OK = "ok"
+    NOTICE = "notice"
+    PROBLEM = "problem"
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """`check` says what was looked at, `of` at which thing where there are several: a server, a file, a variable.
+    `next`: what to do about it. `lines`: what somebody else wrote about it last."""
+
+    check: str
+    level: Level
+    sentence: str
+    next: str = ""
+    of: str = ""
+    lines: tuple[str, ...] = ()
+
+
+def ok(check: str, sentence: str, *, of: str = "") -> Finding:
+    return Finding(check, Level.OK, sentence, of=of)
+
+
+def notice(check: str, sentence: str, next_: str = "", *, of: str = "", lines: tuple[str, ...] = ()) -> Finding:
+    return Finding(check, Level.NOTICE, sentence, next_, of, lines)
+
+
+def problem(check: str, sentence: str, next_: str, *, of: str = "", lines: tuple[str, ...] = ()) -> Finding:
+    return Finding(check, Level.PROBLEM, sentence, next_, of, lines)

@@ -1,0 +1,28 @@
+"""A command with a person at its terminal, who has typed already."""
+
+import os
+import pty
+import subprocess
+from pathlib import Path
+
+from tests.process import MCPGUARD, PATIENCE, environment
+
+
+def typed(keys: bytes, *words: str | Path) -> tuple[int, str]:
+    """How it ends, and everything that the person sees."""
+    ours, theirs = pty.openpty()
+    try:
+        os.write(ours, keys)
+        with subprocess.Popen(
+            [*MCPGUARD, *map(str, words)],
+            stdin=theirs,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            env=environment({}),
+        ) as command:
+            seen, _ = command.communicate(timeout=PATIENCE)
+            return command.returncode, seen
+    finally:
+        os.close(ours)
+        os.close(theirs)
