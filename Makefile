@@ -42,8 +42,10 @@ soak: $(VENV)/.dev ## load a guard and kill its servers, for long (ARGS="--minut
 lock: ## rewrite requirements*.txt from pyproject.toml (ARGS=--upgrade for newer versions)
 	.ci/lock $(ARGS)
 
-docs: $(VENV)/.dev ## rewrite the documents that are generated from code
+docs: $(VENV)/.dev ## rewrite the documents that are generated from code, and build the site (build/site)
 	$(DOCS_COMMAND)
+	$(BIN)/properdocs build
+	@echo "build/site/index.html"
 
 wheel: $(VENV)/.runtime ## build dist/*.whl
 	$(BIN)/python -m hatchling build --target wheel
