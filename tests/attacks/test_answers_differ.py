@@ -29,13 +29,15 @@ async def test_each_listing_another_definition_is_never_in_force(tmp_path: Path)
         return await go_on()
 
     script.hooks.append(on("tools/list", another))
-    async with played(tmp_path, script, "web") as server, gate(tmp_path, server) as guard:
+    async with guarded(tmp_path, script, definitions__sweep_seconds=86_400) as guard:  # calls alone have it listed
         client = await guard.legacy()
         for _ in range(5):
             await guard.clock.advance(300)  # too old: the next call waits for a listing
+            listed = len(script.called("tools/list"))
+            assert (await client.call("web::add", {"a": 1, "b": 2})).result["structuredContent"] == {"sum": 3}
+            assert len(script.called("tools/list")) > listed
             await refused(guard, client, "capability:changed", script, "odd")
         assert len(moves(guard, name="odd")) == 1, "what never was approved is not recorded each time"
-        assert (await client.call("web::add", {"a": 1, "b": 2})).result["structuredContent"] == {"sum": 3}
 
 
 async def test_definitions_that_alternate_come_back_once_and_then_wait(tmp_path: Path) -> None:
