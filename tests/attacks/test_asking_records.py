@@ -69,7 +69,7 @@ async def test_each_question_and_its_answer_are_recorded_once_and_in_no_words(se
 @pytest.mark.parametrize("waits", [True, False])
 async def test_a_server_that_asks_without_end_fills_no_ledger(over: str, waits: bool, tmp_path: Path) -> None:
     async def ask(asked: Asked) -> str:
-        for _ in range(2000):
+        for _ in range(500):
             try:
                 await asked.ask("elicitation/create", FORM)
             except RpcError:
@@ -79,7 +79,7 @@ async def test_a_server_that_asks_without_end_fills_no_ledger(over: str, waits: 
     script = Script("legacy")
     script.tool("ask", ask if waits else "done")
     if not waits:
-        script.hooks.append(on("tools/call", reverse_requests(10_000, "elicitation/create", FORM)))
+        script.hooks.append(on("tools/call", reverse_requests(2_000, "elicitation/create", FORM)))
     for permitted in (dict[str, list[AskKind]](), PERMITTED):
         folder = tmp_path / str(len(permitted))
         folder.mkdir()

@@ -28,8 +28,6 @@ async def main(url: str) -> None:
     era = Era.MODERN if version >= MODERN else Era.LEGACY
     with tempfile.TemporaryDirectory() as folder:
         async with gate(Path(folder), remote("suite", url, era=era), may_ask={"suite": AskKind}) as guard:
-            with anyio.move_on_after(20):
-                await guard.ready("suite")
             face = "/mcp/only/suite"
             client = guard.client(face) if era is Era.MODERN else await guard.legacy(face)
             client.on["elicitation/create"] = _filled_in

@@ -14,6 +14,8 @@ import pytest
 
 from tests.process import PATIENCE, ROOT
 
+INSTALLED = "make --old-file=.venv/.runtime"
+"""What `make` is here: what this test runs in is never installed anew from a folder that goes away."""
 BLOCK = re.compile(r"^```sh\n(.*?)^```", re.DOTALL | re.MULTILINE)
 MADE_BY_MAKE = (".venv", ".git", "build", ".tools")
 NOT_A_NEWCOMERS = ("MCPGUARD_", "XDG_", "MAKE", "ARGS")
@@ -52,8 +54,8 @@ def checkout(tmp_path: Path) -> Path:
 @pytest.fixture
 def environ(tmp_path: Path) -> dict[str, str]:
     kept = {name: value for name, value in os.environ.items() if not name.startswith(NOT_A_NEWCOMERS)}
-    installed = {"MAKEFLAGS": "--old-file=.venv/.runtime"}  # never from this folder, which goes away
-    return kept | installed | {"HOME": str(tmp_path / "home"), "MCPGUARD_LISTEN": "127.0.0.1:0", "COLUMNS": "200"}
+    ours = {"MCPGUARD_LISTEN": "127.0.0.1:0", "MCPGUARD_HOLDS__WAIT_SECONDS": "1"}  # nobody answers the held call
+    return kept | ours | {"HOME": str(tmp_path / "home"), "COLUMNS": "200"}
 
 
 @contextmanager
@@ -89,7 +91,7 @@ def test_the_commands_of_a_page_do_what_they_say(page: str, checkout: Path, envi
     assert first == "make run"
     assert len(rest) > 7
     before = (Path(environ["HOME"]) / ".cursor" / "mcp.json").read_bytes()
-    with running(first, checkout, environ):
+    with running(first.replace("make", INSTALLED), checkout, environ):
         for command in rest:
             done = subprocess.run(
                 ["/bin/sh", "-c", command],

@@ -78,7 +78,7 @@ def turn(connection: sqlite3.Connection, cell: Cell, value: object, bit: int, ch
         connection.execute(statement.format("?"), (value, rowid))
 
 
-@settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(data=st.data())
 def test_a_turned_bit_is_found_by_both(data: st.DataObject, ledger: Path) -> None:
     def check() -> None:
