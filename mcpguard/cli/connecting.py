@@ -7,7 +7,7 @@ from typing import Any, Final, TypeVar
 import typer
 
 from mcpguard.agents.backups import Backups
-from mcpguard.agents.candidates import Way
+from mcpguard.agents.candidates import Candidate, Way
 from mcpguard.agents.changing import Change, NotChanged
 from mcpguard.agents.editing.edit import Edit, edited
 from mcpguard.agents.joining import Standing
@@ -152,8 +152,15 @@ def _tell_loose(at: Standing, edit: Edit) -> None:
     left = [each for each in at.direct if each.item.place != at.place or each.item.label not in edit.take]
     if not left:
         return
-    names = enumerated(f"{visible(each.name)} ({visible(each.item.scope)})" for each in left)
+    typer.echo(f"Around the guard it reaches still: {_named(left)}.", err=True)
     missing = any(each.way is not Way.HERE for each in left)
     first = f"{this_program()} import {at.program.name}, approve them, then " if missing else ""
-    typer.echo(f"Around the guard it reaches still: {names}.", err=True)
-    typer.echo(f"Bring them behind it: {first}{this_program()} connect {at.program.name} --replace", err=True)
+    if any(each.item.place == at.place for each in left):
+        typer.echo(f"Bring them behind it: {first}{this_program()} connect {at.program.name} --replace", err=True)
+    if apart := [each for each in left if each.item.place != at.place]:
+        where = enumerated(dict.fromkeys(visible(str(each.item.place.path)) for each in apart))
+        typer.echo(f"By hand, as no command does: take {_named(apart)} out of {where}.", err=True)
+
+
+def _named(some: Iterable[Candidate]) -> str:
+    return enumerated(f"{visible(each.name)} ({visible(each.item.scope)})" for each in some)

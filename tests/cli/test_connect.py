@@ -289,6 +289,21 @@ def test_a_person_is_asked_about_what_walks_around_the_guard(desk: Desk, home: P
     assert [*entries("cursor", home)] == ["mcpguard"]
 
 
+def test_what_belongs_to_a_project_is_named_and_no_command_is_said_to_take_it_out(tmp_path: Path, data: Path) -> None:
+    home = tmp_path / "of-one-project"
+    home.mkdir()
+    server = {"command": "npx", "args": ["-y", "notes-server"]}
+    path = home / ".claude.json"
+    path.write_text(json.dumps({"projects": {"/src/app": {"mcpServers": {"notes": server}}}}))
+    said = connects(data, home, "claude-code", "--yes").stderr
+    assert f"take notes (local /src/app) out of {path}." in said
+    assert "--replace" not in said
+    path.write_text(json.dumps({"mcpServers": {"notes": server}}))
+    said = connects(data, home, "claude-code", "--yes").stderr
+    assert "By hand" not in said
+    assert "--replace" in said
+
+
 @pytest.mark.anyio
 @pytest.mark.parametrize(
     ("program", "words", "tool"),

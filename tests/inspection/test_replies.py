@@ -115,6 +115,9 @@ def test_text_that_is_said_to_be_bytes_is_read_and_pictures_are_not() -> None:
     ("name", "value", "referenced", "tells"),
     [
         ("API_TOKEN", "production", False, True),
+        ("PROXY-AUTHORIZATION", "production", False, True),
+        ("GIT_AUTHOR_NAME", "production", False, False),
+        ("authors", "production", False, False),
         ("WHERE", "production", True, False),
         ("WHERE", "/home/ada/projects", True, False),
         ("WHERE", "https://api.example.org/v1", True, False),

@@ -10,7 +10,7 @@ from mcpguard.policy.secrets.masking import HIDDEN, ways
 SHORTEST: Final = 8
 """Shorter values are in ordinary words."""
 _NAMED: Final = re.compile(
-    r"token|secret|passw|pwd|passphrase|api[_-]?key|access[_-]?key|private|credential|auth|cookie|dsn|signature",
+    r"token|secret|passw|pwd|passphrase|api[_-]?key|access[_-]?key|private|credential|auth(?!ors?(?![a-z]))|cookie|dsn|signature",
     re.IGNORECASE,
 )
 _PLAIN: Final = re.compile(
