@@ -19,7 +19,7 @@ from mcpguard.ledger.checkpoints import kept as as_kept
 from mcpguard.ledger.verify.explain import as_json, sentences
 from mcpguard.ledger.verify.report import LOG_ONLY, Source, Trust
 from mcpguard.ledger.verify.verify import verify as verify_store
-from mcpguard.store import checkpoints
+from mcpguard.store import checkpoints, records
 from mcpguard.store.offline import named, reading
 from mcpguard.text.visible import visible
 
@@ -82,7 +82,14 @@ def checkpoint(path: Where = None, config: Config = None, data_dir: DataDir = No
         newest = checkpoints.last(connection, chain)
         if newest is None:
             raise StoreUnavailable("no checkpoint has been signed yet")
+        ends, _ = records.last(connection, chain) or (newest.seq, b"")
     print_json(as_kept(newest.content, newest.signature))
+    if ends > newest.seq:
+        typer.echo(
+            f"It vouches for record {newest.seq:,} and all before it; {ends:,} is the newest. A guard that runs signs "
+            "the next one within audit.checkpoint_seconds.",
+            err=True,
+        )
 
 
 def _trust(given: Sequence[str], beside: Path | None) -> Trust:

@@ -203,6 +203,17 @@ def checkpoint_of(data_dir: Path, file: Path) -> dict[str, str]:
     return found
 
 
+def test_a_checkpoint_says_how_much_came_after_it(lived: Path) -> None:
+    with closing(sqlite3.connect(lived / "mcpguard.db")) as connection:
+        [(before,)] = connection.execute("SELECT seq FROM checkpoints ORDER BY seq DESC LIMIT 1 OFFSET 1")
+        connection.execute("DELETE FROM checkpoints WHERE seq > ?", (before,))
+        connection.commit()
+    told = mcpguard("audit", "checkpoint", "--data-dir", lived)
+    assert told.exit_code == 0
+    assert json.loads(base64.b64decode(json.loads(told.stdout)["content"]))["seq"] == before
+    assert told.stderr.startswith(f"It vouches for record {before} and all before it; {len(KINDS)} is the newest.")
+
+
 def test_a_checkpoint_kept_elsewhere_is_what_a_log_rests_on(lived: Path, tmp_path: Path) -> None:
     kept = tmp_path / "checkpoint.json"
     said_there = json.loads(base64.b64decode(checkpoint_of(lived, kept)["content"]))

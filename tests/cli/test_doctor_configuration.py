@@ -8,6 +8,9 @@ import pytest
 from tests.cli.command import HOSTILE, inert, mcpguard
 from tests.cli.doctoring import bad, doctor, of, only
 
+BUSY = {"listener.free"}
+"""Without settings a guard would listen on the usual port, which whoever runs the tests may have given to their own."""
+
 
 def config(tmp_path: Path, whole: object, mode: int = 0o600) -> Path:
     path = tmp_path / "config.json"
@@ -34,7 +37,7 @@ def test_settings_that_are_refused_are_a_problem_and_the_rest_is_looked_at(
 ) -> None:
     file = config(tmp_path, whole)
     findings = doctor(stopped, "--config", file, code=1)
-    assert set(bad(findings)) == {"settings.loaded"}
+    assert {*bad(findings)} - BUSY == {"settings.loaded"}
     assert of(findings, "settings.known")
     assert only(findings, "database.read")["level"] == "ok"
     printed = mcpguard("doctor", "--data-dir", stopped, "--config", file).output
@@ -50,7 +53,7 @@ def test_a_data_directory_that_cannot_be_meant_is_survived(tmp_path: Path, data_
 
 
 def test_a_configuration_file_that_is_not_there_is_a_problem(stopped: Path, tmp_path: Path) -> None:
-    assert bad(doctor(stopped, "--config", tmp_path / "none.json", code=1)) == ["settings.loaded"]
+    assert {*bad(doctor(stopped, "--config", tmp_path / "none.json", code=1))} - BUSY == {"settings.loaded"}
 
 
 def test_servers_that_are_wrong_and_keys_that_are_not_read_are_told(stopped: Path, tmp_path: Path) -> None:
