@@ -3,17 +3,22 @@
 Nothing is verified here, so a record may say anything.
 """
 
+import re
 from collections.abc import Mapping
 from typing import Any, Final
 
 Said = Mapping[str, Any]
 FEW: Final = 3
 """So many settings are named; all of them stand in the record."""
+_PERSON: Final = re.compile(r"user:[0-9a-f-]{36} \((?P<name>[^()]+)\)")
 
 
 def who(said: Said) -> object:
-    """Whoever called, decided or signed in; of what nobody is known for, from where it came."""
-    return said.get("caller_label") or said.get("by") or said.get("user_name") or said.get("caller") or said.get("peer")
+    """Whoever called, decided or signed in; of what nobody is known for, from where it came. A person by their name."""
+    found = said.get("caller_label") or said.get("by") or said.get("user_name")
+    found = found or said.get("caller") or said.get("peer")
+    person = _PERSON.fullmatch(found) if isinstance(found, str) else None
+    return person["name"] if person else found
 
 
 def result(said: Said) -> object:  # noqa: PLR0911 - a line for each form

@@ -224,6 +224,14 @@ def test_a_guard_with_another_scope_in_force_is_believed_and_not_the_settings_of
         assert only(doctor(guard.data_dir), "guard.settings")["level"] == "notice"
 
 
+def test_what_the_demonstration_sets_are_no_other_settings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MCPGUARD_LISTEN", "127.0.0.1:0")
+    with serving(tmp_path, "--demo") as guard:
+        assert of(doctor(guard.data_dir), "guard.settings") == []
+        monkeypatch.setenv("MCPGUARD_ANONYMOUS__EFFECTS", "destructive")
+        assert only(doctor(guard.data_dir), "guard.settings")["level"] == "notice"
+
+
 @pytest.mark.usefixtures("free")
 def test_a_guard_that_was_killed_is_told_from_one_that_was_stopped(tmp_path: Path) -> None:
     with serving(tmp_path) as guard:

@@ -63,7 +63,7 @@ def _guard(sight: Sight, status: Any) -> Iterator[Finding]:  # noqa: ANN401 - JS
             f"it takes no calls ({ready['reason']}): {ready['cause']}",
             "put right what the cause says; calls are refused until then",
         )
-    if sight.loaded is not None and status["settings"] != sight.loaded.settings.version:
+    if sight.versions and status["settings"] not in sight.versions:
         yield notice(
             "guard.settings",
             "it was started with other settings than this command reads",

@@ -14,13 +14,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
+from mcpguard.app import demonstration
 from mcpguard.cli.checkup.stored import Stored, stored
 from mcpguard.cli.operator import API, Operator
 from mcpguard.gateway.relay.place import data_directory
 from mcpguard.gateway.relay.problem import CannotRelay
 from mcpguard.settings.environment import CONFIG
 from mcpguard.settings.file import usual_place
-from mcpguard.settings.load import Loaded, load
+from mcpguard.settings.load import NOTHING, Loaded, load
 from mcpguard.settings.model import Settings
 from mcpguard.settings.problems import SettingsError
 
@@ -30,11 +31,13 @@ MICROSECONDS: Final = 1_000_000
 @dataclass(frozen=True, slots=True)
 class Sight:
     """`loaded`: None where the settings are refused, for the reasons in `refused`; `settings` are the defaults then.
+    `versions`: those of the settings that a guard would start with, with --demo or without.
     `file`: the configuration file that was read, or would be. `status`: what the guard says of itself, if it answers;
     `listens`: whether anybody listens at the operator's socket. `environ`: that of the guard, if it can be read
     (`theirs`), else that of this command. `now`: in microseconds, taken after what is stored was read."""
 
     loaded: Loaded | None
+    versions: frozenset[str]
     refused: tuple[str, ...]
     settings: Settings
     file: Path
@@ -75,6 +78,7 @@ def seen(config: Path | None, data_dir: Path | None) -> Sight:
     environment = _environment(known)
     return Sight(
         loaded,
+        _versions(config, data_dir) if loaded else frozenset(),
         refused,
         settings,
         config or (Path(os.environ[CONFIG]) if CONFIG in os.environ else usual_place()),
@@ -93,6 +97,11 @@ def _loaded(config: Path | None, data_dir: Path | None) -> tuple[Loaded | None, 
         return load({"data_dir": data_dir}, os.environ, config), ()
     except SettingsError as error:
         return None, error.problems
+
+
+def _versions(config: Path | None, data_dir: Path | None) -> frozenset[str]:
+    both = (NOTHING, demonstration.SETTINGS)
+    return frozenset(load({"data_dir": data_dir}, os.environ, config, demo).settings.version for demo in both)
 
 
 def _otherwise(config: Path | None, data_dir: Path | None) -> Settings:
