@@ -54,6 +54,16 @@ class Seen:
         if request.failure != LEFT:
             self.complaints.append(f"failed: {request.url}: {request.failure}")
 
+    def press(self, button: str) -> None:
+        """A button that leads to a page; that page is whole when this returns."""
+        with self.page.expect_navigation():
+            self.page.get_by_role("button", name=button, exact=True).click()
+
+    def follow(self, link: str) -> None:
+        """A link, likewise."""
+        with self.page.expect_navigation():
+            self.page.get_by_role("link", name=link, exact=True).click()
+
     @property
     def heading(self) -> str:
         return self.page.get_by_role("heading", level=1).inner_text()

@@ -72,7 +72,7 @@ def test_keys_go_through_rows_and_to_the_filter(browser: Browser, filled: tuple[
         assert page.evaluate("document.activeElement === document.body")
         page.goto(guard.url + "/settings")
         page.get_by_label("Shortcuts").uncheck()
-        page.get_by_role("button", name="Save").click()
+        seen.press("Save")
         page.goto(guard.url + "/servers")
         page.keyboard.press("j")
         assert not rows.nth(0).evaluate("(row) => row.contains(document.activeElement)"), "they were switched off"

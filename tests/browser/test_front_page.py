@@ -57,5 +57,5 @@ def test_a_page_that_does_not_exist_leads_back(look: Seen, running: Served) -> N
     assert "404" in complaint, "that the page itself is one is the browser's only complaint"
     look.complaints.clear()
     nothing_to_complain_about(look, running)
-    look.page.get_by_role("link", name="Back to the start").click()
+    look.follow("Back to the start")
     assert look.heading == "Nobody can sign in yet"

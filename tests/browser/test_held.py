@@ -54,8 +54,8 @@ def test_without_a_script_it_is_denied_and_the_reason_is_told(
     with seeding.held(), sitting(browser, guard, shown, script=False) as seen:
         page = seen.page
         page.goto(guard.url + "/")
-        page.get_by_role("link", name="Answer slack:create_message").click()
+        seen.follow("Answer slack:create_message")
         page.get_by_label("Reason").fill("Not before the tests are green.")
-        page.get_by_role("button", name="Deny").click()
+        seen.press("Deny")
         assert "Denied slack:create_message for nightly-report" in page.get_by_role("status").inner_text()
         assert "Not before the tests are green." in page.inner_text("main")

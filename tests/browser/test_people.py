@@ -36,12 +36,8 @@ def ada(browser: Browser, guard: Served) -> Iterator[Seen]:
         seen.watch()
         seen.page.goto(link(guard))
         fill(seen, Name="ada", Password=PASSWORD, The_same_again=PASSWORD)
-        press(seen, "Make the first admin")
+        seen.press("Make the first admin")
         yield seen
-
-
-def press(seen: Seen, name: str) -> None:
-    seen.page.get_by_role("button", name=name, exact=True).click()
 
 
 def is_sound(seen: Seen) -> bool:
@@ -78,33 +74,33 @@ def hello(guard: Served, token: str) -> int:
 def sign_in(seen: Seen, guard: Served, name: str, password: str) -> None:
     seen.page.goto(guard.url + "/login")
     fill(seen, Name=name, Password=password)
-    press(seen, "Sign in")
+    seen.press("Sign in")
 
 
 def test_a_caller_is_let_in_uses_its_token_and_is_revoked(ada: Seen, guard: Served) -> None:
     page = ada.page
     page.goto(guard.url + "/callers")
-    page.get_by_role("link", name="Let a caller in", exact=True).click()
+    ada.follow("Let a caller in")
     assert is_sound(ada)
     fill(ada, Name="Desk", Reason="for the build")
     page.get_by_label("Name", exact=True).evaluate("field => field.removeAttribute('pattern')")
-    press(ada, "Let it in")
+    ada.press("Let it in")
     assert problem(ada).startswith("The name must have")
     assert page.get_by_label("Reason").input_value() == "for the build"
     fill(ada, Name="desk")
     page.get_by_label("write").check()
-    press(ada, "Let it in")
+    ada.press("Let it in")
     assert ada.heading == "desk is let in"
     token = page.locator("#token").inner_text()
     assert token in page.locator("#http").inner_text()
     assert hello(guard, token) == 200
     assert hello(guard, token + "x") == 401
-    page.get_by_role("link", name="I have copied it").click()
+    ada.follow("I have copied it")
     assert token not in page.content()
     last = page.locator(".facts div", has_text="Last here")
     assert last.locator("time").count() == 1, "its token was used"
     fill(ada, Reason="over")
-    press(ada, "Revoke")
+    ada.press("Revoke")
     assert told(ada).startswith("Revoked desk.")
     assert hello(guard, token) == 401
 
@@ -113,10 +109,10 @@ def test_a_call_is_tried_and_what_was_typed_stays(ada: Seen, guard: Served) -> N
     ada.page.goto(guard.url + "/policy")
     assert is_sound(ada)
     fill(ada, Caller="anonymous", Server_and_name="files:read_file", Arguments='{"path": 1, "path": 2}')
-    press(ada, "Try it")
+    ada.press("Try it")
     assert problem(ada).startswith("The arguments are no JSON with one meaning")
     fill(ada, Arguments='{"path": "notes.txt"}')
-    press(ada, "Try it")
+    ada.press("Try it")
     assert ada.page.get_by_role("heading", name="It would be refused.").is_visible()
     assert ada.page.get_by_label("Arguments").input_value() == '{"path": "notes.txt"}'
     assert ada.page.get_by_role("row").filter(has_text="server.standing").get_by_text("refuses").is_visible()
@@ -127,7 +123,7 @@ def test_somebody_is_let_in_signs_in_and_changes_their_password(ada: Seen, brows
     assert is_sound(ada)
     fill(ada, Name="bob", New_password=OTHER, The_same_again=OTHER)
     ada.page.get_by_label("Role").select_option("auditor")
-    press(ada, "Let them in")
+    ada.press("Let them in")
     assert told(ada) == "bob may sign in as auditor."
     with (
         browser.new_context(java_script_enabled=False) as here,
@@ -136,13 +132,13 @@ def test_somebody_is_let_in_signs_in_and_changes_their_password(ada: Seen, brows
         bob, other = Seen(here.new_page()), Seen(elsewhere.new_page())
         sign_in(bob, guard, "bob", OTHER)
         sign_in(other, guard, "bob", OTHER)
-        bob.page.get_by_role("link", name="Account", exact=True).click()
+        bob.follow("Account")
         assert is_sound(bob)
         fill(bob, Present_password=PASSWORD, New_password=THIRD, The_same_again=THIRD)
-        press(bob, "Change it")
+        bob.press("Change it")
         assert problem(bob) == "The present password is not yours, or not any more."
         fill(bob, Present_password=OTHER, New_password=THIRD, The_same_again=THIRD)
-        press(bob, "Change it")
+        bob.press("Change it")
         assert told(bob) == "Changed your password. Your other sessions have ended."
         other.page.reload()
         assert other.heading == "Sign in"
@@ -163,14 +159,14 @@ def test_looks_are_chosen_and_kept(ada: Seen, guard: Served, tmp_path: Path) -> 
     ada.page.goto(guard.url + "/settings")
     assert is_sound(ada)
     ada.page.get_by_label("Dark").check()
-    press(ada, "Save")
+    ada.press("Save")
     assert told(ada) == "Saved how the pages look, in this browser."
     ada.page.goto(guard.url + "/callers")
     ada.page.screenshot(path=tmp_path / "page.png")
     assert ada.page.locator("html").get_attribute("data-theme") == "dark"
     ada.page.goto(guard.url + "/settings")
     ada.page.get_by_label("As this machine says").check()
-    press(ada, "Save")
+    ada.press("Save")
     assert ada.page.locator("html").get_attribute("data-theme") is None
     assert not [each for each in ada.complaints if "Failed to load" not in each]
 

@@ -38,21 +38,18 @@ def narrow(browser: Browser) -> Iterator[Seen]:
 def bring(seen: Seen, guard: Served, name: str, which: str) -> None:
     """A server is added and looked at, with nothing but what is on the pages."""
     page = seen.page
-    page.wait_for_load_state()
     page.goto(guard.url + "/servers/add")
     fill(seen, Name=name, Command=sys.executable, Arguments=f"-m\nmcpguard.demo\n{which}", Folder=str(ROOT))
     page.get_by_label("Sandbox").select_option("none")
-    page.get_by_role("button", name="Add to quarantine").click()
-    expect(page.get_by_role("heading", level=1)).to_have_text(name)
-    page.get_by_role("button", name="Run it on this host and inspect").click()
+    seen.press("Add to quarantine")
+    assert seen.heading == name
+    seen.press("Run it on this host and inspect")
     expect(page.get_by_role("status")).to_contain_text(f"Inspected {name}")
-    page.wait_for_load_state()
 
 
 def decide(seen: Seen, button: str, why: str) -> None:
-    form = seen.page.locator("#decide")
-    form.get_by_label("Reason").fill(why)
-    form.get_by_role("button", name=button).click()
+    seen.page.locator("#decide").get_by_label("Reason").fill(why)
+    seen.press(button)
 
 
 def test_a_server_is_added_inspected_and_approved_in_part(either: Seen, guard: Served) -> None:
@@ -96,11 +93,10 @@ def test_a_hostile_server_is_read_and_left_in_quarantine_on_a_narrow_screen(narr
         nothing_to_complain_about(narrow, guard)
     page.goto(guard.url + "/servers/weather")
     assert not page.get_by_label("Choose wind").is_checked()
-    page.get_by_role("link", name="Where is finding 1", exact=True).click()
+    narrow.follow("Where is finding 1")
     assert page.url.endswith("#at-1")
     decide(narrow, "Leave in quarantine", "it wants things to be kept from people")
     expect(page.get_by_role("status")).to_contain_text("Left weather in quarantine.")
-    page.wait_for_load_state()
     page.goto(guard.url + "/")
     assert page.get_by_text("Nothing waits.").is_visible()
     nothing_to_complain_about(narrow, guard)
