@@ -28,7 +28,7 @@ async def first(lines: object, word: str) -> str:
 
 
 def stream(guard: Gate, by: Sends) -> object:
-    return guard.http.stream("GET", f"{guard.where.url}/live?page=held", headers=by)
+    return guard.http.stream("GET", f"{guard.where.url}/live", headers=by)
 
 
 async def test_a_call_that_waits_is_told_to_those_who_look(tmp_path: Path) -> None:
