@@ -25,6 +25,7 @@ from mcpguard.domain.upstreams import Transport
 from mcpguard.guard.admission import from_file
 from mcpguard.upstreams.sandbox.probe import Fails, Works
 from tests.clock import FakeClock
+from tests.patience import PATIENCE
 from tests.review import again, approved, taken_in
 from tests.simulators.http_client import HttpClient
 from tests.simulators.line_client import LineClient
@@ -121,7 +122,7 @@ async def gate(
     async with (
         running(settings, clock, new_id, servers, callers, sandbox=sandbox, cost=CHEAP) as now,
         listening(now, clock, new_id) as where,
-        httpx2.AsyncClient(verify=NO_TLS, trust_env=False, timeout=30) as http,
+        httpx2.AsyncClient(verify=NO_TLS, trust_env=False, timeout=PATIENCE) as http,
     ):
         asks = may_ask or {}
         wanted = [one.name for one in servers if one.enabled]

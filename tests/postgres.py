@@ -20,8 +20,8 @@ import pytest
 from sqlalchemy import make_url
 
 from tests import leftovers
+from tests.patience import PATIENCE
 
-PATIENCE = 120
 _turns = Path(tempfile.gettempdir(), f"mcpguard-postgres-{os.getuid()}")
 _turns.mkdir(mode=0o700, exist_ok=True)
 _turns.chmod(0o700)  # it may be an earlier run's

@@ -17,12 +17,12 @@ from typing import Any, TypeVar
 import httpx2
 
 from tests.forking.forks import Fork
+from tests.patience import PATIENCE
 
 ROOT = Path(__file__).parents[1]
 MCPGUARD = (sys.executable, "-m", "mcpguard")
 NOWHERE = "/nonexistent"
 STOPS_WITHIN = 10.0
-PATIENCE = 90.0
 Result = subprocess.CompletedProcess[str]
 T = TypeVar("T")
 

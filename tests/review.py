@@ -9,10 +9,10 @@ from mcpguard.app.running import Running
 from mcpguard.domain.asks import AskKind
 from mcpguard.domain.capabilities import CapabilityKind, Effect, Fingerprint
 from mcpguard.domain.decisions import Actor, Approval, Decision, Seen
+from tests.patience import PATIENCE
 
 PERSON = Actor("uid:1000 (reviewer)", "operator socket")
 DECISION = Decision(PERSON, "looked at it")
-PATIENCE = 60
 
 
 async def seen(now: Running, name: str) -> Seen:

@@ -9,11 +9,11 @@ import anyio
 from anyio.lowlevel import checkpoint
 
 from tests.gate import Gate, gate, process
+from tests.patience import PATIENCE
 from tests.review import DECISION, approved_as_listed
 from tests.simulators.processes import controlled
 from tests.simulators.script import Script
 from tests.simulators.words import Json
-from tests.upstreams.played import PATIENCE
 
 
 def refused(entry: Json) -> tuple[str, str, str]:

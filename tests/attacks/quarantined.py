@@ -12,10 +12,10 @@ from mcpguard.domain.standing import UpstreamStanding
 from mcpguard.domain.upstreams import Upstream
 from tests.gate import Gate
 from tests.gateway.speaking import refused_once
+from tests.patience import PATIENCE
 from tests.review import in_force
 from tests.simulators.client import RawClient
 from tests.simulators.script import Script
-from tests.upstreams.played import PATIENCE
 
 TOOL = CapabilityKind.TOOL
 

@@ -22,7 +22,7 @@ from mcpguard.upstreams.transports.stdio import Launch, Patience, Stdio, stdio
 from mcpguard.upstreams.transports.tree import descendants
 from tests.attacks import inside
 from tests.conftest import NO_SANDBOX
-from tests.process import PATIENCE
+from tests.patience import PATIENCE
 from tests.upstreams.test_stdio import gone
 
 CODE = Path(inside.__file__).read_text()

@@ -24,13 +24,13 @@ from tests.attacks.asking import (
 from tests.attacks.in_front import until
 from tests.gate import Gate, gate, process, remote
 from tests.gateway.speaking import HOWS, guarded, speaking
+from tests.patience import PATIENCE
 from tests.simulators.asked import Asked
 from tests.simulators.http_client import HttpClient
 from tests.simulators.over_http import HttpFace, serving_http
 from tests.simulators.processes import controlled
 from tests.simulators.script import Script
 from tests.simulators.words import Json, Torn, request
-from tests.upstreams.played import PATIENCE
 from tests.world import said
 
 pytestmark = pytest.mark.anyio

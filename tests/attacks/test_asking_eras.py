@@ -8,12 +8,12 @@ import pytest
 from tests.attacks.asking import ADA, FORM, PERMITTED, TOOL, answers_to, demanding, notes, refusals
 from tests.gate import gate
 from tests.gateway.speaking import HOWS, guarded, played, speaking
+from tests.patience import PATIENCE
 from tests.simulators.asked import Asked
 from tests.simulators.client import RawClient
 from tests.simulators.hostile import on, reverse_requests
 from tests.simulators.script import Script
 from tests.simulators.words import Json
-from tests.upstreams.played import PATIENCE
 
 pytestmark = pytest.mark.anyio
 COMPLETE: Json = {"ref": {"type": "ref/prompt", "name": "web::greet"}, "argument": {"name": "a", "value": ""}}

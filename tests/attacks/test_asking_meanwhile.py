@@ -22,10 +22,10 @@ from tests.attacks.asking import (
 from tests.attacks.in_front import until
 from tests.gate import gate
 from tests.gateway.speaking import HOWS, guarded, played, speaking
+from tests.patience import PATIENCE
 from tests.simulators.asked import Asked
 from tests.simulators.script import Script
 from tests.simulators.words import Json, RpcError, notification, request
-from tests.upstreams.played import PATIENCE
 
 pytestmark = pytest.mark.anyio
 LEGACY_SERVERS = ("http legacy", "stdio legacy")

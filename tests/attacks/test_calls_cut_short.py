@@ -11,12 +11,12 @@ import pytest
 from mcpguard.domain.upstreams import Transport
 from tests.attacks.in_front import in_front_of, refused, until
 from tests.gate import Gate, gate, process, remote
+from tests.patience import PATIENCE
 from tests.simulators.client import RawClient
 from tests.simulators.over_http import serving_http
 from tests.simulators.over_sse import serving_sse
 from tests.simulators.processes import controlled
 from tests.simulators.script import Script
-from tests.upstreams.played import PATIENCE
 
 pytestmark = pytest.mark.anyio
 

@@ -23,6 +23,7 @@ from tests.attacks.canaries import WORD, Canaries, forms
 from tests.cli.command import mcpguard
 from tests.gate import Gate, gate
 from tests.gateway.speaking import played
+from tests.patience import PATIENCE
 from tests.review import PERSON
 from tests.simulators.asked import Asked
 from tests.simulators.script import Script
@@ -112,7 +113,7 @@ async def standing(
     ):
         await guard.ready(*SERVERS)
         written = places.server_logs(guard.now.settings) / "near.log"
-        with anyio.fail_after(30):
+        with anyio.fail_after(PATIENCE):
             while END not in written.read_text():
                 await checkpoint()
         yield guard, lines

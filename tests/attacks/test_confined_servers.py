@@ -22,9 +22,9 @@ from tests.attacks.confined import attacker, attempts
 from tests.attacks.quarantined import records, standing, until, upstream
 from tests.attacks.sandboxed import works
 from tests.gate import Gate, gate
+from tests.patience import PATIENCE
 from tests.review import DECISION, approved_as_listed, taken_in
 from tests.simulators.words import Json
-from tests.upstreams.played import PATIENCE
 from tests.upstreams.test_stdio import gone
 from tests.web.pages.reading import somebody, text
 

@@ -20,9 +20,9 @@ from mcpguard.upstreams.transports.child import RUNNING
 from tests.attacks.quarantined import TOOL, let_time_pass, pin, refused, standing, until
 from tests.gate import Gate
 from tests.gateway.speaking import HOWS, guarded, speaking
+from tests.patience import PATIENCE
 from tests.review import DECISION
 from tests.simulators.script import Script
-from tests.upstreams.played import PATIENCE
 from tests.upstreams.test_stdio import gone
 
 pytestmark = pytest.mark.anyio

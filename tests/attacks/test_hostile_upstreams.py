@@ -14,6 +14,7 @@ from mcpguard.upstreams.transports.child import RUNNING
 from tests.attacks import hostile_server
 from tests.attacks.in_front import in_front_of, refused, state, trusted_too_early, until
 from tests.gate import DIRECT, gate, process, remote
+from tests.patience import PATIENCE
 from tests.simulators.asked import Asked
 from tests.simulators.hostile import (
     cursor_loop,
@@ -36,7 +37,6 @@ from tests.simulators.over_http import HttpFace, serving_http
 from tests.simulators.processes import controlled
 from tests.simulators.script import Hook, Script
 from tests.simulators.web import HttpReply, HttpRequest
-from tests.upstreams.played import PATIENCE
 from tests.upstreams.test_stdio import gone
 
 pytestmark = pytest.mark.anyio

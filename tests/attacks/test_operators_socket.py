@@ -17,7 +17,8 @@ import pytest
 
 from mcpguard.web.peer import Refused, identify
 from tests.attacks import guard_with_children, knock
-from tests.process import PATIENCE, Served, run, serving, until
+from tests.patience import PATIENCE
+from tests.process import Served, run, serving, until
 
 ROOTS = os.getuid() == 0
 SOMEBODY = 65534

@@ -13,7 +13,7 @@ from mcpguard.upstreams.packages.refused import Changed, NotInstalled
 from mcpguard.upstreams.packages.trees import Tree, kept, verified
 from mcpguard.upstreams.transports.stdio import stdio
 from tests.attacks.sandboxed import EACH_PROFILE, works
-from tests.process import PATIENCE
+from tests.patience import PATIENCE
 from tests.simulators.registry import Registry, file, npm_package, registry, wheel
 from tests.upstreams.packages.installations import (
     folder,

@@ -13,7 +13,7 @@ from mcpguard.upstreams.packages.refused import NotInstalled
 from mcpguard.upstreams.packages.trees import verified
 from tests.attacks.sandboxed import works
 from tests.conformance import tools
-from tests.process import PATIENCE
+from tests.patience import PATIENCE
 from tests.simulators.registry import Entry, Registry, file, link, npm_package, registry, tarball, wheel
 from tests.upstreams.packages.installations import (
     folder,

@@ -11,7 +11,7 @@ from mcpguard.upstreams.packages.refused import NotInstalled
 from mcpguard.upstreams.sandbox.limits import MEBIBYTE
 from mcpguard.upstreams.transports.tree import descendants
 from tests.attacks.sandboxed import works
-from tests.process import PATIENCE
+from tests.patience import PATIENCE
 from tests.simulators.registry import Registry, npm_package, registry, wheel
 from tests.upstreams.packages.installations import (
     folder,

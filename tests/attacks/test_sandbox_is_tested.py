@@ -8,7 +8,8 @@ import pytest
 
 from mcpguard.upstreams.sandbox.probe import Fails, Works, probed
 from tests.attacks.sandboxed import works
-from tests.process import PATIENCE, ROOT, environment
+from tests.patience import PATIENCE
+from tests.process import ROOT, environment
 
 ONE = "tests/attacks/test_sandbox_network.py"
 CHOSEN = ("-k", "other_kinds", "-p", "no:cacheprovider", "-q")

@@ -17,7 +17,8 @@ from mcpguard.upstreams.sandbox.wrapping import HOME, SHARED_MEMORY, TEMPORARY
 from mcpguard.upstreams.transports.transport import TransportEnded
 from mcpguard.upstreams.transports.tree import descendants
 from tests.attacks.sandboxed import EACH_PROFILE, here, started, told, tried, works
-from tests.process import PATIENCE, ROOT, until
+from tests.patience import PATIENCE
+from tests.process import ROOT, until
 from tests.upstreams.test_stdio import gone
 
 pytestmark = pytest.mark.anyio

@@ -3,10 +3,11 @@
 from collections.abc import Iterator
 
 import pytest
-from playwright.sync_api import Browser, sync_playwright
+from playwright.sync_api import Browser, expect, sync_playwright
 
 from tests.browser.locate import locate
 from tests.browser.seen import ARGUMENTS, Scheme, Seen
+from tests.patience import PATIENCE
 from tests.process import Served, serving
 
 
@@ -15,6 +16,7 @@ def browser() -> Iterator[Browser]:
     found = locate()
     if found is None:
         pytest.fail("there is no Chromium; `python -m tests.browser.locate` says how to get one")
+    expect.set_options(timeout=PATIENCE * 1000)
     with sync_playwright() as playwright:
         started = playwright.chromium.launch(executable_path=found, args=ARGUMENTS)
         yield started

@@ -8,8 +8,9 @@ import httpx2
 from playwright.sync_api import Browser
 
 from tests.browser.seen import Scheme, Seen
+from tests.patience import PATIENCE
 from tests.people import PASSWORD
-from tests.process import PATIENCE, Served
+from tests.process import Served
 from tests.web.rest import API
 
 COOKIE = "mcpguard_session"

@@ -11,6 +11,7 @@ from playwright.sync_api import Browser, Page, expect
 
 from tests.browser.seen import Seen
 from tests.browser.test_signing_in import set_up
+from tests.patience import PATIENCE
 from tests.process import Served, run, serving
 from tests.simulators.http_client import HttpClient
 
@@ -52,7 +53,7 @@ def called(guard: Served, name: str) -> None:
     """An agent calls something of that server: a call that is refused, and recorded."""
 
     async def call() -> None:
-        async with httpx2.AsyncClient(trust_env=False, timeout=30) as http:
+        async with httpx2.AsyncClient(trust_env=False, timeout=PATIENCE) as http:
             client = HttpClient(http, guard.url + "/mcp/all", modern=False)
             await client.initialize()
             await client.call(name, {})
@@ -130,7 +131,7 @@ def test_the_whole_log_is_verified_from_the_page(seen: Seen, guard: Served) -> N
     page.goto(guard.url + "/audit")
     seen.press("Verify now")
     assert page.url.endswith("/audit/verify")
-    expect(page.get_by_text("The chain is whole", exact=True)).to_be_visible(timeout=30_000)
+    expect(page.get_by_text("The chain is whole", exact=True)).to_be_visible()
     page.goto(guard.url + "/audit")
     expect(page.get_by_text("The chain is whole: verified to")).to_be_visible()
 

@@ -9,6 +9,7 @@ from playwright.sync_api import Browser
 
 from tests.browser.seen import Seen
 from tests.browser.test_signing_in import fill, link, problem
+from tests.patience import PATIENCE
 from tests.people import PASSWORD
 from tests.process import Served, serving
 
@@ -68,7 +69,7 @@ def told(seen: Seen) -> str:
 def hello(guard: Served, token: str) -> int:
     """What an agent is answered that shows this token."""
     headers = {"authorization": f"Bearer {token}", "accept": "application/json, text/event-stream"}
-    return httpx2.post(f"{guard.url}/mcp", json=HELLO, headers=headers, trust_env=False, timeout=30).status_code
+    return httpx2.post(f"{guard.url}/mcp", json=HELLO, headers=headers, trust_env=False, timeout=PATIENCE).status_code
 
 
 def sign_in(seen: Seen, guard: Served, name: str, password: str) -> None:

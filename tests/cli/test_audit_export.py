@@ -22,7 +22,8 @@ from tests import second_bundle_verifier as second
 from tests.cli.command import HOSTILE, inert, mcpguard, refusal
 from tests.ledger.export.ocsf_validator import problems
 from tests.ledger.tampering import tampering
-from tests.process import MCPGUARD, PATIENCE, ROOT, Served, environment, run, serving
+from tests.patience import PATIENCE
+from tests.process import MCPGUARD, ROOT, Served, environment, run, serving
 from tests.world import said
 
 UNRECORDED = "no guard runs here that could record this export"

@@ -18,7 +18,8 @@ from mcpguard.domain.records import RecordKind
 from mcpguard.domain.verdicts import Deny
 from mcpguard.store.backend import Connection
 from tests.cli.command import HOSTILE, inert, mcpguard, refusal
-from tests.process import PATIENCE, ROOT, environment
+from tests.patience import PATIENCE
+from tests.process import ROOT, environment
 from tests.world import World
 
 pytestmark = pytest.mark.anyio

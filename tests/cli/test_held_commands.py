@@ -11,7 +11,8 @@ import pytest
 
 from tests.cli.command import inert
 from tests.cli.desk import Desk
-from tests.process import PATIENCE, Result, run, serving, until
+from tests.patience import PATIENCE
+from tests.process import Result, run, serving, until
 from tests.world import said
 
 HELD = {"MCPGUARD_HOLDS__CALLS": "destructive of notes"}

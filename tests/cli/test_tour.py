@@ -13,7 +13,8 @@ import pytest
 
 from tests.attacks.sandboxed import works
 from tests.cli.command import mcpguard, refusal
-from tests.process import MCPGUARD, PATIENCE, Served, approve, environment, serving, until
+from tests.patience import PATIENCE
+from tests.process import MCPGUARD, Served, approve, environment, serving, until
 from tests.world import said
 
 AT_ONCE = {"MCPGUARD_HOLDS__WAIT_SECONDS": "0"}

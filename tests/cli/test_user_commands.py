@@ -15,8 +15,9 @@ from mcpguard.guard.passwords import USUAL
 from mcpguard.store.offline import reading
 from tests.cli.command import inert, mcpguard, refusal
 from tests.cli.desk import Desk
+from tests.patience import PATIENCE
 from tests.people import PASSWORD, bears, shows
-from tests.process import PATIENCE, run, serving
+from tests.process import run, serving
 from tests.world import said
 
 

@@ -5,7 +5,8 @@ import pty
 import subprocess
 from pathlib import Path
 
-from tests.process import MCPGUARD, PATIENCE, environment
+from tests.patience import PATIENCE
+from tests.process import MCPGUARD, environment
 
 
 def typed(keys: bytes, *words: str | Path) -> tuple[int, str]:

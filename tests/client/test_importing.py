@@ -3,7 +3,8 @@
 import subprocess
 import sys
 
-from tests.process import PATIENCE, ROOT, environment
+from tests.patience import PATIENCE
+from tests.process import ROOT, environment
 
 ASKED = """
 import sys, threading

@@ -8,7 +8,8 @@ from collections.abc import Sequence
 from mcp.client.stdio import StdioServerParameters
 
 from mcpguard.domain.launches import Declared, Era, Profile, StdioLaunch, Templates
-from tests.process import PATIENCE, ROOT, environment
+from tests.patience import PATIENCE
+from tests.process import ROOT, environment
 from tests.simulators.words import CLIENT_CAPABILITIES, MODERN, PROTOCOL_VERSION, Json
 
 DEMO = (sys.executable, "-m", "mcpguard.demo")

@@ -11,7 +11,8 @@ from typing import IO
 import pytest
 
 from tests.demo.starting import DEMO, answered, asked
-from tests.process import PATIENCE, ROOT, environment, run
+from tests.patience import PATIENCE
+from tests.process import ROOT, environment, run
 from tests.simulators.words import CLIENT_CAPABILITIES, LEGACY, PROTOCOL_VERSION, Json
 
 STREAMS = "standard input and output must be open; a client speaks through them"

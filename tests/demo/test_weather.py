@@ -16,7 +16,8 @@ from mcp_types import ToolListChangedNotification
 from mcpguard.demo.poison import INSTRUCTIONS, POISONED, WEATHER, WEATHER_CHANGED
 from mcpguard.demo.weather import SAID
 from tests.demo.starting import MODES, answered, asked, by_client
-from tests.process import PATIENCE, ROOT, environment
+from tests.patience import PATIENCE
+from tests.process import ROOT, environment
 from tests.simulators.words import SUBSCRIPTION_ID, Json
 
 pytestmark = pytest.mark.anyio

@@ -12,7 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.process import PATIENCE, ROOT
+from tests.patience import PATIENCE
+from tests.process import ROOT
 
 INSTALLED = "make --old-file=.venv/.runtime"
 """What `make` is here: what this test runs in is never installed anew from a folder that goes away."""

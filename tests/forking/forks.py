@@ -14,9 +14,9 @@ from pathlib import Path
 from typing import Any, Self
 
 from tests.forking.__main__ import LARGEST
+from tests.patience import PATIENCE
 
 ROOT = Path(__file__).parents[2]
-PATIENCE = 90.0
 
 
 class Fork:

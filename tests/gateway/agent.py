@@ -11,7 +11,8 @@ from pathlib import Path
 
 from mcpguard.codec.framing import Decoder, Framing, encode
 from tests.gateway.played_guard import LIMIT
-from tests.process import MCPGUARD, PATIENCE, ROOT, environment
+from tests.patience import PATIENCE
+from tests.process import MCPGUARD, ROOT, environment
 
 
 class Agent:

@@ -9,6 +9,7 @@ from anyio.lowlevel import checkpoint
 from mcpguard.codec.uris import wrapped
 from tests.gate import Gate
 from tests.gateway.speaking import speaking
+from tests.patience import PATIENCE
 from tests.simulators.client import RawClient
 from tests.simulators.http_client import HttpClient
 from tests.simulators.line_client import LineClient
@@ -19,7 +20,6 @@ from tests.simulators.words import SUBSCRIPTION_ID, Json, notification
 ACKNOWLEDGED = "notifications/subscriptions/acknowledged"
 FIRST = "note://first"
 WRAPPED = wrapped("web", FIRST)
-PATIENCE = 30
 
 
 async def until(condition: Callable[[], object]) -> None:

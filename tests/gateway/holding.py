@@ -6,6 +6,7 @@ from typing import Any
 import anyio.lowlevel
 
 from tests.gate import Gate
+from tests.patience import PATIENCE
 from tests.review import DECISION
 from tests.simulators.client import RawClient, Reply
 from tests.simulators.script import Script
@@ -36,7 +37,7 @@ class Making:
 
 
 async def until(condition: Callable[[], bool]) -> None:
-    with anyio.fail_after(60):
+    with anyio.fail_after(PATIENCE):
         while not condition():
             await anyio.lowlevel.checkpoint()
 

@@ -14,7 +14,7 @@ from mcpguard.app.places import agents_socket
 from mcpguard.codec.framing import Decoder, Framing
 from mcpguard.domain.errors import StoreUnavailable
 from mcpguard.store import datadir
-from tests.process import PATIENCE
+from tests.patience import PATIENCE
 
 LIMIT = 32 * 1024 * 1024
 ACCEPTED = b'{"mcpguard": 1}'

@@ -17,7 +17,8 @@ from mcpguard.gateway.tools.definitions import DEFINITIONS
 from tests.attacks.quarantined import pin, until
 from tests.gate import Gate, gate
 from tests.gateway.speaking import TOKEN, callers, guarded, played, scope
-from tests.review import DECISION, PATIENCE
+from tests.patience import PATIENCE
+from tests.review import DECISION
 from tests.simulators.client import RawClient
 from tests.simulators.script import Script
 from tests.simulators.words import Json

@@ -22,11 +22,11 @@ from tests.gateway.attempting import FORGED, HEADERS, REFERENCES, WORDS, attempt
 from tests.gateway.speaking import ONLY, turned_away
 from tests.gateway.standing_everywhere import STANDINGS, Scene, scene
 from tests.gateway.trusted import Trust, in_force, trust, wider
+from tests.patience import PATIENCE
 from tests.review import DECISION
 from tests.simulators.client import Reply
 from tests.simulators.http_client import HttpClient
 from tests.simulators.words import Json
-from tests.upstreams.played import PATIENCE
 
 pytestmark = pytest.mark.anyio
 GUARD = "/mcp"

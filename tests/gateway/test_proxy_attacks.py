@@ -36,6 +36,7 @@ from tests.gateway.speaking import (
 )
 from tests.gateway.test_guard_face import FACE, agent, calls_to
 from tests.gateway.test_proxy import proxy, value, wrapped
+from tests.patience import PATIENCE
 from tests.proxy.test_operations import WRONG
 from tests.simulators.asked import Asked
 from tests.simulators.client import RawClient
@@ -391,7 +392,7 @@ async def test_what_starts_is_waited_for(tmp_path: Path) -> None:
         async with (
             running(settings, clock, new_id, (server,)) as now,
             listening(now, clock, new_id) as where,
-            httpx2.AsyncClient(trust_env=False, timeout=30) as http,
+            httpx2.AsyncClient(trust_env=False, timeout=PATIENCE) as http,
             anyio.create_task_group() as tasks,
         ):
             client, found = Gate(now, where, clock, http).client(FACE), list[int]()

@@ -17,7 +17,8 @@ from mcpguard.gateway.relay.relay import PAUSES, _accepted
 from mcpguard.gateway.relay.traffic import LIMIT, from_guard
 from tests.gateway.agent import Agent, relaying, request, result
 from tests.gateway.played_guard import Conversation, playing
-from tests.process import MCPGUARD, PATIENCE, ROOT, environment, until
+from tests.patience import PATIENCE
+from tests.process import MCPGUARD, ROOT, environment, until
 
 SLOW = {"fastapi", "starlette", "uvicorn", "sqlalchemy", "sqlmodel", "pydantic", "pydantic_settings", "typer", "mcp"}
 PING = b'{"jsonrpc":"2.0","method":"notifications/ping"}'

@@ -14,7 +14,7 @@ from mcpguard.gateway.relay.problem import CannotRelay
 from mcpguard.gateway.relay.trust import connected, is_private, make_private, refuse_others
 from tests.gateway.agent import relaying
 from tests.gateway.played_guard import playing
-from tests.process import PATIENCE
+from tests.patience import PATIENCE
 
 ROOTS = os.getuid() == 0
 SOMEBODY = 65534

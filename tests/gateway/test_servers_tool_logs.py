@@ -19,6 +19,7 @@ from mcpguard.upstreams.hiding import KEY
 from tests.gate import Gate, gate
 from tests.gateway.servers_tool import CALLERS, MANAGER, NARROW, PLAIN, asked, managed
 from tests.gateway.speaking import flushed, played
+from tests.patience import PATIENCE
 from tests.review import DECISION, PERSON
 from tests.simulators.script import Script
 
@@ -42,7 +43,7 @@ async def writing(folder: Path, *lines: str, environment: dict[str, str] | None 
         async with gate(folder, replace(server, launch=launch), callers=CALLERS) as guard:
             await guard.ready("web")
             written = server_logs(guard.now.settings) / "web.log"
-            with anyio.fail_after(20):
+            with anyio.fail_after(PATIENCE):
                 while written.read_text().count(END) < 2:
                     await checkpoint()
             yield guard

@@ -16,7 +16,7 @@ from mcpguard.gateway.streams.door import LONGEST_HELLO, Streams
 from tests.gate import Gate
 from tests.gateway.speaking import TOKEN, callers, guarded, nothing_happens, scope, turned_away
 from tests.gateway.wires import modern
-from tests.process import PATIENCE
+from tests.patience import PATIENCE
 from tests.simulators.script import Script
 from tests.simulators.words import CLIENT_CAPABILITIES, MODERN, PROTOCOL_VERSION, Json, request
 

@@ -15,6 +15,7 @@ from mcpguard.domain.launches import Declared
 from tests.gate import DIRECT, Gate, gate
 from tests.gateway.hearing import ACKNOWLEDGED, FIRST, asked, hearing, insist, nothing_subscribed, subscribed, until
 from tests.gateway.speaking import HOWS, guarded, played
+from tests.patience import PATIENCE
 from tests.simulators.hostile import never, on
 from tests.simulators.http_client import HttpClient
 from tests.simulators.script import Script
@@ -145,7 +146,7 @@ async def test_with_a_server_that_is_removed_while_it_is_asked(tmp_path: Path) -
         tasks.start_soon(ask)
         await script.received("resources/subscribe")
         await guard.declare(other)
-        with anyio.fail_after(20):  # the time limit for an answer is longer
+        with anyio.fail_after(PATIENCE):
             await ended.wait()
 
 

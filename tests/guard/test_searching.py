@@ -14,6 +14,7 @@ from mcpguard.domain.capabilities import Effect
 from mcpguard.domain.listings import Listing
 from mcpguard.guard.publish import Publisher
 from mcpguard.guard.searching import Searching, Wish
+from tests.patience import PATIENCE
 
 pytestmark = pytest.mark.anyio
 ALL = Scope(("*",), ("*",), frozenset(Effect))
@@ -49,7 +50,7 @@ def found(searching: Searching, query: str, *servers: str, effects: frozenset[Ef
 
 
 async def until(condition: Callable[[], object]) -> None:
-    with anyio.fail_after(20):
+    with anyio.fail_after(PATIENCE):
         while not condition():
             await checkpoint()
 

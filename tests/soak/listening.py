@@ -2,7 +2,7 @@
 
 import anyio
 
-from tests.process import PATIENCE
+from tests.patience import PATIENCE
 from tests.simulators.http_client import HttpClient
 from tests.simulators.words import SUBSCRIPTION_ID, Json
 from tests.soak.book import ANSWERED

@@ -15,7 +15,7 @@ import anyio
 import httpx2
 
 from mcpguard.codec.uris import wrapped
-from tests.process import PATIENCE
+from tests.patience import PATIENCE
 from tests.simulators.client import RawClient, Reply
 from tests.simulators.words import LOG_LEVEL, SUBSCRIPTION_ID, Json
 from tests.soak.book import ANSWERED, FAILED, GIVEN_UP, KILLED, Asked, Book

@@ -14,7 +14,8 @@ from pathlib import Path
 import httpx2
 import pytest
 
-from tests.process import PATIENCE, STOPS_WITHIN, Result, Served, recorded, run, serving, until, whole
+from tests.patience import PATIENCE
+from tests.process import STOPS_WITHIN, Result, Served, recorded, run, serving, until, whole
 from tests.store import NEWEST
 from tests.world import said, verified
 

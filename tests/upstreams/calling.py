@@ -7,8 +7,8 @@ from mcpguard.upstreams.fleet import Unreachable
 from mcpguard.upstreams.inflight import Overdue
 from mcpguard.upstreams.transports.transport import TransportEnded
 from mcpguard.upstreams.turns import Busy
+from tests.patience import PATIENCE
 from tests.upstreams.flock import Flock
-from tests.upstreams.played import PATIENCE
 
 
 class Calls:

@@ -36,12 +36,13 @@ from mcpguard.upstreams.surroundings import Reach, Surroundings
 from mcpguard.upstreams.switchboard import Switchboard
 from mcpguard.upstreams.transports.transport import TransportEnded
 from tests.clock import FakeClock
+from tests.patience import PATIENCE
 from tests.simulators.over_http import serving_http
 from tests.simulators.over_sse import serving_sse
 from tests.simulators.processes import Controlled, controlled
 from tests.simulators.script import Script
 from tests.simulators.spoken import Spoken
-from tests.upstreams.played import PATIENCE, dialing
+from tests.upstreams.played import dialing
 
 US = {"name": "mcpguard", "version": "0"}
 Json = dict[str, Any]

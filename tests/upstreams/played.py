@@ -14,8 +14,8 @@ from anyio.streams.tls import TLSStream
 
 from mcpguard.upstreams.addresses import Address
 from mcpguard.upstreams.transports.dialing import Dialing
+from tests.patience import PATIENCE
 
-PATIENCE = 30
 LOOPBACK = [ip_network("127.0.0.0/8")]
 GONE = (anyio.BrokenResourceError, anyio.ClosedResourceError, anyio.EndOfStream, OSError)
 

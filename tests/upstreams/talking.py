@@ -14,7 +14,8 @@ from mcpguard.upstreams.transports.http import Http, http
 from mcpguard.upstreams.transports.http_streams import Waits
 from mcpguard.upstreams.transports.remotes import Remote
 from mcpguard.upstreams.transports.transport import TransportEnded
-from tests.upstreams.played import PATIENCE, Played, dialing
+from tests.patience import PATIENCE
+from tests.upstreams.played import Played, dialing
 
 QUICK = Waits(reopened=0.01, reopened_least=0.01, reopened_most=0.02, closing=0.01, taken_back=5)
 LEGACY = "2025-11-25"

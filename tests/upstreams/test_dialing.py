@@ -16,8 +16,9 @@ from anyio.abc import ByteStream, SocketAttribute, SocketStream
 
 from mcpguard.upstreams.transports.dialing import Dialer, Dialing
 from mcpguard.upstreams.transports.endings import Unanswered, Unsent
+from tests.patience import PATIENCE
 from tests.upstreams.certificates import DAY, Authority
-from tests.upstreams.played import LOOPBACK, PATIENCE, Played, dialing, played
+from tests.upstreams.played import LOOPBACK, Played, dialing, played
 from tests.upstreams.talking import Talk, modern, talking
 
 pytestmark = pytest.mark.anyio

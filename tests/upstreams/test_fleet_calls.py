@@ -11,11 +11,11 @@ from mcpguard.upstreams.fleet import Unreachable
 from mcpguard.upstreams.inflight import Overdue
 from mcpguard.upstreams.transports.transport import TransportEnded
 from mcpguard.upstreams.turns import Busy
+from tests.patience import PATIENCE
 from tests.simulators.asked import Asked
 from tests.simulators.script import Script
 from tests.upstreams.calling import Calls
 from tests.upstreams.flock import flock, plain, played, reaching, settled
-from tests.upstreams.played import PATIENCE
 
 pytestmark = pytest.mark.anyio
 

@@ -5,7 +5,8 @@ import pytest
 
 from mcpguard.upstreams.conversation import INTERNAL_ERROR, METHOD_NOT_FOUND, Bounds, ServerError
 from mcpguard.upstreams.transports.transport import TransportEnded
-from tests.upstreams.played import PATIENCE, Asked, played
+from tests.patience import PATIENCE
+from tests.upstreams.played import Asked, played
 from tests.upstreams.talking import LEGACY, MODERN, STAMP, in_session, modern, talking
 
 pytestmark = pytest.mark.anyio

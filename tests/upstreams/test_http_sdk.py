@@ -15,7 +15,8 @@ from starlette.types import ASGIApp
 from mcpguard.upstreams.peer import Peer
 from mcpguard.upstreams.transports.remotes import Remote
 from mcpguard.upstreams.transports.sse import sse
-from tests.upstreams.played import PATIENCE, dialing
+from tests.patience import PATIENCE
+from tests.upstreams.played import dialing
 from tests.upstreams.talking import LEGACY, MODERN, STAMP, Talk, talking
 
 pytestmark = pytest.mark.anyio

@@ -6,6 +6,7 @@ import anyio
 import pytest
 
 from mcpguard.upstreams.transports.endings import SessionLost, Unanswered, Unsent
+from tests.patience import PATIENCE
 from tests.upstreams.played import played
 from tests.upstreams.talking import LEGACY, QUICK, in_session, talking
 
@@ -142,7 +143,7 @@ async def test_a_lost_session_ends_the_conversation_so_that_a_new_one_is_begun(w
                 talk.asking("tools/list")
                 lost = await server.next("tools/list")
             await lost.json({"jsonrpc": "2.0", "id": None, "error": {"code": -32600, "message": "x"}}, status=404)
-            with anyio.fail_after(30):
+            with anyio.fail_after(PATIENCE):
                 await talk.ended.wait()
             outcomes = [await talk.outcome() for _ in range(1 + (where == "request"))]
             assert {str(outcome) for outcome in outcomes} == {"the server has forgotten the session"}

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.patience import PATIENCE
 from tests.process import ROOT, Served, environment, run, serving, until
 from tests.upstreams.test_stdio import gone
 
@@ -98,7 +99,7 @@ def swept(body: str) -> object:
         capture_output=True,
         text=True,
         check=False,
-        timeout=60,
+        timeout=PATIENCE,
         cwd=ROOT,
         env=environment({}),
     )

@@ -13,7 +13,8 @@ from mcpguard.upstreams.transports.http_streams import Waits
 from mcpguard.upstreams.transports.remotes import Remote
 from mcpguard.upstreams.transports.sse import Sse, sse
 from mcpguard.upstreams.transports.transport import TransportEnded
-from tests.upstreams.played import PATIENCE, Asked, Played, dialing, played
+from tests.patience import PATIENCE
+from tests.upstreams.played import Asked, Played, dialing, played
 
 pytestmark = pytest.mark.anyio
 

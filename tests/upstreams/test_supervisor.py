@@ -15,13 +15,13 @@ from mcpguard.upstreams.conversation import Conversation, ServerError
 from mcpguard.upstreams.fleet import Unreachable
 from mcpguard.upstreams.switchboard import Switchboard
 from mcpguard.upstreams.transports.transport import TransportEnded
+from tests.patience import PATIENCE
 from tests.simulators.asked import Asked, Reply
 from tests.simulators.hostile import never, on
 from tests.simulators.script import Hook, Next, Script
 from tests.simulators.words import RpcError
 from tests.upstreams.conduct import failing
 from tests.upstreams.flock import Flock, flock, plain
-from tests.upstreams.played import PATIENCE
 
 pytestmark = pytest.mark.anyio
 GONE = TransportEnded("nobody is there")

@@ -9,6 +9,7 @@ from mcpguard.upstreams.conversation import DENIED, METHOD_NOT_FOUND, ServerErro
 from mcpguard.upstreams.transports.transport import TransportEnded
 from mcpguard.upstreams.watching.each import AT_ONCE
 from mcpguard.upstreams.watching.watching import LONGEST_URI, MOST, Watching
+from tests.patience import PATIENCE
 from tests.upstreams.flock import settled
 from tests.upstreams.watched import REFUSED, Holder, Kept, kept
 
@@ -259,7 +260,7 @@ async def test_what_comes_too_fast_is_told_once_and_later() -> None:
 
 
 async def test_what_is_watched_ends_with_the_connection_and_hangs_nowhere() -> None:
-    with anyio.fail_after(30):
+    with anyio.fail_after(PATIENCE):
         async with kept(modern=False) as (watched, tasks):
             await held(watched, "a")
             watched.server.hold()

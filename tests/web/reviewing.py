@@ -7,6 +7,7 @@ import anyio
 import anyio.lowlevel
 import httpx2
 
+from tests.patience import PATIENCE
 from tests.process import ROOT
 from tests.web.conforming import conforms
 from tests.world import World
@@ -60,7 +61,7 @@ async def decide(guard: World, answer: str, tool: str, **more: Any) -> httpx2.Re
 
 async def ready(guard: World, tool: str) -> Json:
     """Why a tool of `notes` can be called or not, once it is known whether its server connects."""
-    with anyio.fail_after(30):
+    with anyio.fail_after(PATIENCE):
         while True:
             query = {"kind": "tool", "name": tool}
             answer: Json = said(await guard.operator.get(f"{SERVERS}/notes/capability/explain", params=query))

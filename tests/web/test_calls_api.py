@@ -13,6 +13,7 @@ from mcpguard.domain.capabilities import Effect
 from mcpguard.domain.people import Role
 from mcpguard.policy.judge import RULES
 from tests.gateway.speaking import flushed, guarded, nothing_happens, refused_once
+from tests.patience import PATIENCE
 from tests.people import BY
 from tests.simulators.script import Script
 from tests.web.desk import Desk, desk, granted
@@ -251,7 +252,7 @@ async def test_search_finds_what_is_approved_and_for_a_caller_what_it_may_find(t
     async with guarded(tmp_path, Script()) as guard:
         await granted(guard, scope=READING)
         at = await desk(guard, Role.VIEWER)
-        with anyio.fail_after(30):
+        with anyio.fail_after(PATIENCE):
             while not await found(at, q="returns its arguments"):
                 await anyio.lowlevel.checkpoint()
         assert (await found(at, q="returns its arguments"))[0] == "web:echo"

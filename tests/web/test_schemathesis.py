@@ -25,6 +25,7 @@ from schemathesis.checks import (
 )
 
 from mcpguard.web.api.openapi import document
+from tests.patience import PATIENCE
 from tests.process import run, serving
 from tests.web.rest import API, bare
 
@@ -80,7 +81,7 @@ def tries(cases: SearchStrategy[Any], url: str, session: requests.Session, *, sh
     def tried(case: Any) -> None:  # noqa: ANN401 - of a generic class
         if shown:
             case.headers["If-Match"] = session.get(f"{url}{API}/servers/{THERE}").headers["etag"]
-        answer = case.call(base_url=url, session=session, timeout=60)
+        answer = case.call(base_url=url, session=session, timeout=PATIENCE)
         case.validate_response(answer, checks=CHECKS)
 
     tried()

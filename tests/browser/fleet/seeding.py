@@ -15,8 +15,9 @@ import httpx2
 
 from tests.browser.desk import told
 from tests.browser.fleet.offers import SERVERS
+from tests.patience import PATIENCE
 from tests.people import PASSWORD
-from tests.process import PATIENCE, ROOT, Served, until
+from tests.process import ROOT, Served, until
 from tests.simulators.http_client import HttpClient
 
 Json = dict[str, Any]

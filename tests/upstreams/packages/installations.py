@@ -19,7 +19,7 @@ from mcpguard.upstreams.sandbox.wrapping import Sandbox
 from mcpguard.upstreams.transports.stdio import Launch
 from mcpguard.upstreams.transports.tree import descendants
 from tests.conformance import own_uv, tools
-from tests.process import PATIENCE
+from tests.patience import PATIENCE
 
 SOURCES = ("NPM_CONFIG_", "UV_", "PIP_", "HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY")
 

@@ -13,7 +13,7 @@ from mcpguard.upstreams.logs import UpstreamLog
 from mcpguard.upstreams.packages.trees import cleared, kept, verified
 from mcpguard.upstreams.transports.stdio import Launch, stdio
 from tests.attacks.sandboxed import works
-from tests.process import PATIENCE
+from tests.patience import PATIENCE
 from tests.upstreams.packages.installations import environ, folder, install, launched, package, way
 
 pytestmark = pytest.mark.anyio
