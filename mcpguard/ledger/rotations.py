@@ -74,6 +74,7 @@ class Rotation:
             said: Any = parse(content, max_bytes=LONGEST)
             words = (str(said[name]) for name in ("after", "previous", "key"))
             rotation = cls(str(said["chain"]), int(said["seq"]), int(said["at"]), *words)
+            hands_over = said["kind"] == RecordKind.ROTATED and rotation.previous != rotation.key
             signed = KEY_TAG + rotation.content()
             for key, name in ((rotation.previous, "proof"), (rotation.key, "accepted")):
                 public_from(key).verify(base64.b64decode(said[name], validate=True), signed)
@@ -81,7 +82,7 @@ class Rotation:
             raise BadRotation("a signature does not match") from None
         except (Unrecordable, ValueError, KeyError, TypeError) as error:
             raise BadRotation("it cannot be understood") from error
-        if said["kind"] != RecordKind.ROTATED or rotation.previous == rotation.key:
+        if not hands_over:
             raise BadRotation("nothing follows by it")
         return rotation
 
