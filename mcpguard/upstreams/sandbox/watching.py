@@ -46,12 +46,13 @@ async def within_memory(process: int, most: int) -> None:
 
 def _taken(process: int) -> int:
     """With many processes it takes long, and nobody else is to wait for it."""
-    return resident(process) + FOR_A_FILE * _files(process)
+    below = descendants(process)
+    return resident({process, *below}) + FOR_A_FILE * _files(below)
 
 
-def _files(process: int) -> int:
+def _files(below: set[int]) -> int:
     """How many there are in the file systems in memory that the innermost of the processes sees."""
-    innermost = max(descendants(process), key=_depth, default=None)
+    innermost = max(below, key=_depth, default=None)
     if innermost is None or _depth(innermost) == _depth(os.getpid()):
         return 0  # it is not confined yet, or no longer there: what it sees is everybody's
     found = 0

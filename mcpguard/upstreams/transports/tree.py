@@ -8,6 +8,7 @@ Rules kept here:
 import os
 import resource
 import signal
+from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
@@ -44,9 +45,9 @@ def _tasks(process: int | str) -> list[str]:
     return []
 
 
-def resident(process: int) -> int:
-    """The bytes of memory that it and everything below it occupies. What they share counts for each of them."""
-    return sum(_resident(pid) for pid in {process, *descendants(process)})
+def resident(processes: Iterable[int]) -> int:
+    """The bytes of memory that they occupy. What they share counts for each of them."""
+    return sum(map(_resident, processes))
 
 
 def _resident(process: int) -> int:
