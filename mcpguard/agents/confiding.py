@@ -3,36 +3,30 @@
 Rules kept here:
 1. What is called as secrets are, or looks like one, is taken out of `env` and `headers`. What decides which code runs
    is left, as a person has to see it.
-2. Where mcpguard takes no references, in arguments and URLs, whoever may list processes or read a log sees what stands
-   there. An entry with what looks like a secret in one of them is `Untaken`.
+2. In arguments and URLs, whoever may list processes or read a log sees what stands there. An entry with what looks
+   like a secret in one of them is `Untaken`.
 3. Nothing here writes: what is to be in which file is returned.
 """
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from itertools import pairwise
 from pathlib import Path
 from typing import Final
-from urllib.parse import parse_qsl, urlsplit
 
 from mcpguard.agents.program import Untaken
 from mcpguard.agents.variables import INPUT
 from mcpguard.domain.identity import is_code
-from mcpguard.policy.secrets.finding import NOTHING, secrets
 from mcpguard.policy.secrets.hiding import called_secret
+from mcpguard.policy.secrets.launches import looks_secret, secret_arguments, secret_in_url
 from mcpguard.settings.entry import below
 
 _VARIABLE: Final = re.compile(r"\$\{env:([^{}]*)\}")
 _REFERENCE: Final = re.compile(rf"{_VARIABLE.pattern}|{INPUT.pattern}")
 _SCHEME: Final = re.compile(r"((?:Bearer|Basic|Token) +)(.+)", re.IGNORECASE | re.DOTALL)
 """What a header says before its secret, and what everybody may see."""
-_PASSWORD: Final = re.compile(r"[a-z][a-z0-9+.-]*://[^/\s:@]*:[^/\s@]+@", re.IGNORECASE)
 _TEMPLATES: Final = ("env", "headers")
 _FILE_NAME: Final = re.compile(r"[A-Za-z0-9_-][A-Za-z0-9._-]{0,127}")
-_OPTION: Final = re.compile(r"--?[A-Za-z][\w.-]*")
-_ABOUT: Final = re.compile(r"(file|path|dir|folder|env|var|name|type|url|mode|header)$", re.IGNORECASE)
-"""Ends of names of what leads to a secret, or says something about it, and is none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +70,7 @@ class _Taken:
     def _value(self, place: str, name: str, value: str) -> str:
         if not _REFERENCE.search(value):
             return self._literal(place, name, value)
-        if any(_looks_secret(each) for each in _REFERENCE.sub("\0", value).split("\0")):
+        if any(looks_secret(each) for each in _REFERENCE.sub("\0", value).split("\0")):
             raise Untaken(f"has both a variable and what looks like a secret in {place}; write one of them")
         self.variables |= dict.fromkeys(_VARIABLE.findall(value))
         match INPUT.findall(value):
@@ -90,7 +84,7 @@ class _Taken:
                 raise Untaken(f"has more than one value to ask for in {place}; write them into one file")
 
     def _literal(self, place: str, name: str, value: str) -> str:
-        if not value or is_code(name) or not (called_secret(name) or _looks_secret(value)):
+        if not value or is_code(name) or not (called_secret(name) or looks_secret(value)):
             return value
         scheme = _SCHEME.fullmatch(value) if place.startswith("headers") else None
         before, secret = (scheme[1], scheme[2]) if scheme else ("", value)
@@ -106,48 +100,18 @@ class _Taken:
         return self._folder / name
 
 
-def _looks_secret(value: str) -> bool:
-    return _PASSWORD.search(value) is not None or secrets(value) != NOTHING
-
-
 def _no_secret_in_arguments(arguments: object) -> None:
     words = [each if isinstance(each, str) else "" for each in arguments] if isinstance(arguments, list) else []
-    for number, word in enumerate(words):
-        if _looks_secret(word) or _given_as_secret(word):
-            raise Untaken(_argument(number))
-    for number, (option, value) in enumerate(pairwise(words), start=1):
-        if _OPTION.fullmatch(option) and _holds_secret(option) and value and not value.startswith("-"):
-            raise Untaken(_argument(number))
-
-
-def _argument(number: int) -> str:
-    return (
-        f"has what looks like a secret in args[{number}], which whoever lists processes can read; "
-        "let the server take it from its environment (env), or add it yourself: mcpguard server add"
-    )
-
-
-def _given_as_secret(word: str) -> bool:
-    name, given, value = word.partition("=")
-    return bool(given and value) and _holds_secret(name)
-
-
-def _holds_secret(name: str) -> bool:
-    return called_secret(name) and _ABOUT.search(name) is None
-
-
-def _no_secret_in_url(url: object) -> None:
-    if not isinstance(url, str):
-        return
-    if secrets(url) != NOTHING or any(value and _holds_secret(name) for name, value in _query(url)):
+    for number in secret_arguments(words):
         raise Untaken(
-            "has what looks like a secret in its url, which every log on the way holds; "
-            "give it in a header if the server takes it there, or add it yourself: mcpguard server add"
+            f"has what looks like a secret in args[{number}], which whoever lists processes can read; let the server "
+            "take it from its environment (env), or add it yourself with ${file:/path} there: mcpguard server add"
         )
 
 
-def _query(url: str) -> Iterator[tuple[str, str]]:
-    try:
-        yield from parse_qsl(urlsplit(url).query)
-    except ValueError:
-        return  # what is wrong with it is told when it is declared
+def _no_secret_in_url(url: object) -> None:
+    if isinstance(url, str) and secret_in_url(url):
+        raise Untaken(
+            "has what looks like a secret in its url, which every log on the way holds; "
+            "give it in a header if the server takes it there"
+        )

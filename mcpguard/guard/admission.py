@@ -4,7 +4,8 @@ Rules kept here:
 1. Whatever is new, or is launched otherwise than before, is quarantined. Nothing that a declaration says changes that;
    and a name or a launch that was blocked once is blocked again, whether a person had agreed to run it unconfined or
    not.
-2. What would run must be tellable from the declaration. What is not, is not admitted.
+2. What would run must be tellable from the declaration. What is not, is not admitted; nor is a launch with a secret
+   written out where everybody who may look at the server, or list processes, reads it.
 3. What a file declares is changed in that file. What is no longer in it is switched off, and stands where it stood.
    That a person agreed to run a server unconfined is no change of it, and holds until it is launched otherwise.
 4. A change names the revision that it was made from. Where there is a newer one, nothing changes.
@@ -13,6 +14,7 @@ Rules kept here:
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Final
 
 import structlog
 
@@ -27,12 +29,21 @@ from mcpguard.guard import facts
 from mcpguard.guard.finding import in_launch
 from mcpguard.guard.known import Known
 from mcpguard.guard.standings import Change, Standings
+from mcpguard.inspection.launching import reference_in_code
 from mcpguard.policy import quarantine
 from mcpguard.policy.pinning import identity_changed
+from mcpguard.policy.secrets.launches import secret_arguments, secret_in_url
 from mcpguard.settings.identity import Unidentifiable, identity
 from mcpguard.settings.members import as_members, patched, read
 
 MOST_SERVERS = 1000
+_WRITTEN_OUT: Final = (
+    "holds what looks like a secret, which whoever lists processes or looks at the server can read; "
+    "put it into a file and write ${file:/path} there, or give it in env"
+)
+_WRITTEN_IN_URL: Final = (
+    "holds what looks like a secret, which every log on the way holds; give it in headers, with ${file:/path}"
+)
 log = structlog.get_logger("mcpguard.guard")
 
 
@@ -155,6 +166,7 @@ class Admission:
         if len(tuple(self._registry)) >= MOST_SERVERS:
             raise Undecidable(f"there are {MOST_SERVERS} servers, as many as may be; remove one first")
         launch = declared.launch
+        _check_launch(launch)
         new = Upstream(
             self._new_id(),
             declared.name,
@@ -188,6 +200,8 @@ class Admission:
             _current(known, revision)
         if declared == known.declared:
             return None
+        if declared.launch != known.declared.launch:
+            _check_launch(declared.launch)
         launch, before = self._fingerprint(declared.launch), known.upstream
         others = (each for each in self._registry.ever() if each.id != before.id)
         moved = quarantine.relaunched(before, launch, others, self._alike(declared.launch))
@@ -211,6 +225,19 @@ class Admission:
             return of_launch(identity(launch, self._key))
         except (Unidentifiable, Unreadable) as error:
             raise NotDeclared((str(error),)) from error
+
+
+def _check_launch(launch: Launch) -> None:
+    """Raises NotDeclared for a secret that is written out, and for a reference where it would decide what code runs."""
+    match launch:
+        case StdioLaunch():
+            problems = [f"args[{at}] {_WRITTEN_OUT}" for at in secret_arguments(launch.arguments)]
+            if (at := reference_in_code(launch)) is not None:
+                problems.append(f"args[{at}] decides what code runs, so it must be written out")
+        case RemoteLaunch(url=url):
+            problems = [f"url {_WRITTEN_IN_URL}"] if secret_in_url(url) else []
+    if problems:
+        raise NotDeclared(tuple(problems))
 
 
 def _current(known: Known, revision: int) -> None:

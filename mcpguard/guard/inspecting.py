@@ -30,6 +30,8 @@ from mcpguard.guard.decisions import authorised
 from mcpguard.guard.intake import Intake
 from mcpguard.guard.known import Known
 from mcpguard.guard.standings import Change, Standings
+from mcpguard.policy.secrets.launches import shown_arguments
+from mcpguard.settings.references import bare, referenced
 from mcpguard.upstreams.fleet import Fleet
 from mcpguard.upstreams.surroundings import Lost
 from mcpguard.upstreams.visit import NeverStarted
@@ -104,8 +106,8 @@ class Inspecting:
                 await self._confine(known, known.declared.launch, decision, consent=consent)
             declared = known.declared
             await self._begin(known, declared, decision, give)
-            bare = replace(without_secrets(declared, give), artifact=known.upstream.artifact)
-            return await self._visit(known, declared, bare, decision)
+            visited = replace(without_secrets(declared, give), artifact=known.upstream.artifact)
+            return await self._visit(known, declared, visited, decision)
         finally:
             self._now.discard(name)
 
@@ -122,10 +124,10 @@ class Inspecting:
         else:
             await self._admission.confine(known, launch, decision.by)
 
-    async def _visit(self, known: Known, declared: Declared, bare: Declared, decision: Decision) -> Inspected:
+    async def _visit(self, known: Known, declared: Declared, visited: Declared, decision: Decision) -> Inspected:
         """`declared` is what was looked at, whatever is declared by the time that it has answered."""
         try:
-            listing = await self._fleet.visit(bare)
+            listing = await self._fleet.visit(visited)
             taken = await self._intake.take_in(known, declared, listing, decision.by, runs=False)
         except (Lost, Unreadable, Undecidable) as error:
             started = not isinstance(error, NeverStarted)
@@ -172,7 +174,7 @@ def _not_blocked(known: Known) -> None:
 def consequences(launch: StdioLaunch, why: str) -> str:
     """What consent means."""
     folder = f" in {launch.folder}" if launch.folder else ""
-    command = shlex.join((launch.command, *launch.arguments))
+    command = shlex.join((launch.command, *shown_arguments(launch.arguments)))
     return (
         f"{why}: this would run with everything that the guard's own account may do, now and after its approval, "
         f"and needs your consent (--consent): {command}{folder}"
@@ -186,13 +188,25 @@ def _word(declared: Declared) -> str:
 def without_secrets(declared: Declared, give: frozenset[str]) -> Declared:
     """The declaration as it is inspected. Raises Undecidable if something is to be given that it does not have."""
     launch = declared.launch
-    names = launch.headers if isinstance(launch, RemoteLaunch) else launch.environment
-    if strange := sorted(give - names.keys()):
-        raise Undecidable(f"{declared.name} has no variable or header {', '.join(strange)} that could be given to it")
+    names = {*launch.headers} if isinstance(launch, RemoteLaunch) else {*launch.environment, *_referring(launch)}
+    if strange := sorted(give - names):
+        raise Undecidable(
+            f"{declared.name} has no variable, header or argument {', '.join(strange)} that could be given to it"
+        )
     if isinstance(launch, RemoteLaunch):
         headers = {name: value for name, value in launch.headers.items() if name in give}
         return replace(declared, launch=replace(launch, headers=headers))
     environment = {
         name: value if name in give or is_code(name) else PLACEHOLDER for name, value in launch.environment.items()
     }
-    return replace(declared, launch=replace(launch, environment=environment))
+    referring = _referring(launch)
+    arguments = tuple(
+        bare(word, PLACEHOLDER) if (name := f"args[{at}]") in referring and name not in give else word
+        for at, word in enumerate(launch.arguments)
+    )
+    return replace(declared, launch=replace(launch, environment=environment, arguments=arguments))
+
+
+def _referring(launch: StdioLaunch) -> frozenset[str]:
+    """Its arguments that refer to a file, by the names with which they can be given."""
+    return frozenset(f"args[{at}]" for at, word in enumerate(launch.arguments) if referenced(word))

@@ -40,6 +40,7 @@ from mcpguard.inspection.excerpts import excerpt
 from mcpguard.inspection.fitting import fitted, written
 from mcpguard.inspection.rendering import rendered
 from mcpguard.inspection.shown import as_json as diff_as_json
+from mcpguard.policy.secrets.launches import shown_arguments, shown_url
 from mcpguard.settings.references import parts
 from mcpguard.store import versions
 from mcpguard.store.backend import Connection
@@ -260,11 +261,11 @@ def _launch(declared: Declared) -> Json:
     match declared.launch:
         case StdioLaunch() as stdio:
             given = [_template(name, value, code=is_code(name)) for name, value in sorted(stdio.environment.items())]
-            said = {"command": stdio.command, "arguments": list(stdio.arguments), "folder": stdio.folder}
+            said = {"command": stdio.command, "arguments": [*shown_arguments(stdio.arguments)], "folder": stdio.folder}
             return {**said, "framing": stdio.framing.value, "environment": given}
         case RemoteLaunch(_, url, headers):
             given = [_template(name, value, code=False) for name, value in sorted(headers.items())]
-            return {"url": url, "headers": given}
+            return {"url": shown_url(url), "headers": given}
 
 
 def _template(name: str, template: str, *, code: bool) -> Json:

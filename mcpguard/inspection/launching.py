@@ -14,6 +14,7 @@ from mcpguard.domain.identity import is_code
 from mcpguard.domain.launches import Launch, RemoteLaunch, StdioLaunch
 from mcpguard.inspection.detectors.commands import command as command_in
 from mcpguard.inspection.detectors.detector import Rule
+from mcpguard.policy.secrets.launches import secret_arguments, secret_in_url
 
 _UNPINNED: Final = Rule(
     "launch.unpinned",
@@ -41,7 +42,10 @@ _IMAGE: Final = Rule("launch.image", "T24", Severity.MEDIUM, 0.25, "It runs an i
 _PLAIN: Final = Rule(
     "launch.plaintext", "T24", Severity.MEDIUM, 0.2, "What it is sent can be read and changed on the way"
 )
-RULES: Final = (_UNPINNED, _UNVERSIONED, _SHELL, _INLINE, _DOWNLOAD, _COMMAND, _VARIABLE, _ROOT, _IMAGE, _PLAIN)
+_SECRET: Final = Rule("launch.secret", "T15", Severity.HIGH, 0.6, "A secret is written out in its command line or URL")
+RULES: Final = (
+    _UNPINNED, _UNVERSIONED, _SHELL, _INLINE, _DOWNLOAD, _COMMAND, _VARIABLE, _ROOT, _IMAGE, _PLAIN, _SECRET,
+)  # fmt: skip
 
 _SHELLS: Final = frozenset(
     {"sh", "bash", "zsh", "dash", "ksh", "fish", "cmd", "powershell", "pwsh", "busybox", "wscript", "cscript", "mshta"}
@@ -102,6 +106,8 @@ def _process(launch: StdioLaunch) -> Iterator[Finding]:
         yield _ROOT.at(whole)
     yield from _arguments(name, launch.arguments)
     yield from _packages(name, launch.arguments)
+    for at in secret_arguments(launch.arguments):
+        yield _SECRET.at(Evidence(f"/arguments/{at}", 0, len(launch.arguments[at])))
     if name in _CONTAINERS:
         yield from _container(launch.arguments)
     for variable in launch.environment:
@@ -167,10 +173,31 @@ def _container(arguments: tuple[str, ...]) -> Iterator[Finding]:
         yield _IMAGE.at(Evidence(f"/arguments/{image}", 0, len(arguments[image])))
 
 
+def reference_in_code(launch: Launch) -> int | None:
+    """The place of an argument that decides what code runs and refers to a file; None if there is none.
+
+    With a reference there, the code would change and the launch would not.
+    """
+    if not isinstance(launch, StdioLaunch):
+        return None
+    name, words = program(launch.command), launch.arguments
+    runs_another = name in _RUNNERS or name in _MORE_RUNNERS or name in _SHELLS or name.startswith(_INTERPRETERS)
+    start = 1 if name in {"npm", "uv", "pipx", "pnpm", "yarn", "bun", "deno"} else 0
+    first = _first(words, start) if runs_another else -1
+    for at, word in enumerate(words):
+        behind = at > 0 and words[at - 1].lower() in _CODE_OPTIONS | _NAMING
+        inside = first is None or at <= first or name in _PASSING or name in _CONTAINERS
+        if "${" in word and (behind or inside):
+            return at
+    return None
+
+
 def _remote(launch: RemoteLaunch) -> Iterator[Finding]:
     parts = urlsplit(launch.url)
     if parts.scheme == "http" and parts.hostname not in _LOCAL:
         yield _PLAIN.at(Evidence("/url", 0, len(launch.url)))
+    if secret_in_url(launch.url):
+        yield _SECRET.at(Evidence("/url", 0, len(launch.url)))
 
 
 def _escaped(name: str) -> str:

@@ -82,8 +82,10 @@ Further names for the same are `transport` and `protocol` (`type`), `httpUrl` an
 Values of `env` and `headers` may hold references, which are resolved when the server is started and never shown:
 `${{env:NAME}}` is a variable of mcpguard's own environment, `${{file:/path}}` the content of a file (UTF-8, at most 64
 KiB, one newline at its end ignored) below a folder that `upstreams.secret_folders` names, or below the server's own
-folder, `secrets/` and its name in the data directory, which no other server can name. They stand nowhere else, and the
-forms of other programs, such as `${{NAME}}` or `${{input:name}}`, are refused with what to write instead.
+folder, `secrets/` and its name in the data directory, which no other server can name. In `args` a file may be
+referred to as well, as in `--dsn=postgres://app:${{file:/path}}@db/orders`, but not where an argument decides what code
+runs; a secret that is written out there, or in a URL, is refused. References stand nowhere else, and the forms of other
+programs, such as `${{NAME}}` or `${{input:name}}`, are refused with what to write instead.
 
 An entry that is wrong keeps out that one server. `mcpguard config check` names everything that is wrong, and `mcpguard
 config show` lists the servers with the names of their variables and headers, but without values, arguments and the

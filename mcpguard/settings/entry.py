@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping
 from enum import StrEnum
 from typing import Final, TypeVar
 
-from mcpguard.settings.references import unreferenced
+from mcpguard.settings.references import unfit_template, unreferenced
 from mcpguard.text.visible import visible
 
 MOST_NAMED: Final = 10
@@ -74,25 +74,27 @@ class Entry:
             self.wrong(name, f"says something else than {enumerated(other for other, _ in others)}; give one of them")
         return name, value
 
-    def text(self, key: str, value: object, *, blank: bool = False) -> str | None:
-        """The value if it is a text without a reference, and is there at all."""
+    def text(self, key: str, value: object, *, blank: bool = False, templates: bool = False) -> str | None:
+        """The value if it is a text, and is there at all. It has no references, or as `templates` those to files."""
         if not isinstance(value, str):
             self.wrong(key, "must be text")
         elif not blank and not value.strip():
             self.wrong(key, "is empty")
         elif "\0" in value:
             self.wrong(key, "holds a NUL character")
-        elif remedy := unreferenced(value):
+        elif remedy := unfit_template(value) if templates else unreferenced(value):
             self.wrong(key, remedy)
         else:
             return value
         return None
 
-    def texts(self, key: str, value: object) -> tuple[str, ...]:
+    def texts(self, key: str, value: object, *, templates: bool = False) -> tuple[str, ...]:
         if not isinstance(value, list):
             self.wrong(key, "must be a list of texts")
             return ()
-        checked = (self.text(f"{key}[{index}]", each, blank=True) for index, each in enumerate(value))
+        checked = (
+            self.text(f"{key}[{index}]", each, blank=True, templates=templates) for index, each in enumerate(value)
+        )
         return tuple(each for each in checked if each is not None)
 
     def flag(self, name: str) -> bool | None:

@@ -19,7 +19,7 @@ from urllib.parse import SplitResult, urlsplit
 from mcpguard.domain.launches import Launch, Mount, Profile, RemoteLaunch, StdioFraming, StdioLaunch
 from mcpguard.domain.upstreams import Transport
 from mcpguard.settings.entry import Entry, below, named
-from mcpguard.settings.references import VARIABLE, BadTemplate, literals
+from mcpguard.settings.references import VARIABLE, BadTemplate, literals, referenced
 
 MOST_ARGUMENT_BYTES: Final = 64 * 1024
 LONGEST_URL: Final = 2048
@@ -105,14 +105,16 @@ def _command(entry: Entry, command: object) -> tuple[str, ...]:
     """The command and its arguments; the command may be a list that has them already."""
     given = entry.take("args")
     if isinstance(command, list):
-        words = entry.texts("command", command)
+        words = entry.texts("command", command, templates=True)
+        if words and referenced(words[0]):
+            entry.wrong("command", "must begin with a program that is written out")
         if not command or (words and not words[0].strip()):
             entry.wrong("command", "is empty")
         if given is not None and given[1] != []:
             entry.wrong("args", "stands beside a command that is a list; write them into the list")
     else:
         words = tuple(text for text in [entry.text("command", command)] if text is not None)
-        words += entry.texts(*given) if given is not None else ()
+        words += entry.texts(*given, templates=True) if given is not None else ()
     if sum(len(word.encode(errors="surrogatepass")) + 1 for word in words) > MOST_ARGUMENT_BYTES:
         entry.wrong("args", f"and the command are larger than {MOST_ARGUMENT_BYTES} bytes")
     return words

@@ -1,4 +1,4 @@
-"""Secret references in the values of a server's environment and headers: `${env:NAME}` and `${file:/path}`.
+"""Secret references: `${env:NAME}` and `${file:/path}` in values of environment and headers, files also in arguments.
 
 Rules kept here:
 1. A template is read strictly: whatever begins with `${` is one of the two references or is refused. The forms of
@@ -81,6 +81,11 @@ def referenced(template: str) -> tuple[Reference, ...]:
     return tuple(part for part in parts(template) if isinstance(part, Reference))
 
 
+def bare(template: str, instead: str) -> str:
+    """The template with this in the place of each reference."""
+    return "".join(part if isinstance(part, str) else instead for part in parts(template))
+
+
 def shown(template: str) -> str:
     """The template if nothing in it can be a secret, else only that there is one."""
     try:
@@ -95,7 +100,19 @@ def unreferenced(text: str) -> str | None:
         return None
     inside = text.partition(_OPEN)[2].partition("}")[0]
     hint = "; mcpguard has no workspace" if _EDITORS.fullmatch(inside) else ""
-    return f"must be written out, without ${{…}}{hint}; references stand in values of env and headers only"
+    where = "values of env and headers, and ${file:/path} in args"
+    return f"must be written out, without ${{…}}{hint}; references stand in {where}"
+
+
+def unfit_template(text: str) -> str | None:
+    """What is wrong with a text in which only files may be referred to; None if it is fit. Repeats nothing of it."""
+    try:
+        found = referenced(text)
+    except BadTemplate as error:
+        return str(error)
+    if any(each.kind is not Kind.FILE for each in found):
+        return "may refer to files only: write ${file:/path}"
+    return None
 
 
 @dataclass(frozen=True, slots=True, repr=False)

@@ -6,9 +6,9 @@ for a server hangs there is no second one.
 """
 
 import secrets
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TypeVar
 
@@ -19,7 +19,7 @@ from mcpguard.domain.identity import is_code
 from mcpguard.domain.launches import Declared, RemoteLaunch, StdioLaunch
 from mcpguard.domain.upstreams import Transport
 from mcpguard.settings.model import Upstreams
-from mcpguard.settings.references import Unresolved, Value, resolved
+from mcpguard.settings.references import Unresolved, Value, referenced, resolved
 from mcpguard.upstreams.confided import SHORTEST, Confided
 from mcpguard.upstreams.conversation import Bounds, Conversation
 from mcpguard.upstreams.environment import environment
@@ -88,7 +88,7 @@ class Reaching:
         """The same, with what was installed for it, where it is a package. Raises what says why that cannot be."""
         if not isinstance(declared.launch, StdioLaunch):
             return declared
-        values = await self._variables(declared.name, declared.launch)
+        values, _ = await self._given(declared.name, declared.launch)
         return await self.starting.install(declared, values)
 
     async def wrote(self, declared: Declared, most_bytes: int) -> Wrote:
@@ -97,15 +97,18 @@ class Reaching:
             return Wrote((), frozenset())
         lines = await to_thread.run_sync(last_lines, self.logs, declared.name, most_bytes)
         try:
-            values = await self._variables(declared.name, declared.launch)
+            values, arguments = await self._given(declared.name, declared.launch)
         except Unresolved:
             return Wrote(lines, None)
-        return Wrote(lines, _secrets(values))
+        referring = (word for word, before in zip(arguments, declared.launch.arguments, strict=True) if word != before)
+        return Wrote(lines, _secrets([*values.values(), *referring]))
 
     @asynccontextmanager
     async def _process(self, declared: Declared, launch: StdioLaunch) -> AsyncIterator[tuple[Stdio, str | None]]:
         """It runs, confined as it is declared, and is this, if that can be told. Raises what says why it cannot."""
-        plain = self._plain(launch, await self._variables(declared.name, launch))
+        values, arguments = await self._given(declared.name, launch)
+        launch = replace(launch, arguments=arguments)
+        plain = self._plain(launch, values)
         ready = await self._aside(declared.name, lambda: self.starting.ready(declared, launch, plain))
         hiding = Hiding(self.confided.ways(declared.name))
         log = UpstreamLog(self.logs, declared.name, self.settings.log_bytes, hiding)
@@ -115,8 +118,12 @@ class Reaching:
         ):
             yield process, ready.artifact
 
-    async def _variables(self, server: str, launch: StdioLaunch) -> dict[str, str]:
-        return await self._resolved(server, "the environment variable", launch.environment)
+    async def _given(self, server: str, launch: StdioLaunch) -> tuple[dict[str, str], tuple[str, ...]]:
+        """Its environment and its arguments at this moment. Raises Unresolved."""
+        referring = {f"args[{at}]": word for at, word in enumerate(launch.arguments) if referenced(word)}
+        values = await self._resolved(server, "the environment variable", {**launch.environment, **referring})
+        words = tuple(values.pop(f"args[{at}]", word) for at, word in enumerate(launch.arguments))
+        return values, words
 
     def _plain(self, launch: StdioLaunch, values: Mapping[str, str]) -> Launch:
         return Launch(
@@ -133,7 +140,10 @@ class Reaching:
             return {}
         values = await self._aside(
             server,
-            lambda: {name: self._value(server, f"{what} {name}", template) for name, template in templates.items()},
+            lambda: {
+                name: self._value(server, name if name.startswith("args[") else f"{what} {name}", template)
+                for name, template in templates.items()
+            },
         )
         self.confided.take(server, {name: value for name, value in values.items() if not is_code(name)})
         return {name: value.whole for name, value in values.items()}
@@ -160,5 +170,5 @@ class Reaching:
             raise Unresolved(f"{what} cannot be given: {error}") from None
 
 
-def _secrets(values: Mapping[str, str]) -> frozenset[str]:
-    return frozenset(value for value in values.values() if len(value) >= SHORTEST)
+def _secrets(values: Iterable[str]) -> frozenset[str]:
+    return frozenset(value for value in values if len(value) >= SHORTEST)

@@ -105,4 +105,4 @@ def test_only_an_exact_version_is_pinned() -> None:
 
 def test_every_rule_is_named_once() -> None:
     assert len({rule.id for rule in RULES}) == len(RULES)
-    assert {rule.threat for rule in RULES} == {"T24"}
+    assert {rule.threat for rule in RULES} == {"T15", "T24"}

@@ -10,7 +10,9 @@ URL_FORM = "must be a URL in ASCII, without spaces and with other characters per
 URL_HOST = "must have a host, and a port from 1 to 65535 if it has one"
 URL_USER = "must have no user or password in it; put what the server asks for into headers"
 ONE_LINE = "must be ASCII on one line, without blanks around it"
-WRITTEN_OUT = "must be written out, without ${…}; references stand in values of env and headers only"
+WRITTEN_OUT = (
+    "must be written out, without ${…}; references stand in values of env and headers, and ${file:/path} in args"
+)
 SECONDS = "must be a number of seconds (not milliseconds) above 0, at most 3600"
 MOUNT = "must be a whole path without .., and may end in :rw"
 VARIABLE_NAME = "is no name of a variable: letters, digits and _, no digit first"
@@ -42,12 +44,17 @@ REFUSED: list[tuple[object, str]] = [
     (stdio(args="-y x"), ".args must be a list of texts"),
     (stdio(args=["a", 8080]), ".args[1] must be text"),
     (stdio(args=["a\0"]), ".args[0] holds a NUL character"),
-    (stdio(args=["--token", "${env:TOKEN}"]), f".args[1] {WRITTEN_OUT}"),
-    (stdio(args=["--token=${TOKEN:-none}"]), f".args[0] {WRITTEN_OUT}"),
+    (stdio(args=["--token", "${env:TOKEN}"]), ".args[1] may refer to files only: write ${file:/path}"),
+    (
+        stdio(args=["--token=${TOKEN:-none}"]),
+        ".args[0] must be ${env:NAME}, without a default; give the variable where mcpguard starts",
+    ),
     (
         stdio(args=["${workspaceFolder}/a"]),
-        f".args[0] {WRITTEN_OUT.replace(';', '; mcpguard has no workspace;')}",
+        ".args[0] must be written out, as mcpguard has no workspace and no editor",
     ),
+    ({"command": ["${file:/bin/x}", "a"]}, ".command must begin with a program that is written out"),
+    (stdio(args=["${file:relative}"]), ".args[0] must name a file by its whole path in ${file:/path}"),
     (stdio(args=["a" * 65_536]), ".args and the command are larger than 65536 bytes"),
     (stdio(args=["é" * 32_768]), ".args and the command are larger than 65536 bytes"),
     (stdio(cwd="srv"), ".cwd must be a whole path"),

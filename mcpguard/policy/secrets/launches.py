@@ -1,0 +1,93 @@
+"""Secrets that are written out in how a server is launched: in its arguments or its URL.
+
+Whoever may list processes, read a log on the way or look at the server reads them there. A reference to a file is none.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
+from typing import Final
+from urllib.parse import parse_qsl, urlsplit
+
+from mcpguard.policy.secrets.finding import NOTHING, secrets
+from mcpguard.policy.secrets.hiding import called_secret
+
+HIDDEN: Final = "⟨secret, not shown⟩"
+_REFERENCE: Final = re.compile(r"\$\{file:[^{}]*\}")
+_PASSWORD: Final = re.compile(r"[a-z][a-z0-9+.-]*://[^/\s:@]*:[^/\s@]+@", re.IGNORECASE)
+_OPTION: Final = re.compile(r"--?[A-Za-z][\w.-]*")
+_SCHEME: Final = re.compile(r"\b(Bearer|Basic|Token) +[A-Za-z0-9._~+/=-]{6,}", re.IGNORECASE)
+_PASS: Final = re.compile(r"--?(pass|pw)", re.IGNORECASE)
+_PASSPHRASE: Final = re.compile(r"pass|pwd|pw|secret", re.IGNORECASE)
+_SETTINGS: Final = frozenset({"none", "true", "false", "yes", "no", "on", "off", "basic", "bearer", "oauth", "oauth2"})
+"""What an option that is called like a secret is set to, and is none."""
+_PATH: Final = re.compile(r"(~|\.{1,2})?/[\w./ -]*")
+_ABOUT: Final = re.compile(r"(file|path|dir|folder|env|var|name|type|url|mode|header)$", re.IGNORECASE)
+"""Ends of names of what leads to a secret, or says something about it, and is none."""
+
+
+def looks_secret(text: str) -> bool:
+    """Whether a text holds a password in a URL, or what one of the rules takes for a secret."""
+    return _PASSWORD.search(text) is not None or secrets(text) != NOTHING
+
+
+def secret_arguments(arguments: Sequence[str]) -> tuple[int, ...]:
+    """The places of the arguments that hold what looks like a secret, or follow an option that is called like one."""
+    alone = {at for at, word in enumerate(arguments) if _holds_one(word)}
+    paired = {
+        at
+        for at, (option, value) in enumerate(pairwise(arguments), start=1)
+        if _OPTION.fullmatch(option) and _holds_secret(option) and _is_value(option, value)
+    }
+    return tuple(sorted(alone | paired))
+
+
+def secret_in_url(url: str) -> bool:
+    """Whether a URL holds what looks like a secret, or a parameter that is called like one."""
+    return looks_secret(url) or any(value and _holds_secret(name) for name, value in _query(url))
+
+
+def shown_arguments(arguments: Sequence[str]) -> tuple[str, ...]:
+    """The arguments as people may read them: those that hold a secret are hidden whole."""
+    hidden = set(secret_arguments(arguments))
+    return tuple(HIDDEN if at in hidden else word for at, word in enumerate(arguments))
+
+
+def shown_url(url: str) -> str:
+    """The URL as people may read it: without its parameters where one may be a secret."""
+    if not secret_in_url(url):
+        return url
+    try:
+        parts = urlsplit(url)
+    except ValueError:
+        return HIDDEN
+    bare = f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}{parts.path}"
+    if secret_in_url(bare):
+        return HIDDEN
+    return f"{bare}?{HIDDEN}" if parts.query else bare
+
+
+def _holds_one(word: str) -> bool:
+    written = _REFERENCE.sub("", word)
+    if looks_secret(written) or _SCHEME.search(written):
+        return True
+    name, _, value = word.partition("=")
+    return _holds_secret(name) and _is_value(name, value)
+
+
+def _is_value(name: str, word: str) -> bool:
+    """Whether a word may be the secret itself: no option, path or reference that leads to it, and no plain setting."""
+    if not word or word.startswith("-") or _PATH.fullmatch(word) or _REFERENCE.search(word):
+        return False
+    return not (word.lower() in _SETTINGS or (word.isdigit() and _PASSPHRASE.search(name) is None))
+
+
+def _holds_secret(name: str) -> bool:
+    return (called_secret(name) or _PASS.fullmatch(name) is not None) and _ABOUT.search(name) is None
+
+
+def _query(url: str) -> Iterator[tuple[str, str]]:
+    try:
+        yield from parse_qsl(urlsplit(url).query)
+    except ValueError:
+        return  # what is wrong with it is told when it is declared

@@ -1,0 +1,68 @@
+"""Which arguments and URLs of servers hold a secret that everybody could read."""
+
+import pytest
+
+from mcpguard.policy.secrets.launches import HIDDEN, secret_arguments, secret_in_url, shown_arguments, shown_url
+
+GITHUB = "ghp_" + "wWPw5k4aXcaT4fNP0UcnZwJUVFk6LO0pINUx"
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["postgresql://app:hunter2@db/orders"],
+        ["--dsn=mysql://root:pw@127.0.0.1/x"],
+        ["--password", "hunter2"],
+        ["--pass", "hunter2"],
+        ["--password", "123456"],
+        ["--token=abc"],
+        ["-e", f"GITHUB_TOKEN={GITHUB}"],
+        ["--api-key", "sk-123"],
+        ["API_KEY=abc"],
+        ["--header", "Authorization: Bearer abcdefghijk"],
+        ["--note", GITHUB],
+        ["--token", "abc${file:/run/rest}", "--token", "written"],
+        ["postgres://app:hunter2@${file:/run/host}/x"],
+    ],
+)
+def test_a_secret_is_seen_and_hidden(arguments: list[str]) -> None:
+    places = secret_arguments(arguments)
+    assert places == (len(arguments) - 1,)
+    assert shown_arguments(arguments) == (*arguments[:-1], HIDDEN)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "-y @modelcontextprotocol/server-filesystem /srv/data",
+        "--port 8080 --host 127.0.0.1 --max-tokens 4096",
+        "--key /etc/ssl/server.pem --token-file ./token --private-key ~/.ssh/id",
+        "--auth none --author ada --secret-name prod --password-env DB_PASSWORD",
+        "--password ${file:/run/secrets/db} --dsn=postgres://app:${file:/run/secrets/db}@db/x --token=${file:/t}",
+        "postgres://app@db/orders https://example.org/mcp?page=3",
+        "run -i --rm -e GITHUB_TOKEN example/server",
+    ],
+)
+def test_an_ordinary_command_line_holds_none(line: str) -> None:
+    assert secret_arguments(line.split()) == ()
+    assert shown_arguments(line.split()) == tuple(line.split())
+
+
+@pytest.mark.parametrize(
+    ("url", "shown"),
+    [
+        ("https://example.org/mcp?api_key=abc", f"https://example.org/mcp?{HIDDEN}"),
+        (f"https://example.org/mcp?x={GITHUB}", f"https://example.org/mcp?{HIDDEN}"),
+        ("https://ada:hunter2@example.org/mcp", "https://example.org/mcp"),
+        (f"https://example.org/{GITHUB}/mcp", HIDDEN),
+    ],
+)
+def test_a_secret_in_a_url_is_seen_and_hidden(url: str, shown: str) -> None:
+    assert secret_in_url(url)
+    assert shown_url(url) == shown
+
+
+def test_an_ordinary_url_holds_none() -> None:
+    for url in ("https://example.org/mcp?page=3", "http://127.0.0.1:8000/mcp", "https://example.org/mcp?token_type=x"):
+        assert not secret_in_url(url)
+        assert shown_url(url) == url
