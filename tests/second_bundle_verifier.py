@@ -22,6 +22,8 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 MEMBERS = {"v", "chain", "after", "upto", "selection", "before", "first", "last", "records", "pruned", "bodies",
            "exported", "made_at", "version", "key", "files"}  # fmt: skip
 FILE = {"name": str, "what": str, "form": str, "packed": bool, "bytes": int, "plain": int, "sha256": str}
+TOLD = {("records", "jsonl"), ("records", "csv"), ("records", "ocsf"), ("bodies", ""), ("checkpoints", ""),
+        ("readme", "")}  # fmt: skip
 CHECKPOINT = {"v": int, "chain": str, "seq": int, "hash": str, "at": int, "why": str, "previous": int, "key": str}
 LINE = re.compile(rb'\{"hash":"([0-9a-f]{64})",(?:"previous":"([0-9a-f]{64})",)?"record":(\{.*\})\}', re.DOTALL)
 HEX = re.compile("[0-9a-f]{64}")
@@ -105,6 +107,11 @@ def manifest_of(files: dict[str, bytes], key: str | None) -> dict[str, Any]:
         must(isinstance(each, dict) and each.keys() == FILE.keys(), "a file in it has another form")
         must(all(type(each[name]) is kind for name, kind in FILE.items()), "a file in it has another form")
         must(re.fullmatch("[A-Za-z0-9][A-Za-z0-9._-]{0,63}", each["name"]), "a file has no name of a file")
+    told = [(each["what"], each["form"]) for each in said["files"]]
+    must(
+        len({*told}) == len(told) and {*told} <= TOLD and ("checkpoints", "") in told, "files tell the same, or nothing"
+    )
+    must((("bodies", "") in told) == said["bodies"], "there are bodies and it says none, or none and it says some")
     names = [each["name"] for each in said["files"]]
     must(len({*names, "manifest.json", "manifest.sig"}) == len(names) + 2, "a name is there twice")
     try:
@@ -207,7 +214,9 @@ def walk(manifest: dict[str, Any], records: list[Record]) -> None:
         must(first.previous.hex() == manifest["before"], "the first does not follow")
     if manifest["selection"]:
         return
-    must([each.seq for each in records] == [*range(manifest["after"] + 1, manifest["upto"] + 1)], "records are missing")
+    must(
+        len(records) == manifest["upto"] - manifest["after"], "records are missing"
+    )  # their numbers rise, between the two
     opened: set[object] = set()
     lenient = manifest["after"] > 0
     for record in records:
@@ -298,6 +307,8 @@ def verify(path: Path, key: str | None = None, kept: bytes | None = None) -> str
             ends = [{"seq": each.seq, "hash": each.hash.hex()} for each in (records[0], records[-1])]
         must(ends == [manifest["first"], manifest["last"]], "the first or the last is another")
         walk(manifest, records)
+        gone = {str(each.fields.get("previous")) for each in records if each.fields.get("kind") == "rotated"}
+        must(manifest["key"] not in gone, "the key was retired before the bundle was made")
         known = {each.seq - 1: each.previous for each in records if each.previous is not None}
         if manifest["before"] is not None:
             known[manifest["after"]] = bytes.fromhex(manifest["before"])

@@ -3,10 +3,12 @@ nothing."""
 
 import base64
 import gzip
+import hashlib
 import json
 import os
 import shutil
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -351,6 +353,61 @@ def test_whoever_has_the_key_and_writes_everything_anew_is_found_from_elsewhere(
     report = checked(copy, key_of(ledger).public, anchor)
     assert "rewritten" in found(report)
     assert second.verify(copy, key_of(ledger).public, kept)
+
+
+def named_too(name: str, what: str, form: str, of: str) -> Callable[[Path, dict[str, object]], None]:
+    """The manifest names one more file, with what another one of the bundle holds."""
+
+    def attack(folder: Path, manifest: dict[str, object]) -> None:
+        content = (folder / of).read_bytes().replace(b'"answered"', b'"refused"')
+        (folder / name).write_bytes(content)
+        sizes = {"bytes": len(content), "plain": len(content), "sha256": hashlib.sha256(content).hexdigest()}
+        files = manifest["files"]
+        assert isinstance(files, list)
+        files.append({"name": name, "what": what, "form": form, "packed": False, **sizes})
+
+    return attack
+
+
+def called(name: str, **otherwise: str) -> Callable[[Path, dict[str, object]], None]:
+    """The manifest says that one of its files holds something else."""
+
+    def attack(_: Path, manifest: dict[str, object]) -> None:
+        files = manifest["files"]
+        assert isinstance(files, list)
+        next(each for each in files if each["name"] == name).update(otherwise)
+
+    return attack
+
+
+@pytest.mark.parametrize(
+    "lie",
+    [
+        named_too("a.jsonl", "records", "jsonl", "records.jsonl"),
+        named_too("a.csv", "records", "csv", "records.csv"),
+        named_too("a.jsonl", "bodies", "", "bodies.jsonl"),
+        named_too("a.jsonl", "checkpoints", "", "checkpoints.jsonl"),
+        named_too("a.jsonl", "readme", "jsonl", "records.jsonl"),
+        named_too("a.jsonl", "more", "", "records.jsonl"),
+        called("records.jsonl", form="other"),
+        called("records.jsonl", what="readme"),
+        called("checkpoints.jsonl", what="other"),
+        lambda _, manifest: manifest.update(bodies=False),
+    ],
+)
+def test_the_guards_key_signs_no_two_files_that_tell_the_same_nor_one_that_nobody_looks_at(
+    copy: Path, ledger: Path, lie: Callable[[Path, dict[str, object]], None]
+) -> None:
+    signed_anew(copy, key_of(ledger), partial(lie, copy))
+    report = checked(copy, key_of(ledger).public)
+    assert found(report) == {"manifest unreadable"}
+    assert as_json(report)["proven"] == []
+    assert second.verify(copy, key_of(ledger).public)
+
+
+def test_a_file_with_holes_is_read_no_further_than_what_was_signed(copy: Path, ledger: Path) -> None:
+    os.truncate(copy / "records.csv", 2**42)  # hours of zeros
+    assert found(checked(copy, key_of(ledger).public)) == {"file changed"}
 
 
 def test_a_checkpoint_of_another_chain_or_of_what_the_bundle_does_not_reach(ledger: Path, tmp_path: Path) -> None:

@@ -9,12 +9,14 @@ from mcpguard.ledger.bundle.report import BundleReport, Flaw
 from mcpguard.ledger.checkpoints import Checkpoint, Signed
 from mcpguard.ledger.export.selection import EVERYTHING, Fitting
 from mcpguard.ledger.verify.report import Tampering
+from tests import second_bundle_verifier
 from tests.ledger.bundling import STRANGER, bundle, checked, key_of
 from tests.ledger.test_rotating import rotated
 from tests.world import World, world
 
 pytestmark = pytest.mark.anyio
 SOME = Fitting(Filter((Term(Key.SERVER, ("files",)),)))
+ROTATIONS = Fitting(Filter((Term(Key.KIND, ("rotated",)),)))
 
 
 async def a_log(folder: Path) -> tuple[Path, list[str], list[Checkpoint]]:
@@ -77,6 +79,23 @@ async def test_a_strangers_key_is_worth_nothing(tmp_path: Path, selection: Fitti
     bundle(tmp_path / "theirs", ledger, selection=selection, key=STRANGER)
     for key in keys:
         assert Flaw.KEY in problems(checked(tmp_path / "theirs", key))
+
+
+@pytest.mark.parametrize("selection", [EVERYTHING, ROTATIONS], ids=["all", "some"])
+async def test_a_key_that_was_retired_signs_no_bundle_of_what_came_after(tmp_path: Path, selection: Fitting) -> None:
+    async with world(tmp_path) as guard:
+        ledger, old = guard.database, key_of(guard.database)
+        await guard.call()
+        await rotated(guard)
+        await guard.call()
+    bundle(tmp_path / "stolen", ledger, selection=selection, key=old)
+    for key in (None, old.public, key_of(ledger).public):
+        report = checked(tmp_path / "stolen", key)
+        assert Flaw.KEY in problems(report)
+        assert not report.whole
+    assert second_bundle_verifier.verify(tmp_path / "stolen", old.public)
+    bundle(tmp_path / "right", ledger, selection=selection)
+    assert checked(tmp_path / "right", old.public).whole
 
 
 async def test_a_checkpoint_that_names_another_hash_is_found_among_many(tmp_path: Path) -> None:

@@ -4,6 +4,8 @@ Rules kept here:
 1. A manifest is one canonical JSON object; whatever else says the same is none.
 2. It names every file of the bundle by a name that leads nowhere else, with its size and its SHA-256. What it does not
    name does not belong to the bundle.
+3. There is one file for each thing that is told. Of two that tell the same, a verifier and a reader could take
+   different ones.
 """
 
 import base64
@@ -17,6 +19,7 @@ from cryptography.exceptions import InvalidSignature
 from mcpguard.codec.exact import exact
 from mcpguard.codec.strict import StrictError, parse
 from mcpguard.domain.errors import Unreadable
+from mcpguard.ledger.export.formats import WORDS
 from mcpguard.ledger.keys import SigningKey, public_from
 
 VERSION: Final = 1
@@ -29,6 +32,8 @@ LARGEST: Final = 64 * 1024
 MOST_FILES: Final = 16
 NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 HASH: Final = re.compile(r"[0-9a-f]{64}")
+_TOLD: Final = {*(("records", word) for word in WORDS), ("bodies", ""), ("checkpoints", ""), ("readme", "")}
+"""What a file may hold, and in which form."""
 _MEMBERS: Final = {
     "v", "chain", "after", "upto", "before", "first", "last", "records", "pruned", "selection", "bodies", "exported",
     "made_at", "version", "key", "files",
@@ -132,7 +137,7 @@ class Manifest:
             made_at=_number(said["made_at"]),
             version=_text(said["version"]),
             key=_key(said["key"]),
-            files=_files(said["files"]),
+            files=_files(said["files"], bodies=_flag(said["bodies"])),
         )
 
 
@@ -168,13 +173,18 @@ def _exported(said: object) -> tuple[str, int] | None:
     return _text(record["chain"]), _number(record["seq"])
 
 
-def _files(said: object) -> tuple[Kept, ...]:
+def _files(said: object, *, bodies: bool) -> tuple[Kept, ...]:
     if not isinstance(said, list) or len(said) > MOST_FILES:
         raise BadManifest(f"its files are no list of at most {MOST_FILES}")
     found = tuple(_file(_object(each, {*Kept.__slots__})) for each in said)
     names = [each.name for each in found]
     if len({*names}) != len(names) or {*names} & {MANIFEST, SIGNATURE}:
         raise BadManifest("it names a file twice, or itself")
+    told = [(each.what, each.form) for each in found]
+    if len({*told}) != len(told) or not _TOLD.issuperset(told):
+        raise BadManifest("two of its files tell the same, or one tells what no file of a bundle tells")
+    if ("checkpoints", "") not in told or (("bodies", "") in told) is not bodies:
+        raise BadManifest("it names no file of checkpoints, or says something else of bodies than its files")
     return found
 
 

@@ -80,6 +80,8 @@ def _file(source: Source, kept: Kept, report: BundleReport) -> None:
     for data in source.read(kept.name):
         sha.update(data)
         size += len(data)
+        if size > kept.bytes:
+            break  # it is another one already, and a file with holes in it may be as long as somebody likes
     if (size, sha.hexdigest()) != (kept.bytes, kept.sha256):
         report.found(Flaw.CHANGED, "it is not the file that was signed: its SHA-256 is another", kept.name)
 
@@ -101,6 +103,8 @@ def _records(
         keys = keys_of(files, manifest, report.trust, chain)
         if report.trust.keys and not keys.counts(manifest.key):
             report.found(Flaw.KEY, "the bundle is signed by another key than the one that was given", SIGNATURE)
+        if (went := keys.retired(manifest.key)) is not None:  # it was made after the last record that is in it
+            report.found(Flaw.KEY, f"the bundle is signed by a key that was retired with record {went}", SIGNATURE)
         if files.records is None:
             if held:
                 report.found(Flaw.CHECKPOINT, "there are no records in our own form to hold a checkpoint against")

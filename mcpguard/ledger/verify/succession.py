@@ -71,6 +71,10 @@ class Succession:
             return f"by a key that was retired with record {self._went[key]}"
         return ""
 
+    def retired(self, key: str) -> int | None:
+        """The number of the record by which this key went."""
+        return self._went.get(key)
+
     def counts(self, key: str) -> bool:
         """Whether an answer may rest on what this key signed."""
         return key in self._counting
