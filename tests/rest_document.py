@@ -33,14 +33,6 @@ BEFORE = dedent("""\
     tag stands for what can be decided about, not for the connection. Fingerprints in a body (`seen`) are compared
     besides (409). At the operator's socket `If-Match` may be left out.
 
-    **Repeats.** On the network a `POST` may carry an `Idempotency-Key`: for 24 hours the same request of the same
-    sender under that key gets the same answer (`Idempotency-Replayed: true`) and is not done again. Another request
-    under it is 422, one that comes while the first is in progress 409. What was refused was not done, and its key
-    is free. An answer that holds a token or a link is not kept: then a repeat is 409 and says that it was done. So
-    is one after a failure of the guard's, which may have been done. All of it is in memory only: it is forgotten
-    with the process, and bounded (200 keys of one sender, 2,000 in all, 1 MiB of one answer, 32 MiB in all; the
-    oldest goes first).
-
     **Lists** come in pages: `limit`, and `next` of one page as the `cursor` of the following one; null where there
     is none. What comes or goes meanwhile shifts nothing.
 

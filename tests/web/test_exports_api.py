@@ -199,14 +199,6 @@ async def test_whoever_reads_the_store_themselves_is_recorded_first(guard: World
     assert guard.said()[-1] == last
 
 
-async def test_what_is_asked_twice_under_one_key_is_one_export(guard: World) -> None:
-    by = await program(guard) | {"idempotency-key": "one"}
-    first = await guard.network.post(EXPORTS, json={"forms": ["csv"]}, headers=by)
-    again = await guard.network.post(EXPORTS, json={"forms": ["csv"]}, headers=by)
-    assert (first.status_code, again.json()) == (201, first.json())
-    assert kinds(guard).count("exported") == 1
-
-
 async def test_another_chain_of_the_store_is_exported_whole_and_recorded_in_ours(guard: World) -> None:
     def begin(connection: Connection) -> None:
         chains.begin(connection, "old", 1)

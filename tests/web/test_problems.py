@@ -73,13 +73,13 @@ async def test_it_is_told_with_its_status_and_its_sentence(error: GuardError) ->
 
 def test_the_statuses_are_the_ones_that_were_agreed() -> None:
     agreed = {
-        400: {"KeyUnreadable", "BadFilter"},
+        400: {"BadFilter"},
         412: {"Moved"},
         428: {"NotNamed"},
         404: {"Unknown", "CallerUnknown", "UserUnknown", "RecordUnknown"},
-        409: {"Stale", "IllegalMove", "NameTaken", "LabelTaken", "UserTaken", "InProgress", "AnswerGone", "Unsound"},
-        429: {"TooManyTries", "TooManyAtOnce"},
-        422: {"Undecidable", "NotDeclared", "NeedsConsent", "InvalidName", "Unreadable", "Unrecordable", "KeyReused"},
+        409: {"Stale", "IllegalMove", "NameTaken", "LabelTaken", "UserTaken", "Unsound"},
+        429: {"TooManyTries"},
+        422: {"Undecidable", "NotDeclared", "NeedsConsent", "InvalidName", "Unreadable", "Unrecordable"},
         401: {"NobodyKnown", "NotProven"},
         403: {"Forbidden", "DeclaredElsewhere", "PasswordNeeded", "RightLacking"},
         503: {"LedgerUnavailable", "StoreUnavailable"},

@@ -28,7 +28,6 @@ from mcpguard.web.api.people import people, sessions
 from mcpguard.web.api.problems import nothing_here, tell_problems
 from mcpguard.web.api.pruning import pruning
 from mcpguard.web.api.records import records
-from mcpguard.web.api.repeats import Repeats
 from mcpguard.web.api.reviews import reviews
 from mcpguard.web.api.servers import servers
 from mcpguard.web.api.settings import settings
@@ -61,7 +60,6 @@ SUBJECTS = (
 def routes(guard: Guard) -> FastAPI:
     """The routes, without what stands before them."""
     app = FastAPI(title="mcpguard", openapi_url=None, docs_url=None, redoc_url=None, redirect_slashes=False)
-    app.state.repeats = Repeats(guard.clock)
     tell_problems(app, guard.tallies)
     for subject in SUBJECTS:
         app.include_router(subject(guard), prefix=PREFIX)

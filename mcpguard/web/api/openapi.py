@@ -18,7 +18,6 @@ from mcpguard import __version__
 from mcpguard.domain.people import Right
 from mcpguard.web.api.access import Needs
 from mcpguard.web.api.matching import AS_SEEN, SHOWN
-from mcpguard.web.api.repeats import LONGEST_KEY
 from mcpguard.web.api.strictly import StrictRoute
 from mcpguard.web.cookies import NAME
 from mcpguard.web.problem import MEDIA_TYPE
@@ -77,7 +76,7 @@ WHEN: Final = {
     421: "The host is not one of this guard's.",
     422: "It does not have its form, or cannot be decided.",
     428: "The ETag of what was seen is missing.",
-    429: "Too many at once.",
+    429: "Too many tries.",
     503: "Nothing can be recorded or read now.",
 }
 IF_MATCH: Final = {
@@ -86,13 +85,6 @@ IF_MATCH: Final = {
     "required": True,
     "description": "The `ETag` under which it was shown, in its quotation marks. Not needed at the operator's socket.",
     "schema": {"type": "string", "pattern": '^"[!#-~]{1,200}"$'},
-}
-KEY: Final = {
-    "name": "Idempotency-Key",
-    "in": "header",
-    "required": False,
-    "description": "Done once under this key for a day: the same request gets the same answer.",
-    "schema": {"type": "string", "pattern": f"^[!-~]{{1,{LONGEST_KEY}}}$"},
 }
 Json = dict[str, Any]
 
@@ -131,7 +123,8 @@ def _complete(operation: Json, method: str, path: str, right: Right | None) -> N
     operation["x-right"] = right.value if right else None
     rests, shown = (bool(operation.pop(name, False)) for extra in (AS_SEEN, SHOWN) for name in extra)
     parameters = operation.setdefault("parameters", [])
-    parameters.extend(each for each, wanted in ((IF_MATCH, rests), (KEY, method == "post")) if wanted)
+    if rests:
+        parameters.append(IF_MATCH)
     answers = operation["responses"]
     for status, answer in list(answers.items()):
         if status == "422":

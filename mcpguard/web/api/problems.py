@@ -47,7 +47,6 @@ from mcpguard.ledger.prunings import Unsound
 from mcpguard.settings.entry import named
 from mcpguard.web.api.access import NobodyKnown, RightLacking, whoever
 from mcpguard.web.api.matching import Moved, NotNamed
-from mcpguard.web.api.repeats import AnswerGone, InProgress, KeyReused, KeyUnreadable, TooManyAtOnce
 from mcpguard.web.peer import Peer
 from mcpguard.web.problem import problem
 
@@ -80,11 +79,6 @@ STATUS: Final[Mapping[type[GuardError], tuple[int, str]]] = MappingProxyType(
         Forbidden: (403, "Whoever came through this door may not do that"),
         Moved: (412, "Something else stands now than what the decision rests on"),
         NotNamed: (428, "A decision names what it rests on"),
-        KeyUnreadable: (400, "The key cannot be read"),
-        KeyReused: (422, "The key was used for another request"),
-        InProgress: (409, "The same request is in progress"),
-        AnswerGone: (409, "The same request came before, and there is no answer to it"),
-        TooManyAtOnce: (429, "Too many requests at once"),
         DeclaredElsewhere: (403, "The server is declared in the configuration file"),
         LedgerUnavailable: (503, "Nothing can be recorded now, so nothing was done"),
         StoreUnavailable: (503, "The database cannot be used now"),

@@ -1,24 +1,18 @@
-"""The routes of the API, each through the same steps: who may, which form, whether it came before.
+"""The routes of the API, each through the same steps: who may, which form.
 
 Rules kept here:
 1. Whoever may not use a route is refused before its body is read.
 2. A body is JSON that has one meaning, or it is refused: what decides about trust is read by the strict reader only.
-3. On the network a POST may carry a key under which it is done once (`repeats`).
 """
 
-from collections.abc import Awaitable, Callable, Coroutine
-from functools import partial
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Coroutine
+from typing import Any
 
 from fastapi import HTTPException, Request, Response
 from fastapi.routing import APIRoute
 
 from mcpguard.codec.strict import StrictError, parse
-from mcpguard.domain.people import Principal
-from mcpguard.web.api.access import Needs, needed, whoever
-
-if TYPE_CHECKING:
-    from mcpguard.web.api.repeats import Repeats
+from mcpguard.web.api.access import Needs, needed
 
 
 class StrictRoute(APIRoute):
@@ -36,18 +30,9 @@ class StrictRoute(APIRoute):
             await needs(request)
             if has_body:
                 _check_type(request)
-            strict = _Strict(request.scope, request.receive)
-            return await _once(strict, partial(handler, strict))
+            return await handler(_Strict(request.scope, request.receive))
 
         return strictly
-
-
-async def _once(request: Request, work: Callable[[], Awaitable[Response]]) -> Response:
-    by = whoever(request)
-    if request.method == "POST" and isinstance(by, Principal):
-        repeats: Repeats = request.app.state.repeats
-        return await repeats.once(by, request, work)
-    return await work()
 
 
 def _check_type(request: Request) -> None:
