@@ -5,11 +5,17 @@ Rules kept here:
    does not get it is not used.
 2. `SYNCED` is synchronous_commit on, `COMMITTED` off: a crash of the *server* may then lose the newest records, which
    the ledger notices and records as lost.
+3. No answer is waited for without an end. The server ends what takes too long; where no answer comes at all, as the
+   network swallows everything, the connection is given up here, and the server ends the session (and lets go of the
+   lock) when it hears nothing any more.
 """
 
+from collections.abc import Mapping, Sequence
+from functools import partial
 from pathlib import Path
+from typing import Any, Final
 
-from sqlalchemy import URL, Connection, Engine, create_engine, text
+from sqlalchemy import URL, Connection, Engine, create_engine, event, text
 from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.pool import NullPool, QueuePool
 
@@ -17,8 +23,12 @@ from mcpguard.domain.errors import StoreUnavailable
 from mcpguard.store.backend import cause
 from mcpguard.store.durability import Durability
 
+ACTIVE: Final = 1
+"""What libpq calls a connection on which something was asked and not answered (PQTRANS_ACTIVE)."""
 WRITER_LOCK = 0x6D637067_77726974
 UPGRADE_LOCK = 0x6D637067_75706772
+SILENCE: Final = "-c tcp_keepalives_idle=10 -c tcp_keepalives_interval=5 -c tcp_keepalives_count=3"
+"""After how much of it the server ends a session: 25 seconds."""
 
 
 class Postgres:
@@ -76,14 +86,42 @@ class Postgres:
 
     def _engine(self, pool: type[NullPool] | type[QueuePool], *, read_only: bool, size: int = 0) -> Engine:
         milliseconds = int(self._busy_timeout * 1000)
-        options = f"-c lock_timeout={milliseconds} -c statement_timeout={10 * milliseconds}"
-        if read_only:
+        longest = 10 * milliseconds
+        options = f"-c lock_timeout={milliseconds} -c statement_timeout={longest} {SILENCE}"
+        if read_only:  # who reads for somebody slow is idle in between, and keeps nobody waiting
             options += " -c default_transaction_read_only=on"
+        else:
+            options += f" -c idle_in_transaction_session_timeout={2 * longest}"
         engine = create_engine(
             self._url,
             poolclass=pool,
             connect_args={"connect_timeout": max(2, round(self._busy_timeout)), "options": options},
             **({"pool_size": size, "max_overflow": 0, "pool_pre_ping": True} if size else {}),
         )
+        event.listen(engine, "do_connect", partial(_connected, longest / 1000 + self._busy_timeout))
         self._engines.append(engine)
         return engine
+
+
+def _connected(
+    longest: float,
+    dialect: Any,  # noqa: ANN401 - it is PostgreSQL's, which the types do not say
+    _: object,
+    given: Sequence[Any],
+    named: Mapping[str, Any],
+) -> object:
+    """A connection that waits so many seconds for an answer and no longer. It is closed then: what came after that
+    would be taken for the answer to something else."""
+    connection = dialect.connect(*given, **named)
+    wait = connection.wait
+
+    def bounded(*about: object, **more: object) -> object:
+        try:
+            return wait(*about, **{"timeout": longest} | more)
+        except dialect.dbapi.OperationalError:
+            if connection.pgconn.transaction_status == ACTIVE:
+                connection.close()
+            raise
+
+    connection.wait = bounded
+    return connection

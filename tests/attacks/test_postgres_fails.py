@@ -1,10 +1,14 @@
 """The PostgreSQL server goes away while the guard runs, comes back, and may have lost what it had not yet synced."""
 
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
+import anyio
 import psycopg
 import pytest
+from anyio.abc import ByteStream, SocketAttribute, SocketStream
+from sqlalchemy import make_url
 
 from mcpguard.domain.capabilities import Effect
 from mcpguard.domain.errors import StoreUnavailable
@@ -12,6 +16,7 @@ from mcpguard.domain.outcomes import Outcome, OutcomeKind
 from mcpguard.domain.reasons import Reason
 from mcpguard.ledger.entries import Entry
 from tests import postgres
+from tests.patience import PATIENCE
 from tests.postgres import PostgresServer, fresh_database
 from tests.world import World, world
 
@@ -144,3 +149,45 @@ async def test_the_password_of_the_database_appears_nowhere(postgres_server: str
 
 def everything_in(folder: Path) -> list[bytes]:
     return [file.read_bytes() for file in folder.rglob("*") if file.is_file()]
+
+
+class Wire:
+    """A port that passes everything on to the server. While it is not `whole`, it keeps it, and closes nothing."""
+
+    def __init__(self, server: str) -> None:
+        self._server = server
+        self.whole = anyio.Event()
+        self.whole.set()
+
+    async def __call__(self, client: SocketStream) -> None:
+        async with client, await anyio.connect_unix(self._server) as server, anyio.create_task_group() as both:
+            both.start_soon(self._pass_on, client, server)
+            both.start_soon(self._pass_on, server, client)
+
+    async def _pass_on(self, one: ByteStream, other: ByteStream) -> None:
+        with suppress(anyio.EndOfStream, anyio.BrokenResourceError, anyio.ClosedResourceError):
+            while data := await one.receive():
+                await self.whole.wait()
+                await other.send(data)
+        await other.aclose()
+
+
+async def test_a_network_that_swallows_everything_refuses_calls_until_it_is_back(
+    postgres_server: str, tmp_path: Path
+) -> None:
+    url = make_url(fresh_database(postgres_server))
+    wire = Wire(f"{url.query['host']}/.s.PGSQL.{url.port or 5432}")
+    async with await anyio.create_tcp_listener(local_host="127.0.0.1") as listener, anyio.create_task_group() as tasks:
+        tasks.start_soon(listener.serve, wire)
+        port = listener.extra_attributes[SocketAttribute.local_port]()
+        through = url.set(host="127.0.0.1", port=port, query={}).render_as_string(hide_password=False)
+        async with world(tmp_path, store__url=through, store__busy_timeout=0.1) as guard:
+            assert (await guard.call()).kind is OutcomeKind.ANSWERED
+            wire.whole = anyio.Event()
+            with anyio.fail_after(PATIENCE):
+                await refused(guard)
+            wire.whole.set()
+            await guard.recovered()
+            assert (await guard.call()).kind is OutcomeKind.ANSWERED
+            assert (await anyio.to_thread.run_sync(guard.verified)).whole
+        tasks.cancel_scope.cancel()
