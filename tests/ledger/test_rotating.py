@@ -389,3 +389,20 @@ async def test_no_answer_or_record_has_a_private_key(guard: World) -> None:
         contents = [bytes(content) for (content,) in connection.execute("SELECT content FROM records")]
     assert private not in answer.text
     assert not [each for each in contents if private.encode() in each]
+
+
+async def test_a_key_that_is_exchanged_while_no_guard_runs_is_told_by_whoever_verifies(tmp_path: Path) -> None:
+    async with world(tmp_path) as guard:
+        await guard.call()
+        old, file = in_file(guard), key_file(guard)
+        await rotated(guard)
+        before = in_file(guard)
+        assert not [said for chain in guard.verified().chains for said in chain.notices if "exchanged" in said]
+    file.write_bytes(keys.made()[1])
+    async with world(tmp_path) as guard:
+        assert in_file(guard) not in (old, before)
+        await guard.call()
+        (chain,) = guard.verified().chains
+        started = [said["seq"] for said in guard.said() if said["kind"] == "started"][-1]
+        assert [said for said in chain.notices if f"record {started}: another key signs from here on" in said]
+        assert not guard.verified(trust=given(before)).whole

@@ -40,6 +40,8 @@ class Walk:
         self._entries = Entries(report, tombstones)
         self._progress = progress
         self._previous: bytes | None = GENESIS
+        self._signer: object = None
+        """The key that was announced last."""
 
     def begin_after(self, seq: int, stored_hash: bytes | None) -> None:
         """The first record is not the chain's first: it follows this one, whose hash may not be known."""
@@ -110,11 +112,12 @@ class Walk:
             case "opened" | "released" | "closed":
                 self._entries.take(seq, record)
             case "started":
-                self._signatures.keys.announce(str(record.get("key")))
+                self._started(seq, record.get("key"))
             case "pruned":
                 self._tombstones.reach(seq, record, max(report.signed_to, report.earlier_to))
             case "rotated":
                 self._signatures.keys.reach(seq)
+                self._signer = record.get("key")
                 report.notices.append(f"record {seq}: another key signs from here on: {named(record.get('key'))}")
             case "lost":
                 self._entries.lost()
@@ -133,6 +136,13 @@ class Walk:
                 )
             case _:
                 pass
+
+    def _started(self, seq: int, key: object) -> None:
+        if self._signer not in (None, key):
+            exchanged = "without having been rotated to: the key file was exchanged or lost while no guard ran"
+            self._report.notices.append(f"record {seq}: another key signs from here on, {named(key)}, {exchanged}")
+        self._signer = key
+        self._signatures.keys.announce(str(key))
 
     def _found(self, seq: int, tampering: Tampering, sentence: str) -> None:
         self._report.found(seq, tampering, sentence)
