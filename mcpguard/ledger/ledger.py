@@ -23,7 +23,7 @@ import structlog
 from mcpguard.domain.bodies import Body
 from mcpguard.domain.capabilities import Effect
 from mcpguard.domain.clock import Clock
-from mcpguard.domain.errors import LedgerUnavailable, Overtaken, StoreUnavailable
+from mcpguard.domain.errors import LedgerUnavailable, Overtaken, StoreUnavailable, Unrecordable
 from mcpguard.domain.outcomes import Executed, Outcome
 from mcpguard.domain.reasons import Reason
 from mcpguard.domain.records import Opening, RecordKind
@@ -257,7 +257,7 @@ class Ledger:
     def _went_down(self, cause: str) -> Outage:
         why = visible(cause)[:500]  # it names files, whose names may be any bytes, and goes into a record
         if self.outage is None:
-            self.outage = Outage(self._clock.now(), why)
+            self.outage = Outage(min(self._clock.now(), 2**53 - 1), why)  # it goes into a record
             log.error("ledger.unavailable", why=why)
         self.outage.why = why
         return self.outage
@@ -288,7 +288,7 @@ class Ledger:
 
         try:
             await self._writer.submit(job, Durability.SYNCED)
-        except StoreUnavailable as error:
+        except (StoreUnavailable, Unrecordable) as error:  # a clock that was set beyond what a record can hold
             self._went_down(str(error))
             return
         for entry in owed:
