@@ -7,8 +7,12 @@ Rules kept here:
 3. The driver begins no transactions of its own: `BEGIN IMMEDIATE` for writers, so that a lock held by somebody else
    is met at the beginning and not in the middle.
 4. What is removed is overwritten: it must not be found in the file any more.
+5. Nobody but SQLite opens the file, its WAL or its index in this process once a connection is open: closing any
+   descriptor of a file drops all locks of the process on it, and then another program that reads the database takes
+   itself for the last one, and deletes the WAL.
 """
 
+import errno
 import os
 import sqlite3
 from contextlib import closing
@@ -48,7 +52,7 @@ class SQLite:
         if self._identity is not None:
             self._same_file()
         try:
-            os.close(os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600))
+            _make(self.path)
         except OSError as error:
             raise StoreUnavailable(f"{self.path} cannot be written: {error.strerror}") from error
         if self._writing is None:
@@ -137,6 +141,17 @@ class SQLite:
         event.listen(engine, "connect", prepare)
         self._engines.append(engine)
         return engine
+
+
+def _make(path: Path) -> None:
+    """Make the file for our own account, where there is none; one that is there is looked at and not opened."""
+    try:
+        os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600))
+    except FileExistsError:
+        if not path.exists():  # a link that leads nowhere yet
+            os.close(os.open(path.resolve(), os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600))
+        elif not os.access(path, os.R_OK | os.W_OK):
+            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES)) from None
 
 
 def copy(source: Path, target: Path) -> None:
