@@ -7,19 +7,17 @@ from typing import Annotated
 import typer
 
 from mcpguard.app import places
-from mcpguard.cli import audit_key, audit_pruning, audit_reading
+from mcpguard.cli import audit_checkpoint, audit_key, audit_pruning, audit_reading
 from mcpguard.cli.audit_bundle import tell_bundle
 from mcpguard.cli.audit_export import export
-from mcpguard.cli.audit_places import Where, opened, place
+from mcpguard.cli.audit_places import place
 from mcpguard.cli.common import As, Config, DataDir, Output, loaded, print_json, progress, telling
 from mcpguard.domain.errors import StoreUnavailable
 from mcpguard.ledger import anchors, keys
 from mcpguard.ledger.bundle.source import is_bundle
-from mcpguard.ledger.checkpoints import kept as as_kept
 from mcpguard.ledger.verify.explain import as_json, sentences
 from mcpguard.ledger.verify.report import LOG_ONLY, Source, Trust
 from mcpguard.ledger.verify.verify import verify as verify_store
-from mcpguard.store import checkpoints, records
 from mcpguard.store.offline import named, reading
 from mcpguard.text.visible import visible
 
@@ -32,6 +30,7 @@ app.command()(audit_reading.tail)
 app.command()(audit_reading.show)
 app.command()(audit_pruning.prune)
 app.command()(audit_pruning.redact)
+app.command()(audit_checkpoint.checkpoint)
 
 
 @app.command()
@@ -73,23 +72,6 @@ def verify(
             typer.echo(visible(sentence))
     if not report.whole:
         raise typer.Exit(1)
-
-
-@app.command()
-def checkpoint(path: Where = None, config: Config = None, data_dir: DataDir = None) -> None:
-    """Print the newest signed checkpoint, to be kept where the guard's machine cannot reach it."""
-    with telling(), opened(path, config, data_dir) as (connection, chain):
-        newest = checkpoints.last(connection, chain)
-        if newest is None:
-            raise StoreUnavailable("no checkpoint has been signed yet")
-        ends, _ = records.last(connection, chain) or (newest.seq, b"")
-    print_json(as_kept(newest.content, newest.signature))
-    if ends > newest.seq:
-        typer.echo(
-            f"It vouches for record {newest.seq:,} and all before it; {ends:,} is the newest. A guard that runs signs "
-            "the next one within audit.checkpoint_seconds.",
-            err=True,
-        )
 
 
 def _trust(given: Sequence[str], beside: Path | None) -> Trust:

@@ -1,4 +1,5 @@
-"""The audit log as people read it while the guard runs: what fits a filter, one record, all of one call.
+"""The audit log as people read it while the guard runs: what fits a filter, one record, all of one call; and the
+signature over all of it, which somebody keeps elsewhere.
 
 Rules kept here:
 1. Everything is told as it lies there. What was pruned, or is none of ours, is told as that.
@@ -13,9 +14,11 @@ from typing import Any, Final
 
 from mcpguard.codec.strict import StrictError, parse
 from mcpguard.domain.clock import Clock
+from mcpguard.domain.decisions import Actor
 from mcpguard.domain.errors import GuardError
 from mcpguard.domain.filters import EVERYTHING, Filter
 from mcpguard.guard.histogram import Histogram, grain, histogram
+from mcpguard.ledger.checkpoints import Signed, Why
 from mcpguard.ledger.ledger import Ledger
 from mcpguard.store import checkpoints, counting, records, searching
 from mcpguard.store.backend import Connection
@@ -95,6 +98,12 @@ class Auditing:
         if not found:
             raise RecordUnknown("nothing is recorded of a call with this id")
         return found
+
+    async def checkpoint(self, by: Actor) -> Signed:
+        """A checkpoint of all that is recorded at this moment: signed now, or the newest where nothing came after it.
+        It adds no record, which it could not cover. Raises Lapsed and LedgerUnavailable."""
+        by.check()
+        return await self._ledger.checkpoint(Why.EXPORT)
 
 
 def _extent(connection: Connection, chain: str, wanted: Filter, now: int) -> int:

@@ -138,6 +138,7 @@ async def about_the_log(walk: Walk) -> None:
         await walk.step("POST /exports", "exported", {"forms": ["jsonl"]})
         await walk.step(route, "pruned", {"why": WHY}, call=opening.entry, seq=seq)
     await walk.step("POST /records/prune", "pruned", {"why": WHY, "keep": 1, "bodies": True})
+    await walk.step("POST /checkpoints", "", {})
     await walk.step("POST /signing-key/rotate", "rotated retired", {"why": WHY})
 
 
@@ -229,7 +230,6 @@ READS = "reads"
 COMMANDS: Mapping[str, str] = {
     **dict.fromkeys(
         (
-            "audit checkpoint",
             "audit key show",
             "audit list",
             "audit show",
@@ -264,6 +264,7 @@ COMMANDS: Mapping[str, str] = {
     "caller add": "POST /callers",
     "caller revoke": "POST /callers/{caller}/revoke",
     "config confirm": "POST /settings/confirm",
+    "audit checkpoint": "POST /checkpoints",
     "audit export": "POST /exports",
     "audit key rotate": "POST /signing-key/rotate",
     "audit prune": "POST /records/prune",

@@ -19,6 +19,7 @@ from mcpguard.domain.people import Role
 from mcpguard.domain.records import RecordKind
 from mcpguard.guard.exporting import FOLDER, Wanted
 from mcpguard.ledger.bundle.verify import verify
+from mcpguard.ledger.checkpoints import Signed
 from mcpguard.ledger.ledger import Append
 from mcpguard.ledger.verify.report import Source, Trust
 from mcpguard.store import chains
@@ -369,3 +370,28 @@ async def test_it_is_let_out_as_events_of_the_open_schema(guard: World) -> None:
     assert len(events) == len(guard.said())
     assert [found for event in events for found in problems_of(event)] == []
     assert {event["class_uid"] for event in events} >= {6002, 6003, 1008}
+
+
+async def test_a_checkpoint_is_signed_for_whoever_may_audit_and_is_no_record(guard: World) -> None:
+    auditor = await program(guard, Role.AUDITOR, "auditor")
+    viewer = await program(guard, Role.VIEWER, "viewer")
+    await guard.call()
+    before = guard.said()
+    problem(await guard.network.post(f"{API}/checkpoints", json={}, headers=viewer), 403)
+    assert guard.now.guard.depth().signed_to < before[-1]["seq"]
+    answer = await guard.network.post(f"{API}/checkpoints", json={}, headers=auditor)
+    conforms(answer)
+    signed = Signed.taken(answer.content)
+    assert (answer.status_code, signed.statement.seq) == (201, before[-1]["seq"])
+    assert guard.said() == before
+    assert guard.verified(signed.statement).chains[0].anchored_to == signed.statement.seq
+
+
+async def test_where_nothing_can_be_recorded_nothing_is_signed(guard: World) -> None:
+    by = await program(guard)
+    await guard.call()
+    aside = guard.database.rename(guard.database.with_suffix(".aside"))
+    answer = await guard.network.post(f"{API}/checkpoints", json={}, headers=by)
+    assert problem(answer, 503)["type"] == "urn:mcpguard:ledger-unavailable"
+    aside.rename(guard.database)
+    await guard.recovered()

@@ -203,6 +203,12 @@ class Exporting(Body):
         )
 
 
+class Signing(Body):
+    """Nothing: what is signed is all that there is."""
+
+    model_config = example({})
+
+
 class Revoked(Body):
     """A caller that is none any more."""
 

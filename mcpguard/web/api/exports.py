@@ -1,4 +1,4 @@
-"""The audit log, let out: as a stream of records, or as a signed bundle.
+"""The audit log, let out: as a stream of records, as a signed bundle, or as nothing but a checkpoint.
 
 Rules kept here:
 1. What is let out is recorded before its first byte; a HEAD lets nothing out, and nothing is recorded.
@@ -19,8 +19,8 @@ from mcpguard.ledger.export.formats import FORMS, WORDS
 from mcpguard.ledger.export.selection import Fitting
 from mcpguard.web.api.access import may
 from mcpguard.web.api.actors import actor
-from mcpguard.web.api.answers import Exported
-from mcpguard.web.api.bodies import Exporting
+from mcpguard.web.api.answers import Exported, Kept
+from mcpguard.web.api.bodies import Exporting, Signing
 from mcpguard.web.api.records import Wanted as Chosen
 from mcpguard.web.api.strictly import StrictRoute
 from mcpguard.web.letting_out import GZIP, TAR, checked, let_out, media
@@ -49,6 +49,15 @@ def exports(guard: Guard) -> APIRouter:
         span = begun.span
         record = {"chain": begun.chain, "seq": begun.seq}
         return JSONResponse({"record": record, "chain": span.chain, "after": span.after, "upto": span.upto}, 201)
+
+    @router.post("/checkpoints", dependencies=[may(Right.AUDIT)], response_model=Kept, status_code=201)
+    async def checkpoint(request: Request, _: Signing) -> JSONResponse:
+        """Sign the log as it stands, with everything recorded up to this moment, to be kept where the guard's machine
+        cannot reach it.
+
+        Where nothing was recorded since the newest checkpoint, it is that one. Asking adds no record.
+        """
+        return JSONResponse((await guard.auditing.checkpoint(actor(request, guard))).kept(), 201)
 
     @router.get("/records/export", dependencies=[may(Right.AUDIT)], response_class=Response, responses=_STREAMED)
     async def export(

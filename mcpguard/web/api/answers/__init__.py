@@ -17,7 +17,7 @@ from mcpguard.web.api.answers.people import (
     SetupLink,
     Users,
 )
-from mcpguard.web.api.answers.records import CallRecords, Exported, Pruned, Records, Redacted, WholeRecord
+from mcpguard.web.api.answers.records import CallRecords, Exported, Kept, Pruned, Records, Redacted, WholeRecord
 from mcpguard.web.api.answers.servers import Approved, Inspected, NewServer, Server, Servers
 
 __all__ = [
@@ -36,6 +36,7 @@ __all__ = [
     "HeldCalls",
     "Hits",
     "Inspected",
+    "Kept",
     "NewCaller",
     "NewOperator",
     "NewServer",

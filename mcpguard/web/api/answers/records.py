@@ -63,6 +63,13 @@ class CallRecords(Answer):
     records: list[RecordAndBody]
 
 
+class Kept(Answer):
+    """A signed checkpoint as it is kept elsewhere (docs/ledger-format.md)."""
+
+    content: Annotated[str, Field(description="Base64: what was signed.")]
+    signature: Annotated[str, Field(description="Base64.")]
+
+
 class Recorded(Answer):
     """A record, by its chain and its number."""
 
