@@ -53,7 +53,9 @@ it finds, and what lets less happen takes effect and is confirmed at the next st
 
 One JSON file: the one named by `--config`, else by `MCPGUARD_CONFIG`, else `config.json` in the user's configuration
 folder for mcpguard (on Linux `~/.config/mcpguard`) if it is there. Settings stand below `mcpguard`, servers below
-`mcpServers`, and nothing else in the file is read; an MCP client's own file is therefore a valid one.
+`mcpServers`, and nothing else in the file is read; an MCP client's own file is therefore a valid one, as long as none
+of its keys has the name of one of our settings or groups of settings. Such a key at the top, or one that is spelt like
+`mcpguard`, is an error that says where it belongs: it would be ignored where somebody relies on it.
 
 ```json
 {EXAMPLE}```

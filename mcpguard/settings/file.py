@@ -1,6 +1,7 @@
 """The configuration file, one JSON file: the layer of the object under `mcpguard`, and the servers it declares.
 
-The rest of the file belongs to others (a client's own keys) and is not looked at. The file is strict JSON up to 1 MiB.
+The rest of the file belongs to others (a client's own keys) and is not read, but for what was meant to stand below
+`mcpguard` and does not (`misplaced`). The file is strict JSON up to 1 MiB.
 A file that was asked for by name must exist; the one at the platform's usual place need not.
 """
 
@@ -13,6 +14,7 @@ import platformdirs
 from mcpguard.codec.strict import StrictError, parse
 from mcpguard.settings.fields import groups
 from mcpguard.settings.layer import LEAVES, Layer
+from mcpguard.settings.misplaced import misplaced
 from mcpguard.settings.model import Settings
 from mcpguard.settings.problems import Origin, unknown
 from mcpguard.settings.servers import Servers, declared
@@ -50,6 +52,7 @@ def from_file(path: Path, data: bytes) -> tuple[Layer, Servers]:
         _take(layer, path, ours, "")
     else:
         layer.problems.append(f"mcpguard in {path} must be an object")
+    layer.problems.extend(misplaced(path, whole))
     return layer, declared(whole)
 
 

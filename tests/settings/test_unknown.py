@@ -83,5 +83,5 @@ def test_a_hostile_key_is_shown_harmlessly_and_short(write: WriteFile) -> None:
 
 
 def test_keys_of_others_are_not_looked_at(write: WriteFile) -> None:
-    path = write('{"mcpServers": 5, "servers": [], "listen": "0.0.0.0:1", "inputs": {"mcpguard": {"x": 1}}}')
+    path = write('{"mcpServers": 5, "servers": [], "permissions": {"allow": []}, "inputs": {"mcpguard": {"x": 1}}}')
     assert set(load({}, {}, path).sources.values()) == {"default"}
