@@ -16,6 +16,7 @@ from mcpguard.text.visible import visible
 app = typer.Typer(no_args_is_help=True, help="The agents that have a token, and how far each may reach.")
 HEAD: Final = ("name", "standing", "servers", "tools", "effects", "expires", "added", "by")
 NONE: Final = "No agent has a token. Give one to an agent: mcpguard caller add NAME"
+NEVER: Final = "never"
 _SECONDS: Final = {"s": 1, "m": 60, "h": 3600, "d": 86_400, "w": 604_800}
 _TIME: Final = re.compile(r"([1-9][0-9]{0,8})([smhdw])")
 
@@ -26,18 +27,23 @@ def _label(given: str) -> str:
     return given
 
 
-def seconds(given: str | None) -> int | None:
-    """What a time such as 30d means."""
+def lasting(given: str | None) -> dict[str, int | None]:
+    """For how long, as the guard is told: nothing where it was not said, null where it was said that it never ends."""
     if given is None:
-        return None
+        return {}
+    if given == NEVER:
+        return {"expires_in": None}
     if (found := _TIME.fullmatch(given)) is None:
-        raise typer.BadParameter("give a number and s, m, h, d or w, as in 30d", param_hint="--expires")
-    return int(found[1]) * _SECONDS[found[2]]
+        raise typer.BadParameter("give a number and s, m, h, d or w, as in 30d, or never", param_hint="--expires")
+    return {"expires_in": int(found[1]) * _SECONDS[found[2]]}
 
 
 Name = Annotated[str, typer.Argument(metavar="NAME", help="The caller.", callback=_label)]
 Why = Annotated[str, typer.Option("--reason", metavar="TEXT", help="Why. It goes into the audit log.")]
 Patterns = list[str] | None
+Expires = Annotated[
+    str | None, typer.Option(metavar="TIME", help="30d, 12h …, or never; without, it ends after 90 days.")
+]
 
 
 @app.command()
@@ -52,7 +58,7 @@ def add(
     effects: Annotated[
         Patterns, typer.Option(metavar="EFFECT,…", help="read, write, destructive; read if left out.")
     ] = None,
-    expires: Annotated[str | None, typer.Option(metavar="TIME", help="30d, 12h …; without, it does not end.")] = None,
+    expires: Expires = None,
     must_declare: Annotated[
         bool, typer.Option("--must-declare", help="It must declare what it means to do, or only read.")
     ] = False,
@@ -74,7 +80,7 @@ def add(
     given = {"servers": _each(servers), "tools": _each(tools), "effects": _effects(effects)}
     body: dict[str, object] = {key: value for key, value in given.items() if value is not None}
     body |= {"name": name, "must_declare": must_declare, "manage": manage, "why": reason}
-    body |= {"expires_in": seconds(expires)} if expires is not None else {}
+    body |= lasting(expires)
     caller = Operator.of(config, data_dir).send("POST", CALLERS, body)
     if output is Output.JSON:
         print_json(caller)

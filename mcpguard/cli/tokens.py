@@ -5,7 +5,7 @@ from typing import Annotated, Any, Final
 
 import typer
 
-from mcpguard.cli.caller import seconds
+from mcpguard.cli.caller import Expires, lasting
 from mcpguard.cli.common import As, Config, DataDir, Output, print_json, print_table
 from mcpguard.cli.operator import API, Operator
 from mcpguard.cli.showing import moment, say
@@ -25,7 +25,7 @@ Name = Annotated[str, typer.Argument(metavar="NAME", help="What the token is for
 def add(
     name: Name,
     role: Annotated[Role, typer.Option(help="What whoever has it may do.")],
-    expires: Annotated[str | None, typer.Option(metavar="TIME", help="90d, 12h …; without, it does not end.")] = None,
+    expires: Expires = None,
     reason: Why = "",
     *,
     config: Config = None,
@@ -34,7 +34,7 @@ def add(
 ) -> None:
     """Make a token. It is printed once, on standard output, and cannot be shown again."""
     body: dict[str, object] = {"name": name, "role": role.value, "why": reason}
-    body |= {"expires_in": seconds(expires)} if expires is not None else {}
+    body |= lasting(expires)
     token = Operator.of(config, data_dir).send("POST", OPERATORS, body)
     if output is Output.JSON:
         print_json(token)

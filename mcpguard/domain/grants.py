@@ -16,6 +16,9 @@ LABEL: Final = re.compile(r"[a-z0-9][a-z0-9._-]{0,62}")
 ANONYMOUS: Final = "anonymous"
 """The id and the label of whoever shows no token; nobody else's."""
 
+USUAL_SECONDS: Final = 90 * 86_400
+"""For how long a token holds, an agent's or an operator's, where nobody says for how long, or that it never ends."""
+
 
 @dataclass(frozen=True, slots=True)
 class Grant:

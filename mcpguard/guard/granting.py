@@ -20,7 +20,7 @@ from mcpguard.domain.callers import Caller, Scope
 from mcpguard.domain.capabilities import Capability, Effect
 from mcpguard.domain.clock import Clock, Ids
 from mcpguard.domain.decisions import LONGEST_WHY, Actor, Decision, Undecidable
-from mcpguard.domain.grants import ANONYMOUS, LABEL, CallerUnknown, Grant, LabelTaken
+from mcpguard.domain.grants import ANONYMOUS, LABEL, USUAL_SECONDS, CallerUnknown, Grant, LabelTaken
 from mcpguard.guard import facts
 from mcpguard.guard.callers import Callers, digest_of
 from mcpguard.ledger.ledger import Append, Ledger
@@ -42,7 +42,7 @@ class Wanted:
 
     label: str
     scope: Scope
-    seconds: int | None = None
+    seconds: int | None = USUAL_SECONDS
     must_declare: bool = False
     manage: bool = False
 
@@ -185,7 +185,7 @@ def _check(wanted: Wanted, decision: Decision) -> None:
             globs.checked(pattern)
     _check_some("effects", tuple(wanted.scope.effects))
     if wanted.seconds is not None and not 0 < wanted.seconds <= LONGEST_SECONDS:
-        raise Undecidable("a caller's time is at least a second and at most ten years; leave it out for no end")
+        raise Undecidable("a caller's time is at least a second and at most ten years, or null for no end")
 
 
 def _check_some(what: str, given: Sequence[str]) -> None:

@@ -46,7 +46,7 @@ class Operators:
         check_why(decision)
         check_name(name)
         if seconds is not None and not 0 < seconds <= LONGEST_SECONDS:
-            raise Undecidable("a token's time is at least a second and at most ten years; leave it out for no end")
+            raise Undecidable("a token's time is at least a second and at most ten years, or null for no end")
         async with self._people.changing():
             decision.by.check()
             token = self._made(name, role, seconds, decision)

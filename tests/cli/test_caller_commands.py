@@ -38,7 +38,7 @@ def test_the_token_alone_is_on_standard_output_and_what_was_granted_beside_it(de
     assert result.exit_code == 0, result.output
     assert result.stdout.startswith("mcpg_")
     assert result.stdout.count("\n") == 1
-    assert "agent may use what is read, of servers *, by the names *, until it is revoked." in result.stderr
+    assert "agent may use what is read, of servers *, by the names *, until 20" in result.stderr
     assert "is not shown again" in result.stderr
     assert result.stdout.strip() not in result.stderr + desk.done("caller", "list")
 
@@ -62,6 +62,17 @@ def test_scripts_get_name_and_token(desk: Desk) -> None:
     assert "web, files-*" in table
     (record,) = records(desk)
     assert (record["caller"], record["why"]) == (added["id"], "ticket")
+
+
+def test_a_token_ends_after_ninety_days_or_never_if_that_is_said(desk: Desk) -> None:
+    usual, endless = (desk.json("caller", "add", *words) for words in (("usual",), ("endless", "--expires", "never")))
+    assert usual["expires_at"] - usual["created_at"] == 90 * 86_400_000_000
+    assert endless["expires_at"] is None
+    assert "until it is revoked" in desk("caller", "add", "other", "--expires", "never").stderr
+    tokens = [("usual", ()), ("endless", ("--expires", "never"))]
+    usual, endless = (desk.json("operator", "add", name, "--role", "viewer", *words) for name, words in tokens)
+    assert usual["expires_at"] - usual["created_at"] == 90 * 86_400_000_000
+    assert endless["expires_at"] is None
 
 
 def test_who_is_revoked_is_gone_and_the_name_is_free(desk: Desk) -> None:

@@ -49,7 +49,7 @@ async def test_who_is_let_in_gets_a_token_and_by_default_may_only_read(guard: Wo
     assert {key: caller[key] for key in READING} == READING
     assert (caller["standing"], caller["expires_at"], caller["must_declare"], caller["manage"]) == (
         "active",
-        None,
+        caller["created_at"] + 90 * 86_400_000_000,
         False,
         False,
     )
@@ -57,6 +57,12 @@ async def test_who_is_let_in_gets_a_token_and_by_default_may_only_read(guard: Wo
     found = guard.now.guard.callers.named_by(token)
     assert found == Caller(caller["id"], "agent", Scope(("*",), ("*",), frozenset({Effect.READ})))
     assert guard.now.guard.callers.named_by(token + "x") is None
+
+
+async def test_who_is_let_in_for_ever_is_so_because_somebody_said_so(guard: World) -> None:
+    assert (await add(guard, expires_in=None))["expires_at"] is None
+    (record,) = records(guard)
+    assert "expires" not in record
 
 
 async def test_what_is_granted_is_exactly_what_was_asked_for_and_is_recorded(guard: World) -> None:

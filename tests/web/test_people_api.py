@@ -407,6 +407,17 @@ async def test_a_token_is_told_once_holds_for_its_time_and_can_be_revoked(guard:
     assert (revoked["change"], revoked["token"], revoked["why"]) == ("revoked", made["id"], "over")
 
 
+async def test_a_token_ends_after_ninety_days_unless_somebody_says_otherwise(guard: World) -> None:
+    usual = said(await send(guard, "operators", name="usual", role="viewer"), 201)
+    assert usual["expires_at"] - usual["created_at"] == 90 * 86_400_000_000
+    endless = said(await send(guard, "operators", name="endless", role="viewer", expires_in=None), 201)
+    assert endless["expires_at"] is None
+    await guard.clock.advance(90 * 86_400 + 1)
+    people = guard.now.guard.people
+    assert people.by_token(usual["token"]) is None
+    assert people.by_token(endless["token"]) is not None
+
+
 @pytest.mark.parametrize(
     "wrong",
     [

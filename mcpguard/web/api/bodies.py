@@ -13,6 +13,7 @@ from mcpguard.codec.keyed import keyed
 from mcpguard.domain.asks import AskKind
 from mcpguard.domain.capabilities import FINGERPRINT, CapabilityKind, Effect, Fingerprint
 from mcpguard.domain.decisions import LONGEST_WHY, Approval, Key, Seen
+from mcpguard.domain.grants import USUAL_SECONDS
 from mcpguard.domain.screening import Screening
 from mcpguard.guard.exporting import Wanted
 from mcpguard.ledger.export.formats import WORDS
@@ -162,7 +163,7 @@ class ApprovingOne(About):
 
 
 class Granted(Body):
-    """A caller that is let in; `expires_in`: for how many seconds, left out: until it is revoked."""
+    """A caller that is let in; `expires_in`: for how many seconds, left out: 90 days, null: until it is revoked."""
 
     model_config = example({"name": "builder", "servers": ["files"], "effects": ["read"], "expires_in": 86400})
 
@@ -170,7 +171,7 @@ class Granted(Body):
     servers: list[str] = [globs.EVERYTHING]
     tools: list[str] = [globs.EVERYTHING]
     effects: list[Effect] = [Effect.READ]
-    expires_in: StrictInt | None = None
+    expires_in: StrictInt | None = USUAL_SECONDS
     must_declare: StrictBool = False
     manage: StrictBool = False
     why: Text = ""

@@ -6,6 +6,7 @@ from fastapi import APIRouter, Request
 from fastapi.responses import JSONResponse
 from pydantic import StrictInt
 
+from mcpguard.domain.grants import USUAL_SECONDS
 from mcpguard.domain.people import OperatorToken, Right, Role
 from mcpguard.guard.guard import Guard
 from mcpguard.web.api.access import may
@@ -17,13 +18,13 @@ from mcpguard.web.api.strictly import StrictRoute
 
 
 class TokenAdded(Because):
-    """A token for a program; `expires_in`: for how many seconds, left out: until it is revoked."""
+    """A token for a program; `expires_in`: for how many seconds, left out: 90 days, null: until it is revoked."""
 
     model_config = example({"name": "ci", "role": "auditor", "expires_in": 2592000})
 
     name: str
     role: Role
-    expires_in: StrictInt | None = None
+    expires_in: StrictInt | None = USUAL_SECONDS
 
 
 def operators(guard: Guard) -> APIRouter:

@@ -3,22 +3,24 @@
 from typing import Final
 
 from mcpguard.domain.decisions import Undecidable
+from mcpguard.domain.grants import USUAL_SECONDS
 
 DAY: Final = 86_400
+NEVER: Final = "never"
 CHOICES: Final = (
     (DAY, "1 day"),
     (7 * DAY, "7 days"),
     (30 * DAY, "30 days"),
     (90 * DAY, "90 days"),
     (365 * DAY, "1 year"),
-    (None, "when it is revoked"),
+    (NEVER, "when it is revoked"),
 )
-USUAL: Final = str(90 * DAY)
+USUAL: Final = str(USUAL_SECONDS)
 
 
 def seconds(given: str) -> int | None:
-    """What was chosen; None: until somebody revokes it. Raises Undecidable."""
-    if given == "":
+    """What was chosen; None: until somebody revokes it, which nobody gets without saying so. Raises Undecidable."""
+    if given == NEVER:
         return None
     if given not in {str(each) for each, _ in CHOICES}:
         raise Undecidable("choose when it ends from the list")

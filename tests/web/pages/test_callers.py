@@ -21,7 +21,13 @@ from tests.web.pages.reading import alert, heading, hidden, text, told
 from tests.world import World, world
 
 pytestmark = pytest.mark.anyio
-FILLED: dict[str, str | list[str]] = {"name": "desk", "servers": "*", "tools": "*", "effects": "read", "expires": ""}
+FILLED: dict[str, str | list[str]] = {
+    "name": "desk",
+    "servers": "*",
+    "tools": "*",
+    "effects": "read",
+    "expires": "never",
+}
 
 
 async def add(at: Browser, **more: str | list[str]) -> httpx2.Response:
@@ -102,6 +108,7 @@ async def test_a_reload_makes_no_second_one_and_shows_nothing_again(guard: World
         ({"effects": []}, 422, "No effects are named"),
         ({"effects": "everything"}, 422, "Effects are read, write and destructive"),
         ({"expires": "1"}, 422, "Choose when it ends"),
+        ({"expires": ""}, 422, "Choose when it ends"),
         ({"expires": "999999999999"}, 422, "Choose when it ends"),
         ({"why": "x" * 2001}, 422, "The reason is longer"),
         ({"once": ""}, 422, "The form does not say which one it is"),

@@ -189,7 +189,9 @@ async def test_what_is_no_token_is_refused(guard: World, sent: dict[str, str]) -
     at = await browser(guard)
     async with nothing_happens(guard):
         once = hidden(await at.get(TOKENS), "once")
-        answer = await at.post(f"{TOKENS}/add", **{"once": once, "name": "ci", "role": "viewer", "expires": ""} | sent)
+        answer = await at.post(
+            f"{TOKENS}/add", **{"once": once, "name": "ci", "role": "viewer", "expires": "never"} | sent
+        )
         assert answer.status_code == 422
         assert "mcpo_" not in answer.text.replace("mcpo_…", "")
     assert [*guard.now.guard.people.tokens()] == []
