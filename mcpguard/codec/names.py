@@ -36,6 +36,11 @@ def is_server_name(text: str) -> bool:
     return NAME.fullmatch(text) is not None and "__" not in text
 
 
+def is_meant(label: str) -> bool:
+    """Whether somebody who says this for a name gets what they said: capitals are the same as small letters."""
+    return label.isascii() and is_server_name(label.lower())
+
+
 def folded(label: str) -> str:
     """A server name for a label: lower case, and every run of other characters becomes a hyphen."""
     name = _UNDERSCORES.sub("_", _OTHER.sub("-", label.lower())).strip("-_")[:63].rstrip("-_")

@@ -231,6 +231,21 @@ def test_what_is_not_there(desk: Desk) -> None:
     assert "notes" in refusal(desk("tool", "show", "notes:nothing"))
 
 
+@pytest.mark.parametrize(
+    ("name", "instead"),
+    [("bad name!", "bad-name"), ("a__b", "a_b"), ("-x", "x"), ("x" * 64, "x" * 63), ("caf\u00e9", "caf"), ("!", "")],
+)
+def test_a_name_that_would_become_another_is_refused_and_that_one_is_offered(
+    desk: Desk, name: str, instead: str
+) -> None:
+    before = desk.json("server", "list")
+    result = desk("server", "add", "--", name, "true") if name == "-x" else desk("server", "add", name, "--", "true")
+    assert (result.exit_code, result.stdout) == (1, "")
+    assert "is no name of a server" in result.stderr
+    assert (f"; it could be {instead}\n" in result.stderr) == bool(instead)
+    assert desk.json("server", "list") == before, "and nothing happened"
+
+
 def test_what_declares_no_server_is_told_why(desk: Desk) -> None:
     result = desk("server", "add", "x", "--url", "nowhere")
     assert (result.exit_code, result.stdout) == (1, "")
