@@ -162,7 +162,7 @@ async def listening(now: Running, clock: Clock, new_id: Ids) -> AsyncIterator[Li
     """All listeners, open for as long as the block runs. Requests in flight get their time to end."""
     settings, guard = now.settings, now.guard
     ours, theirs = operator_socket(settings.data_dir), agents_socket(settings.data_dir)
-    with _network_socket(settings) as network, _unix_socket(ours) as operator, _unix_socket(theirs) as agents:
+    with network_socket(settings) as network, _unix_socket(ours) as operator, _unix_socket(theirs) as agents:
         host, port = settings.address[0], network.getsockname()[1]
         now.listeners.add((ip_address(network.getsockname()[0]), port))
         methods = Methods(guard)
@@ -218,7 +218,8 @@ def _server(settings: Settings, app: ASGIApp, protocol: type[_Protocol] = _Proto
 
 
 @contextmanager
-def _network_socket(settings: Settings) -> Iterator[socket.socket]:
+def network_socket(settings: Settings) -> Iterator[socket.socket]:
+    """What the guard listens on for everybody on the machine. Raises StoreUnavailable where somebody else does."""
     host, port = settings.address
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     try:

@@ -12,7 +12,7 @@ import structlog
 
 from mcpguard.app.clock import SystemClock, new_id
 from mcpguard.app.demonstration import demonstrated
-from mcpguard.app.listeners import Listening, listening
+from mcpguard.app.listeners import Listening, listening, network_socket
 from mcpguard.app.logs import configure
 from mcpguard.app.loop import new_event_loop
 from mcpguard.app.process import steady
@@ -26,7 +26,7 @@ from mcpguard.guard.admission import Source, from_file
 from mcpguard.guard.confirming import BY_THE_START
 from mcpguard.guard.guard import Guard
 from mcpguard.settings.load import Loaded
-from mcpguard.settings.model import Log
+from mcpguard.settings.model import Log, Settings
 from mcpguard.settings.problems import SettingsError
 from mcpguard.settings.servers import Servers
 from mcpguard.upstreams.orphans import sweeping, swept
@@ -45,6 +45,7 @@ def serve(
     `reload` loads the settings anew at SIGHUP; `announce` says where everything is; `demo` brings two small servers.
     """
     configure(loaded.settings.log)
+    _check_address(loaded.settings)
     try:
         anyio.run(
             partial(_serve, loaded, reload, announce, idle_exit, demo=demo),
@@ -52,6 +53,14 @@ def serve(
         )
     except BaseExceptionGroup as group:  # a task group wraps even what alone went wrong inside it
         raise _alone(group) from None
+
+
+def _check_address(settings: Settings) -> None:
+    """A start that is refused because somebody listens there already leaves no new data directory behind. Where one is
+    there, it may be held by a guard of its own, which is said rather. Raises StoreUnavailable."""
+    if not settings.data_dir.exists():
+        with network_socket(settings):
+            pass
 
 
 async def _serve(loaded: Loaded, reload: Reload, announce: Announce, idle_exit: float | None, *, demo: bool) -> None:
