@@ -22,6 +22,7 @@ from mcpguard.cli.homes import HomeFolder, Programs, Project, chosen_programs, h
 from mcpguard.cli.imported import ADDED, REFUSED, WOULD, listed, report, result, tell_of_files
 from mcpguard.cli.operator import SERVERS, Operator, Problem
 from mcpguard.cli.secret_files import NotKept, kept, let_go
+from mcpguard.codec.names import is_meant
 from mcpguard.settings.entry import enumerated, named
 from mcpguard.text.visible import visible
 
@@ -49,6 +50,8 @@ def importing(
     """
     if called is not None and (every or len(server or ()) != 1):
         raise typer.BadParameter("goes with one --server", param_hint="--as")
+    if called is not None and not is_meant(called):
+        raise typer.BadParameter("a server's name is 1 to 63 of a to z, 0 to 9, - and _, without __", param_hint="--as")
     settings = loaded(config, data_dir=data_dir).settings
     operator = Operator(settings.data_dir)
     runs = operator.runs()

@@ -124,8 +124,9 @@ def test_what_is_chosen_is_imported_and_nothing_else(desk: Desk) -> None:
     [renamed] = told(data, "codex", "--server", "docs", "--as", "Manuals")
     assert (renamed["name"], renamed["result"]) == ("manuals", "added")
     assert {each["name"] for each in desk.json("server", "list")} == {"linter", "manuals"}
+    bad = ("--server", "docs", "--as", "bad name!")
     two = ("--server", "a", "--server", "b", "--as", "c")
-    for words in (("--server", "no-such"), ("--as", "x"), ("--all", "--as", "x"), ("emacs",), two):
+    for words in (("--server", "no-such"), ("--as", "x"), ("--all", "--as", "x"), ("emacs",), two, bad):
         assert imports(data, *words).exit_code == 2
     assert len(desk.json("server", "list")) == 2
 
