@@ -28,6 +28,11 @@ LONGEST_URI = 8192
 _HIDDEN = re.compile(r"[\x00-\x20\x7f\\]|%(?:2f|5c|00)|%25", re.IGNORECASE)
 _BETWEEN = re.compile(r"[/:;?&=#,]")
 _CONTROL = {"Cc", "Zl", "Zp"}
+_UNSEEN = re.compile("[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u3164\ufe00-\ufe0f\uffa0\U000e0100-\U000e01ef]")
+"""Beside format characters, what some file systems and some servers pass over."""
+_AS_READ = str.maketrans("\u2215\u2044\u29f8\u2216\u29f5\u29f9\u00a5\u20a9\u3002", "///" + "\\" * 5 + ".")
+"""What becomes a separator or a dot where text is turned into a smaller character set."""
+_ITS_OWN = re.compile(r"(?:^|[/:;?&=#,])(?:/|\s*~|\s*[A-Za-z][:|])")
 
 
 def wrapped(server: str, uri: str) -> str:
@@ -60,12 +65,42 @@ def is_below(uri: str, whole: str) -> bool:
 def is_harmless(uri: str) -> bool:
     """Whether a server cannot read it differently than we do.
 
-    It does not climb, hides no separator in an encoding, is text when it is decoded, and holds no control character.
+    It does not climb, has no empty part before its last one, hides no separator in an encoding or in another
+    character, is text when it is decoded, and holds no control character.
     """
     if len(uri) > LONGEST_URI or _HIDDEN.search(uri):
         return False
-    try:
-        said = unquote(uri, errors="strict")
-    except UnicodeDecodeError:
+    said = _as_read(uri)
+    if said is None or any(part.replace(" ", "") in (".", "..") for part in _BETWEEN.split(said)):
         return False
-    return ".." not in _BETWEEN.split(said) and not any(unicodedata.category(each) in _CONTROL for each in said)
+    _, _, place = said.partition(":")
+    return "//" not in place.removeprefix("//")
+
+
+def is_relative(part: str) -> bool:
+    """Whether a server cannot read this part of a harmless URI as a place of its own.
+
+    It does not begin with a separator, a home directory or a drive, and nothing in it does.
+    """
+    said = _as_read(part)
+    return said is not None and not _ITS_OWN.search(said)
+
+
+def _as_read(said: str) -> str | None:
+    """As a server may read it that decodes, that normalises and that drops what cannot be seen.
+
+    None where it could read a separator there that we do not see, and where it is no text.
+    """
+    if said.isascii() and "%" not in said:
+        return said
+    try:
+        said = unquote(said, errors="strict")
+    except UnicodeDecodeError:
+        return None
+    read = said if said.isascii() else _seen(unicodedata.normalize("NFKC", _seen(said))).translate(_AS_READ)
+    hidden = "%" in read or "\\" in read or read.count("/") > said.count("/")
+    return None if hidden or any(unicodedata.category(each) in _CONTROL for each in read) else read
+
+
+def _seen(said: str) -> str:
+    return "".join(each for each in _UNSEEN.sub("", said) if unicodedata.category(each) != "Cf")

@@ -3,17 +3,20 @@
 Rules kept here:
 1. A template covers a URI as a whole or not at all, and what is encoded is decoded once. A query that says more than
    the template asks for, or says it twice, is covered by nothing.
-2. A URI that climbs (`..`), that hides a separator in an encoding, that is no text when it is decoded, or that holds a
-   control character is covered by no template: the server might read it differently than we do.
+2. A URI that climbs (`..`), that hides a separator in an encoding or in another character, that is no text when it is
+   decoded, or that holds a control character is covered by no template: the server might read it differently than we
+   do. Nor is one whose variables are places of their own: absolute, a home directory, a drive. The path of `file://`
+   alone begins with a separator.
 3. Looking is bounded, whatever a server wrote into its templates and a client into its URI.
 """
 
+from collections.abc import Mapping
 from functools import lru_cache
 
 from mcp.shared.uri_template import InvalidUriTemplate, UriTemplate
 
 from mcpguard.catalog.shelf import Shelf
-from mcpguard.codec.uris import LONGEST_URI, is_harmless
+from mcpguard.codec.uris import LONGEST_URI, is_harmless, is_relative
 from mcpguard.domain.capabilities import Capability, CapabilityKind
 from mcpguard.policy.prefixes import under
 
@@ -51,7 +54,18 @@ def covers(template: str, uri: str) -> bool:
 
 
 def _covers(parsed: UriTemplate, uri: str) -> bool:
-    return parsed.match(uri, max_uri_length=LONGEST_URI) is not None and _is_whole(parsed, uri)
+    values = parsed.match(uri, max_uri_length=LONGEST_URI)
+    return values is not None and _is_whole(parsed, uri) and _is_below(str(parsed), uri, values)
+
+
+def _is_below(template: str, uri: str, values: Mapping[str, str | list[str]]) -> bool:
+    """Whether no variable, and nothing that begins after the template's own beginning, is a place of its own."""
+    lead, _, rest = template.partition("{")
+    file, said = lead == "file://", uri[len(lead) :]
+    if file or rest.startswith("/"):
+        said = said.removeprefix("/")
+    every = (each for value in values.values() for each in ([value] if isinstance(value, str) else value))
+    return is_relative(said) and all(is_relative(each.removeprefix("/") if file else each) for each in every)
 
 
 def _is_whole(parsed: UriTemplate, uri: str) -> bool:
