@@ -83,6 +83,8 @@ def _rows(call: dict[str, Any]) -> Iterator[tuple[str, str]]:
     yield "sensitivity", call["sensitivity"]
     yield "held because of", call["because"]
     yield "arguments", _arguments(call["arguments"])
+    if call["meta"] is not None:
+        yield "_meta", _arguments(call["meta"])
     for finding in call["findings"]:
         yield "finding", finding["title"]
     if call["by"]:

@@ -1,4 +1,4 @@
-"""Whether a request has the form that its method has in the client's revision. No value is repeated."""
+"""Whether a request has the form of its method in the client's revision, and nothing beside. No value is repeated."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -7,6 +7,7 @@ from mcp_types.methods import validate_client_request
 from pydantic import ValidationError
 
 from mcpguard.codec import envelope
+from mcpguard.codec.members import TASK, unknown
 from mcpguard.gateway.wire import INVALID_PARAMS, METHOD_NOT_FOUND, Rejected
 from mcpguard.text.visible import visible
 
@@ -17,12 +18,20 @@ Params = Mapping[str, Any]
 def validate(method: str, version: str, params: Params) -> None:
     if method == "shutdown" and version in envelope.HANDSHAKE:
         return  # no method of any revision, but older clients say it
+    if (name := unknown(method, version, params)) is not None:
+        raise invalid(_beside(method, name))
     try:
         validate_client_request(method, version, params)
     except KeyError:
         raise unknown_method() from None
     except ValidationError as error:
         raise invalid(f"the parameters are not those of {method}: {_where(error)}") from None
+
+
+def _beside(method: str, name: str) -> str:
+    if name == TASK:
+        return "task: calls as tasks are not carried; call without it"
+    return f"{method} has no parameter {visible(name[:200])} in this revision of the protocol"
 
 
 def _where(error: ValidationError) -> str:

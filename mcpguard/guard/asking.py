@@ -16,6 +16,8 @@ from collections.abc import Callable, Mapping
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
+from mcpguard.codec import envelope
+from mcpguard.codec.members import answered
 from mcpguard.codec.messages import dumps
 from mcpguard.domain.asks import Answers, Ask, AskKind, Asks, Capabilities, Declined
 from mcpguard.domain.bodies import Body
@@ -109,7 +111,8 @@ class Asking:
             await self._note(RecordKind.ASKED, ask, body, reason=reason, found=found.get(name))
         if reason is not None:
             raise Declined(reason)
-        answers = await self._answers(asks)
+        given = await self._answers(asks)
+        answers = {name: envelope.bare(answered(ask.kind, given[name])) for name, ask in asks.items()}
         for name, ask in asks.items():
             body = await self._desk.bodies.of(self._server, answers[name])
             await self._note(RecordKind.HEARD, ask, body, action=_action(ask, answers[name]))

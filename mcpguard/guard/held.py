@@ -2,7 +2,8 @@
 
 Rules kept here:
 1. What the agent says of its reasons is told as what the agent says. It is not checked, and proves nothing.
-2. The arguments are those of the record: what looked like a secret in them is masked.
+2. The arguments are those of the record: what looked like a secret in them is masked. Whatever else would be sent is
+   shown beside them: what remains of `_meta`.
 """
 
 from collections.abc import Sequence
@@ -96,7 +97,7 @@ class Held:
             "sensitivity": asking.sensitivity,
             "agent_says": asking.agent_says,
             "because": asking.because,
-            "arguments": _read(arguments),
+            **_read(arguments),
             "findings": [as_json(finding) for finding in found],
             "by": hold.by or None,
             "why": hold.why or None,
@@ -112,8 +113,11 @@ def _arguments(chain: str, entries: Sequence[str], connection: Connection) -> di
     return {entry: records.body_of(connection, chain, entry, RecordKind.OPENED) for entry in entries}
 
 
-def _read(params: bytes | None) -> object:
-    """The arguments, or what there is of a call that has none. None where they are not kept: they are too large, or
-    the setting says so."""
+def _read(params: bytes | None) -> Json:
+    """The arguments, or what there is of a call that has none, and `_meta`. None where they are not kept: they are too
+    large, or the setting says so."""
     said = None if params is None else parse(params, max_bytes=len(params), max_depth=DEEPEST)
-    return said.get("arguments", said) if isinstance(said, dict) else said
+    if not isinstance(said, dict):
+        return {"arguments": said, "meta": None}
+    rest = {name: value for name, value in said.items() if name != "_meta"}
+    return {"arguments": rest.get("arguments", rest), "meta": said.get("_meta")}

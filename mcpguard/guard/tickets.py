@@ -2,7 +2,8 @@
 
 Rules kept here:
 1. Two calls are the same one if one caller makes them, in one session where nobody knows who that is, of one capability
-   by one definition, with the same arguments. What the agent says of its reasons does not count.
+   by one definition, with the same arguments and the same `_meta`. What the agent says of its reasons does not count,
+   nor does which trace it belongs to, where that has the form of one.
 2. A hold is worth something only as long as everything that it rests on is as it was.
 3. One that is used is nobody else's from that moment on, before the store knows.
 """
@@ -15,7 +16,9 @@ from typing import Any
 import anyio
 import orjson
 
+from mcpguard.codec import envelope
 from mcpguard.codec.messages import dumps
+from mcpguard.codec.traces import parent
 from mcpguard.domain.capabilities import Fingerprint
 from mcpguard.domain.decisions import Unknown
 from mcpguard.domain.grants import ANONYMOUS
@@ -107,13 +110,24 @@ class Tickets:
         caller, named = subject.caller.id, subject.capability
         who = [caller, subject.session if caller == ANONYMOUS else ""]
         what = [given.method, named.server, named.kind.value, named.name, by.text if by else ""]
-        params = {"arguments": {}, **given.params}  # to give none is to give nothing
+        params = {"arguments": {}, **_untraced(given.params)}  # to give none is to give nothing
         return self._digests.body(dumps([who, what]) + b"\0" + _sorted(params)).digest.encode()
 
 
 def rests(upstream: Upstream, pin: Pin | None) -> Rests:
     """What a verdict rests on at this moment."""
     return Rests((upstream.id, upstream.generation), (pin.id, pin.generation) if pin else None)
+
+
+def _untraced(params: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Without the id of a trace, which is another one each time that something is tried."""
+    said = envelope.meta(params)
+    trace = said.get("traceparent")
+    if not isinstance(trace, str) or parent(trace) is None:
+        return params
+    kept = {key: value for key, value in said.items() if key != "traceparent"}
+    rest = {key: value for key, value in params.items() if key != "_meta"}
+    return rest | {"_meta": kept} if kept else rest
 
 
 def _sorted(params: Mapping[str, Any]) -> bytes:

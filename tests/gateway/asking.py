@@ -36,7 +36,7 @@ SAMPLE: Json = {
 ROOTS: Json = {"method": "roots/list", "params": {}}
 QUESTIONS: dict[str, Json] = {"elicitation": FORM, "sampling": SAMPLE, "roots": ROOTS}
 ANSWERS: dict[str, Json] = {
-    "elicitation": {"action": "accept", "content": {"name": "Ada"}, "odd": None},
+    "elicitation": {"action": "accept", "content": {"name": "Ada"}, "_meta": {"odd": None}},
     "sampling": {
         "role": "assistant",
         "content": {"type": "text", "text": "Because."},

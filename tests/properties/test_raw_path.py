@@ -96,16 +96,16 @@ async def paths(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Paths
         yield Paths(guard, clients)
 
 
-@given(server=servers, how=hows, direct=st.booleans(), arguments=objects, unknown=objects, meta=metas, result=objects)
+@given(server=servers, how=hows, direct=st.booleans(), arguments=objects, other=objects, meta=metas, result=objects)
 @patient
 async def test_arguments_and_results_arrive_as_they_were_said(
-    paths: Paths, server: str, how: str, direct: bool, arguments: Json, unknown: Json, meta: Json | None, result: Json
+    paths: Paths, server: str, how: str, direct: bool, arguments: Json, other: Json, meta: Json | None, result: Json
 ) -> None:
     _, script = SERVERS[server]
-    said = result | {"content": [{"type": "text", "text": "x", "_meta": arguments} | unknown]} | (meta or {})
+    said = result | {"content": [{"type": "text", "text": "x", "_meta": arguments} | other]} | (meta or {})
     script.answers["tools/call"] = script.answers["tools/call echo"] = said
     client = paths.clients[how, "" if direct else server]
-    params = unknown | {"name": f"{server}::echo" if direct else "echo", "arguments": arguments} | (meta or {})
+    params = {"name": f"{server}::echo" if direct else "echo", "arguments": arguments} | (meta or {})
     reply = await client.request("tools/call", params)
     assert same(_own(reply.result), said)
     assert same(_own(script.called("tools/call")[-1]["params"]), params | {"name": "echo"})

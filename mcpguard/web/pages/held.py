@@ -68,11 +68,12 @@ def held(guard: Guard, desk: Desk) -> APIRouter:
 
 
 def card(call: Json) -> Json:
-    """With its tag, its arguments as text, empty where they are not kept, and how many findings there are."""
+    """With its tag, its arguments and `_meta` as text, empty where there are none, and how many findings there are."""
     written = "" if call["arguments"] is None else fitting.written(call["arguments"])
+    beside = "" if call["meta"] is None else fitting.written(call["meta"])
     counts = Counter(finding["severity"] for finding in call["findings"])
     ordered = [(each.value, counts[each.value]) for each in reversed(Severity) if counts[each.value]]
-    return {**call, "tag": tag(call["state"], call["until"]), "written": written, "counts": ordered}
+    return {**call, "tag": tag(call["state"], call["until"]), "written": written, "beside": beside, "counts": ordered}
 
 
 def _done(call: Json, *, allows: bool) -> Done:

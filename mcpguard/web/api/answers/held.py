@@ -39,6 +39,9 @@ class HeldCall(Answer):
     agent_says: Annotated[str, Field(description="The agent's reason, in its own words. Nobody has checked it.")]
     because: Annotated[str, Field(description="The phrase of the setting `holds.calls` that wants a person.")]
     arguments: Annotated[Any, Field(description="Secrets masked; null where they are not kept.")]
+    meta: Annotated[
+        Any, Field(description="What its `_meta` would say to the server, secrets masked; null for nothing.")
+    ]
     findings: list[Finding]
     by: str | None
     why: str | None

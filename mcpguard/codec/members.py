@@ -1,0 +1,62 @@
+"""The members of requests that reach a server, and of what a client answers to a server's question.
+
+Rules kept here:
+1. The lists are closed. What is shown to people, judged and recorded is then all that there is, and nothing goes along
+   that no revision of the protocol knows.
+2. A request with something else is refused, because its client would believe that it was sent. An answer has nobody to
+   refuse it to, and goes on without that.
+3. `_meta` is open in every revision. What remains of it is part of the call (`envelope.bare`).
+"""
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from mcpguard.domain.asks import AskKind
+
+META: Final = "_meta"
+TASK: Final = "task"
+_AGAIN: Final = frozenset({"inputResponses", "requestState"})
+_ARGUMENTS: Final = frozenset({META, "name", "arguments"})
+_URI: Final = frozenset({META, "uri"})
+MEMBERS: Final[Mapping[str, frozenset[str]]] = {
+    "tools/call": _ARGUMENTS | _AGAIN,
+    "prompts/get": _ARGUMENTS | _AGAIN,
+    "resources/read": _URI | _AGAIN,
+    "resources/subscribe": _URI,
+    "resources/unsubscribe": _URI,
+    "completion/complete": frozenset({META, "ref", "argument", "context"}),
+    "subscriptions/listen": frozenset({META, "notifications"}),
+}
+_SINCE: Final[Mapping[tuple[str, str], str]] = {("completion/complete", "context"): "2025-06-18"}
+"""The first revision that has a member which not all of them have."""
+_WITHIN: Final[Mapping[tuple[str, str], frozenset[str]]] = {
+    ("completion/complete", "ref"): frozenset({"type", "name", "title", "uri"}),
+    ("completion/complete", "argument"): frozenset({"name", "value"}),
+    ("completion/complete", "context"): frozenset({"arguments"}),
+}
+_ANSWERED: Final[Mapping[AskKind, frozenset[str]]] = {
+    AskKind.ELICITATION: frozenset({META, "action", "content"}),
+    AskKind.SAMPLING: frozenset({META, "role", "content", "model", "stopReason"}),
+    AskKind.ROOTS: frozenset({META, "roots"}),
+}
+
+
+def unknown(method: str, version: str, params: Mapping[str, Any]) -> str | None:
+    """The first member that this method does not have in this revision, as a path; None where there is none."""
+    known = MEMBERS.get(method)
+    if known is None:
+        return None
+    for name, value in params.items():
+        if name not in known or version < _SINCE.get((method, name), ""):
+            return name
+        within = _WITHIN.get((method, name))
+        if within is not None and isinstance(value, dict):
+            for inner in value:
+                if inner not in within:
+                    return f"{name}.{inner}"
+    return None
+
+
+def answered(kind: AskKind, answer: Mapping[str, Any]) -> dict[str, Any]:
+    """What of a client's answer goes to the server that asked."""
+    return {name: value for name, value in answer.items() if name in _ANSWERED[kind]}
