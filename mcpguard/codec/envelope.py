@@ -6,7 +6,9 @@ Rules kept here:
 2. Only what is reserved for that is touched. Everything else that a message carries, in `_meta` too, goes on as it is.
 """
 
+import unicodedata
 from collections.abc import Mapping
+from operator import is_
 from typing import Any, Final
 
 HANDSHAKE: Final = ("2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25")
@@ -15,6 +17,8 @@ MODERN: Final = ("2026-07-28",)
 RESERVED: Final = "io.modelcontextprotocol/"
 OURS: Final = "mcpguard/"
 SCREENED: Final = OURS + "screened"
+SPEAKER: Final = {OURS + "speaker": "guard"}
+"""In `_meta` of what the guard itself answers. Nobody else can say it: what servers say in our name is taken out."""
 PROTOCOL: Final = RESERVED + "protocolVersion"
 CLIENT: Final = RESERVED + "clientInfo"
 CAPABILITIES: Final = RESERVED + "clientCapabilities"
@@ -29,6 +33,9 @@ LEVELS: Final = ("debug", "info", "notice", "warning", "error", "critical", "ale
 CACHEABLE: Final = frozenset(
     {"server/discover", "tools/list", "resources/list", "resources/templates/list", "resources/read", "prompts/list"}
 )
+_HOLDERS: Final = ("content", "contents", "messages", "resource", "completion", "data")
+"""Where in results, errors, messages and questions further objects with `_meta` lie."""
+_DEEPEST: Final = 8
 _OF_ONE_LEG: Final = ("resultType", "ttlMs", "cacheScope")
 
 
@@ -73,11 +80,36 @@ def bare_result(result: Mapping[str, Any]) -> dict[str, Any]:
     return rest
 
 
-def theirs(result: Mapping[str, Any]) -> dict[str, Any]:
-    """What a server answers, without what in `_meta` is ours to say, but for what we said when it was screened."""
-    given = meta(result)
-    kept = {key: value for key, value in given.items() if key == SCREENED or not key.startswith(OURS)}
-    return dict(result) if len(kept) == len(given) else {**result, "_meta": kept}
+def theirs(said: Mapping[str, Any]) -> dict[str, Any]:
+    """What a server says (a result, an error, a definition, a message, a question) without what is ours to say, in its
+    `_meta` and in that of whatever it holds. What has nothing of that is not copied."""
+    kept: dict[str, Any] = _theirs(said if isinstance(said, dict) else dict(said), _DEEPEST)
+    return kept
+
+
+def _theirs(said: Any, left: int) -> Any:  # noqa: ANN401 - JSON
+    if isinstance(said, list):
+        changed = [_theirs(each, left - 1) if isinstance(each, dict) else each for each in said] if left else said
+        return said if all(map(is_, changed, said)) else changed
+    if _speaks_as_us(said.get("_meta")):
+        meta_ = {key: value for key, value in said["_meta"].items() if not is_ours(key)}
+        said = {key: value for key, value in said.items() if key != "_meta"} | ({"_meta": meta_} if meta_ else {})
+    for name in _HOLDERS if left else ():
+        held = said.get(name)
+        if isinstance(held, dict | list) and (changed := _theirs(held, left - 1)) is not held:
+            said = {**said, name: changed}
+    return said
+
+
+def _speaks_as_us(meta_: object) -> bool:
+    return isinstance(meta_, dict) and any(map(is_ours, meta_))
+
+
+def is_ours(key: str) -> bool:
+    """Whether a key of `_meta` is ours, or looks like one that is."""
+    if not key.isascii():
+        key = "".join(each for each in unicodedata.normalize("NFKC", key) if unicodedata.category(each) != "Cf")
+    return key.strip().lower().startswith(OURS)
 
 
 def modern_result(method: str, result: Mapping[str, Any], server: Mapping[str, Any]) -> dict[str, Any]:

@@ -18,14 +18,17 @@ Params = Mapping[str, Any]
 def validate(method: str, version: str, params: Params) -> None:
     if method == "shutdown" and version in envelope.HANDSHAKE:
         return  # no method of any revision, but older clients say it
-    if (name := unknown(method, version, params)) is not None:
-        raise invalid(_beside(method, name))
+    wrong = ""
     try:
         validate_client_request(method, version, params)
     except KeyError:
         raise unknown_method() from None
     except ValidationError as error:
-        raise invalid(f"the parameters are not those of {method}: {_where(error)}") from None
+        wrong = f"the parameters are not those of {method}: {_where(error)}"
+    if (name := unknown(method, version, params)) is not None:
+        wrong = _beside(method, name)
+    if wrong:
+        raise invalid(wrong)
 
 
 def _beside(method: str, name: str) -> str:

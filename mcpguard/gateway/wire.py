@@ -8,6 +8,7 @@ is a result, because models read results; for everything else it is an error.
 from typing import Any
 
 from mcpguard import __version__
+from mcpguard.codec import envelope
 from mcpguard.domain.errors import GuardError
 from mcpguard.domain.objections import Detail
 
@@ -44,12 +45,13 @@ class Passed(GuardError):
 
 def refused_result(said: dict[str, Any]) -> dict[str, Any]:
     """A refusal as the result of a tool."""
-    return {"content": [{"type": "text", "text": _text(said)}], "isError": True, "structuredContent": said}
+    content = [{"type": "text", "text": _text(said)}]
+    return {"content": content, "isError": True, "structuredContent": said, "_meta": dict(envelope.SPEAKER)}
 
 
 def refused_error(said: dict[str, Any]) -> Rejected:
     """A refusal as an error."""
-    return Rejected(REFUSED, _text(said), "", said)
+    return Rejected(REFUSED, _text(said), "", envelope.with_meta(said, envelope.SPEAKER))
 
 
 def _text(said: dict[str, Any]) -> str:

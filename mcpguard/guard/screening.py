@@ -2,7 +2,8 @@
 
 Rules kept here:
 1. Every reply passes here once, whole, before its closing is stored and before it is cut, whatever way it came.
-2. How it is screened is what stands for its server at that moment. `off` looks at nothing but the size.
+2. How it is screened is what stands for its server at that moment. `off` looks at nothing but the size. In no mode
+   does anything pass in `_meta` that is ours to say.
 3. What is withheld was executed, and the outcome says so. What was found is told in `_meta` and in the record: rules
    and our titles, never a text. An error has no `_meta`; of it the record alone tells.
 4. A glance is taken at once. Whatever has to be read is read aside, of one server so much at a time, and no longer than
@@ -91,6 +92,10 @@ class Screener:
     ) -> Outcome:
         """The outcome of a call with what was found; `said` is left as it is to be passed on."""
         mode = self._servers.screening(server)
+        if said.result is not None:
+            said.result = envelope.theirs(said.result)
+        elif said.error is not None:
+            said.error = envelope.theirs(said.error)
         value = said.result if said.result is not None else said.error
         if value is None or outcome.reply is None or outcome.reason is not None:
             return self._ended(outcome, mode, noticed)
@@ -106,7 +111,7 @@ class Screener:
     ) -> Reason | None:
         """Why it is withheld."""
         is_result = said.result is not None
-        value = _without_ours((said.result if is_result else said.error) or {})
+        value = (said.result if is_result else said.error) or {}
         checks = self._checks(server, method, pin) if is_result and value.get("isError") is not True else None
         try:
             fits, looked = await self._looked(server, value, mode, size, checks)
@@ -127,10 +132,9 @@ class Screener:
 
     def message(self, server: str, params: Json, noticed: Noticed) -> Json | None:
         """What a server says while it works on a call; None where it is dropped."""
-        mode = self._servers.screening(server)
+        mode, bare = self._servers.screening(server), envelope.theirs(params)
         if mode is Screening.OFF:
-            return params
-        bare = _without_ours(params)
+            return bare
         given, around, size = self._values_of(server), self._around(server), len(dumps(bare))
         if size <= LARGE and is_plain(bare, given, around):
             return bare
@@ -146,11 +150,14 @@ class Screener:
     async def questions(self, server: str, asks: Asks) -> tuple[dict[str, Ask], dict[str, Looked], Reason | None]:
         """What is put to a client, what was found in each of it, and why it is not put to them."""
         mode = self._servers.screening(server)
+        passed, found = (
+            {name: Ask(ask.method, envelope.theirs(ask.params)) for name, ask in asks.items()},
+            dict[str, Looked](),
+        )
         if mode is Screening.OFF:
-            return dict(asks), {}, None
-        passed, found = dict(asks), dict[str, Looked]()
-        for name, ask in asks.items():
-            params = _without_ours(ask.params)
+            return passed, found, None
+        for name, ask in passed.items():
+            params = ask.params
             try:
                 _, looked = await self._looked(server, params, mode, len(dumps(params)), None)
             except OutOfTime:
@@ -207,14 +214,6 @@ def _fits(value: Json, checks: Checks | None) -> bool | None:
     if checks is None or isinstance(checks, Anything):
         return True
     return checks.describes(value[STRUCTURE]) if STRUCTURE in value else False
-
-
-def _without_ours(value: Json) -> dict[str, Any]:
-    """What a server says without what only we say."""
-    given = envelope.meta(value)
-    if envelope.SCREENED not in given:
-        return dict(value)
-    return {**value, "_meta": {key: each for key, each in given.items() if key != envelope.SCREENED}}
 
 
 def _telling(looked: Looked, mode: Screening) -> dict[str, Any]:

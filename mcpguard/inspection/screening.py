@@ -20,6 +20,7 @@ from mcpguard.domain.findings import Evidence, Finding, Severity, weight
 from mcpguard.domain.screening import Screening
 from mcpguard.inspection import hiding, replies
 from mcpguard.inspection.detectors.detector import Rule, Surroundings
+from mcpguard.inspection.forging import forged
 from mcpguard.policy.secrets import finding
 from mcpguard.policy.secrets.hiding import Values
 from mcpguard.policy.secrets.masking import masked
@@ -58,7 +59,7 @@ def is_plain(value: object, given: Values, around: Surroundings) -> bool:
     """Whether a glance shows that there is nothing in it. It takes a few milliseconds at most, if it is small."""
     strings = _Strings(value, lambda: True)
     whole = "\n".join(strings.every)
-    if given.within(whole) or hiding.hides(whole):
+    if given.within(whole) or hiding.hides(whole) or (isinstance(value, dict) and forged(value, whole)):
         return False
     raw = whole.encode(errors="replace")
     if any(rule.sure for rule in finding.asked(raw)) or _ENCODED.search(raw):
@@ -75,6 +76,9 @@ def looked_at(value: object, mode: Screening, given: Values, around: Surrounding
         value, places = _changed(value, lambda _, text: given.hidden(text), still, everything=True)
         hard = True
         found[_GIVEN.id] = _GIVEN.at(_NOWHERE)
+    if isinstance(value, dict) and (as_ours := forged(value, "\n".join(strings.every))):
+        hard = hard or as_ours.hard
+        found[as_ours.rule] = as_ours
     for block in replies.pieces("\n".join(strings.read)):
         _check(still)
         said = (*hiding.hidden(block), *(replies.read(block, around) if replies.worth_reading(block, around) else ()))

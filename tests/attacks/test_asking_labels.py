@@ -50,7 +50,7 @@ async def test_a_person_reads_whose_question_it_is(server: str, tmp_path: Path) 
                     ((id_, question),) = call.questions.items()
                     params = question["params"]
                     assert params["message"] == ("" if only else "web: ") + said["message"]
-                    assert params["_meta"] == {ORIGIN: {"server": "web"}, "mcpguard/other": 1}
+                    assert params["_meta"] == {ORIGIN: {"server": "web"}}
                     assert client.modern or id_.startswith("web:")
                     await call.answer()
 

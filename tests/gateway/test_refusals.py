@@ -18,6 +18,7 @@ from tests.simulators.script import Script
 from tests.simulators.words import Json
 
 pytestmark = pytest.mark.anyio
+OURS = {"mcpguard/speaker": "guard"}
 KEYS = {"status", "executed", "reason", "message", "next", "call_id"}
 ASKED: list[tuple[str, Json]] = [
     ("tools/call", {"name": "web::nothing", "arguments": {"secret": "planted"}}),
@@ -55,9 +56,10 @@ def test_a_refusal_is_made_of_constants(outcome: Outcome) -> None:
         "content": [{"type": "text", "text": f"{reason.sentence} {reason.next}"}],
         "isError": True,
         "structuredContent": said,
+        "_meta": OURS,
     }
     error = refused_error(said).error
-    assert error == {"code": -31010, "message": f"{reason.sentence} {reason.next}", "data": said}
+    assert error == {"code": -31010, "message": f"{reason.sentence} {reason.next}", "data": said | {"_meta": OURS}}
 
 
 def test_an_outcome_without_a_reason_is_the_guards_own_mistake() -> None:
@@ -74,7 +76,7 @@ def test_of_findings_the_titles_are_told_once_each_and_not_too_many() -> None:
     ]
     said = refusal(Told("x", Outcome.refused(Reason.SERVER_QUARANTINED), findings=tuple(findings)))
     assert said["findings"] == [{"title": f"title {at}", "severity": "high"} for at in range(10)]
-    assert refused_error(said).error["data"] == said
+    assert refused_error(said).error["data"] == said | {"_meta": OURS}
     assert "planted" not in str(said)
 
 
@@ -93,6 +95,7 @@ async def test_every_way_of_asking_gets_the_same_refusal_in_its_form(tmp_path: P
                         assert result["content"] == [{"type": "text", "text": f"{said['message']} {said['next']}"}]
                     else:
                         said = reply.error["data"]
+                        assert said.pop("_meta") == OURS
                         assert reply.error["code"] == -31010
                         assert reply.error["message"] == f"{said['message']} {said['next']}"
                     assert said.keys() == KEYS

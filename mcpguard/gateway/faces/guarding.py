@@ -9,6 +9,7 @@ from typing import Any
 
 from mcpguard.catalog.catalog import Catalog
 from mcpguard.catalog.shelf import Pinned, Shelf
+from mcpguard.codec import envelope
 from mcpguard.domain import calls
 from mcpguard.domain.capabilities import Capability, CapabilityKind
 from mcpguard.gateway.faces.face import Meant
@@ -29,7 +30,7 @@ class Guarding:
         return ()
 
     def shown(self, pinned: Pinned) -> dict[str, Any]:
-        return dict(pinned.definition)
+        return envelope.theirs(pinned.definition)
 
     def named(self, _catalog: Catalog, kind: CapabilityKind, name: str) -> Capability:
         return Capability("", kind, name)

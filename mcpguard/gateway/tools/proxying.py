@@ -16,7 +16,6 @@ from typing import Any
 from anyio import to_thread
 
 from mcpguard.catalog.catalog import Catalog
-from mcpguard.codec import envelope as leg
 from mcpguard.domain.capabilities import Capability, CapabilityKind
 from mcpguard.domain.errors import InvalidName
 from mcpguard.domain.listings import KEYS
@@ -128,7 +127,7 @@ class Proxying:
         if ended.result is None:
             return refused_result(refusal(ended))
         reply = ended.outcome.reply
-        form = partial(envelope.called, operation, leg.theirs(ended.result))
+        form = partial(envelope.called, operation, ended.result)
         if reply is not None and reply.size > LARGE:
             return of_call(await to_thread.run_sync(form, abandon_on_cancel=True), ended.call)
         return of_call(form(), ended.call)

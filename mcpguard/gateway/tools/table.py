@@ -11,7 +11,6 @@ import hashlib
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from typing import Any
 
-from mcpguard.codec import envelope
 from mcpguard.gateway.asked import asked
 from mcpguard.gateway.exchange import Exchange
 from mcpguard.gateway.faces.face import Meant
@@ -112,7 +111,7 @@ class Tools:
         ended = await self._make(exchange, call)
         if ended.result is None:
             return refused_result(refusal(ended))
-        return of_call(self._reading.first(exchange.client, call, ended, envelope.theirs(ended.result)), ended.call)
+        return of_call(self._reading.first(exchange.client, call, ended, ended.result), ended.call)
 
     async def _more(self, exchange: Exchange, _: Mapping[str, Any], arguments: Json) -> Json:
         page = self._reading.on(exchange.client, read(More, arguments))

@@ -12,7 +12,8 @@ CORRECT: Final = "Correct the call; the tool's own schema says what it takes."
 
 
 def told(answer: Mapping[str, Any]) -> dict[str, Any]:
-    return {"content": [{"type": "text", "text": dumps(answer).decode()}], "structuredContent": dict(answer)}
+    content = [{"type": "text", "text": dumps(answer).decode()}]
+    return {"content": content, "structuredContent": dict(answer), "_meta": dict(envelope.SPEAKER)}
 
 
 def unusable(sentence: str) -> dict[str, Any]:
@@ -40,4 +41,5 @@ def _refused(reason: Reason, message: str, following: str, sentence: str, **more
         **more,
     }
     text = " ".join(part for part in (message, sentence, following) if part)
-    return {"content": [{"type": "text", "text": text}], "isError": True, "structuredContent": said | more}
+    content = [{"type": "text", "text": text}]
+    return {"content": content, "isError": True, "structuredContent": said | more, "_meta": dict(envelope.SPEAKER)}

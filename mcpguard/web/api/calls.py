@@ -12,7 +12,6 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Query, Request, Response
 from fastapi.responses import JSONResponse
 
-from mcpguard.codec import envelope
 from mcpguard.codec.messages import dumps
 from mcpguard.domain.asks import Answers, Asks, Capabilities, Declined
 from mcpguard.domain.callers import Caller, Scope
@@ -102,7 +101,7 @@ def _ended(told: Told) -> dict[str, Any]:
         return refusal(told)
     status = "failed" if told.outcome.kind is OutcomeKind.FAILED else "answered"
     said: dict[str, Any] = {"call_id": told.call, "status": status, "executed": told.outcome.executed.value}
-    return said | ({"error": told.error} if told.result is None else {"result": envelope.theirs(told.result)})
+    return said | ({"error": told.error} if told.result is None else {"result": told.result})
 
 
 def _json(said: object) -> Response:
