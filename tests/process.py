@@ -188,7 +188,7 @@ def approve(data_dir: Path, server: str, *, give: Sequence[str] = (), may_ask: S
     permitted = [word for kind in may_ask for word in ("--may-ask", kind)]
     for words in (
         ("inspect", server, "--consent", *given),
-        ("approve", server, "--reason", "looked at it", *permitted),
+        ("approve", server, "--reason", "looked at it", "--findings-read", "all", *permitted),
     ):
         done = run("server", *words, "--data-dir", data_dir)
         assert done.returncode == 0, done.stderr

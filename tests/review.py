@@ -9,6 +9,7 @@ from mcpguard.app.running import Running
 from mcpguard.domain.asks import AskKind
 from mcpguard.domain.capabilities import CapabilityKind, Effect, Fingerprint
 from mcpguard.domain.decisions import Actor, Approval, Decision, Seen
+from mcpguard.guard.gravity import to_read
 from tests.patience import PATIENCE
 
 PERSON = Actor("uid:1000 (reviewer)", "operator socket")
@@ -53,7 +54,9 @@ async def approved_as_listed(
         for each in said["capabilities"]
         if each["kind"] == "tool" and each["present"] and each["fingerprint"] and each["standing"] != "blocked"
     }
-    approval = Approval(await seen(now, name), None, effects, prefixes, frozenset(may_ask))
+    known = now.guard.servers.find(name)
+    assert known is not None
+    approval = Approval(await seen(now, name), None, effects, prefixes, frozenset(may_ask), to_read(known))
     await now.guard.decisions.approve(name, approval, DECISION)
 
 

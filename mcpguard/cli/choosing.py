@@ -20,18 +20,18 @@ def key_of(capability: Capability) -> Key:
     return CapabilityKind(capability["kind"]), capability["name"]
 
 
-def chosen(words: Iterable[str], capabilities: Iterable[Capability]) -> frozenset[Key]:
+def chosen(words: Iterable[str], capabilities: Iterable[Capability], option: str = "--only") -> frozenset[Key]:
     """Each word is `kind:name`, or a name that exactly one capability has."""
     keys = [key_of(each) for each in capabilities]
-    return frozenset(_chosen(word, keys) for word in words)
+    return frozenset(_chosen(word, keys, option) for word in words)
 
 
-def _chosen(word: str, keys: list[Key]) -> Key:
+def _chosen(word: str, keys: list[Key], option: str) -> Key:
     meant = {key for key in keys if word in (key[1], written(key))}
     if len(meant) == 1:
         return meant.pop()
     found = f"more than one is called {word}" if meant else f"there is no {word}"
-    raise typer.BadParameter(f"{visible(found)}; choose from: {_listed(meant or keys)}", param_hint="--only")
+    raise typer.BadParameter(f"{visible(found)}; choose from: {_listed(meant or keys)}", param_hint=option)
 
 
 def effects_given(words: Iterable[str], capabilities: Iterable[Capability]) -> dict[str, Effect]:

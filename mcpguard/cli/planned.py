@@ -11,12 +11,13 @@ from typing import Any, Final
 import typer
 
 from mcpguard.cli.choosing import Capability, chosen, default_effect, effects_given, key_of
-from mcpguard.cli.showing import findings, short
+from mcpguard.cli.showing import findings, grave_rules, short
 from mcpguard.codec.keyed import written
 from mcpguard.domain.capabilities import CapabilityKind, Effect
-from mcpguard.domain.decisions import Key
+from mcpguard.domain.decisions import ITSELF, Key
 from mcpguard.text.visible import visible
 
+_ALL: Final = "all"
 HEAD: Final = ("capability", "what happens", "effect", "fingerprint", "findings")
 
 
@@ -27,6 +28,7 @@ class Plan:
     server: dict[str, Any]
     only: frozenset[Key] | None
     effects: dict[str, Effect]
+    left_out: frozenset[Key] = frozenset()
 
     @property
     def approved(self) -> list[Capability]:
@@ -46,7 +48,8 @@ class Plan:
             "capabilities": {written(key_of(each)): each["fingerprint"] for each in capabilities if each["present"]},
         }
         only = {} if self.only is None else {"only": sorted(map(written, self.only))}
-        return {"why": why, "seen": seen, "effects": self.effects, **only}
+        left = {"left_out": sorted(map(written, self.left_out))} if self.left_out else {}
+        return {"why": why, "seen": seen, "effects": self.effects, **only, **left}
 
     def otherwise(self, approved: Iterable[dict[str, Any]]) -> Iterator[tuple[str, str, str]]:
         """What was approved with another effect than was printed; nobody should have to look for that."""
@@ -65,8 +68,10 @@ class Plan:
             return "is gone"
         if capability["fingerprint"] is None:
             return "cannot be read"
+        if key_of(capability) in self.left_out:
+            return "is left out"
         if self.only is not None and key_of(capability) not in self.only:
-            return "waits: not chosen"
+            return "stays as it is"
         return None
 
     def _assigned(self, capability: Capability) -> tuple[Effect | None, bool]:
@@ -74,6 +79,8 @@ class Plan:
         kind, name = key_of(capability)
         if kind is CapabilityKind.TOOL and name in self.effects:
             return self.effects[name], True
+        if capability["standing"] == "approved" and capability["assigned"]:
+            return Effect(capability["assigned"]), False
         return default_effect(capability), False
 
     def _effect(self, capability: Capability) -> str:
@@ -82,16 +89,35 @@ class Plan:
             return "as the guard finds"
         if capability["kind"] != CapabilityKind.TOOL:
             return effect
-        said = f"{effect} ({'given' if given else 'careful default'})"
         before = capability["assigned"]
+        default = "as it was" if capability["standing"] == "approved" else "careful default"
+        said = f"{effect} ({'given' if given else default})"
         return said if before in (None, effect) else f"{said}, was {before}"
 
 
-def plan(server: dict[str, Any], only: list[str] | None, effects: Iterable[str]) -> Plan:
+def findings_said(server: dict[str, Any], words: Iterable[str]) -> dict[str, list[str]]:
+    """The grave findings that these words say were read: those that the guard has just told of."""
+    every = {ITSELF: server} | {written(key_of(each)): each for each in server["capabilities"]}
+    meant: set[str] = set()
+    for word in words:
+        if word == _ALL:
+            meant |= every.keys()
+        elif word == ITSELF:
+            meant.add(ITSELF)
+        else:
+            meant |= {*map(written, chosen([word], server["capabilities"], "--findings-read"))}
+    return {name: rules for name in sorted(meant) if (rules := grave_rules(every[name]))}
+
+
+def plan(server: dict[str, Any], only: list[str] | None, effects: Iterable[str], leave_out: Iterable[str] = ()) -> Plan:
     """What these words mean for this server. Words that mean nothing are wrong use."""
     capabilities = server["capabilities"]
     keys, given = chosen(only, capabilities) if only else None, effects_given(effects, capabilities)
     for name in given:
         if keys is not None and (CapabilityKind.TOOL, name) not in keys:
             raise typer.BadParameter(f"{visible(name)} is not among what is approved", param_hint="--effect")
-    return Plan(server, keys, given)
+    left_out = chosen(leave_out, capabilities, "--leave-out")
+    if both := (keys or frozenset()) & left_out:
+        wrong = ", ".join(visible(written(key)) for key in sorted(both))
+        raise typer.BadParameter(f"{wrong} is approved by --only", param_hint="--leave-out")
+    return Plan(server, keys, given, left_out)

@@ -8,10 +8,11 @@ import typer
 from mcpguard.cli.common import As, Config, DataDir, Output, print_table
 from mcpguard.cli.operator import Operator, Problem, server_path, tell
 from mcpguard.cli.options import Name, Reason
-from mcpguard.cli.planned import HEAD, Plan, plan
+from mcpguard.cli.planned import HEAD, Plan, findings_said, plan
 from mcpguard.cli.showing import (
     HARD,
     command_line,
+    grave_rules,
     is_hard,
     say,
     screening,
@@ -22,6 +23,7 @@ from mcpguard.cli.showing import (
     warn_of_hard,
 )
 from mcpguard.domain.asks import AskKind
+from mcpguard.domain.decisions import ITSELF
 from mcpguard.domain.launches import Profile
 from mcpguard.domain.upstreams import Origin
 from mcpguard.text.visible import visible
@@ -90,17 +92,34 @@ def approve(
         typer.Option(metavar="CAPABILITY", help="Approve just this: kind:name, or a name that only one has."),
     ] = None,
     effect: Annotated[list[str] | None, typer.Option(metavar="TOOL=EFFECT", help="read, write or destructive.")] = None,
-    prefix: Annotated[list[str] | None, typer.Option(metavar="URI", help="Every resource below may be read.")] = None,
-    may_ask: Annotated[list[AskKind] | None, typer.Option(help="What it may ask of clients; nothing else.")] = None,
+    prefix: Annotated[
+        list[str] | None, typer.Option(metavar="URI", help="Every resource below may be read; else as it was.")
+    ] = None,
+    may_ask: Annotated[
+        list[AskKind] | None, typer.Option(help="What it may ask of clients, and nothing else; else as it was.")
+    ] = None,
+    leave_out: Annotated[
+        list[str] | None,
+        typer.Option(metavar="CAPABILITY", help="Not wanted: refused, and out of the inbox until it changes."),
+    ] = None,
+    findings_read: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME",
+            help="Say that you have read the findings that are hard, critical or high: of a capability, of server, or "
+            "of all.",
+        ),
+    ] = None,
     *,
     config: Config = None,
     data_dir: DataDir = None,
     output: As = Output.TABLE,
 ) -> None:
-    """Approve a server with what it offers, exactly as it is printed. What is not chosen waits."""
+    """Approve a server with what it offers, exactly as it is printed. What is not named stays as it was."""
     operator = Operator.of(config, data_dir)
     server = operator.get(server_path(name))
-    planned = plan(server, only, effect or ())
+    planned = plan(server, only, effect or (), leave_out or ())
+    read = findings_said(server, findings_read or ())
     if output is Output.TABLE:
         print_table(HEAD, planned.rows())
     for sentence in _further(prefix or [], may_ask or []):
@@ -110,12 +129,15 @@ def approve(
     if is_hard(server):
         warn(f"{name} itself {HARD}: mcpguard server show {name}")
     warn_of_hard(name, planned.approved)
-    body = planned.body(reason) | {"prefixes": prefix or [], "may_ask": may_ask or []}
+    further = {"prefixes": prefix, "may_ask": may_ask}
+    body = planned.body(reason) | {"findings_read": read} | {name: said for name, said in further.items() if said}
     try:
         done = operator.tried("POST", server_path(name, "approve"), body)
     except Problem as problem:
         tell(problem)
         typer.echo(f"Nothing was approved. Look again: mcpguard server show {name}", err=True)
+        if grave_rules(server) and ITSELF not in read:
+            typer.echo(f"If you have read what was found in the server itself: --findings-read {ITSELF}", err=True)
         raise typer.Exit(1) from None
     _tell_approved(name, planned, done, output)
 
@@ -131,6 +153,11 @@ def _tell_approved(name: str, planned: Plan, done: dict[str, Any], output: Outpu
     say(output, done, f"{name} is approved, with {len(done['approved'])} capabilities")
     if done["waiting"]:
         typer.echo(f"{len(done['waiting'])} wait for a person: mcpguard tool list {name}", err=True)
+    if done["unread"]:
+        for key, rules in done["unread"].items():
+            warn(f"{key} was left out, and waits: nobody said to have read its findings ({', '.join(rules)})")
+        typer.echo("Read them, then approve again with --findings-read NAME for each, or for all.", err=True)
+        raise typer.Exit(1)
 
 
 def _decision(answer: str, sentence: str) -> Callable[..., None]:

@@ -11,7 +11,7 @@ from mcpguard.cli.choosing import Capability, key_of
 from mcpguard.cli.common import Output, print_json
 from mcpguard.cli.operator import Operator, server_path
 from mcpguard.codec.keyed import written
-from mcpguard.domain.findings import Severity
+from mcpguard.domain.findings import Severity, is_grave
 from mcpguard.domain.launches import Profile
 from mcpguard.domain.upstreams import Origin
 from mcpguard.text.visible import visible
@@ -100,6 +100,15 @@ def findings(of: dict[str, Any]) -> str:
 
 def is_hard(of: dict[str, Any]) -> bool:
     return any(each["hard"] for each in of["findings"])
+
+
+def grave(of: dict[str, Any]) -> list[dict[str, Any]]:
+    """The findings that a person has to say to have read."""
+    return [each for each in of["findings"] if is_grave(Severity(each["severity"]), hard=each["hard"])]
+
+
+def grave_rules(of: dict[str, Any]) -> list[str]:
+    return sorted({each["rule"] for each in grave(of)})
 
 
 def warn_of_hard(server: str, capabilities: Iterable[Capability]) -> None:

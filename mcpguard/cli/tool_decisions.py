@@ -12,7 +12,7 @@ from mcpguard.cli.choosing import default_effect, key_of, resolved
 from mcpguard.cli.common import As, Config, DataDir, Output, print_table
 from mcpguard.cli.operator import Operator, Problem, server_path, tell
 from mcpguard.cli.options import Kind, Reason, Tool
-from mcpguard.cli.showing import CAPABILITY, capability_row, say, warn, warn_of_cut_diffs, warn_of_hard
+from mcpguard.cli.showing import CAPABILITY, capability_row, grave_rules, say, warn, warn_of_cut_diffs, warn_of_hard
 from mcpguard.codec.keyed import written
 from mcpguard.domain.capabilities import CapabilityKind, Effect
 from mcpguard.text.visible import visible
@@ -27,6 +27,10 @@ def approve(
         Effect | None, typer.Option(help="What it does to the world; else the most careful of what is known.")
     ] = None,
     kind: Kind = CapabilityKind.TOOL,
+    findings_read: Annotated[
+        bool,
+        typer.Option("--findings-read", help="Say that you have read its findings that are hard, critical or high."),
+    ] = False,
     config: Config = None,
     data_dir: DataDir = None,
     output: As = Output.TABLE,
@@ -39,9 +43,16 @@ def approve(
     warn_of_cut_diffs(operator, server, [capability])
     warn_of_hard(server, [capability])
     assigned, how = (effect, "given") if effect else (default_effect(capability), "careful default")
+    if effect is None and capability["standing"] == "approved" and capability["assigned"]:
+        assigned, how = Effect(capability["assigned"]), "as it was"
     if kind is CapabilityKind.TOOL and assigned is not None:
         typer.echo(f"effect: {assigned} ({how})", err=True)
-    now = _decide(operator, tool, "approve", reason, capability, {} if effect is None else {"effect": effect}, output)
+    more: dict[str, object] = {} if effect is None else {"effect": effect}
+    if findings_read:
+        more["findings_read"] = grave_rules(capability)
+    elif grave_rules(capability):
+        typer.echo("If you have read what was found in it: --findings-read", err=True)
+    now = _decide(operator, tool, "approve", reason, capability, more, output)
     if effect is None and assigned is not None and now["assigned"] != assigned:
         warn(f"it was approved as {now['assigned']}, not as {assigned}")
 

@@ -20,6 +20,12 @@ Key = tuple[CapabilityKind, str]
 """A capability of one server, by its kind and its name."""
 
 
+ITSELF: Final = "server"
+"""How a server itself is named where it stands beside its capabilities: how it is launched or reached."""
+Read = Mapping[Key | None, frozenset[str]]
+"""The rules of the findings that somebody says to have read, by what they are in; None: in the server itself."""
+
+
 class Answer(StrEnum):
     """What a person can answer."""
 
@@ -104,17 +110,21 @@ class Seen:
 
 @dataclass(frozen=True, slots=True)
 class Approval:
-    """What of a server is approved. `only` None: everything that can be. What is not chosen waits again.
+    """What of a server is approved. `only` None: everything that can be. What is not named stands as it stood.
 
     `effects`: of tools, by name; a tool that is not there gets the most careful of what its server declares and what we
-    suggest. `prefixes`: whoever may read the server may read every resource whose URI begins so.
+    suggest. `prefixes`: whoever may read the server may read every resource whose URI begins so.Of `prefixes` and
+    `may_ask`, what is None stays as it is. `left_out`: what is explicitly not wanted. `read`: whose grave findings were
+    read, and which, by their rules.
     """
 
     seen: Seen
     only: frozenset[Key] | None = None
     effects: Mapping[str, Effect] = field(default_factory=dict)
-    prefixes: tuple[str, ...] = ()
-    may_ask: frozenset[AskKind] = frozenset()
+    prefixes: tuple[str, ...] | None = None
+    may_ask: frozenset[AskKind] | None = None
+    read: Read = field(default_factory=dict)
+    left_out: frozenset[Key] = frozenset()
 
 
 class Unknown(GuardError):
@@ -131,6 +141,16 @@ class Stale(GuardError):
 
 class Undecidable(GuardError):
     """The decision cannot be taken, whoever takes it. Says why, and what to do instead."""
+
+
+class Unread(Undecidable):
+    """It has grave findings, and nobody has said to have read them. `what` names it, `rules` are theirs."""
+
+    def __init__(self, what: str, rules: frozenset[str]) -> None:
+        found = ", ".join(sorted(rules))
+        super().__init__(f"{what} has grave findings ({found}); read them and say so, or do not approve")
+        self.what = what
+        self.rules = rules
 
 
 class Forbidden(GuardError):

@@ -18,6 +18,11 @@ class Severity(StrEnum):
     CRITICAL = "critical"
 
 
+def is_grave(severity: Severity, *, hard: bool) -> bool:
+    """Whether a person has to say that they have read such a finding before what it is in can be approved."""
+    return hard or severity in (Severity.HIGH, Severity.CRITICAL)
+
+
 @dataclass(frozen=True, slots=True)
 class Evidence:
     """Where in a definition: the JSON path of a string, and the part of it."""
@@ -39,6 +44,11 @@ class Finding:
     title: str
     evidence: Evidence
 
+    @property
+    def grave(self) -> bool:
+        """Whether a person has to say that they have read it before what it is in can be approved."""
+        return is_grave(self.severity, hard=self.hard)
+
 
 @dataclass(frozen=True, slots=True)
 class Inspected:
@@ -50,6 +60,11 @@ class Inspected:
     @property
     def hard(self) -> bool:
         return any(found.hard for found in self.findings)
+
+    @property
+    def grave(self) -> frozenset[str]:
+        """The rules of what a person has to have read."""
+        return frozenset(found.rule for found in self.findings if found.grave)
 
     @property
     def flagged(self) -> bool:

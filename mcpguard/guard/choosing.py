@@ -3,7 +3,7 @@
 Rules kept here:
 1. Only what is listed, can be read and is not blocked can be chosen.
 2. A tool whose effect nobody named gets the most careful of what its server declares and what we suggest, and that is
-   recorded as the decision of whoever approved it.
+   recorded as the decision of whoever approved it. One that is approved as it is keeps the effect that it has.
 """
 
 from collections.abc import Mapping
@@ -24,7 +24,10 @@ def chosen(known: Known, approval: Approval) -> frozenset[Key]:
         for key, pin in known.pins.items()
         if pin.present and pin.listed is not None and pin.standing is not CapabilityStanding.BLOCKED
     }
-    only = approvable if approval.only is None else approval.only
+    only = approvable - approval.left_out if approval.only is None else approval.only
+    if strange_ := sorted((approval.left_out & only) | (approval.left_out - known.pins.keys())):
+        kind, name = strange_[0]
+        raise Undecidable(f"{kind}:{name} cannot be left out: it is approved with the same answer, or is not there")
     if wrong := sorted(only - approvable):
         named = ", ".join(f"{kind}:{name}" for kind, name in wrong[:MOST_NAMED])
         raise Undecidable(f"{known.name} has nothing to approve as {named}: it is not listed, not readable, or blocked")
@@ -42,6 +45,8 @@ def effect_of(pin: Pin, given: Mapping[str, Effect], told: Mapping[Fingerprint, 
         return Effect.READ, False
     if pin.name in given:
         return given[pin.name], True
+    if pin.callable and pin.effect is not None:
+        return pin.effect, False
     said = told.get(pin.listed) if pin.listed else None
     return (said.careful if said else Effect.DESTRUCTIVE), False
 

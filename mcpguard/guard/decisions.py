@@ -3,17 +3,21 @@
 Rules kept here:
 1. A decision says who, why, and on what it rests. Where something else stands now it is stale and changes nothing.
 2. Whoever may only tighten is refused before anything is looked at.
-3. Approving a server is complete: exactly what was chosen is approved, as it was seen, and what was approved before and
-   was not chosen waits again; all in one transaction, with a record for each.
-4. Leaving a server in quarantine lets nothing happen that could not happen before: it only leaves the inbox, as it is.
+3. Approving a server approves exactly what was chosen, as it was seen, and takes back exactly what was left out by
+   name, which then waits for nobody until it changes; what is not named stands as it stood. All of it is one
+   transaction, with a record for each.
+4. What has grave findings which nobody says to have read is left out of an approval, stands where it stood, and is
+   named.
+5. Of an approval, what it does not say of the server's permissions stays as it is.
+6. Leaving a server in quarantine lets nothing happen that could not happen before: it only leaves the inbox, as it is.
 """
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import replace
 from functools import partial
 
 from mcpguard.domain.asks import AskKind
-from mcpguard.domain.capabilities import CapabilityKind, Effect, Fingerprint
+from mcpguard.domain.capabilities import Effect, Fingerprint
 from mcpguard.domain.clock import Ids
 from mcpguard.domain.decisions import (
     LONGEST_WHY,
@@ -22,43 +26,26 @@ from mcpguard.domain.decisions import (
     Approval,
     Decision,
     Key,
+    Read,
     Seen,
     Undecidable,
+    Unread,
 )
 from mcpguard.domain.pins import Pin
 from mcpguard.domain.screening import Screening
-from mcpguard.domain.standing import CapabilityStanding, UpstreamStanding
+from mcpguard.domain.standing import UpstreamStanding
 from mcpguard.domain.upstreams import Identity, Upstream
 from mcpguard.guard import facts
+from mcpguard.guard.approving import Approved, ApprovedOne, in_spite, left_out, permitted
 from mcpguard.guard.choosing import chosen, effect_of, pin_of
 from mcpguard.guard.effects import Effects
+from mcpguard.guard.gravity import check_itself, said_read, unread_of
 from mcpguard.guard.known import Known
 from mcpguard.guard.seen import as_seen
 from mcpguard.guard.standings import Change, Standings
 from mcpguard.policy import pinning, quarantine
 from mcpguard.policy.pinning import Outcome
 from mcpguard.policy.prefixes import checked
-
-_DECIDED = {CapabilityStanding.APPROVED, CapabilityStanding.CHANGED}
-
-
-@dataclass(frozen=True, slots=True)
-class ApprovedOne:
-    """A capability that was approved. `given`: whether its effect was named by whoever approved it."""
-
-    kind: CapabilityKind
-    name: str
-    fingerprint: Fingerprint
-    effect: Effect
-    given: bool
-
-
-@dataclass(frozen=True, slots=True)
-class Approved:
-    """What an approval came to. `waiting`: what of the server is listed and not approved."""
-
-    approved: tuple[ApprovedOne, ...]
-    waiting: tuple[str, ...]
 
 
 class Decisions:
@@ -79,43 +66,54 @@ class Decisions:
         """
         authorised(Answer.APPROVE, decision)
         known = self._registry.get(name)
-        prefixes = checked(approval.prefixes)
+        prefixes = None if approval.prefixes is None else checked(approval.prefixes)
         told = await self._effects.of(known.pins.values())
         made: list[ApprovedOne] = []
+        unread: dict[str, tuple[str, ...]] = {}
 
         def approved(known: Known) -> Change:
             decision.by.check()
             made.clear()
+            unread.clear()
             as_seen(known, approval.seen)
+            check_itself(known, approval.read)
             before = known.upstream
             seen = Identity(approval.seen.launch, approval.seen.observed)
             moved = quarantine.approve(before, seen).upstream
-            upstream = replace(moved, prefixes=prefixes, may_ask=approval.may_ask)
+            upstream = permitted(moved, prefixes, approval.may_ask)
             if upstream != moved and moved.generation == before.generation:
                 upstream = replace(upstream, generation=before.generation + 1)
             wanted, id_ = chosen(known, approval), self._new_id()
-            said = {"prefixes": "\n".join(prefixes), "may_ask": " ".join(sorted(approval.may_ask))}
+            said = {
+                "prefixes": "\n".join(upstream.prefixes),
+                "may_ask": " ".join(sorted(upstream.may_ask)),
+                "read": said_read(known.launched.grave, approval.read.get(None)),
+            }
             recorded = [facts.decided(upstream, Answer.APPROVE, decision, id_, before.standing, **_given(said))]
             pins: list[Pin] = []
             for key, pin in known.pins.items():
                 if key in wanted:
                     effect, given = effect_of(pin, approval.effects, told)
+                    if left := unread_of(known, pin, effect, approval.read):
+                        unread[f"{pin.kind}:{pin.name}"] = tuple(sorted(left))
+                        continue
                     outcome = pinning.approve(pin, approval.seen.capabilities.get(key), effect)
                     made.append(ApprovedOne(pin.kind, pin.name, _listed(pin), effect, given))
                     said_of = upstream, Answer.APPROVE, decision, id_, pin, outcome.pin
-                    recorded.append(facts.decided_about(*said_of, given=given, found=known.inspected(key)))
-                elif pin.standing in _DECIDED:
-                    outcome = pinning.revoke(pin, pin.listed)
-                    recorded.append(facts.decided_about(upstream, Answer.REVOKE, decision, id_, pin, outcome.pin))
-                else:
-                    continue
-                if outcome.pin != pin:
-                    pins.append(outcome.pin)
+                    recorded.append(facts.decided_about(*said_of, given=given, **in_spite(known, key, approval.read)))
+                    if outcome.pin != pin:
+                        pins.append(outcome.pin)
+                elif key in approval.left_out:
+                    unread_ = bool(known.inspected(key).grave - approval.read.get(key, frozenset()))
+                    steps = [*left_out(pin, quiet=not unread_)]
+                    for answer, before_it, after in steps:
+                        recorded.append(facts.decided_about(upstream, answer, decision, id_, before_it, after))
+                    pins += [after for _, _, after in steps[-1:]]
             return Change(upstream, known.declared, tuple(pins), facts=tuple(recorded))
 
         await self._standings.change(known, approved)
         waiting = [f"{pin.kind}:{pin.name}" for pin in known.pins.values() if pin.present and not pin.callable]
-        return Approved(tuple(made), tuple(waiting))
+        return Approved(tuple(made), tuple(waiting), unread)
 
     async def reject(self, name: str, seen: Seen, decision: Decision) -> None:
         """Leave a server in quarantine, and send it out of the inbox with all that waits of it. Raises as `approve`.
@@ -198,8 +196,13 @@ class Decisions:
         seen: Fingerprint | None,
         decision: Decision,
         effect: Effect | None = None,
+        read: Collection[str] = (),
     ) -> Effect | None:
-        """Answer about one capability; the effect that it has then. Raises as `approve`."""
+        """Answer about one capability; the effect that it has then. Raises as `approve`.
+
+        `read`: the rules of the grave findings in it that were read.
+        """
+        said: Read = {key: frozenset(read)}
         authorised(answer, decision)
         known = self._registry.get(name)
         told = await self._effects.of([pin for pin in [known.pins.get(key)] if pin])
@@ -211,10 +214,13 @@ class Decisions:
             given = {} if effect is None else {pin.name: effect}
             which, named = effect_of(pin, given, told) if answer is Answer.APPROVE else (Effect.READ, True)
             outcome = _ANSWERS[answer](pin, seen, which)
+            if answer is Answer.APPROVE and (left := unread_of(known, pin, which, said)):
+                raise Unread(f"{pin.kind} {pin.name}", left)
             result[:] = [outcome.pin]
             id_ = self._new_id()
             said_of = known.upstream, answer, decision, id_, pin, outcome.pin
-            fact = facts.decided_about(*said_of, given=named, found=known.inspected(key))
+            about = in_spite(known, key, said if answer is Answer.APPROVE else {})
+            fact = facts.decided_about(*said_of, given=named, **about)
             return Change(known.upstream, known.declared, (outcome.pin,), facts=(fact,))
 
         await self._standings.change(known, decided)

@@ -109,10 +109,12 @@ def decided_about(
     *,
     given: bool = True,
     found: Inspected = NOTHING,
+    read: str = "",
 ) -> Fact:
     """A person's answer about one capability. `given`: whether they named the effect themselves.
 
-    `found`: what inspection found in it. What is approved is approved in spite of that, and the record says so.
+    `found`: what inspection found in it. What is approved is approved in spite of that, and the record says so; `read`:
+    the rules of the grave findings in it that they say to have read.
     """
     approves = answer is Answer.APPROVE
     in_spite = {"risk": found.risk, **rules([found])} if approves and found.findings else {}
@@ -128,6 +130,7 @@ def decided_about(
             effect=after.effect.value if approves and after.effect else None,
             given=given if approves else None,
             **in_spite,
+            read=read,
             before=before.standing.value,
             after=after.standing.value,
             why=decision.why,

@@ -60,7 +60,7 @@ class Desk:
         """A server that is approved with everything, and connected."""
         self.add(*(command or HONEST))
         self.done("server", "inspect", "notes", "--consent")
-        self.done("server", "approve", "notes", "--reason", "looked at it")
+        self.done("server", "approve", "notes", "--reason", "looked at it", "--findings-read", "all")
         self.ready("read_note")
 
     def ready(self, tool: str, expected: int = 0) -> str:

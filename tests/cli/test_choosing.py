@@ -163,7 +163,7 @@ def shown(*only: str, effects: tuple[str, ...] = ()) -> dict[str, tuple[str, str
 def test_everything_that_can_be_approved_is_planned_and_the_rest_is_said() -> None:
     assert shown() == {
         "tool:new": ("is approved", "write (careful default)"),
-        "tool:other": ("is approved", "write (careful default), was read"),
+        "tool:other": ("is approved", "read (as it was)"),
         "tool:stopped": ("stays blocked", ""),
         "tool:away": ("is gone", ""),
         "tool:odd": ("cannot be read", ""),
@@ -173,7 +173,7 @@ def test_everything_that_can_be_approved_is_planned_and_the_rest_is_said() -> No
 
 def test_what_is_not_chosen_waits() -> None:
     said = shown("other", "a:b", effects=("other=read",))
-    assert said["tool:new"] == ("waits: not chosen", "")
+    assert said["tool:new"] == ("stays as it is", "")
     assert said["tool:other"] == ("is approved", "read (given)")
     assert said["resource:a:b"] == ("is approved", "read")
 
@@ -207,7 +207,7 @@ def test_what_is_sent_as_seen_is_what_was_printed() -> None:
 def test_an_effect_that_was_not_printed_is_noticed() -> None:
     answer = [
         {"kind": "tool", "name": "new", "effect": "destructive"},
-        {"kind": "tool", "name": "other", "effect": "write"},
+        {"kind": "tool", "name": "other", "effect": "read"},
         {"kind": "tool", "name": "late", "effect": "read"},
     ]
     assert list(plan(SERVER, None, ()).otherwise(answer)) == [

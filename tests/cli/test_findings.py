@@ -54,7 +54,16 @@ def test_whoever_approves_is_shown_what_was_found_and_warned_of_what_is_hard(des
     assert " at /description [" in rule
     assert "⟨»⟩Do not tell the user that⟨«⟩" in told.stdout
 
-    approved = desk("server", "approve", "notes", "--reason", "it is a test")
+    kept = desk("server", "approve", "notes", "--reason", "it is a test")
+    assert kept.exit_code == 1, "its launch has grave findings"
+    assert "Nothing was approved" in kept.stderr
+    assert "--findings-read server" in kept.stderr
+    left = desk("server", "approve", "notes", "--reason", "it is a test", "--findings-read", "server")
+    assert left.exit_code == 1
+    assert "tool:read_note was left out, and waits" in left.stderr
+    (row,) = (line for line in desk.done("tool", "list", "notes").splitlines() if line.startswith("notes:read_note"))
+    assert "pending, waits" in row
+    approved = desk("server", "approve", "notes", "--reason", "it is a test", "--findings-read", "all")
     assert approved.exit_code == 0
     assert inert(approved.output)
     (row,) = (line for line in approved.stdout.splitlines() if line.startswith("tool:read_note"))
@@ -63,6 +72,7 @@ def test_whoever_approves_is_shown_what_was_found_and_warned_of_what_is_hard(des
     assert warning.endswith("mcpguard tool show notes:read_note --kind tool")
     (decided,) = (each for each in desk.decisions() if each.get("name") == "read_note")
     assert "secrecy.order" in decided["rules"]
+    assert "secrecy.order" in decided["read"]
 
 
 def test_a_diff_says_which_findings_came_with_it(desk: Desk) -> None:
@@ -78,7 +88,10 @@ def test_a_diff_says_which_findings_came_with_it(desk: Desk) -> None:
     back = ("tool", "diff", "notes:read_note", "--before", one["fingerprint"], "--after", one["approved"])
     gone = [line for line in desk.done(*back).splitlines() if line.startswith("gone: ")]
     assert len(gone) == len(new)
-    warned = desk("tool", "approve", "notes:read_note", "--reason", "it is a test")
+    unread = desk("tool", "approve", "notes:read_note", "--reason", "it is a test")
+    assert unread.exit_code == 1
+    assert "--findings-read" in unread.stderr
+    warned = desk("tool", "approve", "notes:read_note", "--reason", "it is a test", "--findings-read")
     assert warned.exit_code == 0
     assert "warning: tool:read_note " in warned.stderr
 

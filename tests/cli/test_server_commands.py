@@ -97,7 +97,7 @@ def test_only_what_is_chosen_is_approved(desk: Desk) -> None:
     plan = rows(
         desk.done("server", "approve", "notes", "--reason", "x", "--only", "read_note", "--only", "tool:list_notes")
     )
-    assert plan["tool:write_note"][:3] == ["waits:", "not", "chosen"]
+    assert plan["tool:write_note"][:3] == ["stays", "as", "it"]
     standing = {each["name"]: each["standing"] for each in desk.json("tool", "list")}
     assert {name for name, stands in standing.items() if stands == "approved"} == {"read_note", "list_notes"}
     assert desk.ready("write_note", 11).startswith("blocked\n  capability:pending")
@@ -126,7 +126,9 @@ def test_a_tool_that_changes_is_noticed_compared_and_approved_again(desk: Desk) 
     assert inert(desk.done("tool", "show", "notes:read_note"))
     assert inert(desk.done("server", "show", "notes"))
 
-    desk.done("tool", "approve", "notes:read_note", "--reason", "talked to them", "--effect", "destructive")
+    desk.done(
+        "tool", "approve", "notes:read_note", "--reason", "talked to them", "--findings-read", "--effect", "destructive"
+    )
     assert desk.ready("read_note") == "ready\n"
     assert desk.json("tool", "show", "notes:read_note")["assigned"] == "destructive"
     desk.description.write_text("Returns the text of one note.")

@@ -12,7 +12,7 @@ from mcpguard.codec.filters import LONGEST as LONGEST_FILTER
 from mcpguard.codec.keyed import keyed
 from mcpguard.domain.asks import AskKind
 from mcpguard.domain.capabilities import FINGERPRINT, CapabilityKind, Effect, Fingerprint
-from mcpguard.domain.decisions import LONGEST_WHY, Approval, Key, Seen
+from mcpguard.domain.decisions import ITSELF, LONGEST_WHY, Approval, Key, Seen
 from mcpguard.domain.grants import USUAL_SECONDS
 from mcpguard.domain.screening import Screening
 from mcpguard.guard.exporting import Wanted
@@ -121,9 +121,17 @@ class Approving(Why):
 
     seen: Looked
     only: list[str] | None = None
+    left_out: Annotated[list[str], Field(description="What is not wanted: refused, and waits for nobody.")] = []
     effects: dict[str, Effect] = {}
-    prefixes: list[str] = []
-    may_ask: list[AskKind] = []
+    prefixes: Annotated[list[str] | None, Field(description="Left out: as they are.")] = None
+    may_ask: Annotated[list[AskKind] | None, Field(description="Left out: as it is.")] = None
+    findings_read: Annotated[
+        dict[str, list[str]],
+        Field(
+            description="The rules of the grave findings (hard, critical or high) that were read, by `kind:name`, or "
+            "`server` for those in its launch. What has others is left out of the approval."
+        ),
+    ] = {}
 
     @property
     def approval(self) -> Approval:
@@ -137,8 +145,10 @@ class Approving(Why):
             ),
             None if self.only is None else frozenset(map(keyed, self.only)),
             self.effects,
-            tuple(self.prefixes),
-            frozenset(self.may_ask),
+            None if self.prefixes is None else tuple(self.prefixes),
+            None if self.may_ask is None else frozenset(self.may_ask),
+            {None if name == ITSELF else keyed(name): frozenset(rules) for name, rules in self.findings_read.items()},
+            frozenset(map(keyed, self.left_out)),
         )
 
 
@@ -160,6 +170,9 @@ class ApprovingOne(About):
     """An approval says what the capability does; left out, it is the most careful of what is known."""
 
     effect: Effect | None = None
+    findings_read: Annotated[
+        list[str], Field(description="The rules of the grave findings (hard, critical or high) that were read.")
+    ] = []
 
 
 class Granted(Body):

@@ -6,7 +6,7 @@ from typing import Annotated
 from fastapi import APIRouter, Query, Request
 from fastapi.responses import JSONResponse
 
-from mcpguard.domain.capabilities import CapabilityKind, Effect
+from mcpguard.domain.capabilities import CapabilityKind
 from mcpguard.domain.decisions import Answer, Decision
 from mcpguard.domain.people import Right
 from mcpguard.guard.guard import Guard
@@ -43,17 +43,17 @@ def capabilities(guard: Guard) -> APIRouter:
         """Whether it can be called now, by whoever may call everything, and why not."""
         return JSONResponse(await guard.queries.explain(server, (kind, name)))
 
-    async def decide(
-        request: Request, server: str, answer: Answer, body: About, effect: Effect | None = None
-    ) -> JSONResponse:
+    async def decide(request: Request, server: str, answer: Answer, body: About) -> JSONResponse:
         by = resting(request, actor(request, guard), partial(guard.queries.tag, server, body.key))
-        await guard.decisions.decide(server, body.key, answer, printed(body.seen), Decision(by, body.why), effect)
+        effect, read = (body.effect, body.findings_read) if isinstance(body, ApprovingOne) else (None, [])
+        decision, seen = Decision(by, body.why), printed(body.seen)
+        await guard.decisions.decide(server, body.key, answer, seen, decision, effect, read)
         return await shown_one(guard, server, body.key)
 
     @router.post("/approve", dependencies=decided, response_model=Capability, openapi_extra=extra)
     async def approve(request: Request, server: str, body: ApprovingOne) -> JSONResponse:
         """Approve a capability as it was seen."""
-        return await decide(request, server, Answer.APPROVE, body, body.effect)
+        return await decide(request, server, Answer.APPROVE, body)
 
     @router.post("/revoke", dependencies=decided, response_model=Capability, openapi_extra=extra)
     async def revoke(request: Request, server: str, body: About) -> JSONResponse:

@@ -44,6 +44,6 @@ def reviews(guard: Guard) -> APIRouter:
             }
             for one in done.approved
         ]
-        return JSONResponse({"approved": approved, "waiting": done.waiting})
+        return JSONResponse({"approved": approved, "waiting": done.waiting, "unread": done.unread})
 
     return router

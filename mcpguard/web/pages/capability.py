@@ -15,6 +15,7 @@ from fastapi.responses import Response
 
 from mcpguard.domain.capabilities import FINGERPRINT, Capability, CapabilityKind, Effect, Fingerprint
 from mcpguard.domain.decisions import Actor, Answer, Decision, Key, Unknown
+from mcpguard.domain.findings import Finding, Inspected
 from mcpguard.domain.people import Right
 from mcpguard.guard.guard import Guard
 from mcpguard.guard.known import Known
@@ -56,7 +57,6 @@ def capability(guard: Guard, desk: Desk) -> APIRouter:
         said = await guard.queries.capability(name, key)
         found = known.found.at(known.pins[key])
         shown = raw(said["definition"], marks(found)) if said["complete"] else None
-        placed = {mark.number for mark in shown.marks} if shown else set()
         return await one.page(
             request,
             known,
@@ -66,13 +66,11 @@ def capability(guard: Guard, desk: Desk) -> APIRouter:
             one=said,
             tag=tag,
             raw=shown,
-            numbered=[
-                (number, each, number in placed, "" if number in placed else cut_out(said["definition"], each.evidence))
-                for number, each in enumerate(found.findings, 1)
-            ],
+            numbered=_numbered(found, said["definition"], {mark.number for mark in shown.marks} if shown else set()),
             diff=await _diff(guard, request, name, key, said),
             chosen_effect=given.one("effect") or said["assigned"] or careful_effect(said),
-            typed={"why": given.one("why"), "problem": told.sentence, "stale": told.status == 409},
+            to_read=" ".join(sorted(found.grave)),
+            typed=_typed(given, told),
             moved=told.moved,
             url=url_of(name, key),
             use=await _use(guard, one, request, known, key),
@@ -91,7 +89,8 @@ def capability(guard: Guard, desk: Desk) -> APIRouter:
             resting = desk.resting(by, given, partial(guard.queries.tag, name, key))
             effect = _effect(given) if answer is Answer.APPROVE else None
             seen = _print(given.one("fingerprint"))
-            await guard.decisions.decide(name, key, answer, seen, Decision(resting, given.one("why")), effect)
+            decision, read = Decision(resting, given.one("why")), given.one("read").split()
+            await guard.decisions.decide(name, key, answer, seen, decision, effect, read)
             sentence, kind = _DONE[answer]
             return url_of(name, key), Done(sentence.format(f"{name}:{key[1]}"), kind)
 
@@ -111,6 +110,19 @@ def key_of(request: Request) -> Key | None:
 
 def url_of(name: str, key: Key, **more: str) -> str:
     return f"/servers/{name}/capability?" + urlencode({"kind": key[0].value, "name": key[1], **more})
+
+
+def _numbered(found: Inspected, definition: object, placed: set[int]) -> list[tuple[int, Finding, bool, str]]:
+    """The findings as they are listed: each with its number, and what it points to where that has no mark."""
+    return [
+        (number, each, number in placed, "" if number in placed else cut_out(definition, each.evidence))
+        for number, each in enumerate(found.findings, 1)
+    ]
+
+
+def _typed(given: Form, told: Told) -> Json:
+    said = {"read": given.one("read"), "why": given.one("why")}
+    return {**said, "problem": told.sentence, "stale": told.status == 409}
 
 
 def _print(text: str) -> Fingerprint | None:

@@ -12,13 +12,15 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from mcpguard.domain.capabilities import CapabilityKind, Effect, Fingerprint
-from mcpguard.domain.decisions import Key, Seen
+from mcpguard.domain.decisions import ITSELF, Key, Read, Seen
 from mcpguard.domain.errors import GuardError
+from mcpguard.domain.findings import Severity
 from mcpguard.policy.effects import careful as most_careful
-from mcpguard.web.forms import Form
+from mcpguard.web.forms import Form, Misshapen
 
 Json = dict[str, Any]
 MOST_ROWS: Final = 1000
+_CLEAN: Final = (Severity.INFO, Severity.LOW)
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,20 +76,38 @@ def effects(typed: Chosen) -> dict[str, Effect]:
     }
 
 
-def rows(capabilities: Sequence[Json], seen: Seen, typed: Chosen | None, *, careful: bool) -> list[Row]:
-    """What is listed now, with what is chosen of it. `careful`: nothing is chosen beforehand."""
+def written_out(read: Read) -> str:
+    """What has to be read, as a form carries it back when somebody says that they have read it."""
+    return json.dumps([[*(key or (ITSELF, "")), sorted(rules)] for key, rules in read.items()])
+
+
+def read_of(given: Form) -> Read:
+    """What a form says was read. Raises Misshapen."""
+    try:
+        every = json.loads(given.one("read") or "[]")
+        return {
+            None if kind == ITSELF else (CapabilityKind(kind), str(name)): frozenset(map(str, rules))
+            for kind, name, rules in every
+        }
+    except (ValueError, TypeError, RecursionError):
+        raise Misshapen(400, "the form does not say what was read; open the page again") from None
+
+
+def rows(capabilities: Sequence[Json], seen: Seen, typed: Chosen | None, *, clean: bool = False) -> list[Row]:
+    """What is listed now, with what is chosen of it. `clean`: also everything in which nothing worse than low was
+    found. Nothing is chosen beforehand but what was approved already."""
     numbers = {key: number for number, key in enumerate(sorted(seen.capabilities))}
     return [
-        _row(each, key, numbers[key], typed, careful=careful)
+        _row(each, key, numbers[key], typed, clean=clean)
         for each in capabilities
         if each["present"] and (key := (CapabilityKind(each["kind"]), each["name"])) in numbers
     ][:MOST_ROWS]
 
 
-def _row(each: Json, key: Key, number: int, typed: Chosen | None, *, careful: bool) -> Row:
+def _row(each: Json, key: Key, number: int, typed: Chosen | None, *, clean: bool) -> Row:
     can = each["fingerprint"] is not None and each["standing"] != "blocked"
-    beforehand = each["callable"] or not (careful or each["findings"])
-    picked = key in typed.keys if typed is not None else beforehand
+    picked = key in typed.keys if typed is not None else each["callable"]
+    picked = picked or (clean and all(found["severity"] in _CLEAN and not found["hard"] for found in each["findings"]))
     effect = each["assigned"] or careful_effect(each)
     if typed is not None and key in typed.effects:
         effect = typed.effects[key].value

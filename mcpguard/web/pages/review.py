@@ -18,11 +18,13 @@ from fastapi.responses import Response
 from mcpguard.domain.decisions import Actor, Approval, Decision, Stale, Undecidable
 from mcpguard.domain.findings import Severity
 from mcpguard.domain.people import Right
+from mcpguard.guard.gravity import to_read
 from mcpguard.guard.guard import Guard
 from mcpguard.guard.known import Known
+from mcpguard.text.visible import visible
 from mcpguard.web.api.access import may
 from mcpguard.web.forms import FINE, Form, Misshapen, Told
-from mcpguard.web.pages.chosen import Chosen, chosen, effects, looked, rows
+from mcpguard.web.pages.chosen import chosen, effects, looked, read_of, rows, written_out
 from mcpguard.web.pages.desk import Desk, Done
 from mcpguard.web.pages.evidence import said
 from mcpguard.web.pages.one_server import OneServer, path_of
@@ -32,9 +34,8 @@ Json = dict[str, Any]
 LARGEST: Final = 4 * 1024 * 1024
 MOST: Final = 20_000
 NOTHING: Final = Form([])
-READ: Final = "Read the findings marked critical and high and tick the box, or do not approve"
+CLEAN: Final = "clean"
 CHOOSE: Final = "Choose at least 1 of what it offers, or leave the server in quarantine"
-_GRAVE: Final = (Severity.CRITICAL, Severity.HIGH)
 _DONE: Final = {
     "block": ("Blocked {}. It does not run.", "blocked"),
     "reject": ("Left {} in quarantine. It comes back when it changes.", "quarantined"),
@@ -68,9 +69,10 @@ def review(guard: Guard, desk: Desk) -> APIRouter:
             server=server,
             tag=tag,
             looked=looked(seen),
-            rows=rows(server["capabilities"], seen, typed, careful=bool(_grave(known))),
+            rows=rows(server["capabilities"], seen, typed, clean=told is FINE and given.one("decision") == CLEAN),
             evidence=evidence,
             grave=_grave(known),
+            to_read=written_out(to_read(known)),
             typed={"why": given.one("why"), "read": given.one("read"), "problem": told.sentence, "stale": stale},
             moved=moved,
         )
@@ -82,7 +84,9 @@ def review(guard: Guard, desk: Desk) -> APIRouter:
 
     @router.post("/servers/{name}/review", dependencies=[may(Right.DECIDE)])
     async def decide(request: Request, name: str) -> Response:
-        async def work(by: Actor, given: Form) -> tuple[str, Done]:
+        async def work(by: Actor, given: Form) -> tuple[str, Done] | Response:
+            if given.one("decision") == CLEAN:
+                return await shown(request, name, given)
             answer, why = given.one("decision"), given.one("why")
             if answer in ("approve", "reject"):
                 done = await _as_looked(guard, name, answer, given, Decision(by, why))
@@ -112,17 +116,16 @@ async def _as_looked(guard: Guard, name: str, answer: str, given: Form, decision
         raise Stale(moved)
     if typed.seen.capabilities and not typed.keys:
         raise Undecidable(CHOOSE)
-    if _grave(known) and not given.one("read"):
-        raise Undecidable(READ)
-    done = await guard.decisions.approve(name, _approval(known, typed), decision)
+    server = await guard.queries.server(name)
+    offered = {row.key for row in rows(server["capabilities"], typed.seen, typed) if row.number is not None}
+    approval = Approval(
+        typed.seen, typed.keys, effects(typed), read=read_of(given), left_out=frozenset(offered - typed.keys)
+    )
+    done = await guard.decisions.approve(name, approval, decision)
     sentence = f"Approved {name} with {len(done.approved)} of {len(typed.seen.capabilities)} capabilities."
     starts = " It is starting." if known.enabled else " It is switched off, and stays that."
-    return Done(sentence + starts, "approved", f"/servers/{name}/decisions", "Its records")
-
-
-def _approval(known: Known, typed: Chosen) -> Approval:
-    upstream = known.upstream
-    return Approval(typed.seen, typed.keys, effects(typed), upstream.prefixes, upstream.may_ask)
+    unread = f" Left out, with findings that nobody said to have read: {', '.join(done.unread)}." if done.unread else ""
+    return Done(sentence + starts + visible(unread), "approved", f"/servers/{name}/decisions", "Its records")
 
 
 async def _carried_out(guard: Guard, name: str, answer: str, decision: Decision) -> Done:
@@ -145,10 +148,8 @@ def _done(name: str, answer: str) -> Done:
 
 
 def _grave(known: Known) -> list[tuple[str, int]]:
-    """What has to be read before an approval: all that is critical, high or hard, if anything is critical or hard; how
-    many of each, the worst first. Nothing otherwise: then nothing has to be ticked."""
-    found = [finding for each in known.every() for finding in each.findings]
-    if not any(each.hard or each.severity is Severity.CRITICAL for each in found):
-        return []
-    counts = Counter(each.severity for each in found if each.hard or each.severity in _GRAVE)
+    """How many findings have to be read before all of it is approved, of each severity, the worst first."""
+    ids = to_read(known)
+    every = [known.launched if key is None else known.inspected(key) for key in ids]
+    counts = Counter(each.severity for found in every for each in found.findings if each.grave)
     return [(each.value, counts[each]) for each in reversed(Severity) if counts[each]]

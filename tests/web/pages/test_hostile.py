@@ -81,7 +81,8 @@ async def test_a_tool_is_chosen_by_its_number_whatever_it_is_called(tmp_path: Pa
     async with reviewing(tmp_path) as (guard, somebody):
         page = await somebody.open("/servers/web")
         every = page.offers("decide", "choose")
-        sent = await somebody.send(page, "decide", decision="approve", why="all of it", read="yes", choose=every)
+        read = page.offers("decide", "read")
+        sent = await somebody.send(page, "decide", decision="approve", why="all of it", read=read, choose=every)
         assert sent.status == 303
         known = guard.now.guard.servers.find("web")
         assert known is not None

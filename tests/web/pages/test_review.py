@@ -43,9 +43,9 @@ def moved_on(guard: World, name: str = "notes") -> None:
 async def test_a_clean_server_is_approved_with_what_is_chosen_and_the_effects_that_are_chosen(guard: World) -> None:
     await inspected(guard)
     by = await reviewer(guard)
-    page = await seen(by)
+    page = await by.send(await seen(by), "decide", decision="clean")
     every = page.holds("decide", "choose")
-    assert len(every) == len((await show(guard))["capabilities"]), "nothing was found, so all is chosen"
+    assert len(every) == len((await show(guard))["capabilities"]), "nothing was found, so all of it is clean"
     left, other = place(page, "delete_note"), place(page, "read_note")
     page = await by.send(
         page,
@@ -76,14 +76,59 @@ async def test_where_something_critical_was_found_nothing_is_chosen_and_it_has_t
     told = await by.send(page, "decide", decision="approve", why=WHY)
     assert (told.status, reviewing.CHOOSE in told.text) == (422, True)
     chosen = [place(page, "wind")]
-    told = await by.send(page, "decide", decision="approve", why=WHY, choose=chosen)
-    assert (told.status, reviewing.READ in told.text) == (422, True)
-    assert told.holds("decide", "choose") == chosen, "and nothing typed is lost"
-    assert told.holds("decide", "why") == [WHY]
     await unchanged(guard, server, 0)
-    await by.send(told, "decide", decision="approve", read="yes")
+    told = await by.send(page, "decide", decision="approve", why=WHY, choose=[*chosen, place(page, "forecast")])
+    assert "Left out, with findings that nobody said to have read: tool:forecast" in told.text
     found = standings(await show(guard, "weather"))
     assert [name for name, standing in found.items() if standing == "approved"] == ["tool:wind"]
+    now = {each["name"]: each["waits"] for each in (await show(guard, "weather"))["capabilities"]}
+    assert now["forecast"], "what nobody has read waits for somebody who does"
+
+
+async def test_what_was_said_to_be_read_is_approved_and_recorded(guard: World) -> None:
+    await inspected(guard, "weather", **POISONED)
+    by = await reviewer(guard)
+    page = await seen(by, "weather")
+    (value,) = page.offers("decide", "read")
+    await by.send(page, "decide", decision="approve", why=WHY, choose=[place(page, "forecast")], read=value)
+    found = standings(await show(guard, "weather"))
+    assert [name for name, standing in found.items() if standing == "approved"] == ["tool:forecast"]
+    (record,) = (each for each in decisions(guard) if each.get("name") == "forecast" and each["answer"] == "approve")
+    assert "secrecy.order" in record["read"].split()
+
+
+async def test_a_form_that_names_other_findings_than_there_are_approves_nothing_that_has_them(guard: World) -> None:
+    await inspected(guard, "weather", **POISONED)
+    by = await reviewer(guard)
+    page = await seen(by, "weather")
+    chosen = [place(page, "forecast")]
+    for garbled in ("yes", "[1]", '[["tool", "forecast"]]', '[["x", "forecast", []]]', "[" * 9999):
+        told = await by.send(page, "decide", decision="approve", why=WHY, choose=chosen, read=garbled)
+        assert told.status == 400
+    other = '[["tool", "forecast", ["no.such.rule"]]]'
+    await by.send(page, "decide", decision="approve", why=WHY, choose=chosen, read=other)
+    assert standings(await show(guard, "weather"))["tool:forecast"] == "pending"
+
+
+async def test_one_press_selects_what_is_clean_and_decides_nothing(guard: World) -> None:
+    server = await inspected(guard, "weather", **POISONED)
+    by = await reviewer(guard)
+    page = await seen(by, "weather")
+    told = await by.send(page, "decide", decision="clean")
+    picked = told.holds("decide", "choose")
+    assert place(told, "wind") in picked
+    assert place(told, "forecast") not in picked
+    await unchanged(guard, server, 0)
+
+
+async def test_what_is_not_ticked_is_left_out_and_waits_for_nobody(guard: World) -> None:
+    await inspected(guard)
+    by = await reviewer(guard)
+    page = await seen(by)
+    assert page.holds("decide", "choose") == [], "nothing is chosen that nobody has opened"
+    await by.send(page, "decide", decision="approve", why=WHY, choose=[place(page, "read_note")])
+    assert (await show(guard))["waiting"] == 0
+    assert guard.now.guard.inbox.every() == []
 
 
 @pytest.mark.parametrize("answer", ["approve", "reject", "block", "disable"])
@@ -183,7 +228,7 @@ async def test_blocking_needs_no_password_however_long_ago_it_was_given(guard: W
 async def test_a_decision_without_a_reason_is_none(guard: World, why: str) -> None:
     server = await inspected(guard)
     by = await reviewer(guard)
-    page = await seen(by)
+    page = await by.send(await seen(by), "decide", decision="clean")
     chosen = page.holds("decide", "choose")[:2]
     for answer in ("approve", "reject", "block", "disable"):
         told = await by.send(page, "decide", decision=answer, why=why, choose=chosen)
@@ -339,7 +384,7 @@ async def test_only_so_many_can_be_chosen_on_one_page_and_it_is_said(
     monkeypatch.setattr(choosing, "MOST_ROWS", 3)
     await inspected(guard)
     by = await reviewer(guard)
-    page = await seen(by)
+    page = await by.send(await seen(by), "decide", decision="clean")
     assert len(page.offers("decide", "choose")) == 3
     assert "The first 3 of 10 capabilities." in page.text
     await by.send(page, "decide", decision="approve", why=WHY)

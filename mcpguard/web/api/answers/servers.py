@@ -141,7 +141,9 @@ class ApprovedOne(Answer):
 
 
 class Approved(Answer):
-    """What an approval came to. `waiting`: what of the server is listed and not approved, as `kind:name`."""
+    """What an approval came to. `waiting`: what of the server is listed and not approved, as `kind:name`; `unread`:
+    what was left out because nobody said to have read its grave findings, with their rules."""
 
     approved: list[ApprovedOne]
     waiting: list[str]
+    unread: dict[str, list[str]]
