@@ -256,7 +256,7 @@ def test_a_guard_sweeps_while_it_runs_and_when_it_stops(tmp_path: Path) -> None:
         reviewed(guard, "inspect", "plain", "--consent")
         nothing_stays(tmp_path / "bare")
         nothing_stays(tmp_path / "marked")
-        reviewed(guard, "approve", "plain", "--reason", "looked at it")
+        reviewed(guard, "approve", "plain", "--reason", "looked at it", "--findings-read", "all")
         bare = until(lambda: number(tmp_path / "bare"), "it left a process behind")
         marked = until(lambda: number(tmp_path / "marked"), "it left another one")
         guard.until_logged("upstream", server="plain", state="ready")
