@@ -120,10 +120,13 @@ def rests(upstream: Upstream, pin: Pin | None) -> Rests:
 
 
 def _untraced(params: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Without the id of a trace, which is another one each time that something is tried."""
+    """Without the id of a trace, which is another one each time that something is tried.
+
+    Only in the version whose form is known: a later one may end with any text.
+    """
     said = envelope.meta(params)
     trace = said.get("traceparent")
-    if not isinstance(trace, str) or parent(trace) is None:
+    if not isinstance(trace, str) or not trace.startswith("00-") or parent(trace) is None:
         return params
     kept = {key: value for key, value in said.items() if key != "traceparent"}
     rest = {key: value for key, value in params.items() if key != "_meta"}

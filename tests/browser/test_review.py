@@ -56,6 +56,8 @@ def test_a_server_is_added_inspected_and_approved_in_part(either: Seen, guard: S
     set_up(either, guard)
     bring(either, guard, "notes", "honest")
     page = either.page
+    assert not page.get_by_label("Choose read_note").is_checked(), "nobody has chosen anything"
+    either.press("Select all clean ones")
     assert page.get_by_label("Choose read_note").is_checked(), "nothing was found in it"
     page.get_by_label("Choose delete_note").uncheck()
     page.get_by_label("Effect of write_note").select_option("destructive")
@@ -73,7 +75,7 @@ def test_whoever_is_too_late_keeps_what_they_typed(either: Seen, guard: Served) 
     set_up(either, guard)
     bring(either, guard, "notes", "honest")
     page = either.page
-    page.get_by_label("Choose word_count").uncheck()
+    page.get_by_label("Choose word_count").check()
     patch = '{"args": ["-m", "mcpguard.demo", "poisoned"]}'
     assert run("server", "patch", "notes", patch, "--data-dir", guard.data_dir).returncode == 0
     decide(either, "Approve with what is chosen", "as I had read it")

@@ -64,7 +64,7 @@ async def test_a_resource_that_a_person_blocked_is_blocked_below_a_prefix_too(tm
         assert (await client.request("resources/read", {"uri": DATA + "open"})).result
 
 
-async def test_a_prefix_ends_with_the_approval_that_gave_it(tmp_path: Path) -> None:
+async def test_a_prefix_ends_where_an_approval_names_none_and_not_before(tmp_path: Path) -> None:
     script = script_of()
     async with played(tmp_path, script, "web") as server, gate(tmp_path) as guard:
         await guard.declare(server)
@@ -73,6 +73,9 @@ async def test_a_prefix_ends_with_the_approval_that_gave_it(tmp_path: Path) -> N
         client = await guard.legacy("/mcp/only/web")
         assert (await client.request("resources/read", {"uri": DATA + "x"})).result
         await guard.now.guard.decisions.approve("web", Approval(await seen(guard.now, "web")), DECISION)
+        assert (await client.request("resources/read", {"uri": DATA + "x"})).result
+        approval = Approval(await seen(guard.now, "web"), prefixes=())
+        await guard.now.guard.decisions.approve("web", approval, DECISION)
         with refused_once(guard, "capability:unknown", script):
             assert (await client.request("resources/read", {"uri": DATA + "x"})).error
 
