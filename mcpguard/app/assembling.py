@@ -116,7 +116,7 @@ async def assembled(
     intake = Intake(standings, clock, new_id, KNOWN_PER_ENTRY * settings.upstreams.list_entries)
     servers = Servers(standings, intake, clock, settings)
     listeners: set[tuple[Address, int]] = set()
-    confining, starting = _status(here.sandbox), _starting(settings, here.sandbox)
+    confining, starting = _status(here.sandbox), _starting(settings, here.sandbox, registry)
     reach = _reach(settings, listeners, starting)
     fleet = _fleet(settings, clock, servers, reach)
     servers.command(fleet)
@@ -201,9 +201,9 @@ def _status(sandbox: Works | Fails) -> SandboxStatus:
     return SandboxStatus(works=True, why="", in_force=sandbox.in_force)
 
 
-def _starting(settings: Settings, sandbox: Works | Fails) -> Starting:
+def _starting(settings: Settings, sandbox: Works | Fails, registry: Registry) -> Starting:
     confinement = Confinement(sandbox, limits(settings.sandbox), settings.data_dir)
-    return Starting(confinement, packages(settings), os.environ, settings.upstreams.install_seconds)
+    return Starting(confinement, packages(settings), os.environ, settings.upstreams.install_seconds, registry.writable)
 
 
 def _reach(settings: Settings, listeners: set[tuple[Address, int]], starting: Starting) -> Reaching:

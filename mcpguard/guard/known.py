@@ -13,7 +13,7 @@ from mcpguard.catalog.shelf import Shelf, shelf
 from mcpguard.domain.capabilities import CapabilityKind, Effect
 from mcpguard.domain.decisions import Key, Unknown
 from mcpguard.domain.findings import Inspected, weight
-from mcpguard.domain.launches import Declared, Launch, Profile
+from mcpguard.domain.launches import Declared, Launch, Mount, Profile, StdioLaunch
 from mcpguard.domain.listings import INSTRUCTIONS, KEYS, Definition, Listing
 from mcpguard.domain.pins import Pin
 from mcpguard.domain.standing import UpstreamStanding
@@ -151,6 +151,17 @@ class Registry:
         """It was removed."""
         self._live.pop(known.name, None)
         self._tombstones.append(known.upstream)
+
+    def writable(self) -> tuple[tuple[str, Mount], ...]:
+        """The folders that those which run confined may write to, each with the server's name."""
+        launches = ((known.name, known.declared.launch) for known in self if known.runs)
+        return tuple(
+            (name, mount)
+            for name, launch in launches
+            if isinstance(launch, StdioLaunch) and launch.profile is not Profile.NONE
+            for mount in launch.mounts
+            if mount.writable
+        )
 
     def load(self, live: Iterable[Known], tombstones: Iterable[Upstream]) -> None:
         """What the store has."""

@@ -8,22 +8,19 @@ Rules kept here:
 3. It reads files of bounded size, and the disk may hang: called in a thread.
 """
 
-import hashlib
 import os
 import re
-import stat
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
+from mcpguard.upstreams.program_files import ProgramFile, read
 from mcpguard.upstreams.sandbox.places import in_system
 from mcpguard.upstreams.sandbox.programs import found
 from mcpguard.upstreams.sandbox.refused import Refused
 from mcpguard.upstreams.transports.handed import Word
 from mcpguard.upstreams.transports.stdio import Launch
 
-MOST_BYTES: Final = 512 * 1024 * 1024
-CHUNK: Final = 1_048_576
 _INTERPRETER: Final = re.compile(r"(python|pypy|ruby|perl|php|lua)[0-9.]*|node(js)?|deno|bun|sh|bash|dash|zsh")
 _NO_FILE: Final = frozenset({"-c", "-m", "-e", "-p", "-r", "-E", "-i", "-s", "-", "--eval", "--print", "-pe", "-ne"})
 """Options with which what runs is not, or not only, the file that follows; `-r` and `-s` mean so to some."""
@@ -33,21 +30,26 @@ _VERBS: Final = frozenset({"run"})
 _LETTERS_OF_PYTHON: Final = frozenset({"-E", "-i", "-s", "-I"})
 
 
-def artifact(launch: Launch) -> str | None:
-    """For example `file:sha256:…`, or `script:sha256:…` where the system's own interpreter runs it."""
+def executed(launch: Launch) -> tuple[ProgramFile, ...]:
+    """The files that decide what runs; none where that cannot be told."""
     try:
         program = found(launch.command, launch.environment, launch.folder)
         _not_elsewhere(launch, program)
-        program = program.resolve()
-        if not _INTERPRETER.fullmatch(program.name) and not _INTERPRETER.fullmatch(Path(launch.command).name):
-            return f"file:{_digest(program)}"
-        script = _script(program.name, launch.arguments)
+        name = program.resolve().name
+        if not _INTERPRETER.fullmatch(name) and not _INTERPRETER.fullmatch(Path(launch.command).name):
+            return (read("file", program),)
+        script = _script(name, launch.arguments)
         if script is None:
-            return None
-        parts = [] if in_system(program) else [f"file:{_digest(program)}"]
-        return " ".join([*parts, f"script:{_digest((launch.folder or Path.cwd()) / script)}"])
-    except (OSError, Refused, ValueError):
-        return None
+            return ()
+        runner = () if in_system(program.resolve()) else (read("file", program),)
+        return (*runner, read("script", (launch.folder or Path.cwd()) / script))
+    except (OSError, Refused, ValueError, RuntimeError):
+        return ()
+
+
+def artifact(files: Sequence[ProgramFile]) -> str | None:
+    """For example `file:sha256:…`, or `script:sha256:…` where the system's own interpreter runs it."""
+    return " ".join(f"{each.mark}:{each.digest}" for each in files) or None
 
 
 def _not_elsewhere(launch: Launch, program: Path) -> None:
@@ -77,17 +79,3 @@ def _script(interpreter: str, arguments: Sequence[Word]) -> str | None:
         if word in _VALUED:
             del left[:1]
     return left[0] if left else None
-
-
-def _digest(path: Path) -> str:
-    """Raises OSError or ValueError for what is no file, or too large a one."""
-    with os.fdopen(os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC), "rb") as file:
-        if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
-            raise ValueError("no file")
-        digest, left = hashlib.sha256(), MOST_BYTES
-        while data := file.read(CHUNK):
-            left -= len(data)
-            if left < 0:
-                raise ValueError("too large")
-            digest.update(data)
-    return f"sha256:{digest.hexdigest()}"

@@ -10,10 +10,11 @@ Rules kept here:
    counted. Notifications are handed over at once, in the order in which they came, before the answer that follows them;
    nothing of them is kept here.
 4. A line that is no message costs nobody but itself: it is counted and passed over.
+5. No answer counts before it is confirmed that who answers is who was started.
 """
 
 import itertools
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
 
 import anyio
@@ -64,6 +65,7 @@ class Peer:
         on_notification: OnNotification,
         bounds: Bounds | None = None,
         artifact: str | None = None,
+        confirm: Callable[[], Awaitable[None]] | None = None,
     ) -> None:
         self.counts = Counts()
         self.artifact = artifact
@@ -77,6 +79,7 @@ class Peer:
         self._modern = False
         self._serving = Serving(on_request, self._send, bounds, self.counts)
         self._ended: TransportEnded | None = None
+        self._confirm = confirm
 
     @property
     def in_doubt(self) -> bool:
@@ -109,6 +112,9 @@ class Peer:
         finally:
             self._pending.pop(id_, None)
             self._whose.end(id_)
+        if self._confirm is not None:
+            await self._confirm()
+            self._confirm = None
         match pending.answer:
             case Result(_, result):
                 return result

@@ -27,7 +27,7 @@ from mcpguard.upstreams.hiding import Hiding
 from mcpguard.upstreams.logs import UpstreamLog, last_lines
 from mcpguard.upstreams.orphans import MARK
 from mcpguard.upstreams.peer import Peer
-from mcpguard.upstreams.starting import Starting
+from mcpguard.upstreams.starting import Ready, Starting
 from mcpguard.upstreams.switchboard import Switchboard
 from mcpguard.upstreams.transports.dialing import Dialing
 from mcpguard.upstreams.transports.http import http
@@ -67,8 +67,10 @@ class Reaching:
     async def __call__(self, declared: Declared, switchboard: Switchboard) -> AsyncIterator[Conversation]:
         match declared.launch:
             case StdioLaunch() as launch:
-                async with self._process(declared, launch) as (process, artifact):
-                    yield Peer(process, switchboard.asked, switchboard.told, self._bounds, artifact)
+                async with self._process(declared, launch) as (process, ready):
+                    yield Peer(
+                        process, switchboard.asked, switchboard.told, self._bounds, ready.artifact, ready.confirm
+                    )
             case RemoteLaunch() as launch:
                 remote = Remote(launch.url, await self._resolved(declared.name, "the header", launch.headers))
                 if launch.transport is Transport.SSE:
@@ -104,7 +106,7 @@ class Reaching:
         return Wrote(lines, _secrets([*values.values(), *referring]))
 
     @asynccontextmanager
-    async def _process(self, declared: Declared, launch: StdioLaunch) -> AsyncIterator[tuple[Stdio, str | None]]:
+    async def _process(self, declared: Declared, launch: StdioLaunch) -> AsyncIterator[tuple[Stdio, Ready]]:
         """It runs, confined as it is declared, and is this, if that can be told. Raises what says why it cannot."""
         values, arguments = await self._given(declared.name, launch)
         launch = replace(launch, arguments=arguments)
@@ -116,7 +118,7 @@ class Reaching:
             stdio(ready.launch, self.settings.message_bytes, log) as process,
             self.starting.confinement.watched(process.pid, launch.profile),
         ):
-            yield process, ready.artifact
+            yield process, ready
 
     async def _given(self, server: str, launch: StdioLaunch) -> tuple[dict[str, str], tuple[str, ...]]:
         """Its environment and its arguments at this moment. Raises Unresolved."""

@@ -3,13 +3,15 @@
 Rules kept here:
 1. A package is installed when a person has it looked at, and at no other time. What runs from then on is the tree that
    was looked at, to the byte, or nothing.
-2. Nor is any other program run than the one that was looked at, where it can be told which that is.
+2. Nor is any other program run than the one that was looked at, where it can be told which that is: a sandbox shows
+   the very bytes that were hashed, nothing of it lies where a confined server may write, and the files are looked at
+   again before anything that it says counts.
 3. A command that fetches what it runs, and cannot be installed, runs only where it is not confined: a person has agreed
    to whatever it does.
 4. All of this looks at the disk: everything but `install` is called in a thread.
 """
 
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from shutil import rmtree
@@ -18,16 +20,19 @@ from anyio import to_thread
 
 from mcpguard.domain.errors import NotStarted
 from mcpguard.domain.identity import is_code
-from mcpguard.domain.launches import Declared, Profile, StdioLaunch
+from mcpguard.domain.launches import Declared, Mount, Profile, StdioLaunch
 from mcpguard.domain.launches import Launch as DeclaredLaunch
-from mcpguard.upstreams.artifacts import artifact
+from mcpguard.upstreams.artifacts import artifact, executed
 from mcpguard.upstreams.packages import trees
 from mcpguard.upstreams.packages.installing import Installing, installed
 from mcpguard.upstreams.packages.launching import from_tree, place
 from mcpguard.upstreams.packages.package import Package
 from mcpguard.upstreams.packages.recognising import Unrecognised, recognised
+from mcpguard.upstreams.program_files import ProgramFile, places
 from mcpguard.upstreams.sandbox.confinement import Confinement
+from mcpguard.upstreams.sandbox.mounts import unwritten
 from mcpguard.upstreams.sandbox.probe import Fails, Works
+from mcpguard.upstreams.sandbox.programs import found
 from mcpguard.upstreams.transports.stdio import Launch
 
 
@@ -45,18 +50,25 @@ class Ready:
 
     launch: Launch
     artifact: str | None
+    files: tuple[ProgramFile, ...] = ()
+
+    async def confirm(self) -> None:
+        """Asked once it runs: that its program is still what was looked at. Raises AnotherProgram."""
+        if self.files and not await to_thread.run_sync(lambda: all(each.unchanged for each in self.files)):
+            raise AnotherProgram("its program was exchanged or written to while it was started: inspect it again")
 
 
 @dataclass(frozen=True, slots=True)
 class Starting:
     """`packages` is the folder of what was installed, `environ` the guard's own environment, `seconds` how long an
-    installation may take.
+    installation may take; `writable` tells which servers run and may write to which folders.
     """
 
     confinement: Confinement
     packages: Path
     environ: Mapping[str, str]
     seconds: float
+    writable: Callable[[], Iterable[tuple[str, Mount]]] = tuple
 
     async def install(self, declared: Declared, values: Mapping[str, str]) -> Declared:
         """The same, with what was installed for it. `values` are those of its environment.
@@ -82,17 +94,29 @@ class Starting:
         """Raises Refused, Changed, AnotherProgram or NotRunnable."""
         package = _package(launch)
         if package is None:
-            now = artifact(plain)
+            files = executed(plain)
+            now = artifact(files)
             if declared.artifact not in (None, now):
                 raise AnotherProgram("its program is not the one that was looked at and approved: inspect it again")
-            return Ready(self.confinement.confined(launch, plain), now)
+            self._unwritten(declared.name, launch, plain, files)
+            copied = [(each.real, each.content) for each in files if each.content is not None]
+            return Ready(self.confinement.confined(launch, plain, files=copied), now, files)
         if declared.artifact is None:
             raise NotRunnable("its package was never installed: inspect it")
         tree = trees.kept(self.packages / declared.name, package, declared.artifact)
         trees.verified(tree, declared.artifact)
         inside = not _unconfined(launch)
         from_it = from_tree(package, tree, plain, inside=inside)
+        self._unwritten(declared.name, launch, from_it)
         return Ready(self.confinement.confined(launch, from_it, [place(tree)] if inside else []), tree.artifact)
+
+    def _unwritten(self, name: str, declared: StdioLaunch, launch: Launch, files: Iterable[ProgramFile] = ()) -> None:
+        """No server may write where its program is. Raises Refused."""
+        own = () if _unconfined(declared) else declared.mounts
+        writable = [*((name, mount) for mount in own if mount.writable), *self.writable()]
+        if writable:
+            program = places(found(launch.command, launch.environment, launch.folder))
+            unwritten([*program, *(place for each in files for place in places(each.named))], writable)
 
     def sweep(self, names: Collection[str]) -> None:
         """Nothing is kept of servers other than these."""
@@ -103,12 +127,12 @@ class Starting:
 
 def _package(launch: StdioLaunch) -> Package | None:
     """What is to be installed for it. Raises NotRunnable for what would be confined and cannot be installed."""
-    found = recognised(launch.command, launch.arguments)
-    if isinstance(found, Unrecognised):
+    package = recognised(launch.command, launch.arguments)
+    if isinstance(package, Unrecognised):
         if not _unconfined(launch):
-            raise NotRunnable(f"what it runs cannot be installed once and kept: {found.why}")
+            raise NotRunnable(f"what it runs cannot be installed once and kept: {package.why}")
         return None
-    return found
+    return package
 
 
 def _unconfined(launch: DeclaredLaunch) -> bool:

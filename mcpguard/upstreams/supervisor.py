@@ -117,8 +117,9 @@ class Supervisor:
             with anyio.CancelScope(deadline=anyio.current_time() + seconds) as connecting:
                 await self._connected(connecting)
         except* GuardError as group:
-            ended, *rest = leaves(group)
-            shied = any(isinstance(each, Shied) for each in (ended, *rest))
+            all_of_it = tuple(leaves(group))
+            ended = next((each for each in all_of_it if isinstance(each, AnotherProgram)), all_of_it[0])
+            shied = any(isinstance(each, Shied) for each in all_of_it)
         except* Exception as group:
             log.exception("upstream.failed", server=self.declared.name)
             ended = Lost(f"mcpguard failed at this server ({type(next(leaves(group))).__name__}); its log says how")

@@ -7,11 +7,15 @@ from pathlib import Path
 
 import pytest
 
-from mcpguard.upstreams import artifacts
-from mcpguard.upstreams.artifacts import artifact
+from mcpguard.upstreams import artifacts, program_files
+from mcpguard.upstreams.artifacts import executed
 from mcpguard.upstreams.transports.stdio import Launch
 
 PATH = {"PATH": "/usr/bin:/bin"}
+
+
+def artifact(launch: Launch) -> str | None:
+    return artifacts.artifact(executed(launch))
 
 
 def digest(data: bytes) -> str:
@@ -101,7 +105,7 @@ def test_what_cannot_be_read_has_none(tmp_path: Path, monkeypatch: pytest.Monkey
     assert artifact(Launch("sh", ("pipe",), PATH, tmp_path)) is None
     large = program(tmp_path / "large", "x" * 100)
     assert artifact(Launch(str(large), (), PATH)) is not None
-    monkeypatch.setattr(artifacts, "MOST_BYTES", 99)
+    monkeypatch.setattr(program_files, "MOST_BYTES", 99)
     assert artifact(Launch(str(large), (), PATH)) is None
 
 

@@ -25,6 +25,8 @@ from mcpguard.upstreams.sandbox.refused import Refused
 from mcpguard.upstreams.sandbox.watching import within_memory
 from mcpguard.upstreams.transports.stdio import Launch
 
+Files = Collection[tuple[Path, bytes]]
+
 
 class Killed(GuardError):
     """A process ran, and was killed for what it took. Says why in a sentence without its end."""
@@ -38,15 +40,25 @@ class Confinement:
     limits: Limits
     data: Path
 
-    def confined(self, declared: StdioLaunch, launch: Launch, own: Collection[Bind] = ()) -> Launch:
-        """How it is started; `own` is what of the guard it is to see. Looks at the disk; raises Refused."""
+    def confined(self, declared: StdioLaunch, launch: Launch, own: Collection[Bind] = (), files: Files = ()) -> Launch:
+        """How it is started; `own` is what of the guard it is to see, `files` what it is to see as it was read.
+
+        Looks at the disk; raises Refused.
+        """
         if declared.profile is Profile.NONE:
             return launch
         if isinstance(self.here, Fails):
             raise Refused(f"it is to run confined, and nothing can be confined here: {self.here.why}")
         try:
             return confined(
-                launch, declared.profile, declared.mounts, self.here.sandbox, self.data, self.limits, own=own
+                launch,
+                declared.profile,
+                declared.mounts,
+                self.here.sandbox,
+                self.data,
+                self.limits,
+                own=own,
+                files=files,
             )
         except OSError as error:
             raise Refused(f"it cannot be confined: {visible(str(error))}") from error

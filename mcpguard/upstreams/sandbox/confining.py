@@ -11,7 +11,7 @@ from mcpguard.domain.launches import Mount, Profile
 from mcpguard.upstreams.orphans import MARK
 from mcpguard.upstreams.sandbox.limits import Limits
 from mcpguard.upstreams.sandbox.mounts import admitted, apart, free
-from mcpguard.upstreams.sandbox.places import Bind, Place, system
+from mcpguard.upstreams.sandbox.places import Bind, Place, copies, system
 from mcpguard.upstreams.sandbox.programs import found, needed
 from mcpguard.upstreams.sandbox.refused import Refused
 from mcpguard.upstreams.sandbox.wrapping import HOME, OUR_PATH, TEMPORARY, Sandbox, Wanted, seen, wrapped
@@ -30,11 +30,13 @@ def confined(
     *,
     own: Collection[Bind] = (),
     besides: Iterable[Place] = (),
+    files: Collection[tuple[Path, bytes]] = (),
 ) -> Launch:
     """`data` is the data directory. Raises Refused: what cannot be confined as it was asked for is not started.
 
     `own` are folders of the guard that are to be seen, elsewhere than where they are; nothing else may lie in the data
-    directory. `besides` is what has to be seen besides what the program needs.
+    directory. `besides` is what has to be seen besides what the program needs. `files` are seen as they were read,
+    wherever they are seen.
     """
     if profile is Profile.NONE:
         return launch
@@ -56,7 +58,7 @@ def confined(
             [str(program), *launch.arguments],
             _environment(launch.environment, mounted),
             str(launch.folder or HOME),
-            [*places, *own],
+            [*places, *copies(files, places), *own],
             profile,
             limits,
         ),

@@ -3,7 +3,8 @@
 Rules kept here:
 1. None holds the data directory or lies in it, none is or holds a home, none is one of the system's own.
 2. None holds a socket: behind one there is somebody who takes orders. What cannot be looked through is refused too.
-3. They are looked at each time that a process is started, where their links lead at that moment.
+3. What is executed for a server lies in none that any server may write to: it could put another program there.
+4. They are looked at each time that a process is started, where their links lead at that moment.
 """
 
 import os
@@ -57,6 +58,19 @@ def free(own: Iterable[Bind], places: Iterable[Place]) -> None:
         for place in taken:
             if _meet(place.at, mine.at):
                 raise Refused(f"{place.at} cannot be seen by it: {mine.at} is where its package is put")
+
+
+def unwritten(files: Iterable[Path], writable: Iterable[tuple[str, Mount]]) -> None:
+    """None of these lies where a confined server may write, whose name stands with the folder. Raises Refused."""
+    kept = list(files)
+    for server, mount in writable:
+        folder = Path(mount.path).resolve()
+        for each in kept:
+            if each.is_relative_to(folder):
+                raise Refused(
+                    f"its program {each} lies in {mount.path}, where {server} may write: what was looked at could be "
+                    "another program when it runs; mount a folder that holds no program"
+                )
 
 
 def _allowed(named: str, path: Path, kept: Path) -> None:

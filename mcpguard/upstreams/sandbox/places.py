@@ -7,8 +7,10 @@ Rules kept here:
 """
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
+
+from mcpguard.upstreams.transports.handed import Handed, Word
 
 SYSTEM = Path("/usr")
 BESIDE = ("/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32")
@@ -55,7 +57,15 @@ class Link:
     to: str
 
 
-Place = Bind | Link
+@dataclass(frozen=True, slots=True)
+class Copy:
+    """A file that holds this, whatever lies at that path outside."""
+
+    at: Path
+    content: bytes = field(repr=False)
+
+
+Place = Bind | Link | Copy
 
 
 def system(*, network: bool) -> Iterator[Place]:
@@ -77,11 +87,36 @@ def in_system(path: Path) -> bool:
 
 
 def staged(places: Iterable[Place]) -> list[Place]:
-    """The same, once they are where they belong."""
-    return [replace(place, source=place.at) if isinstance(place, Bind) else place for place in places]
+    """The same, once they are where they belong. What a copy was put over comes with the copy."""
+    last = list({place.at: place for place in places}.values())
+    folders = [place.at for place in last if isinstance(place, Bind)]
+    return [_staged(place) for place in last if not isinstance(place, Copy) or not _below(place.at, folders)]
 
 
-def options(places: Iterable[Place]) -> Iterator[str]:
+def _staged(place: Place) -> Place:
+    match place:
+        case Bind():
+            return replace(place, source=place.at)
+        case Copy(at):
+            return Bind(at, at)
+        case Link():
+            return place
+
+
+def _below(path: Path, folders: Iterable[Path]) -> bool:
+    return any(path.is_relative_to(folder) for folder in folders)
+
+
+def copies(files: Iterable[tuple[Path, bytes]], places: Iterable[Place]) -> Iterator[Copy]:
+    """Wherever one of these files would be seen, its content as it was read."""
+    binds = [(place.at, place.source.resolve()) for place in places if isinstance(place, Bind)]
+    for path, content in files:
+        for at, source in binds:
+            if path.is_relative_to(source):
+                yield Copy(at / path.relative_to(source), content)
+
+
+def options(places: Iterable[Place]) -> Iterator[Word]:
     """Those of bubblewrap that put the places where they belong: what is above another one first, and each once."""
     made, bound = set[Path](), list[Path]()
     for place in sorted({place.at: place for place in places}.values(), key=lambda place: place.at.parts):
@@ -92,6 +127,11 @@ def options(places: Iterable[Place]) -> Iterator[str]:
         match place:
             case Bind(at, source, writable):
                 yield from ("--bind" if writable else "--ro-bind", str(source), str(at))
+                bound.append(at)
+            case Copy(at, content):
+                # What is bound from memory has no name left, so it cannot be bound once more by a second stage.
+                way = "--ro-bind-data" if _below(at, bound) else "--file"
+                yield from ("--perms", "0555", way, Handed(content), str(at))
                 bound.append(at)
             case Link(at, to):
                 yield from ("--symlink", to, str(at))

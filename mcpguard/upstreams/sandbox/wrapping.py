@@ -69,7 +69,7 @@ def wrapped(sandbox: Sandbox, wanted: Wanted) -> tuple[Word, ...]:
     return (*_staging(sandbox, wanted.places), *_confining(sandbox, wanted, staged(wanted.places)))
 
 
-def _staging(sandbox: Sandbox, places: Sequence[Place]) -> Iterator[str]:
+def _staging(sandbox: Sandbox, places: Sequence[Place]) -> Iterator[Word]:
     yield from (sandbox.bwrap, "--die-with-parent", "--unshare-pid")
     yield from ("--cap-add", "CAP_SETUID", "--cap-add", "CAP_SETGID")
     yield from ("--bind", "/proc", "/proc", "--dev", "/dev", "--tmpfs", TEMPORARY)
