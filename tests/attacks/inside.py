@@ -15,6 +15,7 @@ import time
 from pathlib import Path
 from typing import Any
 
+KEPT: list[socket.socket] = []
 FAMILIES = {"unix": socket.AF_UNIX, "vsock": 40, "packet": 17, "alg": 38}
 
 
@@ -51,6 +52,47 @@ def pair(path: str) -> str:
     with socket.socketpair(socket.AF_UNIX, socket.SOCK_DGRAM)[0] as ours:
         ours.sendto(b"x", path)
         return "sent"
+
+
+def named_pair(path: str, kind: str) -> str:
+    """One of a connected pair may be given a name, and is a file then."""
+    ours, _ = socket.socketpair(socket.AF_UNIX, getattr(socket, kind))
+    os.chdir(Path(path).parent)
+    ours.bind(Path(path).name)
+    KEPT.append(ours)
+    return "named"
+
+
+def node(path: str, mode: int) -> str:
+    os.mknod(path, mode)
+    return "made"
+
+
+def change(path: str, mode: int) -> str:
+    Path(path).chmod(mode)
+    return "changed"
+
+
+def change_open(path: str, mode: int) -> str:
+    with Path(path).open("rb") as file:
+        os.fchmod(file.fileno(), mode)
+    return "changed"
+
+
+def create(path: str, mode: int, flags: int = os.O_CREAT | os.O_RDWR) -> str:
+    os.close(os.open(path, flags, mode))
+    return "made"
+
+
+def numbered(number: int, *arguments: Any) -> str:  # noqa: ANN401 - words and numbers
+    """A call of the kernel by its number, which no library has to know."""
+    import ctypes  # noqa: PLC0415 - only this one needs it
+
+    library = ctypes.CDLL(None, use_errno=True)
+    given = [each.encode() if isinstance(each, str) else ctypes.c_long(each) for each in arguments]
+    if library.syscall(ctypes.c_long(number), *given) < 0:
+        raise OSError(ctypes.get_errno(), "call")
+    return "done"
 
 
 def family(name: str) -> str:

@@ -3,7 +3,6 @@
 import os
 import shutil
 import socket
-import stat
 import sys
 from pathlib import Path
 
@@ -104,10 +103,13 @@ def test_what_is_never_mounted(mount: str, why: str, tmp_path: Path, monkeypatch
         (tmp_path / name).mkdir(parents=True)
     (tmp_path / "file").touch()
     (tmp_path / "link-to-data").symlink_to(tmp_path / "data")
-    os.mknod(tmp_path / "with-socket" / "deep" / "down" / "s", stat.S_IFSOCK | 0o600)
+    monkeypatch.chdir(tmp_path / "with-socket" / "deep" / "down")
     path = mount.format(here=tmp_path, name=tmp_path.name)
-    with pytest.raises(Refused, match=why) as refused:
-        list(admitted([Mount(path)], tmp_path / "data", ME))
+    with socket.socket(socket.AF_UNIX) as listener:
+        listener.bind("s")
+        listener.listen()
+        with pytest.raises(Refused, match=why) as refused:
+            list(admitted([Mount(path)], tmp_path / "data", ME))
     assert str(refused.value).startswith(f"{path} cannot be mounted")
 
 
@@ -215,6 +217,7 @@ def test_a_socket_that_listens_is_found_like_any_other(tmp_path: Path, monkeypat
     (tmp_path / "folder").mkdir()
     with socket.socket(socket.AF_UNIX) as listener:
         listener.bind("folder/s")
+        listener.listen()
         with pytest.raises(Refused, match=r"folder/s is a socket$"):
             list(admitted([Mount(str(tmp_path / "folder"))], tmp_path / "data", ME))
 

@@ -7,7 +7,9 @@ Rules kept here:
 2. No memory that belongs to no process, since nothing would count it: shared segments, files without a name.
 3. Nothing that a server has no use for and that others have escaped with: namespaces, mounts, tracing, io_uring, bpf,
    keys, modules.
-4. A processor that is not listed has no filter, and so no sandbox.
+4. No file but a regular one, and none that gives its owner's or group's rights to whoever runs it: what is made in a
+   writable mount is there outside too, where it would count. A socket can still be named there, by one of a pair.
+5. A processor that is not listed has no filter, and so no sandbox.
 """
 
 import platform
@@ -16,8 +18,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from errno import EAFNOSUPPORT, ENOSYS, EPERM, EPROTONOSUPPORT
 from socket import AF_INET, AF_INET6, AF_NETLINK, SOCK_DGRAM
+from stat import S_IFREG, S_ISGID, S_ISUID
 
-_BOTH = {"clone3": 435, "memfd_secret": 447, "pidfd_getfd": 438} | {
+_BOTH = {"clone3": 435, "openat2": 437, "fchmodat2": 452, "memfd_secret": 447, "pidfd_getfd": 438} | {
     "io_uring_setup": 425,
     "io_uring_enter": 426,
     "io_uring_register": 427,
@@ -33,6 +36,14 @@ _X86_64 = _BOTH | {
     "socket": 41,
     "socketpair": 53,
     "clone": 56,
+    "open": 2,
+    "openat": 257,
+    "creat": 85,
+    "chmod": 90,
+    "fchmod": 91,
+    "fchmodat": 268,
+    "mknod": 133,
+    "mknodat": 259,
     "shmget": 29,
     "semget": 64,
     "msgget": 68,
@@ -75,6 +86,10 @@ _AARCH64 = _BOTH | {
     "socket": 198,
     "socketpair": 199,
     "clone": 220,
+    "openat": 56,
+    "fchmod": 52,
+    "fchmodat": 53,
+    "mknodat": 33,
     "shmget": 194,
     "semget": 190,
     "msgget": 186,
@@ -110,7 +125,14 @@ _AARCH64 = _BOTH | {
     "swapon": 224,
     "reboot": 142,
 }
-_WITH_A_CLOSER_LOOK = {"socket", "socketpair", "clone", "clone3"}
+_MODES = {"chmod": 1, "fchmod": 1, "fchmodat": 2, "fchmodat2": 2, "creat": 1}
+"""Which argument is the mode of a file, counted from 0."""
+_NODES = {"mknod": 1, "mknodat": 2}
+_OPENING = {"open": 1, "openat": 2}
+"""Which argument has the flags; the mode follows, and says something only where a file is made."""
+_OUT_OF_SIGHT = {"clone3", "openat2"}
+"""What they are asked for lies in memory; whoever hears that there is no such call uses `clone` and `openat`."""
+_WITH_A_CLOSER_LOOK = {"socket", "socketpair", "clone", *_OUT_OF_SIGHT, *_MODES, *_NODES, *_OPENING}
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,6 +148,10 @@ OTHER_NUMBERS = 0x40000000
 """From here on, calls of a rare third kind on x86_64, with numbers of their own."""
 NEW_NAMESPACES = 0x7E020000
 TYPE_OF_SOCKET = 0xF
+KIND_OF_FILE = 0o170000
+SET_ID = S_ISUID | S_ISGID
+MAKING = 0o20000100
+"""O_CREAT, and that of O_TMPFILE which no other flag has."""
 
 _LOAD, _AND, _EQUAL, _AT_LEAST, _ANY_BIT, _RETURN = 0x20, 0x54, 0x15, 0x35, 0x45, 0x06
 _NUMBER, _AUDIT, _FIRST, _SECOND = 0, 4, 16, 24
@@ -148,13 +174,35 @@ def _steps(processor: Processor) -> Iterator[Step]:
     yield from (_load(_NUMBER), (_AT_LEAST, 0, 1, OTHER_NUMBERS), _fail(EPERM))
     for name in sorted(calls.keys() - _WITH_A_CLOSER_LOOK):
         yield from ((_EQUAL, 0, 1, calls[name]), _fail(EPERM))
-    yield from ((_EQUAL, 0, 1, calls["clone3"]), _fail(ENOSYS))  # then `clone` is used, which can be looked at
+    for name in sorted(_OUT_OF_SIGHT):
+        yield from ((_EQUAL, 0, 1, calls[name]), _fail(ENOSYS))
+    yield from _files(calls)
     yield from _looked_at(calls["clone"], [_load(_FIRST), (_ANY_BIT, 0, 1, NEW_NAMESPACES), _fail(EPERM)])
     families = [(_EQUAL, 3 - after, 0, family) for after, family in enumerate((AF_INET, AF_INET6, AF_NETLINK))]
     yield from _looked_at(calls["socket"], [_load(_FIRST), *families, _fail(EAFNOSUPPORT)])
     kind = [_load(_SECOND), (_AND, 0, 0, TYPE_OF_SOCKET), (_EQUAL, 0, 1, SOCK_DGRAM), _fail(EPROTONOSUPPORT)]
     yield from _looked_at(calls["socketpair"], kind)  # one for datagrams could send to others, too
     yield _answer(_ALLOW)
+
+
+def _files(calls: dict[str, int]) -> Iterator[Step]:
+    no_set_id = [(_ANY_BIT, 0, 1, SET_ID), _fail(EPERM)]
+    regular = [(_AND, 0, 0, KIND_OF_FILE), (_EQUAL, 2, 0, 0), (_EQUAL, 1, 0, S_IFREG), _fail(EPERM)]
+    for name, at in _MODES.items():
+        if name in calls:
+            yield from _looked_at(calls[name], [_load(_argument(at)), *no_set_id])
+    for name, at in _NODES.items():
+        if name in calls:
+            yield from _looked_at(calls[name], [_load(_argument(at)), *no_set_id, *regular])
+    for name, at in _OPENING.items():
+        if name in calls:
+            making = (_ANY_BIT, 0, 1 + len(no_set_id), MAKING)
+            steps = [_load(_argument(at)), making, _load(_argument(at + 1)), *no_set_id]
+            yield from _looked_at(calls[name], steps)
+
+
+def _argument(at: int) -> int:
+    return _FIRST + 8 * at
 
 
 def _looked_at(call: int, steps: list[Step]) -> list[Step]:

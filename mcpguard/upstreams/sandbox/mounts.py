@@ -2,7 +2,8 @@
 
 Rules kept here:
 1. None holds the data directory or lies in it, none is or holds a home, none is one of the system's own.
-2. None holds a socket: behind one there is somebody who takes orders. What cannot be looked through is refused too.
+2. None holds a socket at which somebody takes orders. What cannot be looked through is refused too. A socket that
+   nobody listens at is nothing but a file: whoever may write to a mount can make one, and keeps nobody from starting.
 3. What is executed for a server lies in none that any server may write to: it could put another program there.
 4. They are looked at each time that a process is started, where their links lead at that moment.
 """
@@ -11,7 +12,9 @@ import os
 import pwd
 import stat
 from collections.abc import Iterable, Iterator
+from errno import EACCES, ECONNREFUSED
 from pathlib import Path
+from socket import AF_UNIX, SOCK_SEQPACKET, SOCK_STREAM, socket
 
 from mcpguard.domain.launches import Mount
 from mcpguard.upstreams.sandbox.places import BESIDE, Bind, Place
@@ -38,7 +41,7 @@ def admitted(mounts: Iterable[Mount], data: Path, account: int) -> Iterator[Bind
         for path in (at, source):
             _allowed(mount.path, path, kept)
         _accessible(mount, source, account)
-        if inside := _socket(mount.path, source):
+        if inside := _socket(mount.path, source, account):
             raise Refused(f"{mount.path} cannot be mounted: {inside} is a socket")
         yield Bind(at, source, mount.writable)
 
@@ -107,8 +110,8 @@ def _homes() -> Iterator[Path]:
             yield Path(account.pw_dir)
 
 
-def _socket(named: str, folder: Path) -> Path | None:
-    """One in the folder, at any depth."""
+def _socket(named: str, folder: Path, account: int) -> Path | None:
+    """One in the folder, at any depth, at which somebody listens."""
     left, seen = [folder], 0
     while left:
         for each in _entries(named, left.pop()):
@@ -116,11 +119,33 @@ def _socket(named: str, folder: Path) -> Path | None:
             if seen > MOST_ENTRIES:
                 raise Refused(f"{named} cannot be mounted: it has too many entries to tell whether one is a socket")
             mode = each.stat(follow_symlinks=False).st_mode
-            if stat.S_ISSOCK(mode):
+            if stat.S_ISSOCK(mode) and _answered(each.path, account):
                 return Path(each.path)
             if stat.S_ISDIR(mode):
                 left.append(Path(each.path))
     return None
+
+
+def _answered(path: str, account: int) -> bool:
+    """Whether somebody listens there. Asked by its descriptor: the path may be too long, and another one's by then."""
+    try:
+        descriptor = os.open(path, os.O_PATH | os.O_NOFOLLOW | os.O_CLOEXEC)
+    except FileNotFoundError:
+        return False
+    try:
+        tried = [_refusal(f"/proc/self/fd/{descriptor}", kind) for kind in (SOCK_STREAM, SOCK_SEQPACKET)]
+        if EACCES in tried:  # closed to the guard, and so to all that it starts, unless it is theirs and they closed it
+            return os.fstat(descriptor).st_uid != account
+        return ECONNREFUSED not in tried
+    finally:
+        os.close(descriptor)
+
+
+def _refusal(path: str, kind: int) -> int:
+    """The number of the error with which connecting fails; 0 where it does not."""
+    with socket(AF_UNIX, kind) as ours:
+        ours.setblocking(False)
+        return ours.connect_ex(path)
 
 
 def _entries(named: str, folder: Path) -> list[os.DirEntry[str]]:
