@@ -12,6 +12,7 @@ from urllib.parse import urlsplit
 from mcpguard.domain.findings import Evidence, Finding, Severity
 from mcpguard.domain.identity import is_code
 from mcpguard.domain.launches import Launch, RemoteLaunch, StdioLaunch
+from mcpguard.domain.runners import file_run, runs_files
 from mcpguard.inspection.detectors.commands import command as command_in
 from mcpguard.inspection.detectors.detector import Rule
 from mcpguard.policy.secrets.launches import secret_arguments, secret_in_url
@@ -43,9 +44,27 @@ _PLAIN: Final = Rule(
     "launch.plaintext", "T24", Severity.MEDIUM, 0.2, "What it is sent can be read and changed on the way"
 )
 _SECRET: Final = Rule("launch.secret", "T15", Severity.HIGH, 0.6, "A secret is written out in its command line or URL")
+_UNHASHED: Final = Rule(
+    "launch.unhashed",
+    "T24",
+    Severity.LOW,
+    0.1,
+    "Its program runs another one or a file, and which cannot be told: if that is exchanged, nobody notices",
+)
 RULES: Final = (
-    _UNPINNED, _UNVERSIONED, _SHELL, _INLINE, _DOWNLOAD, _COMMAND, _VARIABLE, _ROOT, _IMAGE, _PLAIN, _SECRET,
-)  # fmt: skip
+    _UNPINNED,
+    _UNVERSIONED,
+    _UNHASHED,
+    _SHELL,
+    _INLINE,
+    _DOWNLOAD,
+    _COMMAND,
+    _VARIABLE,
+    _ROOT,
+    _IMAGE,
+    _PLAIN,
+    _SECRET,
+)
 
 _SHELLS: Final = frozenset(
     {"sh", "bash", "zsh", "dash", "ksh", "fish", "cmd", "powershell", "pwsh", "busybox", "wscript", "cscript", "mshta"}
@@ -104,6 +123,8 @@ def _process(launch: StdioLaunch) -> Iterator[Finding]:
         yield _DOWNLOAD.at(whole)
     if name in _RIGHTS:
         yield _ROOT.at(whole)
+    if runs_files(name) and file_run(name, launch.arguments) is None:
+        yield _UNHASHED.at(whole)
     yield from _arguments(name, launch.arguments)
     yield from _packages(name, launch.arguments)
     for at in secret_arguments(launch.arguments):

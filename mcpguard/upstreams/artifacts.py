@@ -14,6 +14,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
+from mcpguard.domain.runners import file_run, runs_files
 from mcpguard.upstreams.program_files import ProgramFile, read
 from mcpguard.upstreams.sandbox.places import in_system
 from mcpguard.upstreams.sandbox.programs import found
@@ -36,15 +37,21 @@ def executed(launch: Launch) -> tuple[ProgramFile, ...]:
         program = found(launch.command, launch.environment, launch.folder)
         _not_elsewhere(launch, program)
         name = program.resolve().name
+        if runner := next((each for each in (Path(launch.command).name, name) if runs_files(each)), None):
+            words = [word for word in launch.arguments if isinstance(word, str)]
+            return _with_runner(launch, program, file_run(runner, words))
         if not _INTERPRETER.fullmatch(name) and not _INTERPRETER.fullmatch(Path(launch.command).name):
             return (read("file", program),)
-        script = _script(name, launch.arguments)
-        if script is None:
-            return ()
-        runner = () if in_system(program.resolve()) else (read("file", program),)
-        return (*runner, read("script", (launch.folder or Path.cwd()) / script))
+        return _with_runner(launch, program, _script(name, launch.arguments))
     except (OSError, Refused, ValueError, RuntimeError):
         return ()
+
+
+def _with_runner(launch: Launch, program: Path, script: str | None) -> tuple[ProgramFile, ...]:
+    if script is None:
+        return ()
+    runner = () if in_system(program.resolve()) else (read("file", program),)
+    return (*runner, read("script", (launch.folder or Path.cwd()) / script))
 
 
 def artifact(files: Sequence[ProgramFile]) -> str | None:

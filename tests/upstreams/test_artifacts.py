@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from mcpguard.domain.launches import StdioLaunch
+from mcpguard.inspection.launching import launched
 from mcpguard.upstreams import artifacts, program_files
 from mcpguard.upstreams.artifacts import executed
 from mcpguard.upstreams.transports.stdio import Launch
@@ -97,6 +99,67 @@ def test_what_is_not_one_file_has_none(arguments: list[str], tmp_path: Path) -> 
     (tmp_path / "s.js").write_text("it")
     for name in ("node", "python3.12"):
         assert artifact(Launch(str(program(tmp_path / name)), tuple(arguments), PATH, tmp_path)) is None
+
+
+RUN_BY = [
+    ("awk", ["-f", "s"]),
+    ("mawk", ["-f", "s", "input"]),
+    ("make", ["-f", "s", "goal"]),
+    ("java", ["-jar", "s", "-f", "-jar"]),
+    ("ksh93", ["./s", "-c"]),
+    ("tsx", ["./s"]),
+    ("dotnet", ["./s"]),
+    ("Rscript", ["./s"]),
+    ("busybox", ["sh", "./s"]),
+]
+RUN_BY_NOBODY_KNOWS_WHAT = [
+    ("awk", ["-f", "s", "-f", "other"]),
+    ("awk", ["BEGIN {}", "s"]),
+    ("make", []),
+    ("make", ["-f", "s", "-f", "other"]),
+    ("make", ["-f", "s", "--file=other"]),
+    ("java", ["-cp", "s", "Main"]),
+    ("java", ["-javaagent:x", "-jar", "s"]),
+    ("ksh", ["-c", "s"]),
+    ("ksh", ["s"]),
+    ("tsx", ["--import", "s", "s"]),
+    ("tsx", ["watch"]),
+    ("dotnet", ["run"]),
+    ("Rscript", ["-e", "s"]),
+    ("busybox", ["sh", "-c", "s"]),
+    ("busybox", ["awk", "-f", "s"]),
+    ("env", ["python3", "s"]),
+    ("sudo", ["s"]),
+]
+
+
+@pytest.mark.parametrize(("runner", "arguments"), RUN_BY)
+def test_what_other_programs_run_counts_and_not_they_alone(runner: str, arguments: list[str], tmp_path: Path) -> None:
+    (tmp_path / "s").write_text("it")
+    launch = Launch(str(program(tmp_path / runner, "runner")), tuple(arguments), PATH, tmp_path)
+    assert artifact(launch) == f"file:{digest(b'runner')} script:{digest(b'it')}"
+    declared = StdioLaunch(launch.command, tuple(arguments))
+    assert "launch.unhashed" not in {finding.rule for finding in launched(declared)}
+
+
+@pytest.mark.parametrize(("runner", "arguments"), RUN_BY_NOBODY_KNOWS_WHAT)
+def test_where_that_cannot_be_told_nothing_is_claimed_and_people_hear_of_it(
+    runner: str, arguments: list[str], tmp_path: Path
+) -> None:
+    (tmp_path / "s").write_text("it")
+    launch = Launch(str(program(tmp_path / runner, "runner")), tuple(arguments), PATH, tmp_path)
+    assert artifact(launch) is None
+    assert not {finding.rule for finding in launched(StdioLaunch("node", ("server.js",)))}
+    declared = StdioLaunch(launch.command, tuple(arguments))
+    assert "launch.unhashed" in {finding.rule for finding in launched(declared)}
+
+
+def test_a_file_behind_the_systems_own_is_exchanged_and_noticed(tmp_path: Path) -> None:
+    (tmp_path / "s").write_text("one")
+    before = artifact(Launch("awk", ("-f", "s"), PATH, tmp_path))
+    (tmp_path / "s").write_text("two")
+    after = artifact(Launch("awk", ("-f", "s"), PATH, tmp_path))
+    assert (before, after) == (f"script:{digest(b'one')}", f"script:{digest(b'two')}")
 
 
 def test_what_cannot_be_read_has_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,0 +1,55 @@
+"""Programs that run what a file says, and how they are told which file: what counts of them is that file.
+
+Rules kept here:
+1. A file is named only where it is sure that nothing else decides what runs. An option that is not expected may do so.
+2. What passes a command on, or looks for itself for what to run, runs no file that can be named.
+"""
+
+import re
+from collections.abc import Sequence
+from typing import Final
+
+_BEHIND: Final = dict.fromkeys(("awk", "gawk", "mawk", "nawk", "make", "gmake"), "-f") | {"java": "-jar"}
+"""The option behind which the file stands, which has to be the first of all arguments."""
+_TAKES_THE_REST: Final = frozenset({"java"})
+"""Whatever follows the file is handed to it, and is no option of the program's own."""
+_FIRST: Final = frozenset({"ash", "fish", "ksh", "mksh", "rscript", "tclsh", "ts-node", "tsx", "dotnet", "mono"})
+"""The file is the first of all arguments."""
+_UNTOLD: Final = frozenset(
+    {
+        *("chrt", "doas", "env", "ionice", "nice", "nohup", "setsid", "stdbuf", "sudo", "taskset", "timeout", "xargs"),
+        *("cargo", "fastmcp", "go", "gradle", "hatch", "mcp", "mvn", "pdm", "pipenv", "pnpm", "poetry", "rye", "yarn"),
+        *("expect", "guile", "julia", "just", "osascript", "pwsh", "powershell", "racket", "sbcl", "escript"),
+    }
+)
+_VERSION: Final = re.compile(r"-?[0-9][0-9.]*$")
+
+
+def runs_files(program: str) -> bool:
+    """Whether a program of this name is one of these."""
+    name = _named(program)
+    return name in _BEHIND or name in _FIRST or name in _UNTOLD or name == "busybox"
+
+
+def file_run(program: str, arguments: Sequence[str]) -> str | None:
+    """The file that decides what it does, if it is certain which that is."""
+    name, words = _named(program), list(arguments)
+    if name == "busybox":
+        return _first(words[1:]) if words[:1] in (["sh"], ["ash"]) else None
+    if name in _FIRST:
+        return _first(words)
+    if name not in _BEHIND or words[:1] != [_BEHIND[name]] or len(words) == 1:
+        return None
+    more = () if name in _TAKES_THE_REST else words[2:]
+    return None if words[1].startswith("-") or any(word.startswith("-") for word in more) else words[1]
+
+
+def _first(words: Sequence[str]) -> str | None:
+    """A word that can only be a file: others are commands, or are looked for elsewhere too."""
+    word = words[0] if words else ""
+    return word if ("/" in word or "." in word) and not word.startswith(("-", "+")) else None
+
+
+def _named(program: str) -> str:
+    """Without its version: `ksh93` is `ksh`."""
+    return _VERSION.sub("", program.lower())
