@@ -4,7 +4,8 @@ Rules kept here:
 1. A file is opened once. The digest and the copy are of the same bytes, whatever its path leads to a moment later.
 2. What nobody but root can change needs no copy, nor does what is too large for one: a copy is kept in memory.
 3. Once the server has spoken, the files are looked at again: another file, the same one written to, or one that was
-   moved away and put back, shows in its times, which nobody can set.
+   moved away and put back, shows in its times, which nobody can set. A page of memory that was mapped before may be
+   written to without that, so what others than root and the guard's own account may write to is hashed again, too.
 """
 
 import hashlib
@@ -39,10 +40,12 @@ class ProgramFile:
     def unchanged(self) -> bool:
         """Whether the same file is still there, and nothing was done to it since it was read."""
         try:
-            again = read(self.mark, self.named, copied=False)
+            real = self.named.resolve()
+            if (real, _stamp(self.named, real)) != (self.real, self.stamp):
+                return False
+            return ours(real) or read(self.mark, self.named, copied=False).digest == self.digest
         except (OSError, ValueError, RuntimeError):
             return False
-        return (again.real, again.digest, again.stamp) == (self.real, self.digest, self.stamp)
 
 
 def read(mark: str, named: Path, *, copied: bool = True) -> ProgramFile:
@@ -77,6 +80,14 @@ def only_root_writes(path: Path) -> bool:
     """Whether neither the file nor a folder above it can be changed by any account but root."""
     found = [each.lstat() for each in (path, *path.parents)]
     return not any(about.st_uid or about.st_mode & _OTHERS_WRITE for about in found)
+
+
+def ours(path: Path) -> bool:
+    """Whether root and the guard's own account alone can change it, and what it lies in."""
+    accounts, file, above = {0, os.geteuid()}, path.lstat(), [each.lstat() for each in path.parents]
+    if file.st_mode & _OTHERS_WRITE or any(about.st_uid not in accounts for about in (file, *above)):
+        return False
+    return not any(about.st_mode & _OTHERS_WRITE and not about.st_mode & stat.S_ISVTX for about in above)
 
 
 def _stamp(named: Path, real: Path) -> Stamp:

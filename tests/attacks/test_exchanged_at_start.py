@@ -6,6 +6,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +17,7 @@ from mcpguard.domain.launches import Declared, Mount, Profile, StdioLaunch
 from mcpguard.domain.standing import UpstreamStanding
 from mcpguard.upstreams import program_files
 from mcpguard.upstreams.logs import UpstreamLog
-from mcpguard.upstreams.program_files import read
+from mcpguard.upstreams.program_files import ours, read
 from mcpguard.upstreams.sandbox.confinement import Confinement
 from mcpguard.upstreams.sandbox.limits import Limits
 from mcpguard.upstreams.starting import AnotherProgram, Starting
@@ -227,3 +228,15 @@ def test_what_only_root_can_change_and_what_is_too_large_is_not_copied(
     assert read("file", file).content == b"xyz", "the folder for temporary files is everybody's"
     monkeypatch.setattr(program_files, "MOST_COPIED", 2)
     assert read("file", file).content is None
+
+
+@pytest.mark.parametrize("mode", [0o644, 0o666, 0o1666])
+def test_what_others_may_write_to_is_hashed_again(tmp_path: Path, mode: int) -> None:
+    """Through a page of memory that was mapped before, it may be written to while its times stay."""
+    file = tmp_path / "server.py"
+    file.write_text("it")
+    file.chmod(mode)
+    found = read("script", file)
+    assert ours(file) is (mode == 0o644)
+    assert found.unchanged
+    assert replace(found, digest="sha256:another").unchanged is (mode == 0o644)
