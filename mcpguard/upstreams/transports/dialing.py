@@ -7,10 +7,13 @@ Rules kept here:
 3. Of one server at most one name is being resolved at a time. The threads that resolve are few and everybody's, and a
    name server that answers slowly must not keep all of them.
 4. The head and the body of a request go out together; a connection that fails says whether anything can have left us.
+5. Before the head of an answer only so much is read, and only so many heads that announce another.
+6. However much a server says, and on however many connections, reading it leaves the others their time (`sharing`).
 """
 
 import errno
 import os
+import re
 import select
 import ssl
 from collections.abc import Collection, Iterable
@@ -27,10 +30,16 @@ from anyio.streams.tls import TLSAttribute, TLSStream
 
 from mcpguard.upstreams.addresses import Address, Forbidden, Network, checked
 from mcpguard.upstreams.transports.endings import Unsent
+from mcpguard.upstreams.transports.sharing import Turns, Work
 
 CONNECT_SECONDS = 10.0
 CHUNK = 32_768
 TOGETHER = 65_536
+HEAD_CHUNK = 8_192
+LONGEST_HEAD = 102_400
+MOST_INFORMATIONAL = 16
+_FINAL = re.compile(rb"(?:\A|\n)HTTP/1\.[0-9] [2-9]")
+_INFORMATIONAL = re.compile(rb"(?:\A|\n)HTTP/1\.[0-9] 1")
 _READ = httpcore2.ReadError
 _WRITE = httpcore2.WriteError
 _BROKEN = (OSError, anyio.BrokenResourceError, anyio.ClosedResourceError, anyio.EndOfStream)
@@ -78,6 +87,7 @@ class Dialer(httpcore2.AsyncNetworkBackend):
 
     def __init__(self, dialing: Dialing) -> None:
         self._dialing = dialing
+        self._turns = Turns()
         self._resolving = anyio.Lock()
         self._resolutions = 0
         self._resolved: tuple[str, int, tuple[Address, ...]] | None = None
@@ -129,16 +139,20 @@ class Dialer(httpcore2.AsyncNetworkBackend):
             if ours:
                 raise Unsent(f"{host} leads to this guard itself, which is no server")
             otherwise.pop_all()
-        return Wire(stream, host)
+        return Wire(stream, host, Work(self._turns))
 
 
 class Wire(httpcore2.AsyncNetworkStream):
     """One connection. What is written goes out when something is read, or when it has become much."""
 
-    def __init__(self, stream: ByteStream, host: str) -> None:
+    def __init__(self, stream: ByteStream, host: str, work: Work) -> None:
+        self.work = work
         self._stream = stream
         self._host = host
         self._unsent = bytearray()
+        self._in_head = True
+        self._head_bytes = 0
+        self._informational = 0
         self._socket = _known(stream, SocketAttribute.raw_socket)
         self._poll = select.poll()
         self._poll.register(self._socket, select.POLLIN)
@@ -149,17 +163,43 @@ class Wire(httpcore2.AsyncNetworkStream):
                 await self._send()
             except _WRITE:  # a server may answer and close before it has read everything
                 self._unsent.clear()
+        await self.work.give_way()
+        self.work.wait()
         try:
-            return await self._stream.receive(min(max_bytes, CHUNK))
+            data = await self._stream.receive(min(max_bytes, HEAD_CHUNK if self._in_head else CHUNK))
         except anyio.EndOfStream:
             return b""
         except _BROKEN as error:
             raise _READ from error
+        finally:
+            self.work.come()
+        if self._in_head:
+            self._look_at_head(data)
+        return data
+
+    def has_head(self) -> None:
+        """The head of the answer has come, so what follows is its body."""
+        self._in_head = False
+
+    def _look_at_head(self, data: bytes) -> None:
+        """Raises an error for more than is read before the head of the answer has come to its end."""
+        final = _FINAL.search(data)
+        self._head_bytes += len(data)
+        self._informational += len(_INFORMATIONAL.findall(data, 0, final.start() if final else len(data)))
+        if self._head_bytes > LONGEST_HEAD + HEAD_CHUNK or self._informational > MOST_INFORMATIONAL:
+            raise httpcore2.RemoteProtocolError("there is no end to what comes before the answer")
 
     async def write(self, buffer: bytes, timeout: float | None = None) -> None:  # noqa: ASYNC109, ARG002
+        if not self._in_head or not self._unsent:
+            self._expect_head()
         self._unsent += buffer
         if len(self._unsent) > TOGETHER:
             await self._send()
+
+    def _expect_head(self) -> None:
+        self.work.begin()
+        self._in_head = True
+        self._head_bytes = self._informational = 0
 
     async def _send(self) -> None:
         data = bytes(self._unsent)
@@ -183,7 +223,7 @@ class Wire(httpcore2.AsyncNetworkStream):
             with anyio.move_on_after(timeout):
                 stream = await self._encrypted(ssl_context, server_hostname)
                 otherwise.pop_all()
-                return Wire(stream, self._host)
+                return Wire(stream, self._host, self.work)
         raise Unsent(f"{self._host} did not agree on TLS in time")
 
     async def _encrypted(self, context: ssl.SSLContext, hostname: str | None) -> TLSStream:
@@ -204,6 +244,12 @@ class Wire(httpcore2.AsyncNetworkStream):
                 return self._socket.fileno() < 0 or bool(self._poll.poll(0))
             case _:
                 return None
+
+
+def wire_of(response: httpcore2.Response) -> Wire:
+    """The connection that an answer came over."""
+    wire: Wire = response.extensions["network_stream"]
+    return wire
 
 
 def _end(stream: SocketStream, which: object) -> tuple[Address, int]:

@@ -2,7 +2,8 @@
 
 Rules kept here:
 1. The same events come out however the bytes were cut, and the work is linear in the bytes, a byte at a time included.
-2. An event over the limit ends the stream before it is held whole; the events before it still count.
+2. An event over the limit ends the stream before it is held whole; the events before it still count. As much,
+   and 128 KiB, may stand between two events.
 3. The data of an event stays bytes: whoever reads it as JSON does so strictly. All three line ends are understood,
    a byte order mark at the beginning and comments are passed over, and a block without data is no event.
 
@@ -16,6 +17,7 @@ _BOM = b"\xef\xbb\xbf"
 _LONGEST_FIELD = len(b"event: ")
 _LONGEST_NAME = 1024
 _DIGITS = 9
+_PASSED_OVER = 131_072
 
 
 class EventTooLarge(ValueError):
@@ -43,6 +45,7 @@ class EventParser:
         self._begun = False
         self._after_return = False
         self._data = bytearray()
+        self._passed_over = 0
         self._type = ""
         self._next_id = last_id
 
@@ -52,6 +55,8 @@ class EventParser:
         if not self._begun and not self._begin():
             return
         while (line := self._line()) is not None:
+            if line != b"data" and not line.startswith(b"data:"):
+                self._pass_over(len(line) + 1)
             if line:
                 self._field(line)
             elif (event := self._complete()) is not None:
@@ -68,6 +73,11 @@ class EventParser:
                 return data
         self._after_return = data.endswith(b"\r")
         return data.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
+
+    def _pass_over(self, length: int) -> None:
+        self._passed_over += length
+        if self._passed_over > self._limit + _PASSED_OVER:
+            raise EventTooLarge("too much stands between two events")
 
     def _begin(self) -> bool:
         if len(self._buffer) < len(_BOM) and _BOM.startswith(self._buffer):
@@ -113,4 +123,5 @@ class EventParser:
         if not data:
             return None
         self._data = bytearray()
+        self._passed_over = 0
         return Event(bytes(data[:-1]), type_ or "message", self.last_id)

@@ -2,7 +2,7 @@
 
 Rules kept here:
 1. A body is held only up to a limit; what is longer is not read on. Nothing is decompressed.
-2. Reading never keeps the others waiting: however small the pieces are, everyone gets a turn in between.
+2. Reading never keeps the others waiting: however small the pieces are, everyone gets time in between (`sharing`).
 3. An error of the server's that is a JSON-RPC error is kept as it is. Of everything else only the status is told, and,
    where credentials are asked for, in what words, so that they can be got.
 """
@@ -11,11 +11,11 @@ import re
 from typing import Any, Self, cast
 
 import httpcore2
-from anyio.lowlevel import checkpoint
 
 from mcpguard.codec.messages import BadMessage, Failure
 from mcpguard.upstreams.conversation import INTERNAL_ERROR, Bounds, ServerError
 from mcpguard.upstreams.reading import Reader
+from mcpguard.upstreams.transports.dialing import wire_of
 from mcpguard.upstreams.transports.endings import TooLarge, Unanswered
 from mcpguard.upstreams.transports.remotes import Place
 
@@ -24,7 +24,7 @@ EVENTS = b"text/event-stream"
 UNAUTHORIZED = 401
 FORBIDDEN = 403
 NOT_FOUND = 404
-TURN = 32
+SLICE = 2048
 LONGEST_CHALLENGE = 2048
 _FAILED = (httpcore2.NetworkError, httpcore2.TimeoutException, httpcore2.ProtocolError)
 _UNPRINTABLE = re.compile(rb"[^\x20-\x7e]")
@@ -39,7 +39,10 @@ class Reply:
         self._headers = response.headers
         self._stream = cast("Any", response.stream)
         self._pieces = aiter(self._stream)
-        self._taken = 0
+        self._slices = memoryview(b"")
+        wire = wire_of(response)
+        wire.has_head()
+        self._work = wire.work
         self._passed_on = False
 
     async def __aenter__(self) -> Self:
@@ -68,10 +71,20 @@ class Reply:
         return next((value for key, value in self._headers if key.lower() == name), b"")
 
     async def piece(self) -> bytes:
-        """What comes next, empty at the end. Raises Unanswered when the connection breaks."""
-        self._taken += 1
-        if self._taken % TURN == 0:
-            await checkpoint()
+        """A little of what comes next, empty at the end. Raises Unanswered when the connection breaks."""
+        if self._slices:
+            await self.give_way()
+        else:
+            self._slices = memoryview(await self._next())
+        piece, self._slices = bytes(self._slices[:SLICE]), self._slices[SLICE:]
+        return piece
+
+    async def give_way(self) -> None:
+        """To be called between two small parts of what is done with what came."""
+        await self._work.give_way()
+
+    async def _next(self) -> bytes:
+        await self.give_way()
         try:
             piece: bytes = await anext(self._pieces, b"")
         except _FAILED as error:
@@ -85,7 +98,7 @@ class Reply:
         said = self.header(b"content-length")
         found = bytearray()
         while len(found) <= limit and not (said.isdigit() and int(said[:18]) > limit):
-            piece = await self.piece()
+            piece = await self._next()
             if not piece:
                 return bytes(found)
             found += piece

@@ -9,12 +9,10 @@ Rules kept here:
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 
-from anyio.lowlevel import checkpoint
-
 from mcpguard.codec.messages import Failure, Result
 from mcpguard.upstreams.transports.endings import TooLarge, Unanswered
 from mcpguard.upstreams.transports.events import Event, EventParser, EventTooLarge
-from mcpguard.upstreams.transports.http_replies import TURN, Reply
+from mcpguard.upstreams.transports.http_replies import Reply
 
 Answer = Result | Failure
 
@@ -58,16 +56,13 @@ class Following:
         Raises TooLarge for an event that is; it is not asked for again.
         """
         parser = EventParser(self._limit, self.last_id)
-        heard = 0
         try:
             while piece := await reply.piece():
                 self._in_vain = 0
                 for event in parser.feed(piece):
                     if (answer := await take(event)) is not None:
                         return answer
-                    heard += 1
-                    if heard % TURN == 0:
-                        await checkpoint()
+                    await reply.give_way()
         except EventTooLarge as error:
             raise TooLarge(f"the server's answer is longer than {self._limit} bytes") from error
         except Unanswered:

@@ -46,3 +46,55 @@ class Share:
         if not data:
             raise Ended
         return data
+
+
+class Turns:
+    """The turns of one server, however many connections it has: each of them comes after the one before."""
+
+    def __init__(self) -> None:
+        self._next = 0.0
+
+    async def give_back(self, spent: float) -> None:
+        """Wait for as long as this costs, and until everyone of this server who came before has waited."""
+        self._next = max(self._next, anyio.current_time()) + GIVEN_BACK * spent
+        await anyio.sleep_until(self._next)
+
+
+class Work:
+    """What reading from one connection has cost and was not given back yet. Waiting for the server gives back."""
+
+    def __init__(self, turns: Turns) -> None:
+        self._turns = turns
+        self._spent = 0.0
+        self._since = time.thread_time()
+        self._waiting_since = 0.0
+
+    async def give_way(self) -> None:
+        """To be called between two small parts of the work."""
+        self._count()
+        if self._spent > GO:
+            spent, self._spent = self._spent, 0.0
+            await self._turns.give_back(spent)
+            self._since = time.thread_time()
+
+    def begin(self) -> None:
+        """A request goes out: what was done meanwhile was for others."""
+        self._since = time.thread_time()
+        self._spent = 0.0
+
+    def wait(self) -> None:
+        """Nothing is done for this connection from now on, until something has come."""
+        self._count()
+        self._waiting_since = time.monotonic()
+
+    def come(self) -> None:
+        """Something has come. Of the time until then only that counts in which nobody had anything to do."""
+        now = time.thread_time()
+        idle = time.monotonic() - self._waiting_since - (now - self._since)
+        self._spent = max(0.0, self._spent - max(0.0, idle) / GIVEN_BACK)
+        self._since = now
+
+    def _count(self) -> None:
+        now = time.thread_time()
+        self._spent += now - self._since
+        self._since = now

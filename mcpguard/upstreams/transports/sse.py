@@ -13,7 +13,6 @@ from contextlib import AsyncExitStack, asynccontextmanager
 import anyio
 import structlog
 from anyio.abc import TaskGroup
-from anyio.lowlevel import checkpoint
 
 from mcpguard.upstreams.conversation import Bounds
 from mcpguard.upstreams.transports.dialing import Dialing
@@ -21,7 +20,7 @@ from mcpguard.upstreams.transports.endings import Unanswered
 from mcpguard.upstreams.transports.events import Event, EventParser, EventTooLarge
 from mcpguard.upstreams.transports.http_headers import Heading
 from mcpguard.upstreams.transports.http_pool import HttpPool
-from mcpguard.upstreams.transports.http_replies import EVENTS, TURN, Reply, refusal
+from mcpguard.upstreams.transports.http_replies import EVENTS, Reply, refusal
 from mcpguard.upstreams.transports.http_streams import Waits
 from mcpguard.upstreams.transports.remotes import BadRemote, Place, Remote
 from mcpguard.upstreams.transports.transport import TransportEnded
@@ -95,16 +94,13 @@ class _Events:
         self._reply = reply
         self._parser = EventParser(limit)
         self._found: Iterator[Event] = iter(())
-        self._given = 0
 
     async def next(self) -> Event:
         """Raises TransportEnded at the end, and for an event that is too large."""
         while True:
             try:
                 for event in self._found:
-                    self._given += 1
-                    if self._given % TURN == 0:
-                        await checkpoint()
+                    await self._reply.give_way()
                     return event
                 piece = await self._reply.piece()
             except EventTooLarge as error:

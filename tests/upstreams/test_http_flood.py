@@ -1,0 +1,139 @@
+"""A server over HTTP that never stops talking: what it says has an end for us, and everybody else gets their time."""
+
+from collections.abc import Awaitable, Callable
+
+import anyio
+import pytest
+from anyio.lowlevel import checkpoint
+
+from mcpguard.upstreams.conversation import Bounds
+from mcpguard.upstreams.transports.endings import Unanswered
+from tests.upstreams.played import Asked, played
+from tests.upstreams.talking import modern
+
+pytestmark = pytest.mark.anyio
+
+AS_EVENTS = "Content-Type: text/event-stream"
+SMALL = Bounds(message_bytes=16_384)
+CALLS = 20
+EACH = 500_000
+
+
+async def without_end(asked: Asked, data: bytes) -> None:
+    """The same again and again, until the other side has closed the connection."""
+    while not asked.over.is_set():
+        try:
+            await asked._stream.send(data)  # `raw` would hide the end that is waited for
+        except (anyio.BrokenResourceError, anyio.ClosedResourceError):
+            asked.over.set()
+
+
+async def comments(asked: Asked) -> None:
+    await asked.head(200, AS_EVENTS)
+    await without_end(asked, b":\n" * 10_000)
+
+
+async def comments_in_chunks_of_two_bytes(asked: Asked) -> None:
+    await asked.stream()
+    await without_end(asked, b"2\r\n:\n\r\n" * 2_000)
+
+
+async def blank_lines(asked: Asked) -> None:
+    await asked.head(200, AS_EVENTS)
+    await without_end(asked, b"\n" * 10_000)
+
+
+async def fields_nobody_knows(asked: Asked) -> None:
+    await asked.head(200, AS_EVENTS)
+    await without_end(asked, b"dataset: 1\nid: 2\nretry: 3\n\n" * 1_000)
+
+
+async def data_without_a_blank_line(asked: Asked) -> None:
+    await asked.head(200, AS_EVENTS)
+    await without_end(asked, b"data\n" * 4_000)
+
+
+async def one_line(asked: Asked) -> None:
+    await asked.head(200, AS_EVENTS)
+    await without_end(asked, b"x" * 20_000)
+
+
+async def early_hints(asked: Asked) -> None:
+    await without_end(asked, b"HTTP/1.1 103 Early Hints\r\n\r\n" * 500)
+
+
+async def early_hints_one_at_a_time(asked: Asked) -> None:
+    await without_end(asked, b"HTTP/1.1 103 Early Hints\r\n\r\n")
+
+
+async def early_hints_that_mention_an_answer(asked: Asked) -> None:
+    await without_end(asked, b"HTTP/1.1 103 Early Hints\r\nX: HTTP/1.1 200 OK\r\n\r\n" * 500)
+
+
+async def extensions_of_chunks(asked: Asked) -> None:
+    await asked.head(200, "Content-Type: application/json", "Transfer-Encoding: chunked")
+    await without_end(asked, b"1;" + b"x" * 1_000 + b"\r\n \r\n")
+
+
+async def trailers(asked: Asked) -> None:
+    await asked.head(200, AS_EVENTS, "Transfer-Encoding: chunked")
+    await asked.raw(b"0\r\n")
+    await without_end(asked, b"X: y\r\n" * 2_000)
+
+
+FLOODS = [
+    comments, comments_in_chunks_of_two_bytes, blank_lines, fields_nobody_knows, data_without_a_blank_line, one_line,
+    early_hints, early_hints_one_at_a_time, early_hints_that_mention_an_answer, extensions_of_chunks, trailers,
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("flood", FLOODS)
+async def test_what_has_no_end_is_left(flood: Callable[[Asked], Awaitable[None]]) -> None:
+    """The server hears that the connection is closed, and the next request is answered."""
+    async with played() as server, modern(server, bounds=SMALL) as talk:
+        talk.asking("tools/call")
+        await flood(await server.next("tools/call"))
+        assert isinstance(await talk.outcome(), Unanswered)
+        talk.asking("tools/list")
+        await (await server.next("tools/list")).result(tools=[])
+        assert await talk.outcome() == {"tools": []}
+
+
+async def test_a_call_that_is_over_reads_nothing_of_what_is_left() -> None:
+    async with played() as server, modern(server) as talk:
+        with anyio.CancelScope() as call:
+            async with anyio.create_task_group() as tasks:
+                tasks.start_soon(talk.ask, "tools/call")
+                asked = await server.next("tools/call")
+                await asked.head(200, AS_EVENTS)
+                await asked.raw(b":\n" * 10_000)
+                call.cancel()
+        await without_end(asked, b":\n" * 10_000)
+        assert talk.outcomes == []
+
+
+async def test_others_get_their_turns_however_many_connections_are_full_of_comments() -> None:
+    """Others have far more turns than there are pieces to be read, also while all connections have something."""
+    turns = 0
+
+    async def other() -> None:
+        nonlocal turns
+        while True:
+            turns += 1
+            await checkpoint()
+
+    async def talkative(asked: Asked) -> None:
+        await asked.head(200, AS_EVENTS, "Connection: close")
+        await asked.raw(b":\n" * (EACH // 2))
+        await asked.raw(b'data: {"jsonrpc":"2.0","id":%d,"result":{}}\n\n' % asked.message["id"])
+
+    async with played() as server, modern(server) as talk, anyio.create_task_group() as tasks:
+        for _ in range(CALLS):
+            talk.asking("tools/call")
+        asked = [await server.next("tools/call") for _ in range(CALLS)]
+        tasks.start_soon(other)
+        for each in asked:
+            tasks.start_soon(talkative, each)
+        assert [await talk.outcome() for _ in asked] == [{}] * CALLS
+        tasks.cancel_scope.cancel()
+    assert turns > CALLS * EACH / 4096
