@@ -120,7 +120,7 @@ class Limits(Group):
     """Most network connections open at once; further ones are refused."""
 
     sessions: Annotated[int, Field(ge=1, le=1_000_000), Restart] = 10_000
-    """Most sessions of agents at once; beyond it those that were idle for longest end."""
+    """Most sessions of agents at once; beyond it those end that were idle for longest, of the caller that has most."""
 
     session_seconds: Annotated[float, Field(gt=0), Restart] = 3600.0
     """Seconds after which an idle session of an agent ends."""

@@ -222,3 +222,21 @@ async def test_idle_sessions_are_no_tasks(tmp_path: Path) -> None:
             await guard.legacy()
         assert len(guard.where.door.sessions) == 51
         assert len(asyncio.all_tasks()) == before
+
+
+async def test_whoever_begins_sessions_without_end_loses_their_own_and_nobody_else_s() -> None:
+    sessions = Sessions(10, HOUR, FakeClock())
+    others = [sessions.open(Client(NETWORK, Caller(name, name), FACE, Era.LEGACY)) for name in ("b", "c", "c")]
+    flood = opened(sessions, 1000)
+    assert known(sessions, others) == [True] * 3
+    assert known(sessions, flood) == [False] * 993 + [True] * 7
+
+
+async def test_those_of_others_end_only_where_all_of_whoever_has_most_are_in_use() -> None:
+    sessions = Sessions(4, HOUR, FakeClock())
+    other = sessions.open(Client(NETWORK, Caller("b", "b"), FACE, Era.LEGACY))
+    busy = opened(sessions, 3)
+    for each in busy:
+        each.stream = Outbox()
+    (one,) = opened(sessions, 1)
+    assert known(sessions, [other, *busy, one]) == [False, True, True, True, True]

@@ -2,8 +2,9 @@
 
 Rules kept here:
 1. A session belongs to the caller and the face that it was opened by. For anybody else it does not exist.
-2. An idle session is a few hundred bytes and no task. Their number is bounded: beyond it the one that was idle for
-   longest ends, and so does whatever was idle for too long. One that is in use does not end.
+2. An idle session is a few hundred bytes and no task. Their number is bounded: beyond it one of the caller that has
+   most ends, the one that was idle for longest, and so does whatever was idle for too long. One that is in use does
+   not end.
 """
 
 import secrets
@@ -59,6 +60,7 @@ class Sessions:
         self._seconds = seconds
         self._clock = clock
         self._sessions: OrderedDict[str, Session] = OrderedDict()
+        self._of: dict[str, dict[str, Session]] = {}
 
     def __len__(self) -> int:
         return len(self._sessions)
@@ -69,6 +71,7 @@ class Sessions:
         session = Session(secrets.token_urlsafe(32), client, self._clock.monotonic())
         client.session, client.tell = session.id, session.tell
         self._sessions[session.id] = session
+        self._of.setdefault(client.caller.id, {})[session.id] = session
         return session
 
     def find(self, id_: str, caller: str, face: str) -> Session | None:
@@ -107,7 +110,7 @@ class Sessions:
 
     def end(self, session: Session) -> None:
         """Forget it; what is going on in it is cancelled."""
-        self._sessions.pop(session.id, None)
+        self._forget(session)
         session.client.subscribed.close()
         for scope in tuple(session.calls.values()):
             scope.cancel()
@@ -117,7 +120,7 @@ class Sessions:
     def lost(self, caller: str) -> None:
         """Forget this caller's. What is going on in them has been cut off, and ends by itself."""
         for session in [each for each in self._sessions.values() if each.client.caller.id == caller]:
-            del self._sessions[session.id]
+            self._forget(session)
             session.client.subscribed.close()
             if session.stream is not None:
                 session.stream.close()
@@ -138,18 +141,38 @@ class Sessions:
         session.used = self._clock.monotonic()
         if session.id in self._sessions:
             self._sessions.move_to_end(session.id)
+            of = self._of[session.client.caller.id]
+            of[session.id] = of.pop(session.id)
 
     def _is_stale(self, session: Session) -> bool:
         return session.idle and self._clock.monotonic() - session.used > self._seconds
 
     def _make_room(self) -> None:
+        """End what is stale, and beyond the limit one of whoever has most. Raises Turned if all are in use."""
         for _ in range(len(self._sessions)):
             oldest = next(iter(self._sessions.values()))
             if not oldest.idle:
                 self._use(oldest)
-            elif self._is_stale(oldest) or len(self._sessions) >= self._most:
+            elif self._is_stale(oldest):
                 self.end(oldest)
             else:
-                return
+                break
         if len(self._sessions) >= self._most:
-            raise Turned(503, INVALID_REQUEST, "every session that there may be is in use", "too many sessions")
+            self._end_one()
+
+    def _end_one(self) -> None:
+        """Go from whoever has most to whoever has least, until there is one that is idle."""
+        for caller in sorted(self._of, key=lambda each: len(self._of[each]), reverse=True):
+            for session in self._of[caller].values():
+                if session.idle:
+                    self.end(session)
+                    return
+        raise Turned(503, INVALID_REQUEST, "every session that there may be is in use", "too many sessions")
+
+    def _forget(self, session: Session) -> None:
+        if self._sessions.pop(session.id, None) is None:
+            return
+        of = self._of[session.client.caller.id]
+        del of[session.id]
+        if not of:
+            del self._of[session.client.caller.id]
