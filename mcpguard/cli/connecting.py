@@ -141,7 +141,7 @@ def agreed(*, yes: bool) -> bool:
 def tell_left(program: Program, change: Change, backups: Backups) -> None:
     """What was done, and what a person does next."""
     if change.number is not None:
-        typer.echo(f"Taken back. Next: {program.after}.", err=True)
+        typer.echo(f"Taken back. If {program.title} runs, start it again: it goes by what it read before.", err=True)
         return
     back = f"{this_program()} connect {program.name} --undo"
     typer.echo(f"Done. What it was is kept in {backups.folder}; take it back: {back}", err=True)

@@ -94,7 +94,10 @@ def test_a_program_is_connected_and_it_is_taken_back_byte_for_byte(program: str,
 
     again = connects(data, home, program, "--yes")
     assert "connected already" in again.stdout
-    assert connects(data, home, program, "--undo", "--yes").exit_code == 0
+    undone = connects(data, home, program, "--undo", "--yes")
+    assert undone.exit_code == 0
+    assert "start it again" in undone.stderr
+    assert "Next:" not in undone.stderr, "that leads to a connected program"
     assert everything(home) == before
     assert "nothing was done" in refused(data, home, program, "--undo", "--yes")
 

@@ -119,7 +119,7 @@ async def test_nothing_is_added_beyond_reach_whether_there_is_such_a_server_or_n
         assert there == nowhere
         assert there["reason"] == "arguments:invalid"
         assert guard.now.guard.servers.find("other") is None
-        assert (await asked(guard, NARROW, operation="add", name="Mine 1", config=CONFIG))["added"] == "mine-1"
+        assert (await asked(guard, NARROW, operation="add", name="Mine-1", config=CONFIG))["added"] == "mine-1"
 
 
 async def test_what_the_file_declares_is_changed_there(tmp_path: Path) -> None:
