@@ -84,7 +84,8 @@ def risk(of: dict[str, Any]) -> str:
 
 def found(finding: dict[str, Any]) -> str:
     mark = ", hard" if finding["hard"] else ""
-    return f"{finding['severity']}{mark}: {finding['title']} ({finding['rule']})"
+    about = f": {finding['about']}" if finding["about"] else ""
+    return f"{finding['severity']}{mark}: {finding['title']}{about} ({finding['rule']})"
 
 
 def findings(of: dict[str, Any]) -> str:

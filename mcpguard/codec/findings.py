@@ -24,6 +24,7 @@ def as_json(found: Finding) -> dict[str, Any]:
         "hard": found.hard,
         "title": found.title,
         "evidence": {"path": place.path, "start": place.start, "end": place.end},
+        "about": found.about,
     }
 
 

@@ -34,7 +34,10 @@ class Evidence:
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """Something inspection saw. `title` is a constant of ours and never contains the upstream's text."""
+    """Something inspection saw. `title` is a constant of ours and never contains the upstream's text.
+
+    `about`: the tool of another server that it has to do with, as `server:tool`. Others chose that name.
+    """
 
     rule: str
     threat: str
@@ -43,6 +46,7 @@ class Finding:
     hard: bool
     title: str
     evidence: Evidence
+    about: str = ""
 
     @property
     def grave(self) -> bool:

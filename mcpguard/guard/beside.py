@@ -20,6 +20,14 @@ def own_tools(known: Known) -> frozenset[str]:
     return frozenset(name for (kind, name), pin in known.pins.items() if pin.present and kind is CapabilityKind.TOOL)
 
 
+def _seniority(known: Known) -> tuple[bool, str]:
+    """Less for whoever was there first: what was ever approved comes before what was not, then the time of coming.
+
+    Whoever imitates is the newcomer, so an honest server is not suspected because of one that came after it.
+    """
+    return known.upstream.approved is None, known.upstream.id
+
+
 class Neighbours:
     """Every server with the tools that it lists, unless it is blocked: nobody takes another's tool for one of its."""
 
@@ -31,12 +39,16 @@ class Neighbours:
         """All but this one. Nothing is read again that is as it was."""
         self._tools = {each.name: self._read(each) for each in self._registry if each.upstream.standing not in _OUT}
         others = {name: tools for name, tools in self._tools.items() if name != known.name and tools[1]}
-        every = b"".join(digest for _, _, digest in others.values())
-        return Beside({name: tools for name, (_, tools, _) in others.items()}, sha256(every).digest())
+        elders = frozenset(
+            each.name for each in self._registry if each.name in others and _seniority(each) < _seniority(known)
+        )
+        every = b"".join(digest for _, _, digest in others.values()) + names_digest(elders)
+        return Beside({name: tools for name, (_, tools, _) in others.items()}, elders, sha256(every).digest())
 
     def around(self, known: Known) -> Surroundings:
         """Beside what it listed last, and beside what all the others list."""
-        return Surroundings(known.name, own_tools(known), self.of(known).others)
+        beside = self.of(known)
+        return Surroundings(known.name, own_tools(known), beside.others, beside.elders)
 
     def unchanged(self) -> tuple[Mapping[Key, Pin], ...]:
         """What all of it is made of: as long as this is the same, so is what is beside each."""

@@ -77,9 +77,10 @@ class Found:
 
 @dataclass(frozen=True, slots=True)
 class Beside:
-    """The tools of every other server, and a digest of them all."""
+    """The tools of every other server, which of these were there first, and a digest of it all."""
 
     others: Mapping[str, frozenset[str]] = field(default_factory=dict)
+    elders: frozenset[str] = frozenset()
     digest: bytes = b""
 
 
@@ -90,7 +91,7 @@ class Looking:
         self._before = before
         own = frozenset(name for kind, name in said.found if kind is CapabilityKind.TOOL)
         self._prints = {key: fingerprint for key, (fingerprint, _) in said.found.items() if fingerprint is not None}
-        self._surroundings = Surroundings(server, own, beside.others)
+        self._surroundings = Surroundings(server, own, beside.others, beside.elders)
         self._beside = sha256(beside.digest + names_digest(own)).digest()
         same = before.looked if before.beside == self._beside else {}
         self._of = {key: found for key, found in before.of.items() if same.get(key) == self._prints.get(key, "")}

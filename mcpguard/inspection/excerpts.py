@@ -1,7 +1,7 @@
 """The place that a finding points to, cut out of what a server wrote, for a person to read.
 
 It is short, on one line, and nothing in it hides or speaks in our name (`fitting`). What was found stands between ⟨»⟩
-and ⟨«⟩. Where the place cannot be told (a path that was cut, say) there is no excerpt.
+and ⟨«⟩, unless it is the whole text. Where the place cannot be told (a path that was cut, say) there is no excerpt.
 """
 
 from collections.abc import Mapping, Sequence
@@ -22,6 +22,8 @@ def excerpt(definition: object, evidence: Evidence) -> str:
         return ""
     start, end = evidence.start, evidence.end
     before, after = text[max(start - _AROUND, 0) : start], text[end : end + _AROUND]
+    if start == 0 and end == len(text):  # all of it is meant, so no marks are needed
+        return fitted(text, _MOST).replace("\n", code_point("\n"))
     head, tail = _CUT if start > _AROUND else "", _CUT if end + _AROUND < len(text) else ""
     said = f"{head}{escaped(before)}⟨»⟩{fitted(text[start:end], _MOST)}⟨«⟩{escaped(after)}{tail}"
     return said.replace("\n", code_point("\n"))

@@ -34,7 +34,7 @@ def test_it_shows_what_was_found_and_a_little_around_it() -> None:
     ],
 )
 def test_it_is_found_by_its_path(definition: object, path: str, text: str) -> None:
-    assert excerpt(definition, Evidence(path, 0, len(text))) == f"⟨»⟩{text}⟨«⟩"
+    assert excerpt(definition, Evidence(path, 0, len(text))) == text
 
 
 def test_it_is_one_short_line_in_which_nothing_hides_or_speaks_for_us() -> None:

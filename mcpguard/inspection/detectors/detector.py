@@ -47,11 +47,21 @@ class Rule:
 
 @dataclass(frozen=True)
 class Surroundings:
-    """What is known beside a definition: its server, what else that offers, and the tools of every other server."""
+    """What is known beside a definition: its server, what else that offers, and the tools of every other server.
+
+    `elders`: the servers that were there first, which alone can be imitated; None: all others.
+    """
 
     server: str = ""
     own: frozenset[str] = frozenset()
     others: Mapping[str, frozenset[str]] = field(default_factory=dict)
+    elders: frozenset[str] | None = None
+
+    @cached_property
+    def imitable(self) -> Mapping[str, str]:
+        """The tools of the servers that were there first, each with such a server."""
+        servers = self.others.keys() if self.elders is None else self.others.keys() & self.elders
+        return {tool: server for server in sorted(servers, reverse=True) for tool in self.others[server]}
 
     @cached_property
     def named(self) -> frozenset[str]:

@@ -1,7 +1,7 @@
 """Names that are taken for those of other servers' tools (T7)."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Final
 
@@ -55,11 +55,12 @@ def _find(subject: Subject, surroundings: Surroundings) -> Iterator[Finding]:
     said = subject.definition.get("name")
     if not isinstance(said, str) or not said or len(said) > _LONGEST:
         return
-    mine, near = _name(said), _by_key(surroundings.named)
+    mine, near = _name(said), _by_key(frozenset(surroundings.imitable))
     others = {each for key in mine.marks() for each in near.get(key, ())}
-    rules = {rule.id: rule for each in sorted(others, key=_text) if (rule := _alike(mine, each))}
-    for rule in rules.values():
-        yield rule.at(Evidence("/name", 0, len(said)))
+    rules = {rule.id: (rule, each) for each in sorted(others, key=_text) if (rule := _alike(mine, each))}
+    for rule, other in rules.values():
+        about = f"{surroundings.imitable[other.name]}:{other.name}"
+        yield replace(rule.at(Evidence("/name", 0, len(said))), about=about)
 
 
 @lru_cache(maxsize=4)

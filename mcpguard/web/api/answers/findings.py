@@ -17,7 +17,10 @@ class Place(Answer):
 
 
 class Finding(Answer):
-    """Something that inspection saw. The title is a constant of the guard's."""
+    """Something that inspection saw. The title is a constant of the guard's.
+
+    `about`: the tool of another server that it has to do with, as `server:tool`.
+    """
 
     rule: str
     threat: str
@@ -26,6 +29,7 @@ class Finding(Answer):
     hard: bool
     title: str
     evidence: Place
+    about: Annotated[str, Field(description="Others wrote this.")] = ""
 
 
 class FindingShown(Finding):
