@@ -24,6 +24,7 @@ from anyio.abc import SocketListener
 from starlette.types import ASGIApp
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
+from mcpguard.app.crowd import Places
 from mcpguard.app.places import agents_socket, operator_socket
 from mcpguard.app.running import Running
 from mcpguard.domain.clock import Clock, Ids
@@ -98,15 +99,17 @@ class _Protocol(HttpToolsProtocol):
     a place for ever, and a head that does not end must not take up the memory.
     """
 
-    def __init__(self, *given: Any, head_seconds: float, stopped: anyio.Event, **named: Any) -> None:  # noqa: ANN401 - uvicorn's own
+    def __init__(self, *given: Any, head_seconds: float, stopped: anyio.Event, places: Places, **named: Any) -> None:  # noqa: ANN401 - uvicorn's own
         super().__init__(*given, **named)
         self._stopped = stopped
+        self._places = places
         self._head_seconds = head_seconds
         self._head_bytes = 0
         self._in_head = True
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         super().connection_made(transport)  # type: ignore[arg-type]
+        self._places.take(self, self.transport.abort)
         self._expect_head()
         if self._stopped.is_set():  # it was accepted a moment before, and nobody waits for what it would say
             self.transport.close()
@@ -133,10 +136,23 @@ class _Protocol(HttpToolsProtocol):
     def on_headers_complete(self) -> None:
         self._in_head = False
         self._head_due.cancel()
+        self._places.head_came(self)
         super().on_headers_complete()
+
+    def on_message_complete(self) -> None:
+        self._places.body_came(self)
+        super().on_message_complete()
+
+    def on_response_complete(self) -> None:
+        super().on_response_complete()
+        if self.cycle.response_complete:  # otherwise it has begun with the next of several
+            self._places.answered(self)
+        elif self.cycle.more_body:
+            self._places.waits_for_body(self)
 
     def connection_lost(self, exc: Exception | None) -> None:
         self._head_due.cancel()
+        self._places.leave(self)
         super().connection_lost(exc)
 
     def _expect_head(self) -> None:
@@ -201,7 +217,13 @@ def _server(settings: Settings, app: ASGIApp, protocol: type[_Protocol] = _Proto
         uvicorn.Config(
             app,
             http=cast(
-                "type[HttpToolsProtocol]", partial(protocol, head_seconds=settings.limits.head_seconds, stopped=stopped)
+                "type[HttpToolsProtocol]",
+                partial(
+                    protocol,
+                    head_seconds=settings.limits.head_seconds,
+                    stopped=stopped,
+                    places=Places(settings.limits.connections),
+                ),
             ),
             ws="none",
             lifespan="off",
