@@ -14,7 +14,10 @@ from mcpguard.policy.secrets.hiding import called_secret
 
 HIDDEN: Final = "⟨secret, not shown⟩"
 _REFERENCE: Final = re.compile(r"\$\{file:[^{}]*\}")
-_PASSWORD: Final = re.compile(r"[a-z][a-z0-9+.-]*://[^/\s:@]*:[^/\s@]+@", re.IGNORECASE)
+_PASSWORD: Final = re.compile(r"://[^/\s:@]*:[^/\s@]+@")
+"""Without the scheme before it, which would be looked for from every letter of a long word."""
+_GIVEN: Final = re.compile(r"(?:^|[\s,;&?])([\w.-]{1,100})=([^\s,;&=]+)")
+_HEADER: Final = re.compile(r"([A-Za-z][\w-]{0,100}): *(\S+)")
 _OPTION: Final = re.compile(r"--?[A-Za-z][\w.-]*")
 _SCHEME: Final = re.compile(r"\b(Bearer|Basic|Token) +[A-Za-z0-9._~+/=-]{6,}", re.IGNORECASE)
 _PASS: Final = re.compile(r"--?(pass|pw)", re.IGNORECASE)
@@ -71,15 +74,17 @@ def _holds_one(word: str) -> bool:
     written = _REFERENCE.sub("", word)
     if looks_secret(written) or _SCHEME.search(written):
         return True
-    name, _, value = word.partition("=")
-    return _holds_secret(name) and _is_value(name, value)
+    option, _, rest = word.partition("=")
+    header = _HEADER.fullmatch(word)
+    named = [(option, rest), *_GIVEN.findall(word), *_GIVEN.findall(rest), *([header.groups()] if header else [])]
+    return any(_holds_secret(name) and _is_value(name, value) for name, value in named)
 
 
 def _is_value(name: str, word: str) -> bool:
     """Whether a word may be the secret itself: no option, path or reference that leads to it, and no plain setting."""
-    if not word or word.startswith("-") or _PATH.fullmatch(word) or _REFERENCE.search(word):
+    if not word or word.startswith("-") or _REFERENCE.search(word) or word.lower() in _SETTINGS:
         return False
-    return not (word.lower() in _SETTINGS or (word.isdigit() and _PASSPHRASE.search(name) is None))
+    return _PASSPHRASE.search(name) is not None or not (word.isdigit() or _PATH.fullmatch(word))
 
 
 def _holds_secret(name: str) -> bool:

@@ -21,6 +21,10 @@ GITHUB = "ghp_" + "wWPw5k4aXcaT4fNP0UcnZwJUVFk6LO0pINUx"
         ["API_KEY=abc"],
         ["--header", "Authorization: Bearer abcdefghijk"],
         ["--note", GITHUB],
+        ["--env=API_TOKEN=abc"],
+        ["--header", "X-API-Key: abc"],
+        ["https://example.org/sse?page=1&api_key=abc"],
+        ["--password", "/hunter2/x"],
         ["--token", "abc${file:/run/rest}", "--token", "written"],
         ["postgres://app:hunter2@${file:/run/host}/x"],
     ],
@@ -66,3 +70,10 @@ def test_an_ordinary_url_holds_none() -> None:
     for url in ("https://example.org/mcp?page=3", "http://127.0.0.1:8000/mcp", "https://example.org/mcp?token_type=x"):
         assert not secret_in_url(url)
         assert shown_url(url) == url
+
+
+@pytest.mark.parametrize("part", ["a", "a=", "a:", "://", "://a:", "Bearer ", "key=", "?x&", "${file:", "/"])
+def test_a_long_argument_is_read_in_time_that_grows_no_faster_than_it(part: str) -> None:
+    long = part * (60_000 // len(part))
+    assert secret_arguments(["--note", long]) in ((), (1,))
+    assert isinstance(secret_in_url(f"https://example.org/{long}"), bool)
