@@ -99,7 +99,8 @@ def _rows(servers: Any) -> Iterator[tuple[str, ...]]:  # noqa: ANN401 - JSON of 
         speaks = f"{server['transport']} {server['protocol']}".strip()
         wrong = " · ".join(filter(None, (server["error"], *server["left_out"])))
         known = server["name"], standing, server["state"], moment(server["since"]), speaks
-        yield *known, *map(str, counts), f"{server['risk']}{', flagged' if server['flagged'] else ''}", wrong
+        risk = f"{server['risk']}{', flagged' if server['flagged'] else ''}" if server["inspected"] else "not inspected"
+        yield *known, *map(str, counts), risk, wrong
 
 
 def _next(server: dict[str, Any]) -> str:

@@ -78,7 +78,9 @@ def short(fingerprint: str | None) -> str:
 
 
 def risk(of: dict[str, Any]) -> str:
-    """Of a server or a capability."""
+    """Of a server or a capability; of what nobody inspected nothing is known but its launch."""
+    if not of.get("inspected", True):
+        return "not inspected" + (", its launch is flagged" if of["flagged"] else "")
     return f"{of['risk']} of 100" + (", flagged" if of["flagged"] else "")
 
 

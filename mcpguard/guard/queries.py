@@ -7,6 +7,7 @@ Rules kept here:
 3. What takes long is done aside.
 """
 
+import re
 from collections.abc import Mapping
 from dataclasses import asdict
 from typing import Any, Final
@@ -48,6 +49,7 @@ from mcpguard.store.store import Store
 from mcpguard.store.versions import Version
 from mcpguard.upstreams.sandbox.unseen import unseen
 
+_SCHEME: Final = re.compile(r"(Bearer|Basic|Token) +\$\{[^{}]*\}", re.IGNORECASE)
 MOST_SHOWN: Final = 60_000
 LARGEST_DEFINITION: Final = 1024 * 1024
 Json = dict[str, Any]
@@ -269,6 +271,7 @@ def _launch(declared: Declared) -> Json:
 
 
 def _template(name: str, template: str, *, code: bool) -> Json:
-    """The value in clear only where it holds nothing that was written out, or where it is code."""
-    written_out = any(isinstance(part, str) for part in parts(template))
+    """The value in clear only where it holds nothing that was written out, or where it is code. The name of a scheme
+    before a reference, as in `Bearer ${file:…}`, is nothing."""
+    written_out = any(isinstance(part, str) for part in parts(template)) and not _SCHEME.fullmatch(template)
     return {"name": name, "value": template if code or not written_out else None, "code": code}

@@ -65,8 +65,9 @@ class ServerStatus:
     """A server and the connection to it. Times are microseconds in UTC; `error` is for the operator.
 
     `fingerprint` is that of its launch, `sandbox` the profile it runs with, empty if we do not start it. `waiting`: how
-    many of its capabilities wait for a person. `risk` is the highest of its launch, its instructions and what it lists,
-    `found` how many findings there are in all of them.
+    many of its capabilities wait for a person; `present`: how many it lists, `approved_now`: how many of these are
+    listed as a person approved them, whether it runs or not. `inspected`: whether anybody knows what it lists. `risk`
+    is the highest of its launch, its instructions and what it lists, `found` how many findings there are in all.
     """
 
     name: str
@@ -79,6 +80,9 @@ class ServerStatus:
     fingerprint: str
     sandbox: str
     waiting: int
+    present: int
+    approved_now: int
+    inspected: bool
     risk: int
     flagged: bool
     found: int

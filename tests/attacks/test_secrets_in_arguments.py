@@ -183,3 +183,15 @@ async def test_what_an_older_guard_has_taken_is_hidden_and_found(tmp_path: Path)
             shown = await guard.now.guard.queries.server(name)
             assert CANARY not in json.dumps(shown)
             assert "launch.secret" in {each["rule"] for each in shown["findings"]}
+
+
+async def test_a_reference_behind_a_scheme_is_shown_and_a_secret_behind_one_is_not(tmp_path: Path) -> None:
+    headers = {"authorization": "Bearer ${file:/run/wiki}", "x-second": f"Bearer {CANARY}", "x-third": "a ${file:/b}"}
+    async with gate(tmp_path) as guard:
+        await guard.now.guard.admission.add("far", {"url": "https://example.org/mcp", "headers": headers}, PERSON)
+        shown = (await guard.now.guard.queries.server("far"))["launch"]["headers"]
+        assert {each["name"]: each["value"] for each in shown} == {
+            "authorization": "Bearer ${file:/run/wiki}",
+            "x-second": None,
+            "x-third": None,
+        }

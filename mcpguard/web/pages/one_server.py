@@ -73,8 +73,8 @@ class OneServer:
             known=known,
             here=path_of(known.name),
             latest=await self._latest(known) if audits else None,
-            present=sum(each["present"] for each in server["capabilities"]),
-            approved=sum(each["callable"] for each in server["capabilities"]),
+            present=server["present"],
+            approved=server["approved_now"],
             is_new=known.upstream.standing is UpstreamStanding.QUARANTINED and known.upstream.waits,
             **values,
         )

@@ -182,7 +182,6 @@ def _row(guard: Guard, known: Known, waits: bool) -> Json:
         "tag": guard.queries.tag(known.name),
         "path": path_of(known.name),
         "severities": severities(list(known.every())),
-        "present": sum(pin.present for pin in known.pins.values()),
         "waits": waits,
         "connection": _connection(known, status.state),
     }

@@ -48,6 +48,27 @@ async def test_the_list_says_where_each_stands_and_what_was_found(guard: World) 
     assert 'href="/servers/weather"' in page.answer.text
 
 
+async def test_a_count_is_the_same_wherever_it_is_shown(guard: World) -> None:
+    await approved(guard)
+    await bring(guard, "unseen")
+    by = await reviewer(guard)
+
+    async def counted() -> tuple[int, int]:
+        server = await show(guard)
+        count = f"{server['approved_now']} of {server['present']}"
+        assert count in (await by.open("/servers", q="notes")).text
+        assert server["present"] == sum(each["present"] for each in server["capabilities"])
+        return server["approved_now"], server["present"]
+
+    before = await counted()
+    assert before[0] == before[1] > 0
+    assert f"with {before[0]} of {before[1]} capabilities" in (await by.open("/servers/notes")).text
+    await guard.now.guard.decisions.disable("notes", people.BY)
+    assert await counted() == before, "what was approved stays approved where the server is switched off"
+    assert "not inspected" in (await by.open("/servers", q="unseen")).text
+    assert (await show(guard, "unseen"))["inspected"] is False
+
+
 async def test_filters_stand_in_the_url(guard: World) -> None:
     await approved(guard)
     await bring(guard, "one", "two")

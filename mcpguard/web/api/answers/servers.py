@@ -14,7 +14,10 @@ from mcpguard.web.api.answers.findings import Finding
 
 
 class ServerListed(Answer):
-    """A server and the connection to it. `risk` is the highest of what it is and what it lists."""
+    """A server and the connection to it. `risk` is the highest of what it is and what it lists.
+
+    `present`: how many capabilities it lists; `approved_now`: how many of these are as a person approved them.
+    """
 
     name: str
     transport: str
@@ -26,6 +29,9 @@ class ServerListed(Answer):
     fingerprint: Annotated[str, Field(description="Of its launch: what would run, or be contacted.")]
     sandbox: Annotated[str, Field(description="The profile it runs with; empty where the guard does not start it.")]
     waiting: Annotated[int, Field(description="How many of its capabilities wait for a person.")]
+    present: int
+    approved_now: int
+    inspected: bool
     risk: int
     flagged: bool
     found: int
