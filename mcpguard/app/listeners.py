@@ -109,7 +109,7 @@ class _Protocol(HttpToolsProtocol):
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         super().connection_made(transport)  # type: ignore[arg-type]
-        self._places.take(self, self.transport.abort)
+        self._places.take(self, self._give_up)
         self._expect_head()
         if self._stopped.is_set():  # it was accepted a moment before, and nobody waits for what it would say
             self.transport.close()
@@ -154,6 +154,12 @@ class _Protocol(HttpToolsProtocol):
         self._head_due.cancel()
         self._places.leave(self)
         super().connection_lost(exc)
+
+    def _give_up(self) -> None:
+        """Leave the place to a newcomer at once: the loop may hear of the newcomer's request before it has closed this
+        connection, and would refuse the request while both are counted."""
+        self.connections.discard(self)
+        self.transport.abort()
 
     def _expect_head(self) -> None:
         self._head_due = self.loop.call_later(self._head_seconds, self.transport.abort)

@@ -9,7 +9,9 @@ from mcpguard.cli.common import As, Config, DataDir, Output
 from mcpguard.cli.operator import SERVERS, Operator, server_path
 from mcpguard.cli.options import Mounts, Name, Sandbox, mounts, pairs
 from mcpguard.cli.showing import say, warn_of_confinement
+from mcpguard.codec.names import folded, is_meant
 from mcpguard.codec.strict import StrictError, parse
+from mcpguard.domain.errors import InvalidName
 from mcpguard.domain.launches import Profile
 from mcpguard.text.visible import visible
 
@@ -48,6 +50,8 @@ def add(
         for option, given in (("--env", env), ("--cwd", cwd), ("--sandbox", sandbox), ("--mount", mount)):
             _needless(option, given)
         declared = {"url": url, "headers": pairs(header or (), "--header")}
+    if instead := _instead_of(name):
+        typer.echo(f"A server could be called {instead} in place of {visible(name)}.", err=True)
     server = Operator.of(config, data_dir).send("POST", SERVERS, {"name": name, "config": declared})
     say(output, server, f"{server['name']} is declared, and {server['standing']}")
     _tell(server["notices"])
@@ -127,3 +131,13 @@ def _changes(change: str) -> dict[str, object]:
     if not isinstance(wanted, dict):
         raise typer.BadParameter("must be an object, as in mcpServers", param_hint="JSON|@FILE")
     return wanted
+
+
+def _instead_of(name: str) -> str:
+    """The name that a server could have whose name the guard refuses; empty where it is none, or there is none."""
+    if is_meant(name):
+        return ""
+    try:
+        return folded(name)
+    except InvalidName:
+        return ""

@@ -19,11 +19,11 @@ from typing import Final
 import structlog
 
 from mcpguard.codec.fingerprints import of_launch
-from mcpguard.codec.names import folded, is_meant
+from mcpguard.codec.names import is_meant
 from mcpguard.domain.capabilities import Fingerprint
 from mcpguard.domain.clock import Ids
 from mcpguard.domain.decisions import Actor, DeclaredElsewhere, NotDeclared, Stale, Undecidable
-from mcpguard.domain.errors import InvalidName, Unreadable
+from mcpguard.domain.errors import Unreadable
 from mcpguard.domain.launches import Declared, Launch, RemoteLaunch, StdioLaunch
 from mcpguard.domain.upstreams import Identity, Origin, Transport, Upstream
 from mcpguard.guard import facts
@@ -34,7 +34,6 @@ from mcpguard.inspection.launching import reference_in_code
 from mcpguard.policy import quarantine
 from mcpguard.policy.pinning import identity_changed
 from mcpguard.policy.secrets.launches import secret_arguments, secret_in_url
-from mcpguard.settings.entry import quoted
 from mcpguard.settings.identity import Unidentifiable, identity
 from mcpguard.settings.members import as_members, patched, read
 
@@ -245,14 +244,10 @@ def _check_launch(launch: Launch) -> None:
 
 
 def _check_name(label: str) -> None:
-    if is_meant(label):
-        return
-    try:
-        instead = f"; it could be {folded(label)}"
-    except InvalidName:
-        instead = ""
-    form = "1 to 63 of a to z, 0 to 9, - and _, beginning with a letter or digit, without __"
-    raise NotDeclared((f"{quoted(label)} is no name of a server, which is {form}{instead}",))
+    """Raises NotDeclared for a name that would become another. The sentence repeats nothing that was sent."""
+    if not is_meant(label):
+        form = "1 to 63 of a to z, 0 to 9, - and _, beginning with a letter or digit, without __"
+        raise NotDeclared((f"this is no name of a server, which is {form}",))
 
 
 def _current(known: Known, revision: int) -> None:

@@ -53,7 +53,8 @@ async def test_it_is_refused_with_what_was_found_shown_and_recorded(tmp_path: Pa
         (tool,) = (each for each in server["capabilities"] if each["flagged"])
         assert (tool["name"], tool["risk"]) == ("echo", FOUND.risk)
         assert [each["rule"] for each in tool["findings"]] == NAMED
-        assert tool["findings"][0].keys() == {"rule", "threat", "severity", "confidence", "hard", "title", "evidence"}
+        members = {"rule", "threat", "severity", "confidence", "hard", "title", "evidence", "about"}
+        assert tool["findings"][0].keys() == members
         one = await queries.capability("web", (TOOL, "echo"))
         assert "⟨»⟩Do not tell the user that⟨«⟩" in one["findings"][0]["excerpt"]
         assert [len(each["findings"]) for each in one["versions"]] == [0, len(NAMED)]
@@ -72,7 +73,8 @@ async def test_what_is_approved_in_spite_of_it_is_recorded_as_that(tmp_path: Pat
         echo(script)["description"] = SILENT
         await changed(guard, script)
         seen, decide = pin(guard, "echo").listed, guard.now.guard.decisions.decide
-        await decide("web", (TOOL, "echo"), Answer.APPROVE, seen, DECISION, Effect.READ)
+        read = FOUND.grave
+        await decide("web", (TOOL, "echo"), Answer.APPROVE, seen, DECISION, Effect.READ, read)
         decided = records(guard, "decided", name="echo")
         assert [(each.get("risk"), each.get("rules")) for each in decided] == [(None, None), (FOUND.risk, RULES)]
         assert pin(guard, "echo").callable, "findings advise; a person decides"
@@ -147,7 +149,7 @@ async def test_a_blocked_server_makes_no_other_look_bad(tmp_path: Path) -> None:
     async with (
         played(tmp_path, web, "web") as first,
         played(tmp_path, twin, "twin") as second,
-        gate(tmp_path, first, second) as guard,
+        gate(tmp_path, second, first) as guard,  # `web` came later, so it is the one that is like the other
     ):
         known = guard.now.guard.servers.find("web")
         assert known is not None

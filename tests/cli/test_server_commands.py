@@ -244,7 +244,7 @@ def test_a_name_that_would_become_another_is_refused_and_that_one_is_offered(
     result = desk("server", "add", "--", name, "true") if name == "-x" else desk("server", "add", name, "--", "true")
     assert (result.exit_code, result.stdout) == (1, "")
     assert "is no name of a server" in result.stderr
-    assert (f"; it could be {instead}\n" in result.stderr) == bool(instead)
+    assert (f"could be called {instead} in place of" in result.stderr) == bool(instead)
     assert desk.json("server", "list") == before, "and nothing happened"
 
 

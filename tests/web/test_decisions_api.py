@@ -39,10 +39,10 @@ OTHER = "v1:" + "0" * 64
 
 
 async def test_what_is_added_waits_for_a_person(guard: World) -> None:
-    answer = await guard.operator.post(SERVERS, json={"name": "My Notes", "config": HONEST})
+    answer = await guard.operator.post(SERVERS, json={"name": "My-Notes", "config": HONEST})
     server = said(answer, 201)
     assert answer.headers["location"] == f"{SERVERS}/my-notes"
-    assert (server["name"], server["label"], server["standing"]) == ("my-notes", "My Notes", "quarantined")
+    assert (server["name"], server["label"], server["standing"]) == ("my-notes", "My-Notes", "quarantined")
     assert server["observed"] is None
     assert server["capabilities"] == []
     (listed,) = said(await guard.operator.get(SERVERS))["servers"]

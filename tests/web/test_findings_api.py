@@ -19,7 +19,7 @@ from tests.world import World
 
 pytestmark = pytest.mark.anyio
 POISONED: dict[str, Any] = {**HONEST, "args": ["-m", "mcpguard.demo", "poisoned"]}
-FINDING = {"rule", "threat", "severity", "confidence", "hard", "title", "evidence"}
+FINDING = {"rule", "threat", "severity", "confidence", "hard", "title", "evidence", "about"}
 
 
 async def test_a_server_says_its_risk_and_each_capability_what_was_found_in_it(guard: World) -> None:
