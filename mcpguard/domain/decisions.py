@@ -113,7 +113,7 @@ class Approval:
     """What of a server is approved. `only` None: everything that can be. What is not named stands as it stood.
 
     `effects`: of tools, by name; a tool that is not there gets the most careful of what its server declares and what we
-    suggest. `prefixes`: whoever may read the server may read every resource whose URI begins so.Of `prefixes` and
+    suggest. `prefixes`: whoever may read the server may read every resource whose URI begins so. Of `prefixes` and
     `may_ask`, what is None stays as it is. `left_out`: what is explicitly not wanted. `read`: whose grave findings were
     read, and which, by their rules.
     """

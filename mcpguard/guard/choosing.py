@@ -25,8 +25,8 @@ def chosen(known: Known, approval: Approval) -> frozenset[Key]:
         if pin.present and pin.listed is not None and pin.standing is not CapabilityStanding.BLOCKED
     }
     only = approvable - approval.left_out if approval.only is None else approval.only
-    if strange_ := sorted((approval.left_out & only) | (approval.left_out - known.pins.keys())):
-        kind, name = strange_[0]
+    if contradictory := sorted((approval.left_out & only) | (approval.left_out - known.pins.keys())):
+        kind, name = contradictory[0]
         raise Undecidable(f"{kind}:{name} cannot be left out: it is approved with the same answer, or is not there")
     if wrong := sorted(only - approvable):
         named = ", ".join(f"{kind}:{name}" for kind, name in wrong[:MOST_NAMED])

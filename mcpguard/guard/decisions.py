@@ -104,8 +104,8 @@ class Decisions:
                     if outcome.pin != pin:
                         pins.append(outcome.pin)
                 elif key in approval.left_out:
-                    unread_ = bool(known.inspected(key).grave - approval.read.get(key, frozenset()))
-                    steps = [*left_out(pin, quiet=not unread_)]
+                    is_unread = bool(known.inspected(key).grave - approval.read.get(key, frozenset()))
+                    steps = [*left_out(pin, quiet=not is_unread)]
                     for answer, before_it, after in steps:
                         recorded.append(facts.decided_about(upstream, answer, decision, id_, before_it, after))
                     pins += [after for _, _, after in steps[-1:]]
