@@ -17,8 +17,6 @@ from typing import Final
 from mcpguard.domain.runners import file_run, runs_files
 from mcpguard.upstreams.program_files import ProgramFile, read
 from mcpguard.upstreams.sandbox.places import in_system
-from mcpguard.upstreams.sandbox.programs import found
-from mcpguard.upstreams.sandbox.refused import Refused
 from mcpguard.upstreams.transports.handed import Word
 from mcpguard.upstreams.transports.stdio import Launch
 
@@ -31,10 +29,9 @@ _VERBS: Final = frozenset({"run"})
 _LETTERS_OF_PYTHON: Final = frozenset({"-E", "-i", "-s", "-I"})
 
 
-def executed(launch: Launch) -> tuple[ProgramFile, ...]:
-    """The files that decide what runs; none where that cannot be told."""
+def executed(launch: Launch, program: Path) -> tuple[ProgramFile, ...]:
+    """The files that decide what runs, where the command leads to this program; none where that cannot be told."""
     try:
-        program = found(launch.command, launch.environment, launch.folder)
         _not_elsewhere(launch, program)
         name = program.resolve().name
         if runner := next((each for each in (Path(launch.command).name, name) if runs_files(each)), None):
@@ -43,7 +40,7 @@ def executed(launch: Launch) -> tuple[ProgramFile, ...]:
         if not _INTERPRETER.fullmatch(name) and not _INTERPRETER.fullmatch(Path(launch.command).name):
             return (read("file", program),)
         return _with_runner(launch, program, _script(name, launch.arguments))
-    except (OSError, Refused, ValueError, RuntimeError):
+    except (OSError, ValueError, RuntimeError):
         return ()
 
 

@@ -111,14 +111,15 @@ class Reaching:
         values, arguments = await self._given(declared.name, launch)
         launch = replace(launch, arguments=arguments)
         plain = self._plain(launch, values)
-        ready = await self._aside(declared.name, lambda: self.starting.ready(declared, launch, plain))
-        hiding = Hiding(self.confided.ways(declared.name))
-        log = UpstreamLog(self.logs, declared.name, self.settings.log_bytes, hiding)
-        async with (
-            stdio(ready.launch, self.settings.message_bytes, log) as process,
-            self.starting.confinement.watched(process.pid, launch.profile),
-        ):
-            yield process, ready
+        with self.starting.confinement.accounts.lent(declared.name) as account:
+            ready = await self._aside(declared.name, lambda: self.starting.ready(declared, launch, plain, account))
+            hiding = Hiding(self.confided.ways(declared.name))
+            log = UpstreamLog(self.logs, declared.name, self.settings.log_bytes, hiding)
+            async with (
+                stdio(ready.launch, self.settings.message_bytes, log) as process,
+                self.starting.confinement.watched(process.pid, launch.profile),
+            ):
+                yield process, ready
 
     async def _given(self, server: str, launch: StdioLaunch) -> tuple[dict[str, str], tuple[str, ...]]:
         """Its environment and its arguments at this moment. Raises Unresolved."""

@@ -4,8 +4,8 @@ Rules kept here:
 1. A package is installed when a person has it looked at, and at no other time. What runs from then on is the tree that
    was looked at, to the byte, or nothing.
 2. Nor is any other program run than the one that was looked at, where it can be told which that is: a sandbox shows
-   the very bytes that were hashed, nothing of it lies where a confined server may write, and the files are looked at
-   again before anything that it says counts.
+   the very bytes that were hashed, or nobody but root and the guard's account can change it (`exposure`); nothing of it
+   lies where a confined server may write; and the files are looked at again before anything that it says counts.
 3. A command that fetches what it runs, and cannot be installed, runs only where it is not confined: a person has agreed
    to whatever it does.
 4. All of this looks at the disk: everything but `install` is called in a thread.
@@ -23,17 +23,21 @@ from mcpguard.domain.identity import is_code
 from mcpguard.domain.launches import Declared, Mount, Profile, StdioLaunch
 from mcpguard.domain.launches import Launch as DeclaredLaunch
 from mcpguard.upstreams.artifacts import artifact, executed
+from mcpguard.upstreams.exposure import kept, ways
 from mcpguard.upstreams.packages import trees
 from mcpguard.upstreams.packages.installing import Installing, installed
 from mcpguard.upstreams.packages.launching import from_tree, place
 from mcpguard.upstreams.packages.package import Package
 from mcpguard.upstreams.packages.recognising import Unrecognised, recognised
-from mcpguard.upstreams.program_files import ProgramFile, places
+from mcpguard.upstreams.program_files import ProgramFile
 from mcpguard.upstreams.sandbox.confinement import Confinement
+from mcpguard.upstreams.sandbox.keeping import Kept
 from mcpguard.upstreams.sandbox.mounts import unwritten
 from mcpguard.upstreams.sandbox.probe import Fails, Works
-from mcpguard.upstreams.sandbox.programs import found
+from mcpguard.upstreams.sandbox.programs import find, found
 from mcpguard.upstreams.transports.stdio import Launch
+
+Account = Callable[[], int]
 
 
 class NotRunnable(NotStarted):
@@ -90,33 +94,40 @@ class Starting:
         await to_thread.run_sync(trees.cleared, folder, wanted)
         return replace(declared, artifact=tree.artifact)
 
-    def ready(self, declared: Declared, launch: StdioLaunch, plain: Launch) -> Ready:
-        """Raises Refused, Changed, AnotherProgram or NotRunnable."""
-        package = _package(launch)
+    def ready(self, declared: Declared, launch: StdioLaunch, plain: Launch, account: Account | None = None) -> Ready:
+        """`account` tells as whom it runs where it is confined and the guard is root.
+
+        Raises Refused, Changed, AnotherProgram or NotRunnable.
+        """
+        package, inside = _package(launch), not _unconfined(launch)
         if package is None:
-            files = executed(plain)
+            program = find(plain.command, plain.environment, plain.folder)
+            files = executed(plain, program) if program else ()
             now = artifact(files)
             if declared.artifact not in (None, now):
                 raise AnotherProgram("its program is not the one that was looked at and approved: inspect it again")
-            self._unwritten(declared.name, launch, plain, files)
-            copied = [(each.real, each.content) for each in files if each.content is not None]
-            return Ready(self.confinement.confined(launch, plain, files=copied), now, files)
+            plain = replace(plain, command=str(program)) if program else plain  # nobody looks for it a second time
+            show = self._prevented(declared.name, launch, plain, files)
+            return Ready(self.confinement.confined(launch, plain, kept=show, account=account), now, files)
         if declared.artifact is None:
             raise NotRunnable("its package was never installed: inspect it")
         tree = trees.kept(self.packages / declared.name, package, declared.artifact)
         trees.verified(tree, declared.artifact)
-        inside = not _unconfined(launch)
         from_it = from_tree(package, tree, plain, inside=inside)
-        self._unwritten(declared.name, launch, from_it)
-        return Ready(self.confinement.confined(launch, from_it, [place(tree)] if inside else []), tree.artifact)
+        self._prevented(declared.name, launch, from_it)
+        own = [place(tree)] if inside else []
+        return Ready(self.confinement.confined(launch, from_it, own, account=account), tree.artifact)
 
-    def _unwritten(self, name: str, declared: StdioLaunch, launch: Launch, files: Iterable[ProgramFile] = ()) -> None:
-        """No server may write where its program is. Raises Refused."""
+    def _prevented(
+        self, name: str, declared: StdioLaunch, launch: Launch, files: Collection[ProgramFile] = ()
+    ) -> list[Kept]:
+        """What a sandbox has to show so that nobody can exchange its program. Raises Refused where somebody could."""
+        program = found(launch.command, launch.environment, launch.folder)
         own = () if _unconfined(declared) else declared.mounts
         writable = [*((name, mount) for mount in own if mount.writable), *self.writable()]
-        if writable:
-            program = places(found(launch.command, launch.environment, launch.folder))
-            unwritten([*program, *(place for each in files for place in places(each.named))], writable)
+        leading = ways(launch, program, files)
+        unwritten([place for way in leading for place in way.places], writable)
+        return kept(leading, files, confined=not _unconfined(declared))
 
     def sweep(self, names: Collection[str]) -> None:
         """Nothing is kept of servers other than these."""

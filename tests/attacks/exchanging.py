@@ -6,7 +6,10 @@ what it has done then.
 
 import ctypes
 import os
+import subprocess
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 CLOSED_UNWRITTEN = 0x10
@@ -33,6 +36,19 @@ def exchange(file: str, other: str, *, back: bool) -> None:
         Path(file).rename(other)
         Path(kept).rename(file)
         print("back", flush=True)  # noqa: T201 - likewise
+
+
+@contextmanager
+def exchanged(file: Path, other: Path, *how: str) -> Iterator[subprocess.Popen[str]]:
+    """Whoever does that, once the guard has read the file."""
+    command = [sys.executable, __file__, str(file), str(other), *how]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as attacker:
+        try:
+            assert attacker.stdout is not None
+            assert attacker.stdout.readline() == "watching\n"
+            yield attacker
+        finally:
+            attacker.kill()
 
 
 if __name__ == "__main__":

@@ -257,6 +257,29 @@ def call(number: int) -> str:
     return "done"
 
 
+def watch() -> str:
+    """One instance of what tells of changes to files; each user may have so many."""
+    import ctypes  # noqa: PLC0415 - only this one needs it
+
+    library = ctypes.CDLL(None, use_errno=True)
+    if library.inotify_init1(0) < 0:
+        raise OSError(ctypes.get_errno(), "inotify_init1")
+    return "watching"
+
+
+def watches() -> int:
+    """As many as there can be."""
+    taken = 0
+    try:
+        while True:
+            watch()
+            taken += 1
+    except OSError as error:
+        if error.errno != errno.EMFILE:
+            raise
+    return taken
+
+
 def flood() -> str:
     while True:
         os.write(1, b"x" * 65536)

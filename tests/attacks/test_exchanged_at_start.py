@@ -2,10 +2,7 @@
 
 import json
 import os
-import subprocess
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -16,15 +13,16 @@ from mcpguard.domain.connections import ConnectionState
 from mcpguard.domain.launches import Declared, Mount, Profile, StdioLaunch
 from mcpguard.domain.standing import UpstreamStanding
 from mcpguard.upstreams import program_files
+from mcpguard.upstreams.changeable import changeable
 from mcpguard.upstreams.logs import UpstreamLog
-from mcpguard.upstreams.program_files import ours, read
+from mcpguard.upstreams.program_files import read
 from mcpguard.upstreams.sandbox.confinement import Confinement
 from mcpguard.upstreams.sandbox.limits import Limits
 from mcpguard.upstreams.starting import AnotherProgram, Starting
 from mcpguard.upstreams.transports.stdio import Launch, stdio
 from mcpguard.upstreams.transports.transport import TransportEnded
-from tests.attacks import exchanging
 from tests.attacks.confined import attempts, in_file
+from tests.attacks.exchanging import exchanged
 from tests.attacks.quarantined import let_time_pass, moves, standing, until, upstream
 from tests.attacks.sandboxed import EACH_PROFILE, works
 from tests.gate import Gate, gate
@@ -37,19 +35,6 @@ STEALS = "import os, pathlib; pathlib.Path({mark!r}).write_text(os.environ['GIVE
 @pytest.fixture(autouse=True)
 def _there_is_a_sandbox() -> None:
     works()
-
-
-@contextmanager
-def exchanged(file: Path, other: Path, *how: str) -> Iterator[subprocess.Popen[str]]:
-    """Whoever does that, once the guard has read the file."""
-    command = [sys.executable, exchanging.__file__, str(file), str(other), *how]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as attacker:
-        try:
-            assert attacker.stdout is not None
-            assert attacker.stdout.readline() == "watching\n"
-            yield attacker
-        finally:
-            attacker.kill()
 
 
 def declared(file: Path, profile: Profile, *mounts: Mount, name: str = "web") -> Declared:
@@ -174,6 +159,7 @@ async def test_nor_where_another_one_may(
         assert not done.started
         assert standing(guard) is UpstreamStanding.QUARANTINED
         await guard.now.guard.decisions.disable("other", DECISION)
+        place.chmod(0o755)
         assert not (await inspected(guard, "web", profile)).error, "once nobody may"
 
 
@@ -237,6 +223,6 @@ def test_what_others_may_write_to_is_hashed_again(tmp_path: Path, mode: int) -> 
     file.write_text("it")
     file.chmod(mode)
     found = read("script", file)
-    assert ours(file) is (mode == 0o644)
+    assert (changeable(file) is None) is (mode == 0o644)
     assert found.unchanged
     assert replace(found, digest="sha256:another").unchanged is (mode == 0o644)

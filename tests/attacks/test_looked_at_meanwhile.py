@@ -189,7 +189,7 @@ async def test_a_program_that_is_not_there_was_not_started(tmp_path: Path) -> No
     async with gate(tmp_path) as guard:
         await guard.declare(process("web", ["/nowhere/at/all"]))
         done = await inspected(guard, consent=True)
-        assert "cannot be started" in done.error
+        assert "is no program that can be started" in done.error
         assert not done.started
 
 

@@ -11,13 +11,15 @@ from mcpguard.domain.launches import StdioLaunch
 from mcpguard.inspection.launching import launched
 from mcpguard.upstreams import artifacts, program_files
 from mcpguard.upstreams.artifacts import executed
+from mcpguard.upstreams.sandbox.programs import find
 from mcpguard.upstreams.transports.stdio import Launch
 
 PATH = {"PATH": "/usr/bin:/bin"}
 
 
 def artifact(launch: Launch) -> str | None:
-    return artifacts.artifact(executed(launch))
+    program = find(launch.command, launch.environment, launch.folder)
+    return artifacts.artifact(executed(launch, program)) if program else None
 
 
 def digest(data: bytes) -> str:

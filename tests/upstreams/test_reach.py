@@ -254,13 +254,13 @@ async def test_its_last_words_do_not_give_away_what_it_was_given(tmp_path: Path)
     [
         (
             StdioLaunch("no-such-command", profile=Profile.NONE),
-            "no-such-command cannot be started: No such file or directory",
+            "no-such-command is no program that can be started",
         ),
         (
             StdioLaunch("python3", folder="/etc/passwd", profile=Profile.NONE),
             "python3 cannot be started: Not a directory: /etc/passwd",
         ),
-        (StdioLaunch("/etc/passwd", profile=Profile.NONE), "Permission denied"),
+        (StdioLaunch("/etc/passwd", profile=Profile.NONE), "/etc/passwd is no program that can be started"),
         (StdioLaunch("python3", ("a\0b",), profile=Profile.NONE), "python3 cannot be started: embedded null byte"),
     ],
 )

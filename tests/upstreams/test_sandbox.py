@@ -26,7 +26,9 @@ ME = os.geteuid()
 
 
 def sandbox(account: int = ME) -> Sandbox:
-    return Sandbox("/usr/bin/bwrap", "/usr/bin/prlimit", "/usr/bin/setpriv", "/usr/bin/env", PROCESSOR, account)
+    return Sandbox(
+        "/usr/bin/bwrap", "/usr/bin/prlimit", "/usr/bin/setpriv", "/usr/bin/env", PROCESSOR, account, account
+    )
 
 
 def confining(launch: Launch, folder: Path, *mounts: Mount, profile: Profile = Profile.STRICT) -> Launch:
@@ -109,7 +111,7 @@ def test_what_is_never_mounted(mount: str, why: str, tmp_path: Path, monkeypatch
         listener.bind("s")
         listener.listen()
         with pytest.raises(Refused, match=why) as refused:
-            list(admitted([Mount(path)], tmp_path / "data", ME))
+            list(admitted([Mount(path)], tmp_path / "data", ME, ME))
     assert str(refused.value).startswith(f"{path} cannot be mounted")
 
 
@@ -119,7 +121,7 @@ def test_what_is_mounted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Non
     (tmp_path / "link").symlink_to(tmp_path / "home" / "project")
     mounts = [Mount(str(tmp_path / "home" / "project"), writable=True), Mount(str(tmp_path / "link"))]
     real = (tmp_path / "home" / "project").resolve()
-    assert list(admitted(mounts, tmp_path / "data", ME)) == [
+    assert list(admitted(mounts, tmp_path / "data", ME, ME)) == [
         Bind(tmp_path / "home" / "project", real, writable=True),
         Bind(tmp_path / "link", real),
     ]
@@ -129,12 +131,12 @@ def test_a_folder_that_the_account_cannot_use_is_refused_and_not_merely_empty(tm
     other = ME + 1
     (tmp_path / "folder").mkdir()
     (tmp_path / "folder").chmod(0o750)
-    with pytest.raises(Refused, match=f"user {other}, as whom the server runs, may not read it"):
-        list(admitted([Mount(str(tmp_path / "folder"))], tmp_path / "data", other))
+    with pytest.raises(Refused, match=f"user {other} in group {other}, as whom the server runs, may not read it"):
+        list(admitted([Mount(str(tmp_path / "folder"))], tmp_path / "data", other, other))
     (tmp_path / "folder").chmod(0o755)
-    assert list(admitted([Mount(str(tmp_path / "folder"))], tmp_path / "data", other))
+    assert list(admitted([Mount(str(tmp_path / "folder"))], tmp_path / "data", other, other))
     with pytest.raises(Refused, match="may not write to it"):
-        list(admitted([Mount(str(tmp_path / "folder"), writable=True)], tmp_path / "data", other))
+        list(admitted([Mount(str(tmp_path / "folder"), writable=True)], tmp_path / "data", other, other))
 
 
 def test_it_works_in_a_folder_that_is_mounted_or_in_its_home(tmp_path: Path) -> None:
@@ -219,7 +221,7 @@ def test_a_socket_that_listens_is_found_like_any_other(tmp_path: Path, monkeypat
         listener.bind("folder/s")
         listener.listen()
         with pytest.raises(Refused, match=r"folder/s is a socket$"):
-            list(admitted([Mount(str(tmp_path / "folder"))], tmp_path / "data", ME))
+            list(admitted([Mount(str(tmp_path / "folder"))], tmp_path / "data", ME, ME))
 
 
 def test_this_python_is_seen_with_its_libraries(tmp_path: Path) -> None:

@@ -18,7 +18,7 @@ from mcpguard.cli.checkup.sight import Sight
 from mcpguard.cli.operator import CALLERS
 from mcpguard.settings.address import loopback
 from mcpguard.settings.entry import enumerated
-from mcpguard.upstreams.sandbox.probe import ACCOUNT
+from mcpguard.upstreams.sandbox.accounts import GROUP
 
 PEOPLE: Final = 1000
 NOBODY: Final = 65_000
@@ -86,15 +86,17 @@ def _people(account: int) -> list[str]:
 
 
 def _running(account: int) -> list[str]:
-    """The accounts of all processes that can be seen, but for the guard's, that of what it confines, and root's: root
-    may do everything anyway."""
+    """The accounts of all processes that can be seen, but for the guard's, those of what a guard that is root confines,
+    and root's: root may do everything anyway."""
     found: set[int] = set()
     with suppress(OSError), os.scandir("/proc") as entries:
         for each in entries:
             if each.name.isdecimal():
                 with suppress(OSError):
-                    found.add(each.stat().st_uid)
-    return sorted(map(_named, found - {0, ACCOUNT, account}))
+                    about = each.stat()
+                    if about.st_gid != GROUP:
+                        found.add(about.st_uid)
+    return sorted(map(_named, found - {0, account}))
 
 
 def _named(uid: int) -> str:

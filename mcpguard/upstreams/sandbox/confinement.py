@@ -6,9 +6,9 @@ Rules kept here:
 2. What all processes of a server take together is watched for as long as it runs.
 """
 
-from collections.abc import AsyncIterator, Collection
+from collections.abc import AsyncIterator, Callable, Collection
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import anyio
@@ -17,15 +17,15 @@ from mcpguard.domain.errors import GuardError
 from mcpguard.domain.launches import Profile, StdioLaunch
 from mcpguard.settings.sandbox import Sandbox
 from mcpguard.text.visible import visible
+from mcpguard.upstreams.sandbox.accounts import Accounts
 from mcpguard.upstreams.sandbox.confining import confined
+from mcpguard.upstreams.sandbox.keeping import Kept
 from mcpguard.upstreams.sandbox.limits import MEBIBYTE, Limits
 from mcpguard.upstreams.sandbox.places import Bind
 from mcpguard.upstreams.sandbox.probe import Fails, Works
 from mcpguard.upstreams.sandbox.refused import Refused
 from mcpguard.upstreams.sandbox.watching import within_memory
 from mcpguard.upstreams.transports.stdio import Launch
-
-Files = Collection[tuple[Path, bytes]]
 
 
 class Killed(GuardError):
@@ -39,26 +39,35 @@ class Confinement:
     here: Works | Fails
     limits: Limits
     data: Path
+    accounts: Accounts = field(default_factory=Accounts)
 
-    def confined(self, declared: StdioLaunch, launch: Launch, own: Collection[Bind] = (), files: Files = ()) -> Launch:
-        """How it is started; `own` is what of the guard it is to see, `files` what it is to see as it was read.
+    def confined(
+        self,
+        declared: StdioLaunch,
+        launch: Launch,
+        own: Collection[Bind] = (),
+        kept: Collection[Kept] = (),
+        account: Callable[[], int] | None = None,
+    ) -> Launch:
+        """How it is started; `own` is what of the guard it is to see, `kept` what it is to see as it was read.
 
-        Looks at the disk; raises Refused.
+        `account` tells as whom it runs where the guard is root. Looks at the disk; raises Refused.
         """
         if declared.profile is Profile.NONE:
             return launch
         if isinstance(self.here, Fails):
             raise Refused(f"it is to run confined, and nothing can be confined here: {self.here.why}")
+        sandbox = self.here.sandbox
         try:
             return confined(
                 launch,
                 declared.profile,
                 declared.mounts,
-                self.here.sandbox,
+                replace(sandbox, account=account()) if account and sandbox.drops else sandbox,
                 self.data,
                 self.limits,
                 own=own,
-                files=files,
+                kept=kept,
             )
         except OSError as error:
             raise Refused(f"it cannot be confined: {visible(str(error))}") from error

@@ -9,15 +9,18 @@ from pathlib import Path
 
 from mcpguard.domain.launches import Mount, Profile
 from mcpguard.upstreams.orphans import MARK
+from mcpguard.upstreams.sandbox.keeping import Kept, opened, seen_as_kept
 from mcpguard.upstreams.sandbox.limits import Limits
 from mcpguard.upstreams.sandbox.mounts import admitted, apart, free
-from mcpguard.upstreams.sandbox.places import Bind, Place, copies, system
+from mcpguard.upstreams.sandbox.places import Bind, Place, system
 from mcpguard.upstreams.sandbox.programs import found, needed
 from mcpguard.upstreams.sandbox.refused import Refused
 from mcpguard.upstreams.sandbox.wrapping import HOME, OUR_PATH, TEMPORARY, Sandbox, Wanted, seen, wrapped
 from mcpguard.upstreams.transports.stdio import Launch
 
 ANYWHERE = Path("/")
+SHARING = 0o002
+"""What servers make can be changed by their group: with a guard that is root, each is a user of its own."""
 
 
 def confined(
@@ -30,18 +33,18 @@ def confined(
     *,
     own: Collection[Bind] = (),
     besides: Iterable[Place] = (),
-    files: Collection[tuple[Path, bytes]] = (),
+    kept: Collection[Kept] = (),
 ) -> Launch:
     """`data` is the data directory. Raises Refused: what cannot be confined as it was asked for is not started.
 
     `own` are folders of the guard that are to be seen, elsewhere than where they are; nothing else may lie in the data
-    directory. `besides` is what has to be seen besides what the program needs. `files` are seen as they were read,
-    wherever they are seen.
+    directory. `besides` is what has to be seen besides what the program needs. `kept` is seen as it was read, wherever
+    it is seen.
     """
     if profile is Profile.NONE:
         return launch
     program = found(launch.command, launch.environment, launch.folder)
-    mounted = list(admitted(mounts, data, sandbox.account))
+    mounted = list(admitted(mounts, data, sandbox.account, sandbox.group))
     places: list[Place] = [
         *system(network=profile is Profile.CONTAINED),
         *needed(program, launch.environment),
@@ -52,21 +55,26 @@ def confined(
     free(own, places)
     if launch.folder and not seen(launch.folder, [*mounted, *own]):
         raise Refused(f"its working directory {launch.folder} is not among what is mounted")
+    first = [*places, *own]
+    seen_so = list(seen_as_kept(kept, places))
+    exposed = {place.at: each.exposed for each, place in seen_so if each.exposed}
     words = wrapped(
         sandbox,
         Wanted(
             [str(program), *launch.arguments],
             _environment(launch.environment, mounted),
             str(launch.folder or HOME),
-            [*places, *copies(files, places), *own],
+            [*opened(first, exposed), *(place for _, place in seen_so)],
             profile,
             limits,
+            first if exposed else (),
         ),
     )
     outside = {"PATH": OUR_PATH} | {name: value for name, value in launch.environment.items() if name == MARK}
     command = words[0]
     assert isinstance(command, str)  # noqa: S101 - it is a program
-    return replace(launch, command=command, arguments=words[1:], environment=outside, folder=ANYWHERE)
+    umask = SHARING if sandbox.drops else None
+    return replace(launch, command=command, arguments=words[1:], environment=outside, folder=ANYWHERE, umask=umask)
 
 
 def _environment(given: Mapping[str, str], mounted: Iterable[Bind]) -> dict[str, str]:

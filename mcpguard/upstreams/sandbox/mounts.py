@@ -14,6 +14,7 @@ import stat
 from collections.abc import Iterable, Iterator
 from errno import EACCES, ECONNREFUSED
 from pathlib import Path
+from shlex import quote
 from socket import AF_UNIX, SOCK_SEQPACKET, SOCK_STREAM, socket
 
 from mcpguard.domain.launches import Mount
@@ -28,8 +29,8 @@ PEOPLE = 1000
 NOBODY = 65534
 
 
-def admitted(mounts: Iterable[Mount], data: Path, account: int) -> Iterator[Bind]:
-    """`account` is who will see them. Raises Refused for the first that may not be."""
+def admitted(mounts: Iterable[Mount], data: Path, account: int, group: int) -> Iterator[Bind]:
+    """`account` and `group` are who will see them. Raises Refused for the first that may not be."""
     kept = data.resolve()
     for mount in mounts:
         at = Path(mount.path)
@@ -40,7 +41,7 @@ def admitted(mounts: Iterable[Mount], data: Path, account: int) -> Iterator[Bind
             raise Refused(f"{mount.path} cannot be mounted: there is no such folder")
         for path in (at, source):
             _allowed(mount.path, path, kept)
-        _accessible(mount, source, account)
+        _accessible(mount, source, account, group)
         if inside := _socket(mount.path, source, account):
             raise Refused(f"{mount.path} cannot be mounted: {inside} is a socket")
         yield Bind(at, source, mount.writable)
@@ -87,16 +88,20 @@ def _allowed(named: str, path: Path, kept: Path) -> None:
         raise Refused(f"{named} cannot be mounted: it is somebody's home, or holds one; name a folder in it")
 
 
-def _accessible(mount: Mount, source: Path, account: int) -> None:
+def _accessible(mount: Mount, source: Path, account: int, group: int) -> None:
     """A guard that runs as root starts processes as somebody else, for whom root's folders may be closed."""
     if account == os.geteuid():
         return
     about = source.stat()
     asked = 0o7 if mount.writable else 0o5
-    granted = about.st_mode >> 6 if about.st_uid == account else about.st_mode
-    if asked & ~granted:
-        what = "write to" if mount.writable else "read"
-        raise Refused(f"{mount.path} cannot be mounted: user {account}, as whom the server runs, may not {what} it")
+    shift = 6 if about.st_uid == account else 3 if about.st_gid == group else 0
+    if asked & ~(about.st_mode >> shift):
+        what, mode = ("write to", "g+rwX") if mount.writable else ("read", "g+rX")
+        path = quote(mount.path)
+        raise Refused(
+            f"{mount.path} cannot be mounted: user {account} in group {group}, as whom the server runs, may not {what} "
+            f"it (chgrp -R {group} {path} && chmod -R {mode} {path})"
+        )
 
 
 def _meet(one: Path, other: Path) -> bool:

@@ -6,7 +6,8 @@ Rules kept here:
 2. Everything is where it is outside, so that nothing has to be told where it is.
 """
 
-from collections.abc import Iterable, Iterator
+import os
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -44,11 +45,15 @@ FINDING_OTHERS = (
 
 @dataclass(frozen=True, slots=True)
 class Bind:
-    """A file or folder, `source`, that is seen at `at`."""
+    """A file or folder, `source`, that is seen at `at`.
+
+    `beside`: it only lies beside what is wanted. It may be gone by the time, and its name is told to nobody else.
+    """
 
     at: Path
     source: Path
     writable: bool = False
+    beside: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,51 +92,41 @@ def in_system(path: Path) -> bool:
 
 
 def staged(places: Iterable[Place]) -> list[Place]:
-    """The same, once they are where they belong. What a copy was put over comes with the copy."""
-    last = list({place.at: place for place in places}.values())
-    folders = [place.at for place in last if isinstance(place, Bind)]
-    return [_staged(place) for place in last if not isinstance(place, Copy) or not _below(place.at, folders)]
-
-
-def _staged(place: Place) -> Place:
-    match place:
-        case Bind():
-            return replace(place, source=place.at)
-        case Copy(at):
-            return Bind(at, at)
-        case Link():
-            return place
-
-
-def _below(path: Path, folders: Iterable[Path]) -> bool:
-    return any(path.is_relative_to(folder) for folder in folders)
-
-
-def copies(files: Iterable[tuple[Path, bytes]], places: Iterable[Place]) -> Iterator[Copy]:
-    """Wherever one of these files would be seen, its content as it was read."""
-    binds = [(place.at, place.source.resolve()) for place in places if isinstance(place, Bind)]
-    for path, content in files:
-        for at, source in binds:
-            if path.is_relative_to(source):
-                yield Copy(at / path.relative_to(source), content)
+    """The same, once what is bound is where it belongs."""
+    return [replace(place, source=place.at) if isinstance(place, Bind) else place for place in places]
 
 
 def options(places: Iterable[Place]) -> Iterator[Word]:
     """Those of bubblewrap that put the places where they belong: what is above another one first, and each once."""
-    made, bound = set[Path](), list[Path]()
+    made, bound, beside = set[Path](), set[Path](), list[Word]()
     for place in sorted({place.at: place for place in places}.values(), key=lambda place: place.at.parts):
-        for above in reversed(place.at.parents[:-1]):
-            if above not in made and not any(above.is_relative_to(at) for at in bound):
-                yield from ("--perms", "0755", "--dir", str(above))
-                made.add(above)
+        is_beside = isinstance(place, Bind) and place.beside
+        if not is_beside:
+            yield from _unseen(beside)
+            beside.clear()
+        above = [each for each in reversed(place.at.parents[:-1]) if each not in made and not _within(each, bound)]
+        folders: list[Word] = [word for each in above for word in ("--perms", "0755", "--dir", str(each))]
+        made.update(above)
         match place:
+            case Bind(at, source) if is_beside:
+                beside += (*folders, "--ro-bind-try", str(source), str(at))
             case Bind(at, source, writable):
-                yield from ("--bind" if writable else "--ro-bind", str(source), str(at))
-                bound.append(at)
+                yield from (*folders, "--bind" if writable else "--ro-bind", str(source), str(at))
             case Copy(at, content):
-                # What is bound from memory has no name left, so it cannot be bound once more by a second stage.
-                way = "--ro-bind-data" if _below(at, bound) else "--file"
-                yield from ("--perms", "0555", way, Handed(content), str(at))
-                bound.append(at)
+                way = "--ro-bind-data" if _within(at, bound) else "--file"
+                yield from (*folders, "--perms", "0555", way, Handed(content), str(at))
             case Link(at, to):
-                yield from ("--symlink", to, str(at))
+                yield from (*folders, "--symlink", to, str(at))
+        if not isinstance(place, Link):
+            bound.add(place.at)
+    yield from _unseen(beside)
+
+
+def _within(path: Path, folders: set[Path]) -> bool:
+    return not folders.isdisjoint((path, *path.parents))
+
+
+def _unseen(words: Sequence[Word]) -> Iterator[Word]:
+    """These, so that nobody who reads the command line sees them."""
+    if words:
+        yield from ("--args", Handed(b"".join(os.fsencode(str(word)) + b"\0" for word in words)))

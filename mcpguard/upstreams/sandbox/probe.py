@@ -19,6 +19,7 @@ from pathlib import Path
 
 from mcpguard.domain.launches import Profile
 from mcpguard.text.visible import visible
+from mcpguard.upstreams.sandbox.accounts import GROUP, NUMBERS
 from mcpguard.upstreams.sandbox.filter import processor
 from mcpguard.upstreams.sandbox.limits import MEBIBYTE, Limits
 from mcpguard.upstreams.sandbox.places import system
@@ -27,8 +28,6 @@ from mcpguard.upstreams.sandbox.wrapping import OUR_PATH, Sandbox, Wanted, wrapp
 from mcpguard.upstreams.transports.handed import opened
 
 SECONDS = 10
-ACCOUNT = 65533
-"""Who is nobody's account: distributions give it to none, and unlike 65534 it stands for nothing else."""
 APART_SINCE = (5, 14)
 """The first kernel that counts the processes of each sandbox by themselves."""
 SHOWN = ("/proc/self/status", "/proc/self/limits", "/proc/self/uid_map")
@@ -78,7 +77,8 @@ def _tools(path: str) -> Sandbox | Fails:
     if filtered is None:
         return Fails(f"there is no filter of system calls for {platform.machine()}")
     paths = {name: where for name, where in found.items() if where and name != "cat"}
-    return Sandbox(**paths, processor=filtered, account=os.geteuid() or ACCOUNT)
+    account, group = (os.geteuid(), os.getegid()) if os.geteuid() else (GROUP, GROUP)
+    return Sandbox(**paths, processor=filtered, account=account, group=group)
 
 
 def _told(sandbox: Sandbox, limits: Limits) -> subprocess.CompletedProcess[str]:
@@ -116,10 +116,15 @@ def _weaknesses(told: str, limits: Limits) -> Iterator[str]:
 
 def _in_force(sandbox: Sandbox, limits: Limits) -> Iterator[str]:
     apart = tuple(int(part) for part in re.findall(r"\d+", platform.release())[:2]) >= APART_SINCE
-    counted = "in each sandbox" if apart else f"of user {sandbox.account}, as this old kernel counts them"
+    own = apart or sandbox.drops
+    counted = "in each sandbox" if own else f"of user {sandbox.account}, as this old kernel counts them"
     yield f"{limits.processes} processes and threads {counted}"
     yield f"{limits.memory // MEBIBYTE} MiB of its own memory in each process (the kernel)"
     yield f"{limits.memory // MEBIBYTE} MiB resident in all of them together (watched every {EVERY:g} s, then killed)"
     yield f"{limits.scratch // MEBIBYTE} MiB in its home and /tmp, as much again in /dev/shm"
     yield f"{limits.file // MEBIBYTE} MiB in a file, {limits.open_files} open files"
-    yield f"it runs as user {sandbox.account}" + (", as the guard is root" if sandbox.drops else ", as the guard does")
+    if sandbox.drops:
+        numbers = f"{NUMBERS[0]} to {NUMBERS[-1]}"
+        yield f"it runs as a user of its own ({numbers}) in group {sandbox.group}, as the guard is root"
+    else:
+        yield f"it runs as user {sandbox.account}, as the guard does"

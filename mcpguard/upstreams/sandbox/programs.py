@@ -19,15 +19,32 @@ LIBRARIES = ("bin", "lib", "lib64")
 
 
 def found(command: str, environment: Mapping[str, str], folder: Path | None) -> Path:
+    """As `find`. Raises Refused where there is none."""
+    if path := find(command, environment, folder):
+        return path
+    raise Refused(f"{command} is no program that can be started")
+
+
+def find(command: str, environment: Mapping[str, str], folder: Path | None) -> Path | None:
     """The program that is meant, as an absolute path. Links stay: some programs look at how they were called."""
     if "/" in command:
         candidates = [Path(os.path.normpath((folder or Path.cwd()) / command))]
     else:
         candidates = [Path(each) / command for each in os.get_exec_path(environment) if each.startswith("/")]
-    for path in candidates:
-        if path.is_file() and os.access(path, os.X_OK):
-            return path
-    raise Refused(f"{command} is no program that can be started")
+    return next((path for path in candidates if path.is_file() and os.access(path, os.X_OK)), None)
+
+
+def interpreters(program: Path, environment: Mapping[str, str]) -> tuple[Path, ...]:
+    """The programs that its first line has run, and what those begin with in turn. Raises Refused."""
+    found_so, left = list[Path](), [program]
+    while left:
+        words = _first_line(left.pop())
+        each = [found(word, environment, None) for word in words]
+        found_so += each
+        left += each[-1:]
+        if len(found_so) > LINKS:
+            raise Refused(f"{program} is run by programs without an end")
+    return tuple(found_so)
 
 
 def needed(program: Path, environment: Mapping[str, str]) -> Iterator[Bind]:
@@ -78,11 +95,18 @@ def _home(configuration: Path) -> Path | None:
 
 def _interpreter(program: Path, environment: Mapping[str, str]) -> Path | None:
     """The program that its first line names; with `env` in it, the one that `env` would find."""
+    words = _first_line(program)
+    return found(words[-1], environment, None) if words else None
+
+
+def _first_line(program: Path) -> tuple[str, ...]:
+    """The program that its first line names; where that is `env`, also the one that `env` is to find."""
     with program.open("rb") as file:
         line = file.read(FIRST_LINE).partition(b"\n")[0]
     if not line.startswith(b"#!"):
-        return None
+        return ()
     words = line[2:].decode(errors="replace").split()
     if words and Path(words[0]).name == "env":
-        words = [word for word in words[1:] if not word.startswith("-") and "=" not in word]
-    return found(words[0], environment, None) if words else None
+        behind = [word for word in words[1:] if not word.startswith("-") and "=" not in word]
+        return (words[0], *behind[:1])
+    return tuple(words[:1])

@@ -13,17 +13,19 @@ Rules kept here:
    what root can, the places are put together by root first; the namespaces are then made by the account itself. Root's
    part has processes of its own, too: a parent's death is no signal to a child of another account, but the end of the
    first process among them is the end of all.
+5. Where folders are made anew around a program (`keeping`), the places are put together first as well, by the account
+   itself: what lies in those folders is then looked for among the places, and nowhere else.
 """
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from mcpguard.domain.launches import Profile
 from mcpguard.upstreams.sandbox.filter import Processor, program
 from mcpguard.upstreams.sandbox.limits import Limits
-from mcpguard.upstreams.sandbox.places import Place, options, staged
+from mcpguard.upstreams.sandbox.places import Copy, Place, options, staged
 from mcpguard.upstreams.transports.handed import Handed, Word
 
 TEMPORARY = "/tmp"  # noqa: S108 - it is one of its own
@@ -37,7 +39,7 @@ _APART = ["user", "pid", "ipc", "uts", "cgroup-try"]
 
 @dataclass(frozen=True, slots=True)
 class Sandbox:
-    """What confines processes here. `account` is who they are outside."""
+    """What confines processes here. `account` and `group` are who they are outside."""
 
     bwrap: str
     prlimit: str
@@ -45,6 +47,7 @@ class Sandbox:
     env: str
     processor: Processor
     account: int
+    group: int
 
     @property
     def drops(self) -> bool:
@@ -53,7 +56,10 @@ class Sandbox:
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """A program to confine, and all that decides how. `profile` is not `none`."""
+    """A program to confine, and all that decides how. `profile` is not `none`.
+
+    `first`: what has to be put together before the places can be; empty where they are found on the machine itself.
+    """
 
     program: Sequence[Word]
     environment: Mapping[str, str]
@@ -61,21 +67,26 @@ class Wanted:
     places: Sequence[Place]
     profile: Profile
     limits: Limits
+    first: Sequence[Place] = ()
 
 
 def wrapped(sandbox: Sandbox, wanted: Wanted) -> tuple[Word, ...]:
-    if not sandbox.drops:
+    first = wanted.first or (wanted.places if sandbox.drops else ())
+    if not first:
         return tuple(_confining(sandbox, wanted, wanted.places))
-    return (*_staging(sandbox, wanted.places), *_confining(sandbox, wanted, staged(wanted.places)))
+    return (*_staging(sandbox, first), *_confining(sandbox, wanted, staged(wanted.places)))
 
 
-def _staging(sandbox: Sandbox, places: Sequence[Place]) -> Iterator[Word]:
+def _staging(sandbox: Sandbox, places: Iterable[Place]) -> Iterator[Word]:
     yield from (sandbox.bwrap, "--die-with-parent", "--unshare-pid")
-    yield from ("--cap-add", "CAP_SETUID", "--cap-add", "CAP_SETGID")
+    if sandbox.drops:
+        yield from ("--cap-add", "CAP_SETUID", "--cap-add", "CAP_SETGID")
     yield from ("--bind", "/proc", "/proc", "--dev", "/dev", "--tmpfs", TEMPORARY)
-    yield from (*options(places), "--chdir", "/", "--", sandbox.setpriv)
-    yield from (f"--reuid={sandbox.account}", f"--regid={sandbox.account}", "--clear-groups")
-    yield from ("--inh-caps=-all", "--bounding-set=-all", "--")
+    yield from options(place for place in places if not isinstance(place, Copy))
+    yield from ("--chdir", "/", "--")
+    if sandbox.drops:
+        yield from (sandbox.setpriv, f"--reuid={sandbox.account}", f"--regid={sandbox.group}", "--clear-groups")
+        yield from ("--inh-caps=-all", "--bounding-set=-all", "--")
 
 
 def _confining(sandbox: Sandbox, wanted: Wanted, places: Sequence[Place]) -> Iterator[Word]:

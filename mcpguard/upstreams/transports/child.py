@@ -31,7 +31,13 @@ class Ended(Exception):
 class Child:
     """A process in a session and process group of its own."""
 
-    def __init__(self, command: Sequence[Word], environment: Mapping[str, str], folder: Path | None) -> None:
+    def __init__(
+        self,
+        command: Sequence[Word],
+        environment: Mapping[str, str],
+        folder: Path | None = None,
+        umask: int | None = None,
+    ) -> None:
         with opened(command) as (words, descriptors):
             self._process = subprocess.Popen(  # noqa: S603 - starting what was approved is what we are for
                 words,
@@ -44,6 +50,7 @@ class Child:
                 cwd=folder,
                 env=environment,
                 start_new_session=True,
+                umask=-1 if umask is None else umask,
             )
         self.pid = self._process.pid
         RUNNING.add(self.pid)

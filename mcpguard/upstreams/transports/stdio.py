@@ -41,13 +41,17 @@ log = structlog.get_logger("mcpguard.upstreams")
 
 @dataclass(frozen=True, slots=True)
 class Launch:
-    """How a server is started. No shell reads it: the arguments reach the program as they stand."""
+    """How a server is started. No shell reads it: the arguments reach the program as they stand.
+
+    `umask`: what is taken away from the modes of the files that it makes; None is the guard's own.
+    """
 
     command: str
     arguments: tuple[Word, ...] = ()
     environment: Mapping[str, str] = field(default_factory=dict, repr=False)
     folder: Path | None = None
     framing: Framing = Framing.LINES
+    umask: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,7 +177,7 @@ async def stdio(
 def begun(launch: Launch) -> Child:
     """Its process. Whoever starts one has to see to it that it is `ended`. Raises NeverBegun."""
     try:
-        return Child([launch.command, *launch.arguments], launch.environment, launch.folder)
+        return Child([launch.command, *launch.arguments], launch.environment, launch.folder, launch.umask)
     except OSError as error:
         about = f"{error.strerror}: {error.filename}" if error.filename else error.strerror
         raise NeverBegun(f"{launch.command} cannot be started: {about}") from error
