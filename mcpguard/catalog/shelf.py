@@ -1,4 +1,7 @@
-"""What one server offers: each thing by its own name, in the order in which the server listed it."""
+"""What one server offers: each thing by its own name, in the order in which the server listed it.
+
+What only the guard may say is not in it, whoever looks.
+"""
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
@@ -6,6 +9,7 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any
 
+from mcpguard.codec.envelope import theirs
 from mcpguard.codec.names import LONGEST_QUALIFIED, qualified
 from mcpguard.codec.uris import LONGEST_URI, wrapped
 from mcpguard.domain.capabilities import Capability, CapabilityKind, Effect
@@ -66,7 +70,7 @@ def _pinned(
         if (longest := _outgrown(server, kind, name)) is not None:
             odd[f"a {kind} whose {KEYS[kind]} grows longer than {longest} characters"] += 1
         else:
-            found[name] = Pinned(Capability(server, kind, name), definition, assigned)
+            found[name] = Pinned(Capability(server, kind, name), theirs(definition), assigned)
     return MappingProxyType(found)
 
 

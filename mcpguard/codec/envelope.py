@@ -11,14 +11,20 @@ from collections.abc import Mapping
 from operator import is_
 from typing import Any, Final
 
+from mcpguard.text.confusable import LATIN_OF
+from mcpguard.text.visible import hides
+
 HANDSHAKE: Final = ("2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25")
 MODERN: Final = ("2026-07-28",)
 
 RESERVED: Final = "io.modelcontextprotocol/"
 OURS: Final = "mcpguard/"
 SCREENED: Final = OURS + "screened"
-SPEAKER: Final = {OURS + "speaker": "guard"}
-"""In `_meta` of what the guard itself answers. Nobody else can say it: what servers say in our name is taken out."""
+SPEAKER: Final = OURS + "speaker"
+"""Who speaks: in `_meta` of a result and of an item of one, and of an error in that of its `data`. Only the guard can
+say it, because what servers say in its name is taken out."""
+BY_GUARD: Final = {SPEAKER: "guard"}
+BY_SERVER: Final = {SPEAKER: "server"}
 PROTOCOL: Final = RESERVED + "protocolVersion"
 CLIENT: Final = RESERVED + "clientInfo"
 CAPABILITIES: Final = RESERVED + "clientCapabilities"
@@ -33,9 +39,15 @@ LEVELS: Final = ("debug", "info", "notice", "warning", "error", "critical", "ale
 CACHEABLE: Final = frozenset(
     {"server/discover", "tools/list", "resources/list", "resources/templates/list", "resources/read", "prompts/list"}
 )
-_HOLDERS: Final = ("content", "contents", "messages", "resource", "completion", "data")
-"""Where in results, errors, messages and questions further objects with `_meta` lie."""
+_HOLDERS: Final = (
+    "content", "contents", "messages", "resource", "completion", "data", "annotations", "tools", "elicitations",
+)  # fmt: skip
+"""Where in results, errors, messages and questions further objects lie to which the protocol gives a meaning."""
+_SLASHES: Final = frozenset("\u2044\u2215\u27cb\u29f8\u2571\u3033\u30ce\u4e3f\u1735")
+"""What looks like the one that ends our name, and is another character also when it is normalized."""
 _DEEPEST: Final = 8
+_LONGEST_LOOKED_AT: Final = 256
+"""Characters of a key."""
 _OF_ONE_LEG: Final = ("resultType", "ttlMs", "cacheScope")
 
 
@@ -81,8 +93,8 @@ def bare_result(result: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def theirs(said: Mapping[str, Any]) -> dict[str, Any]:
-    """What a server says (a result, an error, a definition, a message, a question) without what is ours to say, in its
-    `_meta` and in that of whatever it holds. What has nothing of that is not copied."""
+    """What a server says (a result, an error, a definition, a message, a question) without what is ours to say: among
+    its members, in its `_meta`, and in those of whatever it holds. What has nothing of that is not copied."""
     kept: dict[str, Any] = _theirs(said if isinstance(said, dict) else dict(said), _DEEPEST)
     return kept
 
@@ -91,9 +103,9 @@ def _theirs(said: Any, left: int) -> Any:  # noqa: ANN401 - JSON
     if isinstance(said, list):
         changed = [_theirs(each, left - 1) if isinstance(each, dict) else each for each in said] if left else said
         return said if all(map(is_, changed, said)) else changed
-    if _speaks_as_us(said.get("_meta")):
-        meta_ = {key: value for key, value in said["_meta"].items() if not is_ours(key)}
-        said = {key: value for key, value in said.items() if key != "_meta"} | ({"_meta": meta_} if meta_ else {})
+    said = _without_ours(said)
+    if isinstance(meta_ := said.get("_meta"), dict) and (kept := _without_ours(meta_)) is not meta_:
+        said = {key: value for key, value in said.items() if key != "_meta"} | ({"_meta": kept} if kept else {})
     for name in _HOLDERS if left else ():
         held = said.get(name)
         if isinstance(held, dict | list) and (changed := _theirs(held, left - 1)) is not held:
@@ -101,15 +113,46 @@ def _theirs(said: Any, left: int) -> Any:  # noqa: ANN401 - JSON
     return said
 
 
-def _speaks_as_us(meta_: object) -> bool:
-    return isinstance(meta_, dict) and any(map(is_ours, meta_))
+def _without_ours(said: dict[str, Any]) -> dict[str, Any]:
+    return {key: value for key, value in said.items() if not is_ours(key)} if any(map(is_ours, said)) else said
 
 
 def is_ours(key: str) -> bool:
-    """Whether a key of `_meta` is ours, or looks like one that is."""
-    if not key.isascii():
-        key = "".join(each for each in unicodedata.normalize("NFKC", key) if unicodedata.category(each) != "Cf")
-    return key.strip().lower().startswith(OURS)
+    """Whether a key is ours, or looks like one that is."""
+    if key.isascii() and key.isprintable():
+        return "/" in key and key.strip().lower().startswith(OURS)
+    return _looks_like_ours(key)
+
+
+def _looks_like_ours(key: str) -> bool:
+    """Read letter by letter as a person sees it: in Latin letters, and without marks and what is not seen. A key that
+    shows nothing else for very long is taken for one of ours."""
+    at = 0
+    for char in key[:_LONGEST_LOOKED_AT]:
+        for each in unicodedata.normalize("NFKD", char).lower():
+            if hides(each) or each.isspace() or unicodedata.category(each) == "Mn":
+                continue
+            if LATIN_OF.get(ord(each), "/" if each in _SLASHES else each) != OURS[at]:
+                return False
+            at += 1
+            if at == len(OURS):
+                return True
+    return len(key) > _LONGEST_LOOKED_AT
+
+
+def from_server(error: Mapping[str, Any]) -> dict[str, Any]:
+    """An error of a server, with who says it. Where its `data` is no object there is no place for that."""
+    return _said_by(error, BY_SERVER)
+
+
+def from_guard(error: Mapping[str, Any]) -> dict[str, Any]:
+    """An error of the guard's own, with who says it."""
+    return _said_by(error, BY_GUARD)
+
+
+def _said_by(error: Mapping[str, Any], speaker: Mapping[str, str]) -> dict[str, Any]:
+    data = error.get("data", {})
+    return {**error, "data": with_meta(data, speaker)} if isinstance(data, dict) else dict(error)
 
 
 def modern_result(method: str, result: Mapping[str, Any], server: Mapping[str, Any]) -> dict[str, Any]:
@@ -121,4 +164,4 @@ def modern_result(method: str, result: Mapping[str, Any], server: Mapping[str, A
 def input_required(wanted: Mapping[str, Any], state: str, server: Mapping[str, Any]) -> dict[str, Any]:
     """What a modern client gets that has to answer something first."""
     said = {"resultType": "input_required", "inputRequests": dict(wanted), "requestState": state}
-    return with_meta(said, {SERVER: server})
+    return with_meta(said, {SERVER: server, **BY_SERVER})

@@ -42,6 +42,7 @@ from mcpguard.gateway.wire import (
     US,
     Passed,
     Rejected,
+    own_error,
     refused_error,
     refused_result,
 )
@@ -111,7 +112,7 @@ class Methods:
             return self._rejected(exchange.client, request, rejected)
         except Exception:
             log.exception("gateway.failed", method=visible(request.method[:100]))
-            return Failure(request.id, {"code": INTERNAL_ERROR, "message": Reason.GUARD_ERROR.sentence})
+            return Failure(request.id, own_error(INTERNAL_ERROR, Reason.GUARD_ERROR.sentence))
 
     async def initialize(self, client: Client, request: Request) -> Result | Failure:
         """The answer to a handshake. If it is a result, `client` is who it says it is from here on."""

@@ -26,7 +26,7 @@ from mcpguard.domain.asks import Answers, Ask, Asks
 from mcpguard.gateway.clients import LONGEST_NAME, Client
 from mcpguard.gateway.exchange import Exchange, Say
 from mcpguard.gateway.guests import LAST_WORDS
-from mcpguard.gateway.wire import CANCELLED, US
+from mcpguard.gateway.wire import CANCELLED, US, own_error
 
 STATE: Final = "requestState"
 RESPONSES: Final = "inputResponses"
@@ -139,7 +139,7 @@ class _Parked:
         finally:
             self._parking.ended(self, self._answer)
             if self._answer is None:
-                self._answer = Failure(self.request.id, {"code": CANCELLED, "message": "the request was cancelled"})
+                self._answer = Failure(self.request.id, own_error(CANCELLED, "the request was cancelled"))
             self._stirred.set()
 
     async def attend(self, exchange: Exchange, request: Request) -> Answer:

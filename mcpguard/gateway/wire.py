@@ -5,6 +5,7 @@ is ever put into it, but for the names of properties that lead to a wrong argume
 is a result, because models read results; for everything else it is an error.
 """
 
+from collections.abc import Mapping
 from typing import Any
 
 from mcpguard import __version__
@@ -23,7 +24,7 @@ METHOD_NOT_FOUND = -32601
 class Rejected(GuardError):
     """A request that is answered with an error. `why` is a word of ours, for counting; empty for what is recorded."""
 
-    def __init__(self, code: int, sentence: str, why: str, data: object = None) -> None:
+    def __init__(self, code: int, sentence: str, why: str, data: Mapping[str, Any] | None = None) -> None:
         super().__init__(sentence)
         self.code = code
         self.why = why
@@ -31,12 +32,11 @@ class Rejected(GuardError):
 
     @property
     def error(self) -> dict[str, Any]:
-        said: dict[str, Any] = {"code": self.code, "message": str(self)}
-        return said if self.data is None else said | {"data": self.data}
+        return own_error(self.code, str(self), self.data)
 
 
 class Passed(GuardError):
-    """An upstream answered with an error, which is passed on as it is."""
+    """An upstream answered with an error, which is passed on."""
 
     def __init__(self, error: dict[str, Any]) -> None:
         super().__init__("the server answered with an error")
@@ -46,12 +46,17 @@ class Passed(GuardError):
 def refused_result(said: dict[str, Any]) -> dict[str, Any]:
     """A refusal as the result of a tool."""
     content = [{"type": "text", "text": _text(said)}]
-    return {"content": content, "isError": True, "structuredContent": said, "_meta": dict(envelope.SPEAKER)}
+    return {"content": content, "isError": True, "structuredContent": said, "_meta": dict(envelope.BY_GUARD)}
 
 
 def refused_error(said: dict[str, Any]) -> Rejected:
     """A refusal as an error."""
-    return Rejected(REFUSED, _text(said), "", envelope.with_meta(said, envelope.SPEAKER))
+    return Rejected(REFUSED, _text(said), "", said)
+
+
+def own_error(code: int, sentence: str, data: Mapping[str, Any] | None = None) -> dict[str, Any]:
+    """An error of ours, which says that it is."""
+    return envelope.from_guard({"code": code, "message": sentence, "data": dict(data or {})})
 
 
 def _text(said: dict[str, Any]) -> str:

@@ -4,7 +4,8 @@ Rules kept here:
 1. Every call is judged once, here, whatever way it came in, and is one entry in the ledger.
 2. Nothing is sent before the verdict that allows it is stored, and nothing is answered before the closing is. What the
    verdict rests on is compared when it is stored, and once more when it is sent.
-3. What the upstream says is passed on as it is, its results and its errors, but for what is screened (`screening`).
+3. What the upstream says is passed on as it is, its results and its errors, but for what is screened (`screening`);
+   what is added is that a server says it.
 4. What it asks of the client meanwhile belongs to the same entry (`asking`).
 5. A page of a reply that was cut is a call too; for that one nothing is sent.
 6. A call that a person must allow waits for them (`holding`), and is then judged again.
@@ -14,13 +15,14 @@ Rules kept here:
 from dataclasses import replace
 from functools import partial
 
+from mcpguard.codec import envelope
 from mcpguard.domain.calls import Intent
 from mcpguard.domain.capabilities import Effect
 from mcpguard.domain.clock import Ids
 from mcpguard.domain.counterpart import Counterpart
 from mcpguard.domain.errors import Overtaken
 from mcpguard.domain.objections import NOTHING_MORE
-from mcpguard.domain.outcomes import OutcomeKind
+from mcpguard.domain.outcomes import Outcome, OutcomeKind
 from mcpguard.domain.reasons import Reason
 from mcpguard.domain.records import Opening
 from mcpguard.domain.verdicts import Deny
@@ -106,7 +108,7 @@ class Calls:
             outcome = await self._ledger.record(opening, making.work, making.still, ended)
         ended(outcome)
         if outcome.kind in (OutcomeKind.ANSWERED, OutcomeKind.FAILED) and outcome.reason is None:
-            return Told(opening.entry, outcome, making.result, making.error)
+            return _by_server(opening.entry, outcome, making)
         detail = judged.detail if outcome.reason is judged.reason else NOTHING_MORE
         found = self._with.judging.found(subject, outcome.reason)
         return Told(opening.entry, outcome, findings=found, detail=making.detail or detail)
@@ -139,6 +141,12 @@ class Calls:
         )
         bodies = self._with.bodies
         return bodies.opening(opening, await bodies.of(asked.capability.server, given.params, given.written))
+
+
+def _by_server(entry: str, outcome: Outcome, making: Making) -> Told:
+    if making.result is not None:
+        return Told(entry, outcome, envelope.with_meta(making.result, envelope.BY_SERVER))
+    return Told(entry, outcome, error=envelope.from_server(making.error) if making.error is not None else None)
 
 
 def _approved(judged: Judged) -> str:

@@ -9,13 +9,13 @@ Rules kept here:
 4. A glance is taken at once. Whatever has to be read is read aside, of one server so much at a time, and no longer than
    reading may take; a reply that is not read by then is withheld. Waiting for others of that server does not count.
 5. A message cannot wait. One that is too long to be read at once is passed on unread, and where that is not enough it
-   is dropped.
+   is dropped. Of one that is very long only the beginning is passed on, and nothing that messages do not have.
 """
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import partial
-from typing import Any, Final, Protocol
+from typing import Any, Final, Protocol, TypeVar
 
 from anyio import CapacityLimiter, to_thread
 
@@ -45,12 +45,16 @@ READ_AT_ONCE: Final = 2048
 AT_ONCE: Final = 2
 """Replies of one server that are read aside at the same time."""
 MOST_TOLD: Final = 10
+_OF_MESSAGES: Final = ("level", "logger", "data", "progress", "total", "message")
 MOST_RULES: Final = 20
 STRUCTURE: Final = "structuredContent"
 _UNREAD: Final = Rule("message.unread", "T27", Severity.INFO, 0.0, "It is too long to be looked at whole")
 _UNTOLD: Final = Rule("schema.unverified", "T9", Severity.LOW, 0.1, "It cannot be held against what the tool returns")
 _NOWHERE: Final = Evidence("", 0, 0)
 Json = Mapping[str, Any]
+
+
+T = TypeVar("T")
 
 
 class Said(Protocol):
@@ -92,19 +96,28 @@ class Screener:
     ) -> Outcome:
         """The outcome of a call with what was found; `said` is left as it is to be passed on."""
         mode = self._servers.screening(server)
-        if said.result is not None:
-            said.result = envelope.theirs(said.result)
-        elif said.error is not None:
-            said.error = envelope.theirs(said.error)
         value = said.result if said.result is not None else said.error
         if value is None or outcome.reply is None or outcome.reason is not None:
+            said.result = said.error = None
             return self._ended(outcome, mode, noticed)
-        if outcome.reply.size > self._largest:
-            return self._withheld(outcome, said, Reason.REPLY_TOO_LARGE, mode, noticed)
-        reason = None
-        if mode is not Screening.OFF:
-            reason = await self._screened(server, method, pin, outcome.reply.size, said, mode, noticed)
+        size, reason = outcome.reply.size, None
+        if size > self._largest:
+            reason = Reason.REPLY_TOO_LARGE
+        elif mode is Screening.OFF:
+            _pass_on(said, await self._cleaned(server, value, size))
+        else:
+            reason = await self._screened(server, method, pin, size, said, mode, noticed)
         return self._withheld(outcome, said, reason, mode, noticed) if reason else self._ended(outcome, mode, noticed)
+
+    async def _cleaned(self, server: str, value: Json, size: int) -> dict[str, Any]:
+        """Without what is ours to say. Where much is nested in it, that takes long."""
+        if size <= LARGE:
+            return envelope.theirs(value)
+        return await self._aside(server, partial(envelope.theirs, value))
+
+    async def _aside(self, server: str, work: Callable[[], T]) -> T:
+        limiter = self._limiters.setdefault(server, CapacityLimiter(AT_ONCE))
+        return await to_thread.run_sync(work, limiter=limiter, abandon_on_cancel=True)
 
     async def _screened(
         self, server: str, method: str, pin: Pin | None, size: int, said: Said, mode: Screening, noticed: Noticed
@@ -124,18 +137,16 @@ class Screener:
             return Reason.REPLY_INVALID
         if mode is Screening.REFUSE and looked.hard:
             return Reason.REPLY_SCREENED
-        if is_result:
-            said.result = _telling(looked, mode)
-        else:
-            said.error = looked.value
+        _pass_on(said, _telling(looked, mode) if is_result else looked.value)
         return None
 
     def message(self, server: str, params: Json, noticed: Noticed) -> Json | None:
         """What a server says while it works on a call; None where it is dropped."""
-        mode, bare = self._servers.screening(server), envelope.theirs(params)
+        mode, size = self._servers.screening(server), len(dumps(params))
+        bare = envelope.theirs(params if size <= LARGE else _in_short(params))
         if mode is Screening.OFF:
             return bare
-        given, around, size = self._values_of(server), self._around(server), len(dumps(bare))
+        given, around = self._values_of(server), self._around(server)
         if size <= LARGE and is_plain(bare, given, around):
             return bare
         if size > READ_AT_ONCE:
@@ -173,18 +184,16 @@ class Screener:
     ) -> tuple[bool | None, Looked]:
         """Whether the structure is what it has to be, None where that cannot be told; and what was found."""
         given, around = self._values_of(server), self._around(server)
-        if size <= LARGE and is_plain(value, given, around):
-            return _fits(value, checks), Looked(value)
-        work = partial(self._read, value, mode, given, around, checks)
-        limiter = self._limiters.setdefault(server, CapacityLimiter(AT_ONCE))
-        return await to_thread.run_sync(work, limiter=limiter, abandon_on_cancel=True)
+        if size <= LARGE and is_plain(bare := envelope.theirs(value), given, around):
+            return _fits(bare, checks), Looked(bare)
+        return await self._aside(server, partial(self._read, value, mode, given, around, checks))
 
     def _read(
         self, value: Json, mode: Screening, given: Values, around: Surroundings, checks: Checks | None
     ) -> tuple[bool | None, Looked]:
         until = self._clock.monotonic() + self._patience
-        still = partial(self._is_before, until)
-        return _fits(value, checks), looked_at(value, mode, given, around, still)
+        still, bare = partial(self._is_before, until), envelope.theirs(value)
+        return _fits(bare, checks), looked_at(bare, mode, given, around, still)
 
     def _is_before(self, until: float) -> bool:
         return self._clock.monotonic() < until
@@ -207,6 +216,26 @@ class Screener:
         if not noticed.rules and not noticed.masked:
             return outcome
         return replace(outcome, screened=Screened(mode, tuple(noticed.rules)[:MOST_RULES], noticed.masked))
+
+
+def _pass_on(said: Said, value: dict[str, Any]) -> None:
+    """In the place of what came."""
+    if said.result is not None:
+        said.result = value
+    else:
+        said.error = value
+
+
+def _in_short(params: Json) -> dict[str, Any]:
+    """Of a message that is very long what messages have, as text and as much as is passed on of one."""
+    known = {name: params[name] for name in _OF_MESSAGES if name in params}
+    return {
+        name: _text(value)[:LARGE] if isinstance(value, str | dict | list) else value for name, value in known.items()
+    }
+
+
+def _text(value: object) -> str:
+    return value if isinstance(value, str) else dumps(value).decode()
 
 
 def _fits(value: Json, checks: Checks | None) -> bool | None:

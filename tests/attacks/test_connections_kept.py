@@ -7,9 +7,11 @@ from pathlib import Path
 import anyio
 import pytest
 
+from tests.attacks.aftermath import Ended, nothing_else
 from tests.gate import Gate
 from tests.gateway.speaking import guarded
 from tests.patience import PATIENCE
+from tests.simulators.asked import Asked
 from tests.simulators.script import Script
 
 pytestmark = pytest.mark.anyio
@@ -43,23 +45,34 @@ async def kept(guard: Gate, said: bytes, count: int) -> AsyncIterator[None]:
 @pytest.mark.parametrize("said", SAID)
 async def test_connections_that_say_nothing_whole_give_up_their_places(said: str, tmp_path: Path) -> None:
     script = Script()
-    async with guarded(tmp_path, script, limits__connections=PLACES) as guard, kept(guard, SAID[said], 3 * PLACES):
-        with anyio.fail_after(PATIENCE):
-            assert (await guard.http.get(guard.where.url + "/healthz")).status_code == 200
-            assert (await guard.client().call("web::echo", {"x": 1})).result["structuredContent"] == {"x": 1}
+    async with guarded(tmp_path, script, limits__connections=PLACES) as guard:
+        with nothing_else(guard, Ended("web", "echo", "answered", "yes")):
+            async with kept(guard, SAID[said], 3 * PLACES):
+                with anyio.fail_after(PATIENCE):
+                    assert (await guard.http.get(guard.where.url + "/healthz")).status_code == 200
+                    assert (await guard.client().call("web::echo", {"x": 1})).result["structuredContent"] == {"x": 1}
+        assert len(script.called("tools/call")) == 1, "what was said in half was no call"
+
+
+async def held(asked: Asked) -> str:
+    await asked.script.hold()
+    return "done"
+
+
+async def answered(guard: Gate) -> None:
+    assert (await guard.client().call("web::held")).text == "done"
 
 
 async def test_a_call_that_is_in_progress_keeps_its_place(tmp_path: Path) -> None:
     script = Script()
-    async with guarded(tmp_path, script, limits__connections=PLACES) as guard, anyio.create_task_group() as tasks:
-        client = guard.client()
-
-        async def call() -> None:
-            await client.call("web::slow")
-
-        tasks.start_soon(call)
-        await script.received("tools/call")
-        async with kept(guard, b"", 3 * PLACES):
-            assert (await guard.http.get(guard.where.url + "/healthz")).status_code == 200
-            assert not script.abandoned, "whoever waits for an answer was not sent away"
-        tasks.cancel_scope.cancel()
+    script.tool("held", held)
+    async with guarded(tmp_path, script, limits__connections=PLACES) as guard:
+        with nothing_else(guard, Ended("web", "held", "answered", "yes")), anyio.fail_after(PATIENCE):
+            async with anyio.create_task_group() as tasks:
+                tasks.start_soon(answered, guard)
+                await script.until(lambda: script.held)
+                async with kept(guard, b"", 3 * PLACES):
+                    assert (await guard.http.get(guard.where.url + "/healthz")).status_code == 200
+                    assert not script.abandoned, "whoever waits for an answer was not sent away"
+                    script.go()
+        assert len(script.called("tools/call")) == 1

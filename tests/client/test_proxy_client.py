@@ -30,6 +30,7 @@ from mcpguard.client import (
     get_proxy_query_result,
     has_proxy,
 )
+from mcpguard.codec.envelope import BY_SERVER
 from mcpguard.proxy.annotations import META
 from tests.gate import DIRECT, Gate
 from tests.gateway.speaking import TOKEN, callers, guarded, nothing_happens, scope
@@ -86,7 +87,8 @@ async def test_errors_are_the_same_either_way(mode: str, tmp_path: Path) -> None
             with pytest.raises(MCPError) as failed:
                 await client.read_resource("note://first")
             said = failed.value.error
-            assert (said.code, said.message, said.data) == (-32002, "no such note", {"why": "closed"})
+            assert (said.code, said.message) == (-32002, "no such note")
+            assert said.data == {"why": "closed", "_meta": BY_SERVER}
             with pytest.raises(MCPError) as failed:
                 await client.get_prompt("web::greet")
             assert failed.value.error.code == -32002

@@ -103,3 +103,81 @@ def test_a_server_cannot_say_that_it_is_somebody_else() -> None:
 )
 def test_a_request_is_modern_if_it_says_a_revision_for_itself(params: dict[str, Any] | None, modern: bool) -> None:
     assert envelope.is_modern(params) is modern
+
+
+LOOK_ALIKES = [
+    "mcpguard/x",
+    " MCPGuard/x",
+    "mcp\u00adguard/x",
+    "mcp\x00guard/x",
+    "mcp\tguard/x",
+    "\uff4dcpguard/x",
+    "m\u0441pguard/x",
+    "\u043c\u0441\u0440\u0261\u03c5\u0430\u0433\u0501/x",
+    "mcpgua\u0307rd/x",
+    "\u3164mcpguard/x",
+    "mcpguard\ufe0f/x",
+    "mcpguard\uff0fx",
+    "mcpguard\u2215x",
+    "mcpguard\u2044x",
+    "mcpguard/\u200bx",
+    "\u200b" * 300 + "mcpguard/x",
+    "mcp" + "\u200b" * 300 + "guard/x",
+]
+OTHERS = [
+    "mcpguard",
+    "mcpguard.x",
+    "x/mcpguard/x",
+    "mcpguards/x",
+    "com.example/mcpguard/",
+    "\u00fcber/x",
+    "",
+    "m\u4e2d/x",
+]
+
+
+@pytest.mark.parametrize("key", LOOK_ALIKES)
+def test_what_looks_like_a_key_of_ours_is_taken_for_one(key: str) -> None:
+    said = {key: 1, "kept": 2}
+    assert envelope.theirs(said) == {"kept": 2}
+    assert envelope.theirs({"_meta": said}) == {"_meta": {"kept": 2}}
+    assert envelope.theirs({"_meta": {key: 1}}) == {}
+
+
+@pytest.mark.parametrize("key", OTHERS)
+def test_every_other_key_stays(key: str) -> None:
+    said = {key: 1, "_meta": {key: 1}}
+    assert envelope.theirs(said) is said
+
+
+@pytest.mark.parametrize("path", [
+    ["data"], ["data", "_meta"], ["data", "elicitations", 0], ["data", "elicitations", 0, "_meta"], ["data", 0],
+    ["content", 0], ["content", 0, "annotations"], ["content", 0, "resource"], ["content", 0, "content", 0, "_meta"],
+    ["contents", 0], ["messages", 0, "content", 0, "annotations"], ["completion"], ["tools", 0, "_meta"],
+])  # fmt: skip
+def test_it_is_taken_out_wherever_the_protocol_gives_an_object_a_meaning(path: list[str | int]) -> None:
+    said: Any = {"mcpguard/call": 1, "kept": 2}
+    rest: Any = {"kept": 2}
+    for step in reversed(path):
+        said, rest = ([said], [rest]) if isinstance(step, int) else ({step: said}, {step: rest})
+    assert envelope.theirs(said) == rest
+
+
+@pytest.mark.parametrize("name", ["structuredContent", "inputSchema", "requestedSchema", "other"])
+def test_what_means_something_to_the_server_alone_stays(name: str) -> None:
+    said = {name: {"mcpguard/call": 1}}
+    assert envelope.theirs(said) is said
+
+
+@pytest.mark.parametrize("data", ["text", 5, None, ["a"], True])
+def test_data_of_an_error_that_is_no_object_stays_as_it_is(data: object) -> None:
+    error = {"code": 1, "message": "x", "data": data}
+    assert envelope.from_server(error) == error
+
+
+def test_an_error_says_who_speaks() -> None:
+    error = {"code": 1, "message": "x"}
+    assert envelope.from_server(error) == error | {"data": {"_meta": {"mcpguard/speaker": "server"}}}
+    more = error | {"data": {"own": 1, "_meta": {"own": 2}}}
+    assert envelope.from_guard(more)["data"] == {"own": 1, "_meta": {"own": 2, "mcpguard/speaker": "guard"}}
+    assert more["data"] == {"own": 1, "_meta": {"own": 2}}

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from mcpguard.codec.envelope import BY_GUARD
 from tests.gateway.speaking import guarded, nothing_happens, turned_away
 from tests.gateway.wires import MODERN_META, mirrored, modern, post
 from tests.simulators.script import Script
@@ -140,7 +141,7 @@ async def test_revisions_that_are_not_spoken(tmp_path: Path) -> None:
                 message = CALL | {"params": {"name": "web::echo", "_meta": meta}}
                 status, answer = await post(guard, message, mirrored(CALL) | {"mcp-protocol-version": version})
                 assert (status, answer["error"]["code"]) == (400, -32022), version
-                assert answer["error"]["data"] == {"supported": [MODERN], "requested": version}
+                assert answer["error"]["data"] == {"supported": [MODERN], "requested": version, "_meta": BY_GUARD}
             told: Json = {"jsonrpc": "2.0", "method": "notifications/x"}
             status, answer = await post(guard, told, {"mcp-protocol-version": "2099-01-01"})
             assert (status, answer["error"]["code"]) == (400, -32022)

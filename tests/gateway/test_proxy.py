@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
+from mcpguard.codec.envelope import BY_SERVER
 from mcpguard.gateway.tools.definitions import DEFINITIONS
 from mcpguard.proxy.annotations import META
 from mcpguard.settings.proxy import TAKEN, Proxy
@@ -236,7 +237,9 @@ async def test_what_a_server_refuses_is_an_error_of_the_tool(tmp_path: Path) -> 
             assert result["isError"] is True
             assert result["content"][0]["text"] == f"The {type_} answered with an error: no such note today"
             error = result["_meta"][META]["error"]
-            assert (error["code"], error["message"], error["data"]) == (-32002, "no such note today", {"why": "closed"})
+            assert (error["code"], error["message"]) == (-32002, "no such note today")
+            assert error["data"] == {"why": "closed", "_meta": BY_SERVER}
+            assert result["_meta"]["mcpguard/speaker"] == "server"
         assert [each["outcome"] for each in guard.entries()] == ["failed"] * 3
 
 

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from mcpguard.codec.envelope import BY_GUARD
 from mcpguard.codec.framing import Framing
 from mcpguard.gateway.relay.relay import PAUSES, _accepted
 from mcpguard.gateway.relay.traffic import LIMIT, from_guard
@@ -161,7 +162,7 @@ def test_every_request_without_an_answer_is_told_that_the_guard_has_ended(
         conversation.end()
         told = [json.loads(agent.heard()) for _ in range(2)]
         assert agent.ended() == (1, "mcpguard: the guard has ended\n")
-    error = {"code": -32603, "message": "the guard has ended"}
+    error = {"code": -32603, "message": "the guard has ended", "data": {"_meta": BY_GUARD}}
     assert told == [{"jsonrpc": "2.0", "id": id_, "error": error} for id_ in ("two", 3)]
 
 

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from mcpguard.codec.envelope import BY_SERVER
 from mcpguard.codec.uris import wrapped
 from mcpguard.domain.launches import StdioLaunch, Templates
 from mcpguard.domain.screening import Screening
@@ -142,7 +143,7 @@ async def test_an_error_of_the_servers_own_is_screened_too(tmp_path: Path) -> No
                 assert message["error"] == {
                     "code": -32001,
                     "message": f"{SECRET} {HIDDEN}",
-                    "data": {"more": f"{SECRET} {HIDDEN}"},
+                    "data": {"more": f"{SECRET} {HIDDEN}", "_meta": BY_SERVER},
                 }
             if mode is Screening.REFUSE:
                 assert message["result"]["structuredContent"]["reason"] == "reply:screened"
@@ -160,7 +161,10 @@ async def test_what_is_clean_is_passed_on_as_it_is_in_every_mode(tmp_path: Path)
         for mode in (Screening.OFF, Screening.NOTE, Screening.REFUSE):
             await screen(guard, mode)
             for what, key in answers.items():
-                assert same(await told(client, what), script.answers[key]), (mode, what)
+                result, answer = await told(client, what), script.answers[key]
+                assert isinstance(answer, dict)
+                meta = answer.get("_meta", {}) | BY_SERVER
+                assert same(result, answer | {"_meta": meta}), (mode, what)
         assert all("screened" not in entry for entry in guard.entries())
 
 
@@ -168,7 +172,7 @@ async def test_a_server_cannot_say_that_it_was_screened(tmp_path: Path) -> None:
     script = Script()
     script.answers["tools/call echo"] = {"content": [], "_meta": {SCREENED: {"mode": "refuse"}, "own": 1}}
     async with guarded(tmp_path, script) as guard, speaking(guard, HOWS[1]) as client:
-        assert (await told(client, "tool"))["_meta"] == {"own": 1}
+        assert (await told(client, "tool"))["_meta"] == {"own": 1} | BY_SERVER
 
 
 async def test_a_reply_is_screened_whole_before_it_is_cut(tmp_path: Path) -> None:

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from mcpguard.codec.envelope import BY_SERVER
 from mcpguard.domain.screening import Screening
 from tests.gate import Gate
 from tests.gateway.speaking import HOWS, guarded, same, speaking
@@ -112,7 +113,7 @@ async def test_a_reply_above_the_limit_is_withheld_in_every_mode(tmp_path: Path)
             await screen(guard, mode)
             await withheld(guard, client, "reply:too_large")
         script.answers["tools/call made"] = text("x" * 3900)
-        assert same((await client.call("web::made", {})).result, text("x" * 3900))
+        assert same((await client.call("web::made", {})).result, text("x" * 3900) | {"_meta": BY_SERVER})
 
 
 async def test_what_takes_longer_than_it_may_is_withheld(tmp_path: Path) -> None:
@@ -176,6 +177,7 @@ async def test_whatever_is_noted_the_reply_is_what_it_was(tmp_path: Path) -> Non
         for example in examples:
             script.answers["tools/call made"] = example
             result = (await client.call("web::made", {})).result
-            noted = result.pop("_meta", None)
+            noted = result.pop("_meta")
             assert json.dumps(result) == json.dumps(example)
-            assert (noted is None) or noted.keys() == {"mcpguard/screened"}
+            assert noted.pop("mcpguard/speaker") == "server"
+            assert noted.keys() <= {"mcpguard/screened"}

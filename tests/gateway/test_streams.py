@@ -11,6 +11,7 @@ import anyio
 import pytest
 from anyio.abc import SocketListener, SocketStream
 
+from mcpguard.codec.envelope import BY_GUARD
 from mcpguard.gateway.methods import Methods
 from mcpguard.gateway.streams.door import LONGEST_HELLO, Streams
 from tests.gate import Gate
@@ -216,7 +217,8 @@ async def test_the_first_request_decides_the_era(modern_first: bool, tmp_path: P
         if modern_first:
             assert answers[2]["result"]["resultType"] == "complete"
             assert answers[1]["error"]["code"] == -32022
-            assert answers[1]["error"]["data"] == {"supported": [MODERN], "requested": "2025-11-25"}
+            said = {"supported": [MODERN], "requested": "2025-11-25", "_meta": BY_GUARD}
+            assert answers[1]["error"]["data"] == said
             assert answers[3]["error"]["code"] == -32602, "it lacks its envelope"
         else:
             assert answers[1]["result"]["protocolVersion"] == "2025-11-25"

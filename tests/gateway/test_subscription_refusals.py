@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from mcpguard.codec.envelope import BY_SERVER
 from mcpguard.codec.uris import wrapped
 from mcpguard.domain.capabilities import Effect
 from tests.gate import Gate
@@ -104,7 +105,8 @@ async def test_a_server_that_refuses_is_heard(how: str, era: str, tmp_path: Path
         script.answers["subscriptions/listen"] = failing(error)
         async with hearing(guard, how, FIRST) as ear:
             assert ear.agreed == []
-            assert ear.errors == ([error.error] if "legacy" in how else [])
+            passed = error.error | {"data": {"uri": FIRST, "_meta": BY_SERVER}}
+            assert ear.errors == ([passed] if "legacy" in how else [])
             (entry,) = guard.entries()
             assert entry["outcome"] == "failed"
             await insist(script, FIRST)

@@ -15,7 +15,6 @@ from typing import Any
 
 from mcpguard.catalog.catalog import Catalog
 from mcpguard.catalog.shelf import Pinned, Shelf
-from mcpguard.codec import envelope
 from mcpguard.codec.names import is_server_name, qualified
 from mcpguard.codec.separators import SEPARATORS, Separator
 from mcpguard.codec.uris import PREFIX, unwrapped, wrapped
@@ -43,7 +42,7 @@ class Direct:
         return catalog.shelves.values()
 
     def shown(self, pinned: Pinned) -> dict[str, Any]:
-        capability, definition = pinned.capability, envelope.theirs(pinned.definition)
+        capability, definition = pinned.capability, pinned.definition
         origin = {"server": capability.server, "name": capability.name}
         proxy: dict[str, Any] = {"server": capability.server}
         match capability.kind:

@@ -9,7 +9,6 @@ from typing import Any
 
 from mcpguard.catalog.catalog import Catalog
 from mcpguard.catalog.shelf import Pinned, Shelf
-from mcpguard.codec import envelope
 from mcpguard.domain import calls
 from mcpguard.domain.capabilities import Capability, CapabilityKind
 from mcpguard.gateway.faces.face import Meant
@@ -30,7 +29,7 @@ class Guarding:
         return ()
 
     def shown(self, pinned: Pinned) -> dict[str, Any]:
-        return envelope.theirs(pinned.definition)
+        return dict(pinned.definition)
 
     def named(self, _catalog: Catalog, kind: CapabilityKind, name: str) -> Capability:
         return Capability("", kind, name)

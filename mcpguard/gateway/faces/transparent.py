@@ -5,7 +5,6 @@ from typing import Any
 
 from mcpguard.catalog.catalog import Catalog
 from mcpguard.catalog.shelf import Pinned, Shelf
-from mcpguard.codec import envelope
 from mcpguard.domain import calls
 from mcpguard.domain.capabilities import Capability, CapabilityKind
 from mcpguard.gateway.faces.coverage import covering
@@ -27,7 +26,7 @@ class Transparent:
         return [shelf] if shelf else []
 
     def shown(self, pinned: Pinned) -> dict[str, Any]:
-        return envelope.theirs(pinned.definition)
+        return dict(pinned.definition)
 
     def named(self, _catalog: Catalog, kind: CapabilityKind, name: str) -> Capability:
         return Capability(self._server, kind, name)

@@ -27,7 +27,7 @@ from mcpguard.gateway.http.reply import KEEP_ALIVE, STREAM, reply
 from mcpguard.gateway.http.sessions import Session, Sessions
 from mcpguard.gateway.methods import Methods
 from mcpguard.gateway.outbox import Outbox
-from mcpguard.gateway.wire import CANCELLED, REFUSED
+from mcpguard.gateway.wire import CANCELLED, REFUSED, own_error
 
 SESSION = b"mcp-session-id"
 VERSION = b"mcp-protocol-version"
@@ -113,7 +113,7 @@ class Legacy:
         line = session.questions.line()
 
         async def work(say: Say) -> tuple[int, bytes]:
-            answer: Result | Failure = Failure(request.id, {"code": CANCELLED, "message": "the request was cancelled"})
+            answer: Result | Failure = Failure(request.id, own_error(CANCELLED, "the request was cancelled"))
             with self._sessions.calling(session, request.id):
                 answer = await self._methods.reply(Exchange(session.client, request, say, line), request)
             return 200, write(answer)

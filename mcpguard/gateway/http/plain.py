@@ -1,6 +1,6 @@
 """Answers over HTTP that are one JSON message, and the reading of requests."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,6 +10,7 @@ from starlette.types import Receive, Scope, Send
 from mcpguard.codec.messages import INVALID_REQUEST, Failure, Id, Message, write
 from mcpguard.domain.errors import GuardError
 from mcpguard.gateway.reading import Reader
+from mcpguard.gateway.wire import own_error
 
 HEADER_MISMATCH = -32020
 JSON = (b"content-type", b"application/json")
@@ -31,7 +32,7 @@ class Left(GuardError):
 class Turned(GuardError):
     """A request that is answered at once. `why` is a word of ours, for counting."""
 
-    def __init__(self, status: int, code: int, sentence: str, why: str, data: object = None) -> None:
+    def __init__(self, status: int, code: int, sentence: str, why: str, data: Mapping[str, Any] | None = None) -> None:
         super().__init__(sentence)
         self.status = status
         self.code = code
@@ -77,6 +78,5 @@ async def give(send: Send, status: int, body: bytes = b"", headers: Headers = ()
     await send({"type": "http.response.body", "body": body})
 
 
-def failure(code: int, sentence: str, id_: Id | None = None, data: object = None) -> bytes:
-    error: dict[str, Any] = {"code": code, "message": sentence}
-    return write(Failure(id_, error if data is None else error | {"data": data}))
+def failure(code: int, sentence: str, id_: Id | None = None, data: Mapping[str, Any] | None = None) -> bytes:
+    return write(Failure(id_, own_error(code, sentence, data)))

@@ -9,6 +9,8 @@ Rules kept here:
 import json
 from typing import Any, Final
 
+from mcpguard.codec.envelope import from_guard
+
 MOST: Final = 10_000
 LONGEST_ID: Final = 256
 INTERNAL_ERROR: Final = -32603
@@ -38,7 +40,7 @@ class Pending:
 
     def refusals(self, sentence: str) -> list[bytes]:
         """An error for every request that has no answer."""
-        error = {"code": INTERNAL_ERROR, "message": sentence}
+        error = from_guard({"code": INTERNAL_ERROR, "message": sentence})
         return [json.dumps({"jsonrpc": "2.0", "id": id_, "error": error}).encode() for id_ in list(self._ids)]
 
     def _answered(self, id_: object) -> None:

@@ -41,7 +41,7 @@ from mcpguard.gateway.news import For
 from mcpguard.gateway.outbox import Outbox
 from mcpguard.gateway.questions import Questions
 from mcpguard.gateway.reading import Reader
-from mcpguard.gateway.wire import INVALID_PARAMS, METHOD_NOT_FOUND, REFUSED, Rejected
+from mcpguard.gateway.wire import INVALID_PARAMS, METHOD_NOT_FOUND, REFUSED, Rejected, own_error
 from mcpguard.settings.model import Limits
 
 CHUNK = 65_536
@@ -115,7 +115,7 @@ class Talk:
                     await self._take(line, requests)
             except FramingError as error:
                 self._count("message")
-                self._send(Failure(None, {"code": INVALID_REQUEST, "message": str(error)}))
+                self._send(Failure(None, own_error(INVALID_REQUEST, str(error))))
                 return
             except (anyio.EndOfStream, anyio.BrokenResourceError, anyio.ClosedResourceError):
                 return
@@ -125,7 +125,7 @@ class Talk:
             message = await self._reader.read(line)
         except BadMessage as error:
             self._count("message")
-            self._send(Failure(error.id, {"code": error.code, "message": str(error)}))
+            self._send(Failure(error.id, own_error(error.code, str(error))))
             return
         match message:
             case Request():

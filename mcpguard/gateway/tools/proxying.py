@@ -16,6 +16,7 @@ from typing import Any
 from anyio import to_thread
 
 from mcpguard.catalog.catalog import Catalog
+from mcpguard.codec.envelope import BY_GUARD, BY_SERVER, SPEAKER, meta, with_meta
 from mcpguard.domain.capabilities import Capability, CapabilityKind
 from mcpguard.domain.errors import InvalidName
 from mcpguard.domain.listings import KEYS
@@ -101,7 +102,7 @@ class Proxying:
         part = shown[operation.offset : operation.offset + operation.limit]
         told, given = envelope.listed(operation, [entry for entry, _ in part], len(shown))
         self._disclosed(client, operation, [name for _, name in part[:given]])
-        return told
+        return _with_speaker(told)
 
     async def _info(self, client: Client, operation: Operation) -> Json:
         await self._settled(client)
@@ -115,7 +116,8 @@ class Proxying:
             return self._absent(client, found)
         definition = self._direct.shown(pinned)
         self._disclosed(client, operation, [str(definition[KEYS[found.kind]])])
-        return envelope.described(operation, definition, template=found.kind is CapabilityKind.TEMPLATE)
+        is_template = found.kind is CapabilityKind.TEMPLATE
+        return _with_speaker(envelope.described(operation, definition, template=is_template))
 
     async def _call(self, exchange: Exchange, params: Mapping[str, Any], operation: Operation) -> Json:
         method = METHODS[operation.type]
@@ -123,14 +125,14 @@ class Proxying:
         try:
             ended = await self._make(exchange, call)
         except Passed as passed:
-            return envelope.failed(operation, passed.error)
+            return with_meta(envelope.failed(operation, passed.error), BY_SERVER)
         if ended.result is None:
             return refused_result(refusal(ended))
         reply = ended.outcome.reply
         form = partial(envelope.called, operation, ended.result)
-        if reply is not None and reply.size > LARGE:
-            return of_call(await to_thread.run_sync(form, abandon_on_cancel=True), ended.call)
-        return of_call(form(), ended.call)
+        is_large = reply is not None and reply.size > LARGE
+        answer = await to_thread.run_sync(form, abandon_on_cancel=True) if is_large else form()
+        return of_call(_with_speaker(answer), ended.call)
 
     def _asked(self, exchange: Exchange, method: str, params: Mapping[str, Any], operation: Operation) -> Asked:
         client, arguments = exchange.client, dict(operation.arguments)
@@ -171,3 +173,8 @@ class Proxying:
             names=len(names),
             digest=hashlib.sha256("\0".join(names).encode()).hexdigest(),
         )
+
+
+def _with_speaker(answer: Json) -> Json:
+    """The guard speaks, unless a server does: where it answered in no form that there is, the guard says so."""
+    return answer if SPEAKER in meta(answer) else with_meta(answer, BY_GUARD)

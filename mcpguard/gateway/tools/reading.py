@@ -3,7 +3,8 @@
 Rules kept here:
 1. A page is a call of the same tool with the same intent, in the name of who made the first: it is judged and recorded
    as that, and names the call that it continues. The server is not asked again, and need not be there.
-2. Whoever gets a page is told where it ends, how long the whole is, and how the next one is had.
+2. Whoever gets a page is told where it ends, how long the whole is, and how the next one is had. What tells a model so
+   is an item of its own, which says that the guard speaks; all other items are the server's.
 """
 
 from collections.abc import Mapping
@@ -84,5 +85,5 @@ def _with_way_on(result: Mapping[str, Any], key: str | None, rest: Rest, offset:
         said += " The rest is too long to be kept."
     elif end < total:
         said += f' The rest: {MORE} with "key": "{key}", "offset": {end}.'
-    content = [*result["content"], {"type": "text", "text": said + "]"}]
+    content = [*result["content"], {"type": "text", "text": said + "]", "_meta": dict(envelope.BY_GUARD)}]
     return envelope.with_meta({**result, "content": content}, {CUT: place})

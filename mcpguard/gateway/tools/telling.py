@@ -13,7 +13,7 @@ CORRECT: Final = "Correct the call; the tool's own schema says what it takes."
 
 def told(answer: Mapping[str, Any]) -> dict[str, Any]:
     content = [{"type": "text", "text": dumps(answer).decode()}]
-    return {"content": content, "structuredContent": dict(answer), "_meta": dict(envelope.SPEAKER)}
+    return {"content": content, "structuredContent": dict(answer), "_meta": dict(envelope.BY_GUARD)}
 
 
 def unusable(sentence: str) -> dict[str, Any]:
@@ -42,4 +42,4 @@ def _refused(reason: Reason, message: str, following: str, sentence: str, **more
     }
     text = " ".join(part for part in (message, sentence, following) if part)
     content = [{"type": "text", "text": text}]
-    return {"content": content, "isError": True, "structuredContent": said | more, "_meta": dict(envelope.SPEAKER)}
+    return {"content": content, "isError": True, "structuredContent": said | more, "_meta": dict(envelope.BY_GUARD)}
