@@ -3,6 +3,7 @@
 from mcpguard.domain.decisions import Actor, Decision
 from mcpguard.domain.people import Role, User
 from mcpguard.web.cookies import NAME
+from tests.gate import Gate
 from tests.world import PORT, World
 
 BY = Decision(Actor("uid:1000 (operator)", "operator socket"), "they work here")
@@ -13,12 +14,12 @@ OURS = {"origin": f"http://127.0.0.1:{PORT}", "sec-fetch-site": "same-origin"}
 """What a browser sends with what our own pages make it send."""
 
 
-async def user(guard: World, name: str = "ada", role: Role = Role.ADMIN, password: str = PASSWORD) -> User:
+async def user(guard: World | Gate, name: str = "ada", role: Role = Role.ADMIN, password: str = PASSWORD) -> User:
     """Somebody who was let in."""
     return await guard.now.guard.users.add(name, role, password, BY)
 
 
-async def cookie(guard: World, name: str = "ada", password: str = PASSWORD, before: str = "") -> str:
+async def cookie(guard: World | Gate, name: str = "ada", password: str = PASSWORD, before: str = "") -> str:
     """What the browser of somebody shows who has signed in just now."""
     return (await guard.now.guard.signing_in.with_password(name, password, PEER, before)).shown
 

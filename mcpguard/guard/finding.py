@@ -4,9 +4,10 @@ Rules kept here:
 1. A definition that was inspected in the same surroundings is not inspected again: what a server lists every minute
    costs nothing the second time.
 2. The work is done in portions, so that a server that lists much keeps no other waiting.
-3. Where inspection itself fails, that is a finding, and ends nothing.
-4. Of each definition so many findings are kept, of each rule the first before any second one.
-5. What cannot be read has no findings: nobody can approve it.
+3. Whether patterns can be used is tried at a few definitions of a listing only; calls find it out for themselves.
+4. Where inspection itself fails, that is a finding, and ends nothing.
+5. Of each definition so many findings are kept, of each rule the first before any second one.
+6. What cannot be read has no findings: nobody can approve it.
 """
 
 import traceback
@@ -27,6 +28,7 @@ from mcpguard.domain.launches import Launch
 from mcpguard.domain.listings import INSTRUCTIONS, Listing
 from mcpguard.domain.pins import Pin
 from mcpguard.inspection.detectors.detector import Rule, Surroundings
+from mcpguard.inspection.detectors.unusable import by_patterns, depends_on_patterns
 from mcpguard.inspection.inspect import inspected, risk
 from mcpguard.inspection.launching import launched
 from mcpguard.policy.reconciling import Read, named
@@ -36,6 +38,8 @@ MOST_RULES: Final = 20
 """That are named in a record."""
 PORTION: Final = 32
 """Definitions: some 15 ms of ordinary ones, and 3 s of the worst that there may be."""
+MOST_TRIED: Final = 20
+"""Definitions of one listing whose patterns are made ready to find out whether they can be used: 50 ms at worst."""
 NOTHING: Final = Inspected((), 0)
 FAILED: Final = Rule("inspection.failed", "T27", Severity.HIGH, 0.5, "It could not be inspected")
 log = structlog.get_logger("mcpguard.guard")
@@ -89,6 +93,7 @@ class Looking:
 
     def __init__(self, server: str, listing: Listing, said: Read, beside: Beside, before: Found) -> None:
         self._before = before
+        self._tries = MOST_TRIED
         own = frozenset(name for kind, name in said.found if kind is CapabilityKind.TOOL)
         self._prints = {key: fingerprint for key, (fingerprint, _) in said.found.items() if fingerprint is not None}
         self._surroundings = Surroundings(server, own, beside.others, beside.elders)
@@ -107,9 +112,17 @@ class Looking:
         """At the next portion of it."""
         some, self._left = self._left[:PORTION], self._left[PORTION:]
         for key, definition in some:
-            found, before = looked_at(definition, self._surroundings), self._before.of.get(key)
+            found, before = self._looked_at(definition), self._before.of.get(key)
             if found.findings:
                 self._of[key] = before if before is not None and found == before else found
+
+    def _looked_at(self, definition: object) -> Inspected:
+        found = looked_at(definition, self._surroundings)
+        if not self._tries or not isinstance(definition, dict) or not depends_on_patterns(definition):
+            return found
+        self._tries -= 1
+        more = (*found.findings, *by_patterns(definition))
+        return found if len(more) == len(found.findings) else Inspected(_kept(more), risk(more))
 
     def found(self) -> Found:
         """What was found in all of it, summed up: where it is much, that takes long too."""

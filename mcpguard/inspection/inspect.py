@@ -40,6 +40,7 @@ from mcpguard.inspection.detectors import (
     sensitive,
     steering,
     turns,
+    unusable,
 )
 from mcpguard.inspection.detectors.detector import Detector, Rule, Surroundings
 from mcpguard.inspection.reading.texts import subject
@@ -75,6 +76,7 @@ DETECTORS: Final[tuple[Detector, ...]] = (
     contradiction.DETECTOR,
     headers.DETECTOR,
     padding.DETECTOR,
+    unusable.DETECTOR,
 )
 _CUT: Final = Rule("inspection.cut", "T27", Severity.INFO, 0.0, "It is too long to be looked at whole")
 _MOST: Final = 100

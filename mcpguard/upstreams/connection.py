@@ -14,6 +14,7 @@ from itertools import compress
 from typing import Any
 
 import structlog
+from anyio import to_thread
 from mcp.shared.inbound import find_invalid_x_mcp_header, mcp_param_headers, x_mcp_header_map
 
 from mcpguard.codec import envelope
@@ -129,12 +130,12 @@ class Connection:
         found = replace(await listing(self._ask, self.greeting, bounds), artifact=self._conversation.artifact)
         if not self._in_headers:
             return found
-        followed = [find_invalid_x_mcp_header(tool.get("inputSchema")) is None for tool in found.tools]
+        followed, mirrored = await to_thread.run_sync(_in_headers, found.tools, abandon_on_cancel=True)
         tools = tuple(compress(found.tools, followed))
         if len(tools) < len(found.tools):
             first = visible(_name(found.tools[followed.index(False)])[:100])
             log.warning("upstream.left_out", tools=len(found.tools) - len(tools), first=first, why="x-mcp-header")
-        self._mirrored = {_name(tool): headers for tool in tools if (headers := _header_map(tool))}
+        self._mirrored = mirrored
         return replace(found, tools=tools)
 
     @property
@@ -201,5 +202,8 @@ def _name(said: Mapping[str, Any]) -> str:
     return name if isinstance(name, str) else ""
 
 
-def _header_map(tool: Mapping[str, Any]) -> HeaderMap:
-    return x_mcp_header_map(tool.get("inputSchema"))
+def _in_headers(tools: Sequence[Mapping[str, Any]]) -> tuple[list[bool], dict[str, HeaderMap]]:
+    """Which of them ask for it in a way that can be followed, and how. Where schemas are large it takes long."""
+    followed = [find_invalid_x_mcp_header(tool.get("inputSchema")) is None for tool in tools]
+    maps = ((tool, x_mcp_header_map(tool.get("inputSchema"))) for tool in compress(tools, followed))
+    return followed, {_name(tool): headers for tool, headers in maps if headers}

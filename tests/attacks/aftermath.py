@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 from mcpguard.app import places
+from mcpguard.domain.standing import CapabilityStanding
 from tests.gate import Gate
 from tests.world import verified
 
@@ -24,7 +25,7 @@ class Ended(NamedTuple):
 @contextmanager
 def nothing_else(guard: Gate, *wanted: Ended) -> Iterator[None]:
     """In the block just these calls are made, in whatever order: each is opened once and closed once. No server and no
-    capability stands otherwise afterwards, and the log can be verified."""
+    capability stands otherwise afterwards, what came meanwhile waits for a person, and the log can be verified."""
     stood, before = _standings(guard), len(guard.said())
     yield
     records = guard.said()[before:]
@@ -33,7 +34,9 @@ def nothing_else(guard: Gate, *wanted: Ended) -> Iterator[None]:
     assert Counter(each["entry"] for each in closed) == Counter({each["entry"]: 1 for each in opened})
     ends = {each["entry"]: each for each in closed}
     assert Counter(_ended(each, ends[each["entry"]]) for each in opened) == Counter(wanted)
-    assert _standings(guard) == stood
+    stands = _standings(guard)
+    assert {what: stands.get(what) for what in stood} == stood
+    assert all(how[0] is CapabilityStanding.PENDING for what, how in stands.items() if what not in stood)
     log_is_whole(guard)
 
 
@@ -47,16 +50,11 @@ def _ended(opened: dict[str, Any], closed: dict[str, Any]) -> Ended:
     return Ended(opened["server"], opened["name"], closed["outcome"], closed["executed"], reason)
 
 
-def _standings(guard: Gate) -> dict[str, object]:
+def _standings(guard: Gate) -> dict[tuple[object, ...], tuple[object, ...]]:
     """Where each server and each of its capabilities stands, and what is approved of it."""
     servers = guard.now.guard.servers
-    every = (servers.find(each.name) for each in servers.status())
-    return {
-        known.name: (
-            known.upstream.standing,
-            known.enabled,
-            {key: (pin.standing, pin.approved, pin.effect) for key, pin in known.pins.items()},
-        )
-        for known in every
-        if known is not None
-    }
+    found: dict[tuple[object, ...], tuple[object, ...]] = {}
+    for known in filter(None, (servers.find(each.name) for each in servers.status())):
+        found[known.name,] = known.upstream.standing, known.enabled
+        found |= {(known.name, *key): (pin.standing, pin.approved, pin.effect) for key, pin in known.pins.items()}
+    return found

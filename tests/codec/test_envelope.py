@@ -175,6 +175,10 @@ def test_data_of_an_error_that_is_no_object_stays_as_it_is(data: object) -> None
     assert envelope.from_server(error) == error
 
 
+def test_a_question_of_a_server_says_who_speaks() -> None:
+    assert envelope.input_required({}, "state", US)["_meta"] == {envelope.SERVER: US, "mcpguard/speaker": "server"}
+
+
 def test_an_error_says_who_speaks() -> None:
     error = {"code": 1, "message": "x"}
     assert envelope.from_server(error) == error | {"data": {"_meta": {"mcpguard/speaker": "server"}}}

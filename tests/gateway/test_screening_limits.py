@@ -7,11 +7,18 @@ from pathlib import Path
 
 import anyio
 import pytest
+from anyio.lowlevel import checkpoint
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from mcpguard.codec.envelope import BY_SERVER
+from mcpguard.codec.messages import dumps
+from mcpguard.domain.bodies import KeptBody
+from mcpguard.domain.outcomes import Outcome
 from mcpguard.domain.screening import Screening
+from mcpguard.guard.beside import Around
+from mcpguard.guard.known import Registry
+from mcpguard.guard.screening import Noticed, Screener
 from tests.gate import Gate
 from tests.gateway.speaking import HOWS, guarded, same, speaking
 from tests.gateway.test_screening import ORDER, SECRET, screen
@@ -34,6 +41,7 @@ BOMBS: dict[str, Callable[[], Json]] = {
     "brackets": lambda: text("<[{(" * 400_000),
     "secrets": lambda: text(f"{SECRET} " * 30_000),
     "many strings": lambda: {"content": [], "structuredContent": {"a": [f"user {at}" for at in range(200_000)]}},
+    "empty items": lambda: {"content": [{}] * 300_000},
     "many names": lambda: {"content": [], "structuredContent": {f"a {at}": "" for at in range(100_000)}},
 }
 
@@ -124,12 +132,16 @@ async def test_what_takes_longer_than_it_may_is_withheld(tmp_path: Path) -> None
         assert "screened" not in guard.entries()[-1], "nothing is known of it"
 
 
-@pytest.mark.parametrize("bomb", BOMBS)
-async def test_a_reply_that_is_made_to_be_work_costs_its_own_call_only(bomb: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("bomb", "mode"), [*((bomb, Screening.MASK) for bomb in BOMBS), ("empty items", Screening.OFF)]
+)
+async def test_a_reply_that_is_made_to_be_work_costs_its_own_call_only(
+    bomb: str, mode: Screening, tmp_path: Path
+) -> None:
     """While it is screened another client of another server is answered, many times."""
     script = returning(BOMBS[bomb]())
     async with (
-        guarded(tmp_path, script, screening__mode="mask") as guard,
+        guarded(tmp_path, script, screening__mode=mode.value) as guard,
         speaking(guard, HOWS[0]) as slow,
         speaking(guard, HOWS[1]) as quick,
     ):
@@ -150,6 +162,39 @@ async def test_a_reply_that_is_made_to_be_work_costs_its_own_call_only(bomb: str
         entry = guard.entries()[-1]
         assert (entry["outcome"], entry["executed"]) == ("answered", "yes")
         assert entry.get("reason") in (None, "reply:unscreened")
+
+
+class Said:
+    """What a server said, and is passed on of it."""
+
+    def __init__(self, result: Json) -> None:
+        self.result: Json | None = result
+        self.error: Json | None = None
+
+
+async def test_others_have_their_turns_while_a_large_reply_is_searched_for_what_is_ours(tmp_path: Path) -> None:
+    """Also where nothing is looked at but that. Nothing else is waited for here, so these turns are all."""
+    async with guarded(tmp_path, Script()) as guard:
+        await screen(guard, Screening.OFF)
+        now, turns, ended = guard.now.guard, 0, False
+        screener = Screener(now.servers, Around(Registry()), lambda _: frozenset(), guard.now.settings, guard.clock)
+        said = Said({"content": [{"_meta": {"mcpguard/call": "forged"}}] * 20_000})
+        outcome = Outcome.answered(KeptBody(dumps(said.result)))
+
+        async def other() -> None:
+            nonlocal turns
+            while not ended:
+                turns += 1
+                await checkpoint()
+
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(other)
+            await checkpoint()
+            before = turns
+            await screener.reply("web", "tools/call", None, outcome, said, Noticed())
+            ended = True
+        assert said.result == {"content": [{}] * 20_000}
+        assert turns - before > 1
 
 
 JSON = st.recursive(

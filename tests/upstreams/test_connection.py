@@ -5,10 +5,19 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
+import anyio
 import pytest
+from anyio.lowlevel import checkpoint
 
 from mcpguard.codec import envelope
+from mcpguard.domain.launches import Era
 from mcpguard.domain.upstreams import Transport
+from mcpguard.upstreams.connection import Connection
+from mcpguard.upstreams.conversation import Counts
+from mcpguard.upstreams.listing import ListingBounds
+from mcpguard.upstreams.negotiation import Greeting
+from mcpguard.upstreams.switchboard import Switchboard
+from mcpguard.upstreams.turns import Turns
 from tests.simulators.over_http import HttpFace, serving_http
 from tests.simulators.over_sse import serving_sse
 from tests.simulators.processes import controlled
@@ -212,3 +221,50 @@ async def test_a_schema_that_changes_changes_the_headers(tmp_path: Path) -> None
         await kept.ready("a")
         await kept.call("a", "t", {"a": "x"})
         assert {name for name in face.requests[-1].headers if name.startswith("mcp-param-")} == {"mcp-param-new"}
+
+
+class AtOnce:
+    """A conversation with a server that answers everything at once: nothing is waited for."""
+
+    in_doubt = False
+
+    def __init__(self, **answers: Json) -> None:
+        self.artifact: str | None = None
+        self.counts = Counts()
+        self._answers = answers
+
+    async def request(self, method: str, *_: object) -> Json:
+        return self._answers[method.partition("/")[0]]
+
+    async def notify(self, *_: object) -> None:
+        raise AssertionError("nothing is told")
+
+    async def run(self) -> None:
+        raise AssertionError("it does not run")
+
+    def speak(self, _version: str) -> None:
+        raise AssertionError("it was agreed on")
+
+
+async def test_others_have_their_turns_while_schemas_are_searched_for_headers() -> None:
+    """A schema may be as large as a message. Here nothing else of the listing is waited for, so these turns are all."""
+    wide = schema(**{f"p{number}": {"type": "object", "properties": {}} for number in range(20_000)})
+    talk = AtOnce(tools={"tools": [{"name": "wide", "inputSchema": wide}]})
+    greeting = Greeting(Era.MODERN, MODERN, {"tools": {}})
+    switchboard = Switchboard("a", Turns(1, 1), lambda: None)
+    connection = Connection(talk, switchboard, greeting, {"name": "us"}, in_headers=True)
+    turns, ended = 0, False
+
+    async def other() -> None:
+        nonlocal turns
+        while not ended:
+            turns += 1
+            await checkpoint()
+
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(other)
+        await checkpoint()
+        before = turns
+        assert len((await connection.listed(ListingBounds())).tools) == 1
+        ended = True
+    assert turns - before > 1

@@ -113,16 +113,42 @@ UNUSABLE: Final = Unusable()
 
 def checks(schema: object) -> tuple[Checks, int]:
     """What a schema makes of arguments, and how large it is."""
-    if schema is None or schema is True or schema == {}:
+    if _asks_nothing(schema):
         return ANYTHING, 0
     size = len(dumps(schema))
+    found = _bounded(schema, size)
+    return (UNUSABLE, 0) if found is None or not isinstance(schema, dict) else (_made(schema, found), size)
+
+
+def is_usable(schema: object, *, with_patterns: bool) -> bool | None:
+    """Whether anything can be checked against a schema. None where its patterns decide that, which are made ready only
+    `with_patterns`: that takes long, and nothing else goes on meanwhile."""
+    if _asks_nothing(schema):
+        return True
+    try:
+        found = _bounded(schema, len(dumps(schema)))
+    except UnicodeEncodeError:  # half a character, which no message has, but a file may
+        return False
+    if found is None or not isinstance(schema, dict):
+        return False
+    if found.patterns and not with_patterns:
+        return None
+    return not isinstance(_made(schema, found), Unusable)
+
+
+def _asks_nothing(schema: object) -> bool:
+    return schema is None or schema is True or schema == {}
+
+
+def _bounded(schema: object, size: int) -> Weighed | None:
+    """What it costs, where that is no more than it may be."""
     if not isinstance(schema, dict) or size > LARGEST_SCHEMA:
-        return UNUSABLE, 0
+        return None
     try:
         found = weighed(schema)
     except TooHeavy:
-        return UNUSABLE, 0
-    return (_made(schema, found), size) if len(found.patterns) <= MOST_PATTERNS else (UNUSABLE, 0)
+        return None
+    return found if len(found.patterns) <= MOST_PATTERNS else None
 
 
 def _made(schema: dict[str, Any], found: Weighed) -> Checks:

@@ -49,9 +49,9 @@ def test_findings_are_ours_and_lie_within_what_they_are_found_in(definition: dic
 
 
 def _all(definition: dict[str, Any]) -> dict[str, int]:
-    """Names of parameters and the tool's own, which are looked at whatever they are."""
+    """Names of parameters and the tool's own, which are looked at whatever they are; and its schemas as wholes."""
     name = definition.get("name")
-    return {"/name": len(name)} if isinstance(name, str) else {}
+    return {"/inputSchema": 0, "/outputSchema": 0} | ({"/name": len(name)} if isinstance(name, str) else {})
 
 
 @settings(deadline=None)

@@ -132,7 +132,7 @@ async def test_whoever_may_only_look_sees_no_form_and_not_who_calls(guard: World
 async def test_another_definition_than_the_approved_one_is_compared_with_it(tmp_path: Path) -> None:
     script = Script()
     async with guarded(tmp_path, script) as guard:
-        await people.user(guard, "ada", Role.APPROVER)  # type: ignore[arg-type]
+        await people.user(guard, "ada", Role.APPROVER)
         cookie = (await guard.now.guard.signing_in.with_password("ada", people.PASSWORD, people.PEER)).shown
         by = {**people.OURS, **people.shows(cookie), "origin": guard.where.url}
 
