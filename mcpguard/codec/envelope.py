@@ -39,9 +39,9 @@ LEVELS: Final = ("debug", "info", "notice", "warning", "error", "critical", "ale
 CACHEABLE: Final = frozenset(
     {"server/discover", "tools/list", "resources/list", "resources/templates/list", "resources/read", "prompts/list"}
 )
-_HOLDERS: Final = (
-    "content", "contents", "messages", "resource", "completion", "data", "annotations", "tools", "elicitations",
-)  # fmt: skip
+_HOLDERS: Final = frozenset(
+    {"content", "contents", "messages", "resource", "completion", "data", "annotations", "tools", "elicitations"}
+)
 """Where in results, errors, messages and questions further objects lie to which the protocol gives a meaning."""
 _SLASHES: Final = frozenset("\u2044\u2215\u27cb\u29f8\u2571\u3033\u30ce\u4e3f\u1735")
 """What looks like the one that ends our name, and is another character also when it is normalized."""
@@ -106,7 +106,7 @@ def _theirs(said: Any, left: int) -> Any:  # noqa: ANN401 - JSON
     said = _without_ours(said)
     if isinstance(meta_ := said.get("_meta"), dict) and (kept := _without_ours(meta_)) is not meta_:
         said = {key: value for key, value in said.items() if key != "_meta"} | ({"_meta": kept} if kept else {})
-    for name in _HOLDERS if left else ():
+    for name in _HOLDERS if left and not _HOLDERS.isdisjoint(said) else ():
         held = said.get(name)
         if isinstance(held, dict | list) and (changed := _theirs(held, left - 1)) is not held:
             said = {**said, name: changed}
@@ -114,6 +114,9 @@ def _theirs(said: Any, left: int) -> Any:  # noqa: ANN401 - JSON
 
 
 def _without_ours(said: dict[str, Any]) -> dict[str, Any]:
+    keys = "".join(said)
+    if "/" not in keys and keys.isascii():  # nearly always so, and ours have a slash
+        return said
     return {key: value for key, value in said.items() if not is_ours(key)} if any(map(is_ours, said)) else said
 
 

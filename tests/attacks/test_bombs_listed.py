@@ -138,6 +138,7 @@ async def test_while_it_runs_the_tool_is_changed_and_nothing_else_is(bomb: str, 
     async with beside(tmp_path, script, approved=True) as (guard, _):
         agent, before = guard.client(), pin(guard, "bomb").listed
         script.tool("bomb", "done", inputSchema=UNUSABLE[bomb], outputSchema=UNUSABLE[bomb])
+        await until(guard, lambda: script.listens)  # so that it is heard
         await script.changed_list()
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(until, guard, lambda: pin(guard, "bomb").listed != before and rules(guard))
@@ -201,6 +202,7 @@ async def test_while_much_is_taken_in_others_are_served(heavy: str, tmp_path: Pa
         known = guard.now.guard.servers.find("web")
         assert known is not None
         script.tools[:] = honest + bombs
+        await until(guard, lambda: script.listens)  # so that it is heard
         await script.changed_list()
         before = served
         with anyio.fail_after(3 * PATIENCE):
