@@ -32,7 +32,7 @@ _UNSEEN = re.compile("[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u3164\ufe00-\
 """Beside format characters, what some file systems and some servers pass over."""
 _AS_READ = str.maketrans("\u2215\u2044\u29f8\u2216\u29f5\u29f9\u00a5\u20a9\u3002", "///" + "\\" * 5 + ".")
 """What becomes a separator or a dot where text is turned into a smaller character set."""
-_ITS_OWN = re.compile(r"(?:^|[/:;?&=#,])(?:/|\s*~|\s*[A-Za-z][:|])")
+_ITS_OWN = re.compile(r"(?:^|[/:;?&=#,])(?:/|\s*~|\s*[A-Za-z][:|]|\s*\$(?:\{|[A-Z_]{2}))")
 
 
 def wrapped(server: str, uri: str) -> str:
@@ -71,7 +71,7 @@ def is_harmless(uri: str) -> bool:
     if len(uri) > LONGEST_URI or _HIDDEN.search(uri):
         return False
     said = _as_read(uri)
-    if said is None or any(part.replace(" ", "") in (".", "..") for part in _BETWEEN.split(said)):
+    if said is None or any("".join(part.split()) in (".", "..") for part in _BETWEEN.split(said)):
         return False
     _, _, place = said.partition(":")
     return "//" not in place.removeprefix("//")
@@ -80,10 +80,16 @@ def is_harmless(uri: str) -> bool:
 def is_relative(part: str) -> bool:
     """Whether a server cannot read this part of a harmless URI as a place of its own.
 
-    It does not begin with a separator, a home directory or a drive, and nothing in it does.
+    It does not begin with a separator, a home directory, a drive or a variable of the environment, and nothing in it
+    does.
     """
     said = _as_read(part)
     return said is not None and not _ITS_OWN.search(said)
+
+
+def users_in(host: str) -> int:
+    """How often a server may take what comes before, in the host of a harmless URI, for a user and no host."""
+    return (_as_read(host) or "").count("@")
 
 
 def _as_read(said: str) -> str | None:

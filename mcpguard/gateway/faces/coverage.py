@@ -5,23 +5,33 @@ Rules kept here:
    the template asks for, or says it twice, is covered by nothing.
 2. A URI that climbs (`..`), that hides a separator in an encoding or in another character, that is no text when it is
    decoded, or that holds a control character is covered by no template: the server might read it differently than we
-   do. Nor is one whose variables are places of their own: absolute, a home directory, a drive. The path of `file://`
-   alone begins with a separator.
-3. Looking is bounded, whatever a server wrote into its templates and a client into its URI.
+   do. Nor is one whose variables are places of their own: absolute, a home directory, a drive, a variable of the
+   environment. The path of `file://`, and of `https://host{+path}`, alone begins with a separator.
+3. Where a template names a host, or a part of one, no variable puts another one behind an `@`, and what stands right
+   behind a host of the web begins a path.
+4. Looking is bounded, whatever a server wrote into its templates and a client into its URI.
 """
 
+import re
 from collections.abc import Mapping
 from functools import lru_cache
 
 from mcp.shared.uri_template import InvalidUriTemplate, UriTemplate
 
 from mcpguard.catalog.shelf import Shelf
-from mcpguard.codec.uris import LONGEST_URI, is_harmless, is_relative
+from mcpguard.codec.uris import LONGEST_URI, is_harmless, is_relative, users_in
 from mcpguard.domain.capabilities import Capability, CapabilityKind
 from mcpguard.policy.prefixes import under
 
 MOST_STEPS = 1_000_000
 """Characters looked at for one URI, times the variables that may begin or end there; some tens of milliseconds."""
+
+_VARIABLE = re.compile(r"\{[^}]*\}")
+_WEB_PATH = re.compile(r"(?:https?|wss?)://(?:[^/?#{}]|\{\w[^}]*\})+\{\+([\w.]+)", re.IGNORECASE)
+"""A template that goes on with a variable for a path right behind a host of the web."""
+_HOST = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://((?:[^/?#{}]|\{[^/?#}][^}]*\})+)")
+"""The part of a template that becomes the host of a URI, with a user and a port."""
+_PATH = re.compile(r"[/?#]")
 
 
 def covering(shelf: Shelf, uri: str) -> Capability | None:
@@ -55,17 +65,36 @@ def covers(template: str, uri: str) -> bool:
 
 def _covers(parsed: UriTemplate, uri: str) -> bool:
     values = parsed.match(uri, max_uri_length=LONGEST_URI)
-    return values is not None and _is_whole(parsed, uri) and _is_below(str(parsed), uri, values)
+    if values is None or not _is_whole(parsed, uri):
+        return False
+    template = str(parsed)
+    return _is_below(template, uri, values) and _keeps_host(template, uri, values)
 
 
 def _is_below(template: str, uri: str, values: Mapping[str, str | list[str]]) -> bool:
     """Whether no variable, and nothing that begins after the template's own beginning, is a place of its own."""
     lead, _, rest = template.partition("{")
+    path = _WEB_PATH.match(template)
     file, said = lead == "file://", uri[len(lead) :]
-    if file or rest.startswith("/"):
+    if file or path or rest.startswith("/"):
         said = said.removeprefix("/")
-    every = (each for value in values.values() for each in ([value] if isinstance(value, str) else value))
-    return is_relative(said) and all(is_relative(each.removeprefix("/") if file else each) for each in every)
+    every = (
+        each.removeprefix("/") if file or (path and path[1] == name) else each
+        for name, value in values.items()
+        for each in ([value] if isinstance(value, str) else value)
+    )
+    return is_relative(said) and all(is_relative(each) for each in every)
+
+
+def _keeps_host(template: str, uri: str, values: Mapping[str, str | list[str]]) -> bool:
+    """Whether the host that a template names, or a part of it, is the one that the URI leads to."""
+    found = _HOST.match(template)
+    if found is None or not (named := _VARIABLE.sub("", found[1])):
+        return True
+    path = _WEB_PATH.match(template)
+    if path and not str(values[path[1]] or "/").startswith("/"):
+        return False
+    return users_in(_PATH.split(uri.partition("://")[2], maxsplit=1)[0]) <= named.count("@")
 
 
 def _is_whole(parsed: UriTemplate, uri: str) -> bool:
