@@ -1,6 +1,7 @@
 """Beside which other servers something is listed: their tools, read once for each change of them."""
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from hashlib import sha256
 from typing import Final
 
@@ -10,7 +11,7 @@ from mcpguard.domain.pins import Pin
 from mcpguard.domain.standing import UpstreamStanding
 from mcpguard.guard.finding import Beside, names_digest
 from mcpguard.guard.known import Known, Registry
-from mcpguard.inspection.detectors.detector import Surroundings
+from mcpguard.inspection.detectors.detector import Since, Surroundings
 
 _OUT: Final = frozenset({UpstreamStanding.BLOCKED})
 
@@ -20,12 +21,24 @@ def own_tools(known: Known) -> frozenset[str]:
     return frozenset(name for (kind, name), pin in known.pins.items() if pin.present and kind is CapabilityKind.TOOL)
 
 
-def _seniority(known: Known) -> tuple[bool, str]:
-    """Less for whoever was there first: what was ever approved comes before what was not, then the time of coming.
+def _since(known: Known) -> Mapping[str, Since]:
+    """When each of the tools that it listed last came.
 
-    Whoever imitates is the newcomer, so an honest server is not suspected because of one that came after it.
+    Whoever imitates is the newcomer, so an honest tool is not suspected because of one that came after it, whichever
+    of their servers came first.
     """
-    return known.upstream.approved is None, known.upstream.id
+    named = ((name, pin) for (kind, name), pin in known.pins.items() if pin.present and kind is CapabilityKind.TOOL)
+    return {name: (pin.approved is None, pin.id) for name, pin in named}
+
+
+@dataclass(frozen=True, slots=True)
+class _Read:
+    """What was read from the pins of a server."""
+
+    pins: Mapping[Key, Pin]
+    tools: frozenset[str]
+    since: Mapping[str, Since]
+    digest: bytes
 
 
 class Neighbours:
@@ -33,33 +46,34 @@ class Neighbours:
 
     def __init__(self, registry: Registry) -> None:
         self._registry = registry
-        self._tools: dict[str, tuple[Mapping[Key, Pin], frozenset[str], bytes]] = {}
+        self._read_last: dict[str, _Read] = {}
 
     def of(self, known: Known) -> Beside:
         """All but this one. Nothing is read again that is as it was."""
-        self._tools = {each.name: self._read(each) for each in self._registry if each.upstream.standing not in _OUT}
-        others = {name: tools for name, tools in self._tools.items() if name != known.name and tools[1]}
-        elders = frozenset(
-            each.name for each in self._registry if each.name in others and _seniority(each) < _seniority(known)
-        )
-        every = b"".join(digest for _, _, digest in others.values()) + names_digest(elders)
-        return Beside({name: tools for name, (_, tools, _) in others.items()}, elders, sha256(every).digest())
+        self._read_last = {each.name: self._read(each) for each in self._registry if each.upstream.standing not in _OUT}
+        others = {name: read for name, read in self._read_last.items() if name != known.name and read.tools}
+        mine = _since(known)
+        approved = names_digest(name for name, (is_new, _) in mine.items() if not is_new)
+        every = b"".join(each.digest for each in others.values()) + approved
+        since = {name: each.since for name, each in others.items()} | {known.name: mine}
+        return Beside({name: each.tools for name, each in others.items()}, since, sha256(every).digest())
 
     def around(self, known: Known) -> Surroundings:
         """Beside what it listed last, and beside what all the others list."""
         beside = self.of(known)
-        return Surroundings(known.name, own_tools(known), beside.others, beside.elders)
+        return Surroundings(known.name, own_tools(known), beside.others, beside.since)
 
     def unchanged(self) -> tuple[Mapping[Key, Pin], ...]:
         """What all of it is made of: as long as this is the same, so is what is beside each."""
         return tuple(each.pins for each in self._registry if each.upstream.standing not in _OUT)
 
-    def _read(self, known: Known) -> tuple[Mapping[Key, Pin], frozenset[str], bytes]:
-        before = self._tools.get(known.name)
-        if before is not None and before[0] is known.pins:
+    def _read(self, known: Known) -> _Read:
+        before = self._read_last.get(known.name)
+        if before is not None and before.pins is known.pins:
             return before
-        tools = own_tools(known)
-        return known.pins, tools, names_digest(tools)
+        since = _since(known)
+        told = (f"{is_new} {id_} {name}" for name, (is_new, id_) in since.items())
+        return _Read(known.pins, frozenset(since), since, names_digest(told))
 
 
 class Around:

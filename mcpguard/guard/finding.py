@@ -27,7 +27,7 @@ from mcpguard.domain.findings import Evidence, Finding, Inspected, Severity, wei
 from mcpguard.domain.launches import Launch
 from mcpguard.domain.listings import INSTRUCTIONS, Listing
 from mcpguard.domain.pins import Pin
-from mcpguard.inspection.detectors.detector import Rule, Surroundings
+from mcpguard.inspection.detectors.detector import Rule, Since, Surroundings
 from mcpguard.inspection.detectors.unusable import by_patterns, depends_on_patterns
 from mcpguard.inspection.inspect import inspected, risk
 from mcpguard.inspection.launching import launched
@@ -81,10 +81,10 @@ class Found:
 
 @dataclass(frozen=True, slots=True)
 class Beside:
-    """The tools of every other server, which of these were there first, and a digest of it all."""
+    """The tools of every other server, since when they and our own are there, and a digest of it all."""
 
     others: Mapping[str, frozenset[str]] = field(default_factory=dict)
-    elders: frozenset[str] = frozenset()
+    since: Mapping[str, Mapping[str, Since]] | None = None
     digest: bytes = b""
 
 
@@ -96,7 +96,7 @@ class Looking:
         self._tries = MOST_TRIED
         own = frozenset(name for kind, name in said.found if kind is CapabilityKind.TOOL)
         self._prints = {key: fingerprint for key, (fingerprint, _) in said.found.items() if fingerprint is not None}
-        self._surroundings = Surroundings(server, own, beside.others, beside.elders)
+        self._surroundings = Surroundings(server, own, beside.others, beside.since)
         self._beside = sha256(beside.digest + names_digest(own)).digest()
         same = before.looked if before.beside == self._beside else {}
         self._of = {key: found for key, found in before.of.items() if same.get(key) == self._prints.get(key, "")}

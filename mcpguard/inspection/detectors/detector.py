@@ -45,23 +45,31 @@ class Rule:
         return Finding(self.id, self.threat, self.severity, self.confidence, self.hard, self.title, evidence)
 
 
+Since = tuple[bool, str]
+"""When a tool came: less for what came first. What a person has approved comes before what nobody has."""
+NEWEST: Final[Since] = (True, "~")
+"""That of a tool which nobody has seen before."""
+
+
 @dataclass(frozen=True)
 class Surroundings:
     """What is known beside a definition: its server, what else that offers, and the tools of every other server.
 
-    `elders`: the servers that were there first, which alone can be imitated; None: all others.
+    `since`: of each server, its own too, when its tools came. None: every tool of another server came earlier.
     """
 
     server: str = ""
     own: frozenset[str] = frozenset()
     others: Mapping[str, frozenset[str]] = field(default_factory=dict)
-    elders: frozenset[str] | None = None
+    since: Mapping[str, Mapping[str, Since]] | None = None
 
-    @cached_property
-    def imitable(self) -> Mapping[str, str]:
-        """The tools of the servers that were there first, each with such a server."""
-        servers = self.others.keys() if self.elders is None else self.others.keys() & self.elders
-        return {tool: server for server in sorted(servers, reverse=True) for tool in self.others[server]}
+    def imitated(self, mine: str, other: str) -> str | None:
+        """The server that has had this other tool for longest, if that is longer than we have had mine."""
+        offering = sorted(server for server, tools in self.others.items() if other in tools)
+        if self.since is None or not offering:
+            return offering[0] if offering else None
+        came, first = min((self.since[server][other], server) for server in offering)
+        return first if came < self.since.get(self.server, {}).get(mine, NEWEST) else None
 
     @cached_property
     def named(self) -> frozenset[str]:

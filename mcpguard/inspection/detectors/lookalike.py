@@ -55,12 +55,13 @@ def _find(subject: Subject, surroundings: Surroundings) -> Iterator[Finding]:
     said = subject.definition.get("name")
     if not isinstance(said, str) or not said or len(said) > _LONGEST:
         return
-    mine, near = _name(said), _by_key(frozenset(surroundings.imitable))
+    mine, near = _name(said), _by_key(surroundings.named)
     others = {each for key in mine.marks() for each in near.get(key, ())}
-    rules = {rule.id: (rule, each) for each in sorted(others, key=_text) if (rule := _alike(mine, each))}
-    for rule, other in rules.values():
-        about = f"{surroundings.imitable[other.name]}:{other.name}"
-        yield replace(rule.at(Evidence("/name", 0, len(said))), about=about)
+    found: dict[str, Finding] = {}
+    for other in sorted(others, key=_text):
+        if (rule := _alike(mine, other)) and (server := surroundings.imitated(said, other.name)):
+            found[rule.id] = replace(rule.at(Evidence("/name", 0, len(said))), about=f"{server}:{other.name}")
+    yield from found.values()
 
 
 @lru_cache(maxsize=4)
