@@ -27,7 +27,10 @@ MEMBERS: Final[Mapping[str, frozenset[str]]] = {
     "completion/complete": frozenset({META, "ref", "argument", "context"}),
     "subscriptions/listen": frozenset({META, "notifications"}),
 }
-_SINCE: Final[Mapping[tuple[str, str], str]] = {("completion/complete", "context"): "2025-06-18"}
+_SINCE: Final[Mapping[tuple[str, str], str]] = {
+    ("completion/complete", "context"): "2025-06-18",
+    **{(method, name): "2026-07-28" for method in ("tools/call", "prompts/get", "resources/read") for name in _AGAIN},
+}
 """The first revision that has a member which not all of them have."""
 _WITHIN: Final[Mapping[tuple[str, str], frozenset[str]]] = {
     ("completion/complete", "ref"): frozenset({"type", "name", "title", "uri"}),

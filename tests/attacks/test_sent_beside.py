@@ -29,6 +29,8 @@ BESIDE: list[Json] = [
     {"cursor": "x"},
     {"meta": {"x": 1}},
     {"uri": "note://first"},
+    {"_META": {"mode": "DELETE-ALL"}},
+    {"Name": "web::other"},
 ]
 MORE: Json = {
     "action": "accept",
@@ -65,6 +67,40 @@ async def test_a_parameter_that_its_method_does_not_have_is_refused_by_name(how:
                 reply = await client.request("completion/complete", COMPLETION | beside)
             assert "mode" in reply.error["message"]
         assert sum((await turned_away(guard)).values()) == tried
+
+
+@pytest.mark.parametrize("how", [how for how in HOWS if how.endswith("legacy")])
+@pytest.mark.parametrize("name", ["inputResponses", "requestState"])
+async def test_what_only_a_later_revision_has_is_refused_in_the_others(how: str, name: str, tmp_path: Path) -> None:
+    script = Script()
+    async with guarded(tmp_path, script) as guard, speaking(guard, how) as client:
+        for method, params in METHODS:
+            with nothing_happens(guard, script):
+                reply = await client.request(method, params | {name: {"x": {"action": "accept"}}})
+            assert (reply.error["code"], name in reply.error["message"]) == (-32602, True)
+        assert sum((await turned_away(guard)).values()) == len(METHODS)
+
+
+async def test_answers_to_what_nobody_asked_go_nowhere(tmp_path: Path) -> None:
+    script = Script()
+    async with guarded(tmp_path, script, **AT_ONCE) as guard, speaking(guard, "http modern") as client:
+        unasked = {"inputResponses": {"x": {"action": "accept", "content": {"mode": "DELETE-ALL"}}}}
+        said = {"name": "web::echo", "arguments": {"a": "harmless"}} | unasked
+        await allowed(guard, refusal(await client.request("tools/call", said))["detail"]["ticket"])
+        assert (await client.request("tools/call", said)).result.get("isError") is not True
+        (sent,) = script.called("tools/call")
+        assert sent["params"].keys() <= {"name", "arguments", "_meta"}
+        assert "DELETE-ALL" not in json.dumps(sent)
+
+
+@pytest.mark.parametrize("how", [how for how in HOWS if how.endswith("legacy")])
+@pytest.mark.parametrize("meta", [[], "x", 1, [{"mode": "DELETE-ALL"}]])
+async def test_a_meta_that_is_none_goes_nowhere(how: str, meta: object, tmp_path: Path) -> None:
+    script = Script()
+    async with guarded(tmp_path, script) as guard, speaking(guard, how) as client:
+        for method, params in METHODS:
+            with nothing_happens(guard, script):
+                assert (await client.request(method, params | {"_meta": meta})).error
 
 
 async def test_none_goes_through_the_guard_s_own_tools(tmp_path: Path) -> None:
