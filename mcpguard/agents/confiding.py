@@ -18,7 +18,7 @@ from mcpguard.agents.program import Untaken
 from mcpguard.agents.variables import INPUT
 from mcpguard.domain.identity import is_code
 from mcpguard.policy.secrets.hiding import called_secret
-from mcpguard.policy.secrets.launches import looks_secret, secret_arguments, secret_in_url
+from mcpguard.policy.secrets.launches import looks_secret, secret_arguments, secret_in_command, secret_in_url
 from mcpguard.settings.entry import below
 
 _VARIABLE: Final = re.compile(r"\$\{env:([^{}]*)\}")
@@ -42,6 +42,7 @@ class Confided:
 
 def confided(members: Mapping[str, object], folder: Path) -> Confided:
     """The entry with its secrets in files of the folder. Raises Untaken."""
+    _no_secret_in_command(members.get("command"))
     _no_secret_in_arguments(members.get("args"))
     _no_secret_in_url(members.get("url"))
     taken = _Taken(folder)
@@ -98,6 +99,14 @@ class _Taken:
         if not _FILE_NAME.fullmatch(name):
             raise Untaken(f"has a secret in {place}, of which no file can have the name")
         return self._folder / name
+
+
+def _no_secret_in_command(command: object) -> None:
+    if isinstance(command, str) and secret_in_command(command):
+        raise Untaken(
+            "has what looks like a secret in its command, which whoever lists processes can read; write the program "
+            "alone there, and let it take the secret from its environment (env)"
+        )
 
 
 def _no_secret_in_arguments(arguments: object) -> None:

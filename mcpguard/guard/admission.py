@@ -33,7 +33,7 @@ from mcpguard.guard.standings import Change, Standings
 from mcpguard.inspection.launching import reference_in_code
 from mcpguard.policy import quarantine
 from mcpguard.policy.pinning import identity_changed
-from mcpguard.policy.secrets.launches import secret_arguments, secret_in_url
+from mcpguard.policy.secrets.launches import secret_arguments, secret_in_command, secret_in_url
 from mcpguard.settings.identity import Unidentifiable, identity
 from mcpguard.settings.members import as_members, patched, read
 
@@ -235,6 +235,8 @@ def _check_launch(launch: Launch) -> None:
     match launch:
         case StdioLaunch():
             problems = [f"args[{at}] {_WRITTEN_OUT}" for at in secret_arguments(launch.arguments)]
+            if secret_in_command(launch.command):
+                problems.append(f"command {_WRITTEN_OUT}")
             if (at := reference_in_code(launch)) is not None:
                 problems.append(f"args[{at}] decides what code runs, so it must be written out")
         case RemoteLaunch(url=url):

@@ -30,7 +30,7 @@ from mcpguard.guard.decisions import authorised
 from mcpguard.guard.intake import Intake
 from mcpguard.guard.known import Known
 from mcpguard.guard.standings import Change, Standings
-from mcpguard.policy.secrets.launches import shown_arguments
+from mcpguard.policy.secrets.launches import shown_arguments, shown_command
 from mcpguard.settings.references import bare, referenced
 from mcpguard.upstreams.fleet import Fleet
 from mcpguard.upstreams.surroundings import Lost
@@ -174,7 +174,7 @@ def _not_blocked(known: Known) -> None:
 def consequences(launch: StdioLaunch, why: str) -> str:
     """What consent means."""
     folder = f" in {launch.folder}" if launch.folder else ""
-    command = shlex.join((launch.command, *shown_arguments(launch.arguments)))
+    command = shlex.join((shown_command(launch.command), *shown_arguments(launch.arguments)))
     return (
         f"{why}: this would run with everything that the guard's own account may do, now and after its approval, "
         f"and needs your consent (--consent): {command}{folder}"

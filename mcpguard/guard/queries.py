@@ -41,7 +41,7 @@ from mcpguard.inspection.excerpts import excerpt
 from mcpguard.inspection.fitting import fitted, written
 from mcpguard.inspection.rendering import rendered
 from mcpguard.inspection.shown import as_json as diff_as_json
-from mcpguard.policy.secrets.launches import shown_arguments, shown_url
+from mcpguard.policy.secrets.launches import shown_arguments, shown_command, shown_url
 from mcpguard.settings.references import parts
 from mcpguard.store import versions
 from mcpguard.store.backend import Connection
@@ -263,7 +263,8 @@ def _launch(declared: Declared) -> Json:
     match declared.launch:
         case StdioLaunch() as stdio:
             given = [_template(name, value, code=is_code(name)) for name, value in sorted(stdio.environment.items())]
-            said = {"command": stdio.command, "arguments": [*shown_arguments(stdio.arguments)], "folder": stdio.folder}
+            words = {"command": shown_command(stdio.command), "arguments": [*shown_arguments(stdio.arguments)]}
+            said = {**words, "folder": stdio.folder}
             return {**said, "framing": stdio.framing.value, "environment": given}
         case RemoteLaunch(_, url, headers):
             given = [_template(name, value, code=False) for name, value in sorted(headers.items())]

@@ -15,7 +15,7 @@ from mcpguard.domain.launches import Launch, RemoteLaunch, StdioLaunch
 from mcpguard.domain.runners import file_run, runs_files
 from mcpguard.inspection.detectors.commands import command as command_in
 from mcpguard.inspection.detectors.detector import Rule
-from mcpguard.policy.secrets.launches import secret_arguments, secret_in_url
+from mcpguard.policy.secrets.launches import secret_arguments, secret_in_command, secret_in_url
 
 _UNPINNED: Final = Rule(
     "launch.unpinned",
@@ -127,6 +127,8 @@ def _process(launch: StdioLaunch) -> Iterator[Finding]:
         yield _UNHASHED.at(whole)
     yield from _arguments(name, launch.arguments)
     yield from _packages(name, launch.arguments)
+    if secret_in_command(launch.command):
+        yield _SECRET.at(whole)
     for at in secret_arguments(launch.arguments):
         yield _SECRET.at(Evidence(f"/arguments/{at}", 0, len(launch.arguments[at])))
     if name in _CONTAINERS:

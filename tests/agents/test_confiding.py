@@ -147,3 +147,9 @@ def test_what_is_written_is_what_is_read(tmp_path: Path) -> None:
         path.write_text(value)
     declared = one("it", taken.members).launch
     assert resolve(declared.environment["A_TOKEN"], {}, [tmp_path]) == SECRET  # type: ignore[union-attr]
+
+
+def test_a_line_with_a_secret_in_place_of_a_command_is_refused() -> None:
+    with pytest.raises(Untaken, match="a secret in its command") as refused:
+        confided({"command": f"server --token {SECRET}"}, FOLDER)
+    assert SECRET not in str(refused.value)

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from mcpguard.domain.decisions import Actor, NotDeclared
+from mcpguard.domain.decisions import Actor, NeedsConsent, NotDeclared
 from mcpguard.domain.launches import Profile, RemoteLaunch, StdioLaunch
 from mcpguard.domain.upstreams import Origin, Transport
 from mcpguard.guard.admission import Source, from_file
@@ -53,6 +53,8 @@ def nothing_happened(guard: Gate, before: int) -> None:
         {"command": "server", "args": ["--password", CANARY]},
         {"command": "server", "args": [f"--token={CANARY}"]},
         {"command": ["server", URL]},
+        {"command": f"server --password {CANARY}"},
+        {"command": "server", "args": ["--config", json.dumps({"apiKey": CANARY})]},
         {"url": f"https://example.org/mcp?api_key={CANARY}"},
     ],
 )
@@ -172,9 +174,11 @@ async def test_a_file_of_another_server_cannot_be_named(tmp_path: Path) -> None:
 async def test_what_an_older_guard_has_taken_is_hidden_and_found(tmp_path: Path) -> None:
     async with gate(tmp_path) as guard:
         await guard.now.guard.admission.add("db", {"command": "server", "args": ["x"]}, PERSON)
+        await guard.now.guard.admission.add("line", {"command": "server"}, PERSON)
         await guard.now.guard.admission.add("far", {"url": "https://example.org/mcp"}, PERSON)
         for name, launch in (
-            ("db", StdioLaunch("server", ("--dsn", URL))),
+            ("db", StdioLaunch("server", ("--dsn", URL), profile=Profile.NONE)),
+            ("line", StdioLaunch(f"server --password {CANARY}", profile=Profile.NONE)),
             ("far", RemoteLaunch(Transport.HTTP, f"https://example.org/mcp?api_key={CANARY}")),
         ):
             known = guard.now.guard.servers.find(name)
@@ -183,6 +187,10 @@ async def test_what_an_older_guard_has_taken_is_hidden_and_found(tmp_path: Path)
             shown = await guard.now.guard.queries.server(name)
             assert CANARY not in json.dumps(shown)
             assert "launch.secret" in {each["rule"] for each in shown["findings"]}
+        for name in ("db", "line"):
+            with pytest.raises(NeedsConsent) as asked_for:
+                await guard.now.guard.inspecting.inspect(name, DECISION, consent=False, give=frozenset())
+            assert CANARY not in str(asked_for.value)
 
 
 async def test_a_reference_behind_a_scheme_is_shown_and_a_secret_behind_one_is_not(tmp_path: Path) -> None:

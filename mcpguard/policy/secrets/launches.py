@@ -1,4 +1,4 @@
-"""Secrets that are written out in how a server is launched: in its arguments or its URL.
+"""Secrets that are written out in how a server is launched: in its command, its arguments or its URL.
 
 Whoever may list processes, read a log on the way or look at the server reads them there. A reference to a file is none.
 """
@@ -14,13 +14,20 @@ from mcpguard.policy.secrets.hiding import called_secret
 
 HIDDEN: Final = "⟨secret, not shown⟩"
 _REFERENCE: Final = re.compile(r"\$\{file:[^{}]*\}")
-_PASSWORD: Final = re.compile(r"://[^/\s:@]*:[^/\s@]+@")
+_PASSWORD: Final = re.compile(r"://[^/\s:@]*:(?:[^/\s@]+|(?![0-9]+[/?#])[^\s@]{1,200})@")
 """Without the scheme before it, which would be looked for from every letter of a long word."""
-_GIVEN: Final = re.compile(r"(?:^|[\s,;&?])([\w.-]{1,100})=([^\s,;&=]+)")
+_GIVEN: Final = re.compile(r"(?:^|[\s,;&?/])([\w.-]{1,100}) ?= ?([^\s,;&=]+)")
+_MEMBER: Final = re.compile(r"[\"']([\w.-]{1,100})[\"'] ?: ?[\"']([^\"']+)")
+"""As in JSON."""
+_COLON: Final = re.compile(r"(?:--?|/)([A-Za-z][\w.-]*):([^\s/]\S*)")
+"""How some programs take options."""
 _HEADER: Final = re.compile(r"([A-Za-z][\w-]{0,100}): *(\S+)")
 _OPTION: Final = re.compile(r"--?[A-Za-z][\w.-]*")
 _SCHEME: Final = re.compile(r"\b(Bearer|Basic|Token) +[A-Za-z0-9._~+/=-]{6,}", re.IGNORECASE)
-_PASS: Final = re.compile(r"--?(pass|pw)", re.IGNORECASE)
+_PASS: Final = re.compile(r"(?:.*[-_.])?(?:pass|pw|jwt|pat|bearer)", re.IGNORECASE)
+_KEY: Final = re.compile(r"(?:account|encryption|master|shared|signing)[_-]?key$", re.IGNORECASE)
+_OF_URLS: Final = frozenset({"key", "sig"})
+"""Parameters that are secrets in URLs, and elsewhere are called so for other reasons too."""
 _PASSPHRASE: Final = re.compile(r"pass|pwd|pw|secret", re.IGNORECASE)
 _SETTINGS: Final = frozenset({"none", "true", "false", "yes", "no", "on", "off", "basic", "bearer", "oauth", "oauth2"})
 """What an option that is called like a secret is set to, and is none."""
@@ -45,15 +52,26 @@ def secret_arguments(arguments: Sequence[str]) -> tuple[int, ...]:
     return tuple(sorted(alone | paired))
 
 
+def secret_in_command(command: str) -> bool:
+    """Whether what is called the command is a whole line that holds what looks like a secret."""
+    return bool(secret_arguments([command]) or secret_arguments(command.split()))
+
+
 def secret_in_url(url: str) -> bool:
     """Whether a URL holds what looks like a secret, or a parameter that is called like one."""
-    return looks_secret(url) or any(value and _holds_secret(name) for name, value in _query(url))
+    given = {name for name, value in (*_query(url), *_GIVEN.findall(url)) if value}
+    return looks_secret(url) or any(_holds_secret(name) or name.lower() in _OF_URLS for name in given)
 
 
 def shown_arguments(arguments: Sequence[str]) -> tuple[str, ...]:
     """The arguments as people may read them: those that hold a secret are hidden whole."""
     hidden = set(secret_arguments(arguments))
     return tuple(HIDDEN if at in hidden else word for at, word in enumerate(arguments))
+
+
+def shown_command(command: str) -> str:
+    """The command as people may read it."""
+    return HIDDEN if secret_in_command(command) else command
 
 
 def shown_url(url: str) -> str:
@@ -75,8 +93,8 @@ def _holds_one(word: str) -> bool:
     if looks_secret(written) or _SCHEME.search(written):
         return True
     option, _, rest = word.partition("=")
-    header = _HEADER.fullmatch(word)
-    named = [(option, rest), *_GIVEN.findall(word), *_GIVEN.findall(rest), *([header.groups()] if header else [])]
+    whole = [found.groups() for form in (_HEADER, _COLON) if (found := form.fullmatch(word))]
+    named = [(option, rest), *_GIVEN.findall(word), *_GIVEN.findall(rest), *_MEMBER.findall(word), *whole]
     return any(_holds_secret(name) and _is_value(name, value) for name, value in named)
 
 
@@ -88,7 +106,8 @@ def _is_value(name: str, word: str) -> bool:
 
 
 def _holds_secret(name: str) -> bool:
-    return (called_secret(name) or _PASS.fullmatch(name) is not None) and _ABOUT.search(name) is None
+    called = called_secret(name) or _PASS.fullmatch(name) is not None or _KEY.search(name) is not None
+    return called and _ABOUT.search(name) is None
 
 
 def _query(url: str) -> Iterator[tuple[str, str]]:
