@@ -97,6 +97,26 @@ async def test_a_definition_that_was_not_on_the_page_is_not_approved(guard: Worl
     await unchanged(guard, server, 0)
 
 
+async def test_one_with_grave_findings_is_approved_by_whoever_says_that_they_were_read(guard: World) -> None:
+    server = await inspected(guard, "weather", **POISONED)
+    by = await reviewer(guard)
+    page = await by.open("/servers/weather/capability", kind="tool", name="forecast")
+    (rules,) = page.offers("decide", "read")
+    assert page.holds("decide", "read") == [], "nobody has said so beforehand"
+    for said in ("", "no.such.rule", *rules.split()):
+        if said == rules:
+            continue
+        told = await by.send(page, "decide", decision="approve", why=WHY, effect="write", read=said)
+        assert (told.status, "grave findings" in told.text) == (422, True)
+        assert told.holds("decide", "why") == [WHY]
+    await unchanged(guard, server, 0)
+    told = await by.send(page, "decide", decision="approve", why=WHY, effect="write", read=rules)
+    assert told.status == 200
+    assert standings(await show(guard, "weather"))["tool:forecast"] == "approved"
+    (record,) = decisions(guard)
+    assert record["read"] == rules
+
+
 @pytest.mark.parametrize("query", [{"kind": "tool", "name": "nothing"}, {"kind": "thing", "name": "x"}, {}])
 async def test_what_is_not_there_is_said(guard: World, query: dict[str, str]) -> None:
     await inspected(guard)
