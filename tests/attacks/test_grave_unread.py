@@ -1,5 +1,6 @@
 """Nothing with grave findings becomes callable before a person has said to have read them, whichever way they come."""
 
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -10,7 +11,7 @@ from mcpguard.guard.gravity import to_read
 from tests import review
 from tests.people import NARROW
 from tests.web.reviewing import HONEST, SERVERS, WHY, approved, decisions, inspected, said, seen, show, unchanged
-from tests.world import World
+from tests.world import World, world
 
 pytestmark = pytest.mark.anyio
 Json = dict[str, Any]
@@ -140,3 +141,33 @@ async def test_what_is_both_or_neither_is_not_left_out(guard: World, left_out: l
     body = {"why": WHY, "seen": seen(server), "only": ["tool:read_note"], "left_out": left_out}
     assert (await guard.operator.post(f"{SERVERS}/notes/approve", json=body)).status_code == 422
     await unchanged(guard, server, 0)
+
+
+async def test_all_findings_but_one_are_not_enough(guard: World) -> None:
+    server = await inspected(guard, "weather", **POISONED)
+    (one_, *_) = (each["name"] for each in server["capabilities"] if len(rules(server, each["name"])) > 1)
+    *some, last = rules(server, one_)
+    done = await approve(guard, only=[f"tool:{one_}"], findings_read={f"tool:{one_}": some})
+    assert done["unread"] == {f"tool:{one_}": [last]}
+    assert done["approved"] == []
+
+
+@pytest.mark.parametrize("roundabout", [("block", "unblock"), ("reject",)])
+async def test_no_way_round_makes_it_read(guard: World, roundabout: tuple[str, ...]) -> None:
+    server = await inspected(guard, "weather", **POISONED)
+    url, print_ = f"{SERVERS}/weather/capability", one(server, "forecast")["fingerprint"]
+    about = {"why": WHY, "kind": "tool", "name": "forecast", "seen": print_}
+    for answer in roundabout:
+        said(await guard.operator.post(f"{url}/{answer}", json=about))
+    before, records = await show(guard, "weather"), len(decisions(guard))
+    assert (await guard.operator.post(f"{url}/approve", json=about)).status_code == 422
+    await unchanged(guard, before, records)
+
+
+async def test_a_guard_that_was_started_anew_asks_for_what_was_found_before(tmp_path: Path) -> None:
+    async with world(tmp_path) as guard:
+        server = await inspected(guard, "weather", **POISONED)
+    async with world(tmp_path) as guard:
+        done = await approve(guard)
+        assert done["unread"]["tool:forecast"] == rules(server, "forecast")
+        assert one(await show(guard, "weather"), "forecast")["standing"] == "pending"
