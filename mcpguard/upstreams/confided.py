@@ -1,4 +1,4 @@
-"""What servers were given that may be a secret: the values of their environment and headers.
+"""What servers were given that may be a secret: in their environment, their headers and their arguments.
 
 Rules kept here:
 1. It is kept in memory alone, and to look for it: so that nobody is shown it, and nothing stores it.
@@ -40,6 +40,10 @@ class Confided:
         if every != [*before]:
             self._values[server] = dict.fromkeys(every)
             self._ways[server] = ways(every)
+
+    def of(self, server: str) -> frozenset[str]:
+        """What it was given."""
+        return frozenset(self._values.get(server, ()))
 
     def ways(self, server: str) -> Ways:
         """How what it was given may be written."""

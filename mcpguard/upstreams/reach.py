@@ -99,11 +99,10 @@ class Reaching:
             return Wrote((), frozenset())
         lines = await to_thread.run_sync(last_lines, self.logs, declared.name, most_bytes)
         try:
-            values, arguments = await self._given(declared.name, declared.launch)
+            values, _ = await self._given(declared.name, declared.launch)
         except Unresolved:
             return Wrote(lines, None)
-        referring = (word for word, before in zip(arguments, declared.launch.arguments, strict=True) if word != before)
-        return Wrote(lines, _secrets([*values.values(), *referring]))
+        return Wrote(lines, _secrets([*values.values(), *self.confided.of(declared.name)]))
 
     @asynccontextmanager
     async def _process(self, declared: Declared, launch: StdioLaunch) -> AsyncIterator[tuple[Stdio, Ready]]:

@@ -6,16 +6,21 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import anyio
 import pytest
+from anyio.lowlevel import checkpoint
 
+from mcpguard.app.places import server_logs
 from mcpguard.domain.decisions import Actor, NeedsConsent, NotDeclared
 from mcpguard.domain.launches import Profile, RemoteLaunch, StdioLaunch
 from mcpguard.domain.upstreams import Origin, Transport
 from mcpguard.guard.admission import Source, from_file
+from mcpguard.policy.secrets.masking import HIDDEN as MASKED
 from tests.attacks.quarantined import records
 from tests.gate import Gate, gate, process
 from tests.gateway.servers_tool import CALLERS, asked
-from tests.review import DECISION, approved_as_listed, taken_in
+from tests.patience import PATIENCE
+from tests.review import DECISION, approved, approved_as_listed, taken_in
 
 pytestmark = pytest.mark.anyio
 CANARY = "hunter2-canary"
@@ -23,6 +28,7 @@ URL = f"postgresql://app:{CANARY}@db/orders"
 PERSON = Source(Origin.API, Actor("uid:1", "operator socket"))
 SPEAKS = """
 import json, sys
+print("connecting to", sys.argv[1].partition("=")[2], file=sys.stderr, flush=True)
 for line in sys.stdin:
     message = json.loads(line)
     if "id" not in message:
@@ -137,6 +143,27 @@ async def test_a_reference_is_resolved_for_the_approved_server_alone_and_shown_t
         assert CANARY not in json.dumps([shown, guard.said()])
         for stored in (tmp_path / "data").rglob("*"):
             assert not stored.is_file() or CANARY.encode() not in stored.read_bytes(), stored
+
+
+async def test_neither_its_log_nor_an_older_one_tells_what_a_part_of_an_argument_leads_to(tmp_path: Path) -> None:
+    folder, file = tmp_path / "secrets", tmp_path / "server.py"
+    folder.mkdir()
+    (folder / "dsn").write_text(URL + "\n")
+    file.write_text(SPEAKS)
+    launch = StdioLaunch(sys.executable, (str(file), f"--dsn=${{file:{folder}/dsn}}"), profile=Profile.NONE)
+    async with gate(tmp_path, upstreams__secret_folders=[str(folder)], callers=CALLERS) as guard:
+        await guard.declare(replace(process("db", ["x"]), launch=launch))
+        assert not await approved(guard.now, "db")
+        await taken_in(guard.now, ["db"])
+        written = server_logs(guard.now.settings) / "db.log"
+        with anyio.fail_after(PATIENCE):
+            while f"connecting to {MASKED}" not in written.read_text():
+                await checkpoint()
+        assert CANARY not in written.read_text()
+        with written.open("a") as log:
+            log.write(f"an older guard wrote {URL}\n")
+        told = await asked(guard, operation="tail_log", name="db", lines=1)
+        assert told["lines"] == [f"an older guard wrote {MASKED}"]
 
 
 async def test_it_is_not_resolved_while_nobody_trusts_the_server(tmp_path: Path) -> None:
