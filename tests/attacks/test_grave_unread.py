@@ -98,11 +98,17 @@ async def test_no_less_careful_effect_is_assigned_unread(guard: World) -> None:
 
 
 async def test_a_server_whose_launch_has_grave_findings_stays_in_quarantine_unread(guard: World) -> None:
-    server = await inspected(guard, "inline", args=["-c", "from mcpguard.demo.__main__ import main; main()", "honest"])
+    code = "from mcpguard.demo.notes import Notes; from mcpguard.demo.stdio import serve; serve(Notes())"
+    server = await inspected(guard, "inline", args=["-c", code])
+    assert server["observed"], "nothing else keeps it from being approved"
     body = {"why": WHY, "seen": seen(server)}
     refused = await guard.operator.post(f"{SERVERS}/inline/approve", json=body)
     assert (refused.status_code, "launch.inline" in refused.json()["detail"]) == (422, True)
     await unchanged(guard, server, 0)
+    await approve(guard, "inline", findings_read={"server": ["launch.inline", "no.such.rule"]})
+    assert (await show(guard, "inline"))["standing"] == "approved"
+    (record,) = (each for each in decisions(guard) if "capability" not in each)
+    assert record["read"] == "launch.inline", "and the record names what was there"
 
 
 async def test_who_may_only_tighten_approves_nothing_by_saying_that_it_was_read(guard: World) -> None:

@@ -40,8 +40,8 @@ def test_where_there_is_nothing_it_is_said_what_to_do(desk: Desk) -> None:
         assert desk.json(*words) == []
     desk.add(*HONEST)
     assert "mcpguard server inspect notes" in desk("server", "show", "notes").stderr
-    for words in (("server", "list"), ("server", "show", "notes")):
-        assert "not inspected" in desk.done(*words), "nobody knows its risk"
+    for shown in (desk.done("server", "list"), desk.done("server", "show", "notes")):
+        assert "not inspected" in shown, "nobody knows its risk"
     assert "of 100" not in desk.done("server", "show", "notes")
     assert "notes has listed no prompts yet" in desk("tool", "list", "notes", "--kind", "prompt").stderr
 
