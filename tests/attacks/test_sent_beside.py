@@ -44,6 +44,11 @@ METHODS: list[tuple[str, Json]] = [
     ("prompts/get", {"name": "web::greet"}),
     ("resources/read", {"uri": wrapped("web", "note://first")}),
 ]
+OPENED: dict[str, tuple[str, Json]] = {
+    "legacy": ("resources/subscribe", {"uri": wrapped("web", "note://first")}),
+    "modern": ("subscriptions/listen", {"notifications": {"toolsListChanged": True}}),
+}
+"""How a client of each era asks to be told."""
 COMPLETION: Json = {"ref": {"type": "ref/prompt", "name": "web::greet"}, "argument": {"name": "who", "value": "a"}}
 
 
@@ -51,7 +56,7 @@ COMPLETION: Json = {"ref": {"type": "ref/prompt", "name": "web::greet"}, "argume
 async def test_a_parameter_that_its_method_does_not_have_is_refused_by_name(how: str, tmp_path: Path) -> None:
     script, tried = Script(), 0
     async with guarded(tmp_path, script) as guard, speaking(guard, how) as client:
-        for method, params in [*METHODS, ("completion/complete", COMPLETION)]:
+        for method, params in [*METHODS, OPENED[how.split()[1]], ("completion/complete", COMPLETION)]:
             for beside in BESIDE:
                 if beside.keys() & params.keys():
                     continue
