@@ -380,6 +380,18 @@ def called(name: str, **otherwise: str) -> Callable[[Path, dict[str, object]], N
     return attack
 
 
+def left_out(name: str) -> Callable[[Path, dict[str, object]], None]:
+    """The manifest names one of its files no more, and it is gone."""
+
+    def attack(folder: Path, manifest: dict[str, object]) -> None:
+        files = manifest["files"]
+        assert isinstance(files, list)
+        manifest["files"] = [each for each in files if each["name"] != name]
+        (folder / name).unlink()
+
+    return attack
+
+
 @pytest.mark.parametrize(
     "lie",
     [
@@ -392,6 +404,8 @@ def called(name: str, **otherwise: str) -> Callable[[Path, dict[str, object]], N
         called("records.jsonl", form="other"),
         called("records.jsonl", what="readme"),
         called("checkpoints.jsonl", what="other"),
+        left_out("checkpoints.jsonl"),
+        left_out("bodies.jsonl"),
         lambda _, manifest: manifest.update(bodies=False),
     ],
 )

@@ -141,6 +141,7 @@ async def test_what_is_allowed_is_shown_whole_and_another_meta_is_another_call(h
             {"mode": "DELETE-ALL"},
             {},
             {"mode": "nothing", "traceparent": "not a trace"},
+            {"mode": "nothing", "traceparent": "00-DELETE-ALL"},
             {"mode": "nothing", "traceparent": f"01{FIRST[2:]}-DELETE-ALL"},
             {"Mode": "nothing"},
         ):

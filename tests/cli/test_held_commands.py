@@ -7,12 +7,16 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import anyio
+import httpx2
 import pytest
 
 from tests.cli.command import inert
 from tests.cli.desk import Desk
+from tests.gate import DIRECT, NO_TLS
 from tests.patience import PATIENCE
 from tests.process import Result, run, serving, until
+from tests.simulators.http_client import HttpClient
 from tests.world import said
 
 HELD = {"MCPGUARD_HOLDS__CALLS": "destructive of notes"}
@@ -102,6 +106,24 @@ def test_a_call_is_held_allowed_made_once_and_held_again(desk: Desk) -> None:
     opened = [record for record in records if record["kind"] == "opened" and record["name"] == "delete_note"]
     assert [record["verdict"] for record in opened] == ["hold", "hold", "deny"]
     assert [record["verdict"] for record in records if record["kind"] == "released"] == ["allow"]
+
+
+def test_what_would_be_sent_beside_the_arguments_is_shown(tmp_path: Path) -> None:
+    async def deleting(url: str, token: str) -> None:
+        async with httpx2.AsyncClient(verify=NO_TLS, trust_env=False, timeout=PATIENCE) as http:
+            client = HttpClient(http, url + DIRECT)
+            client.headers["authorization"] = f"Bearer {token}"
+            params = {"name": "notes::delete_note", "arguments": {"name": "plan"}, "_meta": {"mode": "every copy"}}
+            await client.request("tools/call", params)
+
+    with serving(tmp_path / "data", environ=HELD | {"MCPGUARD_HOLDS__WAIT_SECONDS": "0"}) as guard:
+        desk = Desk(guard, tmp_path / "description")
+        desk.approved()
+        token = desk.json("caller", "add", "bot", "--effects", "destructive")["token"]
+        anyio.run(deleting, guard.url, token)
+        call = waiting(desk)
+        assert (call["arguments"], call["meta"]) == ({"name": "plan"}, {"mode": "every copy"})
+        assert "every copy" in desk.done("held", "show", call["id"])
 
 
 def test_whoever_answers_must_say_why(desk: Desk) -> None:

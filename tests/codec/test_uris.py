@@ -122,6 +122,8 @@ def test_what_can_be_read_in_one_way_is_covered(rest: str) -> None:
         ("https://host/~ada/{name}", "https://host/~ada/~root", False),
         ("x://{a}/{b}", "x://one/two", True),
         ("x://{a}/{b}", "x://one/~two", False),
+        ("x://{a}:{b}", "x://one:two", True),
+        ("x://{a}:{b}", "x://C:two", False),
         ("x://{a}.{+b}", "x://one./etc/passwd", False),
         ("x://{a}-{+b}", "x://one-~root", False),
         ("x://y{?path}", "x://y?path=z", True),

@@ -65,6 +65,25 @@ async def test_of_two_that_nobody_has_approved_the_later_one_is_found(tmp_path: 
         assert [each.about for each in found(guard, "bills", IMITATION)] == [f"billing:{NAME}"]
 
 
+async def test_an_approval_turns_round_who_imitates_whom(tmp_path: Path) -> None:
+    async with (
+        played(tmp_path, offering(IMITATION), "bills") as imitator,
+        played(tmp_path, offering(NAME), "billing") as honest,
+        gate(tmp_path) as guard,
+    ):
+        await guard.declare(imitator, honest)
+        inspect = guard.now.guard.inspecting.inspect
+        for name in ("bills", "billing", "bills"):
+            assert not (await inspect(name, DECISION, consent=True, give=frozenset())).error
+        assert [each.about for each in found(guard, "billing", NAME)] == [f"bills:{IMITATION}"]
+        assert found(guard, "bills", IMITATION) == []
+        assert not await approved(guard.now, "billing")
+        await taken_in(guard.now, ["billing"])
+        assert found(guard, "billing", NAME) == []
+        assert not (await inspect("bills", DECISION, consent=True, give=frozenset())).error
+        assert [each.about for each in found(guard, "bills", IMITATION)] == [f"billing:{NAME}"]
+
+
 async def test_what_an_approved_server_adds_later_is_found_and_makes_no_newer_server_look_bad(tmp_path: Path) -> None:
     first = offering("list_bills")
     async with (

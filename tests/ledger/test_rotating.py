@@ -391,6 +391,15 @@ async def test_no_answer_or_record_has_a_private_key(guard: World) -> None:
     assert not [each for each in contents if private.encode() in each]
 
 
+async def test_a_key_that_was_rotated_to_and_stays_is_not_called_exchanged(tmp_path: Path) -> None:
+    async with world(tmp_path) as guard:
+        await rotated(guard)
+    async with world(tmp_path) as guard:
+        await guard.call()
+        (chain,) = guard.verified().chains
+        assert not [said for said in chain.notices if "exchanged" in said]
+
+
 async def test_a_key_that_is_exchanged_while_no_guard_runs_is_told_by_whoever_verifies(tmp_path: Path) -> None:
     async with world(tmp_path) as guard:
         await guard.call()

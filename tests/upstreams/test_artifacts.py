@@ -124,6 +124,8 @@ RUN_BY_NOBODY_KNOWS_WHAT = [
     ("java", ["-javaagent:x", "-jar", "s"]),
     ("ksh", ["-c", "s"]),
     ("ksh", ["s"]),
+    ("ksh", ["-o./s", "./s"]),
+    ("ksh", ["+o./s", "./s"]),
     ("tsx", ["--import", "s", "s"]),
     ("tsx", ["watch"]),
     ("dotnet", ["run"]),
@@ -142,6 +144,18 @@ def test_what_other_programs_run_counts_and_not_they_alone(runner: str, argument
     assert artifact(launch) == f"file:{digest(b'runner')} script:{digest(b'it')}"
     declared = StdioLaunch(launch.command, tuple(arguments))
     assert "launch.unhashed" not in {finding.rule for finding in launched(declared)}
+
+
+@pytest.mark.parametrize(("link", "real"), [("awk", "own-tool"), ("own-tool", "awk"), ("awk", "mawk")])
+def test_what_counts_is_the_file_however_the_runner_or_a_link_to_it_is_called(
+    link: str, real: str, tmp_path: Path
+) -> None:
+    """Some programs go by the name that they were started with, and others do not."""
+    (tmp_path / "s").write_text("it")
+    program(tmp_path / "bin" / real, "runner")
+    (tmp_path / link).symlink_to(tmp_path / "bin" / real)
+    launch = Launch(str(tmp_path / link), ("-f", "s"), PATH, tmp_path)
+    assert artifact(launch) == f"file:{digest(b'runner')} script:{digest(b'it')}"
 
 
 @pytest.mark.parametrize(("runner", "arguments"), RUN_BY_NOBODY_KNOWS_WHAT)

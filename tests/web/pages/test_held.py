@@ -74,6 +74,19 @@ async def test_a_call_is_allowed_in_the_browser_and_made_once(tmp_path: Path) ->
         assert (record["by"].rpartition(" ")[2], record["via"], record["why"]) == ("(ada)", "console", "it is right")
 
 
+async def test_what_would_be_sent_beside_the_arguments_is_shown(tmp_path: Path) -> None:
+    script = Script()
+    async with guarded(tmp_path, script, **HELD) as guard, anyio.create_task_group() as tasks:
+        by = await somebody(guard, Role.APPROVER)
+        tasks.start_soon(Making(guard.client(), mode=f"every copy {HOSTILE}"))
+        await held(guard)
+        page = await guard.http.get(f"{guard.where.url}/held", headers=by)
+        assert "Sent beside them" in text(page.text)
+        assert "every copy" in text(page.text)
+        assert not any(each in page.text for each in ("<script>alert", "\u202e", "\u200b")), "and does nothing"
+        tasks.cancel_scope.cancel()
+
+
 async def test_a_call_is_denied_and_its_agent_told_why(tmp_path: Path) -> None:
     async with desk(tmp_path) as at:
         assert (await at.answer("deny", why="not on a Friday")).status_code == 303

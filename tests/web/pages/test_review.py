@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from mcpguard.domain.capabilities import CapabilityKind, Fingerprint
+from mcpguard.domain.decisions import Seen
 from mcpguard.domain.people import Role
 from mcpguard.web.pages import chosen as choosing
 from mcpguard.web.pages import review as reviewing
@@ -119,6 +120,26 @@ async def test_one_press_selects_what_is_clean_and_decides_nothing(guard: World)
     assert place(told, "wind") in picked
     assert place(told, "forecast") not in picked
     await unchanged(guard, server, 0)
+
+
+@pytest.mark.parametrize(
+    ("severity", "hard", "picked"),
+    [
+        ("info", False, True),
+        ("low", False, True),
+        ("low", True, False),
+        ("medium", False, False),
+        ("high", False, False),
+    ],
+)
+async def test_clean_is_what_has_nothing_hard_and_nothing_above_low(severity: str, hard: bool, picked: bool) -> None:
+    looked = Seen(OTHER, None, {KEY: OTHER})
+    shown = {"kind": "tool", "name": KEY[1], "present": True, "fingerprint": OTHER.text, "standing": "pending"}
+    shown |= {"callable": False, "assigned": "read", "findings": [{"severity": severity, "hard": hard}]}
+    (row,) = choosing.rows([shown], looked, None, clean=True)
+    assert row.chosen is picked
+    (row,) = choosing.rows([shown], looked, None)
+    assert not row.chosen, "and nothing is chosen that nobody asked for"
 
 
 async def test_what_is_not_ticked_is_left_out_and_waits_for_nobody(guard: World) -> None:
