@@ -177,3 +177,15 @@ async def test_a_guard_that_was_started_anew_asks_for_what_was_found_before(tmp_
         done = await approve(guard)
         assert done["unread"]["tool:forecast"] == rules(server, "forecast")
         assert one(await show(guard, "weather"), "forecast")["standing"] == "pending"
+
+
+async def test_what_is_left_out_unread_waits_for_somebody_who_reads_it(guard: World) -> None:
+    server = await inspected(guard, "weather", **POISONED)
+    left_out = ["tool:forecast", "tool:set_units"]
+    read = {"tool:set_units": rules(server, "set_units")}
+    await approve(guard, only=["tool:wind"], left_out=left_out, findings_read=read)
+    now = await show(guard, "weather")
+    assert (one(now, "forecast")["standing"], one(now, "forecast")["waits"]) == ("pending", True)
+    assert (one(now, "set_units")["standing"], one(now, "set_units")["waits"]) == ("pending", False)
+    assert [each["answer"] for each in decisions(guard) if each.get("name") == "forecast"] == []
+    assert [each["answer"] for each in decisions(guard) if each.get("name") == "set_units"] == ["reject"]
