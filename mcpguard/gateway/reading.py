@@ -6,7 +6,7 @@ import anyio
 import anyio.to_thread
 
 from mcpguard.codec.messages import Message, read
-from mcpguard.settings.model import Limits
+from mcpguard.settings.limits import Limits
 
 LARGE = 128 * 1024
 """Bytes; smaller messages are read at once, because a thread costs more than they can."""

@@ -20,6 +20,7 @@ from mcpguard.settings.calls import Arguments, Budgets, Replies, Screening
 from mcpguard.settings.fields import DefaultIs, Live, Restart, public
 from mcpguard.settings.group import Group
 from mcpguard.settings.holds import Holds
+from mcpguard.settings.limits import Limits
 from mcpguard.settings.people import People
 from mcpguard.settings.proxy import Proxy
 from mcpguard.settings.retention import Retention
@@ -102,40 +103,6 @@ class Log(Group):
 
     format: Annotated[Literal["auto", "console", "json"], Restart] = "auto"
     """Form of the log lines; `auto` is `console` on a terminal and `json` elsewhere."""
-
-
-class Limits(Group):
-    """How much is accepted, and for how long."""
-
-    body_bytes: Annotated[int, Field(ge=1024, le=1024 * MIB), Restart] = 4 * MIB
-    """Largest HTTP request body in bytes; a larger one is refused before it is read to its end."""
-
-    stop_seconds: Annotated[float, Field(ge=1, le=10), Restart] = 10.0
-    """Seconds that stopping may take in all; what has not ended by then is ended."""
-
-    head_seconds: Annotated[float, Field(gt=0, le=60), Restart] = 10.0
-    """Seconds in which the head of a request must have come whole; its connection is closed otherwise."""
-
-    connections: Annotated[int, Field(ge=1, le=65_536), Restart] = 1000
-    """Most network connections open at once; further ones are refused."""
-
-    sessions: Annotated[int, Field(ge=1, le=1_000_000), Restart] = 10_000
-    """Most sessions of agents at once; beyond it those end that were idle for longest, of the caller that has most."""
-
-    session_seconds: Annotated[float, Field(gt=0), Restart] = 3600.0
-    """Seconds after which an idle session of an agent ends."""
-
-    depth: Annotated[int, Field(ge=8, le=200), Restart] = 64
-    """Deepest nesting of a message; deeper ones are refused."""
-
-    client_calls: Annotated[int, Field(ge=1, le=10_000), Restart] = 64
-    """Requests that one session or stream of an agent may have in progress; further ones are refused."""
-
-    subscriptions: Annotated[int, Field(ge=1, le=1000), Restart] = 100
-    """Resources that one session, stream or listen of an agent may be subscribed to; further ones are refused."""
-
-    page: Annotated[int, Field(ge=1, le=100_000), Restart] = 1000
-    """Most entries of a list that are given at once; the rest follows with a cursor."""
 
 
 class Upstreams(Group):

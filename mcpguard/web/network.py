@@ -6,6 +6,7 @@ from starlette.types import ASGIApp, Scope
 
 from mcpguard.domain.clock import Ids
 from mcpguard.guard.guard import Guard
+from mcpguard.policy.shares import Shares
 from mcpguard.web.apart import Apart
 from mcpguard.web.api.app import Api
 from mcpguard.web.credentials import Credentials
@@ -14,12 +15,14 @@ from mcpguard.web.pages.app import pages
 from mcpguard.web.problem import is_of_programs
 from mcpguard.web.requests import Requests
 from mcpguard.web.security import LOOPBACK, BodyLimit, Headers, Hosts
+from mcpguard.web.shared import Shared
 
 AGENTS = "/mcp"
 
 
 def network_app(guard: Guard, api: Api, agents: ASGIApp, port: int, new_id: Ids) -> ASGIApp:
-    """Everything on the network goes through the same gates, outermost first: log, headers, host, size, who it is.
+    """Everything on the network goes through the same gates, outermost first: log, headers, host, size, who it is, and
+    how much of theirs is under way.
 
     What agents ask is in the audit log and not in the program's, and they read no headers that are meant for browsers.
     """
@@ -31,7 +34,9 @@ def network_app(guard: Guard, api: Api, agents: ASGIApp, port: int, new_id: Ids)
     def gated(inner: ASGIApp) -> ASGIApp:
         return Hosts(BodyLimit(inner, settings.limits.body_bytes), ours | {*settings.hosts})
 
-    known = Credentials(Apart(api, is_of_programs, app), guard.people, guard.tallies)
+    shares = Shares(settings.limits.of_person, settings.limits.of_people)
+    both = Shared(Apart(api, is_of_programs, app), shares, guard.tallies)
+    known = Credentials(both, guard.people, guard.tallies)
     return Apart(gated(agents), _is_of_agents, Requests(Headers(gated(known)), "network", new_id))
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from mcpguard.codec.messages import BadMessage, Message, Request
 from mcpguard.gateway.reading import LARGE, Reader
-from mcpguard.settings.model import Limits
+from mcpguard.settings.limits import Limits
 from tests.gateway.speaking import guarded, nothing_happens
 from tests.gateway.wires import mirrored, modern, post
 from tests.simulators.script import Script

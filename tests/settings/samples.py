@@ -34,6 +34,8 @@ SAMPLES: Final[Mapping[str, tuple[object, object, object]]] = {
     "limits.stop_seconds": (1, 2.5, 9),
     "limits.head_seconds": (0.5, 1, 60),
     "limits.connections": (1, 2, 65_536),
+    "limits.caller_share": (0.1, 0.5, 1),
+    "limits.reserved": (0.05, 0.2, 0.5),
     "limits.sessions": (1, 2, 1_000_000),
     "limits.session_seconds": (1, 2.5, 86_400),
     "limits.depth": (8, 65, 200),

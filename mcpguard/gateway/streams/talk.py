@@ -42,7 +42,7 @@ from mcpguard.gateway.outbox import Outbox
 from mcpguard.gateway.questions import Questions
 from mcpguard.gateway.reading import Reader
 from mcpguard.gateway.wire import INVALID_PARAMS, METHOD_NOT_FOUND, REFUSED, Rejected, own_error
-from mcpguard.settings.model import Limits
+from mcpguard.settings.limits import Limits
 
 CHUNK = 65_536
 UNSUPPORTED_VERSION = -32022
