@@ -13,6 +13,8 @@ from mcpguard.gateway.subscribed import Subscribed
 from mcpguard.text.visible import visible
 
 NETWORK, STREAMS = "network", "streams"
+SHARE, PLACES = "caller's share", "agents' places"
+"""Why there was no place for what came: the caller has its share under way, or all callers together have theirs."""
 LONGEST_NAME = 100
 
 

@@ -15,7 +15,7 @@ from mcpguard.codec.envelope import BY_GUARD
 from mcpguard.gateway.methods import Methods
 from mcpguard.gateway.streams.door import LONGEST_HELLO, Streams
 from tests.gate import Gate
-from tests.gateway.speaking import TOKEN, callers, guarded, nothing_happens, scope, turned_away
+from tests.gateway.speaking import OTHER_TOKEN, TOKEN, callers, guarded, nothing_happens, scope, turned_away
 from tests.gateway.wires import modern
 from tests.patience import PATIENCE
 from tests.simulators.script import Script
@@ -115,13 +115,18 @@ async def test_who_says_nothing_is_not_waited_for(tmp_path: Path) -> None:
 
 
 async def test_there_are_not_more_streams_than_connections(tmp_path: Path) -> None:
-    async with guarded(tmp_path, Script(), limits__connections=2) as guard:
-        async with guard.stream() as one, connected(guard) as silent, connected(guard, HELLO) as third:
+    both = callers(**{TOKEN: scope(), OTHER_TOKEN: scope()})
+    async with guarded(tmp_path, Script(), callers=both, limits__connections=2, limits__caller_share=0.5) as guard:
+        async with (
+            guard.stream(token=TOKEN) as one,
+            guard.stream(token=OTHER_TOKEN) as other,
+            connected(guard, HELLO) as third,
+        ):
             await one.discover()
+            await other.discover()
             (said,) = await rest(third)
             assert said == {"error": "too many clients are connected"}
             assert (await one.call("web::echo", {})).result
-            await silent.aclose()
         async with guard.stream() as again:
             assert (await again.call("web::echo", {})).result
 

@@ -1,13 +1,17 @@
 """The agents' door on the network. Everything that comes in passes here, outermost gate first.
 
-    origin → caller → face → message → era → answer
+    origin → caller → face → message → share → era → answer
 
 Rules kept here:
 1. A browser's page that is not ours is turned away before anybody looks at what it sends.
 2. What is open in the name of a caller that was revoked ends.
 3. What cannot be understood is answered as the specification says, and counted; it costs nobody else anything.
+4. However long a caller's requests take, they take no more connections than its share, and those of all callers leave
+   a reserve for everybody who is no agent. What is not a request is answered at once and needs no place: a client whose
+   share is full can still take its requests back, and answer what it was asked.
 """
 
+from contextlib import nullcontext
 from urllib.parse import parse_qs
 
 from starlette.types import Message as ASGIMessage
@@ -20,7 +24,7 @@ from mcpguard.codec.separators import SEPARATORS, Separator
 from mcpguard.domain.callers import Caller
 from mcpguard.domain.clock import Clock
 from mcpguard.domain.reasons import Reason
-from mcpguard.gateway.clients import NETWORK
+from mcpguard.gateway.clients import NETWORK, PLACES, SHARE
 from mcpguard.gateway.faces.direct import Direct
 from mcpguard.gateway.faces.face import Face
 from mcpguard.gateway.faces.guarding import Guarding
@@ -35,14 +39,17 @@ from mcpguard.gateway.identity import Unauthorized, caller_of_request
 from mcpguard.gateway.methods import Methods
 from mcpguard.gateway.news import News
 from mcpguard.gateway.reading import Reader
+from mcpguard.gateway.wire import REFUSED
 from mcpguard.guard.guard import Guard
 from mcpguard.guard.publish import Changed
 from mcpguard.policy.scopes import reaches
+from mcpguard.policy.shares import Crowded, Shares
 
 GUARD = "/mcp"
 ALL = "/mcp/all"
 ONLY = "/mcp/only/"
 VERSION = b"mcp-protocol-version"
+AGAIN = (b"retry-after", b"1")
 _JSON = {"application/json", "application/*", "*/*"}
 _STREAM = {"text/event-stream", "text/*", "*/*"}
 
@@ -65,6 +72,7 @@ class Door:
         self._direct = {each: Direct(each) for each in SEPARATORS}
         self._guarding = Guarding(guard.settings)
         self._guests = Guests()
+        self._shares = Shares(limits.of_caller, limits.of_agents)
 
     def tell(self, changed: Changed) -> None:
         """What is offered is different now."""
@@ -112,14 +120,30 @@ class Door:
             said = await message(receive, self._reader, self._patience.body)
             id_ = said.id if isinstance(said, Request) else None
             era = self._modern if _is_modern(said, scope) else self._legacy
-            await era.take(said, caller, face, scope, receive, send)
+            with self._shares.take(caller.id) if isinstance(said, Request) else nullcontext():
+                await era.take(said, caller, face, scope, receive, send)
         except BadMessage as error:
             self._count("message")
             await give(send, 400, failure(error.code, str(error), error.id))
+        except Crowded as crowded:
+            await self._send_back(crowded, caller, id_, send)
         except Turned as turned:
             await self._turn(turned, send, id_)
         except Left:
             return
+
+    async def _send_back(self, crowded: Crowded, caller: Caller, id_: Id | None, send: Send) -> None:
+        """Tell a client that its request was not taken, and when it may ask again."""
+        if crowded.own:
+            self._count(SHARE, caller=caller.id)
+            sentence = (
+                f"this caller has {self._shares.of_one} requests under way, as many as one caller may; wait until some "
+                "of them are answered, or close streams that are not needed, and ask again"
+            )
+        else:
+            self._count(PLACES, caller=caller.id)
+            sentence = "agents have as many requests under way as there may be; nothing was done; ask again in a moment"
+        await give(send, 429 if crowded.own else 503, failure(REFUSED, sentence, id_), (AGAIN,))
 
     async def _challenge(self, error: Unauthorized, send: Send) -> None:
         self._count("credential")
@@ -143,7 +167,8 @@ class Door:
         elif not accepted(scope) & _STREAM:
             raise Turned(406, INVALID_REQUEST, "accept text/event-stream to listen", "accept")
         else:
-            await self._legacy.listen(session, receive, send)
+            with self._shares.take(caller.id):
+                await self._legacy.listen(session, receive, send)
 
     def _face(self, scope: Scope, caller: Caller) -> Face:
         path = scope["path"]
@@ -168,8 +193,8 @@ class Door:
                 return each
         raise Turned(400, INVALID_REQUEST, f"separator must be one of {' '.join(SEPARATORS)}, said once", "separator")
 
-    def _count(self, reason: str) -> None:
-        self._guard.tallies.turned_away(door=NETWORK, why=reason)
+    def _count(self, reason: str, **more: str) -> None:
+        self._guard.tallies.turned_away(door=NETWORK, why=reason, **more)
 
 
 def _check_headers(scope: Scope) -> None:

@@ -6,6 +6,12 @@ A client's first line says which face it wants, and its token if it has one; our
     ← {"mcpguard": 1}                or {"error": "…"}, and the end
 
 Only the guard's own account can connect; without a token its clients are anonymous, as on the network.
+
+Rules kept here:
+1. Of those who have not said their first line there are only so many; the one that has said nothing for longest makes
+   room for a newcomer.
+2. A caller has no more streams than its share, however many there may be in all. An open stream is never ended for
+   another's sake.
 """
 
 import json
@@ -24,7 +30,7 @@ from mcpguard.domain.callers import Caller
 from mcpguard.domain.clock import Clock
 from mcpguard.domain.errors import GuardError
 from mcpguard.domain.launches import Era
-from mcpguard.gateway.clients import STREAMS, Client
+from mcpguard.gateway.clients import PLACES, SHARE, STREAMS, Client
 from mcpguard.gateway.faces.direct import Direct
 from mcpguard.gateway.faces.face import Face
 from mcpguard.gateway.faces.guarding import Guarding
@@ -38,6 +44,7 @@ from mcpguard.gateway.streams.talk import Talk
 from mcpguard.guard.guard import Guard
 from mcpguard.guard.publish import Changed
 from mcpguard.policy.scopes import reaches
+from mcpguard.policy.shares import Crowded, Place, Shares
 
 HELLO_SECONDS = 10.0
 PAUSE_SECONDS = 1.0
@@ -46,7 +53,12 @@ log = structlog.get_logger("mcpguard.gateway")
 
 
 class NotWelcome(GuardError):
-    """The first line is not what it must be. Says what is wrong."""
+    """A stream goes no further than its first line. Says what is wrong; `why` and `more` are what it is counted as."""
+
+    def __init__(self, sentence: str, why: str = "hello", **more: str) -> None:
+        super().__init__(sentence)
+        self.why = why
+        self.more = more
 
 
 class Streams:
@@ -61,10 +73,11 @@ class Streams:
         self._reader = Reader(guard.settings.limits)
         self._news = News(guard.catalog)
         self._talks: set[Talk] = set()
-        self._open = 0
+        self._silent: dict[anyio.CancelScope, None] = {}
         self._direct = {each: Direct(each) for each in SEPARATORS}
         self._guarding = Guarding(guard.settings)
         self._guests = Guests()
+        self._shares = Shares(guard.settings.limits.of_caller, guard.settings.limits.connections)
 
     @property
     def busy(self) -> bool:
@@ -98,23 +111,24 @@ class Streams:
 
     async def serve(self, stream: ByteStream) -> None:
         """One client, from its first line to its end."""
-        self._open += 1
-        try:
-            async with stream:
-                with suppress(anyio.BrokenResourceError, anyio.ClosedResourceError):
-                    await self._serve(stream)
-        finally:
-            self._open -= 1
+        async with stream:
+            with suppress(anyio.BrokenResourceError, anyio.ClosedResourceError):
+                await self._serve(stream)
 
     async def _serve(self, stream: ByteStream) -> None:
         lines = BufferedByteStream(stream)
         try:
-            client = await self._welcome(lines)
-        except (NotWelcome, Unauthorized) as error:
-            self._count("credential" if isinstance(error, Unauthorized) else "hello")
-            await stream.send(json.dumps({"error": str(error)}).encode() + b"\n")
-            return
-        await self._talk(lines, client)
+            client = self._welcome(await self._first_line(lines))
+            place = self._place(client.caller)
+        except NotWelcome as error:
+            self._count(error.why, **error.more)
+            await _refuse(stream, error)
+        except Unauthorized as error:
+            self._count("credential")
+            await _refuse(stream, error)
+        else:
+            with place:
+                await self._talk(lines, client)
 
     async def _talk(self, stream: ByteStream, client: Client) -> None:
         talk = Talk(stream, client, self._methods, self._guard.settings.limits, self._reader, self._count)
@@ -128,17 +142,38 @@ class Streams:
             self._methods.left(client.session)
             self.used = self._clock.monotonic()
 
-    def _count(self, why: str) -> None:
-        self._guard.tallies.turned_away(door=STREAMS, why=why)
+    def _count(self, why: str, **more: str) -> None:
+        self._guard.tallies.turned_away(door=STREAMS, why=why, **more)
 
-    async def _welcome(self, lines: BufferedByteStream) -> Client:
+    async def _first_line(self, lines: BufferedByteStream) -> object:
+        if len(self._silent) >= self._guard.settings.limits.connections:
+            longest = next(iter(self._silent))
+            del self._silent[longest]
+            longest.cancel()
+        line = b""
+        with anyio.move_on_after(self._hello_seconds) as waiting:
+            self._silent[waiting] = None
+            try:
+                line = await lines.receive_until(b"\n", LONGEST_HELLO)
+            except (anyio.IncompleteRead, anyio.DelimiterNotFound):
+                pass
+            finally:
+                self._silent.pop(waiting, None)
         try:
-            with anyio.fail_after(self._hello_seconds):
-                hello = parse(await lines.receive_until(b"\n", LONGEST_HELLO), max_bytes=LONGEST_HELLO)
-        except (StrictError, TimeoutError, anyio.IncompleteRead, anyio.DelimiterNotFound):
+            return parse(line, max_bytes=LONGEST_HELLO)
+        except StrictError:
             raise NotWelcome("the first line must say which face is wanted") from None
-        if self._open > self._guard.settings.limits.connections:
-            raise NotWelcome("too many clients are connected")
+
+    def _place(self, caller: Caller) -> Place:
+        try:
+            return self._shares.take(caller.id)
+        except Crowded as crowded:
+            if not crowded.own:
+                raise NotWelcome("too many clients are connected", PLACES, caller=caller.id) from None
+            sentence = f"this caller has {self._shares.of_one} clients connected, as many as one may; end some of them"
+            raise NotWelcome(sentence, SHARE, caller=caller.id) from None
+
+    def _welcome(self, hello: object) -> Client:
         match hello:
             case {
                 "mcpguard": 1, "face": str(face), "only": None | str() as only, "token": None | str() as token, **more
@@ -176,3 +211,7 @@ class Streams:
 
     def _knows(self, server: str, caller: Caller) -> bool:
         return is_server_name(server) and reaches(caller.scope, server) and self._guard.servers.knows(server)
+
+
+async def _refuse(stream: ByteStream, error: GuardError) -> None:
+    await stream.send(json.dumps({"error": str(error)}).encode() + b"\n")
