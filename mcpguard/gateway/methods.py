@@ -42,6 +42,7 @@ from mcpguard.gateway.wire import (
     US,
     Passed,
     Rejected,
+    Spent,
     own_error,
     refused_error,
     refused_result,
@@ -115,11 +116,14 @@ class Methods:
             return Failure(request.id, own_error(INTERNAL_ERROR, Reason.GUARD_ERROR.sentence))
 
     async def initialize(self, client: Client, request: Request) -> Result | Failure:
-        """The answer to a handshake. If it is a result, `client` is who it says it is from here on."""
+        """The answer to a handshake. If it is a result, `client` is who it says it is from here on. Raises Spent."""
         params = request.params or {}
         try:
             validate("initialize", envelope.HANDSHAKE[-1], params)
+            self._count_handshake(client)
             greeting = await self._greeting(client)
+        except Spent:
+            raise
         except Rejected as rejected:
             return self._rejected(client, request, rejected)
         asked = params["protocolVersion"]
@@ -127,6 +131,10 @@ class Methods:
         client.name = client_name(params["clientInfo"])
         client.capabilities = can_do(params["capabilities"])
         return Result(request.id, {"protocolVersion": client.version, **greeting})
+
+    def _count_handshake(self, client: Client) -> None:
+        if wait := self._guard.calls.greet(client.caller):
+            raise Spent(wait)
 
     def told(self, client: Client, method: str) -> None:
         """A notification; what is not passed on here is nobody's business."""

@@ -12,6 +12,8 @@ from mcpguard import __version__
 from mcpguard.codec import envelope
 from mcpguard.domain.errors import GuardError
 from mcpguard.domain.objections import Detail
+from mcpguard.domain.reasons import Reason
+from mcpguard.policy.budgets import IN_A_MINUTE
 
 US = {"name": "mcpguard", "title": "mcpguard", "version": __version__}
 REFUSED = -31010
@@ -33,6 +35,16 @@ class Rejected(GuardError):
     @property
     def error(self) -> dict[str, Any]:
         return own_error(self.code, str(self), self.data)
+
+
+class Spent(Rejected):
+    """The caller's budget leaves no room for this now; `wait` says after how many seconds it does."""
+
+    def __init__(self, wait: int) -> None:
+        reason, detail = Reason.BUDGET_CALLS, Detail(budget=IN_A_MINUTE)
+        said = {"reason": reason.value, "message": reason.sentence, "next": reason.next, "detail": detail.said}
+        super().__init__(REFUSED, _text(said), reason.value, {"status": "refused", "executed": "no", **said})
+        self.wait = wait
 
 
 class Passed(GuardError):

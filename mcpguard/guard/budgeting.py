@@ -24,6 +24,10 @@ class Budgeting:
         """The budget that leaves no place for one more call."""
         return self._budgets.spent(caller, capability, self._clock.monotonic())
 
+    def greet(self, caller: Caller) -> int:
+        """Count a handshake and give 0, or give the seconds after which there is room for one."""
+        return self._budgets.greet(caller.id, self._clock.monotonic())
+
     @contextmanager
     def counted(self, caller: Caller, capability: Capability, verdict: Verdict) -> Iterator[Place | None]:
         """Around a call. What is refused does not count, nor does what has to be judged anew."""

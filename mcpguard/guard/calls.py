@@ -16,6 +16,7 @@ from dataclasses import replace
 from functools import partial
 
 from mcpguard.codec import envelope
+from mcpguard.domain.callers import Caller
 from mcpguard.domain.calls import Intent
 from mcpguard.domain.capabilities import Effect
 from mcpguard.domain.clock import Ids
@@ -83,6 +84,10 @@ class Calls:
         """What the verdict would be now. Nothing is sent, counted or recorded."""
         subject = asked.subject()
         return self._with.judging.now(subject, self._budgets.spent(subject.caller, subject.capability))
+
+    def greet(self, caller: Caller) -> int:
+        """Count a handshake within the caller's budget. Give 0, or the seconds after which there is room for one."""
+        return self._budgets.greet(caller)
 
     def stop_asking(self) -> None:
         """No client is asked anything any more, and none waits for a person: the guard is about to stop."""

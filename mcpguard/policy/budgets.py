@@ -4,7 +4,8 @@ Rules kept here:
 1. In no 60 seconds are there more than the budget says. A call counts from when it was taken, to the second.
 2. Taking and asking are one moment: nothing is waited for here, so two calls never take the same last place.
 3. A place is given back once, however the call ended. A call that was not sent after all is taken off again.
-4. Whoever has made no call for a minute is forgotten. 0 is no budget, and nothing is counted for it.
+4. A handshake counts as a call of the caller's minute: a session costs as much as one.
+5. Whoever has made no call for a minute is forgotten. 0 is no budget, and nothing is counted for it.
 """
 
 from collections import deque
@@ -54,6 +55,13 @@ class Budgets:
         if self._most.at_once:
             self._open[caller.id] = self._open.get(caller.id, 0) + 1
         return Place(self, caller.id, tuple(each for each in seconds if each is not None))
+
+    def greet(self, caller: str, now: float) -> int:
+        """Count a handshake and give 0, or give the seconds after which there is room for one."""
+        if wait := self._callers.wait(caller, int(now)):
+            return wait
+        self._callers.add(caller, int(now))
+        return 0
 
     def release(self, caller: str) -> None:
         """One call less at once."""
@@ -117,6 +125,13 @@ class _Minutes(Generic[K]):
             return False
         window.move(second)
         return window.total >= self._most
+
+    def wait(self, key: K, second: int) -> int:
+        """The seconds after which there is room for one more; 0 where there is some."""
+        if not self.full(key, second):
+            return 0
+        first = next(each.at for each in self.of[key].seconds if each.count)
+        return first + _MINUTE + 1 - second
 
     def add(self, key: K, second: int) -> _Second | None:
         if not self._most:

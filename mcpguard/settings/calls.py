@@ -55,7 +55,7 @@ class Budgets(Group):
     """How many calls one caller may make. 0 is without end. Refused calls do not count."""
 
     caller_minute: Annotated[int, Field(ge=0, le=10_000_000), Restart] = 6000
-    """Calls of one caller in any 60 seconds."""
+    """Calls of one caller in any 60 seconds; each handshake of it (`initialize`) counts as one."""
 
     capability_minute: Annotated[int, Field(ge=0, le=10_000_000), Restart] = 3000
     """Calls that one caller makes of one tool, resource or prompt in any 60 seconds."""

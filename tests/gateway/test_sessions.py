@@ -155,6 +155,44 @@ async def test_the_one_that_was_idle_for_longest_makes_room(tmp_path: Path) -> N
             assert [(await each.request("ping")).status for each in clients] == [404, 200, 404, 404, 200, 200]
 
 
+async def test_handshakes_count_in_the_budget_of_their_caller(tmp_path: Path) -> None:
+    """A client that begins anew for every call has room for it; one that does nothing but begin has not."""
+    script = Script()
+    async with guarded(tmp_path, script, callers=two_callers(), budgets__caller_minute=6) as guard:
+        for number in range(3):
+            client = await guard.legacy(token=TOKEN)
+            assert (await client.call("web::echo", {"n": number})).result["structuredContent"] == {"n": number}
+        before = len(guard.where.door.sessions)
+        with nothing_happens(guard, script):
+            for _ in range(20):
+                reply = await guard.client(modern=False, token=TOKEN).initialize()
+                assert (reply.status, reply.error["code"]) == (429, -31010)
+                assert (reply.error["data"]["reason"], reply.error["data"]["executed"]) == ("budget:calls", "no")
+                assert 1 <= int(reply.headers["retry-after"]) <= 61
+        assert len(guard.where.door.sessions) == before, "no session was made"
+        assert await turned_away(guard) == {("network", "budget:calls"): 20}
+        assert (await (await guard.legacy(token=OTHER_TOKEN)).call("web::echo")).result
+        await guard.clock.advance(int(reply.headers["retry-after"]))
+        assert (await guard.legacy(token=TOKEN)).session, "as was said, there is room again"
+
+
+async def test_handshakes_of_streams_count_as_well(tmp_path: Path) -> None:
+    script = Script()
+    async with guarded(tmp_path, script, budgets__caller_minute=2) as guard:
+        for _ in range(2):
+            async with guard.stream(modern=False) as stream:
+                assert (await stream.initialize()).result
+        async with guard.stream(modern=False) as stream:
+            with nothing_happens(guard, script):
+                reply = await stream.initialize()
+                assert (reply.error["code"], reply.error["data"]["reason"]) == (-31010, "budget:calls")
+                assert (await stream.request("tools/list")).error["message"] == "begin with initialize"
+            await guard.clock.advance(61)
+            assert (await stream.initialize()).result, "the stream may begin later"
+        found = await turned_away(guard)
+        assert found == {("streams", "budget:calls"): 1, ("streams", "no handshake"): 1}
+
+
 async def test_what_is_in_use_keeps_nobody_from_making_room() -> None:
     sessions = Sessions(5, HOUR, FakeClock())
     busy = opened(sessions, 2)

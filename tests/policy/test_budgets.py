@@ -114,3 +114,21 @@ def test_without_budgets_nothing_is_counted() -> None:
     budgets = Budgets(Most())
     assert all(taken(budgets, 0) for _ in range(10_000))
     assert budgets.remembered == 0
+
+
+@given(st.lists(st.tuples(st.integers(0, 30), st.booleans()), min_size=1, max_size=30), st.integers(1, 4))
+def test_a_handshake_counts_and_has_room_when_it_was_said(steps: list[tuple[int, bool]], minute: int) -> None:
+    budgets, now, counted = Budgets(Most(minute)), 0, list[int]()
+    for pause, sent in steps:
+        now += pause
+        if (place := taken(budgets, now)) is not None:
+            if sent:
+                counted.append(now)
+            else:
+                place.take_off()
+        if wait := budgets.greet(ONE.id, now):
+            assert budgets.greet(ONE.id, now + wait - 1) > 0, "not a second before"
+            now += wait
+            assert budgets.greet(ONE.id, now) == 0
+        counted.append(now)
+        assert sum(now - each < 60 for each in counted) <= minute

@@ -152,8 +152,10 @@ class Door:
 
     async def _turn(self, turned: Turned, send: Send, id_: Id | None = None) -> None:
         self._count(turned.why)
-        end = ((b"connection", b"close"),) if turned.status == 408 else ()
-        await give(send, turned.status, failure(turned.code, str(turned), id_, turned.data), end)
+        headers = [(b"connection", b"close")] if turned.status == 408 else []
+        if turned.wait:
+            headers.append((b"retry-after", str(turned.wait).encode()))
+        await give(send, turned.status, failure(turned.code, str(turned), id_, turned.data), headers)
 
     async def _other(self, caller: Caller, face: Face, scope: Scope, receive: Receive, send: Send) -> None:
         in_sessions = header(scope, VERSION) not in envelope.MODERN

@@ -27,7 +27,7 @@ from mcpguard.gateway.http.reply import KEEP_ALIVE, STREAM, reply
 from mcpguard.gateway.http.sessions import Session, Sessions
 from mcpguard.gateway.methods import Methods
 from mcpguard.gateway.outbox import Outbox
-from mcpguard.gateway.wire import CANCELLED, REFUSED, own_error
+from mcpguard.gateway.wire import CANCELLED, REFUSED, Spent, own_error
 
 SESSION = b"mcp-session-id"
 VERSION = b"mcp-protocol-version"
@@ -100,7 +100,10 @@ class Legacy:
         if header(scope, SESSION) is not None:
             raise Turned(400, INVALID_REQUEST, "a session is initialized once", "second initialize")
         client = Client(NETWORK, caller, face, Era.LEGACY)
-        answer = await self._methods.initialize(client, request)
+        try:
+            answer = await self._methods.initialize(client, request)
+        except Spent as spent:
+            raise Turned(429, spent.code, str(spent), spent.why, spent.data, spent.wait) from None
         headers = (_named(self._sessions.open(client)),) if isinstance(answer, Result) else ()
         await give(send, 200, write(answer), headers)
 

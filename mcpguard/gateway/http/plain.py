@@ -30,14 +30,18 @@ class Left(GuardError):
 
 
 class Turned(GuardError):
-    """A request that is answered at once. `why` is a word of ours, for counting."""
+    """A request that is answered at once. `why` is a word of ours, for counting; `wait` is the number of seconds after
+    which it may be made again, 0 where waiting does not help."""
 
-    def __init__(self, status: int, code: int, sentence: str, why: str, data: Mapping[str, Any] | None = None) -> None:
+    def __init__(
+        self, status: int, code: int, sentence: str, why: str, data: Mapping[str, Any] | None = None, wait: int = 0
+    ) -> None:
         super().__init__(sentence)
         self.status = status
         self.code = code
         self.why = why
         self.data = data
+        self.wait = wait
 
 
 def header(scope: Scope, name: bytes) -> str | None:

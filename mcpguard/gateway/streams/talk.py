@@ -142,14 +142,14 @@ class Talk:
         try:
             client = self._speaker(request)
             self._check_room(request.id)
+            if request.method == "initialize":
+                answer = await self._methods.initialize(client, request)
+                self._era = Era.LEGACY if isinstance(answer, Result) else None
+                self._send(answer)
+                return
         except Rejected as rejected:
             self._count(rejected.why)
             self._send(Failure(request.id, rejected.error))
-            return
-        if request.method == "initialize":
-            answer = await self._methods.initialize(client, request)
-            self._era = Era.LEGACY if isinstance(answer, Result) else None
-            self._send(answer)
             return
         self._calls[request.id] = anyio.CancelScope()
         if request.method == LISTEN:
