@@ -70,12 +70,15 @@ class Failure:
 Message = Request | Notification | Result | Failure
 
 
-def read(data: bytes, *, max_bytes: int, max_depth: int = 64) -> Message:
+def read(data: bytes | bytearray, *, max_bytes: int, max_depth: int = 64, max_values: int | None = None) -> Message:
     """The message in `data`, or BadMessage."""
+    refused = ""
     try:
-        said = parse(data, max_bytes=max_bytes, max_depth=max_depth)
+        said = parse(data, max_bytes=max_bytes, max_depth=max_depth, max_values=max_values)
     except StrictError as error:
-        raise BadMessage(PARSE_ERROR, f"not a JSON text that can be accepted: {error.message}") from error
+        refused = error.message
+    if refused:  # raised out here, it does not carry the text along that could not be read
+        raise BadMessage(PARSE_ERROR, f"not a JSON text that can be accepted: {refused}")
     if not isinstance(said, dict):
         raise BadMessage(INVALID_REQUEST, "a message is one object; batches are not accepted")
     id_ = said["id"] if is_id(said.get("id")) else None

@@ -2,8 +2,8 @@
 
 Two readers that understand one document differently are an attack (the last duplicate key wins here, the first
 one there), so whatever leaves room for that is refused: duplicate keys, NaN and Infinity, numbers that overflow
-into infinity, lone surrogates, a byte order mark and anything but UTF-8. Size and nesting are checked before the
-parser runs, so neither memory nor the stack can be exhausted by it.
+into infinity, lone surrogates, a byte order mark and anything but UTF-8. Size, nesting and, where a limit is given, the
+number of values are checked before the parser runs, so neither memory nor the stack can be exhausted by it.
 
 A refusal never repeats a value of the document; it names a duplicate key, because the reader has to find it.
 This module does not repair, and it has no lenient mode.
@@ -21,6 +21,8 @@ MOST_DEPTH: Final = 256
 _STRING: Final = r'"(?:[^"\\]++|\\.)*+"'
 _TOKEN: Final = re.compile(rf'{_STRING}|[{{}}\[\]:,]|[^\s{{}}\[\]:,"]++', re.DOTALL)
 _NEXT_BRACKET: Final = re.compile(rf'(?:[^"\[\]{{}}]++|{_STRING})*+([\[\]{{}}"]|\Z)', re.DOTALL)
+_NEXT_VALUE: Final = re.compile(rf'(?:[^",\[{{]++|{_STRING}|[\[{{]\s*+[\]}}])*+([",\[{{]|\Z)', re.DOTALL)
+"""What stands before a further value: a comma, or the bracket of something that is not empty."""
 _SURROGATE_ESCAPE: Final = re.compile(r"\\u[dD][89a-fA-F]")
 _CONSTANTS: Final = frozenset({"NaN", "Infinity", "-Infinity"})
 
@@ -39,13 +41,15 @@ class _Refused(Exception):
     """The parser met something that is JSON to Python and not to us."""
 
 
-def parse(data: bytes, *, max_bytes: int, max_depth: int = 64) -> object:
-    """Return the value `data` stands for, or raise StrictError."""
+def parse(data: bytes | bytearray, *, max_bytes: int, max_depth: int = 64, max_values: int | None = None) -> object:
+    """Return the value `data` stands for, or raise StrictError. Without `max_values` it may hold any number of them."""
     if max_depth > MOST_DEPTH:
         raise ValueError(f"max_depth is at most {MOST_DEPTH}")
     if len(data) > max_bytes:
         raise StrictError(f"larger than {max_bytes} bytes")
     text = _decoded(data)
+    if max_values is not None:
+        _refuse_values(text, max_values)
     _refuse_depth(text, max_depth)
     try:
         value: object = json.loads(text, object_pairs_hook=_unique, parse_constant=_constant, parse_float=_finite)
@@ -58,7 +62,7 @@ def parse(data: bytes, *, max_bytes: int, max_depth: int = 64) -> object:
     return value
 
 
-def _decoded(data: bytes) -> str:
+def _decoded(data: bytes | bytearray) -> str:
     if data.startswith(b"\xef\xbb\xbf"):
         raise StrictError("starts with a byte order mark; save it as UTF-8 without one", 1, 1)
     try:
@@ -66,6 +70,19 @@ def _decoded(data: bytes) -> str:
     except UnicodeDecodeError as error:
         readable = data[: error.start].decode()
         raise _at(readable, len(readable), "not UTF-8") from None
+
+
+def _refuse_values(text: str, most: int) -> None:
+    """Refuse many small values: read, they take up to a hundred times the room of the text, and as much time."""
+    if text.count(",") + text.count("[") + text.count("{") < most:
+        return
+    values = 1
+    for found in _NEXT_VALUE.finditer(text):
+        if found[1] in ('"', ""):  # a string that never ends, where the parser stops too, or the end
+            return
+        values += 1
+        if values > most:
+            raise StrictError(f"more than {most} values")
 
 
 def _refuse_depth(text: str, max_depth: int) -> None:

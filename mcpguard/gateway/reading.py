@@ -1,26 +1,63 @@
-"""Reading what agents send. A message can be made so that it takes a second to read; nobody else waits for that."""
+"""Reading what agents send. A message can be made so that it takes long to read; nobody else waits for that.
 
+Rules kept here:
+1. A large message is read aside, and only after it was found to hold no more values than one may.
+2. Large messages are here in small number, few of one caller and not many of all: whoever has one more waits with it,
+   and it is not taken in before.
+"""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from functools import partial
+from typing import Final
 
 import anyio
 import anyio.to_thread
 
-from mcpguard.codec.messages import Message, read
+from mcpguard.codec.messages import BadMessage, Message, read
 from mcpguard.settings.limits import Limits
 
-LARGE = 128 * 1024
+LARGE: Final = 64 * 1024
 """Bytes; smaller messages are read at once, because a thread costs more than they can."""
+OF_ONE: Final = 2
+OF_ALL: Final = 8
 
 
 class Reader:
     """Reads messages, the large ones one after the other in a thread."""
 
     def __init__(self, limits: Limits) -> None:
-        self._read = partial(read, max_bytes=limits.body_bytes, max_depth=limits.depth)
+        self._read = partial(read, max_bytes=limits.body_bytes, max_depth=limits.depth, max_values=limits.values)
         self._turn = anyio.CapacityLimiter(1)
+        self._of_all = anyio.CapacityLimiter(OF_ALL)
+        self._of: dict[str, anyio.CapacityLimiter] = {}
 
-    async def read(self, data: bytes) -> Message:
+    async def read(self, data: bytes | bytearray) -> Message:
         """The message in `data`. Raises BadMessage."""
         if len(data) <= LARGE:
             return self._read(data)
-        return await anyio.to_thread.run_sync(self._read, data, limiter=self._turn)
+        found = await anyio.to_thread.run_sync(self._found, data, limiter=self._turn)
+        if isinstance(found, Message):
+            return found
+        try:
+            raise found
+        finally:
+            del found  # it knows this frame, and the frame it: the message would be kept with them
+
+    def _found(self, data: bytes | bytearray) -> Message | BadMessage:
+        """What is raised in a thread is kept for long, and everything with it that was on the way."""
+        try:
+            return self._read(data)
+        except BadMessage as bad:
+            return bad.with_traceback(None)
+
+    @asynccontextmanager
+    async def large(self, caller: str) -> AsyncIterator[None]:
+        """Room for a large message of this caller, once there is some."""
+        own = self._of.setdefault(caller, anyio.CapacityLimiter(OF_ONE))
+        try:
+            async with own, self._of_all:
+                yield
+        finally:
+            if not own.borrowed_tokens and not own.statistics().tasks_waiting:
+                self._of.pop(caller, None)

@@ -41,6 +41,9 @@ class Limits(Group):
     depth: Annotated[int, Field(ge=8, le=200), Restart] = 64
     """Deepest nesting of a message; deeper ones are refused."""
 
+    values: Annotated[int, Field(ge=1000, le=10_000_000), Restart] = 100_000
+    """Most values (texts, numbers, lists, objects) in one message of an agent; what holds more is refused unread."""
+
     client_calls: Annotated[int, Field(ge=1, le=10_000), Restart] = 64
     """Requests that one session or stream of an agent may have in progress; further ones are refused."""
 

@@ -52,6 +52,31 @@ def test_exactly_the_allowed_depth_is_read(depth: int, more: int, kind: str) -> 
     assert (line, column) == (1, depth * len(opening) + 1)
 
 
+def values(said: object) -> int:
+    """How many values there are in this one, itself among them."""
+    match said:
+        case dict():
+            return 1 + sum(map(values, said.values()))
+        case list():
+            return 1 + sum(map(values, said))
+        case _:
+            return 1
+
+
+@given(JSON_VALUES, st.sampled_from([None, 2]))
+def test_exactly_the_allowed_number_of_values_is_read(value: object, indent: int | None) -> None:
+    data, count = json.dumps([value], indent=indent, ensure_ascii=False).encode(), 1 + values(value)
+    assert parse(data, max_bytes=1_000_000, max_values=count) == [value]
+    with pytest.raises(StrictError) as caught:
+        parse(data, max_bytes=1_000_000, max_values=count - 1)
+    assert caught.value.message == f"more than {count - 1} values"
+
+
+def test_what_stands_in_texts_is_no_value() -> None:
+    data = json.dumps({"text": ',[{"' * 100_000, "," * 1000: []}).encode()
+    assert parse(data, max_bytes=1_000_000, max_values=3)
+
+
 def test_neighbours_are_no_depth() -> None:
     assert parse(b'[[], {"a": {}}, [[]]' + b", []" * 1_000 + b"]", max_bytes=10_000, max_depth=3)
 

@@ -1,6 +1,8 @@
 """A message that takes long to read holds up whoever sent it, and nobody else."""
 
+import gc
 import threading
+import tracemalloc
 from pathlib import Path
 
 import anyio
@@ -9,11 +11,24 @@ import pytest
 from mcpguard.codec.messages import BadMessage, Message, Request
 from mcpguard.gateway.reading import LARGE, Reader
 from mcpguard.settings.limits import Limits
-from tests.gateway.speaking import guarded, nothing_happens
-from tests.gateway.wires import mirrored, modern, post
+from tests.gateway.holding import until
+from tests.gateway.speaking import (
+    OTHER_TOKEN,
+    TOKEN,
+    guarded,
+    nothing_happens,
+    speaking,
+    turned_away,
+    two_callers,
+)
+from tests.gateway.wires import mirrored, modern, post, wire
+from tests.simulators.client import Reply
 from tests.simulators.script import Script
+from tests.simulators.words import Json
 
 pytestmark = pytest.mark.anyio
+PLACES: Json = {"limits__connections": 20, "limits__caller_share": 0.25}
+SHARE = 5
 
 
 def message(size: int) -> bytes:
@@ -28,7 +43,7 @@ class Watched(Reader):
         self.threads: list[bool] = []
         reading = self._read
 
-        def watched(data: bytes) -> Message:
+        def watched(data: bytes | bytearray) -> Message:
             self.threads.append(threading.current_thread() is not threading.main_thread())
             return reading(data)
 
@@ -61,7 +76,7 @@ async def test_small_messages_do_not_wait_for_large_ones() -> None:
 
 async def test_parameters_that_are_wrong_in_every_place_are_refused_in_few_words(tmp_path: Path) -> None:
     script = Script()
-    arguments = {str(number): number for number in range(100_000)}
+    arguments = {str(number): number for number in range(50_000)}
     call = modern("prompts/get", {"name": "web::greet", "arguments": arguments})
     async with guarded(tmp_path, script) as guard:
         with nothing_happens(guard, script):
@@ -81,3 +96,69 @@ async def test_what_a_client_calls_itself_is_cut_before_anybody_looks_at_it(tmp_
         assert len(entry["client"]) <= 100
         assert len(entry["trace"]) <= 100
         assert "\u202e" not in entry["client"] + entry["trace"]
+
+
+@pytest.mark.parametrize("how", ["http modern", "http legacy"])
+async def test_what_holds_more_values_than_one_may_is_refused(how: str, tmp_path: Path) -> None:
+    script = Script()
+    async with guarded(tmp_path, script, limits__values=1000) as guard, speaking(guard, how) as client:
+        assert (await client.call("web::echo", {"x": [1] * 900})).result["structuredContent"] == {"x": [1] * 900}
+        with nothing_happens(guard, script):
+            answer = await client.call("web::echo", {"x": [{}] * 1000})
+        assert answer.error["code"] == -32700
+        assert answer.error["message"].endswith("more than 1000 values")
+        assert await turned_away(guard) == {("network", "message"): 1}
+
+
+async def test_nothing_is_kept_of_what_was_refused() -> None:
+    """Not until the collector comes, which may be long."""
+    reader = Reader(Limits())
+    wrong = bytearray(message(3 * 1024 * 1024)[:-1])
+    gc.disable()
+    tracemalloc.start()
+    try:
+        for _ in range(5):
+            with pytest.raises(BadMessage):
+                await reader.read(bytes(wrong))
+        assert tracemalloc.get_traced_memory()[0] < 2 * len(wrong), "no more than the last one"
+    finally:
+        tracemalloc.stop()
+        gc.enable()
+
+
+async def test_large_bodies_of_one_caller_are_few_at_once_and_keep_no_other_waiting(tmp_path: Path) -> None:
+    async with (
+        guarded(tmp_path, Script(), callers=two_callers(), **PLACES) as guard,
+        anyio.create_task_group() as tasks,
+    ):
+        answers = list[Reply]()
+
+        async def large(token: str) -> None:
+            answers.append(await guard.client(token=token).call("web::echo", {"x": "x" * 3 * LARGE}))
+
+        async def unfinished(token: str, until: anyio.Event) -> None:
+            async with wire(guard) as connection:
+                head = connection.head(10 * LARGE, {"authorization": f"Bearer {token}"})
+                await connection.send(head + b"x" * 2 * LARGE)
+                await until.wait()
+
+        def waiting() -> int:
+            of = guard.where.door._reader._of.get(f"caller-{TOKEN}")
+            return 0 if of is None else of.borrowed_tokens + of.statistics().tasks_waiting
+
+        ends = [anyio.Event() for _ in range(SHARE - 1)]
+        for number, end in enumerate(ends):
+            tasks.start_soon(unfinished, TOKEN, end)
+            await until(lambda count=number + 1: waiting() == count)  # type: ignore[misc]
+        tasks.start_soon(large, TOKEN)
+        await until(lambda: waiting() == SHARE)
+        beyond = await guard.client(token=TOKEN).call("web::echo", {"x": "x" * 3 * LARGE})
+        assert (beyond.status, beyond.headers["retry-after"]) == (429, "1")
+        await large(OTHER_TOKEN)
+        assert answers[0].result["structuredContent"], "another caller waits for none of them"
+        assert len(answers) == 1
+        for end in ends:
+            end.set()
+        await until(lambda: len(answers) == 2)
+        assert answers[1].result["structuredContent"], "and it has its turn when the others have gone"
+        await until(lambda: waiting() == 0)

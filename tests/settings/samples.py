@@ -39,6 +39,7 @@ SAMPLES: Final[Mapping[str, tuple[object, object, object]]] = {
     "limits.sessions": (1, 2, 1_000_000),
     "limits.session_seconds": (1, 2.5, 86_400),
     "limits.depth": (8, 65, 200),
+    "limits.values": (1000, 2000, 1_000_000),
     "limits.client_calls": (1, 2, 10_000),
     "limits.subscriptions": (1, 2, 1000),
     "limits.page": (1, 2, 100_000),

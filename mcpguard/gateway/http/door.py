@@ -7,11 +7,12 @@ Rules kept here:
 2. What is open in the name of a caller that was revoked ends.
 3. What cannot be understood is answered as the specification says, and counted; it costs nobody else anything.
 4. However long a caller's requests take, they take no more connections than its share, and those of all callers leave
-   a reserve for everybody who is no agent. What is not a request is answered at once and needs no place: a client whose
-   share is full can still take its requests back, and answer what it was asked.
+   a reserve for everybody who is no agent. What is not a request is answered at once and, unless it is large, needs no
+   place: a client whose share is full can still take its requests back, and answer what it was asked.
+5. A large body has its place before all of it is taken in, and waits there until few others are being read.
 """
 
-from contextlib import nullcontext
+from contextlib import ExitStack
 from urllib.parse import parse_qs
 
 from starlette.types import Message as ASGIMessage
@@ -33,7 +34,7 @@ from mcpguard.gateway.guests import Guests
 from mcpguard.gateway.http.legacy import Legacy
 from mcpguard.gateway.http.modern import Modern
 from mcpguard.gateway.http.origins import check_origin
-from mcpguard.gateway.http.plain import Left, Patience, Turned, accepted, failure, give, header, message
+from mcpguard.gateway.http.plain import Body, Left, Patience, Turned, accepted, failure, give, header
 from mcpguard.gateway.http.sessions import Sessions
 from mcpguard.gateway.identity import Unauthorized, caller_of_request
 from mcpguard.gateway.methods import Methods
@@ -117,10 +118,16 @@ class Door:
                 await self._other(caller, face, scope, receive, send)
                 return
             _check_headers(scope)
-            said = await message(receive, self._reader, self._patience.body)
-            id_ = said.id if isinstance(said, Request) else None
-            era = self._modern if _is_modern(said, scope) else self._legacy
-            with self._shares.take(caller.id) if isinstance(said, Request) else nullcontext():
+            body = Body(receive, self._patience.body)
+            await body.begin()
+            with ExitStack() as place:
+                if large := body.is_large:
+                    place.enter_context(self._shares.take(caller.id))
+                said = await self._read(body, caller)
+                id_ = said.id if isinstance(said, Request) else None
+                if id_ is not None and not large:
+                    place.enter_context(self._shares.take(caller.id))
+                era = self._modern if _is_modern(said, scope) else self._legacy
                 await era.take(said, caller, face, scope, receive, send)
         except BadMessage as error:
             self._count("message")
@@ -131,6 +138,17 @@ class Door:
             await self._turn(turned, send, id_)
         except Left:
             return
+
+    async def _read(self, body: Body, caller: Caller) -> Message:
+        """The message in it. Raises BadMessage, Left, or Turned if the body does not come in time."""
+        if not body.is_large:
+            return await self._reader.read(body.data)
+        async with self._reader.large(caller.id):
+            try:
+                await body.end()
+                return await self._reader.read(body.data)
+            finally:
+                body.data.clear()
 
     async def _send_back(self, crowded: Crowded, caller: Caller, id_: Id | None, send: Send) -> None:
         """Tell a client that its request was not taken, and when it may ask again."""

@@ -1,15 +1,15 @@
 """Answers over HTTP that are one JSON message, and the reading of requests."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import anyio
 from starlette.types import Receive, Scope, Send
 
-from mcpguard.codec.messages import INVALID_REQUEST, Failure, Id, Message, write
+from mcpguard.codec.messages import INVALID_REQUEST, Failure, Id, write
 from mcpguard.domain.errors import GuardError
-from mcpguard.gateway.reading import Reader
+from mcpguard.gateway.reading import LARGE
 from mcpguard.gateway.wire import own_error
 
 HEADER_MISMATCH = -32020
@@ -58,20 +58,42 @@ def accepted(scope: Scope) -> set[str]:
     return {each.partition(";")[0].strip() for each in said.split(",")}
 
 
-async def message(receive: Receive, reader: Reader, seconds: float) -> Message:
-    """The message in the body. Raises BadMessage, Left, or Turned if it takes too long to come."""
-    part = await receive()
-    body = bytearray(part.get("body", b""))
-    if part.get("more_body"):
-        with anyio.move_on_after(seconds) as late:
-            while part.get("more_body"):
-                part = await receive()
-                body += part.get("body", b"")
+class Body:
+    """The body of a request, as far as it has come."""
+
+    def __init__(self, receive: Receive, seconds: float) -> None:
+        self.data = bytearray()
+        self._receive = receive
+        self._seconds = seconds
+        self._more = True
+
+    @property
+    def is_large(self) -> bool:
+        return len(self.data) > LARGE
+
+    async def begin(self) -> None:
+        """Take it in until it is whole, or large. Raises Left, or Turned if it takes too long to come."""
+        await self._take()
+        if self._more and not self.is_large:
+            await self._take_until(lambda: self.is_large)
+
+    async def end(self) -> None:
+        """Take in the rest."""
+        await self._take_until(lambda: False)
+
+    async def _take_until(self, enough: Callable[[], bool]) -> None:
+        with anyio.move_on_after(self._seconds) as late:
+            while self._more and not enough():
+                await self._take()
         if late.cancelled_caught:
             raise Turned(408, INVALID_REQUEST, "the body did not come in time", "slow body")
-    if part["type"] != "http.request":
-        raise Left
-    return await reader.read(bytes(body))
+
+    async def _take(self) -> None:
+        part = await self._receive()
+        if part["type"] != "http.request":
+            raise Left
+        self.data += part.get("body", b"")
+        self._more = part.get("more_body", False)
 
 
 async def give(send: Send, status: int, body: bytes = b"", headers: Headers = ()) -> None:
