@@ -15,7 +15,7 @@ from mcpguard.domain.errors import GuardError
 from mcpguard.web.api.access import OPEN
 from mcpguard.web.api.bodies import Approving
 from mcpguard.web.api.problems import MOST_PROBLEMS, STATUS, tell_problems
-from mcpguard.web.api.strictly import StrictRoute
+from mcpguard.web.api.strictly import LARGE, MOST_VALUES, StrictRoute
 from mcpguard.web.problem import MEDIA_TYPE
 
 pytestmark = pytest.mark.anyio
@@ -207,3 +207,12 @@ async def test_a_body_that_means_nothing_or_two_things_is_refused(body: bytes) -
     answer = await approving(body)
     assert (answer.status_code, answer.headers["content-type"]) == (400, MEDIA_TYPE)
     assert answer.json()["detail"].startswith("the body is not strict JSON: ")
+
+
+async def test_a_body_of_values_without_end_is_refused_before_it_is_read() -> None:
+    answer = await approving(b'{"why": "a", "x": [' + b"1," * MOST_VALUES + b"1]}")
+    assert (answer.status_code, answer.headers["content-type"]) == (400, MEDIA_TYPE)
+    assert answer.json()["detail"] == f"the body is not strict JSON: more than {MOST_VALUES} values"
+    assert (await approving(b'{"why": "' + b"a" * 2 * LARGE + b'"}')).status_code == 422, (
+        "a large one is only read aside"
+    )

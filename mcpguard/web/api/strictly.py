@@ -6,13 +6,19 @@ Rules kept here:
 """
 
 from collections.abc import Callable, Coroutine
-from typing import Any
+from functools import partial
+from typing import Any, Final
 
+from anyio import to_thread
 from fastapi import HTTPException, Request, Response
 from fastapi.routing import APIRoute
 
 from mcpguard.codec.strict import StrictError, parse
 from mcpguard.web.api.access import Needs, needed
+
+LARGE: Final = 64 * 1024
+"""Bytes; what is larger is read aside, as it may take long."""
+MOST_VALUES: Final = 100_000
 
 
 class StrictRoute(APIRoute):
@@ -45,7 +51,8 @@ def _check_type(request: Request) -> None:
 class _Strict(Request):
     async def json(self) -> object:
         body = await self.body()  # the gate before has measured it
+        read = partial(parse, body, max_bytes=len(body), max_values=MOST_VALUES)
         try:
-            return parse(body, max_bytes=len(body))
+            return await to_thread.run_sync(read) if len(body) > LARGE else read()
         except StrictError as error:
             raise HTTPException(400, f"the body is not strict JSON: {error.message}") from error
