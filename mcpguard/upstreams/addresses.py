@@ -4,8 +4,11 @@ Rules kept here:
 1. Only public addresses, unless the operator allowed a network. A name is resolved here, every address that it has is
    looked at, and what is dialled is an address that was looked at: a name that says something else a moment later
    (DNS rebinding) changes nothing.
-2. An IPv4 address in the clothes of IPv6 (mapped, compatible, 6to4, Teredo, NAT64) is judged as what is inside.
-3. One forbidden address among several is enough to refuse the name: which one is dialled must not be luck.
+2. Of IPv6 only what the internet uses is public: what lies outside of `2000::/3` belongs to a network of somebody's
+   own, or to nobody yet.
+3. An IPv4 address in the clothes of IPv6 (mapped, compatible, translated, 6to4, Teredo, NAT64) is judged as what is
+   inside.
+4. One forbidden address among several is enough to refuse the name: which one is dialled must not be luck.
 """
 
 import socket
@@ -23,12 +26,14 @@ _NOT_PUBLIC: tuple[Network, ...] = tuple(
     ip_network(text)
     for text in (
         "0.0.0.0/8", "10.0.0.0/8", "100.64.0.0/10", "127.0.0.0/8", "169.254.0.0/16", "172.16.0.0/12", "192.0.0.0/24",
-        "192.0.2.0/24", "192.88.99.0/24", "192.168.0.0/16", "198.18.0.0/15", "198.51.100.0/24", "203.0.113.0/24",
-        "224.0.0.0/4", "240.0.0.0/4", "::/128", "::1/128", "64:ff9b:1::/48", "100::/64", "2001::/23", "2001:db8::/32",
-        "3fff::/20", "5f00::/16", "fc00::/7", "fe80::/10", "fec0::/10", "ff00::/8",
+        "168.63.129.16/32", "192.0.2.0/24", "192.88.99.0/24", "192.168.0.0/16", "198.18.0.0/15", "198.51.100.0/24",
+        "203.0.113.0/24", "224.0.0.0/4", "240.0.0.0/4", "2001::/23", "2001:db8::/32", "3fff::/20",
     )
 )  # fmt: skip
-_INSIDE_AT_THE_END = (ip_network("::/96"), ip_network("64:ff9b::/96"))
+"""168.63.129.16 is a public address by its number; on machines of one cloud it is the host that they run on."""
+_NAT64 = ip_network("64:ff9b::/96")
+_INTERNET = (ip_network("2000::/3"), _NAT64)
+_INSIDE_AT_THE_END = (ip_network("::/96"), ip_network("::ffff:0:0:0/96"), _NAT64)
 
 
 class Forbidden(GuardError):
@@ -37,9 +42,14 @@ class Forbidden(GuardError):
 
 def is_public(address: Address) -> bool:
     """Whether it is an address on the internet, and not of this machine, this network or no one."""
-    return address.is_global and all(
-        not any(one.version == network.version and one in network for network in _NOT_PUBLIC)
-        for one in (address, *_inside(address))
+    on_the_internet = isinstance(address, IPv4Address) or any(address in network for network in _INTERNET)
+    return (
+        on_the_internet
+        and address.is_global
+        and all(
+            not any(one.version == network.version and one in network for network in _NOT_PUBLIC)
+            for one in (address, *_inside(address))
+        )
     )
 
 

@@ -24,6 +24,7 @@ def clothed(address: IPv4Address) -> list[IPv6Address]:
     return [
         IPv6Address(0xFFFF << 32 | number),  # mapped
         IPv6Address(number),  # compatible
+        IPv6Address(0xFFFF << 48 | number),  # translated
         IPv6Address(0x2002 << 112 | number << 80 | 1),  # 6to4
         IPv6Address(0x20010000 << 96 | 0x08080808 << 64 | (number ^ 0xFFFFFFFF)),  # Teredo: the client
         IPv6Address(0x20010000 << 96 | number << 64 | 0),  # Teredo: the server
@@ -42,6 +43,13 @@ def test_nor_is_one_of_the_inside_of_ipv6(address: IPv6Address) -> None:
     assert not is_public(address)
 
 
+@given(st.integers(0, 2**125 - 1) | st.integers(2**126, 2**128 - 1))
+def test_nor_is_one_that_the_internet_does_not_use(number: int) -> None:
+    """Meshes and translators of somebody's own have taken some of them."""
+    address = IPv6Address(number)
+    assert address in ip_network("64:ff9b::/96") or not is_public(address)
+
+
 @pytest.mark.parametrize(
     "text",
     ["1.1.1.1", "8.8.8.8", "93.184.216.34", "172.15.255.255", "172.32.0.0", "11.0.0.1", "2606:4700::1111", "2a00::1"],
@@ -54,7 +62,8 @@ async def test_an_address_of_the_internet_is_dialled_as_it_stands(text: str) -> 
 @pytest.mark.parametrize(
     "host",
     ["127.0.0.1", "[::1]", "::1", "localhost", "127.1", "2130706433", "0x7f.0.0.1", "017700000001", "0", "0.0.0.0",  # noqa: S104 - to be refused
-     "169.254.169.254", "[fd00:ec2::254]", "[::ffff:10.0.0.1]", "[64:ff9b::a00:1]", "[fe80::1%lo]", "[::]"],
+     "169.254.169.254", "168.63.129.16", "100.100.100.200", "192.0.0.192", "[fd00:ec2::254]", "[200::1]", "[4000::1]",
+     "[::ffff:0:127.0.0.1]", "[::ffff:168.63.129.16]", "[::ffff:10.0.0.1]", "[64:ff9b::a00:1]", "[fe80::1%lo]", "[::]"],
 )  # fmt: skip
 async def test_nothing_of_this_machine_or_network_is_dialled_however_it_is_written(host: str) -> None:
     with pytest.raises(Forbidden):
