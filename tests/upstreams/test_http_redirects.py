@@ -1,10 +1,13 @@
 """Redirections: followed a little, and nothing that was meant for one origin goes to another."""
 
+from pathlib import Path
+
 import pytest
 
 from mcpguard.upstreams.conversation import ServerError
 from mcpguard.upstreams.transports.endings import Unanswered
-from tests.upstreams.played import played
+from tests.upstreams.certificates import Authority
+from tests.upstreams.played import dialing, played
 from tests.upstreams.talking import in_session, modern, talking
 
 pytestmark = pytest.mark.anyio
@@ -25,8 +28,15 @@ async def test_within_the_origin_everything_goes_along(status: int) -> None:
         assert await talk.outcome() == {}
 
 
-async def test_another_origin_gets_neither_credentials_nor_the_session() -> None:
-    async with played() as server, played() as other, in_session(server, headers=SECRETS) as talk:
+async def test_another_origin_gets_neither_credentials_nor_the_session(tmp_path: Path) -> None:
+    """The only one that a redirection may lead to: the same host, with TLS."""
+    authority = Authority(tmp_path)
+    dial = dialing(authority.trust)
+    async with (
+        played() as server,
+        played(authority.server()) as other,
+        in_session(server, headers=SECRETS, dial=dial) as talk,
+    ):
         talk.asking("tools/call", {"name": "x"})
         first = await server.next("tools/call")
         assert first.headers["mcp-session-id"] == "s-1"
@@ -38,6 +48,28 @@ async def test_another_origin_gets_neither_credentials_nor_the_session() -> None
         await second.answer(404)  # it has no session of ours, so it cannot have lost one
         assert isinstance(await talk.outcome(), ServerError)
         assert not talk.ended.is_set()
+
+
+@pytest.mark.parametrize("status", [307, 308])
+@pytest.mark.parametrize("tls", [True, False])
+async def test_another_port_is_another_server(status: int, tmp_path: Path, *, tls: bool) -> None:
+    """Nobody looked at it: on this machine it is whatever else listens here."""
+    authority = Authority(tmp_path)
+    context = authority.server() if tls else None
+    async with (
+        played(context) as server,
+        played(context) as other,
+        modern(server, dial=dialing(authority.trust)) as talk,
+    ):
+        talk.asking("tools/call", {"name": "x", "arguments": {"for": "this server only"}})
+        await (await server.next()).answer(status, b"", f"Location: {other.url}")
+        outcome = await talk.outcome()
+        assert isinstance(outcome, Unanswered)
+        assert "another port" in str(outcome)
+        assert other.connections == 0
+        talk.asking("tools/list")
+        await (await server.next("tools/list")).result()
+        assert await talk.outcome() == {}
 
 
 @pytest.mark.parametrize("status", [301, 302, 303])

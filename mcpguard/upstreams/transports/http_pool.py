@@ -2,8 +2,8 @@
 
 Rules kept here:
 1. What goes wrong with one request is that request's own, and says whether the server can have carried it out.
-2. A redirection is followed a few times, on the same host and in the same method only, through the same gates, and
-   never from TLS to none. Another host would be another server than the one that was declared.
+2. A redirection is followed a few times, in the same method only and through the same gates: within the origin, and
+   from plain HTTP to TLS on the same host. Another host or port would be another server than the one that was declared.
    What was meant for one origin goes to no other: `Headers` are asked anew at every place.
 3. Nothing is sent twice. A connection that has been idle for a while is not used again, so that a request does not
    meet a server that is just closing it.
@@ -98,4 +98,6 @@ def _next(here: Place, location: bytes) -> Place:
         raise Unanswered("the server redirects to a place without TLS, which is not followed")
     if here.host != there.host:
         raise Unanswered("the server redirects to another host, which is another server; declare its URL instead")
+    if here.scheme == there.scheme and here.port != there.port:
+        raise Unanswered("the server redirects to another port, which is another server; declare its URL instead")
     return there
