@@ -89,6 +89,11 @@ class Asked:
         await self._stream.aclose()
         self.over.set()
 
+    async def cut(self) -> None:
+        """End the connection without a word, where TLS would have one."""
+        await anyio.aclose_forcefully(self._stream)
+        self.over.set()
+
     async def left(self) -> None:
         """Until the other side has closed the connection."""
         with anyio.fail_after(PATIENCE), suppress(*GONE):
@@ -98,11 +103,12 @@ class Asked:
 
 
 class Played:
-    """The server. `next` gives what was asked, in the order in which it came."""
+    """The server. `next` gives what was asked, in the order in which it came. `tls` counts for the next connection."""
 
-    def __init__(self, port: int, scheme: str) -> None:
+    def __init__(self, port: int, tls: ssl.SSLContext | None) -> None:
         self.port = port
-        self.url = f"{scheme}://127.0.0.1:{port}/mcp"
+        self.tls = tls
+        self.url = f"{'https' if tls else 'http'}://127.0.0.1:{port}/mcp"
         self.connections = 0
         self.heard: list[Asked] = []
         self._coming, self._came = anyio.create_memory_object_stream[Asked](1000)
@@ -144,12 +150,14 @@ async def played(tls: ssl.SSLContext | None = None) -> AsyncIterator[Played]:
     listener = await anyio.create_tcp_listener(local_host="127.0.0.1")
     port = listener.listeners[0].extra(anyio.abc.SocketAttribute.local_port)  # noqa: S610 - a stream's, not a query's
     async with listener, anyio.create_task_group() as tasks:
-        server = Played(port, "https" if tls else "http")
+        server = Played(port, tls)
 
         async def connected(stream: ByteStream) -> None:
-            if tls is not None:
+            if server.tls is not None:
                 try:
-                    stream = await TLSStream.wrap(stream, server_side=True, ssl_context=tls, standard_compatible=False)
+                    stream = await TLSStream.wrap(
+                        stream, server_side=True, ssl_context=server.tls, standard_compatible=False
+                    )
                 except (ssl.SSLError, *GONE):
                     await anyio.aclose_forcefully(stream)
                     return

@@ -38,6 +38,9 @@ TOGETHER = 65_536
 HEAD_CHUNK = 8_192
 LONGEST_HEAD = 102_400
 MOST_INFORMATIONAL = 16
+_OLD_VERSIONS = frozenset({"UNSUPPORTED_PROTOCOL", "TLSV1_ALERT_PROTOCOL_VERSION", "VERSION_TOO_LOW"})
+_NO_TLS = frozenset({"WRONG_VERSION_NUMBER", "HTTP_REQUEST", "PACKET_LENGTH_TOO_LONG", "RECORD_LAYER_FAILURE"})
+_ALERT = re.compile("^(SSLV3|TLSV1|TLSV13)_ALERT_")
 _FINAL = re.compile(rb"(?:\A|\n)HTTP/1\.[0-9] [2-9]")
 _INFORMATIONAL = re.compile(rb"(?:\A|\n)HTTP/1\.[0-9] 1")
 _READ = httpcore2.ReadError
@@ -102,11 +105,16 @@ class Dialer(httpcore2.AsyncNetworkBackend):
     ) -> httpcore2.AsyncNetworkStream:
         try:
             with anyio.fail_after(timeout):
-                return await self._first(await self._addresses(host, port), host, port)
+                stream = await self.dialled(host, port)
         except TimeoutError:
             raise Unsent(f"{host} could not be reached in time") from None
         except Forbidden as error:
             raise Unsent(str(error)) from error
+        return Wire(stream, host, Work(self._turns))
+
+    async def dialled(self, host: str, port: int) -> SocketStream:
+        """A connection to an address that was judged. Raises Forbidden or Unsent."""
+        return await self._first(await self._addresses(host, port), host, port)
 
     async def _addresses(self, host: str, port: int) -> tuple[Address, ...]:
         """Whoever waits while the same name is being resolved takes what comes of that."""
@@ -117,7 +125,7 @@ class Dialer(httpcore2.AsyncNetworkBackend):
                 self._resolutions += 1
             return self._resolved[2]
 
-    async def _first(self, addresses: tuple[Address, ...], host: str, port: int) -> "Wire":
+    async def _first(self, addresses: tuple[Address, ...], host: str, port: int) -> SocketStream:
         """A connection to the first address that takes one. An address that says nothing uses up its share of time."""
         for number, address in enumerate(addresses):
             left = anyio.current_effective_deadline() - anyio.current_time()
@@ -129,7 +137,7 @@ class Dialer(httpcore2.AsyncNetworkBackend):
                 return await self._judged(stream, host)
         raise Unsent(f"{host} does not take connections on port {port}")
 
-    async def _judged(self, stream: SocketStream, host: str) -> "Wire":
+    async def _judged(self, stream: SocketStream, host: str) -> SocketStream:
         async with AsyncExitStack() as otherwise:
             otherwise.push_async_callback(aclose_forcefully, stream)
             try:
@@ -137,9 +145,9 @@ class Dialer(httpcore2.AsyncNetworkBackend):
             except OSError as error:
                 raise Unsent(f"{host} closed the connection at once") from error
             if ours:
-                raise Unsent(f"{host} leads to this guard itself, which is no server")
+                raise Forbidden(f"{host} leads to this guard itself, which is no server")
             otherwise.pop_all()
-        return Wire(stream, host, Work(self._turns))
+        return stream
 
 
 class Wire(httpcore2.AsyncNetworkStream):
@@ -233,8 +241,10 @@ class Wire(httpcore2.AsyncNetworkStream):
             )
         except ssl.SSLCertVerificationError as error:
             raise Unsent(f"the certificate of {self._host} is not accepted: {error.verify_message}") from error
+        except ssl.SSLError as error:
+            raise Unsent(f"{self._host} does not agree on TLS: {_reason(error)}") from error
         except (*_BROKEN, ValueError) as error:
-            raise Unsent(f"{self._host} does not agree on TLS") from error
+            raise Unsent(f"{self._host} does not agree on TLS: it closed the connection") from error
 
     def get_extra_info(self, info: str) -> Any:  # noqa: ANN401 - the pool's interface
         match info:
@@ -244,6 +254,16 @@ class Wire(httpcore2.AsyncNetworkStream):
                 return self._socket.fileno() < 0 or bool(self._poll.poll(0))
             case _:
                 return None
+
+
+def _reason(error: ssl.SSLError) -> str:
+    """Why there is no TLS. It is a word of the library's: nothing that a server says is repeated."""
+    reason = error.reason or "unknown"
+    if reason in _OLD_VERSIONS:
+        return "it has no version that is new enough (1.2 or later)"
+    if reason in _NO_TLS:
+        return "what it says is not TLS"
+    return _ALERT.sub("", reason).lower().replace("_", " ")
 
 
 def wire_of(response: httpcore2.Response) -> Wire:
