@@ -14,7 +14,6 @@ Rules kept here:
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from shutil import rmtree
 
 from anyio import to_thread
 
@@ -29,6 +28,7 @@ from mcpguard.upstreams.packages.installing import Installing, installed
 from mcpguard.upstreams.packages.launching import from_tree, place
 from mcpguard.upstreams.packages.package import Package
 from mcpguard.upstreams.packages.recognising import Unrecognised, recognised
+from mcpguard.upstreams.packages.removing import removed
 from mcpguard.upstreams.program_files import ProgramFile
 from mcpguard.upstreams.sandbox.confinement import Confinement
 from mcpguard.upstreams.sandbox.keeping import Kept
@@ -133,7 +133,7 @@ class Starting:
         """Nothing is kept of servers other than these."""
         if self.packages.is_dir():
             for folder in [each for each in self.packages.iterdir() if each.name not in names]:
-                rmtree(folder, ignore_errors=True)
+                removed(folder)
 
 
 def _package(launch: StdioLaunch) -> Package | None:

@@ -1,4 +1,4 @@
-"""A registry of npm and an index of Python packages, with whatever somebody has put there."""
+"""A registry of npm and an index of Python packages, with whatever somebody has put there, as hostile as they like."""
 
 import base64
 import gzip
@@ -7,23 +7,40 @@ import io
 import json
 import tarfile
 import zipfile
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from typing import Any
 
 import anyio
+import anyio.lowlevel
 
-from tests.simulators.web import HttpReply, Receive, Scope, Send, send_reply, served, taken, until_gone
+from tests.simulators.web import (
+    HttpReply,
+    HttpRequest,
+    Receive,
+    Scope,
+    Send,
+    begin,
+    send_reply,
+    served,
+    taken,
+    until_gone,
+)
 
 Entry = tuple[tarfile.TarInfo, bytes]
+Answer = Callable[[Send], Awaitable[None]]
 
 
 class Registry:
-    """What is asked for is in `asked`. A path in `hanging` gets no answer."""
+    """What is asked for is in `asked`, and in `heard` with all that came along. A path in `hanging` gets no answer, and
+    one in `answers` whatever is done there.
+    """
 
     def __init__(self) -> None:
         self.asked: list[str] = []
+        self.heard: list[HttpRequest] = []
         self.hanging: set[str] = set()
+        self.answers: dict[str, Answer] = {}
         self.hung = anyio.Event()
         self.url = ""
         self._files: dict[str, bytes] = {}
@@ -33,37 +50,84 @@ class Registry:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         request = await taken(scope, receive)
         self.asked.append(request.path)
+        self.heard.append(request)
         if request.path in self.hanging:
             self.hung.set()
             await until_gone(receive)
-            return
-        await send_reply(send, self._reply(request.path))
+        elif request.path in self.answers:
+            async with anyio.create_task_group() as both:
+                both.start_soon(self._until_gone, receive, both.cancel_scope)
+                await self.answers[request.path](send)
+                both.cancel_scope.cancel()
+        else:
+            await send_reply(send, self._reply(request.path))
+
+    async def _until_gone(self, receive: Receive, scope: anyio.CancelScope) -> None:
+        await until_gone(receive)
+        scope.cancel()
 
     def add_npm(
-        self, name: str, archive: bytes, version: str = "1.0.0", more: Mapping[str, object] | None = None
+        self,
+        name: str,
+        archive: bytes,
+        version: str = "1.0.0",
+        more: Mapping[str, object] | None = None,
+        dist: Mapping[str, object] | None = None,
     ) -> None:
+        """`more` is what the registry says of this version besides, `dist` what it says of its archive."""
         path = f"/files/{name}-{version}.tgz"
         self._files[path] = archive
         integrity = "sha512-" + base64.b64encode(hashlib.sha512(archive).digest()).decode()
-        about = {"name": name, "version": version, "dist": {"tarball": path, "integrity": integrity}, **(more or {})}
+        told = {"tarball": path, "integrity": integrity, **(dist or {})}
+        about = {"name": name, "version": version, "dist": told, **(more or {})}
         known = self._npm.setdefault(name, {"name": name, "dist-tags": {}, "versions": {}})
         known["versions"][version] = about
         known["dist-tags"]["latest"] = version
 
-    def add_python(self, project: str, file: str, archive: bytes) -> None:
+    def add_python(self, project: str, file: str, archive: bytes, href: str = "") -> None:
+        """`href` is where the index says that the file is."""
         self._files[f"/files/{file}"] = archive
-        self._python.setdefault(project, []).append(file)
+        self._python.setdefault(project, []).append(f'<a href="{href or f"/files/{file}"}">{file}</a>')
 
     def _reply(self, path: str) -> HttpReply:
         if path in self._files:
             return HttpReply(body=self._files[path])
         if (name := path.removeprefix("/").replace("%2f", "/")) in self._npm:
-            told = json.dumps(self._npm[name]).replace('"tarball": "', f'"tarball": "{self.url}')
+            told = json.dumps(self._npm[name]).replace('"tarball": "/', f'"tarball": "{self.url}/')
             return HttpReply(headers={"content-type": "application/json"}, body=told.encode())
         if (project := path.removeprefix("/simple/").rstrip("/")) in self._python:
-            links = "".join(f'<a href="/files/{file}">{file}</a>' for file in self._python[project])
+            links = "".join(self._python[project])
             return HttpReply(headers={"content-type": "text/html"}, body=links.encode())
         return HttpReply(status=404)
+
+
+def redirect(where: str, status: int = 302) -> Answer:
+    async def answer(send: Send) -> None:
+        await send_reply(send, HttpReply(status, {"location": where}))
+
+    return answer
+
+
+def endless(piece: bytes, kind: str = "application/octet-stream") -> Answer:
+    """The same again and again, as fast as it is taken."""
+
+    async def answer(send: Send) -> None:
+        await begin(send, 200, {"content-type": kind})
+        while True:
+            await send({"type": "http.response.body", "body": piece, "more_body": True})
+            await anyio.lowlevel.checkpoint()
+
+    return answer
+
+
+def in_turn(*replies: HttpReply) -> Answer:
+    """One after the other, the last one for ever."""
+    left = list(replies)
+
+    async def answer(send: Send) -> None:
+        await send_reply(send, left.pop(0) if len(left) > 1 else left[0])
+
+    return answer
 
 
 @asynccontextmanager
@@ -115,7 +179,7 @@ def wheel(project: str, files: Mapping[str, str], script: str = "main") -> bytes
 
 def zipped(files: Sequence[tuple[str, str]]) -> bytes:
     packed = io.BytesIO()
-    with zipfile.ZipFile(packed, "w") as archive:
+    with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
         for name, text in files:
             archive.writestr(name, text)
     return packed.getvalue()

@@ -10,11 +10,9 @@ Rules kept here:
 
 import os
 import secrets
-import shutil
 import stat
 import tempfile
 from collections.abc import Mapping
-from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -32,7 +30,8 @@ from mcpguard.upstreams.packages.launching import INSIDE
 from mcpguard.upstreams.packages.package import Package
 from mcpguard.upstreams.packages.plans import CACHE, Plan, planned
 from mcpguard.upstreams.packages.refused import NotInstalled
-from mcpguard.upstreams.packages.room import memory, room
+from mcpguard.upstreams.packages.removing import removed
+from mcpguard.upstreams.packages.room import memory, room, too_much
 from mcpguard.upstreams.packages.running import complaint, ran
 from mcpguard.upstreams.packages.trees import INCOMING, RECORD, TREE, Tree
 from mcpguard.upstreams.sandbox.confining import confined
@@ -79,11 +78,11 @@ async def installed(package: Package, folder: Path, way: Installing) -> Tree:
     try:
         plan = await _filled(package, incoming, way)
         return await to_thread.run_sync(partial(_finished, package, incoming, plan, way))
-    except OSError as error:
-        raise NotInstalled(f"{package.specification} cannot be installed: {error}") from error
+    except OSError as error:  # its own words would repeat a path, which may be the package's and as long as it likes
+        raise NotInstalled(f"{package.specification} cannot be installed: {error.strerror}") from error
     finally:
         with anyio.CancelScope(shield=True):
-            await to_thread.run_sync(_removed, incoming)
+            await to_thread.run_sync(removed, incoming)
 
 
 async def _filled(package: Package, incoming: Path, way: Installing) -> Plan:
@@ -115,7 +114,7 @@ def _begun(folder: Path, way: Installing) -> Path:
     for each in (folder.parent, folder):
         each.mkdir(mode=0o700, parents=True, exist_ok=True)
     for left in folder.glob(f"{INCOMING}*"):
-        _removed(left)
+        removed(left)
     incoming = Path(tempfile.mkdtemp(prefix=INCOMING, dir=folder))
     for each in (incoming / TREE, incoming / CACHE, incoming / HOME):
         each.mkdir(mode=0o700)
@@ -129,6 +128,8 @@ def _finished(package: Package, incoming: Path, plan: Plan, way: Installing) -> 
     tree = incoming / TREE
     if tree.is_symlink() or not tree.is_dir():
         raise NotInstalled(f"{package.specification} cannot be installed: it left no folder")
+    if why := too_much(incoming, way.room, 2 * MOST_FILES):  # since it was looked at last
+        raise NotInstalled(f"{package.specification} cannot be installed: {why}")
     try:
         _taken(incoming, tree)
         for name in BOOKKEEPING:
@@ -140,12 +141,12 @@ def _finished(package: Package, incoming: Path, plan: Plan, way: Installing) -> 
     place = incoming.parent / digest
     found = Tree(place / TREE, trees.asked(package), package.ecosystem, program, str(plan.interpreter), digest)
     (incoming / RECORD).write_text(trees.record(found), encoding="utf-8")
-    _removed(incoming / CACHE)
-    _removed(incoming / HOME)
+    removed(incoming / CACHE)
+    removed(incoming / HOME)
     if _holds(place, found):  # and may be in use
         (incoming / RECORD).replace(place / RECORD)
     else:
-        _removed(place)
+        removed(place)
         incoming.rename(place)
     log.info("package.installed", artifact=found.artifact, confined=way.sandbox is not None)
     return found
@@ -166,14 +167,3 @@ def _taken(incoming: Path, tree: Path) -> None:
             open_to_all = stat.S_ISDIR(about.st_mode) or about.st_mode & stat.S_IXUSR
             path.chmod(0o755 if open_to_all else 0o644)
     incoming.chmod(0o700)
-
-
-def _removed(folder: Path) -> None:
-    """Whatever the modes in it."""
-    for where, folders, _ in os.walk(folder):
-        for name in folders:
-            each = Path(where, name)
-            if not each.is_symlink():
-                with suppress(OSError):
-                    each.chmod(0o700)
-    shutil.rmtree(folder, ignore_errors=True)

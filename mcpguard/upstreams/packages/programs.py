@@ -18,8 +18,10 @@ from mcpguard.upstreams.packages.package import Ecosystem, Package
 from mcpguard.upstreams.packages.refused import NotInstalled
 
 LONGEST: Final = 1024 * 1024
+LONGEST_NAME: Final = 40
 FIRST_LINE: Final = 512
 FOR_NODE: Final = frozenset({".js", ".mjs", ".cjs", ".ts", ".mts", ".cts"})
+_VERSION: Final = re.compile(r"[0-9A-Za-z][0-9A-Za-z.+!_-]{0,127}")
 ALONE: Final = ("-S",)
 """Python without the packages of the machine: what it imports is its own or the tree's."""
 
@@ -42,9 +44,7 @@ def program(package: Package, tree: Path) -> Program:
 def _of_npm(package: Package, tree: Path) -> Program:
     folder = tree / "node_modules" / package.name
     about = _json(folder / "package.json", package.name)
-    version = about.get("version")
-    if not isinstance(version, str):
-        raise NotInstalled(f"{package.name} does not say which version it is")
+    version = _version(package.name, about.get("version"))
     named = [Package(package.ecosystem, (each,)).name for each in package.specifications]
     programs = {}
     for name in reversed(named):
@@ -58,7 +58,14 @@ def _of_npm(package: Package, tree: Path) -> Program:
     path = Path(os.path.normpath(where / target))
     if not path.is_relative_to(where) or not path.is_file():
         raise NotInstalled(f"the program {wanted} of {package.name} is not there")
-    return Program(package.name, visible(version), str(path.relative_to(tree)), _options_of_node(path, wanted))
+    return Program(package.name, version, str(path.relative_to(tree)), _options_of_node(path, wanted))
+
+
+def _version(name: str, told: object) -> str:
+    """It becomes part of what a person approves, so it has to look like a version and like nothing else."""
+    if not isinstance(told, str) or not _VERSION.fullmatch(told):
+        raise NotInstalled(f"{name} does not say which version it is")
+    return told
 
 
 def _bins(name: str, about: Mapping[str, Any]) -> dict[str, str]:
@@ -88,9 +95,12 @@ def _options_of_node(path: Path, name: str) -> tuple[str, ...]:
 
 
 def _of_python(package: Package, tree: Path) -> Program:
-    version = next(_versions(package.name, tree), None)
-    if version is None:
+    versions = list(_versions(package.name, tree))
+    if not versions:
         raise NotInstalled(f"{package.name} was not installed")
+    if len(versions) > 1:  # whichever is shown, another package may have brought it
+        raise NotInstalled(f"{package.name} is there more than once, and says different things of itself")
+    version = _version(package.name, versions[0])
     wanted = package.program or package.name
     path = tree / "bin" / wanted
     if not path.is_file():
@@ -101,7 +111,7 @@ def _of_python(package: Package, tree: Path) -> Program:
         line = file.read(FIRST_LINE).partition(b"\n")[0]
     if not line.startswith(b"#!") or not (b"python" in line or line.endswith(b"/sh")):
         raise NotInstalled(f"its program {visible(wanted)} is not one that Python runs")
-    return Program(package.name, visible(version), f"bin/{wanted}", ALONE)
+    return Program(package.name, version, f"bin/{wanted}", ALONE)
 
 
 def _versions(name: str, tree: Path) -> Iterator[str]:
@@ -139,5 +149,5 @@ def _text(path: Path, name: str) -> str:
 
 
 def _missing(name: str, wanted: str, there: Iterable[str]) -> str:
-    found = visible(", ".join(list(there)[:10])) or "none"
+    found = visible(", ".join(each[:LONGEST_NAME] for each in list(there)[:10])) or "none"
     return f"{name} has no program {wanted!r}; its programs: {found}"

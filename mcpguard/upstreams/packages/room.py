@@ -1,7 +1,8 @@
 """What an installation takes, watched while it runs.
 
 A folder that was given as writable is bounded by nothing but the disk; so it is looked at from time to time. Between
-two looks there may be more: as much as can be written in that time.
+two looks there may be more: as much as can be written in that time. What cannot be looked at cannot be counted, so it
+is too much: a path that is longer here than inside the sandbox would be a place without bounds.
 """
 
 import os
@@ -19,16 +20,17 @@ from mcpguard.upstreams.sandbox.watching import within_memory
 
 EVERY = 0.5
 BLOCK = 512
+_GONE = (FileNotFoundError, NotADirectoryError)
 
 
 def room(folder: Path, most: int, entries: int) -> Watch:
-    """Ends it when the folder holds more than so many bytes, or files."""
+    """Ends it when the folder holds more than so many bytes, or files, or what cannot be counted."""
 
     async def watch(_: int) -> str:
         while True:
             await anyio.sleep(EVERY)
-            if await to_thread.run_sync(partial(_over, folder, most, entries), abandon_on_cancel=True):
-                return f"it takes more than {most // MEBIBYTE} MiB or {entries} files"
+            if why := await to_thread.run_sync(partial(too_much, folder, most, entries), abandon_on_cancel=True):
+                return why
 
     return watch
 
@@ -41,22 +43,26 @@ def memory(most: int) -> Watch:
     return watch
 
 
-def _over(folder: Path, most: int, entries: int) -> bool:
+def too_much(folder: Path, most: int, entries: int) -> str:
+    """Why it has to end, or nothing."""
     taken = 0
-    for count, about in enumerate(_all(folder), 1):
-        taken += about.st_blocks * BLOCK
-        if taken > most or count > entries:
-            return True
-    return False
+    try:
+        for count, about in enumerate(_all(folder), 1):
+            taken += about.st_blocks * BLOCK
+            if taken > most or count > entries:
+                return f"it takes more than {most // MEBIBYTE} MiB or {entries} files"
+    except OSError as error:
+        return f"it writes what cannot be looked at: {error.strerror}"
+    return ""
 
 
 def _all(folder: Path) -> Iterator[os.stat_result]:
     """Of a folder that changes meanwhile: what is gone already is nothing."""
     left = [str(folder)]
     while left:
-        with suppress(OSError), os.scandir(left.pop()) as entries:
+        with suppress(*_GONE), os.scandir(left.pop()) as entries:
             for entry in entries:
-                with suppress(OSError):
+                with suppress(*_GONE):
                     yield entry.stat(follow_symlinks=False)
                     if entry.is_dir(follow_symlinks=False):
                         left.append(entry.path)

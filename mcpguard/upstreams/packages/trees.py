@@ -9,7 +9,6 @@ Rules kept here:
 
 import json
 import re
-import shutil
 from collections.abc import Collection
 from contextlib import suppress
 from dataclasses import asdict, dataclass
@@ -20,6 +19,7 @@ from mcpguard.upstreams.packages.digest import tree_digest
 from mcpguard.upstreams.packages.package import Ecosystem, Package
 from mcpguard.upstreams.packages.programs import Program
 from mcpguard.upstreams.packages.refused import Changed, NotInstalled
+from mcpguard.upstreams.packages.removing import removed
 
 RECORD: Final = "package.json"
 TREE: Final = "tree"
@@ -96,4 +96,4 @@ def cleared(folder: Path, artifacts: Collection[str]) -> None:
     with suppress(FileNotFoundError):
         for each in list(folder.iterdir()):
             if each.name not in wanted:
-                shutil.rmtree(each, ignore_errors=True)
+                removed(each)
