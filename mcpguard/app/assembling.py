@@ -116,8 +116,7 @@ async def assembled(
     intake = Intake(standings, clock, new_id, KNOWN_PER_ENTRY * settings.upstreams.list_entries)
     servers = Servers(standings, intake, clock, settings)
     listeners: set[tuple[Address, int]] = set()
-    confining, starting = _status(here.sandbox), _starting(settings, here.sandbox, registry)
-    reach = _reach(settings, listeners, starting)
+    confining, reach = _status(here.sandbox), _reach(settings, here.sandbox, registry, listeners)
     fleet = _fleet(settings, clock, servers, reach)
     servers.command(fleet)
     standings.command(fleet)
@@ -155,7 +154,7 @@ async def assembled(
         proof=_proof(settings, signing, ledger, clock),
     )
     await store.readers.run(partial(_load, registry, seal))
-    await to_thread.run_sync(starting.sweep, {known.name for known in registry})
+    await to_thread.run_sync(reach.starting.sweep, {known.name for known in registry})
     return Parts(guard, fleet, intake, standings, servers, listeners)
 
 
@@ -201,13 +200,14 @@ def _status(sandbox: Works | Fails) -> SandboxStatus:
     return SandboxStatus(works=True, why="", in_force=sandbox.in_force)
 
 
-def _starting(settings: Settings, sandbox: Works | Fails, registry: Registry) -> Starting:
-    confinement = Confinement(sandbox, limits(settings.sandbox), settings.data_dir)
-    return Starting(confinement, packages(settings), os.environ, settings.upstreams.install_seconds, registry.writable)
-
-
-def _reach(settings: Settings, listeners: set[tuple[Address, int]], starting: Starting) -> Reaching:
+def _reach(
+    settings: Settings, sandbox: Works | Fails, registry: Registry, listeners: set[tuple[Address, int]]
+) -> Reaching:
+    """Servers and packages are looked for in the same networks."""
     dialing = Dialing([ip_network(network) for network in settings.upstreams.networks], listeners)
+    confinement = Confinement(sandbox, limits(settings.sandbox), settings.data_dir)
+    seconds = settings.upstreams.install_seconds
+    starting = Starting(confinement, packages(settings), os.environ, seconds, dialing, registry.writable)
     return Reaching(settings.upstreams, os.environ, server_logs(settings), server_secrets(settings), dialing, starting)
 
 

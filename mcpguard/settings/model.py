@@ -154,7 +154,7 @@ class Upstreams(Group):
     """Size in bytes at which the log of a server's standard error is begun anew; one older file is kept."""
 
     networks: Annotated[tuple[Annotated[str, AfterValidator(network)], ...], Networks, Restart] = ()
-    """Networks besides the public internet that the URLs of servers may lead to, such as `127.0.0.0/8`."""
+    """Networks besides the public internet that servers' URLs and package registries may lead to: `127.0.0.0/8`."""
 
     secret_folders: Annotated[tuple[str, ...], Each, Restart] = ()
     """Folders whose files `${file:…}` may name in the environment and the headers of a server."""

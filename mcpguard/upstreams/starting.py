@@ -35,6 +35,7 @@ from mcpguard.upstreams.sandbox.keeping import Kept
 from mcpguard.upstreams.sandbox.mounts import unwritten
 from mcpguard.upstreams.sandbox.probe import Fails, Works
 from mcpguard.upstreams.sandbox.programs import find, found
+from mcpguard.upstreams.transports.dialing import Dialing
 from mcpguard.upstreams.transports.stdio import Launch
 
 Account = Callable[[], int]
@@ -65,13 +66,15 @@ class Ready:
 @dataclass(frozen=True, slots=True)
 class Starting:
     """`packages` is the folder of what was installed, `environ` the guard's own environment, `seconds` how long an
-    installation may take; `writable` tells which servers run and may write to which folders.
+    installation may take and `dialing` where it may lead; `writable` tells which servers run and may write to which
+    folders.
     """
 
     confinement: Confinement
     packages: Path
     environ: Mapping[str, str]
     seconds: float
+    dialing: Dialing
     writable: Callable[[], Iterable[tuple[str, Mount]]] = tuple
 
     async def install(self, declared: Declared, values: Mapping[str, str]) -> Declared:
@@ -88,7 +91,7 @@ class Starting:
             raise NotRunnable(f"its package cannot be installed, as nothing can be confined here: {here.why}")
         code = {name: value for name, value in values.items() if is_code(name)}
         sandbox = here.sandbox if isinstance(here, Works) else None
-        way = Installing(sandbox, self.confinement.data, self.environ, code, self.seconds)
+        way = Installing(sandbox, self.confinement.data, self.environ, code, self.seconds, self.dialing)
         tree = await installed(package, folder, way)
         wanted = {tree.artifact, declared.artifact or ""}
         await to_thread.run_sync(trees.cleared, folder, wanted)

@@ -19,6 +19,7 @@ from mcpguard.upstreams.program_files import read
 from mcpguard.upstreams.sandbox.confinement import Confinement
 from mcpguard.upstreams.sandbox.limits import Limits
 from mcpguard.upstreams.starting import AnotherProgram, Starting
+from mcpguard.upstreams.transports.dialing import Dialing
 from mcpguard.upstreams.transports.stdio import Launch, stdio
 from mcpguard.upstreams.transports.transport import TransportEnded
 from tests.attacks.confined import attempts, in_file
@@ -112,7 +113,7 @@ async def test_a_sandbox_shows_what_was_looked_at(tmp_path: Path, profile: Profi
     command = [str(file)] if by == "its first line" else [sys.executable, str(file)]
     launch = StdioLaunch(command[0], tuple(command[1:]), profile=profile, mounts=mounts)
     confinement = Confinement(works(), Limits(), tmp_path / "data")
-    starting = Starting(confinement, tmp_path / "packages", os.environ, 1)
+    starting = Starting(confinement, tmp_path / "packages", os.environ, 1, Dialing())
     plain = Launch(launch.command, launch.arguments, {"PATH": os.environ["PATH"]})
     ready = starting.ready(Declared("web", "web", launch), launch, plain)
     other = place / "other.py"

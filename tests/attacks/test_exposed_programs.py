@@ -19,6 +19,7 @@ from mcpguard.upstreams.sandbox.confinement import Confinement
 from mcpguard.upstreams.sandbox.limits import Limits
 from mcpguard.upstreams.sandbox.refused import Refused
 from mcpguard.upstreams.starting import AnotherProgram, Ready, Starting
+from mcpguard.upstreams.transports.dialing import Dialing
 from mcpguard.upstreams.transports.stdio import Launch, stdio
 from tests.attacks.confined import attempts, in_file
 from tests.attacks.exchanging import exchanged
@@ -45,7 +46,8 @@ def folder(path: Path, mode: int = 0o755) -> Path:
 
 def readied(tmp_path: Path, launch: StdioLaunch) -> Ready:
     """It was looked at, and is about to be started."""
-    starting = Starting(Confinement(works(), Limits(), tmp_path / "data"), tmp_path / "packages", os.environ, 1)
+    confinement = Confinement(works(), Limits(), tmp_path / "data")
+    starting = Starting(confinement, tmp_path / "packages", os.environ, 1, Dialing())
     plain = Launch(launch.command, launch.arguments, {"PATH": os.environ["PATH"], **launch.environment})
     return starting.ready(Declared("web", "web", launch), launch, plain)
 

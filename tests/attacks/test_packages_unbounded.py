@@ -126,7 +126,7 @@ async def test_what_an_installation_sees(data: Path, tmp_path: Path) -> None:
     said = str(refused.value).removeprefix("server cannot be installed: ").split()
     at = said.index(":")
     assert said[0] == "0"
-    ours = {"MCPGUARD_STARTED", "PYTHONDONTWRITEBYTECODE"}
+    ours = {"MCPGUARD_STARTED", "PYTHONDONTWRITEBYTECODE", "HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY"}
     assert set(said[1:at]) == {"HOME", "PATH", "PWD", "TMPDIR", "XDG_CACHE_HOME", *ours}
     assert said[at + 1 :] == ["/opt:", "package", "/opt/package:", "cache", "home", "tree", "/opt/package/x"]
 

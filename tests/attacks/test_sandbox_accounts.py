@@ -18,6 +18,7 @@ from mcpguard.upstreams.sandbox.confinement import Confinement
 from mcpguard.upstreams.sandbox.limits import Limits
 from mcpguard.upstreams.sandbox.refused import Refused
 from mcpguard.upstreams.starting import Starting
+from mcpguard.upstreams.transports.dialing import Dialing
 from mcpguard.upstreams.transports.stdio import Launch, Stdio, stdio
 from tests.attacks.sandboxed import CODE, EACH_PROFILE, QUICK, told, works
 
@@ -27,7 +28,7 @@ ROOT = os.geteuid() == 0
 
 @pytest.fixture
 def starting(tmp_path: Path) -> Starting:
-    return Starting(Confinement(works(), Limits(), tmp_path / "data"), tmp_path / "packages", os.environ, 1)
+    return Starting(Confinement(works(), Limits(), tmp_path / "data"), tmp_path / "packages", os.environ, 1, Dialing())
 
 
 @pytest.fixture

@@ -34,6 +34,7 @@ from mcpguard.upstreams.sandbox.probe import Fails
 from mcpguard.upstreams.starting import Starting
 from mcpguard.upstreams.surroundings import Reach, Surroundings
 from mcpguard.upstreams.switchboard import Switchboard
+from mcpguard.upstreams.transports.dialing import Dialing
 from mcpguard.upstreams.transports.transport import TransportEnded
 from tests.clock import FakeClock
 from tests.patience import PATIENCE
@@ -305,7 +306,7 @@ async def played(how: str, script: Script, folder: Path, **more: Any) -> AsyncIt
 
 
 UNCONFINABLE = Confinement(Fails("these tests are not about it"), Limits(), Path("/nowhere"))
-STARTING = Starting(UNCONFINABLE, Path("/nowhere"), {}, 1)
+STARTING = Starting(UNCONFINABLE, Path("/nowhere"), {}, 1, Dialing())
 
 
 async def _nothing(declared: Declared) -> Declared:

@@ -3,17 +3,20 @@
 Rules kept here:
 1. It runs confined wherever there is a sandbox, whatever the server's own profile: with the network, without a secret,
    and with one folder to write to, which is new. Without a sandbox it is told to do no more all the same.
-2. It is bounded in time, memory, what it says and what it writes. However it ends, nothing of it is left but a tree
+2. What it fetches comes from the internet, from networks that the operator allowed, or from a registry that the guard's
+   own account names (`outlet`).
+3. It is bounded in time, memory, what it says and what it writes. However it ends, nothing of it is left but a tree
    that is whole, which appears at once.
-3. What it wrote is the guard's from then on: nobody else may write to it.
+4. What it wrote is the guard's from then on: nobody else may write to it.
 """
 
 import os
 import secrets
 import stat
 import tempfile
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Final
@@ -24,20 +27,22 @@ from anyio import to_thread
 
 from mcpguard.domain.launches import Profile
 from mcpguard.upstreams.orphans import MARK
-from mcpguard.upstreams.packages import programs, tools, trees
+from mcpguard.upstreams.packages import programs, sources, tools, trees
 from mcpguard.upstreams.packages.digest import MOST_BYTES, MOST_FILES, entries
 from mcpguard.upstreams.packages.launching import INSIDE
+from mcpguard.upstreams.packages.outlet import outlet
 from mcpguard.upstreams.packages.package import Package
 from mcpguard.upstreams.packages.plans import CACHE, Plan, planned
 from mcpguard.upstreams.packages.refused import NotInstalled
 from mcpguard.upstreams.packages.removing import removed
 from mcpguard.upstreams.packages.room import memory, room, too_much
-from mcpguard.upstreams.packages.running import complaint, ran
+from mcpguard.upstreams.packages.running import Watch, complaint, ran
 from mcpguard.upstreams.packages.trees import INCOMING, RECORD, TREE, Tree
 from mcpguard.upstreams.sandbox.confining import confined
 from mcpguard.upstreams.sandbox.limits import MEBIBYTE, Limits
 from mcpguard.upstreams.sandbox.places import Bind
 from mcpguard.upstreams.sandbox.wrapping import Sandbox
+from mcpguard.upstreams.transports.dialing import Dialing
 from mcpguard.upstreams.transports.stdio import Launch
 
 LIMITS: Final = Limits(memory=2048 * MEBIBYTE, scratch=256 * MEBIBYTE, file=512 * MEBIBYTE, open_files=4096)
@@ -57,7 +62,7 @@ class Installing:
     """All that an installation depends on besides the package. `sandbox` is None only where a person consented to that.
 
     `data` is the data directory, `environ` the guard's own environment, and `declared` the server's, as far as it is
-    code and no secret.
+    code and no secret. `dialing` says where connections may lead.
     """
 
     sandbox: Sandbox | None
@@ -65,6 +70,7 @@ class Installing:
     environ: Mapping[str, str]
     declared: Mapping[str, str]
     seconds: float
+    dialing: Dialing
     limits: Limits = LIMITS
     room: int = 2 * MOST_BYTES
 
@@ -90,12 +96,23 @@ async def _filled(package: Package, incoming: Path, way: Installing) -> Plan:
     where = tools.search(package.runner, way.environ, path)
     root = incoming if way.sandbox is None else INSIDE
     plan = await planned(package, where, way.declared, root)
-    launch = await to_thread.run_sync(_confined, plan, incoming, way)
-    watches = (memory(way.limits.memory), room(incoming, way.room, 2 * MOST_FILES))
-    done = await ran(launch, f"the installation of {package.specification}", way.seconds, watches)
+    async with _with_a_way_out(plan, way) as (plan, judging):
+        launch = await to_thread.run_sync(_confined, plan, incoming, way)
+        watches = (memory(way.limits.memory), room(incoming, way.room, 2 * MOST_FILES), *judging)
+        done = await ran(launch, f"the installation of {package.specification}", way.seconds, watches)
     if done.code:
         raise NotInstalled(f"{package.specification} cannot be installed: {complaint(done)}")
     return plan
+
+
+@asynccontextmanager
+async def _with_a_way_out(plan: Plan, way: Installing) -> AsyncIterator[tuple[Plan, tuple[Watch, ...]]]:
+    """Where the machine's owner has a proxy, that decides what can be reached; else the guard does."""
+    if sources.has_proxy(plan.environment):
+        yield plan, ()
+        return
+    async with outlet(way.dialing, plan.registries) as one:
+        yield replace(plan, environment=sources.through(one.url, plan.environment)), (one.judging,)
 
 
 def _confined(plan: Plan, incoming: Path, way: Installing) -> Launch:

@@ -1,7 +1,8 @@
 """How each kind of package is installed: the command, and what it has to see.
 
 Rules kept here:
-1. No script of a package runs and nothing is built: what runs at an installation is npm or uv, and nothing else.
+1. No script of a package runs and nothing is built: what runs at an installation is npm or uv, and nothing else. What a
+   package needs comes from a registry too, and not from an address that it names.
 2. Nothing that is configured elsewhere takes part: no file of a project, an account or the system.
 3. Nothing is compiled or written that two installations of the same packages could have in different ways.
 """
@@ -15,6 +16,7 @@ from anyio import to_thread
 
 from mcpguard.upstreams.packages import npmrc, sources, tools
 from mcpguard.upstreams.packages.package import Ecosystem, Package
+from mcpguard.upstreams.packages.sources import Origin
 from mcpguard.upstreams.packages.tools import Search
 from mcpguard.upstreams.sandbox.places import Bind, Place, in_system
 from mcpguard.upstreams.sandbox.programs import needed
@@ -24,6 +26,7 @@ OF_NPM: Final = (
     *("--ignore-scripts", "--omit=dev", "--install-strategy=hoisted", "--install-links", "--git=/nonexistent"),
     *("--no-audit", "--no-fund", "--no-save", "--no-package-lock", "--no-update-notifier", "--no-progress"),
     *("--globalconfig=/nonexistent/global", "--userconfig=/nonexistent/user", "--loglevel=error", "--logs-max=0"),
+    *("--allow-git=none", "--allow-remote=none", "--allow-file=none", "--allow-directory=none"),
     *("--fetch-retries=1", "--fetch-retry-mintimeout=1000"),
 )
 OF_UV: Final = (
@@ -43,13 +46,16 @@ CACHE: Final = "cache"
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """`interpreter` is what will run the package, `besides` what the command has to see besides its own."""
+    """`interpreter` is what will run the package, `besides` what the command has to see besides its
+    own, `registries` those that nobody but the machine's owner names, wherever they are.
+    """
 
     command: str
     arguments: tuple[str, ...]
     environment: Mapping[str, str]
     interpreter: Path
     besides: tuple[Place, ...]
+    registries: frozenset[Origin]
 
 
 async def planned(package: Package, where: Search, declared: Mapping[str, str], root: Path) -> Plan:
@@ -78,6 +84,7 @@ async def _npm(package: Package, where: Search, declared: Mapping[str, str], roo
             {**environment, "PATH": f"{node.parent}:{OUR_PATH}"},
             node,
             (*([] if in_system(folder) else [Bind(folder, folder)]), *_certificates(environment)),
+            sources.origins([registry or "", *sources.for_npm(where.environ, {}, configured).values()]),
         )
 
     return await to_thread.run_sync(plan)
@@ -97,6 +104,7 @@ async def _uv(package: Package, where: Search, declared: Mapping[str, str], root
             {**environment, "PATH": OUR_PATH},
             python,
             (*needed(python, {"PATH": OUR_PATH}), *_certificates(environment)),
+            sources.origins(sources.for_uv(where.environ, {}).values()),
         )
 
     return await to_thread.run_sync(plan)

@@ -16,6 +16,7 @@ from mcpguard.upstreams.packages.trees import Tree
 from mcpguard.upstreams.sandbox.confining import confined
 from mcpguard.upstreams.sandbox.limits import Limits
 from mcpguard.upstreams.sandbox.wrapping import Sandbox
+from mcpguard.upstreams.transports.dialing import Dialing
 from mcpguard.upstreams.transports.stdio import Launch
 from mcpguard.upstreams.transports.tree import descendants
 from tests.conformance import own_uv, tools
@@ -43,7 +44,7 @@ def package(*words: str) -> Package:
 
 
 def way(data: Path, sandbox: Sandbox | None, environ: Mapping[str, str], **more: Any) -> Installing:  # noqa: ANN401
-    return replace(Installing(sandbox, data, environ, {}, PATIENCE), **more)
+    return replace(Installing(sandbox, data, environ, {}, PATIENCE, Dialing()), **more)
 
 
 def folder(data: Path) -> Path:
