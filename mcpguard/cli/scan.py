@@ -115,6 +115,7 @@ def _as_json(scanned: Iterator[_Scanned]) -> None:
                     "flagged": each.found.flagged,
                     "risk": each.found.risk,
                     "hard": each.found.hard,
+                    "grave": bool(each.found.grave),
                     "findings": [as_json(found) for found in each.found.findings],
                 }
             )
@@ -135,9 +136,9 @@ def _as_sarif(uri: str, scanned: Iterator[_Scanned]) -> None:
 
 def _as_table(scanned: Iterator[_Scanned]) -> None:
     for each in scanned:
-        mark = "HARD" if each.found.hard else "FLAG" if each.found.flagged else "ok"
+        mark = "GRAVE" if each.found.grave else "FLAG" if each.found.flagged else "ok"
         name = ":".join(filter(None, (each.server, each.name))) or "(no name)"
-        typer.echo(f"{mark:4}  {each.found.risk:3}  {visible(name)}")
+        typer.echo(f"{mark:5}  {each.found.risk:3}  {visible(name)}")
         for found in each.found.findings:
             place = f"{visible(found.evidence.path)} [{found.evidence.start}:{found.evidence.end}]"
-            typer.echo(f"           {found.severity}: {found.title} ({found.rule}, {found.threat}) at {place}")
+            typer.echo(f"            {found.severity}: {found.title} ({found.rule}, {found.threat}) at {place}")
