@@ -10,6 +10,7 @@ Rules kept here:
 """
 
 import os
+from dataclasses import dataclass
 from pathlib import Path
 
 import structlog
@@ -23,27 +24,50 @@ BEYOND = 512
 log = structlog.get_logger("mcpguard.upstreams")
 
 
-def last_lines(folder: Path, name: str, most_bytes: int) -> tuple[str, ...]:
-    """What the server wrote last: whole lines, as they were stored."""
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """How far the log of a server was written at a moment: in which file, by its inode, and its size; 0 without one."""
+
+    inode: int = 0
+    size: int = 0
+
+
+def mark(folder: Path, name: str) -> Mark:
+    """How far its log is written now."""
+    try:
+        found = (folder / f"{name}.log").lstat()
+    except OSError:
+        return Mark()
+    return Mark(found.st_ino, found.st_size)
+
+
+def last_lines(folder: Path, name: str, most_bytes: int, since: Mark | None = None) -> tuple[str, ...]:
+    """What the server wrote last, or what it wrote last `since` then: whole lines, as they were stored."""
     path, found = folder / f"{name}.log", ""
     for each in (path, path.with_name(path.name + ".1")):
         left = most_bytes - len(found.encode())
-        if left > 0:
-            found = _end(each, left) + found
+        text, begun = _end(each, left, since or Mark()) if left > 0 else ("", False)
+        found = text + found
+        if begun:
+            break
     return tuple(line for line in found.split("\n") if line)
 
 
-def _end(path: Path, most_bytes: int) -> str:
+def _end(path: Path, most_bytes: int, since: Mark) -> tuple[str, bool]:
+    """The end of a file; and whether it is the one that was written `since` then, before which nothing is read."""
     try:
         with os.fdopen(os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC), "rb") as file:
-            size = os.fstat(file.fileno()).st_size
-            file.seek(max(size - most_bytes, 0))
+            found = os.fstat(file.fileno())
+            begun = found.st_ino == since.inode
+            first = since.size if begun else 0
+            start = max(found.st_size - most_bytes, first)
+            file.seek(start)
             data = file.read(most_bytes)
     except OSError:
-        return ""
-    if size > most_bytes:
+        return "", False
+    if start > first:
         data = data.partition(b"\n")[2]  # what the first line began with is left out, and so it is no line
-    return data.decode(errors="replace")
+    return data.decode(errors="replace"), begun
 
 
 class UpstreamLog:

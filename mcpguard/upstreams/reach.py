@@ -24,7 +24,7 @@ from mcpguard.upstreams.confided import SHORTEST, Confided
 from mcpguard.upstreams.conversation import Bounds, Conversation
 from mcpguard.upstreams.environment import environment
 from mcpguard.upstreams.hiding import Hiding
-from mcpguard.upstreams.logs import UpstreamLog, last_lines
+from mcpguard.upstreams.logs import Mark, UpstreamLog, last_lines, mark
 from mcpguard.upstreams.orphans import MARK
 from mcpguard.upstreams.peer import Peer
 from mcpguard.upstreams.starting import Ready, Starting
@@ -93,11 +93,15 @@ class Reaching:
         values, _ = await self._given(declared.name, declared.launch)
         return await self.starting.install(declared, values)
 
-    async def wrote(self, declared: Declared, most_bytes: int) -> Wrote:
-        """What a server that we start wrote to its standard error last."""
+    async def mark(self, name: str) -> Mark:
+        """How far the log of a server is written now."""
+        return await to_thread.run_sync(mark, self.logs, name)
+
+    async def wrote(self, declared: Declared, most_bytes: int, since: Mark | None = None) -> Wrote:
+        """What a server that we start wrote to its standard error last; or last since then."""
         if not isinstance(declared.launch, StdioLaunch):
             return Wrote((), frozenset())
-        lines = await to_thread.run_sync(last_lines, self.logs, declared.name, most_bytes)
+        lines = await to_thread.run_sync(last_lines, self.logs, declared.name, most_bytes, since)
         try:
             values, _ = await self._given(declared.name, declared.launch)
         except Unresolved:

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mcpguard.upstreams.logs import LONGEST_LINE, UpstreamLog
+from mcpguard.upstreams.logs import LONGEST_LINE, UpstreamLog, last_lines, mark
 
 
 def written(folder: Path, *pieces: bytes, limit: int = 1_000_000) -> str:
@@ -66,3 +66,18 @@ def test_a_log_that_cannot_be_written_holds_nobody_up(folder: str, tmp_path: Pat
     log = UpstreamLog(tmp_path / folder, "server", 1000)
     log.write(b"line\n" * 10)
     log.close()
+
+
+def test_what_was_written_since_a_moment_is_read_also_where_the_log_was_turned_over(tmp_path: Path) -> None:
+    log = UpstreamLog(tmp_path, "server", 30)
+    assert last_lines(tmp_path, "server", 1000, mark(tmp_path, "server")) == ()
+    log.write(b"before it\n")
+    since = mark(tmp_path, "server")
+    assert last_lines(tmp_path, "server", 1000, since) == ()
+    log.write(b"after 1\n")
+    assert last_lines(tmp_path, "server", 1000, since) == ("after 1",)
+    log.write(b"after 2, in another file\n")
+    assert (tmp_path / "server.log.1").exists()
+    assert last_lines(tmp_path, "server", 1000, since) == ("after 1", "after 2, in another file")
+    assert last_lines(tmp_path, "server", 1000) == ("before it", "after 1", "after 2, in another file")
+    assert last_lines(tmp_path, "server", 27, since) == ("after 2, in another file",)
