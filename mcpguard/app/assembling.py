@@ -34,9 +34,11 @@ from mcpguard.guard.guard import Facts, Guard, Heard, Own, Proof, Review, Staff
 from mcpguard.guard.held import Held
 from mcpguard.guard.holding import Holding
 from mcpguard.guard.inspecting import Inspecting
+from mcpguard.guard.inspections import Inspections
 from mcpguard.guard.intake import Intake
 from mcpguard.guard.judging import Judging
 from mcpguard.guard.known import Known, Registry
+from mcpguard.guard.last_words import LastWords
 from mcpguard.guard.making import With
 from mcpguard.guard.managing import Managing
 from mcpguard.guard.operators import Operators
@@ -82,6 +84,7 @@ class Parts:
     """A guard, and what of it has to run."""
 
     guard: Guard
+    inspections: Inspections
     fleet: Fleet
     intake: Intake
     standings: Standings
@@ -127,12 +130,12 @@ async def assembled(
     demanding = Demanding(Tickets(digesting), settings.holds)
     answering = Answering(demanding.tickets, registry, publisher, callers, ledger, clock, new_id, settings.holds)
     await answering.load(store.readers)
-    judging = Judging(servers, demanding)
-    inspecting = Inspecting(standings, admission, intake, fleet, settings.definitions.confirm_seconds, confining.why)
+    judging, strictly = Judging(servers, demanding), Judging(servers, demanding, callers.holds)
+    inspections = Inspections(standings, LastWords(registry, reach.mark, reach.wrote), clock)
+    inspecting = Inspecting(inspections, admission, intake, fleet, settings.definitions.confirm_seconds, confining.why)
     budgets, bodies = Budgeting(clock, settings), Bodies(digesting, settings.audit, reach.confided.ways)
     screener = Screener(servers, Around(registry), reach.confided.telling, settings, clock)
     heard = _heard(clock, servers, callers, ledger)
-    strictly = Judging(servers, demanding, callers.holds)
     with_ = With(servers, callers, strictly, fleet, cutting, bodies, screener, heard.events)
     calls = Calls(with_, ledger, Holding(demanding, answering, clock, settings.holds), budgets, new_id, settings)
     guard = Guard(
@@ -155,7 +158,7 @@ async def assembled(
     )
     await store.readers.run(partial(_load, registry, seal))
     await to_thread.run_sync(reach.starting.sweep, {known.name for known in registry})
-    return Parts(guard, fleet, intake, standings, servers, listeners)
+    return Parts(guard, inspections, fleet, intake, standings, servers, listeners)
 
 
 def _proof(settings: Settings, signing: Signing, ledger: Ledger, clock: Clock) -> Proof:

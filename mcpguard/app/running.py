@@ -89,6 +89,7 @@ async def running(
             here = Here(sandbox or await sandbox_here(), cost)
             parts = await assembled(confirming, clock, new_id, opened, ledger, signed, callers, here)
             guard = parts.guard
+            await parts.inspections.unfinished()
             await to_thread.run_sync(guard.exporting.sweep)
             if spans is not None:
                 guard.events.subscribe(spans(guard.servers.knows))

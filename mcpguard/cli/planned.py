@@ -112,7 +112,8 @@ def findings_said(server: dict[str, Any], words: Iterable[str]) -> dict[str, lis
 def plan(server: dict[str, Any], only: list[str] | None, effects: Iterable[str], leave_out: Iterable[str] = ()) -> Plan:
     """What these words mean for this server. Words that mean nothing are wrong use."""
     capabilities = server["capabilities"]
-    keys, given = chosen(only, capabilities) if only else None, effects_given(effects, capabilities)
+    keys = chosen([word for word in only if word != ITSELF], capabilities) if only else None
+    given = effects_given(effects, capabilities)
     for name in given:
         if keys is not None and (CapabilityKind.TOOL, name) not in keys:
             raise typer.BadParameter(f"{visible(name)} is not among what is approved", param_hint="--effect")

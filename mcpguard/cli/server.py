@@ -19,6 +19,7 @@ from mcpguard.cli.showing import (
     warn,
     warn_of_confinement,
     warn_of_cut_diffs,
+    warn_of_unread,
 )
 from mcpguard.domain.launches import Profile
 from mcpguard.settings.entry import enumerated
@@ -26,7 +27,8 @@ from mcpguard.text.visible import visible
 
 app = typer.Typer(no_args_is_help=True, help="The servers that the guard stands in front of.")
 HEAD = (
-    "name", "standing", "state", "since", "speaks", "tools", "resources", "prompts", "waits", "risk", "what is wrong",
+    "name", "standing", "state", "since", "speaks", "tools", "resources", "prompts", "waits", "findings", "risk",
+    "what is wrong",
 )  # fmt: skip
 NONE = (
     "There are no servers. Add one: mcpguard server add NAME -- COMMAND ARG…  "
@@ -48,6 +50,8 @@ def list_(config: Config = None, data_dir: DataDir = None, output: As = Output.T
     if loose := [server["name"] for server in answer if server["sandbox"] == Profile.NONE]:
         warn(f"WITHOUT A SANDBOX, with everything that the guard's own account may do: {enumerated(loose)}")
     waits = [server["name"] for server in answer if server["standing"] == "quarantined" or server["waiting"]]
+    if unread := [server["name"] for server in answer if server["unread"]]:
+        warn(f"approved with grave findings that nobody confirmed reading: {enumerated(unread)}")
     if waits:
         typer.echo(f"A person should look at {enumerated(waits)}: mcpguard server show NAME", err=True)
 
@@ -67,6 +71,7 @@ def show(name: Name, config: Config = None, data_dir: DataDir = None, output: As
         print_table(CAPABILITY, map(capability_row, capabilities))
     warn_of_cut_diffs(operator, name, capabilities)
     warn_of_confinement(server)
+    warn_of_unread(server)
     typer.echo(_next(server), err=True)
 
 
@@ -97,10 +102,14 @@ def _rows(servers: Any) -> Iterator[tuple[str, ...]]:  # noqa: ANN401 - JSON of 
         standing = server["standing"] + ("" if server["enabled"] else ", disabled")
         counts = (server["tools"], server["resources"] + server["templates"], server["prompts"], server["waiting"])
         speaks = f"{server['transport']} {server['protocol']}".strip()
-        wrong = " · ".join(filter(None, (server["error"], *server["left_out"])))
+        failed = (
+            "last inspection failed: " + server["failed_inspection"]["error"] if server["failed_inspection"] else ""
+        )
+        wrong = " · ".join(filter(None, (server["error"], failed, *server["left_out"])))
         known = server["name"], standing, server["state"], moment(server["since"]), speaks
-        risk = f"{server['risk']}{', flagged' if server['flagged'] else ''}" if server["inspected"] else "not inspected"
-        yield *known, *map(str, counts), risk, wrong
+        found = f"{server['found']}, {server['grave']} grave" if server["grave"] else str(server["found"])
+        risk = str(server["risk"]) if server["inspected"] else "not inspected"
+        yield *known, *map(str, counts), found, risk, wrong
 
 
 def _next(server: dict[str, Any]) -> str:
@@ -110,10 +119,11 @@ def _next(server: dict[str, Any]) -> str:
         case "blocked":
             return f"{name} is blocked. To look at it again: mcpguard server quarantine {name} --reason TEXT"
         case "quarantined" if server["observed"] is None:
-            return f"Nobody has looked at what {name} offers yet: mcpguard server inspect {name}"
+            failed = "The last inspection failed, and nobody knows" if server["failed_inspection"] else "Nobody knows"
+            return f"{failed} what {name} offers: mcpguard server inspect {name}"
         case "quarantined":
             return f"No agent can use {name} before a person approves it: mcpguard server approve {name} --reason TEXT"
         case _ if waits:
             return f"{waits} of these wait for a person: mcpguard tool list {name}"
         case _:
-            return f"Nothing of {name} waits for a person."
+            return f"Nothing{' else' if server['unread'] else ''} of {name} waits for a person."

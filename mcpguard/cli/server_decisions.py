@@ -10,17 +10,16 @@ from mcpguard.cli.operator import Operator, Problem, server_path, tell
 from mcpguard.cli.options import Name, Reason
 from mcpguard.cli.planned import HEAD, Plan, findings_said, plan
 from mcpguard.cli.showing import (
-    HARD,
+    GRAVE,
     command_line,
     grave_rules,
-    is_hard,
     say,
     screening,
     to_mount,
     warn,
     warn_of_confinement,
     warn_of_cut_diffs,
-    warn_of_hard,
+    warn_of_grave,
 )
 from mcpguard.domain.asks import AskKind
 from mcpguard.domain.decisions import ITSELF
@@ -89,7 +88,10 @@ def approve(
     reason: Reason,
     only: Annotated[
         list[str] | None,
-        typer.Option(metavar="CAPABILITY", help="Approve just this: kind:name, or a name that only one has."),
+        typer.Option(
+            metavar="CAPABILITY",
+            help="Approve just this: kind:name, or a name that only one has; server: nothing but the server.",
+        ),
     ] = None,
     effect: Annotated[list[str] | None, typer.Option(metavar="TOOL=EFFECT", help="read, write or destructive.")] = None,
     prefix: Annotated[
@@ -126,9 +128,9 @@ def approve(
         typer.echo(sentence, err=True)
     warn_of_cut_diffs(operator, name, planned.approved)
     warn_of_confinement(server)
-    if is_hard(server):
-        warn(f"{name} itself {HARD}: mcpguard server show {name}")
-    warn_of_hard(name, planned.approved)
+    if grave_rules(server):
+        warn(f"{name} itself {GRAVE}: mcpguard server show {name}")
+    warn_of_grave(name, planned.approved)
     further = {"prefixes": prefix, "may_ask": may_ask}
     body = planned.body(reason) | {"findings_read": read} | {name: said for name, said in further.items() if said}
     try:
@@ -155,7 +157,7 @@ def _tell_approved(name: str, planned: Plan, done: dict[str, Any], output: Outpu
         typer.echo(f"{len(done['waiting'])} wait for a person: mcpguard tool list {name}", err=True)
     if done["unread"]:
         for key, rules in done["unread"].items():
-            warn(f"{key} was left out, and waits: nobody said to have read its findings ({', '.join(rules)})")
+            warn(f"{key} was left out, and waits: nobody confirmed reading its findings ({', '.join(rules)})")
         typer.echo("Read them, then approve again with --findings-read NAME for each, or for all.", err=True)
         raise typer.Exit(1)
 

@@ -11,6 +11,7 @@ from mcpguard.cli.choosing import Capability, key_of
 from mcpguard.cli.common import Output, print_json
 from mcpguard.cli.operator import Operator, server_path
 from mcpguard.codec.keyed import written
+from mcpguard.domain.decisions import ITSELF
 from mcpguard.domain.findings import Severity, is_grave
 from mcpguard.domain.launches import Profile
 from mcpguard.domain.upstreams import Origin
@@ -19,7 +20,8 @@ from mcpguard.text.visible import visible
 SHORT: Final = 15
 MOST_TITLES: Final = 2
 SEVERITIES: Final = [*Severity]
-HARD: Final = "contains what is hardly ever found in anything harmless; approve only if you have read it"
+GRAVE: Final = "has grave findings (hard, critical or high); approve only if you have read them"
+UNREAD: Final = "is approved with grave findings that nobody confirmed reading"
 CAPABILITY: Final = ("capability", "standing", "effect", "declared", "fingerprint", "findings")
 
 
@@ -36,16 +38,28 @@ def server_rows(server: dict[str, Any]) -> Iterator[tuple[str, str]]:
         yield "readable below", " ".join(server["prefixes"])
     yield "fingerprint", server["fingerprint"]
     yield "observed", server["observed"] or "not yet: it was never inspected"
+    yield from inspection_rows(server)
     if server["artifact"]:
         yield "what ran", server["artifact"]
     yield "approved", _approved(server)
     yield "declared by", " ".join(filter(None, (server["origin"], server["requester"])))
     yield "revision", str(server["revision"])
     yield "risk", risk(server)
+    if server["unread_itself"]:
+        yield "not read", f"it {UNREAD}: {', '.join(server['unread_itself'])}"
     for finding in server["findings"]:
         yield "finding", f"{found(finding)} at {finding['evidence']['path']}"
     for left_out in server["left_out"]:
         yield "left out", left_out
+
+
+def inspection_rows(server: dict[str, Any]) -> Iterator[tuple[str, str]]:
+    """That it is being inspected, or how its last inspection failed."""
+    if server["inspecting"]:
+        yield "inspecting", f"since {moment(server['inspecting'])} UTC"
+    if (failed := server["failed_inspection"]) is not None:
+        yield "last inspection", f"failed {moment(failed['at'])} UTC, for {failed['by']}: {failed['error']}"
+        yield from (("it wrote", line) for line in failed["wrote"])
 
 
 def screening(server: dict[str, Any]) -> str:
@@ -80,8 +94,9 @@ def short(fingerprint: str | None) -> str:
 def risk(of: dict[str, Any]) -> str:
     """Of a server or a capability; of what nobody inspected nothing is known but its launch."""
     if not of.get("inspected", True):
-        return "not inspected" + (", its launch is flagged" if of["flagged"] else "")
-    return f"{of['risk']} of 100" + (", flagged" if of["flagged"] else "")
+        return "not inspected" + (", grave findings in its launch" if of["grave"] else "")
+    has_grave = of["grave"] if "grave" in of else grave(of)
+    return f"{of['risk']} of 100" + (", grave findings" if has_grave else "")
 
 
 def found(finding: dict[str, Any]) -> str:
@@ -97,12 +112,8 @@ def findings(of: dict[str, Any]) -> str:
     titles = list(dict.fromkeys(each["title"] for each in every))
     more = [f"{len(titles) - MOST_TITLES} more"] if len(titles) > MOST_TITLES else []
     worst = max(every, key=lambda each: SEVERITIES.index(each["severity"]))["severity"]
-    mark = ", hard" if is_hard(of) else ""
+    mark = ", grave" if grave(of) else ""
     return f"{len(every)}, {worst}{mark}: " + "; ".join([*titles[:MOST_TITLES], *more])
-
-
-def is_hard(of: dict[str, Any]) -> bool:
-    return any(each["hard"] for each in of["findings"])
 
 
 def grave(of: dict[str, Any]) -> list[dict[str, Any]]:
@@ -114,11 +125,23 @@ def grave_rules(of: dict[str, Any]) -> list[str]:
     return sorted({each["rule"] for each in grave(of)})
 
 
-def warn_of_hard(server: str, capabilities: Iterable[Capability]) -> None:
-    """What is hardly ever found in anything harmless must not be approved unread."""
+def warn_of_grave(server: str, capabilities: Iterable[Capability]) -> None:
+    """Grave findings must not be approved unread."""
     for each in capabilities:
-        if is_hard(each):
-            warn(f"{written(key_of(each))} {HARD}: {_look(server, each)}")
+        if grave(each):
+            warn(f"{written(key_of(each))} {GRAVE}: {_look(server, each)}")
+
+
+def warn_of_unread(server: dict[str, Any]) -> None:
+    """What is approved with grave findings that nobody has read can be called all the same."""
+    named = [ITSELF] if server["unread_itself"] else []
+    named += [written(key_of(each)) for each in server["capabilities"] if each["unread"]]
+    for name in named:
+        warn(f"{name} {UNREAD}")
+    if named:
+        only = " ".join(f"--only {shlex.quote(name)}" for name in named)
+        said = f"mcpguard server approve {server['name']} {only} --findings-read all --reason TEXT"
+        typer.echo(visible(f"If you have read them: {said}. Otherwise: mcpguard tool revoke, or block."), err=True)
 
 
 def moment(microseconds: int | None) -> str:

@@ -12,7 +12,7 @@ from mcpguard.cli.choosing import default_effect, key_of, resolved
 from mcpguard.cli.common import As, Config, DataDir, Output, print_table
 from mcpguard.cli.operator import Operator, Problem, server_path, tell
 from mcpguard.cli.options import Kind, Reason, Tool
-from mcpguard.cli.showing import CAPABILITY, capability_row, grave_rules, say, warn, warn_of_cut_diffs, warn_of_hard
+from mcpguard.cli.showing import CAPABILITY, capability_row, grave_rules, say, warn, warn_of_cut_diffs, warn_of_grave
 from mcpguard.codec.keyed import written
 from mcpguard.domain.capabilities import CapabilityKind, Effect
 from mcpguard.text.visible import visible
@@ -41,7 +41,7 @@ def approve(
     operator, (server, _) = Operator.of(config, data_dir), resolved(tool, kind)
     capability = _looked_at(operator, tool, kind, output)
     warn_of_cut_diffs(operator, server, [capability])
-    warn_of_hard(server, [capability])
+    warn_of_grave(server, [capability])
     assigned, how = (effect, "given") if effect else (default_effect(capability), "careful default")
     if effect is None and capability["standing"] == "approved" and capability["assigned"]:
         assigned, how = Effect(capability["assigned"]), "as it was"

@@ -144,7 +144,7 @@ class Undecidable(GuardError):
 
 
 class Unread(Undecidable):
-    """It has grave findings, and nobody has said to have read them. `what` names it, `rules` are theirs."""
+    """It has grave findings, and nobody confirmed reading them. `what` names it, `rules` are theirs."""
 
     def __init__(self, what: str, rules: frozenset[str]) -> None:
         found = ", ".join(sorted(rules))

@@ -12,7 +12,8 @@ class Pin:
 
     `listed` is the definition that the server listed last; None if that could not be read. `approved` is the one that a
     person approved last, `effect` what they assigned to exactly that one. `returned` says that the server has already
-    come back to it by itself once. `rejected` is the definition that a person sent out of the inbox. The generation
+    come back to it by itself once. `rejected` is the definition that a person sent out of the inbox. `findings_read`
+    holds the rules of the grave findings in the approved definition that somebody said to have read. The generation
     changes with every move, so that whatever was decided on an earlier one can be told.
     """
 
@@ -28,6 +29,7 @@ class Pin:
     returned: bool = False
     rejected: Fingerprint | None = None
     generation: int = 0
+    findings_read: frozenset[str] = frozenset()
 
     @property
     def callable(self) -> bool:

@@ -26,6 +26,7 @@ class RecordKind(StrEnum):
     MOVED = "moved"
     LISTED = "listed"
     INSPECTED = "inspected"
+    INSPECTION_FAILED = "inspection_failed"
     CONFIGURED = "configured"
     GRANTED = "granted"
     REVOKED = "revoked"

@@ -7,6 +7,7 @@ from enum import StrEnum
 from mcpguard.domain.asks import AskKind
 from mcpguard.domain.capabilities import Fingerprint
 from mcpguard.domain.errors import InvalidName
+from mcpguard.domain.inspections import Inspection
 from mcpguard.domain.screening import Screening
 from mcpguard.domain.standing import UpstreamStanding
 
@@ -47,9 +48,10 @@ class Upstream:
     that can be told. `enabled`: nobody has switched it off; `disabled_by`: the caller who did, and who may take that
     back, where it was not a person. `may_ask`: what it is permitted to ask of the clients whose calls it works on.
     `prefixes`: below these URIs every resource may be read. `rejected`: as whom a person has sent it out of the inbox.
-    `screening`: how what it says is screened; None as the
-    setting says. The generation changes with every move, the revision with every edit. `removed` is a tombstone:
-    nothing stands under the name any more, and what was decided is not forgotten.
+    `screening`: how what it says is screened; None as the setting says. `findings_read`: the rules of the grave
+    findings in its launch that somebody said to have read when they approved it. `inspection`: the last one, where it
+    has not ended or failed. The generation changes with every move, the revision with every edit. `removed` is a
+    tombstone: nothing stands under the name any more, and what was decided is not forgotten.
     """
 
     id: str
@@ -70,6 +72,8 @@ class Upstream:
     disabled_by: str = ""
     screening: Screening | None = None
     rejected: Identity | None = None
+    findings_read: frozenset[str] = frozenset()
+    inspection: Inspection | None = None
 
     @property
     def waits(self) -> bool:

@@ -32,7 +32,7 @@ class ApprovedOne:
 @dataclass(frozen=True, slots=True)
 class Approved:
     """What an approval came to. `waiting`: what of the server is listed and not approved; `unread`: what was left out,
-    because nobody said to have read its grave findings, with their rules."""
+    because nobody confirmed reading its grave findings, with their rules."""
 
     approved: tuple[ApprovedOne, ...]
     waiting: tuple[str, ...]

@@ -66,7 +66,7 @@ class Comparing:
             outcomes = {key: identity_changed(pin) for key, pin in pins.items()}
             recorded += facts.of_moves(moved.upstream, ((pins[key], outcome) for key, outcome in outcomes.items()))
             pins = {key: outcome.pin for key, outcome in outcomes.items()}
-        done = reconciled(before.id, pins.values(), said, self._new_id, found.hard)
+        done = reconciled(before.id, pins.values(), said, self._new_id, found.grave)
         forgotten = self._surplus(pins, done.outcomes)
         after = {(outcome.pin.kind, outcome.pin.name): outcome for outcome in done.outcomes}
         changed = {key: outcome.pin for key, outcome in after.items() if key not in forgotten}

@@ -39,7 +39,7 @@ from mcpguard.guard import facts
 from mcpguard.guard.approving import Approved, ApprovedOne, in_spite, left_out, permitted
 from mcpguard.guard.choosing import chosen, effect_of, pin_of
 from mcpguard.guard.effects import Effects
-from mcpguard.guard.gravity import check_itself, said_read, unread_of
+from mcpguard.guard.gravity import check_itself, now_read, said_read, unread_of
 from mcpguard.guard.known import Known
 from mcpguard.guard.seen import as_seen
 from mcpguard.guard.standings import Change, Standings
@@ -79,7 +79,8 @@ class Decisions:
             check_itself(known, approval.read)
             before = known.upstream
             seen = Identity(approval.seen.launch, approval.seen.observed)
-            moved = quarantine.approve(before, seen).upstream
+            itself = now_read(known.launched.grave, approval.read.get(None))
+            moved = quarantine.approve(before, seen, itself).upstream
             upstream = permitted(moved, prefixes, approval.may_ask)
             if upstream != moved and moved.generation == before.generation:
                 upstream = replace(upstream, generation=before.generation + 1)
@@ -97,7 +98,8 @@ class Decisions:
                     if left := unread_of(known, pin, effect, approval.read):
                         unread[f"{pin.kind}:{pin.name}"] = tuple(sorted(left))
                         continue
-                    outcome = pinning.approve(pin, approval.seen.capabilities.get(key), effect)
+                    read = now_read(known.inspected(key).grave, approval.read.get(key))
+                    outcome = pinning.approve(pin, approval.seen.capabilities.get(key), effect, read)
                     made.append(ApprovedOne(pin.kind, pin.name, _listed(pin), effect, given))
                     said_of = upstream, Answer.APPROVE, decision, id_, pin, outcome.pin
                     recorded.append(facts.decided_about(*said_of, given=given, **in_spite(known, key, approval.read)))
@@ -213,7 +215,8 @@ class Decisions:
             pin = pin_of(known, key)
             given = {} if effect is None else {pin.name: effect}
             which, named = effect_of(pin, given, told) if answer is Answer.APPROVE else (Effect.READ, True)
-            outcome = _ANSWERS[answer](pin, seen, which)
+            found = now_read(known.inspected(key).grave, said[key])
+            outcome = _ANSWERS[answer](pin, seen, which, found)
             if answer is Answer.APPROVE and (left := unread_of(known, pin, which, said)):
                 raise Unread(f"{pin.kind} {pin.name}", left)
             result[:] = [outcome.pin]
@@ -264,10 +267,10 @@ def _given(said: Mapping[str, str]) -> dict[str, str]:
     return {name: value for name, value in said.items() if value}
 
 
-_ANSWERS: Mapping[Answer, Callable[[Pin, Fingerprint | None, Effect], Outcome]] = {
+_ANSWERS: Mapping[Answer, Callable[[Pin, Fingerprint | None, Effect, frozenset[str]], Outcome]] = {
     Answer.APPROVE: pinning.approve,
-    Answer.REVOKE: lambda pin, seen, _: pinning.revoke(pin, seen),
-    Answer.REJECT: lambda pin, seen, _: pinning.reject(pin, seen),
-    Answer.BLOCK: lambda pin, _seen, _effect: pinning.block(pin),
-    Answer.UNBLOCK: lambda pin, _seen, _effect: pinning.unblock(pin),
+    Answer.REVOKE: lambda pin, seen, _effect, _read: pinning.revoke(pin, seen),
+    Answer.REJECT: lambda pin, seen, _effect, _read: pinning.reject(pin, seen),
+    Answer.BLOCK: lambda pin, _seen, _effect, _read: pinning.block(pin),
+    Answer.UNBLOCK: lambda pin, _seen, _effect, _read: pinning.unblock(pin),
 }

@@ -13,6 +13,7 @@ from mcpguard.domain.decisions import Actor, Answer, Decision
 from mcpguard.domain.findings import Inspected
 from mcpguard.domain.grants import Grant
 from mcpguard.domain.holds import Hold, HoldMove, HoldState
+from mcpguard.domain.inspections import Inspection
 from mcpguard.domain.launches import Profile
 from mcpguard.domain.pins import Pin
 from mcpguard.domain.records import RecordKind
@@ -68,6 +69,24 @@ def inspected(
             fingerprint=_text(upstream.identity.launch if upstream.identity else None),
             why=decision.why,
             **_by(decision.by),
+        ),
+    )
+
+
+def inspection_failed(
+    upstream: Upstream, failed: Inspection, launch: Fingerprint | None, by: Actor, *, late: bool
+) -> Fact:
+    """An inspection did not come to a listing. `launch`: what was looked at; `late`: found by a later start."""
+    return Fact(
+        RecordKind.INSPECTION_FAILED,
+        _given(
+            **_upstream(upstream),
+            started=failed.started,
+            fingerprint=_text(launch),
+            since=failed.began,
+            why=failed.why,
+            late=late or None,
+            **_by(by),
         ),
     )
 

@@ -63,9 +63,9 @@ class Found:
         return self.of.get(key, NOTHING) if known else NOTHING
 
     @cached_property
-    def hard(self) -> frozenset[Key]:
-        """In what there is something hard."""
-        return frozenset(key for key, each in self.of.items() if each.hard)
+    def grave(self) -> frozenset[Key]:
+        """In what there is something that a person has to read before they approve it."""
+        return frozenset(key for key, each in self.of.items() if each.grave)
 
     @cached_property
     def summary(self) -> Mapping[str, Scalar]:
@@ -73,7 +73,8 @@ class Found:
         every = self.of.values()
         return {
             "findings": len(every),
-            "hard": len(self.hard),
+            "hard": sum(each.hard for each in every),
+            "grave": len(self.grave),
             "risk": max((each.risk for each in every), default=0),
             **rules(every),
         }

@@ -9,11 +9,12 @@ Rules kept here:
    this machine, a person has to consent, and is told before what will be executed. From then on it runs unconfined,
    which is another launch; inspected without consent where it can be confined, it runs as declared again.
 4. That it is about to happen is recorded first. What cannot be recorded does not happen; nor does what is blocked, runs
-   or is declared otherwise by the time that it is recorded.
+   or is declared otherwise by the time that it is recorded. How it failed is recorded and remembered (`inspections`).
 5. A server that runs is not started a second time: the running connection is listed again.
 """
 
 import shlex
+from collections.abc import Awaitable
 from dataclasses import dataclass, replace
 
 import anyio
@@ -21,22 +22,19 @@ import anyio
 from mcpguard.domain.capabilities import Fingerprint
 from mcpguard.domain.decisions import Answer, Decision, NeedsConsent, Stale, Undecidable
 from mcpguard.domain.errors import Unreadable
-from mcpguard.domain.identity import is_code
-from mcpguard.domain.launches import Declared, Profile, RemoteLaunch, StdioLaunch
+from mcpguard.domain.launches import Declared, Profile, StdioLaunch
+from mcpguard.domain.listings import Listing
 from mcpguard.domain.standing import UpstreamStanding
-from mcpguard.guard import facts
 from mcpguard.guard.admission import Admission
 from mcpguard.guard.decisions import authorised
+from mcpguard.guard.inspections import Begun, Inspections, not_blocked
 from mcpguard.guard.intake import Intake
 from mcpguard.guard.known import Known
-from mcpguard.guard.standings import Change, Standings
+from mcpguard.guard.withholding import only_secrets, without_secrets
 from mcpguard.policy.secrets.launches import shown_arguments, shown_command
-from mcpguard.settings.references import bare, referenced
 from mcpguard.upstreams.fleet import Fleet
 from mcpguard.upstreams.surroundings import Lost
 from mcpguard.upstreams.visit import NeverStarted
-
-PLACEHOLDER = "not-given-during-inspection"
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +56,7 @@ class Inspecting:
 
     def __init__(
         self,
-        standings: Standings,
+        inspections: Inspections,
         admission: Admission,
         intake: Intake,
         fleet: Fleet,
@@ -66,7 +64,8 @@ class Inspecting:
         unconfinable: str,
     ) -> None:
         """`unconfinable`: why nothing can be confined on this machine; empty where it can."""
-        self._standings = standings
+        self._registry = inspections.registry
+        self._inspections = inspections
         self._admission = admission
         self._intake = intake
         self._fleet = fleet
@@ -88,11 +87,10 @@ class Inspecting:
         Raises Unknown, Stale, NeedsConsent, Undecidable, Forbidden or LedgerUnavailable.
         """
         authorised(Answer.INSPECT, decision)
-        known = self._standings.registry.get(name)
+        known = self._registry.get(name)
         if seen is not None and (known.upstream.identity is None or known.upstream.identity.launch != seen):
             raise Stale((f"how {name} is launched or reached",))
-        if known.upstream.standing is UpstreamStanding.BLOCKED:
-            raise Undecidable(f"{name} is blocked; quarantine it first if it should be looked at again")
+        not_blocked(known)
         if known.runs:
             if consent and known.sandbox not in (None, Profile.NONE):
                 raise Undecidable(f"{name} runs confined; quarantine it first if it should run without a sandbox")
@@ -105,9 +103,10 @@ class Inspecting:
             if isinstance(known.declared.launch, StdioLaunch):
                 await self._confine(known, known.declared.launch, decision, consent=consent)
             declared = known.declared
-            await self._begin(known, declared, decision, give)
+            begun = await self._inspections.begin(known, declared, decision, give, ran=False)
             visited = replace(without_secrets(declared, give), artifact=known.upstream.artifact)
-            return await self._visit(known, declared, visited, decision)
+            visit = self._visit(known, declared, visited, decision)
+            return await self._remembered(begun, only_secrets(visited, give), visit, started=True)
         finally:
             self._now.discard(name)
 
@@ -124,6 +123,20 @@ class Inspecting:
         else:
             await self._admission.confine(known, launch, decision.by)
 
+    async def _remembered(
+        self, begun: Begun, given: Declared, looking: Awaitable[Inspected], *, started: bool
+    ) -> Inspected:
+        """What the inspection comes to; if it fails, or is cut off, that is kept."""
+        done: Inspected | None = None
+        try:
+            done = await looking
+        finally:
+            if done is None:
+                await self._inspections.cut_off(begun, started=started)
+        if done.error:
+            await self._inspections.failed(begun, done.error, given, started=done.started)
+        return done
+
     async def _visit(self, known: Known, declared: Declared, visited: Declared, decision: Decision) -> Inspected:
         """`declared` is what was looked at, whatever is declared by the time that it has answered."""
         try:
@@ -136,8 +149,12 @@ class Inspecting:
         return Inspected(True, taken.capabilities, taken.new, taken.changed, taken.gone, left_out, _word(declared))
 
     async def _listed_again(self, known: Known, decision: Decision) -> Inspected:
-        before = known.listing
-        await self._begin(known, known.declared, decision)
+        before, declared = known.listing, known.declared
+        begun = await self._inspections.begin(known, declared, decision, ran=True)
+        return await self._remembered(begun, declared, self._confirmed(known, before), started=False)
+
+    async def _confirmed(self, known: Known, before: Listing | None) -> Inspected:
+        """Once the connection that calls use has listed anew."""
         with anyio.move_on_after(self._seconds):
             while known.listing is before or known.listing is None:
                 moved = known.moved
@@ -148,27 +165,6 @@ class Inspecting:
             waiting = sum(pin.waits for pin in present)
             return Inspected(started=False, capabilities=len(present), new=waiting, profile=_word(known.declared))
         return Inspected(started=False, error=f"it did not list what it offers within {self._seconds:g} seconds")
-
-    async def _begin(
-        self, known: Known, declared: Declared, decision: Decision, give: frozenset[str] = frozenset()
-    ) -> None:
-        """Record it. Raises Undecidable if what is `declared` may not be looked at any more, or runs by now."""
-        started = not known.runs
-
-        def begun(known: Known) -> Change:
-            decision.by.check()
-            _not_blocked(known)
-            if known.declared.launch != declared.launch or known.runs is started:
-                raise Undecidable(f"{known.name} runs, or is declared, otherwise by now; inspect it again")
-            said = facts.inspected(known.upstream, decision, declared.sandbox, give, started=started)
-            return Change(known.upstream, known.declared, facts=(said,))
-
-        await self._standings.change(known, begun)
-
-
-def _not_blocked(known: Known) -> None:
-    if known.upstream.standing is UpstreamStanding.BLOCKED:
-        raise Undecidable(f"{known.name} is blocked; quarantine it first if it should be looked at again")
 
 
 def consequences(launch: StdioLaunch, why: str) -> str:
@@ -183,30 +179,3 @@ def consequences(launch: StdioLaunch, why: str) -> str:
 
 def _word(declared: Declared) -> str:
     return declared.sandbox.value if declared.sandbox else ""
-
-
-def without_secrets(declared: Declared, give: frozenset[str]) -> Declared:
-    """The declaration as it is inspected. Raises Undecidable if something is to be given that it does not have."""
-    launch = declared.launch
-    names = {*launch.headers} if isinstance(launch, RemoteLaunch) else {*launch.environment, *_referring(launch)}
-    if strange := sorted(give - names):
-        raise Undecidable(
-            f"{declared.name} has no variable, header or argument {', '.join(strange)} that could be given to it"
-        )
-    if isinstance(launch, RemoteLaunch):
-        headers = {name: value for name, value in launch.headers.items() if name in give}
-        return replace(declared, launch=replace(launch, headers=headers))
-    environment = {
-        name: value if name in give or is_code(name) else PLACEHOLDER for name, value in launch.environment.items()
-    }
-    referring = _referring(launch)
-    arguments = tuple(
-        bare(word, PLACEHOLDER) if (name := f"args[{at}]") in referring and name not in give else word
-        for at, word in enumerate(launch.arguments)
-    )
-    return replace(declared, launch=replace(launch, environment=environment, arguments=arguments))
-
-
-def _referring(launch: StdioLaunch) -> frozenset[str]:
-    """Its arguments that refer to a file, by the names with which they can be given."""
-    return frozenset(f"args[{at}]" for at, word in enumerate(launch.arguments) if referenced(word))

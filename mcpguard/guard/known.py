@@ -12,7 +12,7 @@ import anyio
 from mcpguard.catalog.shelf import Shelf, shelf
 from mcpguard.domain.capabilities import CapabilityKind, Effect
 from mcpguard.domain.decisions import Key, Unknown
-from mcpguard.domain.findings import Inspected, weight
+from mcpguard.domain.findings import Finding, Inspected, weight
 from mcpguard.domain.launches import Declared, Launch, Mount, Profile, StdioLaunch
 from mcpguard.domain.listings import INSTRUCTIONS, KEYS, Definition, Listing
 from mcpguard.domain.pins import Pin
@@ -103,10 +103,18 @@ class Known:
         findings = sorted((*self.launched.findings, *said.findings), key=weight, reverse=True)
         return Inspected(tuple(findings), max(self.launched.risk, said.risk))
 
-    def every(self) -> Iterator[Inspected]:
-        """Whatever was found in it, and in what it lists."""
-        yield self.launched
-        yield from map(self.inspected, self.found.of)
+    def every(self) -> Iterator[tuple[Key | None, Inspected]]:
+        """What was found in it: None, in how it is launched; each capability that it lists now and in which there is
+        something. Whatever counts findings counts these.
+        """
+        yield None, self.launched
+        for key in sorted(self.found.of):
+            if (pin := self.pins.get(key)) is not None and pin.present:
+                yield key, self.found.at(pin)
+
+    def findings(self) -> Iterator[tuple[Finding, Key | None]]:
+        """Every finding, with what it is in."""
+        return ((finding, key) for key, found in self.every() for finding in found.findings)
 
     def announce(self) -> None:
         """Whoever waits for this server looks again."""

@@ -29,6 +29,7 @@ from mcpguard.guard.beside import Neighbours
 from mcpguard.guard.effects import Effects, Told
 from mcpguard.guard.explaining import explained
 from mcpguard.guard.finding import Found, looked_at
+from mcpguard.guard.gravity import unread
 from mcpguard.guard.inbox import Inbox
 from mcpguard.guard.judging import Judging
 from mcpguard.guard.known import Known, Registry
@@ -53,6 +54,8 @@ _SCHEME: Final = re.compile(r"(Bearer|Basic|Token) +\$\{[^{}]*\}", re.IGNORECASE
 MOST_SHOWN: Final = 60_000
 LARGEST_DEFINITION: Final = 1024 * 1024
 Json = dict[str, Any]
+Left = Mapping[Key | None, frozenset[str]]
+"""What of grave findings nobody confirmed reading."""
 
 
 class Queries:
@@ -94,8 +97,12 @@ class Queries:
         told = await self._effects.of(known.pins.values())
         upstream = known.upstream
         observed = upstream.identity.observed if upstream.identity else None
+        left = unread(known)
+        status = asdict(self._servers.status_of(known))
+        if upstream.inspection is not None and status["failed_inspection"] is not None:
+            status["failed_inspection"]["wrote"] = list(upstream.inspection.wrote)
         return {
-            **asdict(self._servers.status_of(known)),
+            **status,
             "id": upstream.id,
             "label": known.declared.label,
             "generation": upstream.generation,
@@ -109,7 +116,8 @@ class Queries:
             "screening": self._servers.screening(name).value,
             "screening_decided": upstream.screening is not None,
             "findings": [as_json(each) for each in known.told.findings],
-            "capabilities": await to_thread.run_sync(_capabilities, known.pins, known.found, told),
+            "unread_itself": sorted(left.get(None, ())),
+            "capabilities": await to_thread.run_sync(_capabilities, known.pins, known.found, told, left),
         }
 
     async def definitions(self, name: str) -> Mapping[Key, object]:
@@ -138,7 +146,7 @@ class Queries:
         if listed is not None:
             shown, places = await to_thread.run_sync(_shown, listed, known.found.at(pin))
         return {
-            **_capability(pin, known.found, told),
+            **_capability(pin, known.found, told, unread(known)),
             "findings": places,
             "server": name,
             "definition": read_back(listed) if listed is not None and small else None,
@@ -214,12 +222,12 @@ def _shown(definition: bytes, found: Inspected) -> tuple[str, list[Json]]:
     return fitted(written(said), MOST_SHOWN), places
 
 
-def _capabilities(pins: Mapping[Key, Pin], found: Found, told: Mapping[Fingerprint, Told]) -> list[Json]:
+def _capabilities(pins: Mapping[Key, Pin], found: Found, told: Mapping[Fingerprint, Told], left: Left) -> list[Json]:
     """There may be thousands, with much in each."""
-    return [_capability(pin, found, told) for _, pin in sorted(pins.items())]
+    return [_capability(pin, found, told, left) for _, pin in sorted(pins.items())]
 
 
-def _capability(pin: Pin, every: Found, told: Mapping[Fingerprint, Told]) -> Json:
+def _capability(pin: Pin, every: Found, told: Mapping[Fingerprint, Told], left: Left) -> Json:
     said = told.get(pin.listed) if pin.listed else None
     found = every.at(pin)
     return {
@@ -237,6 +245,7 @@ def _capability(pin: Pin, every: Found, told: Mapping[Fingerprint, Told]) -> Jso
         "assigned": pin.effect.value if pin.effect else None,
         "risk": found.risk,
         "flagged": found.flagged,
+        "unread": sorted(left.get((pin.kind, pin.name), ())),
         "findings": [as_json(each) for each in found.findings],
     }
 

@@ -13,7 +13,7 @@ from mcpguard.domain.records import RecordKind
 from mcpguard.guard.facts import Fact, Fields
 
 PAUSE_SECONDS: Final = 600.0
-_FIELDS: Final = ("findings", "hard", "risk", "rules", "more_rules")
+_FIELDS: Final = ("findings", "hard", "grave", "risk", "rules", "more_rules")
 _COUNTS: Final = ("new", "changed", "returned", "gone")
 
 

@@ -9,14 +9,16 @@ from mcpguard.domain.callers import Scope
 from mcpguard.domain.capabilities import CapabilityKind
 from mcpguard.domain.clock import Clock
 from mcpguard.domain.connections import Condition, ConnectionState
+from mcpguard.domain.inspections import Inspection
 from mcpguard.domain.news import News, Updated
 from mcpguard.domain.screening import Screening
 from mcpguard.domain.standing import UpstreamStanding
 from mcpguard.guard.given import Checking
+from mcpguard.guard.gravity import unread
 from mcpguard.guard.intake import Intake
 from mcpguard.guard.known import Known
 from mcpguard.guard.standings import Standings
-from mcpguard.guard.status import ServerStatus
+from mcpguard.guard.status import InspectionStatus, ServerStatus
 from mcpguard.policy.scopes import reaches
 from mcpguard.settings.model import Settings
 from mcpguard.upstreams.fleet import Fleet
@@ -132,7 +134,8 @@ class Servers:
         counts = [len(shelf.of(kind)) if shelf else 0 for kind in _KINDS]
         conditions = self._fleet.conditions() if self._fleet else {}
         state = conditions.get(known.name) or Condition(ConnectionState.DISCONNECTED, 0)
-        found = tuple(known.every())
+        found = [each for _, each in known.every()]
+        grave = [finding.grave for each in found for finding in each.findings]
         return ServerStatus(
             name=known.name,
             transport=upstream.transport.value,
@@ -146,10 +149,14 @@ class Servers:
             waiting=sum(pin.waits for pin in known.pins.values()),
             present=sum(pin.present for pin in known.pins.values()),
             approved_now=sum(pin.callable for pin in known.pins.values()),
+            unread=len(unread(known)),
             inspected=upstream.identity is not None and upstream.identity.observed is not None,
+            inspecting=_inspecting(upstream.inspection),
+            failed_inspection=_failed(upstream.inspection),
             risk=max(each.risk for each in found),
             flagged=any(each.flagged for each in found),
-            found=sum(len(each.findings) for each in found),
+            found=len(grave),
+            grave=sum(grave),
             state=state.state.value,
             since=state.since,
             error=state.error,
@@ -162,3 +169,13 @@ class Servers:
             prompts=counts[3],
             left_out=(*known.odd, *(shelf.odd if shelf else ())),
         )
+
+
+def _inspecting(last: Inspection | None) -> int | None:
+    return last.began if last is not None and not last.failed else None
+
+
+def _failed(last: Inspection | None) -> InspectionStatus | None:
+    if last is None or last.ended is None:
+        return None
+    return InspectionStatus(last.ended, last.by, last.why, last.started)

@@ -61,13 +61,27 @@ class SandboxStatus:
 
 
 @dataclass(frozen=True, slots=True)
+class InspectionStatus:
+    """How the last inspection of a server failed. `at`: when, in microseconds of UTC; `by`: who asked for it; `error`:
+    what went wrong; `started`: whether anything of the server may have run, or was contacted."""
+
+    at: int
+    by: str
+    error: str
+    started: bool
+
+
+@dataclass(frozen=True, slots=True)
 class ServerStatus:
     """A server and the connection to it. Times are microseconds in UTC; `error` is for the operator.
 
     `fingerprint` is that of its launch, `sandbox` the profile it runs with, empty if we do not start it. `waiting`: how
     many of its capabilities wait for a person; `present`: how many it lists, `approved_now`: how many of these are
-    listed as a person approved them, whether it runs or not. `inspected`: whether anybody knows what it lists. `risk`
-    is the highest of its launch, its instructions and what it lists, `found` how many findings there are in all.
+    listed as a person approved them, whether it runs or not. `unread`: how much is approved, the server itself
+    counted, with grave findings that nobody confirmed reading. `inspected`: whether anybody knows what it lists;
+    `inspecting`: since when it is being inspected. `risk` is the highest of its launch, its instructions and what it
+    lists, `found` how many findings there are in all, `grave` how many of these are grave. `tools` and so on count
+    what agents can find now.
     """
 
     name: str
@@ -82,10 +96,14 @@ class ServerStatus:
     waiting: int
     present: int
     approved_now: int
+    unread: int
     inspected: bool
+    inspecting: int | None
+    failed_inspection: InspectionStatus | None
     risk: int
     flagged: bool
     found: int
+    grave: int
     state: str
     since: int
     error: str

@@ -2,12 +2,12 @@
 
 Rules kept here:
 1. Only a person's approval of the definition that is listed now leads to `approved`; and, once for each approval, the
-   server's return to exactly that definition, unless something hard was found in what it listed in between.
+   server's return to exactly that definition, unless something grave was found in what it listed in between.
 2. A decision about another definition than the one that is listed now is stale: it changes nothing, and says what
    moved.
 3. Every move is one that the table of `domain/standing.py` lists, and makes the next generation. What is not a move
    (being listed as before, being away, being rejected) leaves the generation as it was.
-4. Approval binds a definition and its effect together. What forgets the one forgets the other.
+4. Approval binds a definition, its effect, and which findings in it were read. What forgets the one forgets the others.
 """
 
 from dataclasses import dataclass, replace
@@ -26,17 +26,17 @@ class Outcome:
     move: CapabilityMove | None = None
 
 
-def listed(pin: Pin, fingerprint: Fingerprint | None, *, hard: bool = False) -> Outcome:
-    """The server lists it, with this definition, or with one that could not be read. `hard`: so something was found."""
+def listed(pin: Pin, fingerprint: Fingerprint | None, *, grave: bool = False) -> Outcome:
+    """The server lists it, with this definition, or one that could not be read. `grave`: something in it was."""
     now = replace(pin, listed=fingerprint, present=True)
     match pin.standing:
         case CapabilityStanding.APPROVED if fingerprint != pin.approved:
-            return _move(replace(now, returned=pin.returned or hard), CapabilityMove.DIFFERS)
-        case CapabilityStanding.CHANGED if _is_back(pin, fingerprint) and not hard:
+            return _move(replace(now, returned=pin.returned or grave), CapabilityMove.DIFFERS)
+        case CapabilityStanding.CHANGED if _is_back(pin, fingerprint) and not grave:
             return _move(replace(now, returned=True), CapabilityMove.RETURNED)
         case CapabilityStanding.CHANGED if fingerprint != pin.listed:
-            return _move(replace(now, returned=pin.returned or hard), CapabilityMove.DIFFERS)
-        case CapabilityStanding.CHANGED if hard:
+            return _move(replace(now, returned=pin.returned or grave), CapabilityMove.DIFFERS)
+        case CapabilityStanding.CHANGED if grave:
             return Outcome(replace(now, returned=True))
         case _:
             return Outcome(now)
@@ -54,8 +54,11 @@ def identity_changed(pin: Pin) -> Outcome:
     return Outcome(pin)
 
 
-def approve(pin: Pin, seen: Fingerprint | None, effect: Effect) -> Outcome:
-    """A person approves what they saw, with this effect. Raises Stale, Undecidable or IllegalMove."""
+def approve(pin: Pin, seen: Fingerprint | None, effect: Effect, findings_read: frozenset[str] = frozenset()) -> Outcome:
+    """A person approves what they saw, with this effect. Raises Stale, Undecidable or IllegalMove.
+
+    `findings_read`: the rules of the findings in it that they say to have read, besides those that were read before.
+    """
     if pin.listed is None:
         raise Undecidable(f"the definition of {pin.kind} {pin.name} cannot be read, so nobody can approve it")
     if not pin.present:
@@ -63,11 +66,13 @@ def approve(pin: Pin, seen: Fingerprint | None, effect: Effect) -> Outcome:
     if seen != pin.listed:
         raise _stale(pin, seen)
     move = CapabilityMove.APPROVE
+    read = findings_read | (pin.findings_read if seen == pin.approved else frozenset())
     if pin.standing is CapabilityStanding.APPROVED:
         if effect is pin.effect:
-            return Outcome(pin)
+            return Outcome(replace(pin, findings_read=read))
         move = CapabilityMove.ASSIGN_EFFECT
-    return _move(replace(pin, approved=seen, effect=effect, returned=False, rejected=None), move)
+    now = replace(pin, approved=seen, effect=effect, returned=False, rejected=None, findings_read=read)
+    return _move(now, move)
 
 
 def revoke(pin: Pin, seen: Fingerprint | None) -> Outcome:
@@ -109,7 +114,7 @@ def _narrowed(pin: Pin, seen: Fingerprint | None, move: CapabilityMove) -> Outco
 
 
 def _forgotten(pin: Pin) -> Pin:
-    return replace(pin, approved=None, effect=None, returned=False)
+    return replace(pin, approved=None, effect=None, returned=False, findings_read=frozenset())
 
 
 def _move(pin: Pin, move: CapabilityMove) -> Outcome:

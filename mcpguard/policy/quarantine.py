@@ -52,7 +52,7 @@ def relaunched(
     """
     if upstream.identity is not None and upstream.identity.launch == launch:
         return Moved(upstream)
-    now = _changed(replace(upstream, identity=Identity(launch), artifact=None))
+    now = _changed(replace(upstream, identity=Identity(launch), artifact=None, inspection=None))
     if not any(_is_blocked(each) and _launched(each, now.upstream, alike) for each in known):
         return now
     blocked = replace(_unapproved(now.upstream), standing=UpstreamStanding.BLOCKED)
@@ -60,8 +60,11 @@ def relaunched(
 
 
 def observed(upstream: Upstream, seen: Fingerprint, artifact: str | None = None) -> Moved:
-    """It ran, and this is what it said of itself. `artifact` is what ran, which `seen` covers."""
-    upstream = replace(upstream, artifact=artifact)
+    """It ran, and this is what it said of itself. `artifact` is what ran, which `seen` covers.
+
+    That an earlier inspection failed says nothing any more.
+    """
+    upstream = replace(upstream, artifact=artifact, inspection=None)
     if upstream.identity is None or upstream.identity.observed == seen:
         return Moved(upstream)
     return _changed(replace(upstream, identity=replace(upstream.identity, observed=seen)))
@@ -72,15 +75,19 @@ def altered(upstream: Upstream) -> Moved:
     return _changed(replace(upstream, identity=_unobserved(upstream.identity), artifact=None))
 
 
-def approve(upstream: Upstream, seen: Identity) -> Moved:
-    """A person approves who they saw. Raises Stale, NotInspected or IllegalMove."""
+def approve(upstream: Upstream, seen: Identity, findings_read: frozenset[str] = frozenset()) -> Moved:
+    """A person approves who they saw. Raises Stale, NotInspected or IllegalMove.
+
+    `findings_read`: the rules of the findings in its launch that they say to have read.
+    """
     if upstream.identity is None or upstream.identity.observed is None:
         raise NotInspected(f"{upstream.name} was never inspected, so nobody can approve it")
     if seen != upstream.identity:
         raise Stale((f"{upstream.name} is another now: seen {seen}, now {upstream.identity}",))
     if upstream.standing is UpstreamStanding.APPROVED:
-        return Moved(upstream)  # what is approved of it may be another choice; its own standing is the same
-    return _move(replace(upstream, approved=seen, rejected=None), UpstreamMove.APPROVE)
+        # What is approved of it may be another choice; its own standing is the same.
+        return Moved(replace(upstream, findings_read=upstream.findings_read | findings_read))
+    return _move(replace(upstream, approved=seen, rejected=None, findings_read=findings_read), UpstreamMove.APPROVE)
 
 
 def reject(upstream: Upstream, seen: Identity) -> Upstream:
@@ -146,7 +153,8 @@ def _unapproved(upstream: Upstream) -> Upstream:
     """What a person allowed it goes with the approval; that it is screened more strictly than others stays."""
     lenient = upstream.screening in (Screening.OFF, Screening.NOTE)
     screening = None if lenient else upstream.screening
-    return replace(upstream, approved=None, may_ask=frozenset(), prefixes=(), screening=screening)
+    forgotten = replace(upstream, approved=None, may_ask=frozenset(), prefixes=(), screening=screening)
+    return replace(forgotten, findings_read=frozenset())
 
 
 def _unobserved(identity: Identity | None) -> Identity | None:

@@ -67,9 +67,9 @@ def read(listing: Listing) -> Read:
 
 
 def reconciled(
-    upstream: str, pins: Iterable[Pin], said: Read, new_id: Ids, hard: frozenset[Key] = frozenset()
+    upstream: str, pins: Iterable[Pin], said: Read, new_id: Ids, grave: frozenset[Key] = frozenset()
 ) -> Reconciled:
-    """What becomes of the pins of an upstream whose listing said this. `hard`: in what something hard was found."""
+    """What becomes of the pins of an upstream whose listing said this. `grave`: in what something grave was found."""
     known = {(pin.kind, pin.name): pin for pin in pins}
     outcomes, seen = [], []
     for (kind, name), (fingerprint, definition) in said.found.items():
@@ -77,7 +77,7 @@ def reconciled(
         if pin is None:
             outcome = Outcome(Pin(new_id(), upstream, kind, name, fingerprint))
         else:
-            outcome = listed(pin, fingerprint, hard=(kind, name) in hard)
+            outcome = listed(pin, fingerprint, grave=(kind, name) in grave)
         if outcome.pin != pin:
             outcomes.append(outcome)
         if fingerprint is not None:

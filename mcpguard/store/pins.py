@@ -52,6 +52,7 @@ def _row(pin: Pin) -> dict[str, object]:
         "returned": pin.returned,
         "rejected": _text(pin.rejected),
         "generation": pin.generation,
+        "findings_read": " ".join(sorted(pin.findings_read)),
     }
 
 
@@ -69,6 +70,7 @@ def _pin(said: RowMapping) -> Pin:
         returned=said["returned"],
         rejected=_print(said["rejected"]),
         generation=said["generation"],
+        findings_read=frozenset(said["findings_read"].split()),
     )
 
 

@@ -91,7 +91,10 @@ class CheckpointRow(SQLModel, table=True):
 
 
 class UpstreamRow(SQLModel, table=True):
-    """An upstream, how it stands, and how it was declared: sealed, as secrets may be written out in that."""
+    """An upstream, how it stands, and how it was declared: sealed, as secrets may be written out in that.
+
+    `inspection`: as JSON, the last one that has not ended or failed (`domain/inspections.py`).
+    """
 
     __tablename__ = "upstreams"
     __table_args__ = (
@@ -121,6 +124,8 @@ class UpstreamRow(SQLModel, table=True):
     screening: str = Field(sa_column_kwargs={"server_default": ""})
     rejected_launch: str | None = None
     rejected_observed: str | None = None
+    findings_read: str = Field(sa_column_kwargs={"server_default": ""})
+    inspection: bytes | None = Field(default=None, sa_type=LargeBinary)
 
 
 class CapabilityRow(SQLModel, table=True):
@@ -141,6 +146,7 @@ class CapabilityRow(SQLModel, table=True):
     returned: bool = False
     rejected: str | None = None
     generation: int = Field(sa_type=BigInteger)
+    findings_read: str = Field(sa_column_kwargs={"server_default": ""})
 
 
 class VersionRow(SQLModel, table=True):

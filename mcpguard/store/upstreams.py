@@ -1,11 +1,14 @@
 """Upstreams ⇄ rows."""
 
+from dataclasses import asdict
+
 import orjson
 from sqlalchemy import Connection, RowMapping, delete, insert, select
 
 from mcpguard.codec import declarations
 from mcpguard.domain.asks import AskKind
 from mcpguard.domain.capabilities import Fingerprint
+from mcpguard.domain.inspections import Inspection
 from mcpguard.domain.launches import Declared
 from mcpguard.domain.screening import Screening
 from mcpguard.domain.standing import UpstreamStanding
@@ -63,6 +66,8 @@ def _row(upstream: Upstream) -> dict[str, object]:
         "disabled_by": upstream.disabled_by,
         "screening": upstream.screening.value if upstream.screening else "",
         **_prints(upstream.rejected, "rejected_launch", "rejected_observed"),
+        "findings_read": " ".join(sorted(upstream.findings_read)),
+        "inspection": orjson.dumps(asdict(upstream.inspection)) if upstream.inspection else None,
     }
 
 
@@ -86,6 +91,8 @@ def _upstream(said: RowMapping) -> Upstream:
         disabled_by=said["disabled_by"],
         screening=Screening(said["screening"]) if said["screening"] else None,
         rejected=_identity(said["rejected_launch"], said["rejected_observed"]),
+        findings_read=frozenset(said["findings_read"].split()),
+        inspection=_inspection(said["inspection"]),
     )
 
 
@@ -99,3 +106,10 @@ def _identity(launch: str | None, observed: str | None) -> Identity | None:
     if launch is None:
         return None
     return Identity(Fingerprint(launch), Fingerprint(observed) if observed else None)
+
+
+def _inspection(said: bytes | None) -> Inspection | None:
+    if said is None:
+        return None
+    read = orjson.loads(said)
+    return Inspection(**{**read, "wrote": tuple(read["wrote"])})

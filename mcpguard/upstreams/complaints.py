@@ -6,6 +6,7 @@ Nothing that a server wrote is repeated: it may hold what it was given in confid
 from collections.abc import Iterator
 
 from mcpguard.upstreams.conversation import INTERNAL_ERROR, ServerError
+from mcpguard.upstreams.transports.transport import SAID_LAST
 
 
 def status(error: ServerError) -> int | None:
@@ -24,6 +25,11 @@ def sentence(error: BaseException) -> str:
         if number is not None:
             return f"the server answered with HTTP status {number}"
     return str(error)
+
+
+def of_ours(said: str) -> str:
+    """A sentence without the last words of a server that may end it: for what is kept and cannot be taken back."""
+    return said.partition(SAID_LAST)[0]
 
 
 def leaves(error: BaseException) -> Iterator[BaseException]:

@@ -9,7 +9,7 @@ from mcpguard.domain.capabilities import CapabilityKind
 from mcpguard.domain.decisions import Approval
 from mcpguard.domain.standing import UpstreamStanding
 from mcpguard.policy.quarantine import NotInspected
-from tests.attacks.quarantined import doubted, records, refused, standing
+from tests.attacks.quarantined import doubted, records, refused, standing, until, upstream
 from tests.gate import gate
 from tests.gateway.speaking import guarded, played
 from tests.review import DECISION, seen
@@ -35,6 +35,25 @@ async def test_it_cannot_be_inspected_to_an_end_nor_approved(how: str, tmp_path:
         assert standing(guard) is UpstreamStanding.QUARANTINED
         assert records(guard, "decided") == []
         assert len(records(guard, "inspected")) == 1
+        (failed,) = records(guard, "inspection_failed")
+        assert (failed["why"], failed["started"]) == (done.error, True)
+        last = upstream(guard).inspection
+        assert last is not None
+        assert (last.failed, last.why) == (True, done.error)
+
+
+async def test_an_inspection_of_one_that_runs_fails_until_it_lists_again(tmp_path: Path) -> None:
+    script = Script("legacy")
+    async with guarded(tmp_path, script, definitions__confirm_seconds=0.5) as guard:
+        inspecting = guard.now.guard.inspecting
+        script.hooks.append(on("tools/list", never))
+        done = await inspecting.inspect("web", DECISION, consent=False, give=frozenset())
+        assert "did not list" in done.error
+        (failed,) = records(guard, "inspection_failed")
+        assert (failed["why"], failed["started"]) == (done.error, False)
+        assert standing(guard) is UpstreamStanding.APPROVED, "and it is approved as before"
+        script.hooks.pop()
+        await until(guard, lambda: upstream(guard).inspection is None)
 
 
 async def test_one_that_was_approved_and_does_not_list_any_more_takes_no_call(tmp_path: Path) -> None:

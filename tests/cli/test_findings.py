@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from mcpguard.cli.showing import findings
+from mcpguard.cli.showing import findings, warn_of_grave
 from tests.cli.command import HOSTILE, inert
 from tests.cli.desk import CHANGING, HONEST, Desk
 from tests.process import ROOT, serving
@@ -29,23 +29,34 @@ def finding(title: str, severity: str = "high", *, hard: bool = False) -> dict[s
 
 def test_in_a_row_stands_how_many_how_bad_and_what_the_worst_say() -> None:
     assert findings({"findings": []}) == ""
-    assert findings({"findings": [finding("one")]}) == "1, high: one"
+    assert findings({"findings": [finding("one")]}) == "1, high, grave: one"
+    assert findings({"findings": [finding("one", "medium")]}) == "1, medium: one"
     many = [finding("one", "medium", hard=True), finding("two", "critical"), finding("two"), finding("three")]
-    assert findings({"findings": many}) == "4, critical, hard: one; two; 1 more"
+    assert findings({"findings": many}) == "4, critical, grave: one; two; 1 more"
 
 
-def test_whoever_approves_is_shown_what_was_found_and_warned_of_what_is_hard(desk: Desk) -> None:
+@pytest.mark.parametrize(
+    ("severity", "hard", "warned"), [("high", False, True), ("low", True, True), ("medium", False, False)]
+)
+def test_the_warning_is_about_what_an_approval_has_to_say_was_read(
+    severity: str, hard: bool, warned: bool, capsys: pytest.CaptureFixture[str]
+) -> None:
+    warn_of_grave("web", [{"kind": "tool", "name": "echo", "findings": [finding("one", severity, hard=hard)]}])
+    assert ("has grave findings" in capsys.readouterr().err) is warned
+
+
+def test_whoever_approves_is_shown_what_was_found_and_warned_of_what_is_grave(desk: Desk) -> None:
     desk.description.write_text(POISON, encoding="utf-8")
     desk.add(sys.executable, "-c", CHANGING, str(desk.description))
     desk.done("server", "inspect", "notes", "--consent")
     (listed,) = desk.json("server", "list")
-    assert listed["flagged"]
-    assert f"{listed['risk']}, flagged" in desk.done("server", "list")
+    assert listed["grave"]
+    assert f"{listed['found']}, {listed['grave']} grave" in desk.done("server", "list")
     shown = desk.done("server", "show", "notes")
-    assert f"{listed['risk']} of 100, flagged" in shown
+    assert f"{listed['risk']} of 100, grave findings" in shown
     assert "Its code stands in its arguments (launch.inline) at /arguments/0" in shown
     (row,) = (line for line in desk.done("tool", "list", "notes").splitlines() if line.startswith("notes:read_note"))
-    assert "critical, hard: " in row
+    assert "critical, grave: " in row
 
     told = desk("tool", "show", "notes:read_note")
     assert inert(told.output)
@@ -67,7 +78,7 @@ def test_whoever_approves_is_shown_what_was_found_and_warned_of_what_is_hard(des
     assert approved.exit_code == 0
     assert inert(approved.output)
     (row,) = (line for line in approved.stdout.splitlines() if line.startswith("tool:read_note"))
-    assert "critical, hard: " in row
+    assert "critical, grave: " in row
     (warning,) = (line for line in approved.stderr.splitlines() if line.startswith("warning: tool:read_note "))
     assert warning.endswith("mcpguard tool show notes:read_note --kind tool")
     (decided,) = (each for each in desk.decisions() if each.get("name") == "read_note")

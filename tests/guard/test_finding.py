@@ -124,16 +124,24 @@ def test_a_summary_names_the_worst_rules_and_says_how_many_more_there_are() -> N
     place = Evidence("/a", 0, 1)
     every = [Finding(f"rule.{at:02}", "T1", Severity.LOW, 0.1, at == 24, "title", place) for at in range(25)]
     summary = Found({(TOOL, "a"): Inspected(tuple(every), 60), (TOOL, "b"): Inspected((every[24],), 10)}).summary
-    assert {key: summary[key] for key in ("findings", "hard", "risk", "more_rules")} == {
+    assert {key: summary[key] for key in ("findings", "hard", "grave", "risk", "more_rules")} == {
         "findings": 2,
         "hard": 2,
+        "grave": 2,
         "risk": 60,
         "more_rules": 5,
     }
     named = str(summary["rules"]).split()
     assert (len(named), named) == (20, sorted(named))
     assert "rule.24" in named
-    assert Found().summary == {"findings": 0, "hard": 0, "risk": 0}
+    assert Found().summary == {"findings": 0, "hard": 0, "grave": 0, "risk": 0}
+
+
+def test_a_high_finding_that_is_not_hard_is_grave() -> None:
+    high = Finding("rule.high", "T1", Severity.HIGH, 0.1, False, "title", Evidence("/a", 0, 1))
+    found = Found({(TOOL, "a"): Inspected((high,), 10)})
+    assert found.grave == {(TOOL, "a")}
+    assert (found.summary["hard"], found.summary["grave"]) == (0, 1)
 
 
 def test_a_launch_is_looked_at_and_a_broken_one_is_a_finding() -> None:

@@ -54,13 +54,13 @@ def test_the_server_may_come_back_once() -> None:
     assert pinning.listed(pinning.listed(approved, B).pin, A).pin.callable, "once for each approval"
 
 
-def test_nothing_comes_back_after_something_hard_was_found() -> None:
+def test_nothing_comes_back_after_something_grave_was_found() -> None:
     """Neither in what was listed in between, nor in what is listed now."""
-    assert not pinning.listed(pinning.listed(APPROVED, B, hard=True).pin, A).pin.callable
-    assert not pinning.listed(pinning.listed(APPROVED, B).pin, A, hard=True).pin.callable
-    later = pinning.listed(pinning.listed(APPROVED, B).pin, B, hard=True).pin
+    assert not pinning.listed(pinning.listed(APPROVED, B, grave=True).pin, A).pin.callable
+    assert not pinning.listed(pinning.listed(APPROVED, B).pin, A, grave=True).pin.callable
+    later = pinning.listed(pinning.listed(APPROVED, B).pin, B, grave=True).pin
     assert not pinning.listed(later, A).pin.callable, "it was found hard only when it was listed again"
-    via = pinning.listed(pinning.listed(APPROVED, B).pin, C, hard=True).pin
+    via = pinning.listed(pinning.listed(APPROVED, B).pin, C, grave=True).pin
     assert not pinning.listed(via, A).pin.callable
 
 
@@ -143,9 +143,9 @@ class Life(RuleBasedStateMachine):
             assert CAPABILITY_MOVES[before.standing][outcome.move] is self.pin.standing
         self.returns += outcome.move is CapabilityMove.RETURNED
 
-    @rule(print_=PRINTS | st.none(), hard=st.booleans())
-    def lists(self, print_: Fingerprint | None, hard: bool) -> None:
-        self._take(pinning.listed(self.pin, print_, hard=hard))
+    @rule(print_=PRINTS | st.none(), grave=st.booleans())
+    def lists(self, print_: Fingerprint | None, grave: bool) -> None:
+        self._take(pinning.listed(self.pin, print_, grave=grave))
 
     @rule()
     def goes_away(self) -> None:

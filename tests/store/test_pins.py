@@ -30,6 +30,7 @@ PINS = st.builds(
     returned=st.booleans(),
     rejected=PRINTS,
     generation=st.integers(0, 2**53),
+    findings_read=st.frozensets(st.sampled_from(["hidden.tags", "secrecy.order"])),
 )
 PIN = Pin("one", "up", CapabilityKind.TOOL, "tool", A)
 

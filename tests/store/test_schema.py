@@ -10,11 +10,11 @@ from sqlalchemy import insert, inspect, text
 from sqlmodel import SQLModel
 
 from mcpguard import assets
-from mcpguard.domain.capabilities import CapabilityKind, Fingerprint
+from mcpguard.domain.capabilities import Fingerprint
 from mcpguard.domain.errors import StoreUnavailable
 from mcpguard.domain.findings import Evidence, Finding, Inspected, Severity
-from mcpguard.domain.pins import Pin
 from mcpguard.store import chains, pins, versions
+from mcpguard.store import upstreams as stored_upstreams
 from mcpguard.store.backend import Backend
 from mcpguard.store.durability import Durability
 from mcpguard.store.schema import upgrade
@@ -34,6 +34,14 @@ def upgrade() -> None:
     op.add_column("chains", sa.Column("colour", sa.String))
     {{more}}
 """
+
+
+OLD_PIN = """
+INSERT INTO capabilities
+(id, upstream, kind, name, standing, present, listed, approved, effect, returned, generation)
+VALUES ('one', 'up', 'tool', 't', 'approved', :yes, :listed, :listed, 'read', :no, 1)
+"""
+"""As an approved tool was kept up to schema 0010."""
 
 
 @pytest.fixture
@@ -144,7 +152,7 @@ def test_of_definitions_of_an_older_database_nothing_was_found_yet_and_something
     row = {"capability": "one", "fingerprint": print_.text, "definition": b'{"name":"t"}', "at": 5}
     with backend.connect() as connection:
         backend.begin(connection, Durability.COMMITTED)
-        pins.put(connection, [Pin("one", "up", CapabilityKind.TOOL, "t", print_)])
+        connection.execute(text(OLD_PIN), {"listed": print_.text, "no": False, "yes": True})
         connection.execute(text("INSERT INTO versions VALUES (:capability, :fingerprint, :definition, :at, :at)"), row)
         connection.commit()
     assert upgrade(backend).before == "0003"
@@ -157,6 +165,23 @@ def test_of_definitions_of_an_older_database_nothing_was_found_yet_and_something
         versions.found(connection, "one", print_, found)
         assert versions.found_now(connection, "up") == {"one": found}
         connection.commit()
+
+
+def test_of_an_approval_of_an_older_database_nobody_knows_what_was_read(backend: Backend, tmp_path: Path) -> None:
+    assert upgrade(backend, scripts_up_to(tmp_path / "older", "0010")).after == "0010"
+    texts = dict.fromkeys(("id", "name", "transport", "may_ask", "requester", "disabled_by", "screening"), "")
+    words = {"standing": "approved", "origin": "file", "transport": "stdio", "prefixes": "[]"}
+    others = {"enabled": True, "generation": 0, "revision": 0, "removed": False, "declaration": b""}
+    with backend.connect() as connection:
+        backend.begin(connection, Durability.COMMITTED)
+        connection.execute(insert(upstreams), texts | words | others | {"name": "old"})
+        connection.execute(text(OLD_PIN), {"listed": "v1:" + "a" * 64, "no": False, "yes": True})
+        connection.commit()
+    assert upgrade(backend).before == "0010"
+    with backend.connect() as connection:
+        (upstream,), (pin,) = stored_upstreams.every(connection), pins.of(connection, "up")
+    assert (upstream.findings_read, upstream.inspection) == (frozenset(), None)
+    assert (pin.callable, pin.findings_read) == (True, frozenset())
 
 
 def test_who_did_what_before_there_was_a_column_for_it_is_found_afterwards(backend: Backend, tmp_path: Path) -> None:

@@ -14,6 +14,7 @@ from mcpguard.codec import declarations
 from mcpguard.domain.asks import AskKind
 from mcpguard.domain.capabilities import Fingerprint
 from mcpguard.domain.errors import StoreUnavailable
+from mcpguard.domain.inspections import Inspection
 from mcpguard.domain.launches import (
     Declared,
     Era,
@@ -59,6 +60,15 @@ DECLARED = st.builds(
     timeout=st.none() | st.floats(0.1, 1e6),
     era=st.sampled_from(Era),
 )
+INSPECTIONS = st.builds(
+    Inspection,
+    st.integers(0, 2**53),
+    TEXT,
+    st.none() | st.integers(0, 2**53),
+    TEXT,
+    st.booleans(),
+    st.lists(TEXT, max_size=3).map(tuple),
+)
 UPSTREAMS = st.builds(
     Upstream,
     id=st.just("one"),
@@ -75,6 +85,8 @@ UPSTREAMS = st.builds(
     generation=st.integers(0, 2**53),
     revision=st.integers(0, 2**53),
     removed=st.booleans(),
+    findings_read=st.frozensets(st.sampled_from(["hidden.tags", "secrecy.order"])),
+    inspection=st.none() | INSPECTIONS,
 )
 HOW = Declared("server", "Server", StdioLaunch("run", (), Templates({"TOKEN": CANARY})))
 UPSTREAM = Upstream("one", "server", Transport.STDIO)

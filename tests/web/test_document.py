@@ -92,7 +92,15 @@ def test_what_is_answered_has_exactly_the_members_that_it_names() -> None:
             assert schema["additionalProperties"] is False, name
 
 
-ELSEWHERE = ("AnchorStatus", "LedgerStatus", "Readiness", "SandboxStatus", "ShownChange", "ShownSpan")
+ELSEWHERE = (
+    "AnchorStatus",
+    "InspectionStatus",
+    "LedgerStatus",
+    "Readiness",
+    "SandboxStatus",
+    "ShownChange",
+    "ShownSpan",
+)
 """Values of the guard's that are shown as they are."""
 
 

@@ -27,7 +27,7 @@ from mcpguard.upstreams.logs import UpstreamLog
 from mcpguard.upstreams.transports.child import Child, Ended, Outgoing
 from mcpguard.upstreams.transports.handed import Word
 from mcpguard.upstreams.transports.sharing import Share
-from mcpguard.upstreams.transports.transport import NeverBegun, TransportEnded
+from mcpguard.upstreams.transports.transport import SAID_LAST, NeverBegun, TransportEnded
 from mcpguard.upstreams.transports.tree import Descendants
 
 CHUNK = 16_384
@@ -147,7 +147,7 @@ class Stdio:
         if not self._gone.is_set():
             return "the output of the server has ended, though it is still running"
         said = f"the server has ended ({_code(self._child.code)}); see {self._errors.path}"
-        return f"{said}; it said last: {words}" if (words := self._last_words()) else said
+        return f"{said}{SAID_LAST}{words}" if (words := self._last_words()) else said
 
     def _last_words(self) -> str:
         """The last line of its standard error, without what may be a secret."""

@@ -1,12 +1,16 @@
 """What every way to reach a server looks like from above."""
 
-from typing import Protocol
+from typing import Final, Protocol
 
 from mcpguard.domain.errors import GuardError, NotStarted
 
 
 class TransportEnded(GuardError):
     """There is nobody to speak to any more. Says why in a sentence for the operator."""
+
+
+SAID_LAST: Final = "; it said last: "
+"""Before the last words of a server, at the end of a sentence about its end."""
 
 
 class NeverBegun(TransportEnded, NotStarted):

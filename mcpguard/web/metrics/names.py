@@ -94,6 +94,17 @@ DEFINED: Final = Metric(
     "Findings in what servers offer and how they are launched, by rule.",
     ("rule",),
 )
+GRAVE: Final = Metric(
+    "mcpguard_grave_findings",
+    Kind.GAUGE,
+    "Of these, the grave ones: hard, or of severity critical or high.",
+)
+UNREAD: Final = Metric(
+    "mcpguard_unread_approvals",
+    Kind.GAUGE,
+    "Servers and capabilities that are approved, with grave findings that nobody confirmed reading.",
+)
+UNINSPECTED: Final = Metric("mcpguard_failed_inspections", Kind.GAUGE, "Servers whose last inspection failed.")
 TURNED: Final = Metric(
     "mcpguard_turned_away", Kind.COUNTER, "What was refused at a door before it was a call.", ("door", "why")
 )
@@ -119,6 +130,9 @@ METRICS: Final = (
     QUEUED,
     FOUND,
     DEFINED,
+    GRAVE,
+    UNREAD,
+    UNINSPECTED,
     TURNED,
     UNSIGNED,
     BUILD,

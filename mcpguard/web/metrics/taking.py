@@ -49,14 +49,17 @@ def _servers(guard: Guard) -> Iterator[Later]:
     yield _family(names.STATES, states.items())
     yield _family(names.SERVERS, (((standing,), count) for standing, count in standings.items()))
     yield _family(names.DEFINED, (((rule,), count) for rule, count in _defined(guard).items()))
+    tally = guard.inbox.tally()
+    yield _one(names.GRAVE, tally.grave)
+    yield _one(names.UNREAD, tally.unread)
+    yield _one(names.UNINSPECTED, tally.uninspected)
 
 
 def _defined(guard: Guard) -> Counter[str]:
     rules: Counter[str] = Counter()
     for known in guard.servers.every():
-        for each in known.every():
-            for finding in each.findings:
-                rules[finding.rule if finding.rule in rules or len(rules) < MOST_RULES else OTHER] += 1
+        for finding, _ in known.findings():
+            rules[finding.rule if finding.rule in rules or len(rules) < MOST_RULES else OTHER] += 1
     return rules
 
 

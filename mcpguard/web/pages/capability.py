@@ -70,6 +70,7 @@ def capability(guard: Guard, desk: Desk) -> APIRouter:
             diff=await _diff(guard, request, name, key, said),
             chosen_effect=given.one("effect") or said["assigned"] or careful_effect(said),
             to_read=" ".join(sorted(found.grave)),
+            unread=said["unread"],
             typed=_typed(given, told),
             moved=told.moved,
             url=url_of(name, key),

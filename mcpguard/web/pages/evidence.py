@@ -6,7 +6,7 @@ Rules kept here:
 3. A page has an end: what is left out of a text, or of what is on it, is said.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -76,7 +76,7 @@ class Said:
 
 def said(known: Known, definitions: Mapping[Key, object]) -> Said:
     """What a server says, as far as a page has room for it."""
-    found = sorted(every(known), key=lambda each: (worse(each[0]), each[1] is None), reverse=True)
+    found = sorted(known.findings(), key=lambda each: (worse(each[0]), each[1] is None), reverse=True)
     shown = [(number, *each) for number, each in enumerate(found[:MOST_FINDINGS], 1)]
     launch, fields = _by_place(shown)
     wells = tuple(
@@ -118,14 +118,6 @@ def cut_out(definition: object, evidence: Evidence) -> str:
 def worse(found: Finding) -> tuple[int, bool, float]:
     """More for what a person should read first: the order of the words that are shown."""
     return _SEVERITIES.index(found.severity), found.hard, found.confidence
-
-
-def every(known: Known) -> Iterator[tuple[Finding, Key | None]]:
-    """Every finding of a server, each with the capability that it is in; None: in how the server is launched."""
-    yield from ((each, None) for each in known.launched.findings)
-    for key, pin in known.pins.items():
-        if pin.present:
-            yield from ((each, key) for each in known.found.at(pin).findings)
 
 
 def _by_place(

@@ -15,7 +15,7 @@ from mcpguard.guard.guard import Guard
 from mcpguard.guard.known import Known
 from mcpguard.web.api.access import may
 from mcpguard.web.pages.desk import Desk
-from mcpguard.web.pages.evidence import every, worse
+from mcpguard.web.pages.evidence import worse
 from mcpguard.web.pages.one_server import path_of
 from mcpguard.web.pages.paging import part
 from mcpguard.web.pages.route import PageRoute
@@ -63,7 +63,7 @@ def findings(guard: Guard, desk: Desk) -> APIRouter:
     @router.get("/findings", dependencies=[may(Right.LOOK)])
     async def page(request: Request) -> Response:
         wanted = Wanted.of(request)
-        all_ = [(known, found, key) for known in guard.servers.every() for found, key in every(known)]
+        all_ = [(known, found, key) for known in guard.servers.every() for found, key in known.findings()]
         chosen = [each for each in all_ if wanted.fits(each[0], each[1])]
         chosen.sort(key=lambda each: worse(each[1]), reverse=True)
         found = part(chosen, request, PAGE)

@@ -56,7 +56,7 @@ def counted(guard: Guard, me: Principal) -> dict[str, int]:
     """What is counted in the rail; only what they may see."""
     servers = guard.inbox.tally()
     held = guard.held.waiting if me.may(Right.AUDIT) else 0
-    counts = {"inbox": servers.waiting + held, "servers": servers.all, "findings": servers.flagged}
+    counts = {"inbox": servers.waiting + held, "servers": servers.all, "findings": servers.findings}
     if me.may(Right.AUDIT):
         counts |= {"held": held, "callers": guard.granting.count}
     return counts

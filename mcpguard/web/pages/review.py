@@ -124,7 +124,7 @@ async def _as_looked(guard: Guard, name: str, answer: str, given: Form, decision
     done = await guard.decisions.approve(name, approval, decision)
     sentence = f"Approved {name} with {len(done.approved)} of {len(typed.seen.capabilities)} capabilities."
     starts = " It is starting." if known.enabled else " It is switched off, and stays that."
-    unread = f" Left out, with findings that nobody said to have read: {', '.join(done.unread)}." if done.unread else ""
+    unread = f" Left out, with findings that nobody confirmed reading: {', '.join(done.unread)}." if done.unread else ""
     return Done(sentence + starts + visible(unread), "approved", f"/servers/{name}/decisions", "Its records")
 
 

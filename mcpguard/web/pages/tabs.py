@@ -88,7 +88,8 @@ def logs(guard: Guard, desk: Desk) -> APIRouter:
     async def decisions(request: Request, name: str) -> Response:
         if (known := one.find(name)) is None:
             return one.missing(request, name)
-        records = await one.records(name, (*ABOUT, RecordKind.INSPECTED.value), DECISIONS)
+        kinds = *ABOUT, RecordKind.INSPECTED.value, RecordKind.INSPECTION_FAILED.value
+        records = await one.records(name, kinds, DECISIONS)
         return await one.page(request, known, "decisions", "server_decisions.html", records=records, most=DECISIONS)
 
     @router.get("/servers/{name}/logs", dependencies=[may(Right.DECIDE)])

@@ -235,6 +235,8 @@ def test_a_reason_is_the_status_code_with_its_constant_sentence(reason: Reason) 
         ({"kind": "listed", "findings": 1, "risk": 5, "rules": "a"}, "Low"),
         ({"kind": "listed", "findings": 1, "risk": 50, "rules": "a"}, "Medium"),
         ({"kind": "listed", "findings": 1, "hard": 1, "rules": "a"}, "High"),
+        ({"kind": "listed", "findings": 1, "hard": 0, "grave": 1, "rules": "a"}, "High"),
+        ({"kind": "listed", "findings": 1, "hard": 0, "grave": 0, "risk": 9, "rules": "a"}, "Low"),
         ({"kind": "moved", "move": "differs"}, "Medium"),
         ({"kind": "decided", "answer": "approve"}, "Informational"),
         ({"kind": "decided", "answer": "approve", "rules": "a"}, "Medium"),

@@ -79,7 +79,7 @@ async def test_where_something_critical_was_found_nothing_is_chosen_and_it_has_t
     chosen = [place(page, "wind")]
     await unchanged(guard, server, 0)
     told = await by.send(page, "decide", decision="approve", why=WHY, choose=[*chosen, place(page, "forecast")])
-    assert "Left out, with findings that nobody said to have read: tool:forecast" in told.text
+    assert "Left out, with findings that nobody confirmed reading: tool:forecast" in told.text
     found = standings(await show(guard, "weather"))
     assert [name for name, standing in found.items() if standing == "approved"] == ["tool:wind"]
     now = {each["name"]: each["waits"] for each in (await show(guard, "weather"))["capabilities"]}

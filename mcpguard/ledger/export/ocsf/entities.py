@@ -4,7 +4,7 @@ Rules kept here:
 1. The entity is what was decided about: a server, a capability, a held call, a caller, a person, a token, the settings.
    Before and after are its standing, and of a person the role.
 2. The answers that the schema has a word for are that; the others are `Other` with our word.
-3. `comment` is what the person wrote.
+3. `comment` is what the person wrote; what the guard says of a failure is `status_detail`.
 """
 
 from collections.abc import Mapping
@@ -13,6 +13,7 @@ from typing import Any, Final
 from mcpguard.ledger.export.line import Line
 from mcpguard.ledger.export.ocsf.actors import decider, person
 from mcpguard.ledger.export.ocsf.event import (
+    FAILURE,
     INFORMATIONAL,
     MEDIUM,
     OTHER,
@@ -97,6 +98,14 @@ def moved(record: Line) -> Event:
 def inspected(record: Line) -> Event:
     said = texts(record.said)
     return _changed(record, said, "inspect", _thing(said), "A person has a server looked at")
+
+
+def inspection_failed(record: Line) -> Event:
+    said = texts(record.said)
+    made: Event = {**_changed(record, said, "inspect", _thing(said), "The inspection of a server failed"), **FAILURE}
+    if (why := made.pop("comment", None)) is not None:
+        made["status_detail"] = why
+    return made
 
 
 def listed(record: Line) -> Event:

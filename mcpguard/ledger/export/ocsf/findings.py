@@ -28,17 +28,18 @@ _CREATED: Final = FINDING.activity(1)
 _SEEN: Final = {"action_id": 3, "action": "Observed", "disposition_id": 15, "disposition": "Detected"}
 _NEW: Final = {"status_id": 1, "status": "New"}
 _TITLE: Final = "What a server lists breaks rules of inspection"
-_COUNTS: Final = ("capabilities", "findings", "hard", "more_rules")
+_COUNTS: Final = ("capabilities", "findings", "hard", "grave", "more_rules")
 
 
 def listed(record: Line) -> Event:
     said = texts(record.said)
-    counts = {key: number(record.said, key) or 0 for key in _COUNTS}
+    counts = {key: number(record.said, key) or 0 for key in _COUNTS if key in record.said or key != "grave"}
+    grave = counts.get("grave", counts["hard"])  # older records tell the hard ones alone
     rules = words(said.get("rules"))
-    if not rules and counts["findings"] <= 0 and counts["hard"] <= 0:
+    if not rules and counts["findings"] <= 0 and grave <= 0:
         return entities.listed(record)
     risk = number(record.said, "risk") or 0
-    severity = HIGH if counts["hard"] > 0 else MEDIUM if risk >= FLAGGED else LOW
+    severity = HIGH if grave > 0 else MEDIUM if risk >= FLAGGED else LOW
     made = event(record, _CREATED, severity, _TITLE, None, SECURITY_CONTROL)
     server = given([("name", said.get("server")), ("uid", said.get("upstream")), ("version", said.get("artifact"))])
     if "name" not in server and "uid" not in server:

@@ -31,6 +31,7 @@ KINDS: Final[Mapping[str, Callable[[Line], Event]]] = {
     "moved": entities.moved,
     "listed": findings.listed,
     "inspected": entities.inspected,
+    "inspection_failed": entities.inspection_failed,
     "configured": entities.configured,
     "granted": entities.granted,
     "revoked": entities.revoked,

@@ -29,6 +29,10 @@ class CapabilityListed(Answer):
     assigned: Effect | None
     risk: int
     flagged: bool
+    unread: Annotated[
+        list[str],
+        Field(description="Where it is approved: the rules of its grave findings that nobody confirmed reading."),
+    ]
     findings: list[Finding]
 
 

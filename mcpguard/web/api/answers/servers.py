@@ -13,10 +13,31 @@ from mcpguard.web.api.answers.capabilities import CapabilityListed
 from mcpguard.web.api.answers.findings import Finding
 
 
+class FailedInspection(Answer):
+    """How the last inspection of a server failed. It goes with the next one that succeeds, and when the server is
+    launched otherwise. `started`: whether anything of the server may have run, or was contacted."""
+
+    at: Moment
+    by: str
+    error: str
+    started: bool
+
+
+class FailedInspectionWhole(FailedInspection):
+    """The same, with what the server wrote."""
+
+    wrote: Annotated[
+        list[str],
+        Field(description="The last lines of its standard error meanwhile, without what looks like a secret."),
+    ]
+
+
 class ServerListed(Answer):
     """A server and the connection to it. `risk` is the highest of what it is and what it lists.
 
-    `present`: how many capabilities it lists; `approved_now`: how many of these are as a person approved them.
+    `present`: how many capabilities it lists; `approved_now`: how many of these are as a person approved them. `found`:
+    how many findings there are in its launch and in what it lists; `grave`: how many of these are hard, critical or
+    high.
     """
 
     name: str
@@ -31,17 +52,24 @@ class ServerListed(Answer):
     waiting: Annotated[int, Field(description="How many of its capabilities wait for a person.")]
     present: int
     approved_now: int
+    unread: Annotated[
+        int,
+        Field(description="How much is approved with grave findings that nobody confirmed reading."),
+    ]
     inspected: bool
+    inspecting: Annotated[Moment | None, Field(description="Since when it is being inspected.")]
+    failed_inspection: FailedInspection | None
     risk: int
     flagged: bool
     found: int
+    grave: int
     state: str
     since: Moment
     error: str
     next_try: Moment | None
     protocol: str
     server: Annotated[str, Field(description="What it calls itself.")]
-    tools: int
+    tools: Annotated[int, Field(description="How many agents can find now; so are the next three.")]
     resources: int
     templates: int
     prompts: int
@@ -113,6 +141,13 @@ class Server(ServerListed):
     screening: Annotated[Screening, Field(description="How what it says is screened now.")]
     screening_decided: Annotated[bool, Field(description="Whether a person has said so; else it is the setting's.")]
     prefixes: list[str]
+    failed_inspection: FailedInspectionWhole | None
+    unread_itself: Annotated[
+        list[str],
+        Field(
+            description="Where it is approved: the rules of grave findings in its launch that nobody confirmed reading."
+        ),
+    ]
     findings: list[Finding]
     capabilities: list[CapabilityListed]
 
@@ -148,7 +183,7 @@ class ApprovedOne(Answer):
 
 class Approved(Answer):
     """What an approval came to. `waiting`: what of the server is listed and not approved, as `kind:name`; `unread`:
-    what was left out because nobody said to have read its grave findings, with their rules."""
+    what was left out because nobody confirmed reading its grave findings, with their rules."""
 
     approved: list[ApprovedOne]
     waiting: list[str]

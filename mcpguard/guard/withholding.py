@@ -1,0 +1,48 @@
+"""What a server is given while it is only looked at: no secret, unless a person names it."""
+
+from collections.abc import Iterable
+from dataclasses import replace
+from typing import Final
+
+from mcpguard.domain.decisions import Undecidable
+from mcpguard.domain.identity import is_code
+from mcpguard.domain.launches import Declared, RemoteLaunch, StdioLaunch
+from mcpguard.settings.references import bare, referenced
+
+PLACEHOLDER: Final = "not-given-during-inspection"
+
+
+def without_secrets(declared: Declared, give: frozenset[str]) -> Declared:
+    """The declaration as it is inspected. Raises Undecidable if something is to be given that it does not have."""
+    launch = declared.launch
+    names = {*launch.headers} if isinstance(launch, RemoteLaunch) else {*launch.environment, *_referring(launch)}
+    if strange := sorted(give - names):
+        raise Undecidable(
+            f"{declared.name} has no variable, header or argument {', '.join(strange)} that could be given to it"
+        )
+    if isinstance(launch, RemoteLaunch):
+        headers = {name: value for name, value in launch.headers.items() if name in give}
+        return replace(declared, launch=replace(launch, headers=headers))
+    environment = {
+        name: value if name in give or is_code(name) else PLACEHOLDER for name, value in launch.environment.items()
+    }
+    referring = _referring(launch)
+    arguments = tuple(
+        bare(word, PLACEHOLDER) if (name := f"args[{at}]") in referring and name not in give else word
+        for at, word in enumerate(launch.arguments)
+    )
+    return replace(declared, launch=replace(launch, environment=environment, arguments=arguments))
+
+
+def only_secrets(visited: Declared, give: Iterable[str]) -> Declared:
+    """The declaration as it is inspected, with nothing in its environment but what a person had given to it."""
+    launch = visited.launch
+    if isinstance(launch, RemoteLaunch):
+        return visited
+    environment = {name: launch.environment[name] for name in give if name in launch.environment}
+    return replace(visited, launch=replace(launch, environment=environment))
+
+
+def _referring(launch: StdioLaunch) -> frozenset[str]:
+    """Its arguments that refer to a file, by the names with which they can be given."""
+    return frozenset(f"args[{at}]" for at, word in enumerate(launch.arguments) if referenced(word))

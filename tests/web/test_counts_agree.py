@@ -1,0 +1,124 @@
+"""A number is the same wherever it is told: in the list, on pages, in the API and in the metrics."""
+
+import re
+from typing import Any
+
+import pytest
+
+from mcpguard.domain.findings import Severity
+from mcpguard.domain.people import Role
+from mcpguard.web.pages import findings
+from tests import people
+from tests.web.measured import samples
+from tests.web.pages.filling import Page, Reviewer, reviewer
+from tests.web.pages.test_review import POISONED
+from tests.web.reviewing import SERVERS, WHY, add, approved, inspected, said, show, tool
+from tests.world import World
+
+pytestmark = pytest.mark.anyio
+Json = dict[str, Any]
+SHELL: Json = {"command": "npx", "args": ["-y", "a-package"], "sandbox": "strict"}
+
+
+async def filled(guard: World) -> dict[str, Json]:
+    """Servers as they may stand: approved, approved in part, switched off, quarantined, blocked, never inspected."""
+    await approved(guard)
+    await approved(guard, "part")
+    server = await show(guard, "part")
+    body = {"why": WHY, "kind": "tool", "name": "read_note", "seen": tool(server, "read_note")["fingerprint"]}
+    said(await guard.operator.post(f"{SERVERS}/part/capability/revoke", json=body))
+    await approved(guard, "off")
+    await guard.now.guard.decisions.disable("off", people.BY)
+    await inspected(guard, "weather", **POISONED)
+    await inspected(guard, "blocked", **POISONED)
+    await guard.now.guard.decisions.block("blocked", people.BY)
+    await add(guard, "unseen", **SHELL)
+    listed = said(await guard.operator.get(SERVERS))["servers"]
+    return {each["name"]: each for each in listed}
+
+
+def row(page: Page, name: str) -> str:
+    """A server's row in the list, as HTML."""
+    (found,) = (each for each in page.answer.text.split("<tr ") if f'href="/servers/{name}"' in each)
+    return found.partition("</tr>")[0]
+
+
+def counted(html: str) -> int:
+    """The findings that a row tells, of all severities."""
+    return sum(int(number) for number in re.findall(rf"(\d+) (?:{'|'.join(Severity)})<", html))
+
+
+def of_rail(page: Page, word: str) -> int:
+    (found,) = re.findall(rf'data-count="{word}">([\d,]*)<', page.answer.text)
+    return int(found.replace(",", "") or 0)
+
+
+async def metric(guard: World, name: str) -> float:
+    _, token = await guard.now.guard.operators.add(f"reads-{guard.new_id()[-4:]}", Role.VIEWER, None, people.BY)
+    answer = await guard.network.get("/metrics", headers=people.bears(token))
+    return sum(value for (each, _), value in samples(answer.text, "text/plain").items() if each == name)
+
+
+async def of_server(by: Reviewer, name: str) -> int:
+    """The findings that its own page tells of."""
+    found = re.search(
+        r"What it says</h2><span class=\"count\">(\d+) finding", (await by.open(f"/servers/{name}")).answer.text
+    )
+    assert found is not None
+    return int(found[1])
+
+
+async def test_findings_are_counted_alike_everywhere(guard: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(findings, "PAGE", 1000)
+    servers = await filled(guard)
+    by = await reviewer(guard, Role.ADMIN)
+    page = await by.open("/servers")
+    for name, listed in servers.items():
+        whole = await show(guard, name)
+        capabilities = sum(len(each["findings"]) for each in whole["capabilities"] if each["present"])
+        instructions = [each for each in whole["capabilities"] if each["kind"] == "instructions"]
+        launch = len(whole["findings"]) - sum(len(each["findings"]) for each in instructions)
+        own = await of_server(by, name)
+        told = counted(row(page, name))
+        assert listed["found"] == whole["found"] == capabilities + launch == own == told, name
+    every = sum(listed["found"] for listed in servers.values())
+    assert every > len(servers), "there is something to count"
+    found = await by.open("/findings")
+    assert of_rail(found, "findings") == every
+    assert f"all {every}" in found.text
+    assert len(re.findall(r'href="/findings\?rule=', found.answer.text)) == every
+    assert await metric(guard, "mcpguard_definition_findings") == every
+    grave = sum(listed["grave"] for listed in servers.values())
+    assert await metric(guard, "mcpguard_grave_findings") == grave
+    assert await metric(guard, "mcpguard_unread_approvals") == 0
+    critical = sum(int(each) for each in re.findall(r">(?:critical|high) (\d+)<", found.answer.text))
+    assert 0 < critical <= grave < every
+
+
+async def test_capabilities_are_counted_alike_everywhere(guard: World) -> None:
+    servers = await filled(guard)
+    by = await reviewer(guard)
+    page = await by.open("/servers")
+    for name, listed in servers.items():
+        whole = await show(guard, name)
+        present = sum(each["present"] for each in whole["capabilities"])
+        callable_ = sum(each["callable"] for each in whole["capabilities"])
+        assert (listed["present"], listed["approved_now"]) == (whole["present"], whole["approved_now"]), name
+        assert (present, callable_) == (listed["present"], listed["approved_now"]), name
+        told = f"{callable_} of {present}" if listed["inspected"] else "unknown"
+        assert f">{told}<" in row(page, name)
+        shown = (await by.open(f"/servers/{name}")).text
+        if listed["standing"] == "approved" and listed["enabled"]:
+            assert f"with {callable_} of {present} capabilities" in shown
+    assert servers["part"]["approved_now"] == servers["part"]["present"] - 1
+    assert servers["off"]["approved_now"] == servers["off"]["present"] > 0
+
+
+async def test_nobody_is_told_a_risk_of_what_nobody_inspected(guard: World) -> None:
+    servers = await filled(guard)
+    assert servers["unseen"]["inspected"] is False
+    assert all(each["inspected"] for name, each in servers.items() if name != "unseen")
+    by = await reviewer(guard)
+    page = await by.open("/servers")
+    assert [name for name in servers if "not inspected" in row(page, name)] == ["unseen"]
+    assert "Not yet" in (await by.open("/servers/unseen")).text
