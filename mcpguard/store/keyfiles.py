@@ -1,5 +1,9 @@
 """Files with keys, which only the guard's own account can read. Each is made on first use, and never changed; another
-may take its place."""
+may take its place.
+
+A file gets its name when the whole key in it is on the disk. Whatever moment a crash or a full disk chooses, there is
+the key or there is none, and never an empty file that is none and stands in the way of another.
+"""
 
 import os
 from collections.abc import Callable
@@ -10,20 +14,17 @@ from mcpguard.domain.errors import StoreUnavailable
 
 def read_or_make(path: Path, what: str, make: Callable[[], bytes]) -> bytes:
     """What is in the file; what `make` gives, if there was none. `what` names the key in errors."""
-    try:
-        handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
-    except FileExistsError:
-        return read(path, what)
-    except OSError as error:
-        raise StoreUnavailable(f"the {what} {path} cannot be made: {error.strerror}") from error
-    content = make()
-    _write(handle, content)
-    return content
+    if not os.path.lexists(path):  # a link that leads nowhere is somebody's too, and stays
+        try:
+            _make_whole(path, make())
+        except OSError as error:
+            raise StoreUnavailable(f"the {what} {path} cannot be made: {error.strerror}") from error
+    return read(path, what)
 
 
 def make(path: Path, content: bytes) -> None:
     """A file that must not be there yet, with its name on the disk too. Raises OSError."""
-    _write(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600), content)
+    _write(path, content)
     synced(path.parent)
 
 
@@ -58,7 +59,20 @@ def read(path: Path, what: str) -> bytes:
         raise StoreUnavailable(f"the {what} {path} cannot be read: {error.strerror}") from error
 
 
-def _write(handle: int, content: bytes) -> None:
+def _make_whole(path: Path, content: bytes) -> None:
+    """Write it beside its place and give it its name last. Only one guard has the folder, so what lies there under the
+    other name was left by a crash. Raises OSError."""
+    beside = path.with_name(path.name + ".part")
+    beside.unlink(missing_ok=True)
+    try:
+        _write(beside, content)
+        replace(path, beside)
+    finally:
+        beside.unlink(missing_ok=True)
+
+
+def _write(path: Path, content: bytes) -> None:
+    handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
     with os.fdopen(handle, "wb") as file:
         file.write(content)
         file.flush()

@@ -5,11 +5,9 @@ gone, the guard records again and the record says how long it could not.
 """
 
 import os
-import resource
 import shutil
 import sqlite3
-from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +20,7 @@ from mcpguard.domain.outcomes import Executed, Outcome, OutcomeKind
 from mcpguard.domain.reasons import Reason
 from mcpguard.domain.verdicts import Deny
 from mcpguard.ledger.entries import Entry
+from tests.store.full import file_size_limit
 from tests.world import World, verified, world
 
 pytestmark = pytest.mark.anyio
@@ -64,17 +63,6 @@ async def works_again(guard: World) -> dict[str, Any]:
     resumed = [record for record in guard.said() if record["kind"] == "resumed"]
     assert len(resumed) == 1
     return resumed[0]
-
-
-@contextmanager
-def file_size_limit(size: int) -> Iterator[None]:
-    """The kernel lets us write nothing beyond this in any file: what a full disk is like, without filling one."""
-    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (size, hard))
-    try:
-        yield
-    finally:
-        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
 
 
 async def test_no_file_can_grow(guard: World) -> None:
