@@ -7,6 +7,7 @@ from mcpguard.ledger.bundle.manifest import Manifest
 from mcpguard.ledger.bundle.report import BundleReport
 from mcpguard.ledger.export.formats import OWN
 from mcpguard.ledger.keys import short
+from mcpguard.ledger.verify.explain import noticed
 from mcpguard.ledger.verify.report import ChainReport
 
 
@@ -18,7 +19,7 @@ def sentences(report: BundleReport) -> Iterator[str]:
         yield f"  NOT AS SIGNED ({found.flaw}): {f'{found.file}: ' if found.file else ''}{found.sentence}."
     if report.chain is not None:
         yield from _problems(report.chain)
-        yield from (f"  Note: {notice}." for notice in (*report.notices, *report.chain.notices))
+        yield from (f"  Note: {notice}." for notice in (*report.notices, *noticed(report.chain)))
     if report.whole and manifest is not None:
         yield from (f"  Proven: {each}." for each in proven(report, manifest))
         yield from (f"  On the word of whoever has the key: {each}." for each in said(report, manifest))
@@ -101,7 +102,7 @@ def as_json(report: BundleReport) -> dict[str, object]:
         "signed_to": 0 if chain is None else chain.signed_to,
         "anchored_to": 0 if chain is None else chain.anchored_to,
         "bodies": 0 if chain is None else chain.bodies,
-        "notices": [*report.notices, *(() if chain is None else chain.notices)],
+        "notices": [*report.notices, *(() if chain is None else noticed(chain))],
         "problem_count": len(report.problems) + (0 if chain is None else chain.problem_count),
         "problems": [
             *({"file": each.file, "flaw": each.flaw.value, "sentence": each.sentence} for each in report.problems),

@@ -14,7 +14,7 @@ from mcpguard.ledger.verify.bodies import Bodies
 from mcpguard.ledger.verify.report import ChainReport, Tampering
 from mcpguard.ledger.verify.signatures import Signatures
 from mcpguard.ledger.verify.succession import Succession
-from mcpguard.ledger.verify.tombstones import Tombstones
+from mcpguard.ledger.verify.tombstones import Claim, Tombstones
 from mcpguard.ledger.verify.walk import Progress, Walk
 from mcpguard.store.checkpoints import StoredCheckpoint
 from mcpguard.store.records import COLUMNS, StoredBody, StoredRecord
@@ -79,9 +79,9 @@ class _HalfSeen(Tombstones):
     def reach(self, seq: int, said: Mapping[str, Any], signed: int) -> None:
         super().reach(seq, said, max(signed, self.begin - 1))
 
-    def finish(self) -> None:
-        self._records = [claim for claim in self._records if claim.first >= self.begin]
-        super().finish()
+    def compare(self, claim: Claim) -> None:
+        if claim.first >= self.begin:
+            super().compare(claim)
 
 
 class NoBodies(Bodies):

@@ -1,14 +1,20 @@
 """One opening, one closing: what the records of calls say together."""
 
 from collections.abc import Mapping
-from typing import Any
+from hashlib import sha256
+from typing import Any, Final
 
 from mcpguard.ledger.verify.report import ChainReport, Tampering
 from mcpguard.ledger.verify.tombstones import Tombstones
 
+MOST: Final = 100_000
+"""Entries that are followed at once. No guard has so many calls open."""
+LONGEST: Final = 64
+"""Characters of an id; those of a guard have fewer."""
+
 
 class Entries:
-    """Follows every entry from its opening to its closing. Keeps only those that are open."""
+    """Follows every entry from its opening to its closing. Keeps only those that are open, and no more than `MOST`."""
 
     def __init__(self, report: ChainReport, tombstones: Tombstones) -> None:
         self._report = report
@@ -20,13 +26,13 @@ class Entries:
         self._openings_lost = True
 
     def take(self, seq: int, record: Mapping[str, Any]) -> None:
-        entry, kind = str(record.get("entry")), record["kind"]
+        entry, kind = _id(record.get("entry")), record["kind"]
         still_open = self._report.open_entries
         match kind:
             case "opened":
                 if entry in still_open:
                     self._inconsistent(seq, f"entry {entry} was opened twice")
-                still_open.add(entry)
+                self._follow(seq, entry)
             case "released" | "closed" if entry not in still_open and not self._excused(seq):
                 self._inconsistent(seq, f"entry {entry} was {kind}, but is not open")
             case "closed":
@@ -34,8 +40,20 @@ class Entries:
             case _:
                 pass
 
+    def _follow(self, seq: int, entry: str) -> None:
+        if len(self._report.open_entries) < MOST:
+            self._report.open_entries.add(entry)
+        else:
+            self._inconsistent(seq, f"more than {MOST:,} entries are open at once, so this one is not followed")
+
     def _excused(self, seq: int) -> bool:
         return self._openings_lost or self._tombstones.excuses(seq)
 
     def _inconsistent(self, seq: int, sentence: str) -> None:
         self._report.found(seq, Tampering.INCONSISTENT, sentence)
+
+
+def _id(said: object) -> str:
+    """The id as it is kept: of one that is longer than any of a guard, what identifies it."""
+    entry = str(said)
+    return entry if len(entry) <= LONGEST else sha256(entry.encode(errors="replace")).hexdigest()

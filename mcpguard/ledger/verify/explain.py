@@ -15,7 +15,7 @@ def sentences(report: Report) -> Iterator[str]:
         yield f"Chain {chain.chain} in {report.place}: {chain.records:,} records{_at(chain)}."
         if chain.pruned:
             yield f"  {chain.pruned:,} of them were pruned: their hashes still hold the chain together."
-        yield from (f"  Note: {notice}." for notice in chain.notices)
+        yield from (f"  Note: {notice}." for notice in noticed(chain))
         yield from _problems(chain)
         yield from _open(chain)
         yield from (f"  {line}" for line in rests_on(chain, report.trust))
@@ -94,7 +94,7 @@ def as_json(report: Report) -> dict[str, object]:
                 "keys": sorted(chain.keys),
                 "signers": sorted(chain.signers),
                 "open": sorted(chain.open_entries),
-                "notices": chain.notices,
+                "notices": [*noticed(chain)],
                 "problem_count": chain.problem_count,
                 "problems": [
                     {"seq": problem.seq, "tampering": problem.tampering.value, "sentence": problem.sentence}
@@ -106,6 +106,13 @@ def as_json(report: Report) -> dict[str, object]:
         ],
         "elsewhere": dict(report.elsewhere),
     }
+
+
+def noticed(chain: ChainReport) -> Iterator[str]:
+    """What is no problem, and how much more there is of it than is told."""
+    yield from chain.notices
+    for kind, more in sorted(chain.unlisted.items()):
+        yield f"{more:,} more records of kind {kind} are not listed here"
 
 
 def _problems(chain: ChainReport) -> Iterator[str]:

@@ -1,10 +1,15 @@
 """What a verification found, and what its answer rests on."""
 
 from bisect import insort
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from operator import attrgetter
+from typing import Final
+
+LONGEST: Final = 1000
+"""Characters of a sentence that is kept. What it repeats was written by anybody."""
 
 
 class Tampering(StrEnum):
@@ -39,6 +44,7 @@ class Problem:
 @dataclass(slots=True)
 class ChainReport:
     """What was found in one chain. `problems` keeps those of the lowest numbers; `problem_count` counts them all.
+    `notices` keeps the first ones of each kind of record, and `unlisted` counts the others.
 
     `signers`: keys whose signatures count, and that have signed. `earlier_to`: how far those of earlier keys go.
     """
@@ -61,13 +67,23 @@ class ChainReport:
     signers: set[str] = field(default_factory=set)
     open_entries: set[str] = field(default_factory=set)
     notices: list[str] = field(default_factory=list)
+    unlisted: Counter[str] = field(default_factory=Counter)
     problems: list[Problem] = field(default_factory=list)
     problem_count: int = 0
+    _noticed: Counter[str] = field(default_factory=Counter)
 
     def found(self, seq: int, tampering: Tampering, sentence: str) -> None:
         self.problem_count += 1
-        insort(self.problems, Problem(seq, tampering, sentence), key=attrgetter("seq"))
+        insort(self.problems, Problem(seq, tampering, _cut(sentence)), key=attrgetter("seq"))
         del self.problems[self.KEEP :]
+
+    def noticed(self, kind: str, sentence: str) -> None:
+        """A record of this kind says something that is no problem, and that whoever reads the report should know."""
+        self._noticed[kind] += 1
+        if self._noticed[kind] <= self.KEEP:
+            self.notices.append(_cut(sentence))
+        else:
+            self.unlisted[kind] += 1
 
     def cut(self, last: int, seq: int, what: str) -> None:
         """`what` speaks of a record after the last one."""
@@ -81,6 +97,10 @@ class ChainReport:
     @property
     def first(self) -> Problem | None:
         return self.problems[0] if self.problems else None
+
+
+def _cut(sentence: str) -> str:
+    return sentence if len(sentence) <= LONGEST else sentence[:LONGEST] + "…"
 
 
 class Source(StrEnum):

@@ -9,11 +9,17 @@ Rules kept here:
 """
 
 from collections.abc import Callable, Iterable
+from typing import Final
 
 from mcpguard.ledger.format import GENESIS
 from mcpguard.ledger.rotations import BadRotation, Rotation
 from mcpguard.ledger.verify.report import ChainReport, Source, Tampering, Trust
 from mcpguard.store.records import StoredRecord
+
+MOST: Final = 10_000
+"""Keys of one chain that are known, and records that join them. No guard has so many, and anybody can write more."""
+LONGEST: Final = 100
+"""Characters; a public key has fewer."""
 
 
 class Succession:
@@ -39,13 +45,23 @@ class Succession:
         self._right: dict[int, Rotation] = {}
         self._wrong: dict[int, str] = {}
         for record in rotated:
+            if len(self._right) + len(self._wrong) >= MOST:
+                self._forged(record.seq, f"there are more than {MOST:,} of its kind")
+                break
             self._read(record)
         if self._given:
             self._join()
 
     def announce(self, key: str) -> None:
         """The log says that this key signs it from here on."""
-        self._report.keys.add(key)
+        known = self._report.keys
+        if len(key) > LONGEST:
+            return  # no key is so long, so nothing is signed by it
+        if key not in known and len(known) >= MOST:
+            seq = max(self._report.last_seq, 1)
+            self._report.found(seq, Tampering.KEY_FORGED, f"more than {MOST:,} keys are said to sign this chain")
+            return
+        known.add(key)
         if not self._given:
             self._believed.add(key)
             self._counting.add(key)

@@ -6,10 +6,11 @@ first, and then it goes: some of the stretch may still be there, after a crash o
 
 import hashlib
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
-from typing import Any
+from itertools import islice
+from typing import Any, Final, NamedTuple
 
 from mcpguard.ledger.format import parsed
+from mcpguard.ledger.verify import succession
 from mcpguard.ledger.verify.report import ChainReport, Tampering
 from mcpguard.store.pruning import NEVER
 from mcpguard.store.records import StoredRecord
@@ -21,17 +22,19 @@ _BECAUSE = {
 }
 
 
-@dataclass(slots=True)
-class _Claim:
-    """What one `pruned` record accounts for, and how far that has been found to be so."""
+MOST: Final = 250_000
+"""Records of this kind that are followed. A guard that prunes every hour needs fourteen years for so many."""
+_DIGEST: Final = 64
+"""Characters of a digest."""
+
+
+class Claim(NamedTuple):
+    """What one `pruned` record accounts for."""
 
     seq: int
     first: int
     last: int
     hashes: str
-    keys: tuple[str, ...]
-    seen: "hashlib._Hash" = field(default_factory=hashlib.sha256)
-    next: int = 0
 
 
 class Tombstones:
@@ -41,19 +44,18 @@ class Tombstones:
         self.keys: set[str] = set()
         """Those that what was pruned announced, as the records about it repeat."""
         self._report = report
-        claims: dict[str, list[_Claim]] = {"records": [], "bodies": []}
+        self._records: list[Claim] = []
+        self._bodies: list[Claim] = []
         for record in pruned:
-            said = parsed(record.content)
-            claim = _claim(record.seq, said)
-            if claim is None or said.get("what") not in claims:
-                report.found(record.seq, Tampering.INCONSISTENT, "it accounts for nothing that lies before it")
-                continue
-            claims[said["what"]].append(claim)
-            self.keys.update(claim.keys)
-            report.notices.append(_told(claim, said))
-        self._records = sorted(claims["records"], key=lambda claim: claim.first)
-        self._bodies = sorted(claims["bodies"], key=lambda claim: claim.first)
+            if len(self._records) + len(self._bodies) == MOST:
+                sentence = f"more than {MOST:,} records say that something was pruned, so this one is not followed"
+                report.found(record.seq, Tampering.INCONSISTENT, sentence)
+                break
+            self._read(record)
+        self._records.sort(key=lambda claim: claim.first)
+        self._bodies.sort(key=lambda claim: claim.first)
         self._at = self._at_body = self._bodies_upto = 0
+        self._seen, self._next = hashlib.sha256(), 0
         self._excused_below = 0
         for one, other in zip(self._records, self._records[1:], strict=False):
             if other.first <= one.last:
@@ -71,8 +73,8 @@ class Tombstones:
         """A record that is there, whether it says anything or not. `kind`: what it says it is."""
         claim = self._claim(seq)
         if claim is not None:
-            claim.seen.update(stored_hash)
-            claim.next = seq + 1
+            self._seen.update(stored_hash)
+            self._next = seq + 1
             if kind in NEVER:
                 sentence = f"record {claim.seq} says that it was pruned, and records of this kind never are"
                 self._report.found(seq, Tampering.INCONSISTENT, sentence)
@@ -98,19 +100,48 @@ class Tombstones:
         return seq < self._excused_below
 
     def finish(self) -> None:
-        for claim in self._records:
-            if claim.next != claim.last + 1 or claim.seen.hexdigest() != claim.hashes:
-                self._report.found(
-                    claim.first,
-                    Tampering.EDITED,
-                    f"record {claim.seq} says that {claim.first} to {claim.last} were pruned, "
-                    "but what was left of them is not what it describes",
-                )
+        while self._at < len(self._records):
+            self._leave()
 
-    def _claim(self, seq: int) -> _Claim | None:
+    def compare(self, claim: Claim) -> None:
+        """All that is left of what it accounts for was passed."""
+        if self._next != claim.last + 1 or self._seen.hexdigest() != claim.hashes:
+            self._report.found(
+                claim.first,
+                Tampering.EDITED,
+                f"record {claim.seq} says that {claim.first} to {claim.last} were pruned, "
+                "but what was left of them is not what it describes",
+            )
+
+    def _read(self, record: StoredRecord) -> None:
+        said = parsed(record.content)
+        claim = _claim(record.seq, said)
+        match said.get("what"):
+            case "records" if claim is not None:
+                self._records.append(claim)
+            case "bodies" if claim is not None:
+                self._bodies.append(claim)
+            case _:
+                sentence = "it accounts for nothing that lies before it"
+                self._report.found(record.seq, Tampering.INCONSISTENT, sentence)
+                return
+        self._announced(str(said.get("keys", "")).split())
+        self._report.noticed("pruned", _told(claim, said))
+
+    def _announced(self, keys: list[str]) -> None:
+        """One more than are known is enough to show that there are too many."""
+        new = (key for key in keys if len(key) <= succession.LONGEST and key not in self.keys)
+        self.keys.update(islice(new, succession.MOST + 1 - len(self.keys)))
+
+    def _leave(self) -> None:
+        self.compare(self._records[self._at])
+        self._at += 1
+        self._seen, self._next = hashlib.sha256(), 0
+
+    def _claim(self, seq: int) -> Claim | None:
         """The one that accounts for this number."""
         while self._at < len(self._records) and self._records[self._at].last < seq:
-            self._at += 1
+            self._leave()
         claim = self._records[self._at] if self._at < len(self._records) else None
         return claim if claim is not None and claim.first <= seq else None
 
@@ -118,14 +149,14 @@ class Tombstones:
         self._report.found(seq, Tampering.PRUNED_UNRECORDED, f"its {what} are gone, and no later record says why")
 
 
-def _claim(seq: int, said: Mapping[str, Any]) -> _Claim | None:
+def _claim(seq: int, said: Mapping[str, Any]) -> Claim | None:
     first, last = said.get("first"), said.get("last")
     if type(first) is not int or type(last) is not int or not 1 <= first <= last < seq:
         return None
-    return _Claim(seq, first, last, str(said.get("hashes", "")), tuple(str(said.get("keys", "")).split()))
+    return Claim(seq, first, last, str(said.get("hashes", ""))[: _DIGEST + 1])
 
 
-def _told(claim: _Claim, said: Mapping[str, Any]) -> str:
+def _told(claim: Claim, said: Mapping[str, Any]) -> str:
     """For a person: what, how many, why, and who wanted it."""
     count = said.get("count")
     many = f" ({count:,} of them)" if type(count) is int and said.get("what") == "bodies" else ""

@@ -118,21 +118,24 @@ class Walk:
             case "rotated":
                 self._signatures.keys.reach(seq)
                 self._signer = record.get("key")
-                report.notices.append(f"record {seq}: another key signs from here on: {named(record.get('key'))}")
+                report.noticed("rotated", f"record {seq}: another key signs from here on: {named(record.get('key'))}")
             case "lost":
                 self._entries.lost()
-                report.notices.append(
+                report.noticed(
+                    "lost",
                     f"record {seq}: the guard found the chain ending at {record.get('found')} after it had "
-                    f"acknowledged {record.get('acknowledged')}; what lay between is lost"
+                    f"acknowledged {record.get('acknowledged')}; what lay between is lost",
                 )
             case "rolled_back":
-                report.notices.append(
+                report.noticed(
+                    "rolled_back",
                     f"record {seq}: the guard started with a store that ended at {record.get('found')}, and the anchor "
-                    f"file spoke of record {record.get('anchored')}: it was rolled back or rewritten before"
+                    f"file spoke of record {record.get('anchored')}: it was rolled back or rewritten before",
                 )
             case "resumed":
-                report.notices.append(
-                    f"record {seq}: the guard could not record for a time and refused {record.get('refused')}"
+                report.noticed(
+                    "resumed",
+                    f"record {seq}: the guard could not record for a time and refused {record.get('refused')}",
                 )
             case _:
                 pass
@@ -140,7 +143,7 @@ class Walk:
     def _started(self, seq: int, key: object) -> None:
         if self._signer not in (None, key):
             exchanged = "without having been rotated to: the key file was exchanged or lost while no guard ran"
-            self._report.notices.append(f"record {seq}: another key signs from here on, {named(key)}, {exchanged}")
+            self._report.noticed("started", f"record {seq}: another key signs from here on, {named(key)}, {exchanged}")
         self._signer = key
         self._signatures.keys.announce(str(key))
 
