@@ -133,23 +133,26 @@ async function fetched(address) {
   return new DOMParser().parseFromString(await answer.text(), "text/html");
 }
 
+// Whether somebody is at something in it, or marks text: it is not moved or exchanged then.
+const reading = (element) => element.contains(document.activeElement) || !getSelection().isCollapsed;
+
 // The audit log as it grows. Whoever follows gets new rows on top, unless they read: then, as while it is paused, the
 // rows wait, and their number is said.
 function tail(bar) {
   const [state, said, show, pause] = ["state", "said", "show", "pause"].map((name) => bar.querySelector(`[data-tail-${name}]`));
   const place = () => document.querySelector("[data-rows]");
   let top = Number(bar.dataset.top), waiting = [], following = true, busy = false, lost = false, known = top, cut = false;
-  const still = "newest first; rows do not move while you read";
+  const MOST = 500, still = "newest first; rows do not move while you read";
 
   const reads = () => {
     const list = place();
-    return !list || list.contains(document.activeElement) || list.getBoundingClientRect().top < 0 || !getSelection().isCollapsed;
+    return !list || list.getBoundingClientRect().top < 0 || reading(list);
   };
   const put = () => {
     const list = place();
     if (!list || cut) { location.reload(); return; }
     list.prepend(...waiting);
-    while (list.rows.length > 500) list.lastElementChild.remove();
+    while (list.rows.length > MOST) list.lastElementChild.remove();
     waiting = [];
     tick();
     shown();
@@ -166,8 +169,8 @@ function tail(bar) {
       const page = await fetched(`${bar.dataset.tail}${bar.dataset.tail.includes("?") ? "&" : "?"}newer=${top}`);
       const body = page.querySelector("tbody[data-top]");
       top = Number(body.dataset.top);
-      cut = body.hasAttribute("data-more");
       waiting = [...[...body.rows].map((row) => document.importNode(row, true)), ...waiting];
+      cut = body.hasAttribute("data-more") || waiting.length > MOST;
       if (following && !cut && !reads()) put(); else shown();
     } catch {
       write(said, "New records could not be read; it is tried again with the next.");
@@ -201,15 +204,18 @@ function tail(bar) {
   });
 }
 
-// A part of a page that changes by itself, until it says so no more.
+// A part of a page that changes by itself, until it says so no more. While somebody is at it, it waits.
 function again(part) {
   if (!part.dataset.again) return;
   part.querySelector("[data-again-link]")?.setAttribute("hidden", "");
   setTimeout(async () => {
     try {
       const next = (await fetched(location.href)).getElementById(part.id);
-      if (next && !next.dataset.again) { location.reload(); return; }
-      if (next) { part.replaceChildren(...document.importNode(next, true).childNodes); tick(); }
+      if (next && !reading(part)) {
+        if (!next.dataset.again) { location.reload(); return; }
+        part.replaceChildren(...document.importNode(next, true).childNodes);
+        tick();
+      }
     } catch { /* the next time, perhaps */ }
     again(part);
   }, Number(part.dataset.again));
