@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import Any, Protocol
 
 from mcpguard.domain.asks import Answers, Asks, Capabilities
+from mcpguard.domain.launches import Era
 
 
 class Counterpart(Protocol):
@@ -15,6 +16,11 @@ class Counterpart(Protocol):
     @property
     def name(self) -> str:
         """What the client calls itself; nothing rests on it."""
+        ...
+
+    @property
+    def era(self) -> Era:
+        """The era of the protocol that it speaks, which is never `auto`."""
         ...
 
     @property

@@ -46,6 +46,10 @@ class Exchange:
         return self.client.name
 
     @property
+    def era(self) -> Era:
+        return self.client.era
+
+    @property
     def capabilities(self) -> Capabilities:
         return self.client.capabilities
 

@@ -23,6 +23,7 @@ from mcpguard.domain.asks import Answers, Ask, AskKind, Asks, Capabilities, Decl
 from mcpguard.domain.bodies import Body
 from mcpguard.domain.counterpart import Counterpart
 from mcpguard.domain.errors import LedgerUnavailable
+from mcpguard.domain.launches import Era
 from mcpguard.domain.reasons import Reason
 from mcpguard.domain.records import Opening, RecordKind
 from mcpguard.guard.desk import Desk
@@ -69,6 +70,10 @@ class Asking:
     @property
     def name(self) -> str:
         return self._client.name
+
+    @property
+    def era(self) -> Era:
+        return self._client.era
 
     @property
     def capabilities(self) -> Capabilities:

@@ -164,12 +164,13 @@ class Making:
         return self._rests(judged, connection) and part.use_up(connection)
 
     async def _sent(self, entry: Entry) -> Outcome:
-        judging, subject = self._with.judging, self._subject
+        judging, subject, server = self._with.judging, self._subject, self._asked.capability.server
+        client = self._client if self._asked.watcher is None else None
         self._course.enter(Stage.SERVER)  # waiting for a place there is the server's time too
         try:
             reason = Reason.CAPABILITY_UNCONFIRMED
             for _ in range(MOST_TRIES):
-                async with self._with.fleet.turn(self._asked.capability.server) as turn:
+                async with self._with.fleet.turn(server, subject.key, client) as turn:
                     turn.reachable()
                     objection = judging.once_more(subject, self._judged)
                     if objection is None:

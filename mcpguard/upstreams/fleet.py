@@ -4,6 +4,8 @@ Rules kept here:
 1. Each upstream has a task of its own; starting, failing or stopping one delays no other.
 2. What changed is stopped before it is started anew. What is no longer wanted is unreachable at once, and then stopped.
 3. Nothing is sent without a permit, which shows that the verdict is stored.
+4. A client of the handshake era that can be asked gets a connection in its own era, where the server has one
+   (`second_connection`).
 """
 
 from collections.abc import Callable, Iterable, Mapping
@@ -14,12 +16,14 @@ import anyio
 
 from mcpguard.domain.connections import Condition
 from mcpguard.domain.counterpart import Counterpart
+from mcpguard.domain.decisions import Key
 from mcpguard.domain.errors import GuardError
 from mcpguard.domain.launches import Declared
 from mcpguard.domain.listings import Listing
 from mcpguard.domain.news import Removed
 from mcpguard.domain.records import Permit
 from mcpguard.upstreams.inflight import Overdue
+from mcpguard.upstreams.second_connection import SecondConnection
 from mcpguard.upstreams.supervisor import Supervisor
 from mcpguard.upstreams.surroundings import Surroundings
 from mcpguard.upstreams.visit import visited
@@ -30,17 +34,38 @@ class Unreachable(GuardError):
 
 
 class Turn:
-    """A place at a server, for one call. `async with` waits for it; raises Busy, or Unreachable."""
+    """A place at a server, for one call. `async with` waits for it; raises Busy, or Unreachable.
 
-    def __init__(self, supervisor: Supervisor | None, seconds: float) -> None:
+    `second` is the server's other connection, where a call of `key` is better made over that one.
+    """
+
+    def __init__(
+        self, supervisor: Supervisor | None, seconds: float, second: SecondConnection | None, key: Key
+    ) -> None:
         self._supervisor = supervisor
         self._seconds = seconds
+        self._second = second
+        self._key = key
 
     async def __aenter__(self) -> Self:
         if self._supervisor is None or self._supervisor.connection is None:
             raise Unreachable
+        if self._second is not None and await self._over_second(self._second):
+            return self
         await self._supervisor.turns.__aenter__()
         return self
+
+    async def _over_second(self, second: SecondConnection) -> bool:
+        """Whether there is a place at the second connection, which lists what is called as the first one does."""
+        other = await second.carrying(self._key)
+        if other is None:
+            return False
+        await other.turns.__aenter__()
+        if second.carries(self._key):  # while it waited for the place, the server may have listed something else
+            self._supervisor = other
+            return True
+        await other.turns.__aexit__(None, None, None)
+        return False
 
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
@@ -82,6 +107,7 @@ class Fleet:
         self._around = around
         self._wanted: dict[str, Declared] = {}
         self._supervisors: dict[str, Supervisor] = {}
+        self._seconds: dict[str, SecondConnection] = {}
         self._scopes: dict[str, anyio.CancelScope] = {}
         self._kept: set[str] = set()
         self._start: Callable[[str], object] | None = None
@@ -100,6 +126,8 @@ class Fleet:
             if self._wanted.get(name) != declared and name in self._scopes:
                 if (supervisor := self._supervisors.pop(name, None)) is not None:
                     supervisor.retire()
+                if (second := self._seconds.pop(name, None)) is not None:
+                    second.retire()
                 self._scopes[name].cancel()
         self._adjust()
 
@@ -108,6 +136,8 @@ class Fleet:
         supervisor = self._supervisors.get(name)
         if supervisor is not None:
             supervisor.restart()
+        if (second := self._seconds.get(name)) is not None:
+            second.end()
         return supervisor is not None
 
     def in_force(self, name: str) -> Listing | None:
@@ -128,9 +158,9 @@ class Fleet:
 
     def roots_changed(self, name: str) -> None:
         """Somebody who uses this server has other roots now."""
-        supervisor = self._supervisors.get(name)
-        if supervisor is not None:
-            supervisor.roots_changed()
+        for each in (self._supervisors.get(name), self._seconds.get(name)):
+            if each is not None:
+                each.roots_changed()
 
     async def visit(self, declared: Declared) -> Listing:
         """Look at a server once, whether it is wanted or not. Raises Lost, which says what went wrong."""
@@ -139,11 +169,15 @@ class Fleet:
     def conditions(self) -> dict[str, Condition]:
         return {name: supervisor.condition for name, supervisor in sorted(self._supervisors.items())}
 
-    def turn(self, name: str) -> Turn:
-        """A place at this server, to be taken with `async with`."""
-        supervisor = self._supervisors.get(name)
+    def turn(self, name: str, key: Key, client: Counterpart | None) -> Turn:
+        """A place at this server for a call of the capability with this key, to be taken with `async with`.
+
+        `client`: who is told and asked what belongs to the call; None for a subscription, which is kept at one place.
+        """
+        supervisor, second = self._supervisors.get(name), self._seconds.get(name)
         own = supervisor.declared.timeout if supervisor else None
-        return Turn(supervisor, own or self._around.settings.call_seconds)
+        wanted = second if second is not None and client is not None and second.serves(client) else None
+        return Turn(supervisor, own or self._around.settings.call_seconds, wanted, key)
 
     def unwatch(self, name: str, uri: str, holder: object) -> None:
         """End a subscription, if there is one."""
@@ -162,10 +196,14 @@ class Fleet:
         try:
             while (declared := self._wanted.get(name)) is not None:
                 supervisor = self._supervisors[name] = Supervisor(declared, self._around)
+                second = self._seconds[name] = SecondConnection(declared, self._around, supervisor)
                 with anyio.CancelScope() as self._scopes[name]:
-                    await supervisor.run()
+                    async with anyio.create_task_group() as tasks:
+                        tasks.start_soon(second.run, name=f"second connections to {name}")
+                        await supervisor.run()
         finally:
             self._kept.discard(name)
             self._supervisors.pop(name, None)
+            self._seconds.pop(name, None)
             self._scopes.pop(name, None)
             self._around.tell(Removed(name))

@@ -7,6 +7,7 @@ from mcpguard.domain.asks import Answers, Asks, Capabilities
 from mcpguard.domain.callers import Caller
 from mcpguard.domain.calls import Face
 from mcpguard.domain.capabilities import Capability, CapabilityKind
+from mcpguard.domain.launches import Era
 from mcpguard.guard.asked import Asked, Told
 from mcpguard.policy.intents import Stated
 from tests.gate import Gate
@@ -16,6 +17,7 @@ class Alone:
     """Wants to know of nothing meanwhile, and can be asked for nothing."""
 
     name = "alone"
+    era = Era.MODERN
     wants_progress = False
     log_level = None
 

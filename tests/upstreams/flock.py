@@ -15,8 +15,9 @@ from anyio import wait_all_tasks_blocked
 from anyio.lowlevel import checkpoint
 
 from mcpguard.domain.asks import Answers, Ask, AskKind, Asks, Declined
+from mcpguard.domain.capabilities import CapabilityKind
 from mcpguard.domain.connections import Condition, ConnectionState
-from mcpguard.domain.launches import Declared, Profile, RemoteLaunch, StdioLaunch, Templates
+from mcpguard.domain.launches import Declared, Era, Profile, RemoteLaunch, StdioLaunch, Templates
 from mcpguard.domain.listings import Listing
 from mcpguard.domain.news import Listed, News, Removed, Stood
 from mcpguard.domain.reasons import Reason
@@ -110,7 +111,9 @@ class Wire:
 
 
 class Wires:
-    """Reaches scripts by name. What is no script is raised."""
+    """Reaches scripts by name. What is no script is raised. The second connection to a server has ` second` in its name
+    here, and a script of its own where there is one by that name.
+    """
 
     def __init__(self, scripts: Mapping[str, Script | BaseException]) -> None:
         self.scripts = dict(scripts)
@@ -120,8 +123,10 @@ class Wires:
     @asynccontextmanager
     async def __call__(self, declared: Declared, switchboard: Switchboard) -> AsyncIterator[Conversation]:
         name = declared.name
+        if name in self.open and declared.era is Era.LEGACY:
+            name = f"{name} second"
         self.reached.append(name)
-        script = self.scripts[name]
+        script = self.scripts.get(name) or self.scripts[declared.name]
         await checkpoint()
         if isinstance(script, BaseException):
             raise script
@@ -144,8 +149,15 @@ class Somebody:
     """Whoever calls, and what they were told meanwhile."""
 
     def __init__(
-        self, name: str = "agent", *, progress: bool = False, level: str | None = None, **can: dict[str, Any]
+        self,
+        name: str = "agent",
+        *,
+        progress: bool = False,
+        level: str | None = None,
+        era: Era = Era.MODERN,
+        **can: dict[str, Any],
     ) -> None:
+        self.era = era
         self.name = name
         self.capabilities = can
         self.asked: list[Ask] = []
@@ -253,10 +265,11 @@ class Flock:
         self, name: str, tool: str = "echo", arguments: Json | None = None, by: Somebody | None = None
     ) -> Json:
         """Call a tool as the guard does."""
-        async with self.fleet.turn(name) as turn:
+        client = by or Somebody()
+        async with self.fleet.turn(name, (CapabilityKind.TOOL, tool), client) as turn:
             turn.reachable()
             said = {"name": tool, "arguments": arguments or {}}
-            return await turn.send(Permit("entry"), "tools/call", said, by or Somebody())
+            return await turn.send(Permit("entry"), "tools/call", said, client)
 
     async def failed(self, name: str, tool: str, arguments: Json | None = None) -> Json:
         """The error with which a tool is answered."""

@@ -7,6 +7,7 @@ import anyio
 import pytest
 from anyio.lowlevel import checkpoint
 
+from mcpguard.domain.capabilities import CapabilityKind
 from mcpguard.domain.connections import ConnectionState
 from mcpguard.domain.launches import Declared, Profile, StdioLaunch, Templates
 from mcpguard.upstreams.fleet import Unreachable
@@ -90,7 +91,7 @@ async def test_what_is_no_longer_wanted_is_unreachable_at_once_and_then_gone(tmp
             tasks.start_soon(calls.make)
         await script.until(lambda: script.held == 1)
         await settled()
-        turn = kept.fleet.turn("a")
+        turn = kept.fleet.turn("a", (CapabilityKind.TOOL, "echo"), None)
         kept.fleet.want([])
         with pytest.raises(Unreachable):
             turn.reachable()

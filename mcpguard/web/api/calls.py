@@ -17,6 +17,7 @@ from mcpguard.domain.asks import Answers, Asks, Capabilities, Declined
 from mcpguard.domain.callers import Caller, Scope
 from mcpguard.domain.capabilities import Effect
 from mcpguard.domain.grants import ANONYMOUS, CallerUnknown
+from mcpguard.domain.launches import Era
 from mcpguard.domain.outcomes import OutcomeKind
 from mcpguard.domain.people import Right
 from mcpguard.domain.reasons import Reason
@@ -45,6 +46,7 @@ class Unattended:
     """The counterpart of a call that a person makes: nobody waits at the other end."""
 
     name = "mcpguard api"
+    era = Era.MODERN
     capabilities: Capabilities = {}  # noqa: RUF012 - nothing, for ever
     wants_progress = False
     log_level = None
