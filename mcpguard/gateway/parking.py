@@ -6,7 +6,8 @@ Meanwhile the call goes on here, in a task of its own.
 Rules kept here:
 1. What names a waiting call is random and counts once. It is worth something only to the caller that was given it, at
    the same face and in the same session or stream, with the same request.
-2. Answers are taken to what was asked and to nothing else. What was not answered is asked again.
+2. Answers are taken to what was asked and to nothing else. What was not answered is asked again. A request that names
+   no waiting call is a new call; answers that it brings along are taken to what the server then asks by these names.
 3. While a client is there, its leaving takes the call back; while it is away, the time for its answers runs.
 4. A call that ends while its client is away waits for it with its answer, if that is short, until many others have.
 """
@@ -64,6 +65,7 @@ class Parking:
     async def begin(self, exchange: Exchange, request: Request, work: Work) -> Answer:
         """Do the work for a client that may have to be asked something."""
         call = _Parked(self, exchange.client, request)
+        call.bring((request.params or {}).get(RESPONSES))
         self._start(call, work)
         return await call.attend(exchange, request)
 
@@ -118,6 +120,7 @@ class _Parked:
         self._exchange = Exchange(client, request, self._say, self)
         self._numbers = itertools.count(1)
         self._open: dict[str, _Question] = {}
+        self._brought: dict[str, Any] = {}
         self._hears: Say | None = None
         self._stirred = anyio.Event()
         self._answer: Answer | None = None
@@ -131,6 +134,10 @@ class _Parked:
             and self.request.method == request.method
             and _salient(self.request) == _salient(request)
         )
+
+    def bring(self, responses: object) -> None:
+        """Keep the answers that came with the request, for the questions that are still to be asked."""
+        self._brought = dict(responses) if isinstance(responses, Mapping) else {}
 
     async def run(self, work: Work) -> None:
         try:
@@ -166,6 +173,7 @@ class _Parked:
         for name, ask in asks.items():
             id_, question = posed[name] = self._id(server, name), _Question(ask)
             self._open[id_] = question
+            self._take({id_: self._brought.pop(id_, None)})
         self._stirred.set()
         try:
             for _, question in posed.values():

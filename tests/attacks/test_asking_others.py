@@ -250,3 +250,18 @@ async def test_an_answer_that_is_none_is_asked_for_again(server: str, tmp_path: 
                 assert len(states) == 8
                 assert (await call.answer()).text == json.dumps(ADA)
         assert notes(guard) == [("asked", "", ""), ("heard", "accept", "")] * len(MODERN)
+
+
+async def test_answers_that_come_with_a_call_are_taken_once_to_what_the_server_then_asks(tmp_path: Path) -> None:
+    """As a client does that keeps no state: it makes its call anew, with the answers, and names no call that waits."""
+    script = nosy("modern", state=None)
+    async with asking(tmp_path, script, "http") as guard:
+        client = guard.client()
+        client.by_hand = True
+        params = {"name": TOOL, "arguments": {}, "inputResponses": {"who": ADA, "more": EVE, "": EVE}}
+        reply = await client.request("tools/call", params)
+        assert reply.text == json.dumps(ADA)
+        assert [each["params"].get("inputResponses") for each in script.called("tools/call")] == [None, {"who": ADA}]
+        assert notes(guard) == [("asked", "", ""), ("heard", "accept", "")], "recorded as any other answer"
+        again = await client.request("tools/call", {**params, "inputResponses": {"whom": ADA}})
+        assert again.result["inputRequests"].keys() == {"who"}, "what was not answered is asked"
