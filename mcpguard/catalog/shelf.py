@@ -48,13 +48,7 @@ class Shelf:
 def shelf(server: str, listing: Listing, effect: Effects, prefixes: tuple[str, ...] = ()) -> Shelf:
     """The part of the catalog that a listing makes: of what it lists, all that has an effect."""
     odd: Counter[str] = Counter()
-    lists = {
-        CapabilityKind.TOOL: listing.tools,
-        CapabilityKind.RESOURCE: listing.resources,
-        CapabilityKind.TEMPLATE: listing.templates,
-        CapabilityKind.PROMPT: listing.prompts,
-    }
-    kinds = {kind: _pinned(server, kind, definitions, effect, odd) for kind, definitions in lists.items()}
+    kinds = {kind: _pinned(server, kind, listing.of(kind), effect, odd) for kind in KEYS}
     left_out = tuple(what if times == 1 else f"{what}, {times} times" for what, times in odd.items())
     return Shelf(server, MappingProxyType(kinds), listing.capabilities, left_out, prefixes)
 

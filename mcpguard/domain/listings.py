@@ -37,3 +37,12 @@ class Listing:
     """What ran, where it can be told."""
     ttl: float | None = None
     """Seconds for which the server says that it stays as it is; the shortest that any of its lists says."""
+
+    def of(self, kind: CapabilityKind) -> tuple[Definition, ...]:
+        """The definitions of one kind; instructions have none."""
+        return {
+            CapabilityKind.TOOL: self.tools,
+            CapabilityKind.RESOURCE: self.resources,
+            CapabilityKind.TEMPLATE: self.templates,
+            CapabilityKind.PROMPT: self.prompts,
+        }.get(kind, ())

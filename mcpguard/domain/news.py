@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+from mcpguard.domain.capabilities import CapabilityKind
 from mcpguard.domain.connections import Condition
 from mcpguard.domain.launches import Declared
 from mcpguard.domain.listings import Listing
@@ -23,6 +24,8 @@ class Listed:
     listing: Listing
     declared: Declared
     """Under which declaration it ran; by the time that this is taken in, there may be another."""
+    announced: frozenset[CapabilityKind] = frozenset()
+    """The kinds of which the server itself said that they had changed."""
 
 
 @dataclass(frozen=True, slots=True)

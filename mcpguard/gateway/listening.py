@@ -107,8 +107,8 @@ class Listening:
     @contextmanager
     def _counted(self) -> Iterator[None]:
         if not self._open:  # nobody has followed what changed until now
-            self._catalog = self._publisher.catalog
-            self._news = News(self._catalog)
+            self._changed: Changed | None = None
+            self._news = News(self._publisher.catalog)
         self._open += 1
         try:
             yield
@@ -116,10 +116,9 @@ class Listening:
             self._open -= 1
 
     def _new(self, changed: Changed) -> For:
-        catalog = self._publisher.catalog
-        if catalog is not self._catalog:
-            self._catalog = catalog
-            self._latest = self._news.of(catalog, changed)
+        if changed is not self._changed:
+            self._changed = changed
+            self._latest = self._news.of(self._publisher.catalog, changed)
         return self._latest
 
 

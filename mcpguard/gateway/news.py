@@ -4,6 +4,7 @@ Rules kept here:
 1. A client hears of a list that is different for it, and of no other: what happens beyond its face and its scope is
    none of its business.
 2. The notification says which list, and not in what it differs.
+3. A server that says itself that its list has changed is believed towards clients that see something of that list.
 """
 
 from collections.abc import Callable
@@ -39,14 +40,18 @@ class News:
         def news(client: Client) -> tuple[Notification, ...]:
             key = client.face.key, client.caller.scope
             if key not in told:
-                kinds = [
-                    kind for kind in sorted(changed) if _seen(client, kind, before) != _seen(client, kind, catalog)
-                ]
+                kinds = [kind for kind in sorted(changed.kinds) if _is_new(client, kind, before, catalog, changed.by)]
                 methods = dict.fromkeys(_METHODS[kind] for kind in kinds)
                 told[key] = tuple(Notification(method) for method in methods)
             return told[key]
 
         return news
+
+
+def _is_new(client: Client, kind: CapabilityKind, before: Catalog, catalog: Catalog, by: str) -> bool:
+    """Whether the client sees another list, or one with something of the server that says it has changed."""
+    seen = _seen(client, kind, catalog)
+    return any(each.capability.server == by for each in seen) if by else _seen(client, kind, before) != seen
 
 
 def _seen(client: Client, kind: CapabilityKind, catalog: Catalog) -> list[Pinned]:

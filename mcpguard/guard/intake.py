@@ -81,7 +81,9 @@ class Intake:
         """What the fleet has to tell. Nothing here waits."""
         match news:
             case Listed(server):
-                self._newest[server] = news
+                earlier = self._newest.get(server)
+                unheard = earlier.announced if earlier is not None else frozenset()
+                self._newest[server] = replace(news, announced=news.announced | unheard)
                 self._work(server)
             case Altered(server, declared):
                 if self._tasks is not None and server not in self._altering:  # else it is told again with the next try
@@ -164,8 +166,11 @@ class Intake:
 
     async def _taken(self, known: Known, listed: Listed) -> bool:
         """Whether there is nothing more to do about this listing."""
+        before = known.listing or listed.listing
         try:
             await self.take_in(known, listed.declared, listed.listing)
+            same = {kind for kind in listed.announced if before.of(kind) == listed.listing.of(kind)}
+            self._standings.publisher.announce(known.name, frozenset(same))
         except LedgerUnavailable:
             return False
         except Unknown:

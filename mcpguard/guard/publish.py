@@ -2,12 +2,20 @@
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 
 from mcpguard.catalog.catalog import Catalog
 from mcpguard.domain.capabilities import CapabilityKind
 
-Changed = frozenset[CapabilityKind]
-"""The kinds of which something is different now."""
+
+@dataclass(frozen=True, slots=True)
+class Changed:
+    """The kinds of which something is different now. `by`: the server that says so, where nothing offered is."""
+
+    kinds: frozenset[CapabilityKind]
+    by: str = ""
+
+
 Subscriber = Callable[[Changed], None]
 
 
@@ -27,8 +35,16 @@ class Publisher:
             if list(before.pinned(kind)) != list(catalog.pinned(kind))
         )
         if changed:
-            for subscriber in tuple(self._subscribers):
-                subscriber(changed)
+            self._tell(Changed(changed))
+
+    def announce(self, server: str, kinds: frozenset[CapabilityKind]) -> None:
+        """Pass on that a server says its lists have changed, although nothing is offered otherwise than before."""
+        if kinds:
+            self._tell(Changed(kinds, by=server))
+
+    def _tell(self, changed: Changed) -> None:
+        for subscriber in tuple(self._subscribers):
+            subscriber(changed)
 
     @contextmanager
     def subscribed(self, subscriber: Subscriber) -> Iterator[None]:

@@ -84,7 +84,7 @@ class Searching:
         return [Hit(pinned, each.score) for each, pinned in hits if pinned is not None], view.how_many()
 
     def _tell(self, changed: Changed) -> None:
-        if _TOOL in changed:
+        if _TOOL in changed.kinds and not changed.by:
             self._changed.set()
 
     async def _follow(self) -> None:

@@ -14,7 +14,6 @@ Rules kept here:
 4. What would be run for it is compared with what was inspected, as for the first; where it differs, the guard is told.
 """
 
-from collections.abc import Iterator
 from dataclasses import replace
 from typing import Final
 
@@ -22,13 +21,13 @@ import anyio
 import structlog
 
 from mcpguard.codec.fingerprints import of_definition
-from mcpguard.domain.capabilities import CapabilityKind, Fingerprint
+from mcpguard.domain.capabilities import Fingerprint
 from mcpguard.domain.connections import ConnectionState
 from mcpguard.domain.counterpart import Counterpart
 from mcpguard.domain.decisions import Key
 from mcpguard.domain.errors import Unreadable
 from mcpguard.domain.launches import Declared, Era
-from mcpguard.domain.listings import KEYS, Definition, Listing
+from mcpguard.domain.listings import KEYS, Listing
 from mcpguard.domain.news import Altered, News, Stood
 from mcpguard.upstreams.supervisor import Supervisor
 from mcpguard.upstreams.surroundings import Surroundings
@@ -163,19 +162,9 @@ class SecondConnection:
 
 def _fingerprint(listing: Listing, key: Key) -> Fingerprint | None:
     """Of the one definition with this key; None where there is none, or more than one."""
-    found = [*_definitions(listing, key)]
+    kind, name = key
+    found = [each for each in listing.of(kind) if each.get(KEYS[kind]) == name]
     try:
-        return of_definition(key[0], found[0]) if len(found) == 1 else None
+        return of_definition(kind, found[0]) if len(found) == 1 else None
     except Unreadable:
         return None
-
-
-def _definitions(listing: Listing, key: Key) -> Iterator[Definition]:
-    kind, name = key
-    listed = {
-        CapabilityKind.TOOL: listing.tools,
-        CapabilityKind.RESOURCE: listing.resources,
-        CapabilityKind.TEMPLATE: listing.templates,
-        CapabilityKind.PROMPT: listing.prompts,
-    }
-    return (each for each in listed.get(kind, ()) if each.get(KEYS[kind]) == name)

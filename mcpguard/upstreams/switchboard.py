@@ -8,21 +8,26 @@ Rules kept here:
    that leaves open for which of several calls, works on one at a time from then on.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, Final
 
 import structlog
 
 from mcpguard.codec.envelope import PROGRESS
 from mcpguard.domain.asks import KINDS, Ask, Declined
+from mcpguard.domain.capabilities import CapabilityKind
 from mcpguard.domain.counterpart import Counterpart
 from mcpguard.domain.reasons import Reason
 from mcpguard.upstreams.conversation import DENIED, INTERNAL_ERROR, METHOD_NOT_FOUND, Origin, Params, Refused, Standing
 from mcpguard.upstreams.inflight import InFlight
 from mcpguard.upstreams.turns import Turns
 
-_LIST_CHANGED = frozenset(f"notifications/{kind}/list_changed" for kind in ("tools", "resources", "prompts"))
+_LIST_CHANGED: Final[Mapping[str, frozenset[CapabilityKind]]] = {
+    "notifications/tools/list_changed": frozenset({CapabilityKind.TOOL}),
+    "notifications/resources/list_changed": frozenset({CapabilityKind.RESOURCE, CapabilityKind.TEMPLATE}),
+    "notifications/prompts/list_changed": frozenset({CapabilityKind.PROMPT}),
+}
 _CODES = {Reason.CLIENT_UNABLE: METHOD_NOT_FOUND, Reason.CLIENT_UNANSWERED: INTERNAL_ERROR}
 _NAMELESS = ""
 log = structlog.get_logger("mcpguard.upstreams")
@@ -35,7 +40,7 @@ class Switchboard:
         self,
         server: str,
         turns: Turns,
-        on_list_changed: Callable[[], None],
+        on_list_changed: Callable[[frozenset[CapabilityKind]], None],
         on_updated: Callable[[object], None] = lambda _: None,
         on_unclear: Callable[[], None] = lambda: None,
         *,
@@ -65,7 +70,7 @@ class Switchboard:
     def told(self, method: str, params: Params, origin: Origin | None) -> None:
         """A notification."""
         if method in _LIST_CHANGED:
-            self._on_list_changed()
+            self._on_list_changed(_LIST_CHANGED[method])
         elif method == "notifications/resources/updated":
             self._on_updated((params or {}).get("uri"))
         elif method == "notifications/subscriptions/acknowledged" and isinstance(origin, Standing):

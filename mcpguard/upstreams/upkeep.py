@@ -17,6 +17,7 @@ from dataclasses import dataclass
 import anyio
 import structlog
 
+from mcpguard.domain.capabilities import CapabilityKind
 from mcpguard.domain.errors import GuardError
 from mcpguard.domain.launches import Declared
 from mcpguard.domain.listings import Listing
@@ -63,11 +64,13 @@ class Upkeep:
         self._awaited = anyio.Event()
         self._changes = 0
         self._listed: _Listed | None = None
+        self._announced = frozenset[CapabilityKind]()
         self._roots_changed = anyio.Event()
         self._unclear = anyio.Event()
 
-    def lists_changed(self) -> None:
-        """What the server lists is different now."""
+    def lists_changed(self, kinds: frozenset[CapabilityKind] = frozenset()) -> None:
+        """What the server lists is different now; of these kinds it says so itself."""
+        self._announced |= kinds
         self._changes += 1
         self._due.set()
 
@@ -197,12 +200,13 @@ class Upkeep:
     async def list(self, connection: Connection) -> None:
         settings, definitions = self._settings, self._definitions
         self._due, self._awaited = anyio.Event(), anyio.Event()  # what changes from here on is listed again
-        changes, began = self._changes, self._clock.monotonic()
+        changes, began, announced = self._changes, self._clock.monotonic(), self._announced
         bounds = ListingBounds(settings.list_pages, settings.list_entries, settings.message_bytes)
         listing = await connection.listed(bounds)
         said = definitions.max_age if listing.ttl is None else max(listing.ttl, definitions.min_age)
         self._listed = _Listed(listing, changes, began + min(said, definitions.max_age))
-        self._around.tell(Listed(self._name, listing, self._declared))
+        self._announced -= announced
+        self._around.tell(Listed(self._name, listing, self._declared, announced))
 
     @asynccontextmanager
     async def _between_calls(self) -> AsyncIterator[None]:

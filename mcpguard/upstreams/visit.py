@@ -63,7 +63,7 @@ async def _tried(declared: Declared, around: Surroundings) -> Listing:
 
 async def _visited(declared: Declared, around: Surroundings) -> Listing:
     settings, turns = around.settings, Turns(1, 0)
-    switchboard = Switchboard(declared.name, turns, lambda: None)
+    switchboard = Switchboard(declared.name, turns, lambda _: None)
     seconds = settings.connect_seconds
     with anyio.move_on_after(seconds):
         async with around.reach(declared, switchboard) as conversation, anyio.create_task_group() as tasks:

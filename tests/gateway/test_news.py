@@ -10,7 +10,17 @@ import pytest
 from anyio.abc import TaskStatus
 
 from tests.gate import DIRECT, Gate, gate
-from tests.gateway.speaking import ONLY, TOKEN, callers, changed, changed_and_approved, guarded, played, scope
+from tests.gateway.speaking import (
+    ONLY,
+    OTHER_TOKEN,
+    TOKEN,
+    callers,
+    changed,
+    changed_and_approved,
+    guarded,
+    played,
+    scope,
+)
 from tests.review import approved_as_listed
 from tests.simulators.http_client import HttpClient
 from tests.simulators.line_client import LineClient
@@ -42,11 +52,13 @@ async def test_a_get_stream_hears_of_every_list_that_differs(tmp_path: Path) -> 
             await changed(guard, script)
             await listening.until(PROMPTS)
             await listening.until(RESOURCES)
-            await changed(guard, script)  # nothing is different
+            await listening.until(TOOLS, 2)  # which the server says of its tools, though nothing is different
             script.resources.clear()
             await changed(guard, script)
             await listening.until(RESOURCES, 2)
-            assert listening.heard == [notification(each) for each in (TOOLS, PROMPTS, RESOURCES, RESOURCES)]
+            said = [each["method"] for each in listening.heard]
+            assert {*said[1:4]} == {TOOLS, PROMPTS, RESOURCES}
+            assert said[:1] + said[4:] == [TOOLS, RESOURCES, TOOLS]
         assert silent.heard == []
 
 
@@ -60,7 +72,7 @@ async def test_what_waits_for_a_person_is_no_news_and_what_is_withheld_is(tmp_pa
             await changed(guard, script)
             assert await one.names() == offered
             script.prompts.clear()
-            await changed(guard, script)
+            await changed(guard, script, "prompts")
             await listening.until(PROMPTS)
             assert listening.heard == [notification(PROMPTS)], "nobody hears of what nobody has approved"
             script.tool("more", "", description="another one")
@@ -122,7 +134,7 @@ async def test_a_modern_client_hears_what_it_listens_to(tmp_path: Path) -> None:
             assert first["params"] == {"notifications": {"toolsListChanged": True}, "_meta": ours}
             assert listening.heard == [first]
             script.prompts.clear()
-            await changed(guard, script)
+            await changed(guard, script, "prompts")
             script.tools.clear()
             await changed(guard, script)
             assert (await listening.until(TOOLS))["params"] == {"_meta": ours}
@@ -172,6 +184,37 @@ async def test_nobody_hears_of_what_lies_beyond(tmp_path: Path) -> None:
         for listening, count in ((everything, 3), (only_web, 2), (scoped, 1)):
             await listening.until(TOOLS, count)
             assert len(listening.heard) == count
+
+
+async def test_a_server_that_says_so_is_passed_on_to_whoever_sees_that_list(tmp_path: Path) -> None:
+    """Also where it lists the same: it may have changed and changed back. And nobody else hears of it."""
+    web, other = Script("legacy"), Script("legacy")
+    narrow = callers(**{TOKEN: scope("other"), OTHER_TOKEN: scope("web", "no*")})
+    async with AsyncExitStack() as stack:
+        servers = [
+            await stack.enter_async_context(played(tmp_path, script, name))
+            for name, script in {"web": web, "other": other}.items()
+        ]
+        guard = await stack.enter_async_context(gate(tmp_path, *servers, callers=narrow))
+        await guard.ready("web", "other")
+        seeing = [await guard.legacy(), await guard.legacy(ONLY + "web")]
+        others = [
+            await guard.legacy(ONLY + "other"),
+            await guard.legacy(token=TOKEN),
+            await guard.legacy(token=OTHER_TOKEN),
+        ]
+        told = [await stack.enter_async_context(each.listening()) for each in seeing]
+        untold = [await stack.enter_async_context(each.listening()) for each in others]
+        modern = await stack.enter_async_context(guard.client().listening(toolsListChanged=True))
+        await modern.until(ACKNOWLEDGED)
+        await changed(guard, web, "tools")
+        for listening in (*told, modern):
+            await listening.until(TOOLS)
+        await changed(guard, web, "prompts")
+        await told[0].until(PROMPTS)
+        assert [each["method"] for each in modern.heard] == [ACKNOWLEDGED, TOOLS]
+        assert [each["method"] for each in told[1].heard] == [TOOLS, PROMPTS]
+        assert [each.heard for each in untold] == [[], [], []]
 
 
 async def test_a_server_that_goes_is_news(tmp_path: Path) -> None:

@@ -282,7 +282,7 @@ async def test_the_conversation_goes_on_in_what_was_agreed_on(era: str, first: s
     async with anyio.create_task_group() as tasks:
         with Spoken(script, tasks, wire.say, wire.cut) as played:
             wire.played_by(played)
-            board = Switchboard("a", Turns(1, 0), lambda: None)
+            board = Switchboard("a", Turns(1, 0), lambda _: None)
             peer = Recorded(wire, board.asked, board.told)
             tasks.start_soon(peer.run)
             await negotiate(peer, Us(US), Era.AUTO, 30)

@@ -65,7 +65,7 @@ async def test_one_that_was_taken_back_casts_no_doubt() -> None:
 async def test_an_acknowledgement_counts_once_and_only_for_what_it_acknowledges(
     params: dict[str, object] | None, honoured: set[str]
 ) -> None:
-    board, standing, other = Switchboard("a", Turns(1, 0), lambda: None), Standing(), Standing()
+    board, standing, other = Switchboard("a", Turns(1, 0), lambda _: None), Standing(), Standing()
     said = "notifications/subscriptions/acknowledged"
     board.told(said, params, None)
     board.told(said, params, "a call")
@@ -79,7 +79,7 @@ async def test_an_acknowledgement_counts_once_and_only_for_what_it_acknowledges(
 
 async def test_what_has_changed_is_handed_on_as_it_was_said() -> None:
     said: list[object] = []
-    board = Switchboard("a", Turns(1, 0), lambda: None, said.append)
+    board = Switchboard("a", Turns(1, 0), lambda _: None, said.append)
     for params in ({"uri": "a"}, {"uri": 1}, {}, None):
         board.told("notifications/resources/updated", params, None)
     assert said == ["a", 1, None, None]

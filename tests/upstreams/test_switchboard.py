@@ -9,6 +9,7 @@ import anyio
 import pytest
 
 from mcpguard.domain.asks import Declined
+from mcpguard.domain.capabilities import CapabilityKind
 from mcpguard.domain.reasons import Reason
 from mcpguard.upstreams.conversation import DENIED, METHOD_NOT_FOUND, Origin, Refused
 from mcpguard.upstreams.inflight import InFlight
@@ -28,6 +29,7 @@ class Noted:
 
     def __init__(self) -> None:
         self.changes = 0
+        self.kinds = frozenset[CapabilityKind]()
         self.board = Switchboard("a", Turns(8, 8), self._changed)
 
     @contextmanager
@@ -36,8 +38,9 @@ class Noted:
         with ExitStack() as stack:
             yield [stack.enter_context(self.board.in_flight(caller, 60)) for caller in callers]
 
-    def _changed(self) -> None:
+    def _changed(self, kinds: frozenset[CapabilityKind]) -> None:
         self.changes += 1
+        self.kinds = kinds
 
     def told(self, method: str, params: Json | None = None, origin: Origin | None = None) -> None:
         self.board.told(f"notifications/{method}", params, origin)
@@ -94,11 +97,18 @@ async def test_a_call_of_another_connection_is_nobody_here() -> None:
     assert (somebody.logged, somebody.progressed) == ([], [])
 
 
-@pytest.mark.parametrize("kind", ["tools", "resources", "prompts"])
-def test_that_a_list_has_changed_is_noted(kind: str) -> None:
+@pytest.mark.parametrize(
+    ("word", "kinds"),
+    [
+        ("tools", {CapabilityKind.TOOL}),
+        ("resources", {CapabilityKind.RESOURCE, CapabilityKind.TEMPLATE}),
+        ("prompts", {CapabilityKind.PROMPT}),
+    ],
+)
+def test_that_a_list_has_changed_is_noted(word: str, kinds: set[CapabilityKind]) -> None:
     noted = Noted()
-    noted.told(f"{kind}/list_changed", {"odd": 1})
-    assert noted.changes == 1
+    noted.told(f"{word}/list_changed", {"odd": 1})
+    assert (noted.changes, {*noted.kinds}) == (1, kinds)
 
 
 @pytest.mark.parametrize(
