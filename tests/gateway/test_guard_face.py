@@ -155,6 +155,8 @@ async def test_two_keys_say_the_same(said: Json, reason: str | None, tmp_path: P
         {"arguments": {"a": 2, "b": 3}},
         {"args": {"a": 2, "b": 3}},
         {"args_json": '{"a": 2, "b": 3}'},
+        {"args_json": {"a": 2, "b": 3}},
+        {"arguments": {"a": 2, "b": 3}, "intent": '{"operation_type": "destructive"}'},
     ],
 )
 async def test_arguments_are_given_in_one_of_three_forms(given: Json, tmp_path: Path) -> None:
@@ -171,6 +173,8 @@ async def test_arguments_are_given_in_one_of_three_forms(given: Json, tmp_path: 
         ("call_tool_read", {"name": 5}),
         ("call_tool_read", {"name": "web:add", "arguments": {}, "args": {}}),
         ("call_tool_read", {"name": "web:add", "args_json": "[1]"}),
+        ("call_tool_read", {"name": "web:add", "args_json": [1]}),
+        ("call_tool_read", {"name": "web:add", "args_json": {}, "args": {}}),
         ("call_tool_read", {"name": "web:add", "args_json": '{"a": 1, "a": 2}'}),
         ("call_tool_read", {"name": "web:add", "argumnets": {}}),
         ("call_tool", {"server": "web"}),

@@ -11,7 +11,20 @@ from tests.simulators.script import Script
 
 pytestmark = pytest.mark.anyio
 SEPARATORS = ("::", "__", ".")
-UNKNOWN = ["echo", "web", "web:echo", "web::", "::echo", "web::Echo", "other::echo", "web::echo\n", ""]
+UNKNOWN = [
+    "echo",
+    "web",
+    "web:",
+    ":echo",
+    "other:echo",
+    "web:Echo",
+    "web::",
+    "::echo",
+    "web::Echo",
+    "other::echo",
+    "web::echo\n",
+    "",
+]
 ODD = ["with space", " padded ", "g\u00fcte/\u4e16\u754c", "a::b", "tab\tnew\nline", "=?base64?eA==?=", "\U0001f600"]
 
 
@@ -22,7 +35,7 @@ async def test_one_separator_is_shown_and_all_are_understood(separator: str, tmp
         client = guard.client()
         assert f"web{separator}echo" in await client.names()
         assert await client.names("prompts/list") == [f"web{separator}greet"]
-        for each in SEPARATORS:
+        for each in (*SEPARATORS, ":"):
             assert (await client.call(f"web{each}echo", {"said": each})).result["structuredContent"] == {"said": each}
             assert "Greet" in str((await client.request("prompts/get", {"name": f"web{each}greet"})).result)
         assert {call["params"]["name"] for call in script.called("tools/call")} == {"echo"}
@@ -140,3 +153,11 @@ async def test_on_the_transparent_face_names_are_the_servers_own(tmp_path: Path)
                 assert (await client.call("web::echo")).text == "its own"
                 assert (await client.call("echo", {"x": 1})).result["structuredContent"] == {"x": 1}
                 assert (await client.call("web__echo")).result["structuredContent"]["reason"] == "capability:unknown"
+
+
+@pytest.mark.parametrize("path", ["/mcp/", "/mcp/all/", "/mcp/only/web/"])
+async def test_a_slash_behind_the_path_changes_nothing(path: str, tmp_path: Path) -> None:
+    async with guarded(tmp_path, Script()) as guard:
+        assert await guard.client(path).names() == await guard.client(path[:-1]).names()
+        with pytest.raises(AssertionError):
+            await guard.client(path + "/").names()

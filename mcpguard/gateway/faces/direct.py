@@ -16,7 +16,7 @@ from typing import Any
 from mcpguard.catalog.catalog import Catalog
 from mcpguard.catalog.shelf import Pinned, Shelf
 from mcpguard.codec.names import is_server_name, qualified
-from mcpguard.codec.separators import SEPARATORS, Separator
+from mcpguard.codec.separators import REFERENCE, SEPARATORS, Separator
 from mcpguard.codec.uris import PREFIX, unwrapped, wrapped
 from mcpguard.domain import calls
 from mcpguard.domain.capabilities import Capability, CapabilityKind
@@ -68,7 +68,7 @@ class Direct:
         found = catalog.qualified(kind, name)
         if len(found) == 1:
             return found[0].capability
-        for separator in SEPARATORS:  # not found: whose it would be, for the record and for the reason
+        for separator in (*SEPARATORS, REFERENCE):  # else whose it would be, for the record and for the reason
             server, between, own = name.partition(separator)
             if between and own and is_server_name(server):
                 return Capability(server if not found else "", kind, own)

@@ -191,8 +191,8 @@ class Door:
                 await self._legacy.listen(session, receive, send)
 
     def _face(self, scope: Scope, caller: Caller) -> Face:
-        path = scope["path"]
-        if path in (GUARD, f"{GUARD}/"):
+        path = scope["path"].removesuffix("/")  # some clients put one behind every URL
+        if path == GUARD:
             return self._guarding
         if path == ALL:
             return self._direct[self._separator(scope)]

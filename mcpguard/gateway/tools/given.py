@@ -2,7 +2,8 @@
 
 Rules kept here:
 1. A member that is not known is refused and nothing is converted. What is wrong is told by its place, in words of ours.
-2. Arguments are given in one form: as an object under one of two names, or as the text of an object.
+2. Arguments are given in one form: as an object under one of the three names, or as the text of an object. Some clients
+   send an object as its text, or the other way round; it is read strictly all the same.
 """
 
 from typing import Annotated, Any, Final, Literal, Self, TypeVar
@@ -15,6 +16,7 @@ from pydantic import (
     StrictInt,
     StrictStr,
     ValidationError,
+    field_validator,
     model_validator,
 )
 
@@ -76,7 +78,7 @@ class Variant(Read):
     name: Name
     arguments: dict[str, Any] | None = None
     args: dict[str, Any] | None = None
-    args_json: StrictStr | None = None
+    args_json: StrictStr | dict[str, Any] | None = None
     intent: Any = None
     intent_data_sensitivity: Any = None
     intent_reason: Any = None
@@ -90,15 +92,21 @@ class Variant(Read):
     @property
     def own(self) -> dict[str, Any]:
         """The tool's own arguments. Raises Unusable."""
-        if self.args_json is None:
-            return self.arguments if self.arguments is not None else self.args or {}
-        try:
-            read = parse(self.args_json.encode(), max_bytes=MOST_ARGUMENT_BYTES) if self.args_json.strip() else {}
-        except (StrictError, UnicodeError):
-            raise Unusable("args_json is not the text of a JSON object") from None
-        if not isinstance(read, dict):
+        if not isinstance(self.args_json, str):
+            return next((each for each in (self.args_json, self.arguments, self.args) if each is not None), {})
+        if not self.args_json.strip():
+            return {}
+        written = _object_of(self.args_json)
+        if written is None:
             raise Unusable("args_json is not the text of a JSON object")
-        return read
+        return written
+
+    @field_validator("intent")
+    @classmethod
+    def _intent_as_object(cls, intent: object) -> object:
+        """The intent, also where a client sends it as text. What is no object is refused by `policy`, and recorded."""
+        written = _object_of(intent) if isinstance(intent, str) else None
+        return intent if written is None else written
 
 
 class Call(Read):
@@ -129,6 +137,15 @@ def read(form: type[Given], arguments: object) -> Given:
         place = _place(*first["loc"])
         said = first["msg"].removeprefix("Value error, ")
         raise Unusable(f"{place}: {said}" if place else said) from None
+
+
+def _object_of(text: str) -> dict[str, Any] | None:
+    """The JSON object that the text stands for; None where it stands for none."""
+    try:
+        written = parse(text.encode(), max_bytes=MOST_ARGUMENT_BYTES)
+    except (StrictError, UnicodeError):
+        return None
+    return written if isinstance(written, dict) else None
 
 
 def _place(*parts: object) -> str:
