@@ -1,5 +1,6 @@
 """`mcpguard server add`, `patch` and `remove`: what is declared. None of them makes a server trusted."""
 
+from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
@@ -18,13 +19,24 @@ from mcpguard.text.visible import visible
 LARGEST = 1024 * 1024
 
 
-def add(
+class RemoteType(StrEnum):
+    """The transports of servers that run already."""
+
+    HTTP = "http"
+    SSE = "sse"
+
+
+def add(  # noqa: PLR0917 - each is an option of the command
     name: Annotated[str, typer.Argument(metavar="NAME", help="What it is to be called.")],
     command: Annotated[
         list[str] | None,
         typer.Argument(metavar="COMMAND", help="After --: the program that is the server, and its arguments."),
     ] = None,
     url: Annotated[str | None, typer.Option(metavar="URL", help="Where a server listens that runs already.")] = None,
+    transport: Annotated[
+        RemoteType | None,
+        typer.Option("--type", help="What is spoken there: sse for a URL that ends in /sse, http for any other."),
+    ] = None,
     env: Annotated[
         list[str] | None, typer.Option(metavar="K=V", help="A variable for it; ${env:X} and ${file:/path} as values.")
     ] = None,
@@ -43,6 +55,7 @@ def add(
     declared: dict[str, object]
     if command:
         _needless("--header", header)
+        _needless("--type", transport)
         declared = {"command": command[0], "args": command[1:], "env": pairs(env or (), "--env")}
         declared |= {"cwd": str(cwd.resolve())} if cwd else {}
         declared |= _confined(sandbox, mount)
@@ -50,6 +63,7 @@ def add(
         for option, given in (("--env", env), ("--cwd", cwd), ("--sandbox", sandbox), ("--mount", mount)):
             _needless(option, given)
         declared = {"url": url, "headers": pairs(header or (), "--header")}
+        declared |= {"type": transport.value} if transport else {}
     if instead := _instead_of(name):
         typer.echo(f"A server could be called {instead} in place of {visible(name)}.", err=True)
     server = Operator.of(config, data_dir).send("POST", SERVERS, {"name": name, "config": declared})

@@ -72,7 +72,10 @@ and `_`; labels that become the same name are all refused. At most {MOST_SERVERS
 - `env`, `cwd`: variables for it, besides the few that it needs to run at all; its working directory, a whole path
 - `framing`: how messages are told apart on its streams: `lines` (the default) or `headers`
 - `url`, `headers`: where a server listens that runs already, and what to send with every request
-- `type`: `stdio`, `http` (also `streamable-http`) or `sse`; by default what `command` or `url` suggests
+- `type`: `stdio`, `http` (also `streamable-http`) or `sse`; by default `stdio` for a `command`, `sse` for a `url` that
+  ends in `/sse`, and `http` for every other
+- `sandbox`, `mounts`: what confines a command (`strict`, the default; `contained`, with network; or `none`), and
+  the folders that it sees, each a whole path, with `:rw` behind it where it may write (see [operating](operating.md))
 - `disabled`, `enabled`: whether it is left alone
 - `timeout`: seconds that a call may take, at most {MOST_SECONDS}
 - `era`: `auto` (the default), `legacy` or `modern`: the era of the protocol to speak

@@ -1,7 +1,8 @@
 """How the server of one entry is reached: by a command or by a URL, and with what.
 
 Rules kept here:
-1. Either `command` or `url` says it. A transport that is named has to fit; the older SSE is spoken only where named.
+1. Either `command` or `url` says it. A transport that is named has to fit. The older SSE is spoken where it is named,
+   and where none is and the path of the URL ends in `/sse`, as that of such servers does.
 2. Only values of the environment and of headers may hold references. A URL holds no user, password or fragment.
 3. What is not said of the sandbox is the strictest of it. Folders that a server is to see are named one by one.
 4. Headers that belong to the protocol or to the connection are not the operator's to set.
@@ -47,6 +48,8 @@ _OURS: Final = frozenset(
     }
 )  # fmt: skip
 _NOT_IN_URL: Final = re.compile(r"[^!-~]|[\\\"<>^`{|}]")
+_OLD: Final = re.compile(r"\w+://[^?#]*[^/?#]/sse/?(?:[?#].*)?")
+"""The URL of a server that speaks the older SSE, by the custom of such servers."""
 _NO_HOST: Final = "must have a host, and a port from 1 to 65535 if it has one"
 _HOST: Final = re.compile(r"[a-z0-9_-]+(\.[a-z0-9_-]+)*\.?")
 
@@ -56,10 +59,10 @@ def launch(entry: Entry) -> Launch | None:
     kind = entry.take(*KINDS)
     match entry.take("command"), entry.take(*URLS):
         case (_, command), None:
-            _transport(entry, kind, remote=False)
+            _transport(entry, kind)
             return _stdio(entry, command)
         case None, (key, url):
-            transport = _transport(entry, kind, remote=True)
+            transport = _transport(entry, kind, url)
             return _remote(entry, transport, key, url)
         case None, None:
             entry.problems.append(f"{entry.place} must have a command or a url")
@@ -73,8 +76,10 @@ def is_header_value(text: str) -> bool:
     return _HEADER_VALUE.fullmatch(text) is not None
 
 
-def _transport(entry: Entry, kind: tuple[str, object] | None, *, remote: bool) -> Transport:
-    default = Transport.HTTP if remote else Transport.STDIO
+def _transport(entry: Entry, kind: tuple[str, object] | None, url: object = None) -> Transport:
+    """The transport that is named, or else the one that the URL suggests; without a URL it is started here."""
+    remote, is_old = url is not None, isinstance(url, str) and _OLD.fullmatch(url) is not None
+    default = Transport.STDIO if not remote else Transport.SSE if is_old else Transport.HTTP
     if kind is None:
         return default
     key, word = kind

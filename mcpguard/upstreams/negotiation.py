@@ -20,13 +20,13 @@ from mcpguard.domain.launches import Era
 from mcpguard.upstreams.complaints import sentence, status
 from mcpguard.upstreams.conversation import Conversation, ServerError
 from mcpguard.upstreams.transports.endings import Unanswered, Unsent
+from mcpguard.upstreams.transports.http_replies import UNAUTHORIZED
 from mcpguard.upstreams.transports.transport import TransportEnded
 
 UNSUPPORTED_VERSION = -32022
 _MODERN_ERRORS = {-32020, -32021, UNSUPPORTED_VERSION}
 """No earlier revision has these: whoever says them is modern."""
 LONGEST_INSTRUCTIONS = 64 * 1024
-_UNAUTHORIZED = 401
 _VERSION = envelope.MODERN[-1]
 
 
@@ -106,7 +106,7 @@ async def _answer(conversation: Conversation, params: dict[str, Any]) -> dict[st
     try:
         return await conversation.request("server/discover", params)
     except ServerError as error:
-        if status(error) == _UNAUTHORIZED:
+        if status(error) == UNAUTHORIZED:
             raise
         _refuse_unknown_revisions(error)
         raise _NotModern(sentence(error)) from error

@@ -31,8 +31,9 @@ from mcpguard.upstreams.negotiation import Shied, Us, negotiate
 from mcpguard.upstreams.starting import AnotherProgram
 from mcpguard.upstreams.surroundings import Lost, Surroundings, converse
 from mcpguard.upstreams.switchboard import Switchboard
+from mcpguard.upstreams.transports.http_replies import UNAUTHORIZED
 from mcpguard.upstreams.turns import Turns
-from mcpguard.upstreams.upkeep import RELIST_SECONDS, UNAUTHORIZED, Upkeep
+from mcpguard.upstreams.upkeep import RELIST_SECONDS, Upkeep
 from mcpguard.upstreams.watching.watching import Watching
 
 LONGEST_ERROR = 500

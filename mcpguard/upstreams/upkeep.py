@@ -27,13 +27,13 @@ from mcpguard.upstreams.connection import Connection
 from mcpguard.upstreams.conversation import METHOD_NOT_FOUND, ServerError, Standing
 from mcpguard.upstreams.listing import ListingBounds
 from mcpguard.upstreams.surroundings import Lost, Surroundings
+from mcpguard.upstreams.transports.http_replies import UNAUTHORIZED
 from mcpguard.upstreams.transports.transport import TransportEnded
 from mcpguard.upstreams.turns import Busy, Turns
 
 RELIST_SECONDS = 1.0
 RELIST_SHARE = 9
 ROOTS_SECONDS = 1.0
-UNAUTHORIZED = 401
 _NOBODY_THERE = {UNAUTHORIZED, 502, 503, 504}
 """HTTP statuses that are no sign of life: they come from whoever stands before the server."""
 log = structlog.get_logger("mcpguard.upstreams")

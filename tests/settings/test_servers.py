@@ -257,3 +257,19 @@ def test_show_lists_servers_without_values(write: WriteFile) -> None:
     }  # fmt: skip
     assert (wiki["url"], wiki["headers"], wiki["enabled"]) == ("https://h/mcp?…", ["X-Key"], False)
     assert CANARY not in result.output + as_json.output
+
+
+@pytest.mark.parametrize(
+    ("url", "transport"),
+    [
+        ("https://h.example/sse", Transport.SSE),
+        ("https://h.example/a/sse/?key=1", Transport.SSE),
+        ("https://h.example/sse?to=/mcp", SSE),
+        ("https://h.example/mcp?from=/sse", Transport.HTTP),
+        ("https://h.example/assess", Transport.HTTP),
+        ("https://sse/", Transport.HTTP),
+    ],
+)
+def test_a_url_suggests_its_transport_where_none_is_named(url: str, transport: Transport) -> None:
+    assert only({"mcpServers": {"x": {"url": url}}}).launch.transport is transport
+    assert only({"mcpServers": {"x": {"url": url, "type": "http"}}}).launch.transport is HTTP

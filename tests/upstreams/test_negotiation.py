@@ -206,7 +206,9 @@ async def test_one_that_wants_credentials_is_asked_once(era: Era, tmp_path: Path
     face.meddle = lambda _: HttpReply(401, {"www-authenticate": "Bearer"})
     async with serving_http(face) as url, flock(reaching(tmp_path), remote("a", url, era=era)) as kept:
         condition = await kept.stands("authenticating", "a")
-        assert condition.error == "the server answered with HTTP status 401"
+        assert condition.error.startswith(
+            "the server answered with HTTP status 401: it wants credentials; declare a header"
+        )
         assert len(face.requests) == 1
         assert face.script.calls == []
 

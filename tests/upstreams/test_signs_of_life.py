@@ -48,7 +48,7 @@ async def test_what_stands_before_a_server_gives_no_sign_of_life_for_it(status: 
     async with flock({"a": script}, health_seconds=30) as kept:
         await kept.ready("a")
         await kept.clock.advance(30)
-        assert (await kept.stands(state, "a")).error == f"the server answered with HTTP status {status}"
+        assert (await kept.stands(state, "a")).error.startswith(f"the server answered with HTTP status {status}: ")
 
 
 async def test_one_that_works_is_not_asked_for_a_sign_of_life() -> None:

@@ -146,7 +146,9 @@ async def test_one_that_wants_credentials_waits_for_them(era: Era) -> None:
     said = {"code": -32603, "message": "the server answered with HTTP status 401", "data": {"status": 401}}
     async with flock({"a": ServerError(said)}, plain("a", era=era)) as kept:
         condition = await kept.stands("authenticating", "a")
-        assert condition.error == "the server answered with HTTP status 401"
+        assert condition.error.startswith(
+            "the server answered with HTTP status 401: it wants credentials; declare a header"
+        )
         assert condition.next_try is not None
 
 
