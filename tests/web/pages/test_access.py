@@ -9,6 +9,7 @@ import pytest
 from fastapi.routing import iter_route_contexts
 
 from mcpguard.domain.people import Right
+from mcpguard.settings.model import Settings
 from mcpguard.web.pages.app import pages
 from mcpguard.web.pages.route import PageRoute
 from tests.clock import FakeClock
@@ -33,7 +34,7 @@ FORM = {"content-type": "application/json"}
 
 def routed() -> Iterator[tuple[str, str, Right | None]]:
     """Every method of every page, and the right that it names."""
-    bare = SimpleNamespace(clock=FakeClock(), tallies=None)
+    bare = SimpleNamespace(clock=FakeClock(), tallies=None, settings=Settings())
     for route in iter_route_contexts(pages(cast("Guard", bare)).routes):
         path = route.path or ""
         if isinstance(route.route, PageRoute):
