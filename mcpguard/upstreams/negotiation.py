@@ -4,6 +4,10 @@ Asked first in the modern way. What answers that is modern; what answers with an
 for the handshake of the earlier revisions. A late answer to the first question may have made up the server's mind: then
 it refuses the handshake with an error of the modern revisions, and is asked once more.
 
+A server that does not take the revision of the first question may name those that it speaks. Where one of them is a
+modern one that is known here, the question is asked once more in that one, and never the handshake: a server that names
+it is modern. Where only earlier ones are known, they are spoken by the handshake.
+
 There are servers of the earlier revisions that end when they are asked anything before the handshake. `Shied` says so,
 and whoever connects again asks for the handshake first.
 """
@@ -40,6 +44,14 @@ class Shied(TransportEnded):
 
 class _NotModern(GuardError):
     """What came is no answer of a modern server. Says what it is."""
+
+
+class _AnotherRevision(_NotModern):
+    """The server refuses the revision that it was asked in, and names a modern one that it speaks."""
+
+    def __init__(self, why: str, version: str) -> None:
+        super().__init__(why)
+        self.version = version
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,17 +101,30 @@ def stamped(params: Mapping[str, Any], version: str, us: Mapping[str, Any], **mo
 
 
 async def _discovered(conversation: Conversation, us: Mapping[str, Any], seconds: float) -> Greeting:
+    try:
+        return await _asked(conversation, us, seconds, _VERSION)
+    except _AnotherRevision as error:
+        version = error.version
+    try:
+        return await _asked(conversation, us, seconds, version)
+    except _NotModern as error:
+        raise NotUnderstood(f"the server says that it speaks the revision {version}; asked in it, {error}") from error
+    except Shied as error:  # what names such a revision has not shied at it
+        raise TransportEnded(str(error)) from error
+
+
+async def _asked(conversation: Conversation, us: Mapping[str, Any], seconds: float, version: str) -> Greeting:
     said: dict[str, Any] | None = None
     with anyio.move_on_after(seconds):
-        said = await _answer(conversation, stamped({}, _VERSION, us))
+        said = await _answer(conversation, stamped({}, version, us))
     if said is None:
         raise _NotModern(f"it gave no answer within {seconds:g} seconds")
     offered = said.get("supportedVersions")
-    if not isinstance(offered, list) or _VERSION not in offered:
+    if not isinstance(offered, list) or version not in offered:
         raise _NotModern("it does not offer that")
-    conversation.speak(_VERSION)
+    conversation.speak(version)
     server = said.get("serverInfo", envelope.meta(said).get(envelope.SERVER))
-    return Greeting(Era.MODERN, _VERSION, _object(said.get("capabilities")), _object(server), _instructions(said))
+    return Greeting(Era.MODERN, version, _object(said.get("capabilities")), _object(server), _instructions(said))
 
 
 async def _answer(conversation: Conversation, params: dict[str, Any]) -> dict[str, Any]:
@@ -109,6 +134,9 @@ async def _answer(conversation: Conversation, params: dict[str, Any]) -> dict[st
         if status(error) == UNAUTHORIZED:
             raise
         _refuse_unknown_revisions(error)
+        known = [each for each in envelope.MODERN if each in (_named(error) or ())]
+        if known:
+            raise _AnotherRevision(sentence(error), known[-1]) from error
         raise _NotModern(sentence(error)) from error
     except Unsent:
         raise
@@ -119,12 +147,18 @@ async def _answer(conversation: Conversation, params: dict[str, Any]) -> dict[st
 
 
 def _refuse_unknown_revisions(error: ServerError) -> None:
-    if error.error.get("code") != UNSUPPORTED_VERSION:
-        return
-    data = error.error.get("data")
-    offered = data.get("supported") if isinstance(data, dict) else None
-    if isinstance(offered, list) and not any(each in (*envelope.MODERN, *envelope.HANDSHAKE) for each in offered):
+    named = _named(error)
+    if named is not None and not any(each in (*envelope.MODERN, *envelope.HANDSHAKE) for each in named):
         raise NotUnderstood("the server speaks only revisions of the protocol that are not known here")
+
+
+def _named(error: ServerError) -> list[object] | None:
+    """The revisions that the server says it speaks, where it refuses the one that it was asked in."""
+    if error.error.get("code") != UNSUPPORTED_VERSION:
+        return None
+    data = error.error.get("data")
+    named = data.get("supported") if isinstance(data, dict) else None
+    return named if isinstance(named, list) else None
 
 
 async def _handshake(conversation: Conversation, us: Us) -> Greeting:

@@ -1,5 +1,6 @@
 """Which revision is spoken with which server: with kind ones, with slow ones, and with those who say strange things."""
 
+from dataclasses import replace
 from ipaddress import ip_address
 from pathlib import Path
 from typing import Any
@@ -19,7 +20,7 @@ from tests.simulators.over_http import HttpFace, serving_http
 from tests.simulators.script import Next, Script
 from tests.simulators.spoken import Spoken
 from tests.simulators.web import HttpReply
-from tests.simulators.words import LEGACY, MODERN, UNSUPPORTED_VERSION, Json
+from tests.simulators.words import LEGACY, MODERN, PROTOCOL_VERSION, UNSUPPORTED_VERSION, Json
 from tests.upstreams.conduct import refusing
 from tests.upstreams.flock import STARTING, US, Wire, flock, plain, played, reaching, remote, settings
 from tests.upstreams.played import dialing
@@ -127,7 +128,6 @@ async def test_one_that_speaks_only_what_is_not_known_here_is_not_bothered_furth
         None,
         "2031-01-01",
         [["2031-01-01"]],
-        {"supported": [MODERN]},
     ],
 )
 async def test_one_that_refuses_the_first_question_is_asked_for_the_handshake(data: object) -> None:
@@ -135,6 +135,37 @@ async def test_one_that_refuses_the_first_question_is_asked_for_the_handshake(da
     script.hooks.append(on("server/discover", refusing(UNSUPPORTED_VERSION, data)))
     async with flock({"a": script}) as kept:
         assert (await kept.ready("a")).protocol == LEGACY[0]
+        assert asked(script) == ["server/discover", "initialize", "notifications/initialized"]
+
+
+@pytest.mark.parametrize("how", ["stdio", "http"])
+@pytest.mark.parametrize("era", [Era.AUTO, Era.MODERN])
+@pytest.mark.parametrize("supported", [[MODERN], ["2031-01-01", MODERN, "2025-11-25", 7]])
+async def test_one_that_names_a_revision_in_its_refusal_is_asked_in_that_one(
+    supported: list[object], era: Era, how: str, tmp_path: Path
+) -> None:
+    """Also where it speaks both eras: a server that names a modern revision is not asked for the handshake."""
+    script = Script()
+    script.hooks.append(on("server/discover", once(refusing(UNSUPPORTED_VERSION, {"supported": supported}))))
+    async with played(how, script, tmp_path) as server:
+        async with flock(reaching(tmp_path), replace(server, era=era)) as kept:
+            assert (await kept.ready("a")).protocol == MODERN
+            assert await kept.call("a")
+        versions = [message["params"]["_meta"][PROTOCOL_VERSION] for message in script.called("server/discover")]
+        assert versions == [MODERN, MODERN]
+        assert script.called("initialize") == []
+
+
+@pytest.mark.parametrize("era", [Era.AUTO, Era.MODERN])
+async def test_one_that_refuses_the_revision_it_names_is_asked_no_third_time(era: Era) -> None:
+    script = Script()
+    script.hooks.append(on("server/discover", refusing(UNSUPPORTED_VERSION, {"supported": [MODERN]})))
+    async with flock({"a": script}, plain("a", era=era)) as kept:
+        assert (await kept.stands("error", "a")).error == (
+            "the server says that it speaks the revision 2026-07-28; asked in it, "
+            "the server answered with the error -32022"
+        )
+        assert asked(script) == ["server/discover", "server/discover"]
 
 
 @pytest.mark.parametrize("data", [{"supported": [["2031"]]}, {"supported": []}, {"supported": [{}, 7, None]}])

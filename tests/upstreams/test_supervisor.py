@@ -17,10 +17,10 @@ from mcpguard.upstreams.switchboard import Switchboard
 from mcpguard.upstreams.transports.transport import TransportEnded
 from tests.patience import PATIENCE
 from tests.simulators.asked import Asked, Reply
-from tests.simulators.hostile import never, on
+from tests.simulators.hostile import never, on, once
 from tests.simulators.script import Hook, Next, Script
-from tests.simulators.words import RpcError
-from tests.upstreams.conduct import failing
+from tests.simulators.words import MODERN, UNSUPPORTED_VERSION, RpcError
+from tests.upstreams.conduct import failing, refusing
 from tests.upstreams.flock import Flock, flock, plain
 
 pytestmark = pytest.mark.anyio
@@ -224,6 +224,17 @@ async def test_one_that_ends_at_the_handshake_too_is_asked_in_both_ways_by_turns
         await kept.stands("error", "a")
         asked = [message["method"] for message in script.calls]
         assert asked == ["server/discover", "initialize", "server/discover", "initialize", "server/discover"]
+
+
+async def test_one_that_ends_when_asked_in_a_revision_that_it_named_is_not_asked_for_the_handshake() -> None:
+    script = Script()
+    async with flock({"a": script}) as kept:
+        script.hooks.append(on("server/discover", once(refusing(UNSUPPORTED_VERSION, {"supported": [MODERN]}))))
+        script.hooks.append(on("server/discover", once(hanging_up(kept))))
+        assert (await kept.stands("error", "a")).error == "the server hung up"
+        await kept.clock.advance(0.5)
+        assert (await kept.ready("a")).protocol == MODERN
+        assert script.called("initialize") == []
 
 
 async def test_a_server_that_ends_while_it_is_called_leaves_nobody_waiting() -> None:
