@@ -8,14 +8,13 @@ import anyio
 import pytest
 import uvicorn
 from mcp.server.mcpserver import Context, MCPServer
-from mcp.server.streamable_http import EventCallback, EventMessage, EventStore
-from mcp_types import JSONRPCMessage
 from starlette.types import ASGIApp
 
 from mcpguard.upstreams.peer import Peer
 from mcpguard.upstreams.transports.remotes import Remote
 from mcpguard.upstreams.transports.sse import sse
 from tests.patience import PATIENCE
+from tests.simulators.event_store import RememberedEvents
 from tests.upstreams.played import dialing
 from tests.upstreams.talking import LEGACY, MODERN, STAMP, Talk, talking
 
@@ -41,24 +40,6 @@ def server() -> MCPServer:
         return "fetched"
 
     return made
-
-
-class Remembering(EventStore):
-    """Keeps every event, so that a stream can be taken up again after any of them."""
-
-    def __init__(self) -> None:
-        self._events: list[tuple[str, JSONRPCMessage | None]] = []
-
-    async def store_event(self, stream_id: str, message: JSONRPCMessage | None) -> str:
-        self._events.append((stream_id, message))
-        return str(len(self._events))
-
-    async def replay_events_after(self, last_event_id: str, send_callback: EventCallback) -> str | None:
-        stream = self._events[int(last_event_id) - 1][0]
-        for number, (stream_id, message) in enumerate(self._events, 1):
-            if stream_id == stream and number > int(last_event_id) and message is not None:
-                await send_callback(EventMessage(message, str(number)))
-        return stream
 
 
 @asynccontextmanager
@@ -106,7 +87,7 @@ async def test_the_legacy_era() -> None:
 
 
 async def test_an_answer_whose_connection_the_server_gave_back_is_fetched() -> None:
-    app = server().streamable_http_app(event_store=Remembering(), retry_interval=10)
+    app = server().streamable_http_app(event_store=RememberedEvents(), retry_interval=10)
     async with serving(app) as port, talking(f"http://127.0.0.1:{port}/mcp") as talk:
         with anyio.fail_after(PATIENCE):
             talk.http.speak((await talk.http.request("initialize", HELLO))["protocolVersion"])
