@@ -1,7 +1,7 @@
 """Runs the public conformance suite, and reads what it found.
 
     outcome = await run_suite(url, "2026-07-28", tmp_path)
-    assert not outcome.failing, outcome
+    assert not outcome.failing, str(outcome)
 
 The suite is a process of its own, with a time limit; when the caller is cancelled it is ended, with all that it
 started. What it printed is in `suite.log` in the folder, and what each scenario found under `results`.
@@ -79,6 +79,7 @@ class Outcome:
     def __str__(self) -> str:
         passed = sum(scenario.passed for scenario in self.required)
         lines = [f"{passed} of {len(self.required)} required scenarios passed ({self.checks} checks)", *self.failing]
+        lines += [f"warning: {warning}" for warning in self.warnings]
         return "\n".join([*lines, f"what the suite said is in {self.log}"])
 
 
@@ -98,6 +99,7 @@ async def run_clients(
     Without `only` the suite runs all of them at once. The client finds the scenario's name in MCP_CONFORMANCE_SCENARIO,
     the revision in MCP_CONFORMANCE_PROTOCOL_VERSION, and more, in some scenarios, in MCP_CONFORMANCE_CONTEXT.
     """
+    code: int | None
     wanted = list(only)
     given = ["client", "--command", shlex.join(command)]
     if wanted:
@@ -107,7 +109,7 @@ async def run_clients(
         code = max(each if each is not None else 1 for each in codes)
     else:
         wanted = await to_thread.run_sync(required, requirements, "client")
-        code = await _run([*given, "--requirements", requirements], cwd, patience) or 0
+        code = await _run([*given, "--requirements", requirements], cwd, patience)
     return _outcome(wanted, _found(cwd / "results", ""), code, cwd)
 
 

@@ -24,7 +24,7 @@ async def test_it_has_what_the_suite_asks_for(requirements: str, replies: Replie
     server.replies = replies
     async with serving_http(server) as url:
         outcome = await run_suite(url, requirements, tmp_path)
-    assert not outcome.failing, outcome
+    assert not outcome.failing, str(outcome)
     assert not outcome.warnings
     assert outcome.code == 0
     assert len(outcome.required) == {"2025-11-25": 30, "2026-07-28": 37}[requirements]
@@ -53,5 +53,5 @@ async def test_it_speaks_on_its_standard_streams(*, modern: bool) -> None:
 @pytest.mark.parametrize("requirements", REQUIREMENTS)
 async def test_the_suite_looks_at_clients_too(requirements: str, tmp_path: Path) -> None:
     outcome = await run_clients(RAW_CLIENT, requirements, tmp_path, only=["tools_call"])
-    assert not outcome.failing, outcome
+    assert not outcome.failing, str(outcome)
     assert outcome.checks

@@ -5,6 +5,7 @@ import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
+from typing import NamedTuple
 
 import anyio
 import pytest
@@ -13,19 +14,15 @@ from mcpguard.domain.asks import AskKind
 from mcpguard.domain.launches import Declared, Profile, StdioLaunch
 from tests.clock import FakeClock
 from tests.conformance.fixture import face
-from tests.conformance.runner import REQUIREMENTS, required, run_clients, run_suite
+from tests.conformance.runner import REQUIREMENTS, Outcome, required, run_clients, run_suite
+from tests.conformance.sdk_served import COMMAND, serving_sdk
 from tests.gate import gate, remote
+from tests.process import ROOT
 from tests.simulators.over_http import serving_http
 
 pytestmark = pytest.mark.anyio
 
-ROOT = Path(__file__).parents[2]
 GUARDED = [sys.executable, str(Path(__file__).parent / "guarded_client.py")]
-STDIO = Declared(
-    "fixture",
-    "fixture",
-    StdioLaunch(sys.executable, ("-m", "tests.conformance.fixture"), folder=str(ROOT), profile=Profile.NONE),
-)
 
 COUNTS = {"2025-11-25": 30, "2026-07-28": 37}
 """Server scenarios that are required."""
@@ -43,6 +40,13 @@ CLIENTS = {
     },
 }
 """Client scenarios that apply."""
+
+
+class Alone(NamedTuple):
+    """What the suite says of a server without a guard, in one revision."""
+
+    revision: str
+    outcome: Outcome
 
 
 @asynccontextmanager
@@ -65,24 +69,49 @@ async def going(clock: FakeClock) -> AsyncIterator[None]:
         tasks.cancel_scope.cancel()
 
 
+@pytest.fixture(scope="module", params=REQUIREMENTS)
+def alone(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Alone:
+    """What the suite says of the server made with the SDK when no guard is in front of it."""
+
+    async def look(folder: Path) -> Outcome:
+        async with serving_sdk() as url:
+            return await run_suite(url, request.param, folder)
+
+    return Alone(request.param, anyio.run(look, tmp_path_factory.mktemp("alone")))
+
+
+def test_a_server_of_the_sdk_has_what_the_suite_asks_for(alone: Alone) -> None:
+    """So that what fails behind the guard is the guard's doing."""
+    must_have_passed(alone.outcome, alone.revision)
+
+
+@pytest.mark.parametrize("transport", ["http", "stdio"])
+async def test_a_server_of_the_sdk_behind_the_guard(alone: Alone, transport: str, tmp_path: Path) -> None:
+    if transport == "http":
+        async with serving_sdk() as url:
+            outcome = await guarded(remote("fixture", url), alone.revision, tmp_path)
+    else:
+        outcome = await guarded(started(*COMMAND), alone.revision, tmp_path)
+    must_have_passed(outcome, alone.revision)
+
+
 @pytest.mark.parametrize("transport", ["http", "stdio"])
 @pytest.mark.parametrize("revision", REQUIREMENTS)
 async def test_a_server_behind_the_guard(revision: str, transport: str, tmp_path: Path) -> None:
-    async with serving_http(face()) as url:
-        server = remote("fixture", url) if transport == "http" else STDIO
-        async with gate(tmp_path, server, may_ask={"fixture": AskKind}) as guard:
-            await guard.ready("fixture")
-            async with going(guard.clock):
-                outcome = await run_suite(guard.where.url + "/mcp/only/fixture", revision, _made(tmp_path / "suite"))
-    assert not outcome.failing, outcome
-    assert len(outcome.required) == COUNTS[revision]
-    assert all(scenario.passed for scenario in outcome.required)
+    if transport == "http":
+        async with serving_http(face()) as url:
+            outcome = await guarded(remote("fixture", url), revision, tmp_path)
+    else:
+        outcome = await guarded(started(sys.executable, "-m", "tests.conformance.fixture"), revision, tmp_path)
+    must_have_passed(outcome, revision)
 
 
 @pytest.mark.parametrize("revision", REQUIREMENTS)
 async def test_the_guard_as_a_client(revision: str, tmp_path: Path) -> None:
     outcome = await run_clients(GUARDED, revision, tmp_path, sorted(CLIENTS[revision]))
-    assert not outcome.failing, outcome
+    assert not outcome.failing, str(outcome)
+    assert not outcome.warnings, str(outcome)
+    assert outcome.code == 0, str(outcome)
     assert {scenario.name for scenario in outcome.required} == CLIENTS[revision]
 
 
@@ -93,6 +122,22 @@ def test_every_client_scenario_is_spoken_for(revision: str) -> None:
     assert all(name.startswith("auth/") for name in rest)
 
 
-def _made(folder: Path) -> Path:
-    folder.mkdir()
-    return folder
+async def guarded(server: Declared, revision: str, folder: Path) -> Outcome:
+    """What the suite says of the server behind a guard at its defaults."""
+    results = folder / "suite"
+    results.mkdir()
+    async with gate(folder, server, may_ask={"fixture": AskKind}) as guard, going(guard.clock):
+        return await run_suite(guard.where.url + "/mcp/only/fixture", revision, results)
+
+
+def started(command: str, *arguments: str) -> Declared:
+    """A server that is a process, unconfined."""
+    launch = StdioLaunch(command, arguments, folder=str(ROOT), profile=Profile.NONE)
+    return Declared("fixture", "fixture", launch)
+
+
+def must_have_passed(outcome: Outcome, revision: str) -> None:
+    """Every required scenario was run and passed, and the suite agrees."""
+    assert not outcome.failing, str(outcome)
+    assert len(outcome.required) == COUNTS[revision]
+    assert outcome.code == 0, str(outcome)
