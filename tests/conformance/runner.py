@@ -71,6 +71,16 @@ class Outcome:
     def warnings(self) -> list[str]:
         return [_told(scenario, "WARNING") for scenario in self.required if scenario.having("WARNING")]
 
+    def warned_beyond(self, other: "Outcome") -> list[str]:
+        """The warnings of required scenarios that the other run does not have."""
+        known = {(scenario.name, check.id) for scenario in other.required for check in scenario.having("WARNING")}
+        return [
+            f"{scenario.name}: {check.id}: {check.why}"
+            for scenario in self.required
+            for check in scenario.having("WARNING")
+            if (scenario.name, check.id) not in known
+        ]
+
     @property
     def checks(self) -> int:
         """How many checks the required scenarios passed."""

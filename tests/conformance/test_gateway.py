@@ -93,17 +93,20 @@ async def test_a_server_of_the_sdk_behind_the_guard(alone: Alone, transport: str
     else:
         outcome = await guarded(started(*COMMAND), alone.revision, tmp_path)
     must_have_passed(outcome, alone.revision)
+    assert not outcome.warned_beyond(alone.outcome), str(outcome)
 
 
 @pytest.mark.parametrize("transport", ["http", "stdio"])
 @pytest.mark.parametrize("revision", REQUIREMENTS)
 async def test_a_server_behind_the_guard(revision: str, transport: str, tmp_path: Path) -> None:
+    """By itself this one has no warnings."""
     if transport == "http":
         async with serving_http(face()) as url:
             outcome = await guarded(remote("fixture", url), revision, tmp_path)
     else:
         outcome = await guarded(started(sys.executable, "-m", "tests.conformance.fixture"), revision, tmp_path)
     must_have_passed(outcome, revision)
+    assert not outcome.warnings, str(outcome)
 
 
 @pytest.mark.parametrize("revision", REQUIREMENTS)
