@@ -22,6 +22,7 @@ from mcpguard.proxy.operations import validate_operation
 
 FAILED = -32603
 REFUSED = -31010
+UNKNOWN = -32602
 
 
 class ProxyError(MCPError):
@@ -31,9 +32,8 @@ class ProxyError(MCPError):
         error = _error(result) or {}
         code, message = error.get("code"), error.get("message")
         said = " ".join(item.text for item in result.content if isinstance(item, TextContent))
-        refused = isinstance(result.structured_content, dict) and result.structured_content.get("status") == "refused"
         super().__init__(
-            code if type(code) is int else REFUSED if refused else FAILED,
+            code if type(code) is int else _code(result.structured_content),
             message if isinstance(message, str) else said or "the proxy tool answered with an error",
             error.get("data", result.structured_content),
         )
@@ -41,6 +41,13 @@ class ProxyError(MCPError):
 
     def __reduce__(self) -> tuple[type["ProxyError"], tuple[CallToolResult]]:
         return type(self), (self.result,)
+
+
+def _code(said: object) -> int:
+    """The code of an answer that is no error of a server's."""
+    if not isinstance(said, dict) or said.get("status") != "refused":
+        return FAILED
+    return UNKNOWN if said.get("reason") == "capability:unknown" else REFUSED
 
 
 class ProxyClient:

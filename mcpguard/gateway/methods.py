@@ -236,7 +236,8 @@ class Methods:
 
     async def _read(self, exchange: Exchange, params: Params) -> dict[str, Any]:
         meant = self._meant(exchange.client, params["uri"])
-        return await self._make(exchange, "resources/read", meant, {**params, "uri": meant.capability.name})
+        own = {**params, "uri": meant.capability.name}
+        return await self._make(exchange, "resources/read", meant, own, params["uri"])
 
     def _meant(self, client: Client, uri: str) -> Meant:
         return _understood(client.face.resource, self._seen_by(client), uri)
@@ -251,14 +252,17 @@ class Methods:
             own = {**ref, "uri": capability.name}
         return await self._make(exchange, "completion/complete", Meant(capability), {**params, "ref": own})
 
-    async def _make(self, exchange: Exchange, method: str, meant: Meant, params: Params) -> dict[str, Any]:
+    async def _make(
+        self, exchange: Exchange, method: str, meant: Meant, params: Params, uri: str | None = None
+    ) -> dict[str, Any]:
+        """The server's answer. `uri`: as the client named the resource. Raises Rejected or Passed."""
         told = await self._carried_out(exchange, asked(exchange, method, meant, params))
         if told.result is not None:
             return told.result
         said = refusal(told)
         if method == "tools/call":
             return refused_result(said)
-        raise refused_error(said)
+        raise refused_error(said, exchange.client.era, uri)
 
     async def _carried_out(self, exchange: Exchange, wanted: Asked) -> Told:
         """What a call has come to. Raises Passed with a server's own error."""

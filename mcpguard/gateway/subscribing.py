@@ -88,7 +88,7 @@ class Subscribing:
         if told.error is not None:
             raise Passed(told.error)
         if not agreed:
-            raise refused_error(refusal(told))
+            raise refused_error(refusal(told), exchange.client.era, words)
 
     def _in_words(self, client: Client, capability: Capability, words: str, tell: Tell) -> Tell:
         def on_update(uri: str) -> None:

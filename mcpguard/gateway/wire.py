@@ -1,7 +1,8 @@
 """How what the guard says becomes what a client reads.
 
 A refusal says what happened, why, and what to do next, in constants of ours; nothing that an upstream or an agent said
-is ever put into it, but for the names of properties that lead to a wrong argument (`domain.objections`). For a tool it
+is ever put into it, but for the names of properties that lead to a wrong argument (`domain.objections`), and the URI of
+an unknown resource, as the client itself named it. For a tool it
 is a result, because models read results; for everything else it is an error.
 """
 
@@ -11,6 +12,7 @@ from typing import Any
 from mcpguard import __version__
 from mcpguard.codec import envelope
 from mcpguard.domain.errors import GuardError
+from mcpguard.domain.launches import Era
 from mcpguard.domain.objections import Detail
 from mcpguard.domain.reasons import Reason
 from mcpguard.policy.budgets import IN_A_MINUTE
@@ -21,6 +23,8 @@ CANCELLED = -32800
 INTERNAL_ERROR = -32603
 INVALID_PARAMS = -32602
 METHOD_NOT_FOUND = -32601
+RESOURCE_NOT_FOUND = -32002
+"""Up to 2025-11-25."""
 
 
 class Rejected(GuardError):
@@ -61,9 +65,17 @@ def refused_result(said: dict[str, Any]) -> dict[str, Any]:
     return {"content": content, "isError": True, "structuredContent": said, "_meta": dict(envelope.BY_GUARD)}
 
 
-def refused_error(said: dict[str, Any]) -> Rejected:
-    """A refusal as an error."""
-    return Rejected(REFUSED, _text(said), "", said)
+def refused_error(said: dict[str, Any], era: Era, uri: str | None = None) -> Rejected:
+    """A refusal as an error. `uri`: as the client named the resource, if it is one that is meant.
+
+    What is unknown, or out of the caller's reach, has the code that the revisions of this era give it.
+    """
+    if said["reason"] != Reason.CAPABILITY_UNKNOWN.value:
+        return Rejected(REFUSED, _text(said), "", said)
+    if uri is None:
+        return Rejected(INVALID_PARAMS, _text(said), "", said)
+    code = INVALID_PARAMS if era is Era.MODERN else RESOURCE_NOT_FOUND
+    return Rejected(code, _text(said), "", said | {"uri": uri})
 
 
 def own_error(code: int, sentence: str, data: Mapping[str, Any] | None = None) -> dict[str, Any]:

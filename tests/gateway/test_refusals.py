@@ -8,6 +8,7 @@ import pytest
 from mcpguard.codec.uris import wrapped
 from mcpguard.domain.bodies import KeptBody
 from mcpguard.domain.findings import Evidence, Finding, Severity
+from mcpguard.domain.launches import Era
 from mcpguard.domain.outcomes import Executed, Outcome, OutcomeKind
 from mcpguard.domain.reasons import Reason
 from mcpguard.gateway.wire import refused_error, refused_result
@@ -58,8 +59,14 @@ def test_a_refusal_is_made_of_constants(outcome: Outcome) -> None:
         "structuredContent": said,
         "_meta": OURS,
     }
-    error = refused_error(said).error
-    assert error == {"code": -31010, "message": f"{reason.sentence} {reason.next}", "data": said | {"_meta": OURS}}
+    is_unknown = reason is Reason.CAPABILITY_UNKNOWN
+    for era, uri, code in ((Era.MODERN, "a:b", -32602), (Era.LEGACY, "a:b", -32002), (Era.MODERN, None, -32602)):
+        named = {"uri": uri} if is_unknown and uri else {}
+        assert refused_error(said, era, uri).error == {
+            "code": code if is_unknown else -31010,
+            "message": f"{reason.sentence} {reason.next}",
+            "data": said | named | {"_meta": OURS},
+        }
 
 
 def test_an_outcome_without_a_reason_is_the_guards_own_mistake() -> None:
@@ -76,7 +83,7 @@ def test_of_findings_the_titles_are_told_once_each_and_not_too_many() -> None:
     ]
     said = refusal(Told("x", Outcome.refused(Reason.SERVER_QUARANTINED), findings=tuple(findings)))
     assert said["findings"] == [{"title": f"title {at}", "severity": "high"} for at in range(10)]
-    assert refused_error(said).error["data"] == said | {"_meta": OURS}
+    assert refused_error(said, Era.MODERN).error["data"] == said | {"_meta": OURS}
     assert "planted" not in str(said)
 
 
@@ -96,12 +103,15 @@ async def test_every_way_of_asking_gets_the_same_refusal_in_its_form(tmp_path: P
                     else:
                         said = reply.error["data"]
                         assert said.pop("_meta") == OURS
-                        assert reply.error["code"] == -31010
+                        is_resource = method == "resources/read"
+                        assert reply.error["code"] == (-32002 if is_resource and not client.modern else -32602)
+                        assert said.pop("uri", None) == params.get("uri"), "as the client named it"
                         assert reply.error["message"] == f"{said['message']} {said['next']}"
                     assert said.keys() == KEYS
                     assert (said["status"], said["executed"], said["call_id"]) == ("refused", "no", entry["entry"])
-                    assert reply.status in (200, None)
-                    assert "planted" not in str(reply.message), "nothing of what was asked is repeated"
+                    assert reply.status in (200, 400, None)
+                    repeated = str(reply.message).replace(str(params.get("uri")), "")
+                    assert "planted" not in repeated, "nothing else of what was asked is repeated"
                     assert entry["method"] == method
                     assert entry["client"] == "simulated client"
 

@@ -98,7 +98,7 @@ async def test_a_refusal_is_understood(mode: str, tmp_path: Path) -> None:
         assert told.structured_content["reason"] == "capability:unknown"
         with pytest.raises(MCPError) as raised:
             await client.get_prompt("web::nothing")
-        assert raised.value.error.code == -31010
+        assert raised.value.error.code == -32602
         assert raised.value.error.data["executed"] == "no"
         with pytest.raises(MCPError) as raised:
             await client.list_tools(cursor="nonsense")

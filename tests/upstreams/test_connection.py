@@ -251,7 +251,7 @@ async def test_others_have_their_turns_while_schemas_are_searched_for_headers() 
     wide = schema(**{f"p{number}": {"type": "object", "properties": {}} for number in range(20_000)})
     talk = AtOnce(tools={"tools": [{"name": "wide", "inputSchema": wide}]})
     greeting = Greeting(Era.MODERN, MODERN, {"tools": {}})
-    switchboard = Switchboard("a", Turns(1, 1), lambda: None)
+    switchboard = Switchboard("a", Turns(1, 1), lambda _: None)
     connection = Connection(talk, switchboard, greeting, {"name": "us"}, in_headers=True)
     turns, ended = 0, False
 
