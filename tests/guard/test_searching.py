@@ -21,10 +21,10 @@ ALL = Scope(("*",), ("*",), frozenset(Effect))
 
 
 class Broken(dict[str, Any]):
-    """A definition whose texts cannot be read."""
+    """A definition whose texts the search cannot read; whose it is, and what it says beside them, can be."""
 
     def get(self, key: str, default: object = None) -> Any:  # noqa: ANN401 - JSON, or never comes back
-        if key != "name":
+        if key not in ("name", "_meta"):
             raise RuntimeError("planted")
         return super().get(key, default)
 
