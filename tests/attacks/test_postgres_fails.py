@@ -7,14 +7,16 @@ from pathlib import Path
 import anyio
 import psycopg
 import pytest
+from anyio import to_thread
 from anyio.abc import ByteStream, SocketAttribute, SocketStream
-from sqlalchemy import make_url
+from sqlalchemy import make_url, text
 
 from mcpguard.domain.capabilities import Effect
 from mcpguard.domain.errors import StoreUnavailable
 from mcpguard.domain.outcomes import Outcome, OutcomeKind
 from mcpguard.domain.reasons import Reason
 from mcpguard.ledger.entries import Entry
+from mcpguard.store.postgres import Postgres
 from tests import postgres
 from tests.patience import PATIENCE
 from tests.postgres import PostgresServer, fresh_database
@@ -191,3 +193,36 @@ async def test_a_network_that_swallows_everything_refuses_calls_until_it_is_back
             assert (await guard.call()).kind is OutcomeKind.ANSWERED
             assert (await anyio.to_thread.run_sync(guard.verified)).whole
         tasks.cancel_scope.cancel()
+
+
+async def test_a_connection_whose_answer_did_not_come_is_used_for_nothing_else(postgres_server: str) -> None:
+    url = make_url(fresh_database(postgres_server))
+    wire = Wire(f"{url.query['host']}/.s.PGSQL.{url.port or 5432}")
+    async with await anyio.create_tcp_listener(local_host="127.0.0.1") as listener, anyio.create_task_group() as tasks:
+        tasks.start_soon(listener.serve, wire)
+        port = listener.extra_attributes[SocketAttribute.local_port]()
+        backend = Postgres(url.set(host="127.0.0.1", port=port, query={}), busy_timeout=0.1)
+        connection = await to_thread.run_sync(backend.connect)
+        ours = connection.connection.driver_connection
+        assert isinstance(ours, psycopg.Connection)
+        wire.whole = anyio.Event()
+        with pytest.raises(psycopg.OperationalError):
+            await to_thread.run_sync(ours.execute, "SELECT 1")
+        assert ours.closed, "what comes late is the answer to nothing"
+        wire.whole.set()
+        await to_thread.run_sync(connection.close)
+        backend.dispose()
+        tasks.cancel_scope.cancel()
+
+
+def test_the_server_is_told_to_end_sessions_that_it_hears_nothing_of(postgres_server: str) -> None:
+    backend = Postgres(make_url(fresh_database(postgres_server)), busy_timeout=1)
+    asked = text("SELECT name, reset_val FROM pg_settings WHERE name LIKE 'tcp_keepalives%' OR name LIKE 'idle_in_tr%'")
+    alive = {"tcp_keepalives_idle": "10", "tcp_keepalives_interval": "5", "tcp_keepalives_count": "3"}
+    with backend.connect() as writing, backend.readers(1).connect() as reading:
+        told = [{row.name: row.reset_val for row in each.execute(asked)} for each in (writing, reading)]
+    backend.dispose()
+    assert told == [
+        alive | {"idle_in_transaction_session_timeout": "20000"},
+        alive | {"idle_in_transaction_session_timeout": "0"},
+    ]
