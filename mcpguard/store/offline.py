@@ -34,6 +34,8 @@ from mcpguard.store.tables import bodies, chains, checkpoints, records
 Place = Path | URL
 STEPS = 100_000
 """Of SQLite's machine, between two looks at whether it is to go on: a few milliseconds."""
+OPTIONS = "-c default_transaction_read_only=on -c idle_session_timeout=0 -c idle_in_transaction_session_timeout=0"
+"""Of a session on a server: it only reads, and is idle for as long as it takes to look at what it has read."""
 NEEDED = {table.name for table in (chains, records, bodies, checkpoints)}
 
 
@@ -131,7 +133,7 @@ def _server(url: URL) -> Engine:
     return create_engine(
         url.set(drivername="postgresql+psycopg"),
         poolclass=NullPool,
-        connect_args={"options": "-c default_transaction_read_only=on", "connect_timeout": 5},
+        connect_args={"options": OPTIONS, "connect_timeout": 5},
     )
 
 

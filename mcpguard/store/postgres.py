@@ -5,7 +5,9 @@ Rules kept here:
    does not get it is not used.
 2. `SYNCED` is synchronous_commit on, `COMMITTED` off: a crash of the *server* may then lose the newest records, which
    the ledger notices and records as lost.
-3. No answer is waited for without an end. The server ends what takes too long; where no answer comes at all, as the
+3. What the guard needs of a session it sets itself, so that what is set for all sessions, such as an end of those that
+   are idle, cannot take the lock from it.
+4. No answer is waited for without an end. The server ends what takes too long; where no answer comes at all, as the
    network swallows everything, the connection is given up here, and the server ends the session (and lets go of the
    lock) when it hears nothing any more.
 """
@@ -87,9 +89,9 @@ class Postgres:
     def _engine(self, pool: type[NullPool] | type[QueuePool], *, read_only: bool, size: int = 0) -> Engine:
         milliseconds = int(self._busy_timeout * 1000)
         longest = 10 * milliseconds
-        options = f"-c lock_timeout={milliseconds} -c statement_timeout={longest} {SILENCE}"
+        options = f"-c lock_timeout={milliseconds} -c statement_timeout={longest} -c idle_session_timeout=0 {SILENCE}"
         if read_only:  # who reads for somebody slow is idle in between, and keeps nobody waiting
-            options += " -c default_transaction_read_only=on"
+            options += " -c default_transaction_read_only=on -c idle_in_transaction_session_timeout=0"
         else:
             options += f" -c idle_in_transaction_session_timeout={2 * longest}"
         engine = create_engine(

@@ -11,16 +11,15 @@ from anyio import to_thread
 from anyio.abc import ByteStream, SocketAttribute, SocketStream
 from sqlalchemy import make_url, text
 
-from mcpguard.domain.capabilities import Effect
 from mcpguard.domain.errors import StoreUnavailable
 from mcpguard.domain.outcomes import Outcome, OutcomeKind
-from mcpguard.domain.reasons import Reason
 from mcpguard.ledger.entries import Entry
 from mcpguard.store.postgres import Postgres
 from tests import postgres
+from tests.attacks.refusing import refused
 from tests.patience import PATIENCE
 from tests.postgres import PostgresServer, fresh_database
-from tests.world import World, world
+from tests.world import world
 
 pytestmark = pytest.mark.anyio
 
@@ -30,21 +29,6 @@ def server() -> Iterator[PostgresServer]:
     """A server of this test's own, to be stopped and started."""
     with postgres.running() as made:
         yield made
-
-
-async def refused(guard: World) -> None:
-    began = False
-
-    async def work(_: Entry) -> Outcome:
-        nonlocal began
-        began = True
-        return Outcome.answered()
-
-    for effect in Effect:
-        outcome = await guard.now.ledger.record(guard.opening(effect=effect), work)
-        assert outcome == Outcome.refused(Reason.LEDGER_UNAVAILABLE)
-    assert not began
-    assert (await guard.network.get("/readyz")).status_code == 503
 
 
 async def test_the_server_stops_and_starts_again(server: PostgresServer, tmp_path: Path) -> None:

@@ -1,0 +1,22 @@
+"""While a database does not take records, no call is carried out, and everybody is told."""
+
+from mcpguard.domain.capabilities import Effect
+from mcpguard.domain.outcomes import Outcome
+from mcpguard.domain.reasons import Reason
+from mcpguard.ledger.entries import Entry
+from tests.world import World
+
+
+async def refused(guard: World) -> None:
+    began = False
+
+    async def work(_: Entry) -> Outcome:
+        nonlocal began
+        began = True
+        return Outcome.answered()
+
+    for effect in Effect:
+        outcome = await guard.now.ledger.record(guard.opening(effect=effect), work)
+        assert outcome == Outcome.refused(Reason.LEDGER_UNAVAILABLE)
+    assert not began
+    assert (await guard.network.get("/readyz")).status_code == 503
