@@ -136,7 +136,7 @@ async def test_who_does_not_read_holds_up_nobody(tmp_path: Path) -> None:
 @pytest.mark.parametrize("over", ["network", "stream"])
 async def test_a_flood_is_dropped_for_who_does_not_read_it(over: str, tmp_path: Path) -> None:
     """What is kept of 30 MB for one that does not read is about one; the newest, and always the answer."""
-    flood, size = 300, 100_000
+    flood, size = 1_000, 30_000
 
     async def flooding(asked: Asked) -> Json:
         for step in range(1, flood + 1):
