@@ -76,10 +76,15 @@ def is_header_value(text: str) -> bool:
     return _HEADER_VALUE.fullmatch(text) is not None
 
 
+def suggested(url: object) -> Transport:
+    """The transport that a URL suggests where none is named."""
+    return Transport.SSE if isinstance(url, str) and _OLD.fullmatch(url) else Transport.HTTP
+
+
 def _transport(entry: Entry, kind: tuple[str, object] | None, url: object = None) -> Transport:
     """The transport that is named, or else the one that the URL suggests; without a URL it is started here."""
-    remote, is_old = url is not None, isinstance(url, str) and _OLD.fullmatch(url) is not None
-    default = Transport.STDIO if not remote else Transport.SSE if is_old else Transport.HTTP
+    remote = url is not None
+    default = suggested(url) if remote else Transport.STDIO
     if kind is None:
         return default
     key, word = kind

@@ -12,8 +12,7 @@ from typing import Any, Final
 
 from mcpguard.domain.decisions import NotDeclared
 from mcpguard.domain.launches import Declared, Era, Profile, RemoteLaunch, StdioFraming, StdioLaunch
-from mcpguard.domain.upstreams import Transport
-from mcpguard.settings.launching import FOLDERS, KINDS, URLS
+from mcpguard.settings.launching import FOLDERS, KINDS, URLS, suggested
 from mcpguard.settings.servers import alone
 
 _SYNONYMS: Final = (KINDS, URLS, FOLDERS)
@@ -33,7 +32,7 @@ def as_members(declared: Declared) -> dict[str, Any]:
             members["mounts"] = [str(mount) for mount in stdio.mounts]
         case RemoteLaunch(transport, url, headers):
             members = {"url": url, "headers": dict(headers)}
-            members["type"] = None if transport is Transport.HTTP else transport.value
+            members["type"] = None if transport is suggested(url) else transport.value
     members["enabled"] = None if declared.enabled else False
     members["timeout"] = declared.timeout
     members["era"] = None if declared.era is Era.AUTO else declared.era.value

@@ -29,7 +29,7 @@ SERVERS = {
     "sl": ("stdio", Script("legacy")),
 }
 STAMP = "io.modelcontextprotocol/"
-NOTE = "mcpguard/screened"
+NOTES = ("mcpguard/screened", "mcpguard/speaker")
 OF_ONE_LEG = {"resultType", "ttlMs", "cacheScope"}
 KNOWN = {"name", "arguments", "uri", "_meta", "task", "inputResponses", "requestState", "content", "isError"}
 
@@ -148,7 +148,8 @@ async def test_errors_arrive_as_they_were_said(
 
     script.answers["tools/call echo"] = script.answers["tools/call"] = failing
     reply = await client.request("tools/call", {"name": f"{server}::echo" if direct else "echo"})
-    assert same(reply.error, {"code": code, "message": message, "data": data})
+    told = {**reply.error, "data": _own(reply.error["data"])} if isinstance(data, dict) else reply.error
+    assert same(told, {"code": code, "message": message, "data": data})
 
 
 @given(server=servers, definitions=st.lists(objects, min_size=1, max_size=4), meta=metas)
@@ -174,9 +175,9 @@ async def test_definitions_arrive_as_they_were_said(
 
 
 def _own(said: Json) -> Json:
-    """What was said, without what belongs to one leg of the way, and without the guard's note."""
+    """What was said, without what belongs to one leg of the way, and without the guard's notes."""
     rest = {key: value for key, value in said.items() if key not in OF_ONE_LEG}
-    meta = {key: value for key, value in rest.pop("_meta", {}).items() if not key.startswith((STAMP, NOTE))}
+    meta = {key: value for key, value in rest.pop("_meta", {}).items() if not key.startswith((STAMP, *NOTES))}
     return rest | ({"_meta": meta} if meta else {})
 
 
