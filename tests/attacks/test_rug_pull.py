@@ -106,7 +106,7 @@ async def test_what_returns_whole_is_approved_again_once_and_not_a_second_time(t
         tool = next(tool for tool in script.tools if tool["name"] == "echo")
         honest = dict(tool)
         for again in (True, False):
-            described(tool)
+            tool["description"] += " It does this quickly."
             await script.changed_list()
             await until(guard, lambda: pin(guard, "echo").standing is CapabilityStanding.CHANGED)
             seen = pin(guard, "echo").listed
@@ -117,3 +117,26 @@ async def test_what_returns_whole_is_approved_again_once_and_not_a_second_time(t
             assert pin(guard, "echo").callable is again
         await refused(guard, client, "capability:changed", script)
         assert [each["move"] for each in moves(guard, name="echo")] == ["differs", "returned", "differs"]
+
+
+async def test_what_returns_after_a_grave_finding_waits_for_a_person(tmp_path: Path) -> None:
+    """Such an order is found to be high, and not hard: a person would have to read it before they approve."""
+    script = Script()
+    async with guarded(tmp_path, script) as guard:
+        client = await guard.legacy()
+        tool = next(tool for tool in script.tools if tool["name"] == "echo")
+        honest = dict(tool)
+        described(tool)
+        await script.changed_list()
+        await until(guard, lambda: pin(guard, "echo").standing is CapabilityStanding.CHANGED)
+        known = guard.now.guard.servers.find("web")
+        assert known is not None
+        found = known.inspected((CapabilityKind.TOOL, "echo"))
+        assert (bool(found.grave), found.hard) == (True, False)
+        seen = pin(guard, "echo").listed
+        tool.clear()
+        tool.update(honest)
+        await script.changed_list()
+        await until(guard, lambda: pin(guard, "echo").listed != seen)
+        await refused(guard, client, "capability:changed", script)
+        assert [each["move"] for each in moves(guard, name="echo")] == ["differs"]
