@@ -61,6 +61,12 @@ class Known:
         return self.declared.sandbox
 
     @property
+    def is_inspected(self) -> bool:
+        """Whether an inspection has begun, and it is not known how it ended."""
+        inspection = self.upstream.inspection
+        return inspection is not None and not inspection.failed
+
+    @property
     def runnable(self) -> Declared:
         """How it is declared, with what was installed for it when a person had it looked at."""
         return replace(self.declared, artifact=self.upstream.artifact)
@@ -161,8 +167,8 @@ class Registry:
         self._tombstones.append(known.upstream)
 
     def writable(self) -> tuple[tuple[str, Mount], ...]:
-        """The folders that those which run confined may write to, each with the server's name."""
-        launches = ((known.name, known.declared.launch) for known in self if known.runs)
+        """The folders that those which run confined, or are being inspected, may write to, with the server's name."""
+        launches = ((known.name, known.declared.launch) for known in self if known.runs or known.is_inspected)
         return tuple(
             (name, mount)
             for name, launch in launches
