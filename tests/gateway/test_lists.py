@@ -172,7 +172,7 @@ async def test_a_server_that_is_not_connected_has_an_empty_list_and_takes_no_cal
 
 async def test_there_is_nothing_where_there_is_no_server(tmp_path: Path) -> None:
     script = Script()
-    paths = ["other", "", "web/", "web/x", "WEB", "a__b", "web%2f", "web%00", "*", "%2e%2e/web"]
+    paths = ["other", "", "web//", "web/x", "WEB", "a__b", "web%2f", "web%00", "*", "%2e%2e/web"]
     async with guarded(tmp_path, script) as guard:
         with nothing_happens(guard, script):
             for path in paths:
@@ -180,5 +180,5 @@ async def test_there_is_nothing_where_there_is_no_server(tmp_path: Path) -> None
                     client = guard.client(f"/mcp/only/{path}", modern=modern)
                     reply = await (client.discover() if modern else client.initialize())
                     assert (reply.status, reply.error["code"]) == (404, -32600), path
-            for path in ("/mcp/guard", "/mcp/ALL", "/mcp/all/", "/mcp/only", "/mcp/other"):
+            for path in ("/mcp/guard", "/mcp/ALL", "/mcp/all//", "/mcp/only", "/mcp/other"):
                 assert (await guard.client(path).discover()).status == 404
