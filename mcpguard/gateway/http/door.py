@@ -191,7 +191,9 @@ class Door:
                 await self._legacy.listen(session, receive, send)
 
     def _face(self, scope: Scope, caller: Caller) -> Face:
-        path = scope["path"].removesuffix("/")  # some clients put one behind every URL
+        path = scope["path"]
+        if scope["raw_path"].endswith(b"/"):  # some clients put one behind every URL; encoded, it is part of a name
+            path = path.removesuffix("/")
         if path == GUARD:
             return self._guarding
         if path == ALL:
