@@ -22,8 +22,6 @@ pytestmark = pytest.mark.anyio
 TERMINATE = (
     "SELECT pg_terminate_backend(pid, 60000) FROM pg_stat_activity WHERE datname = %s AND pid <> pg_backend_pid()"
 )
-LONG = 10_000
-CALLERS = 16
 
 
 @contextmanager
@@ -115,6 +113,7 @@ async def test_what_an_administrator_does_refuses_calls_until_it_is_taken_back(
     "setting",
     [
         "lock_timeout = 1",
+        "idle_session_timeout = 10",
         "idle_in_transaction_session_timeout = 1",
         "default_transaction_isolation = 'serializable'",
         "default_transaction_deferrable = on",
@@ -132,7 +131,7 @@ async def test_what_is_set_for_every_session_changes_nothing(
 ) -> None:
     url, admin = kept
     with psycopg.connect(admin, autocommit=True) as connection:
-        connection.execute(f"ALTER DATABASE {make_url(admin).database} SET {setting}".encode())
+        connection.execute(f"ALTER ROLE keeper IN DATABASE {make_url(admin).database} SET {setting}".encode())
     async with world(tmp_path, store__url=url) as guard:
         for effect in Effect:
             assert (await guard.call(guard.opening(effect=effect))).kind is OutcomeKind.ANSWERED
