@@ -14,6 +14,7 @@ from mcpguard.upstreams.transports.child import Ended, read
 
 GO = 0.0005
 GIVEN_BACK = 3
+FREE_READS = 16
 
 
 class Share:
@@ -61,13 +62,18 @@ class Turns:
 
 
 class Work:
-    """What reading from one connection has cost and was not given back yet. Waiting for the server gives back."""
+    """What reading from one connection has cost and was not given back yet. Waiting for the server gives back.
+
+    What is measured between two looks may hold the work of others: whoever is resumed in between is not told apart. So
+    the first reads of an answer cost nothing. An ordinary answer ends with them; one that has no end does not.
+    """
 
     def __init__(self, turns: Turns) -> None:
         self._turns = turns
         self._spent = 0.0
         self._since = time.thread_time()
         self._waiting_since = 0.0
+        self._free = FREE_READS
 
     async def give_way(self) -> None:
         """To be called between two small parts of the work."""
@@ -81,6 +87,7 @@ class Work:
         """A request goes out: what was done meanwhile was for others."""
         self._since = time.thread_time()
         self._spent = 0.0
+        self._free = FREE_READS
 
     def wait(self) -> None:
         """Nothing is done for this connection from now on, until something has come."""
@@ -89,6 +96,7 @@ class Work:
 
     def come(self) -> None:
         """Something has come. Of the time until then only that counts in which nobody had anything to do."""
+        self._free = max(0, self._free - 1)
         now = time.thread_time()
         idle = time.monotonic() - self._waiting_since - (now - self._since)
         self._spent = max(0.0, self._spent - max(0.0, idle) / GIVEN_BACK)
@@ -96,5 +104,6 @@ class Work:
 
     def _count(self) -> None:
         now = time.thread_time()
-        self._spent += now - self._since
+        if not self._free:
+            self._spent += now - self._since
         self._since = now
