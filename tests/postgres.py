@@ -61,9 +61,9 @@ def running() -> Iterator[PostgresServer]:
         server.cleanup()
 
 
-def fresh_database(server: str) -> str:
-    """The URL of a new, empty database on the server."""
+def fresh_database(server: str, made: str = "") -> str:
+    """The URL of a new, empty database on the server; `made`: what CREATE DATABASE is told besides."""
     name = f"guard_{next(_databases)}"
     with psycopg.connect(server, autocommit=True) as connection:
-        connection.execute(f"CREATE DATABASE {name}".encode())
+        connection.execute(f"CREATE DATABASE {name} {made}".encode())
     return make_url(server).set(database=name).render_as_string(hide_password=False)

@@ -5,6 +5,8 @@ Rules kept here:
 2. What a failed transaction would have added never happened: the end of the chain is read again. So is which key signs,
    where a key was to follow: a failure may be told of a transaction that was stored.
 3. An end that lies before what was acknowledged means that acknowledged records are gone; the next record says so.
+4. Where another guard has started since this one did, it has decided what this one does not know: nothing is added any
+   more, so that every call is refused until this guard is started again.
 """
 
 import os
@@ -16,6 +18,7 @@ import structlog
 from mcpguard.codec.canonical import Scalar, encode
 from mcpguard.domain.bodies import Body, KeptBody
 from mcpguard.domain.clock import Clock, Ids
+from mcpguard.domain.errors import StoreUnavailable
 from mcpguard.domain.records import RecordKind
 from mcpguard.ledger.checkpoints import Checkpoint, Signed, Why, sign
 from mcpguard.ledger.format import GENESIS, SALT_BYTES, VERSION, Fields, body_fields, link
@@ -62,6 +65,8 @@ class Chain:
         self._clock = clock
         self._new_id = new_id
         self._head: Head | None = None
+        self._start: Head | None = None
+        self._earlier_start = 0
         self._last_signed = 0
         self._signing: Signed | None = None
         self._due: Why | None = None
@@ -100,6 +105,8 @@ class Chain:
         self._rows.append(
             {"content": content, "hash": self._head.hash, **{name: record.get(name) for name in records.COLUMNS}}
         )
+        if kind is RecordKind.STARTED:
+            self._start = self._head
         if isinstance(body, KeptBody):
             self._bodies.append({"chain": self.id, "seq": self._head.seq, "salt": salt, "content": body.masked})
         return self._head.seq
@@ -180,6 +187,7 @@ class Chain:
         if chain is None:
             chain = self._new_id()
             chains.begin(connection, chain, self._clock.now())
+        self._refuse_another(connection, chain)
         self.id = chain
         last = records.last(connection, chain)
         self._head = Head(*last) if last else Head(0, GENESIS)
@@ -194,6 +202,18 @@ class Chain:
             self.append(
                 RecordKind.LOST,
                 {"acknowledged": known.seq, "acknowledged_hash": known.hash.hex(), "found": self._head.seq},
+            )
+
+    def _refuse_another(self, connection: Connection, chain: str) -> None:
+        newest = records.last_of(connection, chain, RecordKind.STARTED)
+        if self._start is None:
+            self._earlier_start = newest
+            return
+        known = self._earlier_start if chain == self.id else 0
+        if newest > known and records.hash_of(connection, chain, newest) != self._start.hash:
+            raise StoreUnavailable(
+                f"another guard has started on this database since this one did (record {newest}), and this one does "
+                "not know what was decided there. Start this guard again"
             )
 
     def _sign(self, connection: Connection, end: Head, why: Why) -> None:

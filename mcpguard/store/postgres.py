@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from sqlalchemy import URL, Connection, Engine, create_engine, event, text
-from sqlalchemy.exc import SQLAlchemyError
+from sqlalchemy.exc import DBAPIError, SQLAlchemyError
 from sqlalchemy.pool import NullPool, QueuePool
 
 from mcpguard.domain.errors import StoreUnavailable
@@ -27,6 +27,8 @@ from mcpguard.store.durability import Durability
 
 ACTIVE: Final = 1
 """What libpq calls a connection on which something was asked and not answered (PQTRANS_ACTIVE)."""
+ENCODING: Final = "UTF8"
+LOCK_NOT_AVAILABLE: Final = "55P03"
 WRITER_LOCK = 0x6D637067_77726974
 UPGRADE_LOCK = 0x6D637067_75706772
 SILENCE: Final = "-c tcp_keepalives_idle=10 -c tcp_keepalives_interval=5 -c tcp_keepalives_count=3"
@@ -51,12 +53,10 @@ class Postgres:
         except SQLAlchemyError as error:
             raise StoreUnavailable(f"{self.name} cannot be reached: {cause(error)}") from error
         try:
-            # Waits as long as for any lock: a session of ours that just ended may not have let go of it yet.
-            connection.execute(text("SELECT pg_advisory_lock(:key)"), {"key": WRITER_LOCK})
-            connection.commit()
-        except SQLAlchemyError as error:
+            self._claim(connection)
+        except BaseException:
             connection.close()
-            raise StoreUnavailable(f"{self.name} is in use by another guard; stop that one first") from error
+            raise
         return connection
 
     def disconnected(self) -> None:
@@ -86,6 +86,23 @@ class Postgres:
         for engine in self._engines:
             engine.dispose()
 
+    def _claim(self, connection: Connection) -> None:
+        """Take the database for this guard, if it is one that a guard can use."""
+        try:
+            encoding = connection.execute(text("SHOW server_encoding")).scalar_one()
+            # Waits as long as for any lock: a session of ours that just ended may not have let go of it yet.
+            connection.execute(text("SELECT pg_advisory_lock(:key)"), {"key": WRITER_LOCK})
+            connection.commit()
+        except SQLAlchemyError as error:
+            if isinstance(error, DBAPIError) and getattr(error.orig, "sqlstate", None) == LOCK_NOT_AVAILABLE:
+                raise StoreUnavailable(f"{self.name} is in use by another guard; stop that one first") from error
+            raise StoreUnavailable(f"{self.name} cannot be used: {cause(error)}") from error
+        if encoding != ENCODING:
+            raise StoreUnavailable(
+                f"{self.name} keeps text as {encoding}, which cannot hold every name and argument. Make the database "
+                f"with: createdb --encoding={ENCODING} --template=template0 NAME"
+            )
+
     def _engine(self, pool: type[NullPool] | type[QueuePool], *, read_only: bool, size: int = 0) -> Engine:
         milliseconds = int(self._busy_timeout * 1000)
         longest = 10 * milliseconds
@@ -97,7 +114,11 @@ class Postgres:
         engine = create_engine(
             self._url,
             poolclass=pool,
-            connect_args={"connect_timeout": max(2, round(self._busy_timeout)), "options": options},
+            connect_args={
+                "connect_timeout": max(2, round(self._busy_timeout)),
+                "client_encoding": ENCODING,
+                "options": options,
+            },
             **({"pool_size": size, "max_overflow": 0, "pool_pre_ping": True} if size else {}),
         )
         event.listen(engine, "do_connect", partial(_connected, longest / 1000 + self._busy_timeout))

@@ -15,10 +15,11 @@ from alembic.migration import MigrationContext
 from alembic.script import ScriptDirectory
 from alembic.util import CommandError
 from sqlalchemy import Connection
+from sqlalchemy.exc import SQLAlchemyError
 
 from mcpguard import __version__, assets
 from mcpguard.domain.errors import StoreUnavailable
-from mcpguard.store.backend import Backend
+from mcpguard.store.backend import Backend, cause
 from mcpguard.store.durability import Durability
 
 
@@ -66,6 +67,10 @@ def upgrade(backend: Backend, scripts: Path | None = None) -> Upgrade:
         _run(config, connection)
         connection.commit()
         return Upgrade(before, newest, backup)
+    except SQLAlchemyError as error:
+        raise StoreUnavailable(
+            f"{backend.name} could not be brought to schema {newest}: {cause(error)}. It is as it was"
+        ) from error
     finally:
         connection.close()
 

@@ -1,5 +1,7 @@
 """The PostgreSQL server goes away while the guard runs, comes back, and may have lost what it had not yet synced."""
 
+import os
+import signal
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
@@ -11,6 +13,7 @@ from anyio import to_thread
 from anyio.abc import ByteStream, SocketAttribute, SocketStream
 from sqlalchemy import make_url, text
 
+from mcpguard.domain.capabilities import Effect
 from mcpguard.domain.errors import StoreUnavailable
 from mcpguard.domain.outcomes import Outcome, OutcomeKind
 from mcpguard.ledger.entries import Entry
@@ -19,6 +22,7 @@ from tests import postgres
 from tests.attacks.refusing import refused
 from tests.patience import PATIENCE
 from tests.postgres import PostgresServer, fresh_database
+from tests.world import said as everything_said
 from tests.world import world
 
 pytestmark = pytest.mark.anyio
@@ -46,6 +50,27 @@ async def test_the_server_stops_and_starts_again(server: PostgresServer, tmp_pat
         assert guard.verified().whole
 
 
+async def test_a_process_of_the_server_is_killed(server: PostgresServer, tmp_path: Path) -> None:
+    """The server ends all its sessions then, and reads its log anew, as after a crash of the machine: what is not
+    synced may be gone, such as how a call ended, and that is said."""
+    url = fresh_database(server.get_uri())
+    async with world(tmp_path, store__url=url) as guard:
+        assert (await guard.call(guard.opening(effect=Effect.WRITE))).kind is OutcomeKind.ANSWERED
+        with psycopg.connect(url) as connection:
+            lock = "SELECT pid FROM pg_locks WHERE locktype = 'advisory' AND granted"
+            (writer,) = connection.execute(lock).fetchone() or (0,)
+        before = guard.said()
+        assert [each["kind"] for each in before[-2:]] == ["opened", "closed"]
+        os.kill(writer, signal.SIGKILL)
+        await refused(guard)
+        await guard.recovered()
+        assert (await guard.call()).kind is OutcomeKind.ANSWERED
+        after = guard.said()
+        assert after[: len(before) - 1] == before[:-1], "what was sent is known"
+        assert after[len(before) - 1] == before[-1] or "lost" in [each["kind"] for each in after]
+        assert guard.verified().whole
+
+
 def crash(url: str, lost: int) -> None:
     """What a crash of the server would do: the records from this number on are gone, and so is our session."""
     with psycopg.connect(url) as connection:
@@ -53,6 +78,15 @@ def crash(url: str, lost: int) -> None:
         connection.commit()
         connection.execute(
             "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() "
+            "AND pid <> pg_backend_pid()"
+        )
+
+
+def end_sessions(url: str) -> None:
+    """Whoever administers the database ends every session of it, and waits until they are gone."""
+    with psycopg.connect(url, autocommit=True) as connection:
+        connection.execute(
+            "SELECT pg_terminate_backend(pid, 60000) FROM pg_stat_activity WHERE datname = current_database() "
             "AND pid <> pg_backend_pid()"
         )
 
@@ -121,6 +155,82 @@ async def test_a_second_guard_on_the_same_database_is_refused(postgres_server: s
                 raise AssertionError
         assert (await guard.call()).kind is OutcomeKind.ANSWERED
         assert guard.verified().whole
+
+
+async def test_a_guard_whose_database_another_one_took_refuses_until_it_is_started_again(
+    postgres_server: str, tmp_path: Path
+) -> None:
+    """The other one ended a person's rights, say: who goes on with what was known before would let them in."""
+    url = fresh_database(postgres_server)
+    (tmp_path / "second").mkdir()
+    async with world(tmp_path, store__url=url, store__busy_timeout=0.1) as guard:
+        assert (await guard.call()).kind is OutcomeKind.ANSWERED
+        end_sessions(url)
+        async with world(tmp_path / "second", store__url=url) as second:
+            assert (await second.call()).kind is OutcomeKind.ANSWERED
+            await refused(guard)
+            with pytest.raises(StoreUnavailable, match="in use by another guard"):
+                await guard.settle()
+        before = guard.said()
+        for _ in range(3):
+            await guard.clock.advance(60)
+            with pytest.raises(StoreUnavailable, match="another guard has started on this database"):
+                await guard.settle()
+            await refused(guard)
+        assert "Start this guard again" in guard.now.guard.readiness().cause
+        assert guard.said() == before, "nothing was added"
+    assert everything_said(make_url(url)) == before, "not even the end"
+    async with world(tmp_path, store__url=url) as again:
+        assert (await again.call()).kind is OutcomeKind.ANSWERED
+        assert again.verified().whole
+
+
+async def test_a_session_that_was_ended_while_nobody_else_came_is_mended(postgres_server: str, tmp_path: Path) -> None:
+    url = fresh_database(postgres_server)
+    async with world(tmp_path, store__url=url) as guard:
+        for _ in range(2):
+            end_sessions(url)
+            await refused(guard)
+            await guard.recovered()
+            assert (await guard.call()).kind is OutcomeKind.ANSWERED
+        assert guard.verified().whole
+
+
+@pytest.mark.parametrize("encoding", ["LATIN1", "SQL_ASCII"])
+async def test_a_database_that_cannot_hold_every_text_is_refused_at_the_start(
+    postgres_server: str, encoding: str, tmp_path: Path
+) -> None:
+    url = fresh_database(postgres_server, f"ENCODING '{encoding}' LOCALE 'C' TEMPLATE template0")
+    with pytest.raises(StoreUnavailable, match=f"keeps text as {encoding}.*createdb --encoding=UTF8"):
+        async with world(tmp_path, store__url=url):
+            raise AssertionError
+    with psycopg.connect(url) as connection:
+        tables = connection.execute("SELECT count(*) FROM pg_tables WHERE schemaname = 'public'").fetchone()
+    assert tables == (0,), "nothing was made"
+
+
+async def test_an_upgrade_that_the_server_refuses_is_said_in_its_words(postgres_server: str, tmp_path: Path) -> None:
+    admin = fresh_database(postgres_server)
+    with psycopg.connect(admin, autocommit=True) as connection:
+        connection.execute("CREATE TABLE records (what text)")
+    with pytest.raises(StoreUnavailable, match=r'could not be brought to schema .*"records" already exists'):
+        async with world(tmp_path, store__url=admin):
+            raise AssertionError
+    with psycopg.connect(admin) as connection:
+        tables = connection.execute("SELECT tablename FROM pg_tables WHERE schemaname = 'public'").fetchall()
+    assert tables == [("records",)], "nothing was made"
+
+
+async def test_what_else_keeps_the_lock_away_is_not_called_another_guard(postgres_server: str, tmp_path: Path) -> None:
+    url = fresh_database(postgres_server)
+    with psycopg.connect(url, autocommit=True) as connection:
+        connection.execute("REVOKE EXECUTE ON FUNCTION pg_advisory_lock(bigint) FROM PUBLIC")
+        if not connection.execute("SELECT 1 FROM pg_roles WHERE rolname = 'unlocked'").fetchone():
+            connection.execute("CREATE ROLE unlocked LOGIN")
+    keeper = make_url(url).set(username="unlocked").render_as_string(hide_password=False)
+    with pytest.raises(StoreUnavailable, match="cannot be used: permission denied for function pg_advisory_lock"):
+        async with world(tmp_path, store__url=keeper):
+            raise AssertionError
 
 
 async def test_the_password_of_the_database_appears_nowhere(postgres_server: str, tmp_path: Path) -> None:

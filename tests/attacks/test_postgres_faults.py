@@ -57,6 +57,10 @@ FAULTS = {
     "no right to read": alteration("REVOKE SELECT ON records FROM keeper", "GRANT SELECT ON records TO keeper"),
     "no login": alteration("ALTER ROLE keeper NOLOGIN", "ALTER ROLE keeper LOGIN"),
     "no connection left": alteration("ALTER ROLE keeper CONNECTION LIMIT 0", "ALTER ROLE keeper CONNECTION LIMIT -1"),
+    "nothing but reading": alteration(
+        "ALTER DATABASE {} SET default_transaction_read_only = on",
+        "ALTER DATABASE {} RESET default_transaction_read_only",
+    ),
     "the table is gone": alteration("ALTER TABLE records RENAME TO aside", "ALTER TABLE aside RENAME TO records"),
     "the table is locked": locked,
 }
