@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from sqlalchemy import Connection
 
@@ -27,6 +27,7 @@ from tests.ledger.export.ocsf_validator import problems
 from tests.ledger.tampering import tampering
 from tests.world import said
 
+FORMULA_SIGNS = "=+-@\uff1d\uff0b\uff0d\uff20\u2212\ufe66\ufe62\ufe63\ufe6b"
 FORMULAS = (*"=+-@\t\r\n '|\0", "\uff1d", "\uff0b", "\uff0d", "\uff20", "\u00a0", "\ufeff", "\u200b", "\u2212")
 """What a spreadsheet may take for the beginning of a formula, also in full width, or may leave out before one."""
 TEXT = st.text(max_size=30, alphabet=st.characters(codec="utf-8"))
@@ -43,6 +44,12 @@ def exported(ledger: Path, word: str, *, packed: bool = False, **span: Any) -> b
         tape = Tape(form(word), packed=packed)
         parts = [tape.begin(), *(tape.take(some) for some in batches(connection, whole(connection, **span)))]
         return b"".join([*parts, tape.mark()])
+
+
+def table(raw: bytes, *, readable: bool = True) -> str:
+    """One record as a table."""
+    form = Csv()
+    return (form.head() + form.line(Line("chain-1", 3, b"h" * 32, raw, json.loads(raw) if readable else {}))).decode()
 
 
 def whole(connection: Connection, after: int = 0, upto: int = 2**53, selection: Fitting = EVERYTHING) -> Span:
@@ -162,15 +169,18 @@ def test_what_somebody_wrote_into_the_store_ends_no_export_and_no_line(tmp_path:
     assert len(rows) == len(lines) + 1
 
 
+def read(cell: str) -> object:
+    """What was recorded, of a cell with text in it."""
+    return json.loads(cell) if cell.startswith('"') else cell
+
+
 @given(
     st.dictionaries(st.sampled_from(FIELDS), st.one_of(HOSTILE, st.integers(-(2**53) + 1, 2**53 - 1), st.booleans())),
     HOSTILE,
 )
-def test_a_spreadsheet_computes_nothing_and_everything_comes_back(fields: dict[str, Any], other: str) -> None:
-    """Read as any program reads it, and without the apostrophe that stands before what could be a formula."""
+def test_everything_comes_back_from_a_table(fields: dict[str, Any], other: str) -> None:
     raw = json.dumps({**fields, "x": other, "seq": 3}, ensure_ascii=False, sort_keys=True).encode()
-    form = Csv()
-    written = (form.head() + form.line(Line("chain-1", 3, b"h" * 32, raw, json.loads(raw)))).decode()
+    written = table(raw)
     head, row = csv.reader(io.StringIO(written, newline=""), strict=True)
     assert written.endswith("\r\n")
     assert head == [*COLUMNS]
@@ -178,12 +188,46 @@ def test_a_spreadsheet_computes_nothing_and_everything_comes_back(fields: dict[s
     for name in FIELDS:
         value, text = fields.get(name), shown[name]
         if isinstance(value, str):
-            assert not text.startswith(FORMULAS) or text.startswith("'")
-            assert text.removeprefix("'") == value
+            assert read(text) == value
         else:
             assert text == ("" if value is None else json.dumps(value))
-    assert shown["record"].encode() == raw
+    assert json.loads(shown["record"]) == json.loads(raw)
     assert (shown["seq"], shown["hash"], shown["pruned"]) == ("3", "68" * 32, "")
+
+
+@given(
+    st.dictionaries(st.sampled_from(FIELDS), st.lists(HOSTILE, max_size=4).map("".join)),
+    st.lists(HOSTILE, max_size=4).map("".join),
+    st.booleans(),
+)
+@example({"name": "x;=1+1;\t@SUM(1)\r\n-1|+1"}, ';"=1+1";', True)
+@example({"why": "a =1+1"}, "'=1+1", False)
+def test_a_spreadsheet_computes_nothing_wherever_it_takes_a_cell_to_begin(
+    fields: dict[str, str], other: str, ours: bool
+) -> None:
+    """Excel splits at semicolons where a comma is the decimal sign, other programs at what somebody chooses, and who
+    splits elsewhere takes quotation marks for text."""
+    record = json.dumps({**fields, "x": other}, ensure_ascii=False, separators=(",", ":"))
+    written = table(record.encode() if ours else f"[{other}]".encode(), readable=ours)
+    for separator in ",;\t| :'":
+        for quoting in csv.QUOTE_MINIMAL, csv.QUOTE_NONE:
+            for row in csv.reader(io.StringIO(written, newline=""), delimiter=separator, quoting=quoting):
+                assert [cell for cell in row if computed(cell)] == []
+
+
+def computed(cell: str) -> bool:
+    """Whether what it begins with makes it a formula, whatever a spreadsheet leaves out before that."""
+    first = next((letter for letter in cell if letter.isalnum() or letter in FORMULA_SIGNS), "")
+    return first in FORMULA_SIGNS and first != ""
+
+
+def test_what_is_left_of_a_long_cell_begins_no_formula() -> None:
+    """A cell of Excel holds 32,767 letters."""
+    written = table(json.dumps({"name": "a=" * 18_000}).encode())
+    _, row = csv.reader(io.StringIO(written, newline=""))
+    long = [cell for cell in row if len(cell) > 32_767]
+    assert len(long) == 2
+    assert [sign for cell in long for sign in FORMULA_SIGNS if sign in cell] == []
 
 
 def test_numbers_of_ours_are_numbers_and_all_else_is_quoted(ledger: Path) -> None:
