@@ -54,7 +54,7 @@ class Postgres:
             raise StoreUnavailable(f"{self.name} cannot be reached: {cause(error)}") from error
         try:
             self._claim(connection)
-        except BaseException:
+        except StoreUnavailable:
             connection.close()
             raise
         return connection
