@@ -49,7 +49,7 @@ def parse(data: bytes | bytearray, *, max_bytes: int, max_depth: int = 64, max_v
         raise StrictError(f"larger than {max_bytes} bytes")
     text = _decoded(data)
     if max_values is not None:
-        _refuse_values(text, max_values)
+        refuse_values(text, max_values)
     _refuse_depth(text, max_depth)
     try:
         value: object = json.loads(text, object_pairs_hook=_unique, parse_constant=_constant, parse_float=_finite)
@@ -72,7 +72,7 @@ def _decoded(data: bytes | bytearray) -> str:
         raise _at(readable, len(readable), "not UTF-8") from None
 
 
-def _refuse_values(text: str, most: int) -> None:
+def refuse_values(text: str, most: int) -> None:
     """Refuse many small values: read, they take up to a hundred times the room of the text, and as much time."""
     if text.count(",") + text.count("[") + text.count("{") < most:
         return

@@ -7,6 +7,7 @@ Rules kept here:
 """
 
 import base64
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, Self
 
@@ -101,11 +102,11 @@ def signing(connection: Connection, chain: str) -> str:
 
 def retired(connection: Connection, chain: str, key: str) -> int:
     """The number of the record by which this key handed over to another; 0 where it has not."""
-    found = _rotations(records.of_kinds(connection, chain, (RecordKind.ROTATED,), 2**62))
+    found = _rotations(records.of_kind(connection, chain, RecordKind.ROTATED))
     return next((each.seq for each in found if each.previous == key), 0)
 
 
-def _rotations(found: list[StoredRecord]) -> list[Rotation]:
+def _rotations(found: Iterable[StoredRecord]) -> list[Rotation]:
     rotations = []
     for record in found:
         try:

@@ -172,10 +172,10 @@ def bodies_of(connection: Connection, chain: str, seqs: Sequence[int]) -> list[S
     return [StoredBody(row.seq, row.salt, row.content) for row in rows]
 
 
-def of_kinds(connection: Connection, chain: str, kinds: Sequence[str], upto: int) -> list[StoredRecord]:
-    """All records of some kinds that are rare, oldest first."""
-    mine = records.c.chain == chain, records.c.kind.in_(kinds), OTHERWISE, records.c.seq <= upto
-    return [stored(row) for row in connection.execute(select(*WHOLE).where(*mine).order_by(records.c.seq))]
+def of_kind(connection: Connection, chain: str, kind: str, upto: int = 2**62) -> Iterator[StoredRecord]:
+    """Every record of a kind that is rare, in order. They are read as they are asked for: an enemy can write many."""
+    wanted = select(*WHOLE).where(records.c.kind == kind, OTHERWISE)
+    return map(stored, paged(connection, wanted, records, chain, upto, 500))
 
 
 def body(connection: Connection, chain: str, seq: int) -> StoredBody | None:

@@ -119,6 +119,14 @@ def test_a_long_word_is_not_repeated_to_its_end(written: Callable[[Records], Pat
     assert max(map(len, [*chain.notices, *(each.sentence for each in chain.problems)])) <= LONGEST + 1
 
 
+def test_a_line_of_many_values_takes_no_more_memory_than_one_of_text(written: Callable[[Records], Path]) -> None:
+    values: dict[str, object] = {"kind": "other", "x": [[] for _ in range(300_000)]}
+    many, text = written([values]), written([{"kind": "other", "x": json.dumps(values["x"])}])
+    peak(text)  # what is read only once, such as modules
+    assert peak(many) < 2 * peak(text)
+    assert not checked(many).whole
+
+
 def test_calls_that_never_end_are_followed_up_to_a_number(written: Callable[[Records], Path]) -> None:
     long = "x" * 200
     opened: Records = ({"kind": "opened", "entry": f"{long}{at}"} for at in range(entries.MOST + 3))

@@ -7,6 +7,7 @@ from typing import Any, Final, NamedTuple
 
 import orjson
 
+from mcpguard.codec.strict import refuse_values
 from mcpguard.ledger.bundle.manifest import HASH, Kept
 from mcpguard.ledger.bundle.source import Source, Unreadable
 from mcpguard.store.checkpoints import StoredCheckpoint
@@ -16,6 +17,9 @@ _LINE: Final = re.compile(
     rb'\{"hash":"(?P<hash>[0-9a-f]{64})",(?:"previous":"(?P<previous>[0-9a-f]{64})",)?"record":(?P<raw>\{.*\})\}',
     re.DOTALL,
 )
+
+MOST_VALUES: Final = 10_000
+"""In one line. A record has some dozens; read, a value may take a hundred times the room of its text."""
 
 
 class Told(NamedTuple):
@@ -94,6 +98,7 @@ def _seq(said: Mapping[str, Any]) -> int:
 
 def _parsed(line: bytes) -> dict[str, Any]:
     try:
+        refuse_values(line.decode(), MOST_VALUES)
         said = orjson.loads(line)
     except ValueError:
         said = None

@@ -65,10 +65,9 @@ def _walk(connect: Connect, report: ChainReport, begun: bool, trust: Trust, prog
         signed_upto = max(upto, signed.seq if signed else 0)
         if begun != bool(end):
             report.found(1, Tampering.INCONSISTENT, "the table of chains and the table of records do not agree on it")
-        rare = records.of_kinds(of_records, chain, ("pruned", "rotated"), upto)
         hash_of = partial(records.hash_of, of_records, chain)
-        keys = Succession((each for each in rare if each.kind == "rotated"), hash_of, trust, report)
-        tombstones = Tombstones((each for each in rare if each.kind == "pruned"), report)
+        keys = Succession(records.of_kind(of_records, chain, "rotated", upto), hash_of, trust, report)
+        tombstones = Tombstones(records.of_kind(of_records, chain, "pruned", upto), report)
         for key in tombstones.keys:
             keys.announce(key)
         Walk(
