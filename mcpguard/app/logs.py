@@ -34,13 +34,19 @@ def configure(settings: Log) -> None:
     )
     root = logging.getLogger()
     root.handlers = [handler]
-    root.setLevel(_LEVELS[settings.level])
+    root.setLevel(_LEVELS[_level(settings)])
     for noisy in ("uvicorn.error", "alembic", "httpcore2"):  # the last one tells headers, which may be secret
         logging.getLogger(noisy).setLevel(max(logging.WARNING, root.level))
     structlog.configure(
         processors=[structlog.stdlib.filter_by_level, *shared, structlog.stdlib.ProcessorFormatter.wrap_for_formatter],
         logger_factory=structlog.stdlib.LoggerFactory(),
     )
+
+
+def _level(settings: Log) -> str:
+    if settings.level != "auto":
+        return settings.level
+    return "warning" if sys.stderr.isatty() else "info"
 
 
 def _tame(_: Any, __: str, event: structlog.types.EventDict) -> structlog.types.EventDict:  # noqa: ANN401 - structlog's

@@ -89,7 +89,9 @@ async def _serve(loaded: Loaded, reload: Reload, announce: Announce, idle_exit: 
                 if received is not signal.SIGHUP:
                     break
                 await _apply(reload, settings.log, now, source)
-            log.info("stopping", signal=received.name, within_seconds=settings.limits.stop_seconds)
+            in_progress = now.ledger.open_entries
+            told = log.warning if in_progress else log.info  # whoever waits for it at a terminal is told why
+            told("stopping", signal=received.name, calls=in_progress, within_seconds=settings.limits.stop_seconds)
             _deadline(settings.limits.stop_seconds)
             tasks.cancel_scope.cancel()
         await swept()  # all servers have ended, so whatever is left was left behind

@@ -57,11 +57,13 @@ def _places(found: Loaded, now: Running, where: Listening) -> list[str]:
     file = found.config_file or "none (settings come from the environment and defaults)"
     status = now.guard.status()
     waiting = sum(server.standing == "quarantined" for server in status.servers)
+    program = this_program()
     return [
         f"mcpguard {__version__} is running",
-        f"  agents           {where.url}/mcp  (every tool: {where.url}/mcp/all, one server: {where.url}/mcp/only/NAME)",
-        f"  agents on stdio  mcpguard stdio --data-dir {status.data_dir}",
+        *_first(where),
         f"  console          {where.url}/",
+        f"  agents           {where.url}/mcp  (every tool: {where.url}/mcp/all, one server: {where.url}/mcp/only/NAME)",
+        f"  agents on stdio  {program} stdio --data-dir {shlex.quote(str(status.data_dir))}",
         f"  health           {where.url}/healthz  {where.url}/readyz",
         f"  operator socket  {where.operator}",
         f"  configuration    {file}",
@@ -71,10 +73,19 @@ def _places(found: Loaded, now: Running, where: Listening) -> list[str]:
         f"  signing key      {signing_key(found.settings)} (public: {status.ledger.key})",
         *_anchors(status.ledger.anchors),
         f"  sandbox          {'works' if status.sandbox.works else f'NONE: {status.sandbox.why}'}",
-        f"  servers          {len(status.servers)}, of which {waiting} wait in quarantine (mcpguard server list)",
+        f"  servers          {len(status.servers)}, of which {waiting} wait in quarantine ({program} server list)",
         f"  client entry     {_entry(where.url)}",
-        *([f"  first admin      {where.first}  (good once, for half an hour)"] if where.first else []),
+        "",
     ]
+
+
+def _first(where: Listening) -> Iterator[str]:
+    """The link that a person needs before anything else, where eyes are."""
+    yield ""
+    if where.first:
+        yield f"  first admin      {where.first}"
+        yield f"{'':19}Open it in a browser: it makes you the first admin, once, within half an hour."
+        yield ""
 
 
 def _entry(url: str) -> str:
@@ -88,7 +99,7 @@ def _next(found: Loaded, where: Listening, *, demo: bool) -> Iterator[str]:
     elsewhere = found.sources["data_dir"].startswith("command line")
     there = f" --data-dir {shlex.quote(str(found.settings.data_dir))}" if elsewhere else ""
     if where.first:
-        yield "Open the link of the first admin in a browser, and review the servers that wait."
+        yield "Open the link of the first admin, and review the servers that wait."
     if demo:
         yield f"See an agent at work, in a second terminal: {program} tour{there}"
     ask = " · ".join(f"{program} {each}{there}" for each in ("status", "audit list", "audit verify"))

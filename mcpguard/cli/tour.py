@@ -7,14 +7,15 @@ let in for an hour; and what it calls, a person approves, here only after they w
 import json
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from typing import Annotated, Any, Final
 
 import typer
 
 from mcpguard.cli.agent import Agent
-from mcpguard.cli.common import Config, DataDir
+from mcpguard.cli.common import Config, DataDir, this_program
 from mcpguard.cli.operator import API, CALLERS, SERVERS, Operator, server_path
 from mcpguard.cli.planned import plan
 from mcpguard.cli.tool_ready import waited_for
@@ -27,6 +28,8 @@ SECONDS: Final = 330.0
 INSPECTING: Final = 120.0
 CONNECTING: Final = 60.0
 PAUSE: Final = 1.0
+LOOK: Final = 0.1
+HELD: Final = f"{API}/held"
 WHY: Final = "mcpguard tour"
 
 
@@ -43,19 +46,28 @@ class Stage:
 
     def calls(self, tool: str, **arguments: object) -> dict[str, Any]:
         """The agent calls one of the guard's tools. What it is answered."""
-        typer.echo(f"   agent  {tool} {json.dumps(arguments)}")
-        answer = self._agent.call(tool, arguments).get("structuredContent") or {}
+        answer = self.begins(tool, **arguments).result()
         self.answered(answer)
         return answer
 
-    def calls_again(self, tool: str, **arguments: object) -> dict[str, Any]:
+    def begins(self, tool: str, **arguments: object) -> Future[dict[str, Any]]:
+        """The agent calls one of the guard's tools, and whoever watches goes on. What it will be answered."""
+        typer.echo(f"   agent  {tool} {json.dumps(arguments)}")
+        aside = ThreadPoolExecutor(1)
+        try:
+            return aside.submit(self._asks, tool, arguments)
+        finally:
+            aside.shutdown(wait=False)
+
+    def calls_again(self, tool: str, **arguments: object) -> None:
         """The same call, made until somebody has decided about it."""
-        while True:
+        while (answer := self._asks(tool, arguments)).get("status") == "held":
             time.sleep(PAUSE)
-            answer: dict[str, Any] = self._agent.call(tool, arguments).get("structuredContent") or {}
-            if answer.get("status") != "held":
-                self.answered(answer)
-                return answer
+        self.answered(answer)
+
+    def _asks(self, tool: str, arguments: Mapping[str, object]) -> dict[str, Any]:
+        answer: dict[str, Any] = self._agent.call(tool, arguments).get("structuredContent") or {}
+        return answer
 
     def answered(self, answer: dict[str, Any]) -> None:
         if "status" in answer and "executed" in answer:
@@ -67,7 +79,10 @@ class Stage:
 
 def tour(
     yes: Annotated[
-        bool, typer.Option("--yes", help=f"Have {NOTES} inspected and approved without being asked.")
+        bool,
+        typer.Option(
+            "--yes", help=f"Have {NOTES} inspected and approved, and the call that waits allowed, without being asked."
+        ),
     ] = False,
     config: Config = None,
     data_dir: DataDir = None,
@@ -88,8 +103,8 @@ def tour(
         if _reviewed(operator, stage, console, yes=yes):
             _connected(operator)
             _works(stage)
-            _waits(operator, stage, console, name)
-            typer.echo(f"\nEvery call is in the audit log, from {console}/audit to mcpguard audit verify.")
+            _waits(operator, stage, console, name, yes=yes)
+            typer.echo(f"\nEvery call is in the audit log, from {console}/audit to {this_program()} audit verify.")
             typer.echo(f"The other server, demo-weather, is not what it seems. Review it: {console}/servers")
 
 
@@ -159,28 +174,42 @@ def _works(stage: Stage) -> None:
     stage.calls("call_tool_read", name="demo-weather:weather", arguments={"city": "Graz"}, intent_reason="to see")
 
 
-def _waits(operator: Operator, stage: Stage, console: str, caller: str) -> None:
+def _waits(operator: Operator, stage: Stage, console: str, caller: str, *, yes: bool) -> None:
     """A call that destroys something. While a person watches it is made again until they have answered."""
-    stage.step(f"It says that it means to delete. Such a call may have to wait for a person: {console}/held")
+    stage.step("It says that it means to delete. Such a call may have to wait for a person.")
     wanted: dict[str, Any] = {
         "name": f"{NOTES}:delete_note",
         "arguments": {"name": "shopping"},
         "intent_reason": "it was bought",
     }
-    if stage.calls("call_tool_destructive", **wanted).get("status") != "held":
+    answer = stage.begins("call_tool_destructive", **wanted)
+    ticket = _ticket(operator, caller, answer)
+    if ticket is not None:
+        typer.echo(f"   It waits. Allow it or deny it: {console}/held")
+        typer.echo(f"   or in another terminal: {this_program()} held allow {ticket} --reason TEXT")
+        if yes:
+            operator.send("POST", f"{HELD}/{ticket}/allow", {"why": WHY})
+            typer.echo("   You said --yes, so it is allowed.")
+    stage.answered(answer.result())
+    if answer.result().get("status") != "held":
         return
-    ticket = next((each["id"] for each in _held(operator) if each["caller"]["name"] == caller), "ID")
-    typer.echo(f"   Allow it or deny it: {console}/held, or mcpguard held allow {ticket} --reason TEXT")
-    if not sys.stdin.isatty():
+    if not (yes or sys.stdin.isatty()):
         typer.echo("   The agent would make the same call again. Here nobody watches, so it does not.")
         return
     typer.echo("   The agent makes the same call again until somebody has answered. Ctrl-C ends the tour.")
     stage.calls_again("call_tool_destructive", **wanted)
 
 
-def _held(operator: Operator) -> list[dict[str, Any]]:
-    every: list[dict[str, Any]] = operator.every(f"{API}/held", "held")["held"]
-    return every
+def _ticket(operator: Operator, caller: str, answer: Future[dict[str, Any]]) -> str | None:
+    """What the call of this caller is known by while it waits; None where it was answered without."""
+    while True:
+        answered = answer.done()
+        for each in operator.every(HELD, "held")["held"]:
+            if each["caller"]["name"] == caller:
+                return str(each["id"])
+        if answered:
+            return None
+        time.sleep(LOOK)
 
 
 def _told(answer: dict[str, Any]) -> str:

@@ -98,8 +98,8 @@ class Audit(Group):
 class Log(Group):
     """The program's own log, on standard error. It is not the audit log."""
 
-    level: Annotated[Literal["debug", "info", "warning", "error"], Live] = "info"
-    """Least severity that is logged."""
+    level: Annotated[Literal["auto", "debug", "info", "warning", "error"], Live] = "auto"
+    """Least severity that is logged; `auto` is `warning` on a terminal and `info`, with every request, elsewhere."""
 
     format: Annotated[Literal["auto", "console", "json"], Restart] = "auto"
     """Form of the log lines; `auto` is `console` on a terminal and `json` elsewhere."""

@@ -116,8 +116,21 @@ def test_it_approves_the_notes_only_when_it_is_told_to(guard: Served) -> None:
     decided = records(guard, "decided")
     assert {record["server"] for record in decided} == {"demo-notes"}
     assert {record["why"] for record in decided} == {"mcpguard tour"}
-    assert "waits" in result.stdout
+    assert [record["verdict"] for record in records(guard, "opened")][-2:] == ["hold", "allow"]
+    assert '"left": 2' in result.stdout
     gone(guard)
+
+
+def test_whoever_watches_is_told_what_to_do_while_the_call_waits(tmp_path: Path) -> None:
+    """The agent's call hangs for as long as the guard lets it wait; what to do stands there before it is answered."""
+    with serving(tmp_path / "data", "--demo", environ={"MCPGUARD_HOLDS__WAIT_SECONDS": "300"}) as guard:
+        approve(guard.data_dir, "demo-notes")
+        with watched(guard) as (_, lines):
+            ticket = until(lambda: held(guard), "a call waits")
+            denied = mcpguard("held", "deny", ticket, "--reason", "it stays", "--data-dir", guard.data_dir)
+            assert denied.exit_code == 0, denied.output
+        told = next(at for at, line in enumerate(lines) if f"held allow {ticket} --reason TEXT" in line)
+        assert any("refused (hold:denied)" in line for line in lines[told:]), lines
 
 
 def test_a_person_who_watches_answers_the_call_that_waits(guard: Served) -> None:
