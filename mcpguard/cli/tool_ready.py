@@ -107,6 +107,8 @@ def _of_server(name: str, server: Answer) -> Answer:
         reason = Reason.SERVER_QUARANTINED
     elif not server["enabled"]:
         reason = Reason.SERVER_DISABLED
+    elif server["state"] == "starting":
+        return _told(name, "retry", Reason.SERVER_STARTING)
     elif server["state"] != "ready":
         return _told(name, "retry", Reason.SERVER_UNREACHABLE)
     else:

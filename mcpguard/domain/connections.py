@@ -5,9 +5,10 @@ from enum import StrEnum
 
 
 class ConnectionState(StrEnum):
-    """How far the connection to an upstream has come."""
+    """How far the connection to an upstream has come. `starting` is the first attempt, `connecting` every later one."""
 
     DISCONNECTED = "disconnected"
+    STARTING = "starting"
     CONNECTING = "connecting"
     AUTHENTICATING = "authenticating"
     READY = "ready"

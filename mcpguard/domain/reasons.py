@@ -38,6 +38,11 @@ class Reason(StrEnum):
         "This server is switched off.",
         "Ask whoever switched it off, or use another server.",
     )
+    SERVER_STARTING = (
+        "server:starting",
+        "This server is being connected for the first time since it was approved or mcpguard was started.",
+        "Nothing was sent; try again: a call waits for the connection as long as it may take.",
+    )
     SERVER_UNREACHABLE = (
         "server:unreachable",
         "This server is not connected now.",

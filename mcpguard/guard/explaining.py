@@ -17,7 +17,7 @@ from mcpguard.domain.reasons import Reason
 from mcpguard.domain.verdicts import Allow
 from mcpguard.guard.asked import Asked
 from mcpguard.guard.given import Given
-from mcpguard.guard.judging import Judged, Judging
+from mcpguard.guard.judging import PASSING, Judged, Judging
 from mcpguard.guard.known import Known
 from mcpguard.guard.subject import Subject
 from mcpguard.ledger.format import verdict_fields
@@ -26,7 +26,6 @@ from mcpguard.policy.judge import RULES
 from mcpguard.policy.scopes import within
 
 _ANYBODY: Final = Caller("", "", Scope(("*",), ("*",), frozenset(Effect)))
-_SOON: Final = {Reason.SERVER_UNREACHABLE, Reason.CAPABILITY_UNCONFIRMED}
 
 
 async def explained(
@@ -38,9 +37,11 @@ async def explained(
     given: Given | None = None,
 ) -> dict[str, Any]:
     """The answer for one capability, with the rules that were asked. As for a call, the server is asked again first
-    where it has not been for long; so the answer may take its time."""
+    where it has not been for long; so the answer may take its time. A first connection is not waited for."""
     subject = Subject(caller, Capability(known.name, *key), stated=stated, given=given)
-    judged = await judging.confirmed(subject)
+    judged = judging.now(subject)
+    if judged.reason is not Reason.SERVER_STARTING:
+        judged = await judging.confirmed(subject)
     reason = judged.reason
     reached = within(caller.scope, subject.capability)
     pin = known.pins.get(key) if reached else None
@@ -100,7 +101,7 @@ def _answer(reason: Reason | None) -> str:
         case Reason.CAPABILITY_UNKNOWN:
             return "unknown"
         case _:
-            return "retry" if reason in _SOON else "blocked"
+            return "retry" if reason in PASSING else "blocked"
 
 
 def _said(reason: Reason, detail: Detail) -> dict[str, Any]:

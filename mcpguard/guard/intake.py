@@ -99,6 +99,10 @@ class Intake:
                 if (known := self._registry.find(server)) is not None:
                     known.announce()
 
+    def is_altering(self, server: str) -> bool:
+        """Whether it did not start because its program is another, and is being put in quarantine for that."""
+        return server in self._altering
+
     async def take_in(
         self, known: Known, declared: Declared, listing: Listing, by: Actor | None = None, *, runs: bool = True
     ) -> Taken:
@@ -125,7 +129,7 @@ class Intake:
             change, taken = self._comparing.compared(known, heard, by)
             recorded = change.facts
             left_out = tuple(what if times == 1 else f"{what}, {times} times" for what, times in said.odd.items())
-            return replace(change, listing=listing, odd=left_out) if runs else change
+            return replace(change, listing=listing, odd=left_out)
 
         await self._standings.change(known, compared)
         self._retelling.recorded(recorded)
@@ -196,3 +200,5 @@ class Intake:
             log.debug("intake.removed", server=server)
         finally:
             self._altering.discard(server)
+            if (known := self._registry.find(server)) is not None:
+                known.announce()

@@ -4,7 +4,8 @@ Rules kept here:
 1. A verdict names what it rests on, by generation. It counts only if the store has the same when it is stored, and
    memory when the call is sent.
 2. Whoever was revoked, or whose time is over, is refused before anything is looked at.
-3. A call that only waits for its definition to be confirmed waits; every other one is refused at once.
+3. A call waits for the first connection to its server, and for its definition to be confirmed; every other one is
+   refused at once.
 4. Budgets are asked about when a call comes, and not again: it is then one of those that count.
 """
 
@@ -26,11 +27,14 @@ from mcpguard.guard.subject import Subject
 from mcpguard.policy.judge import Situation, judge
 from mcpguard.policy.prefixes import under
 from mcpguard.policy.scopes import within
+from mcpguard.policy.shares import Crowded
 from mcpguard.store import generations
 from mcpguard.store.backend import Connection
 
 Spent = Callable[[Caller, Capability], str | None]
 """Which budget is used up."""
+PASSING: Final = frozenset({Reason.CAPABILITY_UNCONFIRMED, Reason.SERVER_STARTING, Reason.SERVER_UNREACHABLE})
+"""What may be over soon without anybody doing anything."""
 _BECAUSE: Final = {Reason.SERVER_QUARANTINED, Reason.CAPABILITY_PENDING, Reason.CAPABILITY_CHANGED}
 """What waits for a person, who may have been told the same."""
 
@@ -99,6 +103,7 @@ class Judging:
                 known.upstream.standing,
                 enabled=known.enabled,
                 reachable=subject.kept or self._servers.reachable(known),
+                starting=self._servers.starting(known),
                 in_force=subject.kept or self._servers.in_force(known),
                 pin=pin,
                 covered=is_resource and under(known.upstream.prefixes, subject.capability.name),
@@ -126,11 +131,18 @@ class Judging:
         """
         judged = self.now(subject, spent(subject.caller, subject.capability))
         known = self._servers.find(subject.capability.server)
-        if judged.reason is not Reason.CAPABILITY_UNCONFIRMED or known is None:
-            return judged
-        waits()
-        await self._servers.confirmed(known)
-        return self.now(subject, spent(subject.caller, subject.capability))
+        if known is not None and judged.reason is Reason.SERVER_STARTING:
+            waits()
+            try:
+                await self._servers.started(known, subject.caller)
+            except Crowded:
+                return replace(judged, verdict=Deny(Reason.SERVER_BUSY))
+            judged = self.now(subject, spent(subject.caller, subject.capability))
+        if known is not None and judged.reason is Reason.CAPABILITY_UNCONFIRMED:
+            waits()
+            await self._servers.confirmed(known)
+            judged = self.now(subject, spent(subject.caller, subject.capability))
+        return judged
 
     def found(self, subject: Subject, reason: Reason | None) -> tuple[Finding, ...]:
         """What a caller who is refused for this reason may be told was found, in what lies within their reach."""
@@ -150,8 +162,7 @@ class Judging:
     def meanwhile(self, subject: Subject) -> Reason | None:
         """Why a call that was sent must not go on. Whether its definition is confirmed matters to the next one."""
         reason = self.now(subject).reason
-        waits = reason in (Reason.CAPABILITY_UNCONFIRMED, Reason.SERVER_UNREACHABLE)
-        return None if waits else reason
+        return None if reason in PASSING else reason
 
 
 def _generations(judged: Judged) -> tuple[tuple[str, int] | None, ...]:

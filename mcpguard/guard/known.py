@@ -85,7 +85,8 @@ class Known:
         return self._indexed[1].get((kind, name))
 
     def shelf(self) -> Shelf | None:
-        """What agents may find of it. None where it does not run, or has listed nothing yet."""
+        """What agents may find of it, before it is connected too: what is found was approved as an inspection listed
+        it, and a call waits until its connection lists the same. None where it is not to run, or nobody knows."""
         if not self.runs or self.listing is None:
             return None
         return shelf(self.name, self.listing, self.effect, self.upstream.prefixes)

@@ -3,13 +3,17 @@
 Rule kept here: what a server says is shown only of tools that a person approved as they are.
 """
 
-from typing import Any
+from collections.abc import Iterator, Sequence
+from typing import Any, Final
 
 from mcpguard.domain.standing import UpstreamStanding
 from mcpguard.guard.fitting import retrieved
 from mcpguard.guard.searching import Searching, Wish
 from mcpguard.guard.servers import Servers
 from mcpguard.policy.scopes import reaches
+
+MOST_NAMED: Final = 5
+"""Servers that a notice names."""
 
 
 def found(
@@ -26,6 +30,22 @@ def found(
     if waiting:
         what = "server waits" if waiting == 1 else "servers wait"
         notices.append(f"{waiting} {what} for a person to review; their tools cannot be used yet.")
+    if starting := [*_starting(wish, servers)]:
+        notices.append(_said_of(starting))
     if notices:
         answer["notice"] = " ".join(notices)
     return answer
+
+
+def _starting(wish: Wish, servers: Servers) -> Iterator[str]:
+    """The names of the servers within the wish that are being connected for the first time."""
+    for known in servers.every():
+        wanted = wish.servers is None or known.name in wish.servers
+        if wanted and reaches(wish.scope, known.name) and servers.starting(known):
+            yield known.name
+
+
+def _said_of(starting: Sequence[str]) -> str:
+    more = f" and {len(starting) - MOST_NAMED} more" if len(starting) > MOST_NAMED else ""
+    named = f"{', '.join(starting[:MOST_NAMED])}{more}"
+    return f"Still starting: {named}. What is not found yet may be found soon; a call waits for the first connection."

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import anyio
 
 from mcpguard.domain.asks import AskKind
-from mcpguard.domain.callers import Scope
+from mcpguard.domain.callers import Caller, Scope
 from mcpguard.domain.capabilities import CapabilityKind
 from mcpguard.domain.clock import Clock
 from mcpguard.domain.connections import Condition, ConnectionState
@@ -13,6 +13,7 @@ from mcpguard.domain.inspections import Inspection
 from mcpguard.domain.news import News, Updated
 from mcpguard.domain.screening import Screening
 from mcpguard.domain.standing import UpstreamStanding
+from mcpguard.guard.first_connections import FirstConnections
 from mcpguard.guard.given import Checking
 from mcpguard.guard.gravity import unread
 from mcpguard.guard.intake import Intake
@@ -38,6 +39,7 @@ class Servers:
         self._intake = intake
         self._clock = clock
         self._settle_seconds = settings.upstreams.settle_seconds
+        self._first_connections = FirstConnections(settings.upstreams)
         self._confirm_seconds = settings.definitions.confirm_seconds
         self._screening = Screening(settings.screening.mode)
         self._fleet: Fleet | None = None
@@ -73,12 +75,33 @@ class Servers:
         """Whether there is a connection that calls could use."""
         return self._fleet is not None and self._fleet.is_connected(known.name)
 
+    def starting(self, known: Known) -> bool:
+        """Whether it is being connected for the first time, so that a call may wait for that.
+
+        It still is while a program that is not the one which was looked at is being put in quarantine.
+        """
+        if self._fleet is None or not known.runs:
+            return False
+        return self._fleet.is_starting(known.name) or self._intake.is_altering(known.name)
+
+    async def started(self, known: Known, caller: Caller) -> None:
+        """Until its first connection was made or has failed, or it has taken as long as a call may. Raises Crowded."""
+        with (
+            self._first_connections.place(known.name, caller.id),
+            anyio.move_on_after(self._first_connections.seconds(known.declared.timeout)),
+        ):
+            while self.starting(known):
+                await known.moved.wait()
+
     async def confirmed(self, known: Known) -> None:
         """Until what the server lists is in force, there is no connection to it, or it has taken too long."""
         with anyio.move_on_after(self._confirm_seconds):
             while known.runs and not self.in_force(known):
                 moved = known.moved
-                if self._fleet is None or not self._fleet.confirm(known.name):
+                if self._fleet is None:
+                    return
+                is_listed = self._fleet.in_force(known.name) is not None  # then it is only being taken in
+                if not is_listed and not self._fleet.confirm(known.name):
                     return
                 await moved.wait()
 

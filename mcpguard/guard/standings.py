@@ -58,7 +58,7 @@ class Change:
     seen: tuple[Seen, ...] = ()
     left: tuple[tuple[str, Fingerprint], ...] = ()
     listing: Listing | None = None
-    """What the server that runs has listed; from now on that is what calls rest on."""
+    """What the server has listed, running or inspected. Calls rest on it once the connection that they use lists it."""
     odd: tuple[str, ...] = ()
     """What of it cannot be offered, in sentences."""
     found: Found | None = None
@@ -178,12 +178,12 @@ class Standings:
                 self.show(known)
                 self.want()
         known.upstream, known.declared, known.pins = change.upstream, change.declared, change.pins_after(known)
+        if change.declared.launch != before[1].launch:
+            known.listing = None
         if change.listing is not None:
             known.listing, known.odd, known.listed_at = change.listing, change.odd, self._clock.now()
         if change.found is not None:
             known.found = change.found
-        if not known.runs:
-            known.listing = None
         self.show(known)
         self.want()
         if change.declared != before[1]:

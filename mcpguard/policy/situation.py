@@ -14,6 +14,7 @@ from mcpguard.domain.capabilities import Capability, Effect
 from mcpguard.domain.holds import HoldState
 from mcpguard.domain.objections import Detail, Objection
 from mcpguard.domain.pins import Pin
+from mcpguard.domain.reasons import Reason
 from mcpguard.domain.standing import UpstreamStanding
 from mcpguard.policy.intents import Stated
 
@@ -40,7 +41,8 @@ class Situation:
 
     `pin` is what the capability is judged by: itself, or the template that covers it. `covered`: it lies under a URI
     prefix that a reviewer approved. `blocked`: a person has blocked the very resource, whatever else would cover it.
-    `reachable`: whether the server is connected; `in_force`: whether what is known of it is what it lists now.
+    `reachable`: whether the server is connected; `starting`: whether it is being connected for the first time, where it
+    is not; `in_force`: whether what is known of it is what it lists now.
     `stated`: what the agent says that it means to do; None where that is implied. `arguments`: None where nobody has
     given any yet. `spent`: the budget that is used up, if one is. `demand`: the setting that wants a person to allow
     the call, empty where none does; `answer`: how the same call stands that waits for one, or was answered; `person`:
@@ -63,6 +65,12 @@ class Situation:
     answer: HoldState | None = None
     person: str = ""
     crowded: bool = False
+    starting: bool = False
+
+    @property
+    def unconnected(self) -> Reason:
+        """Why a call of a server that is not connected cannot be made now."""
+        return Reason.SERVER_STARTING if self.starting else Reason.SERVER_UNREACHABLE
 
     @property
     def effect(self) -> Effect | None:

@@ -14,7 +14,7 @@ from typing import Any, Self
 
 import anyio
 
-from mcpguard.domain.connections import Condition
+from mcpguard.domain.connections import Condition, ConnectionState
 from mcpguard.domain.counterpart import Counterpart
 from mcpguard.domain.decisions import Key
 from mcpguard.domain.errors import GuardError
@@ -149,6 +149,11 @@ class Fleet:
         supervisor = self._supervisors.get(name)
         return supervisor is not None and supervisor.connection is not None
 
+    def is_starting(self, name: str) -> bool:
+        """Whether it is being connected for the first time since it is wanted as it is declared."""
+        supervisor = self._supervisors.get(name)
+        return name in self._wanted and (supervisor is None or supervisor.condition.state is ConnectionState.STARTING)
+
     def confirm(self, name: str) -> bool:
         """Have it listed again, for somebody who waits. Whether it is connected at all."""
         if not self.is_connected(name):
@@ -167,7 +172,10 @@ class Fleet:
         return await visited(declared, self._around)
 
     def conditions(self) -> dict[str, Condition]:
-        return {name: supervisor.condition for name, supervisor in sorted(self._supervisors.items())}
+        """Of each that is wanted, or not stopped yet."""
+        about_to_start = Condition(ConnectionState.STARTING, self._around.clock.now())
+        conditions = {name: supervisor.condition for name, supervisor in self._supervisors.items()}
+        return {name: conditions.get(name, about_to_start) for name in sorted(self._wanted.keys() | conditions.keys())}
 
     def turn(self, name: str, key: Key, client: Counterpart | None) -> Turn:
         """A place at this server for a call of the capability with this key, to be taken with `async with`.

@@ -34,6 +34,7 @@ from mcpguard.upstreams.surroundings import Surroundings
 
 IDLE_SECONDS: Final = 300.0
 FAILED_SECONDS: Final = 300.0
+_ON_THE_WAY: Final = frozenset({ConnectionState.STARTING, ConnectionState.CONNECTING})
 _NOT_READY: Final = frozenset({ConnectionState.ERROR, ConnectionState.AUTHENTICATING})
 log = structlog.get_logger("mcpguard.upstreams")
 
@@ -152,7 +153,7 @@ class SecondConnection:
     def _told(self, news: News) -> None:
         if isinstance(news, Altered):
             self._around.tell(replace(news, declared=self._first.declared))
-        elif not isinstance(news, Stood) or news.condition.state is not ConnectionState.CONNECTING:
+        elif not isinstance(news, Stood) or news.condition.state not in _ON_THE_WAY:
             self._wake()
 
     def _wake(self) -> None:

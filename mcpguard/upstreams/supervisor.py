@@ -6,6 +6,7 @@ Rules kept here:
    no call, no person, no configuration that stays the same. Only a connection that held for a while resets it.
 3. A connection is ready when it has been agreed on and listed whole. Before and after that no call reaches it.
 4. Whatever a server makes go wrong, in our own code too, ends its connection and nothing else.
+5. Until the first attempt has succeeded or failed the server is starting; calls may wait for that.
 """
 
 import math
@@ -53,7 +54,7 @@ class Supervisor:
     def __init__(self, declared: Declared, around: Surroundings) -> None:
         self.declared = declared
         self.turns = Turns(around.settings.concurrency, around.settings.queue)
-        self.condition = Condition(ConnectionState.DISCONNECTED, around.clock.now())
+        self.condition = Condition(ConnectionState.STARTING, around.clock.now())
         self._around = around
         self._settings = around.settings
         self._clock = around.clock
@@ -98,9 +99,11 @@ class Supervisor:
 
     async def run(self) -> None:
         """Until cancelled."""
+        state = ConnectionState.STARTING
         try:
             while True:
-                self._stand(ConnectionState.CONNECTING, attempts=self.condition.attempts + 1, next_try=None)
+                self._stand(state, attempts=self.condition.attempts + 1, next_try=None)
+                state = ConnectionState.CONNECTING
                 self._restart = anyio.Event()
                 ended = await self._one_connection()
                 if isinstance(ended, AnotherProgram):

@@ -87,5 +87,6 @@ SITUATIONS = st.builds(
     demand=st.sampled_from(["", "any"]),
     answer=st.sampled_from([None, HoldState.WAITING, HoldState.ALLOWED, HoldState.DENIED]),
     crowded=st.booleans(),
+    starting=st.booleans(),
 )
 """Anything, also what cannot come to pass together."""

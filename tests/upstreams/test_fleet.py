@@ -39,7 +39,7 @@ async def test_many_processes_start_side_by_side(tmp_path: Path) -> None:
     async with controlled(script, tmp_path) as server:
         async with flock(reaching(tmp_path), *(process(name, server) for name in names)) as kept:
             await script.until(lambda: script.held == len(names))
-            assert [kept.state(name) for name in names] == ["connecting"] * len(names)
+            assert [kept.state(name) for name in names] == ["starting"] * len(names)
             script.go()
             await kept.ready(*names)
             pids = [started.pid for started in server.processes]
@@ -114,7 +114,7 @@ async def test_what_stays_as_it_is_is_left_alone() -> None:
         for wanted in ([plain("a"), plain("b")], [plain("a")], [plain("a"), plain("b", timeout=7)], [plain("a")]):
             kept.fleet.want(wanted)
             await settled()
-        assert kept.stood("a") == ["connecting", "ready"]
+        assert kept.stood("a") == ["starting", "ready"]
         assert kept.removed("b")
 
 
@@ -133,7 +133,7 @@ async def test_a_new_one_is_started_while_the_others_run() -> None:
         await kept.ready("a")
         kept.fleet.want([plain("a"), plain("b")])
         await kept.ready("b")
-        assert kept.stood("a") == ["connecting", "ready"]
+        assert kept.stood("a") == ["starting", "ready"]
 
 
 async def test_a_name_that_goes_and_comes_back_in_one_breath_is_there() -> None:
@@ -143,7 +143,7 @@ async def test_a_name_that_goes_and_comes_back_in_one_breath_is_there() -> None:
         await kept.ready("a")
         kept.fleet.want([])
         kept.fleet.want([plain("a", timeout=3)])
-        assert kept.state("a") == "none", "nobody reaches the old one by the new name"
+        assert kept.state("a") == "starting", "nobody reaches the old one by the new name"
         await kept.ready("a")
         assert await kept.call("a")
         assert len(kept.wires.open) == 1
@@ -177,7 +177,7 @@ async def test_what_changed_is_stopped_before_it_is_started_anew(tmp_path: Path)
             for number in range(1, 6):
                 kept.fleet.want([version(number)])
                 if number % 2:
-                    await kept.until(lambda count=number: kept.times("a", ConnectionState.CONNECTING) > count)  # type: ignore[misc]
+                    await kept.until(lambda count=number: kept.times("a", ConnectionState.STARTING) > count)  # type: ignore[misc]
                 else:
                     await kept.ready("a")
             await kept.ready("a")

@@ -275,7 +275,7 @@ async def test_where_nobody_takes_connections_nothing_more_is_tried(tmp_path: Pa
     async with flock(reaching(tmp_path), remote("a", url)) as kept:
         condition = await kept.stands("error", "a")
         assert "does not take connections on port" in condition.error
-        assert kept.stood("a") == ["connecting", "error"]
+        assert kept.stood("a") == ["starting", "error"]
 
 
 async def test_that_nobody_was_there_says_nothing_about_the_revision(tmp_path: Path) -> None:

@@ -186,7 +186,7 @@ async def test_one_whose_secrets_are_slow_to_read_holds_up_nobody(tmp_path: Path
             await slow.told.wait()
             await kept.ready("good")
             assert await kept.call("good")
-            assert kept.state("slow") == "connecting"
+            assert kept.state("slow") == "starting"
             slow.go.set()
             await kept.ready("slow")
 

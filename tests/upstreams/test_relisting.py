@@ -26,7 +26,7 @@ async def test_a_changed_list_is_listed_again() -> None:
         assert kept.listings("a")[-1].tools[-1]["name"] == "new"
         await kept.clock.advance(100)
         assert len(kept.listings("a")) == 2
-        assert kept.stood("a") == ["connecting", "ready"], "it stayed ready all the time"
+        assert kept.stood("a") == ["starting", "ready"], "it stayed ready all the time"
 
 
 @pytest.mark.parametrize("again", [False, True])
@@ -136,7 +136,7 @@ async def test_when_it_stops_telling_it_is_asked_again_and_listed_again() -> Non
         await settled()
         await kept.clock.advance(0.5)
         assert len(script.called("subscriptions/listen")) == 5, "it held for long, so it was asked again soon"
-        assert kept.stood("a") == ["connecting", "ready"]
+        assert kept.stood("a") == ["starting", "ready"]
 
 
 @pytest.mark.parametrize(("code", "asked"), [(METHOD_NOT_FOUND, 1), (-32000, 5)])
@@ -148,7 +148,7 @@ async def test_one_that_refuses_to_tell_works_all_the_same(code: int, asked: int
         await kept.clock.advance(8)
         assert len(script.called("subscriptions/listen")) == asked
         assert await kept.call("a")
-        assert kept.stood("a") == ["connecting", "ready"]
+        assert kept.stood("a") == ["starting", "ready"]
 
 
 async def test_what_changes_from_the_first_listing_on_is_heard() -> None:

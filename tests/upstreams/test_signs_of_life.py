@@ -21,7 +21,7 @@ async def test_one_that_gives_no_sign_of_life_is_connected_to_anew(era: str) -> 
         await kept.clock.advance(30)
         asked = "ping" if era == "legacy" else "server/discover"
         assert len(script.called(asked)) == (2 if era == "legacy" else 3)
-        assert kept.stood("a") == ["connecting", "ready"], "it answered"
+        assert kept.stood("a") == ["starting", "ready"], "it answered"
         script.hooks.append(on(asked, once(never)))
         await kept.clock.advance(30)
         assert (await kept.stands("error", "a")).error == "it gave no sign of life within 2 seconds"
@@ -37,7 +37,7 @@ async def test_an_error_is_a_sign_of_life(code: int) -> None:
         await kept.ready("a")
         await kept.clock.advance(300)
         assert len(script.called("ping")) == 10
-        assert kept.stood("a") == ["connecting", "ready"]
+        assert kept.stood("a") == ["starting", "ready"]
 
 
 @pytest.mark.parametrize(("status", "state"), [(401, "authenticating"), (502, "error"), (503, "error"), (504, "error")])

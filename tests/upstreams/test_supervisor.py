@@ -44,16 +44,16 @@ async def pauses(kept: Flock, name: str, count: int) -> list[float]:
     return found
 
 
-async def test_it_goes_from_disconnected_over_connecting_to_ready() -> None:
+async def test_it_goes_from_starting_to_ready() -> None:
     script = Script()
     async with flock({"a": script}) as kept:
         condition = await kept.ready("a")
-        assert kept.stood("a") == ["connecting", "ready"]
+        assert kept.stood("a") == ["starting", "ready"]
         assert condition == Condition(
             condition.state, condition.since, error="", next_try=None, protocol="2026-07-28", server="simulated 1.0"
         )
         assert [tool["name"] for tool in kept.listings("a")[-1].tools] == [tool["name"] for tool in script.tools]
-    assert kept.stood("a") == ["connecting", "ready", "disconnected"]
+    assert kept.stood("a") == ["starting", "ready", "disconnected"]
     assert kept.removed("a")
 
 
@@ -64,7 +64,7 @@ async def test_no_call_reaches_it_before_it_is_ready() -> None:
         await script.received("prompts/list")
         with pytest.raises(Unreachable):
             await kept.call("a")
-        assert kept.state("a") == "connecting"
+        assert kept.state("a") == "starting"
         assert script.called("tools/call") == []
 
 
@@ -82,7 +82,7 @@ async def test_when_it_hangs_up_it_says_why_since_when_and_when_it_is_tried_agai
         await kept.clock.advance(0.5)
         await kept.ready("a")
         assert kept.condition("a").error == ""
-        assert kept.stood("a") == ["connecting", "ready", "error", "connecting", "ready"]
+        assert kept.stood("a") == ["starting", "ready", "error", "connecting", "ready"]
 
 
 async def test_each_pause_is_longer_than_the_one_before_up_to_a_limit() -> None:

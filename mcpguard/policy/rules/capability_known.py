@@ -8,4 +8,4 @@ from mcpguard.policy.situation import Situation
 def objection(situation: Situation) -> Objection | None:
     if situation.covered or (situation.pin is not None and situation.pin.present):
         return None
-    return Objection(Reason.CAPABILITY_UNKNOWN if situation.reachable else Reason.SERVER_UNREACHABLE)
+    return Objection(Reason.CAPABILITY_UNKNOWN if situation.reachable else situation.unconnected)

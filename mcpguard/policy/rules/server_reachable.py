@@ -1,9 +1,8 @@
 """Whether there is a connection that the call could use."""
 
 from mcpguard.domain.objections import Objection
-from mcpguard.domain.reasons import Reason
 from mcpguard.policy.situation import Situation
 
 
 def objection(situation: Situation) -> Objection | None:
-    return None if situation.reachable else Objection(Reason.SERVER_UNREACHABLE)
+    return None if situation.reachable else Objection(situation.unconnected)

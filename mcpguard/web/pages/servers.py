@@ -187,16 +187,14 @@ def _row(guard: Guard, known: Known, waits: bool) -> Json:
     }
 
 
-def _connection(known: Known, state: str) -> Literal["off", "ready", "error", "connecting", "not running"]:
+def _connection(known: Known, state: str) -> Literal["off", "ready", "error", "starting", "connecting", "not running"]:
     if not known.enabled:
         return "off"
     if not known.runs:
         return "not running"
     match state:
-        case "ready":
-            return "ready"
-        case "error":
-            return "error"
+        case "ready" | "error" | "starting":
+            return state
         case _:
             return "connecting"
 

@@ -14,4 +14,5 @@ def test_it_lets_through_what_is_offered_or_covered(situation: Situation) -> Non
     offered = situation.pin is not None and situation.pin.present
     assert (found is None) == (offered or situation.covered)
     if found is not None:
-        assert found.reason is (Reason.CAPABILITY_UNKNOWN if situation.reachable else Reason.SERVER_UNREACHABLE)
+        away = Reason.SERVER_STARTING if situation.starting else Reason.SERVER_UNREACHABLE
+        assert found.reason is (Reason.CAPABILITY_UNKNOWN if situation.reachable else away)

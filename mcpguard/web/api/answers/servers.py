@@ -63,7 +63,14 @@ class ServerListed(Answer):
     flagged: bool
     found: int
     grave: int
-    state: str
+    state: Annotated[
+        str,
+        Field(
+            description="Of the connection: `starting` (for the first time since its approval or the guard's start;"
+            " calls wait for that), `connecting` (again), `ready`, `error`, `authenticating` (it wants credentials), or"
+            " `disconnected`."
+        ),
+    ]
     since: Moment
     error: str
     next_try: Moment | None

@@ -1,0 +1,37 @@
+"""Calls that wait for a server which is being connected for the first time.
+
+Rules kept here:
+1. At one server a caller has as many of them as the server would work on at once; together there are as many as may
+   wait for any server. Whoever finds no place is sent away.
+2. A call waits as long as it may take, and no longer than the first attempt does.
+"""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from mcpguard.policy.shares import Shares
+from mcpguard.settings.model import Upstreams
+
+
+class FirstConnections:
+    """Who waits for which server."""
+
+    def __init__(self, settings: Upstreams) -> None:
+        self._settings = settings
+        self._waiting: dict[str, Shares] = {}
+
+    @contextmanager
+    def place(self, server: str, caller: str) -> Iterator[None]:
+        """A place while the block runs. Raises Crowded."""
+        settings = self._settings
+        shares = self._waiting.setdefault(server, Shares(settings.concurrency, settings.queue))
+        try:
+            with shares.take(caller):
+                yield
+        finally:
+            if not shares.taken:
+                self._waiting.pop(server, None)
+
+    def seconds(self, own: float | None) -> float:
+        """How long a call may wait for a server whose calls have a time limit of their own, or none."""
+        return own or self._settings.call_seconds
