@@ -158,6 +158,11 @@ class Reason(StrEnum):
         "This caller has used up its calls for now.",
         "Nothing was sent; wait, or ask the security team for a larger budget.",
     )
+    BUDGET_CONNECTIONS = (
+        "budget:connections",
+        "Calls that this caller took back, or that took too long, have cost the server too many connections.",
+        "Nothing was sent; try again in a minute, and let calls come to their end.",
+    )
     HOLD_WAITING = (
         "hold:waiting",
         "The call waits for a person to allow it.",

@@ -30,8 +30,9 @@ from mcpguard.guard.subject import Subject
 from mcpguard.ledger.entries import Entry
 from mcpguard.store.backend import Connection
 from mcpguard.upstreams.conversation import ServerError
-from mcpguard.upstreams.fleet import Fleet, Turn, Unreachable
+from mcpguard.upstreams.fleet import Fleet, Placed, Turn, Unreachable
 from mcpguard.upstreams.inflight import Overdue
+from mcpguard.upstreams.succession import Unsettling
 from mcpguard.upstreams.transports.endings import Unsent
 from mcpguard.upstreams.transports.transport import TransportEnded
 from mcpguard.upstreams.turns import Busy
@@ -170,7 +171,7 @@ class Making:
         try:
             reason = Reason.CAPABILITY_UNCONFIRMED
             for _ in range(MOST_TRIES):
-                async with self._with.fleet.turn(server, subject.key, client) as turn:
+                async with self._with.fleet.turn(server, Placed(subject.key, subject.caller.id, client)) as turn:
                     turn.reachable()
                     objection = judging.once_more(subject, self._judged)
                     if objection is None:
@@ -180,7 +181,7 @@ class Making:
                     break
                 await self._confirmed()
                 self._course.enter(Stage.SERVER)
-        except (Busy, Unreachable) as error:
+        except (Busy, Unsettling, Unreachable) as error:
             return Outcome.refused(judging.meanwhile(subject) or _reason(error))
         finally:
             self._client.end()
@@ -238,6 +239,8 @@ def _reason(error: Exception) -> Reason:
             return reason
         case Busy():
             return Reason.SERVER_BUSY
+        case Unsettling():
+            return Reason.BUDGET_CONNECTIONS
         case Overdue():
             return Reason.REPLY_TIMEOUT
         case TransportEnded():

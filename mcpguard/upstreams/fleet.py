@@ -1,4 +1,4 @@
-"""The fleet: which upstreams are wanted, and a supervisor for each of them.
+"""The fleet: which upstreams are wanted, and the connections to each of them (`succession`).
 
 Rules kept here:
 1. Each upstream has a task of its own; starting, failing or stopping one delays no other.
@@ -9,6 +9,7 @@ Rules kept here:
 """
 
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
 from types import TracebackType
 from typing import Any, Self
 
@@ -24,6 +25,7 @@ from mcpguard.domain.news import Removed
 from mcpguard.domain.records import Permit
 from mcpguard.upstreams.inflight import Overdue
 from mcpguard.upstreams.second_connection import SecondConnection
+from mcpguard.upstreams.succession import Succession
 from mcpguard.upstreams.supervisor import Supervisor
 from mcpguard.upstreams.surroundings import Surroundings
 from mcpguard.upstreams.visit import visited
@@ -33,39 +35,52 @@ class Unreachable(GuardError):
     """There is no connection to the server now; nothing was sent."""
 
 
+@dataclass(frozen=True, slots=True)
+class Placed:
+    """A call that wants a place: of which capability, who makes it, and which client is told and asked what belongs to
+    it; None for a subscription, which is kept at one place."""
+
+    key: Key
+    caller: str
+    client: Counterpart | None
+
+
 class Turn:
-    """A place at a server, for one call. `async with` waits for it; raises Busy, or Unreachable.
+    """A place at a server, for one call. `async with` waits for it; raises Busy, Unsettling or Unreachable.
 
     `second` is the server's other connection, where a call of `key` is better made over that one.
     """
 
     def __init__(
-        self, supervisor: Supervisor | None, seconds: float, second: SecondConnection | None, key: Key
+        self, server: Succession | None, seconds: float, second: SecondConnection | None, call: Placed
     ) -> None:
-        self._supervisor = supervisor
+        self._server = server
         self._seconds = seconds
         self._second = second
-        self._key = key
+        self._call = call
+        self._supervisor: Supervisor | None = None
 
     async def __aenter__(self) -> Self:
-        if self._supervisor is None or self._supervisor.connection is None:
+        if self._server is None or self._server.connection is None:
             raise Unreachable
-        if self._second is not None and await self._over_second(self._second):
-            return self
-        await self._supervisor.turns.__aenter__()
+        self._supervisor = await self._over_second() or await self._over(self._server)
+        if self._supervisor is None:
+            raise Unreachable
         return self
 
-    async def _over_second(self, second: SecondConnection) -> bool:
-        """Whether there is a place at the second connection, which lists what is called as the first one does."""
-        other = await second.carrying(self._key)
-        if other is None:
-            return False
-        await other.turns.__aenter__()
-        if second.carries(self._key):  # while it waited for the place, the server may have listed something else
-            self._supervisor = other
-            return True
-        await other.turns.__aexit__(None, None, None)
-        return False
+    async def _over(self, server: Succession) -> Supervisor | None:
+        server.check(self._call.caller)
+        return await server.place(self._call.client)
+
+    async def _over_second(self) -> Supervisor | None:
+        """The second connection with a place at it, if it lists what is called as the first one does."""
+        if self._second is None or (other := await self._second.carrying(self._call.key)) is None:
+            return None
+        supervisor = await self._over(other)
+        if supervisor is None or self._second.carries(self._call.key):
+            return supervisor
+        await supervisor.turns.__aexit__(None, None, None)  # the server listed something else while it waited
+        return None
 
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
@@ -84,7 +99,11 @@ class Turn:
         """What the server answers. Raises what the connection's `call` does."""
         if self._supervisor is None or (connection := self._supervisor.connection) is None:
             raise Unreachable
-        return await connection.call(method, params, counterpart, self._seconds)
+        try:
+            return await connection.call(method, params, counterpart, self._seconds)
+        except (Overdue, anyio.get_cancelled_exc_class()):
+            self._supervisor.unsettled_by.add(self._call.caller)
+            raise
 
     async def watch(self, _permit: Permit, uri: str, holder: object) -> None:
         """Returns when the server tells of changes to this resource, and goes on telling until the fleet's `unwatch`.
@@ -106,7 +125,7 @@ class Fleet:
     def __init__(self, around: Surroundings) -> None:
         self._around = around
         self._wanted: dict[str, Declared] = {}
-        self._supervisors: dict[str, Supervisor] = {}
+        self._servers: dict[str, Succession] = {}
         self._seconds: dict[str, SecondConnection] = {}
         self._scopes: dict[str, anyio.CancelScope] = {}
         self._kept: set[str] = set()
@@ -124,8 +143,8 @@ class Fleet:
         before, self._wanted = self._wanted, {declared.name: declared for declared in wanted if declared.enabled}
         for name, declared in before.items():
             if self._wanted.get(name) != declared and name in self._scopes:
-                if (supervisor := self._supervisors.pop(name, None)) is not None:
-                    supervisor.retire()
+                if (server := self._servers.pop(name, None)) is not None:
+                    server.retire()
                 if (second := self._seconds.pop(name, None)) is not None:
                     second.retire()
                 self._scopes[name].cancel()
@@ -133,39 +152,40 @@ class Fleet:
 
     def restart(self, name: str) -> bool:
         """Whether there is such a server; its connection is made anew."""
-        supervisor = self._supervisors.get(name)
-        if supervisor is not None:
-            supervisor.restart()
+        server = self._servers.get(name)
+        if server is not None:
+            server.current.restart()
         if (second := self._seconds.get(name)) is not None:
             second.end()
-        return supervisor is not None
+        return server is not None
 
     def in_force(self, name: str) -> Listing | None:
         """What this server listed on the connection that its calls use, if nothing can have changed since."""
-        supervisor = self._supervisors.get(name)
-        return supervisor.in_force() if supervisor else None
+        server = self._servers.get(name)
+        return server.in_force() if server else None
 
     def is_connected(self, name: str) -> bool:
-        supervisor = self._supervisors.get(name)
-        return supervisor is not None and supervisor.connection is not None
+        server = self._servers.get(name)
+        return server is not None and server.connection is not None
 
     def is_starting(self, name: str) -> bool:
         """Whether it is being connected for the first time since it is wanted as it is declared."""
-        supervisor = self._supervisors.get(name)
-        return name in self._wanted and (supervisor is None or supervisor.condition.state is ConnectionState.STARTING)
+        server = self._servers.get(name)
+        return name in self._wanted and (server is None or server.condition.state is ConnectionState.STARTING)
 
     def confirm(self, name: str) -> bool:
         """Have it listed again, for somebody who waits. Whether it is connected at all."""
         if not self.is_connected(name):
             return False
-        self._supervisors[name].confirm()
+        self._servers[name].current.confirm()
         return True
 
     def roots_changed(self, name: str) -> None:
         """Somebody who uses this server has other roots now."""
-        for each in (self._supervisors.get(name), self._seconds.get(name)):
-            if each is not None:
-                each.roots_changed()
+        if (server := self._servers.get(name)) is not None:
+            server.current.roots_changed()
+        if (second := self._seconds.get(name)) is not None:
+            second.roots_changed()
 
     async def visit(self, declared: Declared) -> Listing:
         """Look at a server once, whether it is wanted or not. Raises Lost, which says what went wrong."""
@@ -174,23 +194,20 @@ class Fleet:
     def conditions(self) -> dict[str, Condition]:
         """Of each that is wanted, or not stopped yet."""
         about_to_start = Condition(ConnectionState.STARTING, self._around.clock.now())
-        conditions = {name: supervisor.condition for name, supervisor in self._supervisors.items()}
+        conditions = {name: server.condition for name, server in self._servers.items()}
         return {name: conditions.get(name, about_to_start) for name in sorted(self._wanted.keys() | conditions.keys())}
 
-    def turn(self, name: str, key: Key, client: Counterpart | None) -> Turn:
-        """A place at this server for a call of the capability with this key, to be taken with `async with`.
-
-        `client`: who is told and asked what belongs to the call; None for a subscription, which is kept at one place.
-        """
-        supervisor, second = self._supervisors.get(name), self._seconds.get(name)
-        own = supervisor.declared.timeout if supervisor else None
+    def turn(self, name: str, call: Placed) -> Turn:
+        """A place at this server for this call, to be taken with `async with`."""
+        server, second, client = self._servers.get(name), self._seconds.get(name), call.client
+        own = server.declared.timeout if server else None
         wanted = second if second is not None and client is not None and second.serves(client) else None
-        return Turn(supervisor, own or self._around.settings.call_seconds, wanted, key)
+        return Turn(server, own or self._around.settings.call_seconds, wanted, call)
 
     def unwatch(self, name: str, uri: str, holder: object) -> None:
         """End a subscription, if there is one."""
-        if (supervisor := self._supervisors.get(name)) is not None:
-            supervisor.watching.drop(uri, holder)
+        if (server := self._servers.get(name)) is not None:
+            server.current.watching.drop(uri, holder)
 
     def _adjust(self) -> None:
         if self._start is None:
@@ -203,15 +220,15 @@ class Fleet:
         """One name: what is wanted under it, one after the other."""
         try:
             while (declared := self._wanted.get(name)) is not None:
-                supervisor = self._supervisors[name] = Supervisor(declared, self._around)
-                second = self._seconds[name] = SecondConnection(declared, self._around, supervisor)
+                server = self._servers[name] = Succession(declared, self._around)
+                second = self._seconds[name] = SecondConnection(declared, self._around, server)
                 with anyio.CancelScope() as self._scopes[name]:
                     async with anyio.create_task_group() as tasks:
                         tasks.start_soon(second.run, name=f"second connections to {name}")
-                        await supervisor.run()
+                        await server.run()
         finally:
             self._kept.discard(name)
-            self._supervisors.pop(name, None)
+            self._servers.pop(name, None)
             self._seconds.pop(name, None)
             self._scopes.pop(name, None)
             self._around.tell(Removed(name))

@@ -29,7 +29,7 @@ from mcpguard.domain.errors import Unreadable
 from mcpguard.domain.launches import Declared, Era
 from mcpguard.domain.listings import KEYS, Listing
 from mcpguard.domain.news import Altered, News, Stood
-from mcpguard.upstreams.supervisor import Supervisor
+from mcpguard.upstreams.succession import Succession
 from mcpguard.upstreams.surroundings import Surroundings
 
 IDLE_SECONDS: Final = 300.0
@@ -42,12 +42,12 @@ log = structlog.get_logger("mcpguard.upstreams")
 class SecondConnection:
     """Opens the second connection to one server when it is needed. `run` has to run for as long as the first does."""
 
-    def __init__(self, declared: Declared, around: Surroundings, first: Supervisor) -> None:
+    def __init__(self, declared: Declared, around: Surroundings, first: Succession) -> None:
         self._declared = replace(declared, era=Era.LEGACY)
         self._first = first
         self._around = around
         self._clock = around.clock
-        self._supervisor: Supervisor | None = None
+        self._second: Succession | None = None
         self._retired = False
         self._wanted = anyio.Event()
         self._moved = anyio.Event()
@@ -64,24 +64,24 @@ class SecondConnection:
         speaks_both = self._first.declared.era is Era.AUTO and first is not None and first.modern
         return speaks_both and client.era is Era.LEGACY and bool(client.capabilities)
 
-    async def carrying(self, key: Key) -> Supervisor | None:
+    async def carrying(self, key: Key) -> Succession | None:
         """The connection, as soon as it can carry a call of this capability; None if the first has to carry it."""
         self._used = self._clock.monotonic()
         with anyio.move_on_after(self._around.settings.connect_seconds):
             while not self._retired and self._used >= self._not_before:
                 self._wanted.set()
-                moved, supervisor = self._moved, self._supervisor
-                if supervisor is not None and supervisor.connection is not None:
-                    if supervisor.in_force() is not None:
-                        return supervisor if self.carries(key) else None
-                    supervisor.confirm()
+                moved, second = self._moved, self._second
+                if second is not None and second.connection is not None:
+                    if second.in_force() is not None:
+                        return second if self.carries(key) else None
+                    second.current.confirm()
                 await moved.wait()
         return None
 
     def carries(self, key: Key) -> bool:
         """Whether both connections list this capability alike at this moment."""
         first = self._first.in_force()
-        second = self._supervisor.in_force() if self._supervisor is not None else None
+        second = self._second.in_force() if self._second is not None else None
         if first is None or second is None:
             return False
         if self._compared is None or self._compared[0] is not first or self._compared[1] is not second:
@@ -100,14 +100,14 @@ class SecondConnection:
 
     def roots_changed(self) -> None:
         """A client that uses this server has other roots now."""
-        if self._supervisor is not None:
-            self._supervisor.roots_changed()
+        if self._second is not None:
+            self._second.current.roots_changed()
 
     def retire(self) -> None:
         """From this moment on it carries no call."""
         self._retired = True
-        if self._supervisor is not None:
-            self._supervisor.retire()
+        if self._second is not None:
+            self._second.retire()
         self._wake()
 
     async def run(self) -> None:
@@ -115,17 +115,17 @@ class SecondConnection:
         while True:
             await self._wanted.wait()
             self._to_end = False
-            self._supervisor = Supervisor(self._declared, replace(self._around, tell=self._told))
+            self._second = Succession(self._declared, replace(self._around, tell=self._told))
             try:
                 async with anyio.create_task_group() as tasks:
-                    tasks.start_soon(self._supervisor.run, name=f"second connection to {self._declared.name}")
-                    await self._over(self._supervisor)
+                    tasks.start_soon(self._second.run, name=f"second connection to {self._declared.name}")
+                    await self._over(self._second)
                     tasks.cancel_scope.cancel()
             finally:
-                self._supervisor, self._wanted = None, anyio.Event()
+                self._second, self._wanted = None, anyio.Event()
                 self._wake()
 
-    async def _over(self, supervisor: Supervisor) -> None:
+    async def _over(self, supervisor: Succession) -> None:
         """Returns when the connection has failed or is to be closed, or when nobody has called for a while."""
         began, was_ready = self._clock.monotonic(), False
         while not self._to_end:
@@ -138,7 +138,7 @@ class SecondConnection:
                 log.info("upstream.second_failed", server=self._declared.name, why=supervisor.condition.error)
                 return
             left = self._used + IDLE_SECONDS - now
-            if left <= 0 and not supervisor.turns.taken:
+            if left <= 0 and not supervisor.taken:
                 return
             moved = self._moved
             async with anyio.create_task_group() as tasks:

@@ -10,12 +10,13 @@ Rules kept here:
 """
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable
 from dataclasses import replace
-from typing import Any, Final
+from typing import Any
 
 import anyio
 import structlog
+from anyio.abc import TaskStatus
 
 from mcpguard.domain.asks import AskKind
 from mcpguard.domain.connections import Condition, ConnectionState
@@ -25,13 +26,15 @@ from mcpguard.domain.listings import Listing
 from mcpguard.domain.news import Altered, Stood, Updated
 from mcpguard.domain.upstreams import Transport
 from mcpguard.text.visible import visible
+from mcpguard.upstreams.agreement import called, us
 from mcpguard.upstreams.complaints import leaves, sentence, status
 from mcpguard.upstreams.connection import Connection
 from mcpguard.upstreams.conversation import Conversation, ServerError, Standing
-from mcpguard.upstreams.negotiation import Shied, Us, negotiate
+from mcpguard.upstreams.negotiation import Shied, negotiate
 from mcpguard.upstreams.starting import AnotherProgram
 from mcpguard.upstreams.surroundings import Lost, Surroundings, converse
 from mcpguard.upstreams.switchboard import Switchboard
+from mcpguard.upstreams.taking_over import TakingOver
 from mcpguard.upstreams.transports.http_replies import UNAUTHORIZED
 from mcpguard.upstreams.turns import Turns
 from mcpguard.upstreams.upkeep import RELIST_SECONDS, Upkeep
@@ -40,26 +43,30 @@ from mcpguard.upstreams.watching.watching import Watching
 LONGEST_ERROR = 500
 LISTEN_SECONDS = 1.0
 """For a server to say that it will tell of changes, before it is listed all the same."""
-_SAID: Final[Mapping[AskKind, Mapping[str, Any]]] = {
-    AskKind.ROOTS: {"listChanged": True},
-    AskKind.ELICITATION: {"form": {}},
-}
-"""What a handshake says of a kind. It is said once for all clients, so it is what the most of them can do."""
 log = structlog.get_logger("mcpguard.upstreams")
 
 
 class Supervisor:
     """Keeps one upstream connected for as long as `run` runs."""
 
-    def __init__(self, declared: Declared, around: Surroundings) -> None:
+    def __init__(
+        self,
+        declared: Declared,
+        around: Surroundings,
+        unclear: Callable[[], None],
+        watching: Watching | None = None,
+        taking_over: TakingOver | None = None,
+    ) -> None:
+        """`unclear` hears when the server asks and nobody can tell for whom. `watching`: that of the connection whose
+        place this one takes."""
         self.declared = declared
         self.turns = Turns(around.settings.concurrency, around.settings.queue)
         self.condition = Condition(ConnectionState.STARTING, around.clock.now())
-        self._around = around
-        self._settings = around.settings
-        self._clock = around.clock
+        self._around, self._settings, self._clock = around, around.settings, around.clock
         self._backoff = around.growing(self._settings.retry_seconds)
-        self.watching = Watching(
+        self.unsettled_by: set[str] = set()
+        """The callers that took a call back, or did not wait for its end, since it was known to be at none of those."""
+        self.watching = watching or Watching(
             around.clock,
             around.settings.health_timeout,
             lambda: around.growing(RELIST_SECONDS),
@@ -67,15 +74,26 @@ class Supervisor:
             lambda uri: around.tell(Updated(declared.name, uri)),
         )
         self._connection: Connection | None = None
-        self._retired = False
+        self._taking_over, self._unclear = taking_over, unclear
+        self._asks = False
+        self._retired = self._left = False
+        self._watched, self._unwatched = anyio.CancelScope(), anyio.Event()
+        self._running, self._ended = anyio.CancelScope(), anyio.Event()
         self._shy = False
         self._restart = anyio.Event()
         self._upkeep = Upkeep(declared, around, self.turns, self._complain)
 
     @property
     def connection(self) -> Connection | None:
-        """What calls may use now."""
+        """What calls may use."""
         return None if self._retired else self._connection
+
+    @property
+    def is_unsettled(self) -> bool:
+        """Whether it works on one call at a time so that it is known for whom it asks, and may still be at one that was
+        taken back."""
+        one_at_a_time = self._asks and self.turns.places == 1
+        return one_at_a_time and self.connection is not None and self.connection.in_doubt
 
     def restart(self) -> None:
         """Connect anew. While it waits for its next attempt it goes on waiting."""
@@ -97,20 +115,53 @@ class Supervisor:
         """From this moment on no call reaches the server; its connection is about to be ended."""
         self._retired = True
 
+    def clear_doubt(self) -> None:
+        """Connect anew when it has nothing to do, if it still may be at a call that was taken back."""
+        self._upkeep.unclear()
+
+    async def unwatch(self) -> None:
+        """Returns when another connection may watch what this one did."""
+        if self._connection is None:
+            self.end()
+            await self._ended.wait()
+        else:
+            self._watched.cancel()
+            await self._unwatched.wait()
+
+    def leave(self) -> None:
+        """Carry no further call, and end with the last one."""
+        self._retired = self._left = True
+        self.turns.send_away()
+        self._restart.set()
+        if self._connection is None:
+            self.end()
+
+    def end(self) -> None:
+        """End it, whatever is under way."""
+        self._left = True
+        self._running.cancel()
+
     async def run(self) -> None:
-        """Until cancelled."""
+        """Until it has been left, or is ended or cancelled."""
+        with self._running:
+            await self._run()
+        self._ended.set()
+
+    async def _run(self) -> None:
         state = ConnectionState.STARTING
         try:
-            while True:
+            while not self._left:
                 self._stand(state, attempts=self.condition.attempts + 1, next_try=None)
                 state = ConnectionState.CONNECTING
                 self._restart = anyio.Event()
                 ended = await self._one_connection()
                 if isinstance(ended, AnotherProgram):
                     self._around.tell(Altered(self.declared.name, self.declared))
-                await self._pause(ended)
+                if not self._left:
+                    await self._pause(ended)
         finally:
-            self._stand(ConnectionState.DISCONNECTED, next_try=None)
+            if not self._left:
+                self._stand(ConnectionState.DISCONNECTED, next_try=None)
 
     async def _one_connection(self) -> BaseException:
         """Connect and stay connected. Returns what ended it."""
@@ -137,13 +188,14 @@ class Supervisor:
         """Connect, in the time that `connecting` gives, and stay connected until somebody asks for a restart."""
         name = self.declared.name
         may_ask = self._around.may_ask(name)
+        self._asks = bool(may_ask)
         switchboard = Switchboard(
             name,
             self.turns,
             self._upkeep.lists_changed,
             self.watching.heard,
-            self._upkeep.unclear,
-            may_ask=bool(may_ask),
+            self._unclear,
+            may_ask=self._asks,
         )
         async with (
             self._around.reach(self.declared, switchboard) as conversation,
@@ -158,14 +210,24 @@ class Supervisor:
                     await standing.acknowledged.wait()
             await self._upkeep.list(connection)
             connecting.deadline = math.inf
-            began = self._clock.monotonic()
-            await tasks.start(self.watching.keep, connection, name=f"resources of {name}")
+            if self._taking_over is not None:
+                await self._taking_over.before()
+            await self._in_use(connection)
+            if self._left:
+                await switchboard.idle()
+            tasks.cancel_scope.cancel()
+
+    async def _in_use(self, connection: Connection) -> None:
+        """Until somebody asks for a restart, or another connection is to take the place of this one."""
+        name, began = self.declared.name, self._clock.monotonic()
+        async with anyio.create_task_group() as tasks:
+            await tasks.start(self._watch, connection, name=f"resources of {name}")
             self._use(connection)
             tasks.start_soon(self._upkeep.check, connection, name=f"health of {name}")
             tasks.start_soon(self._upkeep.keep_listed, connection, name=f"listing of {name}")
             tasks.start_soon(self._upkeep.sweep, name=f"sweeps of {name}")
             tasks.start_soon(self._upkeep.tell_of_roots, connection, name=f"roots for {name}")
-            tasks.start_soon(self._upkeep.clear_doubt, connection, name=f"doubt about {name}")
+            tasks.start_soon(self._clear_doubt, connection, name=f"doubt about {name}")
             try:
                 await self._restart.wait()
             finally:
@@ -174,24 +236,40 @@ class Supervisor:
                     self._backoff.reset()
             tasks.cancel_scope.cancel()
 
+    async def _watch(self, connection: Connection, *, task_status: TaskStatus[None]) -> None:
+        try:
+            with anyio.CancelScope() as self._watched:
+                await self.watching.keep(connection, task_status=task_status)
+        finally:
+            self._unwatched.set()
+
+    async def _clear_doubt(self, connection: Connection) -> None:
+        try:
+            await self._upkeep.clear_doubt(connection)
+        finally:
+            self._connection = None  # whoever waited for the place that this had must not send anything any more
+
     async def _agreed(
         self, conversation: Conversation, switchboard: Switchboard, may_ask: frozenset[AskKind]
     ) -> Connection:
-        us, declared = self._around.us, self.declared
+        declared = self.declared
         era = Era.LEGACY if self._shy and declared.era is Era.AUTO else declared.era
-        said = Us(us, {kind.value: dict(_SAID.get(kind, {})) for kind in sorted(may_ask)})
+        said = us(self._around.us, may_ask)
         greeting = await negotiate(conversation, said, era, self._settings.probe_seconds)
         over_http = declared.launch.transport is Transport.HTTP
         # Nothing on a stream says for which of our calls a server asks. With one at a time it is that one.
         one_at_a_time = greeting.era is Era.LEGACY and not over_http and bool(may_ask)
         self.turns.limit(1 if one_at_a_time else self._settings.concurrency)
-        return Connection(conversation, switchboard, greeting, us, in_headers=over_http)
+        return Connection(conversation, switchboard, greeting, said.info, in_headers=over_http)
 
     def _use(self, connection: Connection) -> None:
         self._connection = connection
+        if self._taking_over is not None:
+            self._taking_over.now()
+            self._taking_over = None
         greeting = connection.greeting
         self._stand(
-            ConnectionState.READY, error="", attempts=0, protocol=greeting.version, server=_called(greeting.server)
+            ConnectionState.READY, error="", attempts=0, protocol=greeting.version, server=called(greeting.server)
         )
 
     async def _pause(self, ended: BaseException) -> None:
@@ -220,9 +298,3 @@ class Supervisor:
 
 def _fit(error: str) -> str:
     return visible(error)[:LONGEST_ERROR]
-
-
-def _called(server: Mapping[str, Any]) -> str:
-    """What a server calls itself."""
-    said = (server.get(key) for key in ("name", "version"))
-    return visible(" ".join(text[:100] for text in said if isinstance(text, str)).strip())

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any, Final
 
+import anyio
 import structlog
 
 from mcpguard.codec.envelope import PROGRESS
@@ -54,6 +55,7 @@ class Switchboard:
         self._on_unclear = on_unclear
         self._calls: dict[str, InFlight] = {}
         self._unattributed: set[str] = set()
+        self._ended = anyio.Event()
 
     @contextmanager
     def in_flight(self, counterpart: Counterpart, seconds: float) -> Iterator[InFlight]:
@@ -66,6 +68,13 @@ class Switchboard:
         finally:
             del self._calls[call.token]
             call.end()
+            self._ended.set()
+
+    async def idle(self) -> None:
+        """Until no call is under way."""
+        while self._calls:
+            self._ended = anyio.Event()
+            await self._ended.wait()
 
     def told(self, method: str, params: Params, origin: Origin | None) -> None:
         """A notification."""

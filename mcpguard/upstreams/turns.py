@@ -50,6 +50,12 @@ class Turns:
     ) -> None:
         self._give_back()
 
+    def send_away(self) -> None:
+        """Whoever waits comes up at once, to find a place elsewhere."""
+        while self._line:
+            self.taken += 1
+            self._line.popleft().set()
+
     def step_aside(self) -> bool:
         """Whoever has a place lets others have it for a while, and says `come_back` later; if this returns true.
 

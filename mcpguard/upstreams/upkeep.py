@@ -5,8 +5,8 @@ Rules kept here:
 2. A server is listed again when its list changes, when somebody waits for that, and from time to time; but never for
    more than a tenth of the time. Where that fails it is tried again, and nothing that it listed before is in force.
 3. A server that works on one call at a time is asked for nothing else meanwhile: what it then asks belongs to the call.
-4. A server that asks something while it may still be at a call that was taken back, and so cannot be told for whom, is
-   connected anew when it has nothing else to do. Until then it asks in vain.
+4. A server that may still be at a call that was taken back, so that nobody can tell for whom it asks, is connected anew
+   when it has nothing else to do, where no other connection could take its place (`succession`).
 5. However often clients say that their roots are others, a server hears of it once a second at most.
 """
 

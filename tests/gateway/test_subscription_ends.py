@@ -195,7 +195,7 @@ async def test_after_the_end_the_guard_holds_nothing(tmp_path: Path) -> None:
                 await ear.until()
         await nothing_subscribed(script)
         assert guard.now.guard.servers.subscriptions._of == {}
-        assert len(guard.now.fleet._supervisors["web"].watching._wishes) == 0
+        assert len(guard.now.fleet._servers["web"].current.watching._wishes) == 0
 
 
 def _of(server: str) -> str:

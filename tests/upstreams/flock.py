@@ -26,7 +26,7 @@ from mcpguard.domain.upstreams import Transport
 from mcpguard.settings.model import Upstreams
 from mcpguard.settings.review import Definitions
 from mcpguard.upstreams.conversation import Bounds, Conversation, ServerError
-from mcpguard.upstreams.fleet import Fleet
+from mcpguard.upstreams.fleet import Fleet, Placed
 from mcpguard.upstreams.peer import Peer
 from mcpguard.upstreams.reach import Reaching
 from mcpguard.upstreams.sandbox.confinement import Confinement
@@ -256,9 +256,9 @@ class Flock:
 
     async def until_idle(self, name: str) -> None:
         """Wait until no call is at this server any more."""
-        supervisor = self.fleet._supervisors[name]
+        server = self.fleet._servers[name]
         with anyio.fail_after(PATIENCE):
-            while supervisor.turns.taken:
+            while server.taken:
                 await checkpoint()
 
     async def call(
@@ -266,7 +266,7 @@ class Flock:
     ) -> Json:
         """Call a tool as the guard does."""
         client = by or Somebody()
-        async with self.fleet.turn(name, (CapabilityKind.TOOL, tool), client) as turn:
+        async with self.fleet.turn(name, Placed((CapabilityKind.TOOL, tool), "caller", client)) as turn:
             turn.reachable()
             said = {"name": tool, "arguments": arguments or {}}
             return await turn.send(Permit("entry"), "tools/call", said, client)

@@ -10,7 +10,7 @@ from anyio.lowlevel import checkpoint
 from mcpguard.domain.capabilities import CapabilityKind
 from mcpguard.domain.connections import ConnectionState
 from mcpguard.domain.launches import Declared, Profile, StdioLaunch, Templates
-from mcpguard.upstreams.fleet import Unreachable
+from mcpguard.upstreams.fleet import Placed, Unreachable
 from mcpguard.upstreams.transports.transport import TransportEnded
 from tests.simulators.asked import Asked
 from tests.simulators.over_http import serving_http
@@ -91,7 +91,7 @@ async def test_what_is_no_longer_wanted_is_unreachable_at_once_and_then_gone(tmp
             tasks.start_soon(calls.make)
         await script.until(lambda: script.held == 1)
         await settled()
-        turn = kept.fleet.turn("a", (CapabilityKind.TOOL, "echo"), None)
+        turn = kept.fleet.turn("a", Placed((CapabilityKind.TOOL, "echo"), "caller", None))
         kept.fleet.want([])
         with pytest.raises(Unreachable):
             turn.reachable()

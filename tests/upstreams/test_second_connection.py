@@ -11,7 +11,7 @@ from mcpguard.domain.asks import AskKind
 from mcpguard.domain.capabilities import CapabilityKind
 from mcpguard.domain.launches import Era
 from mcpguard.domain.news import Altered
-from mcpguard.upstreams.fleet import Unreachable
+from mcpguard.upstreams.fleet import Placed, Unreachable
 from mcpguard.upstreams.second_connection import FAILED_SECONDS, IDLE_SECONDS
 from mcpguard.upstreams.starting import AnotherProgram
 from mcpguard.upstreams.transports.transport import TransportEnded
@@ -180,7 +180,7 @@ async def test_a_restart_ends_it_too() -> None:
 async def test_it_ends_with_the_first_when_the_server_is_no_longer_wanted() -> None:
     async with kept(pushing()) as found:
         await said(found, "ask", person())
-        turn = found.fleet.turn("a", (CapabilityKind.TOOL, "ask"), person())
+        turn = found.fleet.turn("a", Placed((CapabilityKind.TOOL, "ask"), "caller", person()))
         async with turn:
             found.fleet.want([])
             with pytest.raises(Unreachable):

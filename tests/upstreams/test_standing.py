@@ -97,8 +97,8 @@ async def test_messages_are_put_to_their_call_while_subscriptions_come_and_go() 
     async with flock({"a": script}) as kept:
         await kept.ready("a")
         for uri in ("note://first", "note://2/text"):
-            await kept.fleet._supervisors["a"].watching.add(uri, kept)
-        kept.fleet._supervisors["a"].watching.drop("note://first", kept)
+            await kept.fleet._servers["a"].current.watching.add(uri, kept)
+        kept.fleet._servers["a"].current.watching.drop("note://first", kept)
         await settled()
         await kept.call("a", "speak", {}, somebody)
         assert len(script.called("subscriptions/listen")) == 4, "the lists, one, both, and one again"
