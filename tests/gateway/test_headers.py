@@ -106,6 +106,21 @@ async def test_headers_and_body_must_say_the_same(tmp_path: Path) -> None:
         assert (await post(guard, CALL, said | {"mcp-session-id": "ignored", "last-event-id": "ignored"}))[0] == 200
 
 
+@pytest.mark.parametrize("around", ["{} ", "{}\t", " \t{}\t ", "   {}"])
+async def test_white_space_around_a_value_is_no_part_of_it(around: str, tmp_path: Path) -> None:
+    script = Script()
+    said = {name: around.format(value) for name, value in mirrored(CALL).items()}
+    async with guarded(tmp_path, script) as guard:
+        assert (await post(guard, CALL, said))[0] == 200
+        assert (await post(guard, CALL, said | {"mcp-name": around.format("=?base64?d2ViOjplY2hv?=")}))[0] == 200
+        (called, again) = script.called("tools/call")
+        assert called["params"]["name"] == again["params"]["name"] == "echo"
+        with nothing_happens(guard, script):
+            for value in ("web::add", "\xa0web::echo", "=?base64?IHdlYjo6ZWNobyA=?="):
+                status, answer = await post(guard, CALL, said | {"mcp-name": around.format(value)})
+                assert (status, answer["error"]["code"], answer["id"]) == (400, -32020, 1), value
+
+
 async def test_what_the_envelope_must_say(tmp_path: Path) -> None:
     script = Script()
     said = mirrored(CALL)

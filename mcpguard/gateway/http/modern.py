@@ -20,12 +20,12 @@ from mcpguard.domain.launches import Era
 from mcpguard.gateway.clients import NETWORK, Client, can_do, client_name
 from mcpguard.gateway.exchange import Exchange, Say
 from mcpguard.gateway.faces.face import Face
-from mcpguard.gateway.http.plain import HEADER_MISMATCH, Patience, Turned, give, header
+from mcpguard.gateway.http.plain import HEADER_MISMATCH, Patience, Turned, give, header, headers
 from mcpguard.gateway.http.reply import reply
 from mcpguard.gateway.methods import Methods
 
 VERSION = b"mcp-protocol-version"
-MIRRORED = b"mcp-param-"
+MIRRORED = "mcp-param-"
 
 
 class Modern:
@@ -51,7 +51,7 @@ class Modern:
                 raise Turned(400, INVALID_REQUEST, "clients of this revision send no answers", "answer")
 
     def _client(self, request: Request, caller: Caller, face: Face, scope: Scope) -> Client:
-        pairs = [(name.decode("latin-1"), value.decode("latin-1")) for name, value in scope["headers"]]
+        pairs = headers(scope)
         if (twice := find_duplicated_routing_header(pairs)) is not None:
             raise Turned(400, HEADER_MISMATCH, f"the header {twice} is there more than once", "headers")
         body = {"method": request.method, "params": request.params}
@@ -70,11 +70,10 @@ class Modern:
         pinned = self._methods.tool(client, name)
         if pinned is None:
             return
-        mirrored = [pair for pair in scope["headers"] if pair[0].startswith(MIRRORED)]
-        headers = {key.decode("latin-1"): value.decode("latin-1") for key, value in mirrored}
-        if len(headers) < len(mirrored):
+        mirrored = [pair for pair in headers(scope) if pair[0].startswith(MIRRORED)]
+        if len(dict(mirrored)) < len(mirrored):
             raise Turned(400, HEADER_MISMATCH, "a header of an argument is there more than once", "headers")
-        if rejection := validate_mcp_param_headers(pinned.definition.get("inputSchema"), arguments, headers):
+        if rejection := validate_mcp_param_headers(pinned.definition.get("inputSchema"), arguments, dict(mirrored)):
             raise _turned(rejection)
 
     async def _answer(self, request: Request, client: Client, receive: Receive, send: Send) -> None:

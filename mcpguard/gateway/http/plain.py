@@ -44,12 +44,21 @@ class Turned(GuardError):
         self.wait = wait
 
 
+def headers(scope: Scope) -> list[tuple[str, str]]:
+    """All of them. White space around a value is no part of it (RFC 9110, 5.5)."""
+    return [(name.decode("latin-1"), _bare(value)) for name, value in scope["headers"]]
+
+
 def header(scope: Scope, name: bytes) -> str | None:
     """The value of a header. One that is there twice could mean two things, and is refused."""
     found = [value for key, value in scope["headers"] if key == name]
     if len(found) > 1:
         raise Turned(400, HEADER_MISMATCH, f"the header {name.decode()} is there more than once", "headers")
-    return found[0].decode("latin-1") if found else None
+    return _bare(found[0]) if found else None
+
+
+def _bare(value: bytes) -> str:
+    return value.strip(b" \t").decode("latin-1")
 
 
 def accepted(scope: Scope) -> set[str]:
