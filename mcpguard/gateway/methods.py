@@ -25,6 +25,7 @@ from mcpguard.domain.launches import Era
 from mcpguard.domain.reasons import Reason
 from mcpguard.gateway.asked import asked
 from mcpguard.gateway.clients import Client, can_do, client_name
+from mcpguard.gateway.contents import renamed
 from mcpguard.gateway.exchange import Exchange
 from mcpguard.gateway.faces.face import Meant
 from mcpguard.gateway.listening import Listening
@@ -235,9 +236,11 @@ class Methods:
         return await self._make(exchange, "prompts/get", Meant(capability), {**params, "name": capability.name})
 
     async def _read(self, exchange: Exchange, params: Params) -> dict[str, Any]:
-        meant = self._meant(exchange.client, params["uri"])
-        own = {**params, "uri": meant.capability.name}
-        return await self._make(exchange, "resources/read", meant, own, params["uri"])
+        words, face = params["uri"], exchange.client.face
+        meant = self._meant(exchange.client, words)
+        own = meant.capability.name
+        result = await self._make(exchange, "resources/read", meant, {**params, "uri": own}, words)
+        return renamed(result, own, words, partial(face.uri, meant.capability.server))
 
     def _meant(self, client: Client, uri: str) -> Meant:
         return _understood(client.face.resource, self._seen_by(client), uri)

@@ -5,6 +5,7 @@ import json
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -62,6 +63,32 @@ async def test_a_template_that_is_listed_can_be_expanded_and_read(tmp_path: Path
                 assert guard.entries()[-1]["name"] == "note://17/text"
                 for uri in ("note://18/text", wrapped("web", "note://19/text")):
                     assert "contents" in (await read(client, uri)).result
+
+
+@pytest.mark.parametrize("how", HOWS)
+async def test_what_is_read_has_the_name_that_its_client_used(how: str, tmp_path: Path) -> None:
+    """And a part of it the one under which it is told of, and can be read."""
+    script = Script()
+    said: list[Any] = [{"uri": "note://first", "text": "a"}, {"uri": "note://2/text", "text": "b"}, {"text": "c"}, "d"]
+    script.answers["resources/read note://first"] = {"contents": said, "more": 1}
+    async with guarded(tmp_path, script) as guard:
+        async with speaking(guard, how) as client:
+            for words in (wrapped("web", "note://first"), "note://first", TEMPLATES + "web/note://first"):
+                result = (await read(client, words)).result
+                part = wrapped("web", "note://2/text")
+                assert result["contents"] == [said[0] | {"uri": words}, said[1] | {"uri": part}, *said[2:]]
+                assert result["more"] == 1
+                assert (await read(client, part)).result["contents"][0]["uri"] == part
+        async with speaking(guard, how, only="web") as client:
+            assert (await read(client, "note://first")).result["contents"] == said
+
+
+@pytest.mark.parametrize("contents", [None, {}, "text", [None, [], {"uri": 7}]])
+async def test_contents_that_are_none_are_passed_on_as_they_are(contents: object, tmp_path: Path) -> None:
+    script = Script()
+    script.answers["resources/read note://first"] = {"contents": contents}
+    async with guarded(tmp_path, script) as guard:
+        assert (await read(guard.client(), "note://first")).result["contents"] == contents
 
 
 FORGED = [

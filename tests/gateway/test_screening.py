@@ -10,7 +10,6 @@ from pathlib import Path
 import pytest
 
 from mcpguard.codec.envelope import BY_SERVER
-from mcpguard.codec.uris import wrapped
 from mcpguard.domain.launches import StdioLaunch, Templates
 from mcpguard.domain.screening import Screening
 from tests.gate import Gate, gate
@@ -67,7 +66,7 @@ def saying(text: str) -> Script:
 
 REQUESTS: dict[str, tuple[str, Json]] = {
     "tool": ("tools/call", {"name": "web::echo", "arguments": {}}),
-    "resource": ("resources/read", {"uri": wrapped("web", "note://first")}),
+    "resource": ("resources/read", {"uri": "note://first"}),
     "prompt": ("prompts/get", {"name": "web::greet", "arguments": {"name": "x"}}),
     "completion": (
         "completion/complete",
