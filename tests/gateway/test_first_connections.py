@@ -58,7 +58,10 @@ async def starting(
         await guard.declare(remote("web", url, timeout=longest))
         assert await approved(guard.now, "web") == ""
         await script.until(lambda: script.held)
-        yield guard
+        try:
+            yield guard
+        finally:
+            script.go()
 
 
 class Call:
