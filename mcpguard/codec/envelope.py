@@ -20,6 +20,8 @@ MODERN: Final = ("2026-07-28",)
 RESERVED: Final = "io.modelcontextprotocol/"
 OURS: Final = "mcpguard/"
 SCREENED: Final = OURS + "screened"
+SANDBOX: Final = OURS + "sandbox"
+"""What of its sandbox stands in a server's way: in `_meta` of a result that failed, or in that of an error's `data`."""
 SPEAKER: Final = OURS + "speaker"
 """Who speaks: in `_meta` of a result and of an item of one, and of an error in that of its `data`. Only the guard can
 say it, because what servers say in its name is taken out."""

@@ -17,6 +17,7 @@ class Detail:
     `call_with`: the variant to use instead. `path`: where in the arguments, and `expected`: what belongs there.
     `secret`: the rule by which something looks like a secret. `budget`: which one is used up. `ticket`: of a call that
     waits for a person, and `until`: when that is over. `person`: what the person says who denied it; a person's words.
+    `sandbox`: what its sandbox keeps from a server that ended, where that looks like the cause.
     """
 
     call_with: str = ""
@@ -27,6 +28,7 @@ class Detail:
     ticket: str = ""
     until: str = ""
     person: str = ""
+    sandbox: str = ""
 
     @property
     def said(self) -> dict[str, str]:
@@ -40,6 +42,7 @@ class Detail:
             "ticket": self.ticket,
             "until": self.until,
             "person": self.person,
+            "sandbox": self.sandbox,
         }
         return {name: value for name, value in given.items() if value}
 
@@ -54,6 +57,7 @@ class Detail:
             f"Ticket {self.ticket}." if self.ticket else "",
             f"A person can answer until {self.until}." if self.until else "",
             f'The person says: "{self.person}".' if self.person else "",
+            self.sandbox,
         )
         return " ".join(part for part in parts if part)
 

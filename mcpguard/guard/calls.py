@@ -5,7 +5,7 @@ Rules kept here:
 2. Nothing is sent before the verdict that allows it is stored, and nothing is answered before the closing is. What the
    verdict rests on is compared when it is stored, and once more when it is sent.
 3. What the upstream says is passed on as it is, its results and its errors, but for what is screened (`screening`);
-   what is added is that a server says it.
+   what is added is that a server says it, and beside an error what its sandbox keeps from it (`sandboxed`).
 4. What it asks of the client meanwhile belongs to the same entry (`asking`).
 5. A page of a reply that was cut is a call too; for that one nothing is sent.
 6. A call that a person must allow waits for them (`holding`), and is then judged again.
@@ -22,7 +22,7 @@ from mcpguard.domain.capabilities import Effect
 from mcpguard.domain.clock import Ids
 from mcpguard.domain.counterpart import Counterpart
 from mcpguard.domain.errors import Overtaken
-from mcpguard.domain.objections import NOTHING_MORE
+from mcpguard.domain.objections import NOTHING_MORE, Detail
 from mcpguard.domain.outcomes import Outcome, OutcomeKind
 from mcpguard.domain.reasons import Reason
 from mcpguard.domain.records import Opening
@@ -37,6 +37,7 @@ from mcpguard.guard.given import Given
 from mcpguard.guard.holding import Holding
 from mcpguard.guard.judging import Judged
 from mcpguard.guard.making import MOST_TRIES, Making, With
+from mcpguard.guard.sandboxed import beside_end, beside_error, beside_result
 from mcpguard.guard.subject import Subject
 from mcpguard.ledger.ledger import Ledger
 from mcpguard.settings.model import Settings
@@ -113,10 +114,30 @@ class Calls:
             outcome = await self._ledger.record(opening, making.work, making.still, ended)
         ended(outcome)
         if outcome.kind in (OutcomeKind.ANSWERED, OutcomeKind.FAILED) and outcome.reason is None:
-            return _by_server(opening.entry, outcome, making)
+            return self._by_server(opening, outcome, making)
         detail = judged.detail if outcome.reason is judged.reason else NOTHING_MORE
         found = self._with.judging.found(subject, outcome.reason)
-        return Told(opening.entry, outcome, findings=found, detail=making.detail or detail)
+        detail = making.detail or self._unreachable(opening, outcome) or detail
+        return Told(opening.entry, outcome, findings=found, detail=detail)
+
+    def _unreachable(self, opening: Opening, outcome: Outcome) -> Detail | None:
+        """What of its sandbox may keep a server from running."""
+        known = self._with.servers.find(opening.capability.server)
+        if known is None or outcome.reason is not Reason.SERVER_UNREACHABLE:
+            return None
+        return beside_end(self._with.servers.ended(known), known.declared.launch)
+
+    def _by_server(self, opening: Opening, outcome: Outcome, making: Making) -> Told:
+        """What the server said, and beside an error what of its sandbox may be the cause."""
+        known = self._with.servers.find(opening.capability.server)
+        result, error = making.result, making.error
+        if known is not None and outcome.kind is OutcomeKind.FAILED:
+            launch = known.declared.launch
+            result = None if result is None else beside_result(result, launch)
+            error = None if error is None else beside_error(error, launch)
+        if result is not None:
+            return Told(opening.entry, outcome, envelope.with_meta(result, envelope.BY_SERVER))
+        return Told(opening.entry, outcome, error=None if error is None else envelope.from_server(error))
 
     def _asking(self, asked: Asked, subject: Subject, opening: Opening, counterpart: Counterpart) -> Asking:
         """The client, as the server may ask it."""
@@ -146,12 +167,6 @@ class Calls:
         )
         bodies = self._with.bodies
         return bodies.opening(opening, await bodies.of(asked.capability.server, given.params, given.written))
-
-
-def _by_server(entry: str, outcome: Outcome, making: Making) -> Told:
-    if making.result is not None:
-        return Told(entry, outcome, envelope.with_meta(making.result, envelope.BY_SERVER))
-    return Told(entry, outcome, error=envelope.from_server(making.error) if making.error is not None else None)
 
 
 def _approved(judged: Judged) -> str:

@@ -24,6 +24,7 @@ from mcpguard.guard.cutting import Cutting
 from mcpguard.guard.events import Course, Events, Stage
 from mcpguard.guard.holding import Part
 from mcpguard.guard.judging import Judged, Judging
+from mcpguard.guard.sandboxed import beside_end
 from mcpguard.guard.screening import Screener
 from mcpguard.guard.servers import Servers
 from mcpguard.guard.subject import Subject
@@ -195,6 +196,9 @@ class Making:
             entry.nothing_left()
             return Outcome.refused(Reason.SERVER_UNREACHABLE)
         except (Overdue, TransportEnded, Declined) as error:
+            known = self._with.servers.find(self._asked.capability.server)
+            if known is not None and isinstance(error, TransportEnded):
+                self.detail = beside_end(str(error), known.declared.launch)
             return Outcome.unknown(_reason(error))
         except ServerError as failed:
             self.error = failed.error

@@ -93,6 +93,11 @@ class Servers:
             while self.starting(known):
                 await known.moved.wait()
 
+    def ended(self, known: Known) -> str:
+        """Why there is no connection to it, with its last words; empty where there is one."""
+        found = self._fleet.conditions().get(known.name) if self._fleet else None
+        return found.error if found is not None else ""
+
     async def confirmed(self, known: Known) -> None:
         """Until what the server lists is in force, there is no connection to it, or it has taken too long."""
         with anyio.move_on_after(self._confirm_seconds):

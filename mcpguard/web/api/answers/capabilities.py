@@ -88,6 +88,7 @@ class Detail(Answer):
     expected: str = ""
     secret: str = ""
     budget: str = ""
+    sandbox: str = ""
 
 
 class Because(Answer):
