@@ -39,8 +39,10 @@ from mcpguard.guard.intake import Intake
 from mcpguard.guard.judging import Judging
 from mcpguard.guard.known import Known, Registry
 from mcpguard.guard.last_words import LastWords
+from mcpguard.guard.launches import Fingerprints
 from mcpguard.guard.making import With
 from mcpguard.guard.managing import Managing
+from mcpguard.guard.needing import Needing
 from mcpguard.guard.operators import Operators
 from mcpguard.guard.own_password import OwnPassword
 from mcpguard.guard.passwords import USUAL, Cost, Passwords
@@ -112,8 +114,7 @@ async def assembled(
 ) -> Parts:
     """A guard that knows what the store has, and does not run yet. `given`: callers by their tokens, besides those."""
     settings = confirming.settings
-    digesting = digests.load_or_make(digest_key(settings))
-    seal = sealing.load_or_make(seal_key(settings))
+    digesting, seal = digests.load_or_make(digest_key(settings)), sealing.load_or_make(seal_key(settings))
     registry, publisher, cutting, effects = Registry(), Publisher(), Cutting(), Effects(store)
     standings = Standings(registry, publisher, cutting, ledger, store.readers, seal, clock, settings)
     intake = Intake(standings, clock, new_id, KNOWN_PER_ENTRY * settings.upstreams.list_entries)
@@ -123,8 +124,9 @@ async def assembled(
     fleet = _fleet(settings, clock, servers, reach)
     servers.command(fleet)
     standings.command(fleet)
-    admission = Admission(standings, keyfiles.read(digest_key(settings), "digest key"), new_id)
-    decisions = Decisions(standings, effects, new_id, Screening(settings.screening.mode))
+    fingerprints = Fingerprints(keyfiles.read(digest_key(settings), "digest key"))
+    admission = Admission(standings, fingerprints, new_id)
+    decisions = Decisions(standings, effects, new_id, Screening(settings.screening.mode), fingerprints)
     callers = Callers(clock, anonymous(settings.anonymous), given, cutting.cut_off)
     await callers.load(store.readers)
     demanding = Demanding(Tickets(digesting), settings.holds)
@@ -135,6 +137,7 @@ async def assembled(
     inspecting = Inspecting(inspections, admission, intake, fleet, settings.definitions.confirm_seconds, confining.why)
     budgets, bodies = Budgeting(clock, settings), Bodies(digesting, settings.audit, reach.confided.ways)
     screener = Screener(servers, Around(registry), reach.confided.telling, settings, clock)
+    queries = Queries(registry, servers, judging, effects, store, Needing(reach.lines), confining)
     heard = _heard(clock, servers, callers, ledger)
     with_ = With(servers, callers, strictly, fleet, cutting, bodies, screener, heard.events)
     calls = Calls(with_, ledger, Holding(demanding, answering, clock, settings.holds), budgets, new_id, settings)
@@ -148,7 +151,7 @@ async def assembled(
         calls=calls,
         callers=callers,
         granting=Granting(callers, ledger, clock, new_id),
-        review=Review(admission, decisions, inspecting, Queries(registry, servers, judging, effects, store, confining)),
+        review=Review(admission, decisions, inspecting, queries),
         own=Own(Managing(registry, admission, decisions, callers, budgets), Tailing(registry, callers, reach.wrote)),
         judging=judging,
         held=Held(answering, registry, store, ledger.chain.id),

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 from dataclasses import replace
+from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
@@ -40,6 +41,21 @@ Sandbox = Annotated[
     Profile | None,
     typer.Option(
         metavar="PROFILE", help="strict: no network (the default); contained: with network; none: no sandbox."
+    ),
+]
+
+
+class Confining(StrEnum):
+    """The profiles that an approval can choose."""
+
+    STRICT = Profile.STRICT.value
+    CONTAINED = Profile.CONTAINED.value
+
+
+Confined = Annotated[
+    Confining | None,
+    typer.Option(
+        "--sandbox", metavar="PROFILE", help="From now on strict: no network; contained: with network; else as it was."
     ),
 ]
 Mounts = Annotated[

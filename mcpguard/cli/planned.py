@@ -11,8 +11,10 @@ from typing import Any, Final
 import typer
 
 from mcpguard.cli.choosing import Capability, chosen, default_effect, effects_given, key_of
+from mcpguard.cli.options import Confining
 from mcpguard.cli.showing import findings, grave_rules, short
 from mcpguard.codec.keyed import written
+from mcpguard.domain.asks import AskKind
 from mcpguard.domain.capabilities import CapabilityKind, Effect
 from mcpguard.domain.decisions import ITSELF, Key
 from mcpguard.text.visible import visible
@@ -93,6 +95,29 @@ class Plan:
         default = "as it was" if capability["standing"] == "approved" else "careful default"
         said = f"{effect} ({'given' if given else default})"
         return said if before in (None, effect) else f"{said}, was {before}"
+
+
+@dataclass(frozen=True, slots=True)
+class Further:
+    """What of the server itself an approval changes besides; of what is empty or None nothing."""
+
+    prefixes: list[str]
+    may_ask: list[AskKind]
+    sandbox: Confining | None
+    mounts: list[str]
+
+    def body(self) -> dict[str, object]:
+        given = {"prefixes": self.prefixes, "may_ask": self.may_ask, "sandbox": self.sandbox, "mounts": self.mounts}
+        return {name: said for name, said in given.items() if said}
+
+    def sentences(self) -> Iterator[str]:
+        yield from (f"readable: every resource below {visible(prefix)}" for prefix in self.prefixes)
+        if self.may_ask:
+            yield f"may ask clients for: {', '.join(self.may_ask)}"
+        if self.sandbox:
+            yield f"sandbox from now on: {self.sandbox}"
+        if self.mounts:
+            yield f"sees from now on: {visible(', '.join(self.mounts))}"
 
 
 def findings_said(server: dict[str, Any], words: Iterable[str]) -> dict[str, list[str]]:

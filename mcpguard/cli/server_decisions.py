@@ -7,8 +7,8 @@ import typer
 
 from mcpguard.cli.common import As, Config, DataDir, Output, print_table
 from mcpguard.cli.operator import Operator, Problem, server_path, tell
-from mcpguard.cli.options import Name, Reason
-from mcpguard.cli.planned import HEAD, Plan, findings_said, plan
+from mcpguard.cli.options import Confined, Mounts, Name, Reason, mounts
+from mcpguard.cli.planned import HEAD, Further, Plan, findings_said, plan
 from mcpguard.cli.showing import (
     GRAVE,
     command_line,
@@ -106,13 +106,11 @@ def approve(
     ] = None,
     findings_read: Annotated[
         list[str] | None,
-        typer.Option(
-            metavar="NAME",
-            help="Say that you have read the findings that are hard, critical or high: of a capability, of server, or "
-            "of all.",
-        ),
+        typer.Option(metavar="NAME", help="You have read the grave findings: of a capability, of server, or of all."),
     ] = None,
     *,
+    sandbox: Confined = None,
+    mount: Mounts = None,
     config: Config = None,
     data_dir: DataDir = None,
     output: As = Output.TABLE,
@@ -124,15 +122,15 @@ def approve(
     read = findings_said(server, findings_read or ())
     if output is Output.TABLE:
         print_table(HEAD, planned.rows())
-    for sentence in _further(prefix or [], may_ask or []):
+    further = Further(prefix or [], may_ask or [], sandbox, mounts(mount or ()))
+    for sentence in further.sentences():
         typer.echo(sentence, err=True)
     warn_of_cut_diffs(operator, name, planned.approved)
     warn_of_confinement(server)
     if grave_rules(server):
         warn(f"{name} itself {GRAVE}: mcpguard server show {name}")
     warn_of_grave(name, planned.approved)
-    further = {"prefixes": prefix, "may_ask": may_ask}
-    body = planned.body(reason) | {"findings_read": read} | {name: said for name, said in further.items() if said}
+    body = planned.body(reason) | {"findings_read": read} | further.body()
     try:
         done = operator.tried("POST", server_path(name, "approve"), body)
     except Problem as problem:
@@ -142,11 +140,6 @@ def approve(
             typer.echo(f"If you have read what was found in the server itself: --findings-read {ITSELF}", err=True)
         raise typer.Exit(1) from None
     _tell_approved(name, planned, done, output)
-
-
-def _further(prefixes: list[str], kinds: list[AskKind]) -> list[str]:
-    said = [f"readable: every resource below {visible(prefix)}" for prefix in prefixes]
-    return said + ([f"may ask clients for: {', '.join(kinds)}"] if kinds else [])
 
 
 def _tell_approved(name: str, planned: Plan, done: dict[str, Any], output: Output) -> None:

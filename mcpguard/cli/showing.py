@@ -204,9 +204,10 @@ def _launch(launch: dict[str, Any]) -> Iterator[tuple[str, str]]:
 def _confinement(how: dict[str, Any] | None) -> Iterator[tuple[str, str]]:
     if how is None:
         return
-    agreed = " (a person agreed to that)" if how["declared"] != how["profile"] else ""
-    yield "sandbox", f"{how['profile']}: {how['means']}{agreed}"
+    chosen = f" (a person decided on that; declared: {how['declared']})" if how["chosen"] else ""
+    yield "sandbox", f"{how['profile']}: {how['means']}{chosen}"
     yield from (("sees", mount) for mount in how["mounts"])
+    yield from (("probably needs", f"{each['need']}: {each['seen']}; {each['remedy']}") for each in how["needs"])
 
 
 def warn_of_confinement(server: dict[str, Any]) -> None:
@@ -220,6 +221,11 @@ def warn_of_confinement(server: dict[str, Any]) -> None:
         warn(f"nothing can be confined here ({how['impossible']}), so {name} cannot run as it is declared")
     for path in how["unseen"]:
         warn(f"in its sandbox {name} does not see {path}: if it has to, {to_mount(server)}")
+    for each in how["needs"]:
+        warn(f"{name} probably needs what its sandbox keeps from it ({each['need']}): {each['seen']}; {each['remedy']}")
+    if how["needs"]:
+        chosen = f"mcpguard server approve {name} --sandbox contained --mount PATH:rw --reason TEXT"
+        typer.echo(visible(f"Choose what it needs, and nothing else, when you approve it: {chosen}"), err=True)
 
 
 def to_mount(server: dict[str, Any]) -> str:

@@ -3,11 +3,13 @@
 What was written out in it may be a secret: whoever keeps these bytes seals them (`store/sealing.py`).
 """
 
+from collections.abc import Iterable
 from typing import Any
 
 import orjson
 
 from mcpguard.domain.launches import (
+    Confinement,
     Declared,
     Era,
     Launch,
@@ -20,9 +22,9 @@ from mcpguard.domain.launches import (
 )
 from mcpguard.domain.upstreams import Transport
 
-VERSION = 2
-UNCONFINED = 1
-"""The version that knew of no sandbox: what it kept ran without one, and was approved so."""
+VERSION = 3
+KNOWN = (1, 2, VERSION)
+"""The first one knew of no sandbox: what it kept ran without one, and was approved so."""
 
 
 def write(declared: Declared) -> bytes:
@@ -42,7 +44,7 @@ def write(declared: Declared) -> bytes:
 def read(content: bytes) -> Declared:
     """What `write` wrote."""
     said = orjson.loads(content)
-    if said["v"] not in (VERSION, UNCONFINED):
+    if said["v"] not in KNOWN:
         raise ValueError(f"a declaration of version {said['v']}, which this version does not know")
     return Declared(
         said["name"], said["label"], _read_launch(said["launch"]), said["enabled"], said["timeout"], Era(said["era"])
@@ -60,16 +62,40 @@ def _launch(launch: Launch) -> dict[str, Any]:
                 "folder": launch.folder,
                 "framing": launch.framing.value,
                 "profile": launch.profile.value,
-                "mounts": [[mount.path, mount.writable] for mount in launch.mounts],
-                "instead_of": launch.instead_of.value if launch.instead_of else None,
+                "mounts": _mounts(launch.mounts),
+                "instead_of": _confinement(launch.instead_of) if launch.instead_of else None,
             }
         case RemoteLaunch():
             return {"transport": launch.transport.value, "url": launch.url, "headers": dict(launch.headers)}
 
 
+def _confinement(how: Confinement) -> dict[str, Any]:
+    return {"profile": how.profile.value, "mounts": _mounts(how.mounts)}
+
+
+def _mounts(mounts: Iterable[Mount]) -> list[list[str | bool]]:
+    return [[mount.path, mount.writable] for mount in mounts]
+
+
+def _read_confinement(said: object, mounts: tuple[Mount, ...]) -> Confinement | None:
+    """`mounts`: those of the launch. Up to version 2, a person's decision left them as they were declared."""
+    match said:
+        case {"profile": str(profile), "mounts": [*every]}:
+            return Confinement(Profile(profile), _read_mounts(every))
+        case str(profile) if profile:
+            return Confinement(Profile(profile), mounts)
+        case _:
+            return None
+
+
+def _read_mounts(said: Iterable[Any]) -> tuple[Mount, ...]:
+    return tuple(Mount(path, writable) for path, writable in said)
+
+
 def _read_launch(said: dict[str, Any]) -> Launch:
     match Transport(said["transport"]):
         case Transport.STDIO:
+            mounts = _read_mounts(said.get("mounts", ()))
             return StdioLaunch(
                 said["command"],
                 tuple(said["arguments"]),
@@ -77,8 +103,8 @@ def _read_launch(said: dict[str, Any]) -> Launch:
                 said["folder"],
                 StdioFraming(said["framing"]),
                 Profile(said.get("profile", Profile.NONE)),
-                tuple(Mount(path, writable) for path, writable in said.get("mounts", ())),
-                Profile(said["instead_of"]) if said.get("instead_of") else None,
+                mounts,
+                _read_confinement(said.get("instead_of"), mounts),
             )
         case transport:
             return RemoteLaunch(transport, said["url"], Templates(said["headers"]))

@@ -14,6 +14,7 @@ from typing import Final
 from mcpguard.domain.asks import AskKind
 from mcpguard.domain.capabilities import CapabilityKind, Effect, Fingerprint
 from mcpguard.domain.errors import GuardError
+from mcpguard.domain.launches import Profile
 
 LONGEST_WHY: Final = 2000
 Key = tuple[CapabilityKind, str]
@@ -115,7 +116,7 @@ class Approval:
     `effects`: of tools, by name; a tool that is not there gets the most careful of what its server declares and what we
     suggest. `prefixes`: whoever may read the server may read every resource whose URI begins so. Of `prefixes` and
     `may_ask`, what is None stays as it is. `left_out`: what is explicitly not wanted. `read`: whose grave findings were
-    read, and which, by their rules.
+    read, and which, by their rules. `sandbox` and `mounts`: how it is confined from now on; None as it is.
     """
 
     seen: Seen
@@ -125,6 +126,8 @@ class Approval:
     may_ask: frozenset[AskKind] | None = None
     read: Read = field(default_factory=dict)
     left_out: frozenset[Key] = frozenset()
+    sandbox: Profile | None = None
+    mounts: tuple[str, ...] | None = None
 
 
 class Unknown(GuardError):

@@ -72,6 +72,14 @@ class Mount:
         return cls(path, writable=text.endswith(":rw"))
 
 
+@dataclass(frozen=True, slots=True)
+class Confinement:
+    """How a process is confined: how much of the machine it sees, and which folders."""
+
+    profile: Profile
+    mounts: tuple[Mount, ...] = ()
+
+
 class Templates(Mapping[str, str]):
     """Names with the templates of their values: fixed, equal by value, and silent about the values."""
 
@@ -103,7 +111,7 @@ _NONE: Final = Templates()
 class StdioLaunch:
     """A child process of ours. No shell reads the arguments.
 
-    `instead_of`: the profile that is declared, where a person has agreed that the server runs without a sandbox.
+    `instead_of`: the confinement that is declared, where a person has decided on another one.
     """
 
     command: str
@@ -113,19 +121,29 @@ class StdioLaunch:
     framing: StdioFraming = StdioFraming.LINES
     profile: Profile = Profile.STRICT
     mounts: tuple[Mount, ...] = ()
-    instead_of: Profile | None = None
+    instead_of: Confinement | None = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "environment", Templates(self.environment))
         object.__setattr__(self, "mounts", tuple(sorted(self.mounts, key=lambda each: (each.path, each.writable))))
 
+    def confined(self, how: Confinement) -> Self:
+        """As it runs when a person has decided on this confinement."""
+        declared = self.as_declared()
+        chosen = replace(declared, profile=how.profile, mounts=how.mounts)
+        if chosen == declared:
+            return declared
+        return replace(chosen, instead_of=Confinement(declared.profile, declared.mounts))
+
     def unconfined(self) -> Self:
         """As it runs when a person has agreed to that."""
-        return self if self.profile is Profile.NONE else replace(self, profile=Profile.NONE, instead_of=self.profile)
+        return self.confined(Confinement(Profile.NONE, self.as_declared().mounts))
 
     def as_declared(self) -> Self:
-        """As it runs when nobody has agreed to anything."""
-        return self if self.instead_of is None else replace(self, profile=self.instead_of, instead_of=None)
+        """As it runs when nobody has decided otherwise."""
+        if self.instead_of is None:
+            return self
+        return replace(self, profile=self.instead_of.profile, mounts=self.instead_of.mounts, instead_of=None)
 
     @property
     def transport(self) -> Literal[Transport.STDIO]:
@@ -167,7 +185,7 @@ class Declared:
         return self.launch.profile if isinstance(self.launch, StdioLaunch) else None
 
     def with_consent_of(self, before: "Declared") -> "Declared":
-        """The same, unconfined if a person has agreed to that and it is launched just as then."""
+        """The same, confined as a person has decided where it is launched just as then."""
         if isinstance(before.launch, StdioLaunch) and before.launch.as_declared() == self.launch:
             return replace(self, launch=before.launch)
         return self

@@ -7,7 +7,7 @@ Rules kept here:
 2. What would run must be tellable from the declaration. What is not, is not admitted; nor is a launch with a secret
    written out where everybody who may look at the server, or list processes, reads it.
 3. What a file declares is changed in that file. What is no longer in it is switched off, and stands where it stood.
-   That a person agreed to run a server unconfined is no change of it, and holds until it is launched otherwise.
+   How a person has decided to confine a server is no change of it, and holds until it is launched otherwise.
 4. A change names the revision that it was made from. Where there is a newer one, nothing changes.
 5. Each change is one transaction with its record, which says who made it.
 """
@@ -18,23 +18,21 @@ from typing import Final
 
 import structlog
 
-from mcpguard.codec.fingerprints import of_launch
 from mcpguard.codec.names import is_meant
 from mcpguard.domain.capabilities import Fingerprint
 from mcpguard.domain.clock import Ids
 from mcpguard.domain.decisions import Actor, DeclaredElsewhere, NotDeclared, Stale, Undecidable
-from mcpguard.domain.errors import Unreadable
 from mcpguard.domain.launches import Declared, Launch, RemoteLaunch, StdioLaunch
 from mcpguard.domain.upstreams import Identity, Origin, Transport, Upstream
 from mcpguard.guard import facts
 from mcpguard.guard.finding import in_launch
 from mcpguard.guard.known import Known
+from mcpguard.guard.launches import Fingerprints
 from mcpguard.guard.standings import Change, Standings
 from mcpguard.inspection.launching import reference_in_code
 from mcpguard.policy import quarantine
 from mcpguard.policy.pinning import identity_changed
 from mcpguard.policy.secrets.launches import secret_arguments, secret_in_command, secret_in_url
-from mcpguard.settings.identity import Unidentifiable, identity
 from mcpguard.settings.members import as_members, patched, read
 
 MOST_SERVERS = 1000
@@ -73,10 +71,10 @@ def from_file(path: str = "") -> Source:
 class Admission:
     """Takes servers in, changes how they are declared, and lets them go."""
 
-    def __init__(self, standings: Standings, key: bytes, new_id: Ids) -> None:
+    def __init__(self, standings: Standings, fingerprints: Fingerprints, new_id: Ids) -> None:
         self._standings = standings
         self._registry = standings.registry
-        self._key = key
+        self._fingerprints = fingerprints
         self._new_id = new_id
 
     async def declare(self, declared: Sequence[Declared], source: Source) -> tuple[str, ...]:
@@ -117,7 +115,7 @@ class Admission:
         now, notices = read(known.declared.label, patched(as_members(known.declared), patch))
         if now.enabled and not known.declared.enabled:
             by.check_widening()
-        consented = "sandbox" not in patch
+        consented = patch.keys().isdisjoint({"sandbox", "mounts"})
         await self._redeclare(known, replace(now, name=name), by, revision=revision, consented=consented)
         return Added(name, notices)
 
@@ -176,7 +174,7 @@ class Admission:
             launch.transport if isinstance(launch, RemoteLaunch) else Transport.STDIO,
             origin=source.origin,
             requester=source.requester or source.by.id,
-            identity=Identity(self._fingerprint(launch)),
+            identity=Identity(self._fingerprints(launch)),
             revision=1,
         )
         upstream = quarantine.admitted(new, self._registry.ever(), self._alike(launch))
@@ -187,7 +185,7 @@ class Admission:
     async def _redeclare(
         self, known: Known, declared: Declared, by: Actor, *, revision: int | None = None, consented: bool = True
     ) -> None:
-        """`consented`: where a person has agreed that it runs unconfined, and it is launched so, that holds."""
+        """`consented`: where a person has decided how it is confined, and it is launched so, that holds."""
 
         def redeclared(known: Known) -> Change | None:
             now = declared.with_consent_of(known.declared) if consented else declared
@@ -205,7 +203,7 @@ class Admission:
             return None
         if declared.launch != known.declared.launch:
             _check_launch(declared.launch)
-        launch, before = self._fingerprint(declared.launch), known.upstream
+        launch, before = self._fingerprints(declared.launch), known.upstream
         others = (each for each in self._registry.ever() if each.id != before.id)
         moved = quarantine.relaunched(before, launch, others, self._alike(declared.launch))
         transport = declared.launch.transport
@@ -221,13 +219,7 @@ class Admission:
     def _alike(self, launch: Launch) -> frozenset[Fingerprint]:
         """It, and what consent would make of it, or has made it of: one is blocked with the other."""
         both = [launch.unconfined(), launch.as_declared()] if isinstance(launch, StdioLaunch) else [launch]
-        return frozenset(map(self._fingerprint, both))
-
-    def _fingerprint(self, launch: Launch) -> Fingerprint:
-        try:
-            return of_launch(identity(launch, self._key))
-        except (Unidentifiable, Unreadable) as error:
-            raise NotDeclared((str(error),)) from error
+        return frozenset(map(self._fingerprints, both))
 
 
 def _check_launch(launch: Launch) -> None:

@@ -8,6 +8,7 @@ from mcpguard.domain.asks import AskKind
 from mcpguard.domain.capabilities import CapabilityKind, Effect, Fingerprint
 from mcpguard.domain.decisions import Answer, Key, Read
 from mcpguard.domain.findings import Inspected
+from mcpguard.domain.launches import Launch, StdioLaunch
 from mcpguard.domain.pins import Pin
 from mcpguard.domain.standing import CapabilityStanding
 from mcpguard.domain.upstreams import Upstream
@@ -62,6 +63,13 @@ def permitted(upstream: Upstream, prefixes: tuple[str, ...] | None, may_ask: fro
         prefixes=upstream.prefixes if prefixes is None else prefixes,
         may_ask=upstream.may_ask if may_ask is None else may_ask,
     )
+
+
+def confinement_said(launch: Launch) -> dict[str, str]:
+    """What is recorded of how it is confined from now on; nothing for what we do not start."""
+    if not isinstance(launch, StdioLaunch):
+        return {}
+    return {"profile": launch.profile.value, "mounts": "\n".join(map(str, launch.mounts))}
 
 
 def in_spite(known: Known, key: Key, read: Read) -> InSpite:

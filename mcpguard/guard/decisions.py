@@ -8,7 +8,7 @@ Rules kept here:
    transaction, with a record for each.
 4. What has grave findings which nobody says to have read is left out of an approval, stands where it stood, and is
    named.
-5. Of an approval, what it does not say of the server's permissions stays as it is.
+5. Of an approval, what it does not say of the server's permissions and of its sandbox stays as it is.
 6. Leaving a server in quarantine lets nothing happen that could not happen before: it only leaves the inbox, as it is.
 """
 
@@ -31,16 +31,19 @@ from mcpguard.domain.decisions import (
     Undecidable,
     Unread,
 )
+from mcpguard.domain.launches import Declared
 from mcpguard.domain.pins import Pin
 from mcpguard.domain.screening import Screening
 from mcpguard.domain.standing import UpstreamStanding
 from mcpguard.domain.upstreams import Identity, Upstream
 from mcpguard.guard import facts
-from mcpguard.guard.approving import Approved, ApprovedOne, in_spite, left_out, permitted
+from mcpguard.guard.approving import Approved, ApprovedOne, confinement_said, in_spite, left_out, permitted
 from mcpguard.guard.choosing import chosen, effect_of, pin_of
+from mcpguard.guard.confinement import confined, without_choice
 from mcpguard.guard.effects import Effects
 from mcpguard.guard.gravity import check_itself, now_read, said_read, unread_of
 from mcpguard.guard.known import Known
+from mcpguard.guard.launches import Fingerprints
 from mcpguard.guard.seen import as_seen
 from mcpguard.guard.standings import Change, Standings
 from mcpguard.policy import pinning, quarantine
@@ -51,13 +54,16 @@ from mcpguard.policy.prefixes import checked
 class Decisions:
     """Carries out what people decide."""
 
-    def __init__(self, standings: Standings, effects: Effects, new_id: Ids, screening: Screening) -> None:
+    def __init__(
+        self, standings: Standings, effects: Effects, new_id: Ids, screening: Screening, fingerprints: Fingerprints
+    ) -> None:
         """`screening`: how replies are screened where nobody decided otherwise."""
         self._standings = standings
         self._registry = standings.registry
         self._effects = effects
         self._new_id = new_id
         self._default = screening
+        self._fingerprints = fingerprints
 
     async def approve(self, name: str, approval: Approval, decision: Decision) -> Approved:
         """Approve a server as it was seen.
@@ -80,7 +86,9 @@ class Decisions:
             before = known.upstream
             seen = Identity(approval.seen.launch, approval.seen.observed)
             itself = now_read(known.launched.grave, approval.read.get(None))
-            moved = quarantine.approve(before, seen, itself).upstream
+            declared = confined(known.declared, approval)
+            others = (each for each in self._registry.ever() if each.id != before.id)
+            moved = quarantine.approve(before, seen, itself, self._other_launch(known, declared), others).upstream
             upstream = permitted(moved, prefixes, approval.may_ask)
             if upstream != moved and moved.generation == before.generation:
                 upstream = replace(upstream, generation=before.generation + 1)
@@ -89,6 +97,7 @@ class Decisions:
                 "prefixes": "\n".join(upstream.prefixes),
                 "may_ask": " ".join(sorted(upstream.may_ask)),
                 "read": said_read(known.launched.grave, approval.read.get(None)),
+                **confinement_said(declared.launch),
             }
             recorded = [facts.decided(upstream, Answer.APPROVE, decision, id_, before.standing, **_given(said))]
             pins: list[Pin] = []
@@ -111,7 +120,7 @@ class Decisions:
                     for answer, before_it, after in steps:
                         recorded.append(facts.decided_about(upstream, answer, decision, id_, before_it, after))
                     pins += [after for _, _, after in steps[-1:]]
-            return Change(upstream, known.declared, tuple(pins), facts=tuple(recorded))
+            return Change(upstream, declared, tuple(pins), facts=tuple(recorded))
 
         await self._standings.change(known, approved)
         waiting = [f"{pin.kind}:{pin.name}" for pin in known.pins.values() if pin.present and not pin.callable]
@@ -153,7 +162,17 @@ class Decisions:
         await self._about(name, answer, decision, quarantined)
 
     async def block(self, name: str, decision: Decision) -> None:
-        await self._about(name, Answer.BLOCK, decision, lambda upstream: quarantine.block(upstream).upstream)
+        """It runs no more, whoever it is. How a person had it confined is forgotten with its approval."""
+        authorised(Answer.BLOCK, decision)
+
+        def blocked(known: Known) -> Change:
+            decision.by.check()
+            before, declared = known.upstream, without_choice(known.declared)
+            upstream = quarantine.block(before, self._other_launch(known, declared)).upstream
+            fact = facts.decided(upstream, Answer.BLOCK, decision, self._new_id(), before.standing)
+            return Change(upstream, declared, facts=(fact,))
+
+        await self._standings.change(self._registry.get(name), blocked)
 
     async def enable(self, name: str, decision: Decision) -> None:
         """Undo a `disable`."""
@@ -228,6 +247,10 @@ class Decisions:
 
         await self._standings.change(known, decided)
         return result[0].effect
+
+    def _other_launch(self, known: Known, declared: Declared) -> Fingerprint | None:
+        """How it would be launched; None where that is as it is launched now."""
+        return None if declared.launch == known.declared.launch else self._fingerprints(declared.launch)
 
     async def _about(
         self, name: str, answer: Answer, decision: Decision, move: Callable[[Upstream], Upstream], **said: str

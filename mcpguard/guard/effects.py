@@ -1,4 +1,7 @@
-"""What the definitions of tools say about their effect. The same definition says the same, so it is read once."""
+"""What the definitions of tools say about what they do: their effect, and whether they reach others.
+
+The same definition says the same, so it is read once.
+"""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -7,6 +10,7 @@ from mcpguard.codec.exact import read_back
 from mcpguard.domain.capabilities import CapabilityKind, Effect, Fingerprint
 from mcpguard.domain.pins import Pin
 from mcpguard.policy.effects import Suggestion, careful, declared, suggested
+from mcpguard.policy.reaching import reaches_others
 from mcpguard.store import versions
 from mcpguard.store.backend import Connection
 from mcpguard.store.store import Store
@@ -16,10 +20,11 @@ MOST_KEPT = 20_000
 
 @dataclass(frozen=True, slots=True)
 class Told:
-    """What a server declares of a tool, and what we suggest."""
+    """What a server declares of a tool, and what we suggest. `reaches`: what in it tells that it reaches others."""
 
     declared: Effect | None
     suggested: Suggestion
+    reaches: str = ""
 
     @property
     def careful(self) -> Effect:
@@ -54,5 +59,5 @@ def _read(connection: Connection, pins: Iterable[Pin]) -> dict[Fingerprint, Told
             definition = versions.definition(connection, pin.id, pin.listed)
             said = read_back(definition) if definition else None
             if isinstance(said, dict):
-                told[pin.listed] = Told(declared(said), suggested(said))
+                told[pin.listed] = Told(declared(said), suggested(said), reaches_others(said))
     return told

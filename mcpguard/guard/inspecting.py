@@ -116,7 +116,9 @@ class Inspecting:
             await self._admission.unconfine(known, launch, decision.by)
         elif self._unconfinable:
             raise NeedsConsent(consequences(launch, f"mcpguard cannot confine what it starts ({self._unconfinable})"))
-        elif known.upstream.standing is UpstreamStanding.APPROVED and launch.profile is Profile.NONE:
+        elif launch.profile is not Profile.NONE:
+            return
+        elif known.upstream.standing is UpstreamStanding.APPROVED:
             raise NeedsConsent(consequences(launch, f"{known.name} was approved to run without a sandbox"))
         elif launch.as_declared().profile is Profile.NONE:
             raise NeedsConsent(consequences(launch, f"{known.name} is declared to run without a sandbox"))

@@ -8,7 +8,7 @@ Rules kept here:
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict
 from typing import Any, Final
 
@@ -22,6 +22,7 @@ from mcpguard.domain.findings import Inspected
 from mcpguard.domain.identity import is_code
 from mcpguard.domain.launches import Declared, Launch, Profile, RemoteLaunch, StdioLaunch
 from mcpguard.domain.listings import INSTRUCTIONS
+from mcpguard.domain.needs import Sign
 from mcpguard.domain.pins import Pin
 from mcpguard.domain.upstreams import Identity
 from mcpguard.guard import tags
@@ -33,6 +34,7 @@ from mcpguard.guard.gravity import unread
 from mcpguard.guard.inbox import Inbox
 from mcpguard.guard.judging import Judging
 from mcpguard.guard.known import Known, Registry
+from mcpguard.guard.needing import Needing
 from mcpguard.guard.seen import differences, standing_now
 from mcpguard.guard.servers import Servers
 from mcpguard.guard.status import SandboxStatus
@@ -68,6 +70,7 @@ class Queries:
         judging: Judging,
         effects: Effects,
         store: Store,
+        needing: Needing,
         sandbox: SandboxStatus,
     ) -> None:
         self._registry = registry
@@ -77,6 +80,7 @@ class Queries:
         self._judging = judging
         self._effects = effects
         self._store = store
+        self._needing = needing
         self._sandbox = sandbox
 
     def servers(self) -> list[Json]:
@@ -110,7 +114,7 @@ class Queries:
             "artifact": upstream.artifact,
             "approved": _identity(upstream.approved),
             "launch": _launch(known.declared),
-            "confinement": self._confinement(known.declared.launch),
+            "confinement": self._confinement(known.declared.launch, await self._needing.signs(known, told)),
             "may_ask": sorted(upstream.may_ask),
             "prefixes": list(upstream.prefixes),
             "screening": self._servers.screening(name).value,
@@ -167,16 +171,18 @@ class Queries:
         prints = {"before": old.fingerprint.text, "after": new.fingerprint.text}
         return {"server": name, "kind": pin.kind.value, "name": pin.name, **prints, **said}
 
-    def _confinement(self, launch: Launch) -> Json | None:
-        """How it is confined. None for what we do not start."""
+    def _confinement(self, launch: Launch, signs: Iterable[Sign]) -> Json | None:
+        """How it is confined, and what it probably needs besides. None for what we do not start."""
         if not isinstance(launch, StdioLaunch):
             return None
         return {
             "profile": launch.profile.value,
             "means": launch.profile.sentence,
             "declared": launch.as_declared().profile.value,
+            "chosen": launch.instead_of is not None,
             "mounts": [str(mount) for mount in launch.mounts],
             "unseen": list(unseen(launch)),
+            "needs": [{"need": each.need.value, "seen": each.seen, "remedy": each.need.remedy} for each in signs],
             "impossible": None if self._sandbox.works or launch.profile is Profile.NONE else self._sandbox.why,
         }
 

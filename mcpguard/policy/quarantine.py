@@ -75,19 +75,33 @@ def altered(upstream: Upstream) -> Moved:
     return _changed(replace(upstream, identity=_unobserved(upstream.identity), artifact=None))
 
 
-def approve(upstream: Upstream, seen: Identity, findings_read: frozenset[str] = frozenset()) -> Moved:
-    """A person approves who they saw. Raises Stale, NotInspected or IllegalMove.
+def approve(
+    upstream: Upstream,
+    seen: Identity,
+    findings_read: frozenset[str] = frozenset(),
+    launch: Fingerprint | None = None,
+    known: Iterable[Upstream] = (),
+) -> Moved:
+    """A person approves who they saw. Raises Stale, NotInspected, Undecidable or IllegalMove.
 
-    `findings_read`: the rules of the findings in its launch that they say to have read.
+    `findings_read`: the rules of the findings in its launch that they say to have read. `launch`: how it is launched
+    from now on, where they decide how it is confined; none that was blocked. `known` are all the others.
     """
     if upstream.identity is None or upstream.identity.observed is None:
         raise NotInspected(f"{upstream.name} was never inspected, so nobody can approve it")
     if seen != upstream.identity:
         raise Stale((f"{upstream.name} is another now: seen {seen}, now {upstream.identity}",))
+    now = seen if launch is None else replace(seen, launch=launch)
+    if now != seen and any(_is_blocked(each) and each.identity and each.identity.launch == launch for each in known):
+        raise Undecidable(f"{upstream.name} would be launched as a server that is blocked")
     if upstream.standing is UpstreamStanding.APPROVED:
         # What is approved of it may be another choice; its own standing is the same.
-        return Moved(replace(upstream, findings_read=upstream.findings_read | findings_read))
-    return _move(replace(upstream, approved=seen, rejected=None, findings_read=findings_read), UpstreamMove.APPROVE)
+        same = replace(upstream, findings_read=upstream.findings_read | findings_read)
+        if now == seen:
+            return Moved(same)
+        return Moved(replace(same, identity=now, approved=now, generation=upstream.generation + 1))
+    approved = replace(upstream, identity=now, approved=now, rejected=None, findings_read=findings_read)
+    return _move(approved, UpstreamMove.APPROVE)
 
 
 def reject(upstream: Upstream, seen: Identity) -> Upstream:
@@ -104,8 +118,14 @@ def quarantine(upstream: Upstream) -> Moved:
     return _move(_unapproved(upstream), UpstreamMove.QUARANTINE)
 
 
-def block(upstream: Upstream) -> Moved:
-    """A person blocks it, whoever it is. Raises IllegalMove."""
+def block(upstream: Upstream, launch: Fingerprint | None = None) -> Moved:
+    """A person blocks it, whoever it is. Raises IllegalMove.
+
+    `launch`: as it is declared, where a person had decided to confine it otherwise. That goes with the approval, so
+    that the server is known again however it comes back.
+    """
+    if launch is not None and upstream.identity is not None and upstream.identity.launch != launch:
+        upstream = replace(upstream, identity=Identity(launch), artifact=None)
     return _move(_unapproved(upstream), UpstreamMove.BLOCK)
 
 

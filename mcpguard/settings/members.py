@@ -7,11 +7,11 @@ Rules kept here:
 3. A patch may use any name that a key has in a file, and names a header in any case: it means the one that is there.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from mcpguard.domain.decisions import NotDeclared
-from mcpguard.domain.launches import Declared, Era, Profile, RemoteLaunch, StdioFraming, StdioLaunch
+from mcpguard.domain.launches import Confinement, Declared, Era, Profile, RemoteLaunch, StdioFraming, StdioLaunch
 from mcpguard.settings.launching import FOLDERS, KINDS, URLS, suggested
 from mcpguard.settings.servers import alone
 
@@ -27,9 +27,9 @@ def as_members(declared: Declared) -> dict[str, Any]:
             members = {"command": stdio.command, "args": list(stdio.arguments), "env": dict(stdio.environment)}
             members["cwd"] = stdio.folder
             members["framing"] = None if stdio.framing is StdioFraming.LINES else stdio.framing.value
-            profile = stdio.as_declared().profile
-            members["sandbox"] = None if profile is Profile.STRICT else profile.value
-            members["mounts"] = [str(mount) for mount in stdio.mounts]
+            declared_so = stdio.as_declared()
+            members["sandbox"] = None if declared_so.profile is Profile.STRICT else declared_so.profile.value
+            members["mounts"] = [str(mount) for mount in declared_so.mounts]
         case RemoteLaunch(transport, url, headers):
             members = {"url": url, "headers": dict(headers)}
             members["type"] = None if transport is suggested(url) else transport.value
@@ -61,6 +61,16 @@ def read(label: str, members: Mapping[str, object]) -> tuple[Declared, tuple[str
     if not found.servers:
         raise NotDeclared(found.problems, found.notices)
     return found.servers[0], found.notices
+
+
+def confinement(launch: StdioLaunch, sandbox: Profile | None, mounts: Sequence[str] | None) -> Confinement:
+    """How it is to be confined, with what is not said as it is. Raises NotDeclared, as for an entry that says so."""
+    profile = launch.profile if sandbox is None else sandbox
+    folders = [str(mount) for mount in launch.mounts] if mounts is None else list(mounts)
+    entry = {"command": launch.command, "sandbox": profile.value, "mounts": folders}
+    how = one("server", entry).launch
+    assert isinstance(how, StdioLaunch)  # noqa: S101 - its entry has a command
+    return Confinement(how.profile, how.mounts)
 
 
 def _as_shown(patch: Mapping[str, object]) -> dict[str, object]:

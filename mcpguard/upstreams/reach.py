@@ -97,6 +97,12 @@ class Reaching:
         """How far the log of a server is written now."""
         return await to_thread.run_sync(mark, self.logs, name)
 
+    async def lines(self, declared: Declared, most_bytes: int) -> tuple[str, ...]:
+        """The last lines that a server which we start wrote to its standard error, as they were stored."""
+        if not isinstance(declared.launch, StdioLaunch):
+            return ()
+        return await to_thread.run_sync(last_lines, self.logs, declared.name, most_bytes)
+
     async def wrote(self, declared: Declared, most_bytes: int, since: Mark | None = None) -> Wrote:
         """What a server that we start wrote to its standard error last; or last since then."""
         if not isinstance(declared.launch, StdioLaunch):

@@ -11,7 +11,7 @@ import pytest
 
 from mcpguard.app.places import seal_key
 from mcpguard.domain.decisions import Actor, Stale, Undecidable
-from mcpguard.domain.launches import Declared, Profile, StdioLaunch
+from mcpguard.domain.launches import Confinement, Declared, Profile, StdioLaunch
 from mcpguard.domain.standing import UpstreamStanding
 from mcpguard.domain.upstreams import Origin
 from mcpguard.guard.admission import Source
@@ -93,7 +93,7 @@ async def test_a_patch_of_something_else_leaves_consent_what_it_is(tmp_path: Pat
         await inspected(guard, consent=True)
         patch = guard.now.guard.admission.patch
         await patch("web", {"timeout": 5}, upstream(guard).revision, SOMEBODY.by)
-        assert (launched(guard).profile, launched(guard).instead_of) == (Profile.NONE, Profile.STRICT)
+        assert (launched(guard).profile, launched(guard).instead_of) == (Profile.NONE, Confinement(Profile.STRICT))
         await patch("web", {"args": ["-c", "0"]}, upstream(guard).revision, SOMEBODY.by)
         assert launched(guard).profile is Profile.STRICT, "consent was for another launch"
 

@@ -64,14 +64,38 @@ def test_the_sandbox_is_changed_and_named_in_the_answer(desk: Desk, tmp_path: Pa
         "profile": "contained",
         "means": "the network, and no files but its own and what is mounted",
         "declared": "contained",
+        "chosen": False,
         "mounts": sorted([f"{tmp_path}:rw", SOURCES]),
         "unseen": [],
+        "needs": [],
         "impossible": None,
     }
     desk.done("server", "patch", "notes", '{"sandbox": null, "mounts": null}')
     assert (confinement(desk)["profile"], confinement(desk)["mounts"]) == ("strict", [])
     nothing = desk("server", "patch", "notes")
     assert (nothing.exit_code, nothing.stdout) == (2, "")
+
+
+def test_the_sandbox_is_chosen_in_the_approval_and_nothing_is_chosen_for_anybody(desk: Desk, tmp_path: Path) -> None:
+    desk("server", "add", "notes", "--mount", SOURCES, "--", *HONEST)
+    looked = desk("server", "inspect", "notes")
+    assert "probably needs what its sandbox keeps from it (writing)" in looked.stderr
+    assert "mcpguard server approve notes --sandbox contained" in looked.stderr
+    desk.done("server", "approve", "notes", "--reason", "read it all")
+    assert (confinement(desk)["profile"], confinement(desk)["chosen"]) == ("strict", False)
+    place = tmp_path / "kept"
+    place.mkdir()
+    place.chmod(0o777)
+    further = ("--sandbox", "contained", "--mount", f"{place}:rw", "--mount", SOURCES)
+    approved = desk("server", "approve", "notes", "--reason", "it keeps notes there", "--only", "server", *further)
+    assert "sandbox from now on: contained" in approved.stderr
+    assert (confinement(desk)["profile"], confinement(desk)["chosen"]) == ("contained", True)
+    assert confinement(desk)["mounts"] == sorted([f"{place}:rw", SOURCES])
+    assert "a person decided on that; declared: strict" in desk("server", "show", "notes").stdout
+    desk.ready("read_note")
+    unconfined = desk("server", "approve", "notes", "--reason", "no", "--sandbox", "none")
+    assert (unconfined.exit_code, unconfined.stdout) == (2, "")
+    assert confinement(desk)["profile"] == "contained"
 
 
 def test_what_it_would_not_see_is_named_at_once_and_when_it_fails(desk: Desk, tmp_path: Path) -> None:

@@ -16,6 +16,7 @@ from mcpguard.domain.capabilities import Fingerprint
 from mcpguard.domain.errors import StoreUnavailable
 from mcpguard.domain.inspections import Inspection
 from mcpguard.domain.launches import (
+    Confinement,
     Declared,
     Era,
     Mount,
@@ -40,6 +41,7 @@ PRINTS = st.sampled_from([Fingerprint(f"v1:{letter * 64}") for letter in "ab"])
 IDENTITIES = st.none() | st.builds(Identity, PRINTS, st.none() | PRINTS)
 TEXT = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), max_size=20)
 VALUES = st.dictionaries(TEXT, TEXT, max_size=3).map(Templates)
+MOUNTS = st.lists(st.builds(Mount, TEXT, st.booleans()), max_size=3).map(tuple)
 LAUNCHES = st.builds(
     StdioLaunch,
     TEXT,
@@ -48,8 +50,8 @@ LAUNCHES = st.builds(
     st.none() | TEXT,
     st.sampled_from(StdioFraming),
     st.sampled_from(Profile),
-    st.lists(st.builds(Mount, TEXT, st.booleans()), max_size=3).map(tuple),
-    st.none() | st.sampled_from(Profile),
+    MOUNTS,
+    st.none() | st.builds(Confinement, st.sampled_from(Profile), MOUNTS),
 ) | st.builds(RemoteLaunch, st.sampled_from([Transport.HTTP, Transport.SSE]), TEXT, VALUES)
 DECLARED = st.builds(
     Declared,
@@ -103,8 +105,15 @@ def test_one_that_was_kept_before_there_was_a_sandbox_ran_without_one() -> None:
         del said["launch"][name]
     read = declarations.read(orjson.dumps(said | {"v": 1}))
     assert read == replace(HOW, launch=StdioLaunch("run", (), Templates({"TOKEN": CANARY}), profile=Profile.NONE))
-    with pytest.raises(ValueError, match="version 3"):
-        declarations.read(orjson.dumps(said | {"v": 3}))
+    with pytest.raises(ValueError, match="version 4"):
+        declarations.read(orjson.dumps(said | {"v": 4}))
+
+
+def test_one_of_which_only_the_profile_was_kept_has_the_folders_that_it_was_declared_with() -> None:
+    agreed = replace(HOW, launch=StdioLaunch("run", mounts=(Mount("/srv", writable=True),)).unconfined())
+    said = orjson.loads(declarations.write(agreed))
+    said["launch"]["instead_of"] = "strict"
+    assert declarations.read(orjson.dumps(said | {"v": 2})) == agreed
 
 
 @given(UPSTREAMS, DECLARED)

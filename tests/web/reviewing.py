@@ -20,6 +20,9 @@ HONEST: dict[str, Any] = {
     "cwd": str(ROOT),
     "sandbox": "none",
 }
+SOURCES = str(ROOT / "mcpguard")
+CONFINED: dict[str, Any] = {"cwd": None, "sandbox": "strict", "mounts": [SOURCES]}
+"""What lets it run confined."""
 Json = dict[str, Any]
 DECIDED = (
     "approved", "capabilities", "enabled", "fingerprint", "generation", "may_ask", "observed", "prefixes", "revision",

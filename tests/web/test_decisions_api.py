@@ -10,9 +10,12 @@ import pytest
 from mcpguard.domain.decisions import LONGEST_WHY
 from mcpguard.web.api.app import Api
 from mcpguard.web.operator import operator_app
+from tests.attacks.sandboxed import works
 from tests.web.reviewing import (
+    CONFINED,
     HONEST,
     SERVERS,
+    SOURCES,
     WHY,
     Json,
     add,
@@ -103,6 +106,25 @@ async def test_what_is_approved_can_be_called_and_says_who_approved_it_and_why(g
     assert len(records) == 1 + len(server["capabilities"])
     assert {(each["answer"], each["why"]) for each in records} == {("approve", WHY)}
     assert len({each["decision"] for each in records}) == 1
+
+
+async def test_how_it_is_confined_is_chosen_in_the_approval(guard: World) -> None:
+    works()
+    await add(guard, **CONFINED)
+    said(await guard.operator.post(f"{SERVERS}/notes/inspect", json={}))
+    server = await show(guard)
+    assert [each["need"] for each in server["confinement"]["needs"]] == ["writing"]
+    body = {"why": WHY, "seen": seen(server)}
+    for chosen in ({"sandbox": "none"}, {"mounts": ["notes"]}):
+        assert problem(await guard.operator.post(f"{SERVERS}/notes/approve", json=body | chosen), 422)
+        await unchanged(guard, server, 0)
+    said(await guard.operator.post(f"{SERVERS}/notes/approve", json=body | {"sandbox": "contained"}))
+    now = await show(guard)
+    box = now["confinement"]
+    assert (box["profile"], box["declared"], box["chosen"], box["mounts"]) == ("contained", "strict", True, [SOURCES])
+    assert now["approved"]["launch"] == now["fingerprint"] != server["fingerprint"]
+    (decision,) = [each for each in decisions(guard) if "capability" not in each]
+    assert (decision["profile"], decision["mounts"]) == ("contained", SOURCES)
 
 
 async def test_what_is_not_chosen_waits(guard: World) -> None:

@@ -14,6 +14,7 @@ from mcpguard.domain.asks import AskKind
 from mcpguard.domain.capabilities import FINGERPRINT, CapabilityKind, Effect, Fingerprint
 from mcpguard.domain.decisions import ITSELF, LONGEST_WHY, Approval, Key, Seen
 from mcpguard.domain.grants import USUAL_SECONDS
+from mcpguard.domain.launches import Profile
 from mcpguard.domain.screening import Screening
 from mcpguard.guard.exporting import Wanted
 from mcpguard.ledger.export.formats import WORDS
@@ -125,6 +126,13 @@ class Approving(Why):
     effects: dict[str, Effect] = {}
     prefixes: Annotated[list[str] | None, Field(description="Left out: as they are.")] = None
     may_ask: Annotated[list[AskKind] | None, Field(description="Left out: as it is.")] = None
+    sandbox: Annotated[
+        Profile | None, Field(description="How it is confined from now on: strict or contained. Left out: as it is.")
+    ] = None
+    mounts: Annotated[
+        list[str] | None,
+        Field(description="All the folders that it sees then, as `PATH` or `PATH:rw`. Left out: as they are."),
+    ] = None
     findings_read: Annotated[
         dict[str, list[str]],
         Field(
@@ -149,6 +157,8 @@ class Approving(Why):
             None if self.may_ask is None else frozenset(self.may_ask),
             {None if name == ITSELF else keyed(name): frozenset(rules) for name, rules in self.findings_read.items()},
             frozenset(map(keyed, self.left_out)),
+            self.sandbox,
+            None if self.mounts is None else tuple(self.mounts),
         )
 
 

@@ -15,6 +15,7 @@ from mcpguard.domain.capabilities import CapabilityKind, Effect, Fingerprint
 from mcpguard.domain.decisions import ITSELF, Key, Read, Seen
 from mcpguard.domain.errors import GuardError
 from mcpguard.domain.findings import Severity
+from mcpguard.domain.launches import Profile
 from mcpguard.policy.effects import careful as most_careful
 from mcpguard.web.forms import Form, Misshapen
 
@@ -91,6 +92,17 @@ def read_of(given: Form) -> Read:
         }
     except (ValueError, TypeError, RecursionError):
         raise Misshapen(400, "the form does not say what was read; open the page again") from None
+
+
+def confinement_of(given: Form) -> tuple[Profile | None, tuple[str, ...] | None]:
+    """How a form says that the server is confined; None where it says nothing. Raises Misshapen."""
+    if not given.one("sandbox"):
+        return None, None
+    try:
+        profile = Profile(given.one("sandbox"))
+    except ValueError:
+        raise Misshapen(400, "the form names a sandbox that there is not; open the page again") from None
+    return profile, tuple(line.strip() for line in given.one("mounts").splitlines() if line.strip())
 
 
 def rows(capabilities: Sequence[Json], seen: Seen, typed: Chosen | None, *, clean: bool = False) -> list[Row]:

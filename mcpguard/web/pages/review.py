@@ -4,7 +4,8 @@ Rules kept here:
 1. A decision is about exactly what the page showed: an approval about the definitions that it names, any other about
    the tag. Where something else stands now, nothing happens, and what moved is shown with all that was typed.
 2. Nothing is chosen beforehand where anything hard or critical was found, and nothing of what something was found in.
-3. What a server may ask and read besides stays as it is; that is changed elsewhere.
+3. What a server may ask and read besides stays as it is; that is changed elsewhere. How it is confined stays as it
+   is, unless it is chosen here: what it probably needs is said, and not chosen.
 """
 
 from collections import Counter
@@ -24,7 +25,7 @@ from mcpguard.guard.known import Known
 from mcpguard.text.visible import visible
 from mcpguard.web.api.access import may
 from mcpguard.web.forms import FINE, Form, Misshapen, Told
-from mcpguard.web.pages.chosen import chosen, effects, looked, read_of, rows, written_out
+from mcpguard.web.pages.chosen import chosen, confinement_of, effects, looked, read_of, rows, written_out
 from mcpguard.web.pages.desk import Desk, Done
 from mcpguard.web.pages.evidence import said
 from mcpguard.web.pages.one_server import OneServer, path_of
@@ -74,6 +75,7 @@ def review(guard: Guard, desk: Desk) -> APIRouter:
             grave=_grave(known),
             to_read=written_out(to_read(known)),
             typed={"why": given.one("why"), "read": given.one("read"), "problem": told.sentence, "stale": stale},
+            confined={"sandbox": given.one("sandbox"), "mounts": given.one("mounts")},
             moved=moved,
         )
 
@@ -118,8 +120,15 @@ async def _as_looked(guard: Guard, name: str, answer: str, given: Form, decision
         raise Undecidable(CHOOSE)
     server = await guard.queries.server(name)
     offered = {row.key for row in rows(server["capabilities"], typed.seen, typed) if row.number is not None}
+    sandbox, mounts = confinement_of(given)
     approval = Approval(
-        typed.seen, typed.keys, effects(typed), read=read_of(given), left_out=frozenset(offered - typed.keys)
+        typed.seen,
+        typed.keys,
+        effects(typed),
+        read=read_of(given),
+        left_out=frozenset(offered - typed.keys),
+        sandbox=sandbox,
+        mounts=mounts,
     )
     done = await guard.decisions.approve(name, approval, decision)
     sentence = f"Approved {name} with {len(done.approved)} of {len(typed.seen.capabilities)} capabilities."

@@ -12,8 +12,22 @@ from mcpguard.domain.people import Role
 from mcpguard.web.pages import chosen as choosing
 from mcpguard.web.pages import review as reviewing
 from tests import people
+from tests.attacks.sandboxed import works
 from tests.web.pages.filling import Page, Reviewer, reviewer
-from tests.web.reviewing import HONEST, WHY, add, approved, decisions, inspected, show, standings, unchanged
+from tests.web.reviewing import (
+    CONFINED,
+    HONEST,
+    SERVERS,
+    SOURCES,
+    WHY,
+    add,
+    approved,
+    decisions,
+    inspected,
+    show,
+    standings,
+    unchanged,
+)
 from tests.world import World
 
 pytestmark = pytest.mark.anyio
@@ -65,6 +79,40 @@ async def test_a_clean_server_is_approved_with_what_is_chosen_and_the_effects_th
     about = [each for each in decisions(guard) if "capability" not in each]
     assert [(each["answer"], each["via"], each["why"]) for each in about] == [("approve", "console", WHY)]
     assert about[0]["by"].endswith("(ada)")
+
+
+async def test_the_sandbox_is_as_it_is_unless_it_is_chosen_beside_the_decision(guard: World) -> None:
+    works()
+    await add(guard, **CONFINED)
+    await guard.operator.post(f"{SERVERS}/notes/inspect", json={})
+    by = await reviewer(guard)
+    page = await seen(by)
+    assert "Probably needs writing" in page.text
+    assert page.holds("decide", "sandbox") == ["strict"], "a suggestion chooses nothing"
+    assert page.offers("decide", "sandbox") == ["strict", "contained"]
+    assert page.holds("decide", "mounts") == [SOURCES]
+    picked = [place(page, "read_note")]
+    typed: dict[str, str | list[str]] = {"sandbox": "contained", "mounts": f"{SOURCES}\r\nnotes", "choose": picked}
+    refused = await by.send(page, "decide", decision="approve", why=WHY, **typed)
+    assert (refused.status, "must be a whole path" in refused.text) == (422, True)
+    assert refused.holds("decide", "sandbox") == ["contained"], "what was typed is there again"
+    assert decisions(guard) == []
+    assert (await by.send(page, "decide", decision="approve", why=WHY, sandbox="every", choose=picked)).status == 400
+    await by.send(refused, "decide", decision="approve", why=WHY, mounts=SOURCES, choose=picked)
+    box = (await show(guard))["confinement"]
+    assert (box["profile"], box["chosen"], box["mounts"]) == ("contained", True, [SOURCES])
+    page = await seen(by)
+    assert "a person decided on this" in page.text
+
+
+async def test_an_approval_that_chooses_no_sandbox_changes_nothing_of_it(guard: World) -> None:
+    server = await inspected(guard)
+    by = await reviewer(guard)
+    page = await seen(by)
+    assert page.offers("decide", "sandbox") == ["strict", "contained", "none"]
+    await by.send(page, "decide", decision="approve", why=WHY, choose=[place(page, "read_note")])
+    now = await show(guard)
+    assert (now["fingerprint"], now["confinement"]["chosen"]) == (server["fingerprint"], False)
 
 
 async def test_where_something_critical_was_found_nothing_is_chosen_and_it_has_to_be_read(guard: World) -> None:

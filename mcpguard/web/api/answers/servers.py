@@ -6,6 +6,7 @@ from pydantic import Field
 
 from mcpguard.domain.asks import AskKind
 from mcpguard.domain.capabilities import CapabilityKind, Effect
+from mcpguard.domain.needs import Need as Needs
 from mcpguard.domain.screening import Screening
 from mcpguard.domain.standing import UpstreamStanding
 from mcpguard.web.api.answers.answer import Answer, Fingerprint, Moment, Next
@@ -122,14 +123,24 @@ class Remote(Answer):
     headers: list[Variable]
 
 
+class Need(Answer):
+    """What it probably needs and does not get: `seen` says what suggests that, `remedy` what a person can choose."""
+
+    need: Needs
+    seen: str
+    remedy: str
+
+
 class Confinement(Answer):
     """How it is confined."""
 
     profile: str
     means: str
     declared: str
+    chosen: Annotated[bool, Field(description="Whether a person decided on it, instead of what is declared.")]
     mounts: list[str]
     unseen: list[str]
+    needs: list[Need]
     impossible: str | None
 
 

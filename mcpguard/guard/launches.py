@@ -1,0 +1,24 @@
+"""By what a launch is known: the fingerprint of what would run, with how it is confined."""
+
+from dataclasses import dataclass, field
+
+from mcpguard.codec.fingerprints import of_launch
+from mcpguard.domain.capabilities import Fingerprint
+from mcpguard.domain.decisions import NotDeclared
+from mcpguard.domain.errors import Unreadable
+from mcpguard.domain.launches import Launch
+from mcpguard.settings.identity import Unidentifiable, identity
+
+
+@dataclass(frozen=True, slots=True)
+class Fingerprints:
+    """`key`: with it, what is written out in a launch is told apart and not shown."""
+
+    key: bytes = field(repr=False)
+
+    def __call__(self, launch: Launch) -> Fingerprint:
+        """Raises NotDeclared where what would run cannot be told."""
+        try:
+            return of_launch(identity(launch, self.key))
+        except (Unidentifiable, Unreadable) as error:
+            raise NotDeclared((str(error),)) from error
