@@ -12,7 +12,7 @@ import typer
 
 from mcpguard.cli.choosing import Capability, chosen, default_effect, effects_given, key_of
 from mcpguard.cli.options import Confining
-from mcpguard.cli.showing import findings, grave_rules, short
+from mcpguard.cli.showing import TASKS, findings, grave_rules, short
 from mcpguard.codec.keyed import written
 from mcpguard.domain.asks import AskKind
 from mcpguard.domain.capabilities import CapabilityKind, Effect
@@ -40,7 +40,8 @@ class Plan:
         for each in self.server["capabilities"]:
             left = self._left(each)
             effect = self._effect(each) if left is None else ""
-            yield written(key_of(each)), left or "is approved", effect, short(each["fingerprint"]), findings(each)
+            approved = "is approved" + (TASKS if each["needs_tasks"] else "")
+            yield written(key_of(each)), left or approved, effect, short(each["fingerprint"]), findings(each)
 
     def body(self, why: str) -> dict[str, object]:
         capabilities = self.server["capabilities"]

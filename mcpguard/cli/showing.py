@@ -22,6 +22,7 @@ MOST_TITLES: Final = 2
 SEVERITIES: Final = [*Severity]
 GRAVE: Final = "has grave findings (hard, critical or high); approve only if you have read them"
 UNREAD: Final = "is approved with grave findings that nobody confirmed reading"
+TASKS: Final = ", needs tasks: every call is refused"
 CAPABILITY: Final = ("capability", "standing", "effect", "declared", "fingerprint", "findings")
 
 
@@ -71,7 +72,7 @@ def capability_row(capability: Capability) -> tuple[str, ...]:
     standing = capability["standing"] + ("" if capability["present"] else ", gone")
     return (
         written(key_of(capability)),
-        standing + (", waits" if capability["waits"] else ""),
+        standing + (", waits" if capability["waits"] else "") + (TASKS if capability["needs_tasks"] else ""),
         effect_of(capability),
         capability["declared"] or "",
         short(capability["fingerprint"]),

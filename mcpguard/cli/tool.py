@@ -143,6 +143,8 @@ def _rows(server: str, capability: dict[str, Any]) -> Iterator[tuple[str, str]]:
             "suggested",
             f"{capability['suggested']}: {capability['because']}" if capability["suggested"] else "nothing",
         )
+    if capability["needs_tasks"]:
+        yield "calls", "it needs tasks, which the guard does not carry: every call of it is refused"
     yield "risk", risk(capability)
     for version in capability["versions"]:
         seen = f"first {moment(version['first_seen'])}, last {moment(version['last_seen'])} UTC"

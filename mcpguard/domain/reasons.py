@@ -83,6 +83,11 @@ class Reason(StrEnum):
         "What was called was taken out of use during the call; whether it was executed is unknown.",
         "Find out what happened before you do it again, and ask the security team why.",
     )
+    CAPABILITY_TASKS = (
+        "capability:tasks",
+        "This tool needs tasks, which the guard does not carry.",
+        "Nothing was sent, and calling it again changes nothing; use another tool.",
+    )
     CAPABILITY_UNKNOWN = (
         "capability:unknown",
         "No such capability is within your reach.",

@@ -11,6 +11,7 @@ from mcpguard.domain.capabilities import CapabilityKind, Effect, Fingerprint
 from mcpguard.domain.pins import Pin
 from mcpguard.policy.effects import Suggestion, careful, declared, suggested
 from mcpguard.policy.reaching import reaches_others
+from mcpguard.policy.tasks import needs_tasks
 from mcpguard.store import versions
 from mcpguard.store.backend import Connection
 from mcpguard.store.store import Store
@@ -20,11 +21,15 @@ MOST_KEPT = 20_000
 
 @dataclass(frozen=True, slots=True)
 class Told:
-    """What a server declares of a tool, and what we suggest. `reaches`: what in it tells that it reaches others."""
+    """What a server declares of a tool, and what we suggest.
+
+    `reaches`: what in it tells that it reaches others; `tasks`: that it can only be called as a task.
+    """
 
     declared: Effect | None
     suggested: Suggestion
     reaches: str = ""
+    tasks: bool = False
 
     @property
     def careful(self) -> Effect:
@@ -59,5 +64,5 @@ def _read(connection: Connection, pins: Iterable[Pin]) -> dict[Fingerprint, Told
             definition = versions.definition(connection, pin.id, pin.listed)
             said = read_back(definition) if definition else None
             if isinstance(said, dict):
-                told[pin.listed] = Told(declared(said), suggested(said), reaches_others(said))
+                told[pin.listed] = Told(declared(said), suggested(said), reaches_others(said), needs_tasks(said))
     return told

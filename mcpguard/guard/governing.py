@@ -48,6 +48,7 @@ _RULES: Final = (
         "What is known of the server is what this very connection listed last, and not long ago.",
         "definitions.confirm_seconds",
     ),
+    ("capability.tasks", "The tool can be called without a task: the guard carries none.", ""),
     (
         "intent",
         "The call declares no less than will happen. Some callers must declare whatever does more than read.",

@@ -22,12 +22,14 @@ from mcpguard.domain.reasons import Reason
 from mcpguard.domain.upstreams import Upstream
 from mcpguard.domain.verdicts import Allow, Deny, Hold, Verdict
 from mcpguard.guard.demanding import NOBODY, Demanding, Look
+from mcpguard.guard.known import Known
 from mcpguard.guard.servers import Servers
 from mcpguard.guard.subject import Subject
 from mcpguard.policy.judge import Situation, judge
 from mcpguard.policy.prefixes import under
 from mcpguard.policy.scopes import within
 from mcpguard.policy.shares import Crowded
+from mcpguard.policy.tasks import needs_tasks
 from mcpguard.store import generations
 from mcpguard.store.backend import Connection
 
@@ -111,6 +113,7 @@ class Judging:
                 stated=subject.stated,
                 arguments=self._servers.checking.look(subject.given, known, pin) if subject.given else None,
                 spent=spent,
+                needs_tasks=_needs_tasks(known, pin),
             )
             effect = situation.effect
             look = self._demanding.look(subject, known.upstream, pin, effect)
@@ -163,6 +166,14 @@ class Judging:
         """Why a call that was sent must not go on. Whether its definition is confirmed matters to the next one."""
         reason = self.now(subject).reason
         return None if reason in PASSING else reason
+
+
+def _needs_tasks(known: Known, pin: Pin | None) -> bool:
+    """By the definition that its server listed last."""
+    if pin is None or pin.kind is not CapabilityKind.TOOL:
+        return False
+    definition = known.definition(pin.kind, pin.name)
+    return definition is not None and needs_tasks(definition)
 
 
 def _generations(judged: Judged) -> tuple[tuple[str, int] | None, ...]:

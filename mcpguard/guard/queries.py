@@ -248,6 +248,7 @@ def _capability(pin: Pin, every: Found, told: Mapping[Fingerprint, Told], left: 
         "declared": said.declared.value if said and said.declared else None,
         "suggested": said.suggested.effect.value if said else None,
         "because": said.suggested.because if said else None,
+        "needs_tasks": said is not None and said.tasks,
         "assigned": pin.effect.value if pin.effect else None,
         "risk": found.risk,
         "flagged": found.flagged,

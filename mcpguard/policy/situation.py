@@ -46,7 +46,8 @@ class Situation:
     `stated`: what the agent says that it means to do; None where that is implied. `arguments`: None where nobody has
     given any yet. `spent`: the budget that is used up, if one is. `demand`: the setting that wants a person to allow
     the call, empty where none does; `answer`: how the same call stands that waits for one, or was answered; `person`:
-    why they answered so; `crowded`: no more calls of this caller may wait.
+    why they answered so; `crowded`: no more calls of this caller may wait. `needs_tasks`: it is a tool that can only be
+    called as a task.
     """
 
     caller: Caller
@@ -66,6 +67,7 @@ class Situation:
     person: str = ""
     crowded: bool = False
     starting: bool = False
+    needs_tasks: bool = False
 
     @property
     def unconnected(self) -> Reason:

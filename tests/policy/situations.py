@@ -88,5 +88,6 @@ SITUATIONS = st.builds(
     answer=st.sampled_from([None, HoldState.WAITING, HoldState.ALLOWED, HoldState.DENIED]),
     crowded=st.booleans(),
     starting=st.booleans(),
+    needs_tasks=st.booleans(),
 )
 """Anything, also what cannot come to pass together."""

@@ -26,6 +26,9 @@ class CapabilityListed(Answer):
     declared: Effect | None
     suggested: Effect | None
     because: str | None
+    needs_tasks: Annotated[
+        bool, Field(description="Whether it can only be called as a task; then every call of it is refused.")
+    ]
     assigned: Effect | None
     risk: int
     flagged: bool
