@@ -13,7 +13,7 @@ from mcpguard.codec.envelope import theirs
 from mcpguard.codec.names import LONGEST_QUALIFIED, qualified
 from mcpguard.codec.uris import LONGEST_URI, wrapped
 from mcpguard.domain.capabilities import Capability, CapabilityKind, Effect
-from mcpguard.domain.listings import KEYS, Definition, Listing
+from mcpguard.domain.listings import INSTRUCTIONS, KEYS, Definition, Listing
 
 Effects = Callable[[CapabilityKind, str], Effect | None]
 """The effect of a capability, by kind and name; None for what is not offered."""
@@ -40,6 +40,8 @@ class Shelf:
     odd: tuple[str, ...] = ()
     prefixes: tuple[str, ...] = ()
     """Below these URIs every resource may be read."""
+    instructions: str = ""
+    """What the server says of how to use it, where a person has approved exactly that."""
 
     def of(self, kind: CapabilityKind) -> Mapping[str, Pinned]:
         return self.kinds.get(kind, MappingProxyType({}))
@@ -50,7 +52,9 @@ def shelf(server: str, listing: Listing, effect: Effects, prefixes: tuple[str, .
     odd: Counter[str] = Counter()
     kinds = {kind: _pinned(server, kind, listing.of(kind), effect, odd) for kind in KEYS}
     left_out = tuple(what if times == 1 else f"{what}, {times} times" for what, times in odd.items())
-    return Shelf(server, MappingProxyType(kinds), listing.capabilities, left_out, prefixes)
+    has_approved = effect(CapabilityKind.INSTRUCTIONS, INSTRUCTIONS) is not None
+    instructions = (listing.instructions or "") if has_approved else ""
+    return Shelf(server, MappingProxyType(kinds), listing.capabilities, left_out, prefixes, instructions)
 
 
 def _pinned(

@@ -7,7 +7,6 @@ Rules kept here:
 3. A list is answered from the catalog; no server is asked, so none can delay it.
 """
 
-import hashlib
 from collections.abc import Awaitable, Callable, Mapping
 from functools import partial
 from typing import Any, TypeVar
@@ -19,6 +18,7 @@ from mcpguard.catalog.shelf import Pinned
 from mcpguard.codec import envelope
 from mcpguard.codec.messages import Failure, Request, Result
 from mcpguard.codec.uris import LONGEST_URI
+from mcpguard.domain import calls
 from mcpguard.domain.capabilities import CapabilityKind
 from mcpguard.domain.errors import InvalidName
 from mcpguard.domain.launches import Era
@@ -26,6 +26,7 @@ from mcpguard.domain.reasons import Reason
 from mcpguard.gateway.asked import asked
 from mcpguard.gateway.clients import Client, can_do, client_name
 from mcpguard.gateway.contents import renamed
+from mcpguard.gateway.disclosing import shown
 from mcpguard.gateway.exchange import Exchange
 from mcpguard.gateway.faces.face import Meant
 from mcpguard.gateway.listening import Listening
@@ -44,6 +45,7 @@ from mcpguard.gateway.wire import (
     Passed,
     Rejected,
     Spent,
+    instructions,
     own_error,
     refused_error,
     refused_result,
@@ -122,7 +124,7 @@ class Methods:
         try:
             validate("initialize", envelope.HANDSHAKE[-1], params)
             self._count_handshake(client)
-            greeting = await self._greeting(client)
+            greeting = await self._greeting(client, "initialize")
         except Spent:
             raise
         except Rejected as rejected:
@@ -191,15 +193,20 @@ class Methods:
         if not self._guard.callers.holds(client.caller):
             raise Rejected(REFUSED, Reason.CALLER_REVOKED.sentence, "credential")
 
-    async def _greeting(self, client: Client) -> dict[str, Any]:
+    async def _greeting(self, client: Client, method: str) -> dict[str, Any]:
         await self._settled(client)
-        has: dict[str, Any] = {"tools": {}} if client.face.own else {}
-        for shelf in client.face.shelves(self._seen_by(client)):
+        face, catalog = client.face, self._seen_by(client)
+        has: dict[str, Any] = {"tools": {}} if face.own else {}
+        for shelf in face.shelves(catalog):
             has |= {name: said for name, said in OFFERED.items() if name in shelf.capabilities}
-        return {"capabilities": has, "serverInfo": US}
+        greeting = {"capabilities": has, "serverInfo": US}
+        if not (said := face.instructions(catalog)):
+            return greeting
+        self._guard.tallies.disclosed(**shown(client, method, [*said]))
+        return greeting | {"instructions": instructions(said, merged=face.word is calls.Face.DIRECT)}
 
     async def _discover(self, exchange: Exchange, _params: Params) -> dict[str, Any]:
-        return {"supportedVersions": list(envelope.MODERN), **await self._greeting(exchange.client)}
+        return {"supportedVersions": list(envelope.MODERN), **await self._greeting(exchange.client, "server/discover")}
 
     async def _nothing(self, _exchange: Exchange, _params: Params) -> dict[str, Any]:
         return {}
@@ -214,13 +221,7 @@ class Methods:
         client = exchange.client
         await self._settled(client)
         result, names = self._lists.page(client.face, client.caller.scope, self._seen_by(client), method, params)
-        self._guard.tallies.disclosed(
-            caller=client.caller.id,
-            face=client.face.word.value,
-            method=method,
-            names=len(names),
-            digest=hashlib.sha256("\0".join(names).encode()).hexdigest(),
-        )
+        self._guard.tallies.disclosed(**shown(client, method, names))
         return result
 
     async def _call_tool(self, exchange: Exchange, params: Params) -> dict[str, Any]:

@@ -78,6 +78,13 @@ def refused_error(said: dict[str, Any], era: Era, uri: str | None = None) -> Rej
     return Rejected(code, _text(said), "", said | {"uri": uri})
 
 
+def instructions(said: Mapping[str, str], *, merged: bool) -> str:
+    """Instructions of servers, by their names, as a client is greeted with them; `merged`: it sees many servers."""
+    if not merged:
+        return "\n\n".join(said.values())
+    return "\n\n".join(f"Instructions of the server {server}:\n{text}" for server, text in said.items())
+
+
 def own_error(code: int, sentence: str, data: Mapping[str, Any] | None = None) -> dict[str, Any]:
     """An error of ours, which says that it is."""
     return envelope.from_guard({"code": code, "message": sentence, "data": dict(data or {})})

@@ -6,7 +6,7 @@ Rules kept here:
 2. Nothing is left out and nothing is cut without a word about it.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from mcpguard.catalog.search.compact import signature, summary
@@ -55,9 +55,20 @@ def retrieved(hits: Sequence[Hit], *, full: bool) -> tuple[list[Json], list[str]
     return tools, _said(len(hits) - len(tools), in_short)
 
 
-def described(said: Sequence[tuple[Json, Pinned | None]]) -> list[Json]:
-    """What is said of each name, with the definition of those that have one to show."""
+def described(said: Sequence[tuple[Json, Pinned | None]], instructions: Mapping[str, str]) -> Json:
+    """What is said of each name, with the definition of those that have one to show; and of `instructions`, which are
+    approved ones by their servers, those that fit beside that."""
     room = Room()
+    answer: Json = {"tools": _described(said, room)}
+    fitting = {server: text for server, text in instructions.items() if room.takes({server: text})}
+    if fitting:
+        answer["instructions"] = fitting
+    if left := [server for server in instructions if server not in fitting]:
+        answer["notice"] = f"The instructions of {', '.join(left)} do not fit into this answer; ask for fewer tools."
+    return answer
+
+
+def _described(said: Sequence[tuple[Json, Pinned | None]], room: Room) -> list[Json]:
     whole = [one if pinned is None else one | _common(pinned) | _whole(pinned) for one, pinned in said]
     short = [
         one if pinned is None else one | _common(pinned) | _short(pinned) | {"note": _note(all_of_it)}

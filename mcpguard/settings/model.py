@@ -197,6 +197,9 @@ class Settings(Group):
     separator: Annotated[Literal["::", "__", "."], Restart] = "::"
     """What stands between server and name on the direct face; some models take no colons. All are understood."""
 
+    merged_instructions: Annotated[bool, Restart] = False
+    """Whether clients of the direct face are greeted with the approved instructions of every server, by its name."""
+
     upstreams: Upstreams = Field(default_factory=Upstreams)
     """The servers that the guard stands in front of, and the connections to them."""
 

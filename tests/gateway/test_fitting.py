@@ -49,12 +49,12 @@ def test_hits_have_a_bound_and_are_counted(sizes: list[int], says: str, full: bo
 @given(SIZES.map(lambda sizes: sizes[:20]), WORDS)
 def test_every_name_is_answered_and_what_is_short_says_so(sizes: list[int], says: str) -> None:
     said: Json = {"name": "x", "answer": "ready"}
-    tools = described([(said, pinned(number, size, says)) for number, size in enumerate(sizes)])
+    tools = described([(said, pinned(number, size, says)) for number, size in enumerate(sizes)], {})["tools"]
     assert [each["name"] for each in tools] == [f"web:count_{number:03}" for number in range(len(sizes))]
     assert sum(len(dumps(each)) for each in tools) <= MOST_BYTES
     for each, size in zip(tools, sizes, strict=True):
         assert ("inputSchema" in each) is ("note" not in each)
-        (alone,) = described([(said, pinned(0, size, says))])
+        (alone,) = described([(said, pinned(0, size, says))], {})["tools"]
         assert alone.get("note") in (None, TOO_LARGE)
         assert each.get("note") in ((TOO_LARGE,) if "note" in alone else (None, BEYOND))
 

@@ -12,6 +12,7 @@ SAMPLES: Final[Mapping[str, tuple[object, object, object]]] = {
     "hosts": (["a.example"], ["b.example:8080", "[::1]:80"], []),
     "data_dir": ("/srv/a", "/srv/b", "/srv/c"),
     "separator": ("__", ".", "::"),
+    "merged_instructions": (True, False, True),
     "store.url": ("postgresql://a/a", "postgresql://b/b", "postgresql://c/c"),
     "store.busy_timeout": (0.5, 7, 60),
     "store.readers": (1, 2, 16),

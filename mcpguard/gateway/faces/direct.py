@@ -10,7 +10,7 @@ template keeps a form that clients can expand, behind a prefix that names its se
 A server's own URI is understood as well, where only one server offers it.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from mcpguard.catalog.catalog import Catalog
@@ -34,12 +34,18 @@ class Direct:
     word = calls.Face.DIRECT
     own = ()
 
-    def __init__(self, separator: Separator) -> None:
+    def __init__(self, separator: Separator, *, instructs: bool = False) -> None:
+        """`instructs`: whether clients are greeted with the instructions of all servers."""
         self.key = f"direct {separator}"
         self._separator = separator
+        self._instructs = instructs
 
     def shelves(self, catalog: Catalog) -> Iterable[Shelf]:
         return catalog.shelves.values()
+
+    def instructions(self, catalog: Catalog) -> Mapping[str, str]:
+        shelves = self.shelves(catalog) if self._instructs else ()
+        return {shelf.server: shelf.instructions for shelf in shelves if shelf.instructions}
 
     def shown(self, pinned: Pinned) -> dict[str, Any]:
         capability, definition = pinned.capability, pinned.definition

@@ -43,6 +43,10 @@ class Face(Protocol):
         """The servers whose capabilities are shown, in order."""
         ...
 
+    def instructions(self, catalog: Catalog) -> Mapping[str, str]:
+        """The instructions that a client is greeted with, by their servers."""
+        ...
+
     def shown(self, pinned: Pinned) -> dict[str, Any]:
         """A definition as clients see it."""
         ...

@@ -4,7 +4,7 @@ It shows nothing of any server by itself. So it costs an agent the same however 
 changes.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from mcpguard.catalog.catalog import Catalog
@@ -27,6 +27,9 @@ class Guarding:
 
     def shelves(self, _catalog: Catalog) -> Iterable[Shelf]:
         return ()
+
+    def instructions(self, _catalog: Catalog) -> Mapping[str, str]:
+        return {}
 
     def shown(self, pinned: Pinned) -> dict[str, Any]:
         return dict(pinned.definition)

@@ -1,6 +1,6 @@
 """The transparent face: one server, under its own names, for clients that expect to speak to exactly that server."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from mcpguard.catalog.catalog import Catalog
@@ -24,6 +24,9 @@ class Transparent:
     def shelves(self, catalog: Catalog) -> Iterable[Shelf]:
         shelf = catalog.shelves.get(self._server)
         return [shelf] if shelf else []
+
+    def instructions(self, catalog: Catalog) -> Mapping[str, str]:
+        return {shelf.server: shelf.instructions for shelf in self.shelves(catalog) if shelf.instructions}
 
     def shown(self, pinned: Pinned) -> dict[str, Any]:
         return dict(pinned.definition)

@@ -70,7 +70,7 @@ class Door:
         self._news = News(guard.catalog)
         self._legacy = Legacy(methods, self.sessions, limits.client_calls, self._patience)
         self._modern = Modern(methods, self._patience)
-        self._direct = {each: Direct(each) for each in SEPARATORS}
+        self._direct = {each: Direct(each, instructs=guard.settings.merged_instructions) for each in SEPARATORS}
         self._guarding = Guarding(guard.settings)
         self._guests = Guests()
         self._shares = Shares(limits.of_caller, limits.of_agents)

@@ -74,7 +74,7 @@ class Streams:
         self._news = News(guard.catalog)
         self._talks: set[Talk] = set()
         self._silent: dict[anyio.CancelScope, None] = {}
-        self._direct = {each: Direct(each) for each in SEPARATORS}
+        self._direct = {each: Direct(each, instructs=guard.settings.merged_instructions) for each in SEPARATORS}
         self._guarding = Guarding(guard.settings)
         self._guests = Guests()
         self._shares = Shares(guard.settings.limits.of_caller, guard.settings.limits.connections)

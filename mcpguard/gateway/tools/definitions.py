@@ -103,7 +103,9 @@ DEFINITIONS: Final[Mapping[str, Schema]] = MappingProxyType(
                 "The full definitions of tools, and whether each can be called now.",
                 _object(("names",), names={**_TEXTS, "maxItems": MOST_NAMES}),
                 reads=True,
-                answer=_object(("tools",), tools={"type": "array", "items": _OBJECT}),
+                answer=_object(
+                    ("tools",), tools={"type": "array", "items": _OBJECT}, instructions=_OBJECT, notice=_TEXT
+                ),
             ),
             *(_tool(name, _SAYS[effect], _VARIANT, reads=effect is Effect.READ) for name, effect in VARIANTS.items()),
             _tool(

@@ -4,6 +4,7 @@ Rules kept here:
 1. What a server says is shown only of tools that a person approved as they are. Of everything else there is a reason.
 2. What is beyond a caller's scope, and what does not exist, look the same. The names of a scope say what is found, its
    effects what may be used of that.
+3. With a tool the instructions of its server are told, where a person approved exactly those.
 """
 
 from typing import Any
@@ -33,7 +34,11 @@ class Finding:
         return self._guard.found(given.query, given.limit, wish, full=given.detail == "full")
 
     def describe(self, caller: Caller, given: Describe) -> Json:
-        return {"tools": described([self._one(caller, name) for name in dict.fromkeys(given.names)])}
+        said = [self._one(caller, name) for name in dict.fromkeys(given.names)]
+        shelves = self._guard.catalog.shelves
+        servers = dict.fromkeys(pinned.capability.server for _, pinned in said if pinned is not None)
+        every = {server: shelves[server].instructions for server in servers if server in shelves}
+        return described(said, {server: text for server, text in every.items() if text})
 
     def _one(self, caller: Caller, name: str) -> tuple[Json, Pinned | None]:
         """What is said of it, and the definition that may be shown with that."""

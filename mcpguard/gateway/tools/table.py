@@ -7,11 +7,11 @@ Rules kept here:
    what was looked for.
 """
 
-import hashlib
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from typing import Any
 
 from mcpguard.gateway.asked import asked
+from mcpguard.gateway.disclosing import shown
 from mcpguard.gateway.exchange import Exchange
 from mcpguard.gateway.faces.face import Meant
 from mcpguard.gateway.tools import definitions
@@ -76,13 +76,14 @@ class Tools:
 
     async def _retrieve(self, exchange: Exchange, _: Mapping[str, Any], arguments: Json) -> Json:
         answer = self._finding.retrieve(exchange.client.caller, read(Retrieve, arguments))
-        shown = _shown(exchange, definitions.RETRIEVE, answer["tools"])
-        self._guard.tallies.disclosed(query=answer["query"], **shown)
+        disclosed = shown(exchange.client, definitions.RETRIEVE, _names(answer["tools"]))
+        self._guard.tallies.disclosed(query=answer["query"], **disclosed)
         return told(answer)
 
     async def _describe(self, exchange: Exchange, _: Mapping[str, Any], arguments: Json) -> Json:
-        answer = self._finding.describe(exchange.client.caller, read(Describe, arguments))
-        self._guard.tallies.disclosed(**_shown(exchange, definitions.DESCRIBE, answer["tools"]))
+        client = exchange.client
+        answer = self._finding.describe(client.caller, read(Describe, arguments))
+        self._guard.tallies.disclosed(**shown(client, definitions.DESCRIBE, _names(answer["tools"])))
         return told(answer)
 
     async def _upstream_servers(self, exchange: Exchange, _: Mapping[str, Any], arguments: Json) -> Json:
@@ -93,8 +94,8 @@ class Tools:
             self._guard.tallies.turned_away(door=client.door, why=answer.reason.value, **said)
             return refused(answer.reason, answer.where)
         if "lines" in answer:
-            shown = _shown(exchange, f"{definitions.SERVERS} {Operation.TAIL_LOG}", [answer])
-            self._guard.tallies.disclosed(**shown)
+            method = f"{definitions.SERVERS} {Operation.TAIL_LOG}"
+            self._guard.tallies.disclosed(**shown(client, method, [answer["name"]]))
         return told(answer)
 
     async def _variant(self, exchange: Exchange, params: Mapping[str, Any], arguments: Json) -> Json:
@@ -119,14 +120,5 @@ class Tools:
         return refused_result(refusal(ended)) if ended.result is None else of_call(ended.result, ended.call)
 
 
-def _shown(exchange: Exchange, method: str, tools: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
-    """Who was shown what."""
-    names = [each["name"] for each in tools]
-    client = exchange.client
-    return {
-        "caller": client.caller.id,
-        "face": client.face.word.value,
-        "method": method,
-        "names": len(names),
-        "digest": hashlib.sha256("\0".join(names).encode()).hexdigest(),
-    }
+def _names(tools: Iterable[Mapping[str, Any]]) -> list[str]:
+    return [each["name"] for each in tools]
