@@ -21,7 +21,7 @@ from mcpguard.agents.reading import Item
 from mcpguard.codec.names import folded
 from mcpguard.domain.decisions import NotDeclared
 from mcpguard.domain.errors import InvalidName
-from mcpguard.domain.launches import Launch, RemoteLaunch, StdioLaunch
+from mcpguard.domain.launches import Launch, Profile, RemoteLaunch, StdioLaunch
 from mcpguard.settings.entry import named, quoted
 from mcpguard.settings.members import read
 
@@ -55,6 +55,11 @@ class Candidate:
     def folders(self) -> tuple[str, ...]:
         """What it gets to see of the machine."""
         return tuple(map(str, self.launch.mounts)) if isinstance(self.launch, StdioLaunch) else ()
+
+    @property
+    def profile(self) -> Profile | None:
+        """How it would be confined; None where it is not started here."""
+        return self.launch.profile if isinstance(self.launch, StdioLaunch) else None
 
     @property
     def reached(self) -> str:

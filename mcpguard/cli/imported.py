@@ -9,6 +9,7 @@ import typer
 from mcpguard.agents.candidates import Candidate, Way
 from mcpguard.agents.reading import Contents
 from mcpguard.cli.common import Output, print_json, print_table, this_program
+from mcpguard.domain.launches import Profile
 from mcpguard.settings.entry import enumerated
 from mcpguard.text.visible import visible
 
@@ -31,6 +32,7 @@ def result(each: Candidate, came: str, why: str = "", **more: object) -> dict[st
         "to_write": [str(path) for path in taken.asked] if taken else [],
         "variables": [*taken.variables] if taken else [],
         "folders": [*each.folders],
+        "sandbox": each.profile.value if each.profile else None,
         "notices": [*each.notices],
         **more,
     }
@@ -51,6 +53,7 @@ def _shown(each: Candidate) -> dict[str, Any]:
         "to_write": [str(path) for path in taken.asked] if taken else [],
         "variables": [*taken.variables] if taken else [],
         "folders": [*each.folders],
+        "sandbox": each.profile.value if each.profile else None,
         "notices": [*each.notices],
     }
 
@@ -71,6 +74,8 @@ def listed(found: list[Candidate], output: Output, *, runs: bool) -> None:
         typer.echo(f"Import them: {this_program()} import --all, or --server NAME", err=True)
     elif not new:
         typer.echo("Nothing of this is new.", err=True)
+    if offline := [each.name for each in new if each.profile is Profile.STRICT]:
+        typer.echo(_without_network(visible(enumerated(offline))), err=True)
 
 
 def _rows(found: Iterable[Candidate]) -> Iterator[tuple[str, ...]]:
@@ -102,6 +107,11 @@ def report(results: list[dict[str, Any]], output: Output) -> None:
         print_table(("name", "result", "why"), ((each["name"], each["result"], each["why"]) for each in results))
     for each in results:
         _tell(each)
+    offline = [
+        each["name"] for each in results if each["result"] in (ADDED, WOULD) and each["sandbox"] == Profile.STRICT
+    ]
+    if offline:
+        typer.echo(_without_network(visible(enumerated(offline))), err=True)
     if any(each["result"] == ADDED for each in results):
         program = this_program()
         typer.echo(
@@ -109,6 +119,15 @@ def report(results: list[dict[str, Any]], output: Output) -> None:
             f"The programs still reach them directly until they are connected with the guard: {program} connect",
             err=True,
         )
+
+
+def _without_network(names: str) -> str:
+    program = this_program()
+    return (
+        f"WITHOUT NETWORK, as every server that is started here unless somebody says otherwise: {names}\n"
+        f"One that needs it: {program} server approve NAME --sandbox contained, when you have reviewed it; or for all "
+        f"that are imported at once: {program} import --sandbox contained …"
+    )
 
 
 def _tell(result: dict[str, Any]) -> None:

@@ -9,6 +9,7 @@ Rules kept here:
 
 import sys
 from collections.abc import Iterable
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -21,11 +22,19 @@ from mcpguard.cli.guarding import guarded_by
 from mcpguard.cli.homes import HomeFolder, Programs, Project, chosen_programs, home_of
 from mcpguard.cli.imported import ADDED, REFUSED, WOULD, listed, report, result, tell_of_files
 from mcpguard.cli.operator import SERVERS, Operator, Problem
+from mcpguard.cli.options import Confining
 from mcpguard.cli.secret_files import NotKept, kept, let_go
 from mcpguard.codec.names import is_meant
+from mcpguard.domain.launches import Profile, StdioLaunch
 from mcpguard.settings.entry import enumerated, named
 from mcpguard.text.visible import visible
 
+Confined = Annotated[
+    Confining | None,
+    typer.Option(
+        metavar="PROFILE", help="How those that are started run: strict, without network (the default), or contained."
+    ),
+]
 Chosen = Annotated[list[str] | None, typer.Option("--server", metavar="NAME", help="Import this one; may be repeated.")]
 
 
@@ -34,6 +43,7 @@ def importing(
     server: Chosen = None,
     every: Annotated[bool, typer.Option("--all", help="Import all that are new.")] = False,
     *,
+    sandbox: Confined = None,
     called: Annotated[
         str | None, typer.Option("--as", metavar="NAME", help="What the one of --server is to be called.")
     ] = None,
@@ -70,7 +80,8 @@ def importing(
         chosen = _asked(new) if runs and output is Output.TABLE and not dry_run else []
         if not chosen:
             return
-    results = [result(each, WOULD) if dry_run else _imported(operator, each) for each in chosen]
+    confined = [_confined(each, sandbox) for each in chosen]
+    results = [result(each, WOULD) if dry_run else _imported(operator, each) for each in confined]
     report(results, output)
     raise typer.Exit(1 if any(each["result"] == REFUSED for each in results) else 0)
 
@@ -111,6 +122,14 @@ def _asked(new: list[Candidate]) -> list[Candidate]:
     if unknown := [word for word in words if word not in (*by_name, "all")]:
         raise typer.BadParameter(f"{enumerated(map(named, unknown))} is not among the new ones")
     return new if "all" in words else [by_name[word] for word in words]
+
+
+def _confined(each: Candidate, sandbox: Confining | None) -> Candidate:
+    """As it is to be confined, where it is started here and somebody said so."""
+    if sandbox is None or each.confided is None or not isinstance(each.launch, StdioLaunch):
+        return each
+    confided = replace(each.confided, members={**each.confided.members, "sandbox": sandbox.value})
+    return replace(each, confided=confided, launch=replace(each.launch, profile=Profile(sandbox)))
 
 
 def _imported(operator: Operator, each: Candidate) -> dict[str, Any]:

@@ -117,6 +117,34 @@ def test_all_that_is_new_comes_into_quarantine_and_its_secrets_into_files(desk: 
     assert "Nothing of this is new" in imports(data, "--all").stderr
 
 
+def test_what_comes_without_network_is_said_with_the_choice(desk: Desk, tmp_path: Path) -> None:
+    there = {
+        "here": {"command": "python3", "args": ["-V"]},
+        "elsewhere": {"type": "http", "url": "https://a.example/mcp"},
+    }
+    home = claude(tmp_path, there)
+    for words in ((), ("--all", "--dry-run"), ("--all",)):
+        said = imports(desk.guard.data_dir, *words, home=home, project=tmp_path).stderr
+        (line,) = [each for each in said.splitlines() if "WITHOUT NETWORK" in each]
+        assert line.endswith(": here"), words
+        assert "server approve NAME --sandbox contained" in said
+    assert desk.json("server", "show", "here")["confinement"]["profile"] == "strict"
+
+
+def test_with_network_is_a_choice_for_all_that_are_started(desk: Desk, tmp_path: Path) -> None:
+    there = {
+        "here": {"command": "python3", "args": ["-V"]},
+        "elsewhere": {"type": "http", "url": "https://a.example/mcp"},
+    }
+    home = claude(tmp_path, there)
+    results = told(desk.guard.data_dir, "--all", "--sandbox", "contained", home=home, project=tmp_path)
+    assert {each["name"]: each["sandbox"] for each in results} == {"here": "contained", "elsewhere": None}
+    assert desk.json("server", "show", "here")["confinement"]["profile"] == "contained"
+    assert desk.json("server", "show", "here")["standing"] == "quarantined"
+    again = imports(desk.guard.data_dir, "--all", "--sandbox", "contained", home=home, project=tmp_path)
+    assert "WITHOUT NETWORK" not in again.stderr
+
+
 def test_what_is_chosen_is_imported_and_nothing_else(desk: Desk) -> None:
     data = desk.guard.data_dir
     [one, other] = told(data, "--server", "linter", "--server", "mcpguard")
