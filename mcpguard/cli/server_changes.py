@@ -1,22 +1,26 @@
 """`mcpguard server add`, `patch` and `remove`: what is declared. None of them makes a server trusted."""
 
+import shutil
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from mcpguard.cli.common import As, Config, DataDir, Output
+from mcpguard.cli.common import As, Config, DataDir, Output, loaded
 from mcpguard.cli.operator import SERVERS, Operator, server_path
 from mcpguard.cli.options import Mounts, Name, Sandbox, mounts, pairs
-from mcpguard.cli.showing import say, warn_of_confinement
+from mcpguard.cli.showing import say, warn, warn_of_confinement
 from mcpguard.codec.names import folded, is_meant
 from mcpguard.codec.strict import StrictError, parse
 from mcpguard.domain.errors import InvalidName
 from mcpguard.domain.launches import Profile
 from mcpguard.text.visible import visible
+from mcpguard.upstreams.packages.bringing import HOW, bring, brought, folder
+from mcpguard.upstreams.packages.refused import NotInstalled
 
 LARGEST = 1024 * 1024
+UV = ("uv", "uvx")
 
 
 class RemoteType(StrEnum):
@@ -66,10 +70,13 @@ def add(  # noqa: PLR0917 - each is an option of the command
         declared |= {"type": transport.value} if transport else {}
     if instead := _instead_of(name):
         typer.echo(f"A server could be called {instead} in place of {visible(name)}.", err=True)
-    server = Operator.of(config, data_dir).send("POST", SERVERS, {"name": name, "config": declared})
+    settings = loaded(config, data_dir=data_dir).settings
+    server = Operator(settings.data_dir).send("POST", SERVERS, {"name": name, "config": declared})
     say(output, server, f"{server['name']} is declared, and {server['standing']}")
     _tell(server["notices"])
     warn_of_confinement(server)
+    if command and Path(command[0]).name in UV and not (shutil.which("uv") or brought(settings.data_dir)):
+        warn(f"there is no uv here, with which {server['name']} is installed: install it, or have one fetched ({HOW})")
     if server["standing"] == "quarantined":
         typer.echo(f"See what it offers: mcpguard server inspect {server['name']}", err=True)
 
@@ -114,7 +121,19 @@ def remove(
     say(output, {"name": name, "removed": True}, f"{name} is removed")
 
 
-COMMANDS = (add, patch, remove)
+def fetch_uv(config: Config = None, data_dir: DataDir = None) -> None:
+    """Fetch uv, which installs what uvx runs, from PyPI into a folder of the guard's own. No guard needs to run."""
+    place = folder(loaded(config, data_dir=data_dir).settings.data_dir)
+    typer.echo(f"Fetching uv into {place} …", err=True)
+    try:
+        program = bring(place)
+    except NotInstalled as error:
+        typer.echo(f"mcpguard: {visible(str(error))}", err=True)
+        raise typer.Exit(1) from None
+    typer.echo(f"The guard installs with {program} what uvx runs, where the machine has no uv of its own.")
+
+
+COMMANDS = (add, patch, remove, fetch_uv)
 
 
 def _tell(notices: list[str]) -> None:

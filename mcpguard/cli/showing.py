@@ -14,6 +14,7 @@ from mcpguard.codec.keyed import written
 from mcpguard.domain.decisions import ITSELF
 from mcpguard.domain.findings import Severity, is_grave
 from mcpguard.domain.launches import Profile
+from mcpguard.domain.needs import Need
 from mcpguard.domain.upstreams import Origin
 from mcpguard.text.visible import visible
 
@@ -23,6 +24,11 @@ SEVERITIES: Final = [*Severity]
 GRAVE: Final = "has grave findings (hard, critical or high); approve only if you have read them"
 UNREAD: Final = "is approved with grave findings that nobody confirmed reading"
 TASKS: Final = ", needs tasks: every call is refused"
+_CHOICES: Final = {
+    Need.NETWORK.value: "--sandbox contained",
+    Need.WRITING.value: "--mount PATH:rw",
+    Need.FILES.value: "--mount PATH",
+}
 CAPABILITY: Final = ("capability", "standing", "effect", "declared", "fingerprint", "findings")
 
 
@@ -224,8 +230,8 @@ def warn_of_confinement(server: dict[str, Any]) -> None:
         warn(f"in its sandbox {name} does not see {path}: if it has to, {to_mount(server)}")
     for each in how["needs"]:
         warn(f"{name} probably needs what its sandbox keeps from it ({each['need']}): {each['seen']}; {each['remedy']}")
-    if how["needs"]:
-        chosen = f"mcpguard server approve {name} --sandbox contained --mount PATH:rw --reason TEXT"
+    if options := " ".join(dict.fromkeys(_CHOICES[each["need"]] for each in how["needs"] if each["need"] in _CHOICES)):
+        chosen = f"mcpguard server approve {name} {options} --reason TEXT"
         typer.echo(visible(f"Choose what it needs, and nothing else, when you approve it: {chosen}"), err=True)
 
 

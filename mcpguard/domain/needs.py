@@ -36,7 +36,7 @@ _FACTS: Final = MappingProxyType(
 _REMEDIES: Final = MappingProxyType(
     {
         Need.NETWORK: "choose the sandbox contained, which has the network",
-        Need.WRITING: "give it the folder that it writes to, as PATH:rw, and name that folder in its arguments",
+        Need.WRITING: "give it the folder that it writes to, as PATH:rw, and name it in its arguments or variables",
         Need.FILES: "give it the folder, and let the group that it runs in read it (chgrp and chmod g+rX)",
         Need.OWNERSHIP: (
             "let git trust the folder: GIT_CONFIG_COUNT=1, GIT_CONFIG_KEY_0=safe.directory, GIT_CONFIG_VALUE_0=PATH "

@@ -80,7 +80,7 @@ def test_the_sandbox_is_chosen_in_the_approval_and_nothing_is_chosen_for_anybody
     desk("server", "add", "notes", "--mount", SOURCES, "--", *HONEST)
     looked = desk("server", "inspect", "notes")
     assert "probably needs what its sandbox keeps from it (writing)" in looked.stderr
-    assert "mcpguard server approve notes --sandbox contained" in looked.stderr
+    assert "mcpguard server approve notes --mount PATH:rw --reason TEXT" in looked.stderr
     desk.done("server", "approve", "notes", "--reason", "read it all")
     assert (confinement(desk)["profile"], confinement(desk)["chosen"]) == ("strict", False)
     place = tmp_path / "kept"

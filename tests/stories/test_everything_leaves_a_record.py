@@ -281,6 +281,7 @@ COMMANDS: Mapping[str, str] = {
     "server block": "POST /servers/{server}/block",
     "server disable": "POST /servers/{server}/disable",
     "server enable": "POST /servers/{server}/enable",
+    "server fetch-uv": "inspected",  # it installs nothing but for an inspection, which is recorded
     "server inspect": "POST /servers/{server}/inspect",
     "server patch": "PATCH /servers/{server}",
     "server permit": "POST /servers/{server}/permit",

@@ -93,7 +93,7 @@ async def installed(package: Package, folder: Path, way: Installing) -> Tree:
 
 async def _filled(package: Package, incoming: Path, way: Installing) -> Plan:
     path = way.declared.get("PATH") or way.environ.get("PATH", os.defpath)
-    where = tools.search(package.runner, way.environ, path)
+    where = tools.search(package.runner, way.environ, path, way.data)
     root = incoming if way.sandbox is None else INSIDE
     plan = await planned(package, where, way.declared, root)
     async with _with_a_way_out(plan, way) as (plan, judging):

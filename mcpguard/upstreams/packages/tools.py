@@ -1,7 +1,8 @@
 """The programs that install packages and run them: npm, node, uv, and a Python.
 
 Rules kept here:
-1. They are the machine's own, found beside the runner that was named, then on the PATH. None is ever fetched.
+1. They are the machine's own, found beside the runner that was named, then on the PATH. None is fetched by itself; a uv
+   that a person had the guard fetch (`bringing`) is taken where the machine has none.
 2. What is found may be a version manager's shim, which works in no sandbox; so a program is asked where it really is.
    Nothing is asked but what lies on the guard's own PATH: the answer is given outside of every sandbox, and where a
    declaration leads to may be anything.
@@ -18,6 +19,7 @@ from typing import Final
 
 from anyio import to_thread
 
+from mcpguard.upstreams.packages.bringing import HOW, brought
 from mcpguard.upstreams.packages.refused import NotInstalled
 from mcpguard.upstreams.packages.running import Ran, complaint, ran
 from mcpguard.upstreams.transports.stdio import Launch
@@ -34,10 +36,13 @@ BESIDE_NODE: Final = ("lib/node_modules/npm", "node_modules/npm")
 
 @dataclass(frozen=True, slots=True)
 class Search:
-    """Where to look. `environ` is the guard's own environment, `path` the PATH that counts for the server."""
+    """Where to look. `environ` is the guard's own environment, `path` the PATH that counts for the server, `data` the
+    data directory, beside which the guard's own uv may lie.
+    """
 
     path: str
     environ: Mapping[str, str]
+    data: Path | None = None
 
     def which(self, name: str) -> str | None:
         return shutil.which(name, path=self.path)
@@ -54,10 +59,10 @@ class Search:
         )
 
 
-def search(command: str, environ: Mapping[str, str], path: str) -> Search:
+def search(command: str, environ: Mapping[str, str], path: str, data: Path | None = None) -> Search:
     """`command` is the runner as it was declared. Only folders by their whole path count."""
     folders = [os.path.dirname(command), *path.split(os.pathsep)]  # noqa: PTH120 - "" is no folder, and Path makes it one
-    return Search(os.pathsep.join(folder for folder in folders if folder.startswith("/")), environ)
+    return Search(os.pathsep.join(folder for folder in folders if folder.startswith("/")), environ, data)
 
 
 async def node(where: Search) -> Path:
@@ -81,10 +86,11 @@ def npm(where: Search, node: Path) -> Path:
 
 
 def uv(where: Search) -> Path:
-    found = where.which("uv")
-    if found is None:
-        raise NotInstalled("there is no uv on this machine: install uv, which uvx is part of")
-    return Path(found)
+    if found := where.which("uv"):
+        return Path(found)
+    if own := brought(where.data) if where.data else None:
+        return own
+    raise NotInstalled(f"there is no uv on this machine, which uvx is part of: install it, or have one fetched ({HOW})")
 
 
 async def python(where: Search, wanted: str | None) -> Path:

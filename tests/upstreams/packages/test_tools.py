@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from mcpguard.upstreams.packages import tools
+from mcpguard.upstreams.packages import bringing, tools
 from mcpguard.upstreams.packages.refused import NotInstalled
 from mcpguard.upstreams.packages.tools import Search, search
 from tests.upstreams.packages.installations import environ
@@ -33,6 +33,24 @@ def test_it_is_looked_for_beside_the_runner_first(tmp_path: Path) -> None:
     assert tools.uv(search(f"{beside}/uvx", {}, str(elsewhere))) == beside / "uv"
     assert tools.uv(search("uvx", {}, f"relative::{elsewhere}")) == elsewhere / "uv"
     assert search("./uvx", {}, "").path == ""
+
+
+def test_a_uv_that_somebody_had_fetched_is_taken_where_there_is_no_other(tmp_path: Path) -> None:
+    data, beside = tmp_path / "data", tmp_path / "beside"
+    with pytest.raises(NotInstalled, match=r"there is no uv on this machine.*mcpguard server fetch-uv"):
+        tools.uv(search("uvx", {}, str(beside), data))
+    own = executable(bringing.folder(data) / "bin" / "uv")
+    assert tools.uv(search("uvx", {}, str(beside), data)) == own
+    assert not own.is_relative_to(data), "nothing that is confined may see the data directory"
+    machines = executable(beside / "uv")
+    assert tools.uv(search("uvx", {}, str(beside), data)) == machines
+
+
+def executable(path: Path) -> Path:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text("")
+    path.chmod(0o755)
+    return path
 
 
 async def test_a_program_says_where_it_really_is(tmp_path: Path) -> None:
