@@ -17,7 +17,7 @@ def stdio(
     only: Annotated[str | None, typer.Option(metavar="SERVER", help="The server for --face transparent.")] = None,
     separator: Annotated[
         str | None,
-        typer.Option(metavar="::|__|.", help="Between server and tool with --face direct; else as the setting says."),
+        typer.Option(metavar="::|__|.", help="Between server and tool with --face direct and proxy; else as set."),
     ] = None,
 ) -> None:
     """Connect an agent that speaks MCP on standard input and output with the guard, which is started if none runs.

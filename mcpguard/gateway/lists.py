@@ -67,8 +67,10 @@ class Lists:
 
 
 def offered(face: Face, kind: CapabilityKind, scope: Scope, catalog: Catalog) -> Iterator[Pinned]:
-    """What a face shows within a scope, in order. The effects of a scope say what may be used of it."""
+    """What a face shows within a scope, in order. The effects of a scope say what may be used of it. What would have
+    the name of one of the face's own tools could not be called by it, and is not shown."""
+    taken = {each["name"] for each in face.own} if kind is CapabilityKind.TOOL else set[str]()
     for shelf in face.shelves(catalog):
         for pinned in shelf.of(kind).values():
-            if within(scope, pinned.capability):
+            if within(scope, pinned.capability) and not (taken and face.shown(pinned)["name"] in taken):
                 yield pinned

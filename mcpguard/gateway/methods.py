@@ -226,7 +226,7 @@ class Methods:
 
     async def _call_tool(self, exchange: Exchange, params: Params) -> dict[str, Any]:
         client = exchange.client
-        if client.face.own and self._tools.has(params["name"]):
+        if any(own["name"] == params["name"] for own in client.face.own):
             return await self._tools.call(exchange, params)
         capability = client.face.named(self._seen_by(client), CapabilityKind.TOOL, _name(params["name"]))
         return await self._make(exchange, "tools/call", Meant(capability), {**params, "name": capability.name})

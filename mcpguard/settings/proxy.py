@@ -23,7 +23,7 @@ def _free(name: str) -> str:
 
 
 class Proxy(Group):
-    """The tool through which programs list, describe and call everything else, on the guard face."""
+    """The tool through which programs list, describe and call everything else, on the guard face and at /mcp/proxy."""
 
     enabled: Annotated[bool, Restart] = True
     """Whether it is there."""

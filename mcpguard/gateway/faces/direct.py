@@ -32,12 +32,12 @@ class Direct:
     """All servers at once."""
 
     word = calls.Face.DIRECT
-    own = ()
+    own: tuple[dict[str, Any], ...] = ()
 
     def __init__(self, separator: Separator, *, instructs: bool = False) -> None:
         """`instructs`: whether clients are greeted with the instructions of all servers."""
         self.key = f"direct {separator}"
-        self._separator = separator
+        self.separator = separator
         self._instructs = instructs
 
     def shelves(self, catalog: Catalog) -> Iterable[Shelf]:
@@ -61,7 +61,7 @@ class Direct:
                 origin = {"server": capability.server, "uriTemplate": capability.name}
                 proxy |= {"originalUri": capability.name}
             case _:
-                name = qualified(capability.server, capability.name, self._separator)
+                name = qualified(capability.server, capability.name, self.separator)
                 proxy |= {"originalName": capability.name}
         return {
             **definition,

@@ -29,6 +29,7 @@ from mcpguard.gateway.clients import NETWORK, PLACES, SHARE
 from mcpguard.gateway.faces.direct import Direct
 from mcpguard.gateway.faces.face import Face
 from mcpguard.gateway.faces.guarding import Guarding
+from mcpguard.gateway.faces.proxied import Proxied
 from mcpguard.gateway.faces.transparent import Transparent
 from mcpguard.gateway.guests import Guests
 from mcpguard.gateway.http.legacy import Legacy
@@ -48,6 +49,7 @@ from mcpguard.policy.shares import Crowded, Shares
 
 GUARD = "/mcp"
 ALL = "/mcp/all"
+PROXY = "/mcp/proxy"
 ONLY = "/mcp/only/"
 VERSION = b"mcp-protocol-version"
 AGAIN = (b"retry-after", b"1")
@@ -71,6 +73,8 @@ class Door:
         self._legacy = Legacy(methods, self.sessions, limits.client_calls, self._patience)
         self._modern = Modern(methods, self._patience)
         self._direct = {each: Direct(each, instructs=guard.settings.merged_instructions) for each in SEPARATORS}
+        proxy = guard.settings.proxy
+        self._proxied = {each: Proxied(each, proxy.name) for each in SEPARATORS if proxy.enabled}
         self._guarding = Guarding(guard.settings)
         self._guests = Guests()
         self._shares = Shares(limits.of_caller, limits.of_agents)
@@ -198,11 +202,17 @@ class Door:
             return self._guarding
         if path == ALL:
             return self._direct[self._separator(scope)]
+        if path == PROXY and self._proxied:
+            return self._proxied[self._separator(scope)]
         server = path.removeprefix(ONLY) if path.startswith(ONLY) else ""
         if is_server_name(server) and reaches(caller.scope, server) and self._guard.servers.knows(server):
             return Transparent(server)
+        places = [GUARD, ALL, *([PROXY] if self._proxied else [])]
         raise Turned(
-            404, INVALID_REQUEST, f"nothing is here; agents are served at {GUARD}, {ALL} and {ONLY}<server>", "path"
+            404,
+            INVALID_REQUEST,
+            f"nothing is here; agents are served at {', '.join(places)} and {ONLY}<server>",
+            "path",
         )
 
     def _separator(self, scope: Scope) -> Separator:

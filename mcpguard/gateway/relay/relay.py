@@ -37,6 +37,7 @@ class Face(StrEnum):
 
     GUARD = "guard"
     DIRECT = "direct"
+    PROXY = "proxy"
     TRANSPARENT = "transparent"
 
 

@@ -24,7 +24,7 @@ from anyio.abc import ByteStream, SocketListener
 from anyio.streams.buffered import BufferedByteStream
 
 from mcpguard.codec.names import is_server_name
-from mcpguard.codec.separators import SEPARATORS
+from mcpguard.codec.separators import SEPARATORS, Separator
 from mcpguard.codec.strict import StrictError, parse
 from mcpguard.domain.callers import Caller
 from mcpguard.domain.clock import Clock
@@ -34,6 +34,7 @@ from mcpguard.gateway.clients import PLACES, SHARE, STREAMS, Client
 from mcpguard.gateway.faces.direct import Direct
 from mcpguard.gateway.faces.face import Face
 from mcpguard.gateway.faces.guarding import Guarding
+from mcpguard.gateway.faces.proxied import Proxied
 from mcpguard.gateway.faces.transparent import Transparent
 from mcpguard.gateway.guests import Guests
 from mcpguard.gateway.identity import Unauthorized, caller_of_token
@@ -75,6 +76,8 @@ class Streams:
         self._talks: set[Talk] = set()
         self._silent: dict[anyio.CancelScope, None] = {}
         self._direct = {each: Direct(each, instructs=guard.settings.merged_instructions) for each in SEPARATORS}
+        proxy = guard.settings.proxy
+        self._proxied = {each: Proxied(each, proxy.name) for each in SEPARATORS if proxy.enabled}
         self._guarding = Guarding(guard.settings)
         self._guests = Guests()
         self._shares = Shares(guard.settings.limits.of_caller, guard.settings.limits.connections)
@@ -185,28 +188,32 @@ class Streams:
                 raise NotWelcome("the first line must say which face is wanted")
 
     def _face(self, word: str, only: str | None, separator: object, caller: Caller) -> Face:
-        if separator is not None and word != "direct":
-            raise NotWelcome("--separator goes with the direct face")
+        if separator is not None and word not in ("direct", "proxy"):
+            raise NotWelcome("--separator goes with the faces direct and proxy")
         match word, only:
             case "guard", None:
                 return self._guarding
             case "direct", None:
-                return self._separated(separator)
+                return self._direct[self._separator(separator)]
+            case "proxy", None if self._proxied:
+                return self._proxied[self._separator(separator)]
+            case "proxy", None:
+                raise NotWelcome("the proxy tool is switched off; proxy.enabled switches it on")
             case "transparent", str(server) if self._knows(server, caller):
                 return Transparent(server)
             case "transparent", None:
                 raise NotWelcome("the transparent face shows one server; say which with --only SERVER")
             case "transparent", _:
                 raise NotWelcome("there is no server of this name; the configuration file declares them")
-            case "direct" | "guard", _:
+            case "direct" | "guard" | "proxy", _:
                 raise NotWelcome("--only goes with the transparent face")
             case _:
-                raise NotWelcome("there is no such face; use guard, direct or transparent")
+                raise NotWelcome("there is no such face; use guard, direct, proxy or transparent")
 
-    def _separated(self, said: object) -> Direct:
+    def _separator(self, said: object) -> Separator:
         for each in SEPARATORS:
             if each == (self._guard.settings.separator if said is None else said):
-                return self._direct[each]
+                return each
         raise NotWelcome(f"there is no such separator; use one of {' '.join(SEPARATORS)}")
 
     def _knows(self, server: str, caller: Caller) -> bool:

@@ -17,6 +17,7 @@ from anyio import to_thread
 
 from mcpguard.catalog.catalog import Catalog
 from mcpguard.codec.envelope import BY_GUARD, BY_SERVER, SPEAKER, meta, with_meta
+from mcpguard.codec.separators import SEPARATORS
 from mcpguard.domain.capabilities import Capability, CapabilityKind
 from mcpguard.domain.errors import InvalidName
 from mcpguard.domain.listings import KEYS
@@ -72,7 +73,8 @@ class Proxying:
         self._settled = seeing.settled
         self._lists = seeing.lists
         self._own = own
-        self._direct = Direct(guard.settings.separator)
+        self._separator = guard.settings.separator
+        self._faces = {each: Direct(each) for each in SEPARATORS}
 
     async def answer(self, exchange: Exchange, params: Mapping[str, Any], arguments: Json) -> Json:
         """Raises Unusable."""
@@ -92,11 +94,11 @@ class Proxying:
 
     async def _list(self, client: Client, operation: Operation) -> Json:
         await self._settled(client)
-        catalog, scope = self._seen(client), client.caller.scope
+        catalog, scope, direct = self._seen(client), client.caller.scope, self._direct(client)
         shown = [
             (entry, str(entry[KEYS[kind]]))
             for kind in KINDS[operation.type]
-            for entry in self._lists.entries(self._direct, kind, scope, catalog)
+            for entry in self._lists.entries(direct, kind, scope, catalog)
             if operation.server in ("", entry["_meta"][ORIGIN]["server"])
         ]
         part = shown[operation.offset : operation.offset + operation.limit]
@@ -108,13 +110,13 @@ class Proxying:
         await self._settled(client)
         catalog, scope = self._seen(client), client.caller.scope
         if operation.type is ProxyType.RESOURCE:
-            found = meaning.listed(self._direct, catalog, scope, operation.path)
+            found = meaning.listed(self._direct(client), catalog, scope, operation.path)
         else:
             found = self._named(client, operation)
         pinned = catalog.find(found.server, found.kind, found.name) if found else None
         if found is None or pinned is None or not within(scope, found):
             return self._absent(client, found)
-        definition = self._direct.shown(pinned)
+        definition = self._direct(client).shown(pinned)
         self._disclosed(client, operation, [str(definition[KEYS[found.kind]])])
         is_template = found.kind is CapabilityKind.TEMPLATE
         return _with_speaker(envelope.described(operation, definition, template=is_template))
@@ -138,7 +140,7 @@ class Proxying:
         client, arguments = exchange.client, dict(operation.arguments)
         own = {"_meta": params["_meta"]} if "_meta" in params else {}
         if operation.type is ProxyType.RESOURCE:
-            meant = meaning.resource(self._direct, self._seen(client), client.caller.scope, operation.path)
+            meant = meaning.resource(self._direct(client), self._seen(client), client.caller.scope, operation.path)
             if arguments:
                 raise InvalidOperation("args: a resource takes none; what varies is in its URI")
             return asked(exchange, method, meant, {**own, "uri": meant.capability.name})
@@ -156,7 +158,12 @@ class Proxying:
         (kind,) = KINDS[operation.type]
         catalog = self._seen(client)
         found = meaning.named(catalog, client.caller.scope, kind, operation.path)
-        return found or self._direct.named(catalog, kind, operation.path)
+        return found or self._direct(client).named(catalog, kind, operation.path)
+
+    def _direct(self, client: Client) -> Direct:
+        """What names are written as: where the client sees names itself, as it sees them there."""
+        face = client.face
+        return self._faces[face.separator if isinstance(face, Direct) else self._separator]
 
     def _absent(self, client: Client, found: Capability | None) -> Json:
         """Why there is no definition to show. Out of reach and not there look the same."""

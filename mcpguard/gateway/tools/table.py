@@ -55,9 +55,6 @@ class Tools:
             own = {*self._table, proxy.name}
             self._table |= {proxy.name: Proxying(guard, make, seeing, own).answer}
 
-    def has(self, name: str) -> bool:
-        return name in self._table
-
     def lost(self, caller: str) -> None:
         """This one is no caller any more."""
         self._reading.replies.lost(caller)

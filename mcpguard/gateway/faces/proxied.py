@@ -1,0 +1,28 @@
+"""The direct face with the `proxy` tool beside the servers' own.
+
+Some clients use the protocol's methods and that tool in turn, at one address. Nothing can be reached here that the
+direct face does not show.
+"""
+
+from typing import Any
+
+from mcpguard.catalog.catalog import Catalog
+from mcpguard.codec.separators import Separator
+from mcpguard.domain.capabilities import Capability, CapabilityKind
+from mcpguard.gateway.faces.direct import Direct
+from mcpguard.proxy.definition import definition
+
+
+class Proxied(Direct):
+    """Its name belongs to the tool, whatever a server calls one of its own."""
+
+    def __init__(self, separator: Separator, name: str) -> None:
+        super().__init__(separator)
+        self.key = f"direct {separator} with the tool"
+        self.own: tuple[dict[str, Any], ...] = (definition(name),)
+        self._name = name
+
+    def named(self, catalog: Catalog, kind: CapabilityKind, name: str) -> Capability:
+        if kind is CapabilityKind.TOOL and name == self._name:
+            return Capability("", kind, name)
+        return super().named(catalog, kind, name)
