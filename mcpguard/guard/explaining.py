@@ -19,6 +19,7 @@ from mcpguard.guard.asked import Asked
 from mcpguard.guard.given import Given
 from mcpguard.guard.judging import PASSING, Judged, Judging
 from mcpguard.guard.known import Known
+from mcpguard.guard.refusals import seen
 from mcpguard.guard.subject import Subject
 from mcpguard.ledger.format import verdict_fields
 from mcpguard.policy.intents import Stated
@@ -62,11 +63,12 @@ async def explained(
 
 def explained_to(caller: Caller, capability: Capability, judging: Judging) -> dict[str, Any]:
     """For an agent: the answer, and of the reason what a refusal would say. Nothing that a server wrote."""
-    judged = judging.now(Subject(caller, capability))
-    reason = judged.reason
+    subject = Subject(caller, capability)
+    reason = judging.now(subject).reason
     said: dict[str, Any] = {"answer": _answer(reason)}
     if reason is not None:
         said |= {"reason": reason.value, "message": reason.sentence, "next": reason.next}
+        said |= seen(judging.found(subject, reason))
     return said
 
 

@@ -4,9 +4,11 @@ A refusal says what happened, why, and what to do next, in constants of ours; no
 is ever put into it, but for the names of properties that lead to a wrong argument (`domain.objections`).
 """
 
+from collections.abc import Iterable
 from typing import Any, Final
 
 from mcpguard.codec.findings import titles
+from mcpguard.domain.findings import Finding
 from mcpguard.domain.outcomes import Executed, Outcome, OutcomeKind
 from mcpguard.domain.reasons import Reason
 from mcpguard.guard.asked import Told
@@ -16,7 +18,7 @@ MOST_FINDINGS: Final = 10
 
 def refusal(told: Told) -> dict[str, Any]:
     """What a client is told of a call that was not simply answered. Of findings it is told our titles alone."""
-    outcome, found = told.outcome, titles(told.findings, MOST_FINDINGS)
+    outcome = told.outcome
     reason = outcome.reason or Reason.GUARD_ERROR
     said = {
         "status": _status(outcome),
@@ -26,8 +28,14 @@ def refusal(told: Told) -> dict[str, Any]:
         "next": reason.next,
         "call_id": told.call,
     }
-    more = {"detail": told.detail.said, "findings": found}
-    return said | {name: value for name, value in more.items() if value}
+    detail = {"detail": told.detail.said} if told.detail.said else {}
+    return said | detail | seen(told.findings)
+
+
+def seen(findings: Iterable[Finding]) -> dict[str, Any]:
+    """What an agent is told of findings: our titles, where there are any."""
+    found = titles(findings, MOST_FINDINGS)
+    return {"findings": found} if found else {}
 
 
 def _status(outcome: Outcome) -> str:

@@ -48,7 +48,7 @@ async def test_two_colons_tell_nothing_either(tmp_path: Path) -> None:
                 said.append(await refused(client, "call_tool_write", name=name))
             del said[-1]["call_id"]
         assert said[0] == said[1] == said[2]
-        assert [each["name"] for each in guard.entries()] == [":echo", ":nothing", "echo"]
+        assert [each["name"] for each in guard.entries()] == ["echo", "nothing", "echo"]
 
 
 @pytest.mark.parametrize("name", ["web__add", "web.add", "web::add", "web:add"])

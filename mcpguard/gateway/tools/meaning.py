@@ -4,6 +4,8 @@ Rule kept here: what is beyond a caller's scope helps nobody to be understood. W
 depend on it, and so tells nothing of it.
 """
 
+from dataclasses import replace
+
 from mcpguard.catalog.catalog import Catalog
 from mcpguard.catalog.shelf import Shelf
 from mcpguard.codec.names import reference
@@ -19,13 +21,19 @@ RESOURCES = (CapabilityKind.RESOURCE, CapabilityKind.TEMPLATE)
 
 
 def named(catalog: Catalog, scope: Scope, kind: CapabilityKind, name: str) -> Capability | None:
-    """`server:name`, or a name as the direct face shows it. None where it names no server."""
+    """`server:name`, or a name as the direct face shows it. None where it names no server.
+
+    What is not offered, or not any more, is taken for what the direct face would have shown so: whoever calls what has
+    changed since it was listed is told that.
+    """
     said = _referred(kind, name)
-    if said is None or catalog.find(said.server, kind, said.name) is None or not within(scope, said):
-        found = [each.capability for each in catalog.qualified(kind, name) if within(scope, each.capability)]
-        if len(found) == 1:
-            return found[0]
-    return said
+    if said is not None and catalog.find(said.server, kind, said.name) is not None and within(scope, said):
+        return said
+    found = [each.capability for each in catalog.qualified(kind, name) if within(scope, each.capability)]
+    if len(found) == 1:
+        return found[0]
+    own = said.name.removeprefix(":") if said is not None else ""
+    return replace(said, name=own) if said is not None and own else said
 
 
 def resource(direct: Direct, catalog: Catalog, scope: Scope, path: str) -> Meant:

@@ -166,11 +166,15 @@ class Proxying:
         return self._faces[face.separator if isinstance(face, Direct) else self._separator]
 
     def _absent(self, client: Client, found: Capability | None) -> Json:
-        """Why there is no definition to show. Out of reach and not there look the same."""
-        said = self._guard.explained(client.caller, found).get("reason") if found else None
-        reason = next((each for each in Reason if each.value == said), Reason.CAPABILITY_UNKNOWN)
-        self._guard.tallies.turned_away(door=client.door, why=reason.value, caller=client.caller.id)
-        return refused(reason)
+        """Why there is no definition to show, as a refused call would be told. Out of reach and not there look the
+        same."""
+        said = self._guard.explained(client.caller, found) if found else {}
+        reason = said.get("reason", Reason.CAPABILITY_UNKNOWN.value)
+        self._guard.tallies.turned_away(door=client.door, why=reason, caller=client.caller.id)
+        if "reason" not in said:
+            return refused(Reason.CAPABILITY_UNKNOWN)
+        told = {name: value for name, value in said.items() if name != "answer"}
+        return refused_result({"status": "refused", "executed": "no", **told})
 
     def _disclosed(self, client: Client, operation: Operation, names: Sequence[str]) -> None:
         self._guard.tallies.disclosed(
