@@ -19,7 +19,7 @@ from mcpguard.client.transforms import (
     tool_result_as_resource_result,
 )
 from mcpguard.proxy.annotations import ProxyResponseInfo
-from mcpguard.proxy.operations import InvalidOperation, validate_operation
+from mcpguard.proxy.operations import InvalidOperation, validate_batch, validate_operation
 
 __all__ = [
     "InvalidOperation",
@@ -33,5 +33,6 @@ __all__ = [
     "has_proxy",
     "tool_result_as_prompt_result",
     "tool_result_as_resource_result",
+    "validate_batch",
     "validate_operation",
 ]

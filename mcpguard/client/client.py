@@ -1,6 +1,6 @@
 """A client that does through a server's `proxy` tool what another does with methods of the protocol."""
 
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Mapping, Sequence
 from types import TracebackType
 from typing import Any, Self
 
@@ -18,7 +18,7 @@ from mcpguard.client.transforms import (
 )
 from mcpguard.proxy.annotations import META
 from mcpguard.proxy.definition import NAME
-from mcpguard.proxy.operations import validate_operation
+from mcpguard.proxy.operations import validate_batch, validate_operation
 
 FAILED = -32603
 REFUSED = -31010
@@ -93,12 +93,25 @@ class ProxyClient:
         limit: int | None = None,
         offset: int | None = None,
         filter_server: str | None = None,
+        filter: Mapping[str, Any] | None = None,  # noqa: A002 - the contract's name
     ) -> CallToolResult:
         """Call the tool; its answer is given as it is. Raises InvalidOperation before anything is sent."""
-        operation = validate_operation(
-            action, proxy_type, path, arguments, limit=limit, offset=offset, filter_server=filter_server
-        )
+        part = {"limit": limit, "offset": offset, "filter_server": filter_server, "filter": filter}
+        operation = validate_operation(action, proxy_type, path, arguments, **part)
         return await self.client.call_tool(self.proxy_tool_name, operation.given(), timeout, progress_handler)
+
+    async def batch(
+        self,
+        operations: Sequence[Mapping[str, Any]],
+        timeout: float | None = None,  # noqa: ASYNC109 - as in `proxy`
+        progress_handler: ProgressFnT | None = None,
+    ) -> list[CallToolResult]:
+        """What each of several operations came to, in order; each is given as the tool takes it by itself. Raises
+        InvalidOperation before anything is sent, and MCPError where the batch itself was refused."""
+        given = validate_batch(operations).given()
+        answer = await self.client.call_tool(self.proxy_tool_name, given, timeout, progress_handler)
+        results: list[CallToolResult] = get_proxy_query_result(_answered(answer))
+        return results
 
     async def list_tools(self) -> list[Tool]:
         """All of them."""

@@ -18,8 +18,10 @@ from pydantic import BaseModel, ValidationError
 
 from mcpguard.client.detecting import MOST_PAGES
 from mcpguard.proxy import envelope
+from mcpguard.proxy.batches import FULL, Results
 from mcpguard.proxy.definition import NAME, definition
-from mcpguard.proxy.operations import Action, InvalidOperation, Operation, ProxyType, read
+from mcpguard.proxy.filtering import ORIGIN
+from mcpguard.proxy.operations import Action, Batch, InvalidOperation, Operation, ProxyType, read
 
 Json = dict[str, Any]
 Context = ServerRequestContext[Any, Any]
@@ -33,9 +35,12 @@ LISTS: Final = {
     ProxyType.PROMPT: (("prompts/list", "prompts", "name"),),
 }
 METHODS: Final = {ProxyType.TOOL: "tools/call", ProxyType.RESOURCE: "resources/read", ProxyType.PROMPT: "prompts/get"}
+AGAIN: Final = ("inputResponses", "requestState")
+"""What a request carries that is made again with answers."""
 COMPLETE: Final = {"resultType": "complete"}
 FRESH: Final = {"ttlMs": 0, "cacheScope": "private"}
 BROKEN: Final = {"code": INTERNAL_ERROR, "message": "Internal server error"}
+ASKS: Final = {"code": INVALID_PARAMS, "message": "it asks for input first; do it by itself and not in a batch"}
 INVALID: Final = {"code": INVALID_PARAMS, "message": "Invalid request parameters"}
 log = logging.getLogger("mcpguard.client")
 
@@ -88,10 +93,27 @@ class _Proxy:
 
     async def _answered(self, own: "_Own") -> Json:
         try:
-            operation = self._read(own)
-            return await self._done(own, operation)
+            asked = self._read(own)
+            return await self._in_turn(own, asked) if isinstance(asked, Batch) else await self._done(own, asked)
         except InvalidOperation as error:
-            return {"content": [{"type": "text", "text": str(error)}], "isError": True}
+            return _invalid(str(error))
+
+    async def _in_turn(self, own: "_Own", batch: Batch) -> Json:
+        if any(name in own.params for name in AGAIN):
+            raise InvalidOperation(
+                f"{', '.join(AGAIN)}: a batch brings none along; nobody could tell for what they are"
+            )
+        results = Results()
+        for operation in batch.operations:
+            if results.is_full:
+                results.add(_invalid(FULL))
+                continue
+            try:
+                result = await self._done(own, operation)
+            except InvalidOperation as error:
+                result = _invalid(str(error))
+            results.add(envelope.failed(operation, ASKS) if result.get("resultType") == "input_required" else result)
+        return results.answer()
 
     async def _done(self, own: "_Own", operation: Operation) -> Json:
         try:
@@ -113,17 +135,19 @@ class _Proxy:
             log.exception("%s of a %s failed", operation.action, operation.type)
             return envelope.failed(operation, BROKEN)
 
-    def _read(self, own: "_Own") -> Operation:
+    def _read(self, own: "_Own") -> Operation | Batch:
         given = own.params.get("arguments") or {}
         if not isinstance(given, Mapping):
             raise InvalidOperation("arguments: an object")
-        operation = read(given)
-        if operation.type is ProxyType.TOOL and operation.path == self._name:
-            raise InvalidOperation("path: the proxy tool does not call itself")
-        return operation
+        asked = read(given)
+        for operation in asked.operations if isinstance(asked, Batch) else (asked,):
+            if operation.type is ProxyType.TOOL and operation.path == self._name:
+                raise InvalidOperation("path: the proxy tool does not call itself")
+        return asked
 
     async def _listed(self, own: "_Own", operation: Operation) -> Json:
-        entries = await own.listed(operation.type, _is_of(operation.server))
+        is_of = _is_of(operation.server)
+        entries = await own.listed(operation.type, lambda entry: is_of(entry) and operation.filter.wants(entry))
         part = entries[operation.offset : operation.offset + operation.limit]
         return envelope.listed(operation, [entry for entry, _ in part], len(entries))[0]
 
@@ -182,11 +206,15 @@ class _Own:
         raise InvalidOperation(f"path: there is no such {operation.type}")
 
 
+def _invalid(sentence: str) -> Json:
+    return {"content": [{"type": "text", "text": sentence}], "isError": True}
+
+
 def _is_of(server: str) -> Callable[[Json], bool]:
     """Whether a definition comes from that server, as a guard says where it comes from."""
     if not server:
         return lambda _: True
-    return lambda entry: (entry.get("_meta") or {}).get("mcpguard/origin", {}).get("server") == server
+    return lambda entry: (entry.get("_meta") or {}).get(ORIGIN, {}).get("server") == server
 
 
 def _json(said: HandlerResult) -> Json:

@@ -25,6 +25,7 @@ _TYPES: Final[dict[str, Any]] = {
     "Resource": Resource,
     "ResourceTemplate": ResourceTemplate,
     "GetPromptResult": GetPromptResult,
+    "CallToolResult": CallToolResult,
 }
 
 

@@ -24,11 +24,17 @@ class Way(Protocol):
 
 
 class Exchange:
-    """Such a request. `server` is whose call it became, and so who speaks meanwhile."""
+    """Such a request. `server` is whose call it became, and so who speaks meanwhile.
+
+    `several`: it becomes several calls, one after the other. What one of them says of its progress does not go on from
+    what the one before has said, so then it is counted here how often any of them got on.
+    """
 
     def __init__(self, client: Client, request: Request, say: Say, way: Way | None = None) -> None:
         self.say = say
         self.server = ""
+        self.several = False
+        self._steps = 0
         self.trace = _trace(envelope.meta(request.params))
         self._way = way
         self.renew(client, request)
@@ -62,6 +68,9 @@ class Exchange:
         return self._level if self._level in envelope.LEVELS else None
 
     def progress(self, params: Mapping[str, Any]) -> None:
+        if self.several:
+            self._steps += 1
+            params = {key: said for key, said in params.items() if key != "total"} | {"progress": self._steps}
         if self.wants_progress:
             self.say(Notification("notifications/progress", {envelope.PROGRESS: self._token, **params}))
 

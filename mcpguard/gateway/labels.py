@@ -13,8 +13,8 @@ from mcpguard.domain import calls
 from mcpguard.domain.asks import Ask, AskKind
 from mcpguard.domain.launches import Era
 from mcpguard.gateway.clients import Client
+from mcpguard.proxy.filtering import ORIGIN
 
-ORIGIN: Final = "mcpguard/origin"
 LONGEST_MESSAGE: Final = 16 * 1024
 _ID: Final = "elicitationId"
 

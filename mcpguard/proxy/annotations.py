@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from mcpguard.proxy.operations import Action, Operation, ProxyType
+from mcpguard.proxy.operations import BATCH, Action, Operation, ProxyType
 
 META: Final = "mcpguard/proxy"
 KEYS: Final = ("proxyAction", "proxyType", "proxyPath", "pythonType", "many")
@@ -24,13 +24,14 @@ PYTHON_TYPES: Final = {
 RESOURCE: Final = "Resource"
 TEMPLATE: Final = "ResourceTemplate"
 PROMPT_RESULT: Final = "GetPromptResult"
+OF_BATCH: Final = {"proxyAction": BATCH, "pythonType": "CallToolResult", "many": True}
 
 
 @dataclass(frozen=True, slots=True)
 class ProxyResponseInfo:
-    """What an answer of the tool, or a part of one, says of itself. `python_type` and `many` only where it is JSON of
-    ours; `rewritten` where a resource says only now that it is JSON, and `content_type` what it said before, if it
-    said anything."""
+    """What an answer of the tool, or a part of one, says of itself. `proxy_type` is empty for a batch. `python_type`
+    and `many` only where it is JSON of ours; `rewritten` where a resource says only now that it is JSON, and
+    `content_type` what it said before, if it said anything."""
 
     proxy_action: str
     proxy_type: str
@@ -45,7 +46,8 @@ class ProxyResponseInfo:
         """Read from annotations, from `_meta`, or from an item or a result that has either; as objects of the SDK or as
         they are sent. None where nothing is said of a proxy."""
         found = _said(said)
-        action, proxy_type = found.get("proxyAction"), found.get("proxyType")
+        action = found.get("proxyAction")
+        proxy_type = found.get("proxyType", "" if action == BATCH else None)
         if not isinstance(action, str) or not isinstance(proxy_type, str):
             return None
         path, python_type, many = found.get("proxyPath"), found.get("pythonType"), found.get("many")

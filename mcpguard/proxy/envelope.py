@@ -11,6 +11,7 @@ from urllib.parse import quote
 from mcpguard.codec.messages import dumps
 from mcpguard.proxy.annotations import (
     CONTENT_TYPE,
+    OF_BATCH,
     PROMPT_RESULT,
     PYTHON_TYPES,
     RESOURCE,
@@ -21,7 +22,7 @@ from mcpguard.proxy.annotations import (
     with_meta,
 )
 from mcpguard.proxy.objects import JSON, MOST_BYTES, objectified
-from mcpguard.proxy.operations import Operation, ProxyType
+from mcpguard.proxy.operations import BATCH, Operation, ProxyType
 
 Json = dict[str, Any]
 LARGEST_LIST: Final = 4 * 1024 * 1024
@@ -48,6 +49,12 @@ def listed(operation: Operation, entries: Sequence[Mapping[str, Any]], total: in
         place["nextOffset"] = operation.offset + len(texts)
     item = _json(uri(operation), b"[" + b",".join(texts) + b"]", said, **place)
     return with_meta({"content": [item]}, {**said, **place}), len(texts)
+
+
+def batched(results: Sequence[bytes], failed: Sequence[int]) -> Json:
+    """What each operation of a batch came to, as JSON. `failed`: which of them did, by their places."""
+    item = _json(f"proxy:{BATCH}", b"[" + b",".join(results) + b"]", OF_BATCH)
+    return with_meta({"content": [item]}, {**OF_BATCH, "total": len(results), "failed": list(failed)})
 
 
 def described(operation: Operation, definition: Mapping[str, Any], *, template: bool = False) -> Json:

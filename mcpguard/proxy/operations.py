@@ -2,25 +2,36 @@
 
 Rules kept here:
 1. `info` and `call` are about one thing, which `path` names; `list` is about all, and takes none. Only `call` has
-   arguments, and only `list` is cut into parts.
-2. What is empty counts as not given: "", {} and null.
+   arguments, and only `list` is cut into parts and filtered.
+2. What is empty counts as not given: "", {}, [] and null.
 3. What is wrong is said in a sentence that says what would be right. No value is repeated.
+4. A batch is a list of such operations, and of no batches. It is read as a whole before anything of it is done.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any, Final, TypeVar
 
+from mcpguard.codec.messages import dumps
 from mcpguard.codec.strict import StrictError, parse
 from mcpguard.domain.errors import GuardError
+from mcpguard.proxy.filtering import EVERYTHING, LONGEST_TAG, MOST_TAGS, Filter
 
 MOST_LISTED: Final = 1000
 """Entries of a list that are given at once."""
 LONGEST_PATH: Final = 8192
 LARGEST_ARGUMENTS: Final = 4 * 1024 * 1024
+"""Bytes that the arguments of one operation may have, and those of a batch together."""
 FURTHEST: Final = 2**31
-MEMBERS: Final = ("action", "type", "path", "args", "limit", "offset", "filter_server")
+MOST_OPERATIONS: Final = 20
+"""In one batch."""
+BATCH: Final = "batch"
+OPERATIONS: Final = "operations"
+OF_ONE: Final = ("action", "type", "path", "args", "limit", "offset", "filter_server", "filter")
+MEMBERS: Final = (*OF_ONE, OPERATIONS)
+_OF_FILTER: Final = ("prefix", "tags")
+_NOTHING: Final[tuple[object, ...]] = (None, "", {}, [])
 
 Word = TypeVar("Word", bound=StrEnum)
 
@@ -45,7 +56,7 @@ class InvalidOperation(GuardError, ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Operation:
-    """One thing to do. `limit`, `offset` and `server` say which part of a list is meant."""
+    """One thing to do. `limit`, `offset`, `server` and `filter` say which part of a list is meant."""
 
     action: Action
     type: ProxyType
@@ -54,6 +65,7 @@ class Operation:
     limit: int = MOST_LISTED
     offset: int = 0
     server: str = ""
+    filter: Filter = EVERYTHING
 
     def given(self) -> dict[str, Any]:
         """The arguments of the tool that ask for this."""
@@ -66,16 +78,41 @@ class Operation:
             said |= {"limit": self.limit} if self.limit != MOST_LISTED else {}
             said |= {"offset": self.offset} if self.offset else {}
             said |= {"filter_server": self.server} if self.server else {}
+            said |= {"filter": self.filter.given()} if self.filter != EVERYTHING else {}
         return said
 
 
-def read(given: Mapping[str, Any]) -> Operation:
-    """The operation that the tool's arguments ask for. Raises InvalidOperation."""
-    unknown = next((name for name in given if name not in MEMBERS), None)
-    if unknown is not None:
-        raise InvalidOperation(f"there are no arguments but {', '.join(MEMBERS)}")
-    action, proxy_type, path, args, limit, offset, server = map(given.get, MEMBERS)
-    return validate_operation(action, proxy_type, path, args, limit=limit, offset=offset, filter_server=server)
+@dataclass(frozen=True, slots=True)
+class Batch:
+    """Operations that are done one after the other."""
+
+    operations: tuple[Operation, ...]
+
+    def given(self) -> dict[str, Any]:
+        """The arguments of the tool that ask for this."""
+        return {"action": BATCH, OPERATIONS: [each.given() for each in self.operations]}
+
+
+def read(given: Mapping[str, Any]) -> Operation | Batch:
+    """What the tool's arguments ask for. Raises InvalidOperation."""
+    _only(given, MEMBERS)
+    if given.get("action") == BATCH:
+        if any(given.get(name) not in _NOTHING for name in OF_ONE[1:]):
+            raise InvalidOperation(f"{BATCH} takes {OPERATIONS} and nothing else; each of them says what it is about")
+        return validate_batch(given.get(OPERATIONS))
+    if given.get(OPERATIONS) not in _NOTHING:
+        raise InvalidOperation(f"{OPERATIONS}: {BATCH} takes them, and no other action does")
+    return _one(given)
+
+
+def validate_batch(operations: object) -> Batch:
+    """The batch, if it is one: of operations as the tool takes them by themselves. Raises InvalidOperation."""
+    if not isinstance(operations, list | tuple) or not 1 <= len(operations) <= MOST_OPERATIONS:
+        raise InvalidOperation(f"{OPERATIONS}: a list of 1 to {MOST_OPERATIONS} operations")
+    found = tuple(_placed(at, each) for at, each in enumerate(operations))
+    if sum(map(_size, found)) > LARGEST_ARGUMENTS:
+        raise InvalidOperation(f"{OPERATIONS}: their args have at most {LARGEST_ARGUMENTS} bytes together")
+    return Batch(found)
 
 
 def validate_operation(
@@ -87,18 +124,20 @@ def validate_operation(
     limit: object = None,
     offset: object = None,
     filter_server: object = None,
+    filter: object = None,  # noqa: A002 - the contract's name
 ) -> Operation:
     """The operation, if it is one. `args`: an object, or the text of one as JSON. Raises InvalidOperation."""
     what, kind = _one_of(Action, "action", action), _one_of(ProxyType, "type", proxy_type)
-    named, arguments = _text("path", path), _arguments(args)
+    named, arguments = _text("path", path), _object("args", args)
     if what is Action.LIST and named:
         raise InvalidOperation("path: list takes none; info and call do")
     if what is not Action.LIST and not named:
         raise InvalidOperation(f"path: {what} needs the name or the URI of what is meant, as list gives it")
     if what is not Action.CALL and arguments:
         raise InvalidOperation(f"args: {what} takes none; call does")
-    if what is not Action.LIST and (limit, offset, filter_server) != (None, None, None):
-        raise InvalidOperation(f"limit, offset and filter_server: {what} takes none; list does")
+    chosen = _filter(filter)
+    if what is not Action.LIST and ((limit, offset, filter_server) != (None, None, None) or chosen != EVERYTHING):
+        raise InvalidOperation(f"limit, offset, filter_server and filter: {what} takes none; list does")
     return Operation(
         what,
         kind,
@@ -107,13 +146,62 @@ def validate_operation(
         MOST_LISTED if limit is None else _number("limit", limit, 1, MOST_LISTED),
         0 if offset is None else _number("offset", offset, 0, FURTHEST),
         _text("filter_server", filter_server),
+        chosen,
     )
+
+
+def _placed(at: int, said: object) -> Operation:
+    """The operation at this place in a batch."""
+    if not isinstance(said, Mapping):
+        raise InvalidOperation(f"{OPERATIONS}[{at}]: an object")
+    try:
+        _only(said, OF_ONE)
+        return _one(said)
+    except InvalidOperation as error:
+        raise InvalidOperation(f"{OPERATIONS}[{at}]: {error}") from None
+
+
+def _one(given: Mapping[str, Any]) -> Operation:
+    action, proxy_type, path, args, *part = map(given.get, OF_ONE)
+    limit, offset, server, chosen = part
+    return validate_operation(
+        action, proxy_type, path, args, limit=limit, offset=offset, filter_server=server, filter=chosen
+    )
+
+
+def _only(given: Iterable[object], members: tuple[str, ...]) -> None:
+    if any(name not in members for name in given):
+        raise InvalidOperation(f"there are no arguments but {', '.join(members)}")
+
+
+def _filter(said: object) -> Filter:
+    given = _object("filter", said)
+    if any(name not in _OF_FILTER for name in given):
+        raise InvalidOperation(f"filter: it has no members but {', '.join(_OF_FILTER)}")
+    tags = given.get("tags")
+    if not isinstance(tags, list | None) or len(tags or ()) > MOST_TAGS:
+        raise InvalidOperation(f"filter.tags: a list of at most {MOST_TAGS} texts")
+    return Filter(_text("filter.prefix", given.get("prefix")), tuple(map(_tag, tags or ())))
+
+
+def _tag(said: object) -> str:
+    if not isinstance(said, str) or not 1 <= len(said) <= LONGEST_TAG:
+        raise InvalidOperation(f"filter.tags: texts of 1 to {LONGEST_TAG} characters")
+    return said
+
+
+def _size(operation: Operation) -> int:
+    try:
+        return len(dumps(operation.arguments)) if operation.arguments else 0
+    except (TypeError, ValueError):
+        raise InvalidOperation("args: an object of JSON") from None
 
 
 def _one_of(words: type[Word], name: str, said: object) -> Word:
     if isinstance(said, str) and said in words.__members__.values():
         return words(said)
-    raise InvalidOperation(f"{name}: one of {', '.join(words)}")
+    more = f", {BATCH}" if words is Action else ""
+    raise InvalidOperation(f"{name}: one of {', '.join(words)}{more}")
 
 
 def _text(name: str, said: object) -> str:
@@ -132,14 +220,14 @@ def _number(name: str, said: object, least: int, most: int) -> int:
     return said
 
 
-def _arguments(said: object) -> dict[str, Any]:
+def _object(name: str, said: object) -> dict[str, Any]:
     if isinstance(said, str):
         try:
             said = parse(said.encode(), max_bytes=LARGEST_ARGUMENTS) if said.strip() else None
         except (StrictError, UnicodeError):
-            raise InvalidOperation("args: an object, or the text of one as JSON") from None
+            raise InvalidOperation(f"{name}: an object, or the text of one as JSON") from None
     if said is None:
         return {}
-    if not isinstance(said, dict) or not all(isinstance(name, str) for name in said):
-        raise InvalidOperation("args: an object, or the text of one as JSON")
+    if not isinstance(said, dict) or not all(isinstance(key, str) for key in said):
+        raise InvalidOperation(f"{name}: an object, or the text of one as JSON")
     return said

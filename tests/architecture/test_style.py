@@ -14,6 +14,7 @@ FOLDERS = {".ci", "docs", "mcpguard", "migrations", "tests", "webui"}
 BROAD = {"Exception", "BaseException"}
 ALLOWED = {
     ("client/serving.py", "Exception"): "what a handler fails at is logged, and an error of the tool",
+    ("gateway/tools/proxying.py", "Exception"): "what goes wrong in one call of a batch is logged, and ends that call",
     ("gateway/methods.py", "Exception"): "what goes wrong in one request is told to one client and logged",
     ("guard/finding.py", "Exception"): "what inspection fails at is logged and is a finding",
     ("guard/intake.py", "Exception"): "what one server's listing makes go wrong is logged and keeps that server out",

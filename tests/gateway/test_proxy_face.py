@@ -8,6 +8,8 @@ from pathlib import Path
 import anyio
 import pytest
 
+from mcpguard.domain.capabilities import Capability, CapabilityKind
+from mcpguard.gateway.faces.proxied import Proxied
 from tests.gate import Gate
 from tests.gateway.speaking import (
     OTHER_TOKEN,
@@ -127,6 +129,8 @@ async def test_its_name_is_the_tools_even_where_a_server_has_that_name(tmp_path:
         guarded(tmp_path, script, proxy__name="web.add") as guard,
         agent(guard, separator=".") as client,
     ):
+        tool = Proxied(".", "web.add").named(guard.now.guard.catalog, CapabilityKind.TOOL, "web.add")
+        assert tool == Capability("", CapabilityKind.TOOL, "web.add")
         listed = await names(client)
         assert listed.count("web.add") == 1
         result = (await client.call("web.add", {"action": "list", "type": "prompt"})).result

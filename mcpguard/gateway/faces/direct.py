@@ -24,6 +24,7 @@ from mcpguard.domain.errors import InvalidName
 from mcpguard.domain.listings import KEYS
 from mcpguard.gateway.faces.coverage import covering
 from mcpguard.gateway.faces.face import Meant
+from mcpguard.proxy.filtering import ORIGIN
 
 TEMPLATES = "proxy://template/"
 
@@ -66,7 +67,7 @@ class Direct:
         return {
             **definition,
             KEYS[capability.kind]: name,
-            "_meta": {**_object(definition.get("_meta")), "mcpguard/origin": origin},
+            "_meta": {**_object(definition.get("_meta")), ORIGIN: origin},
             "metadata": {**_object(definition.get("metadata")), "proxy": proxy},
         }
 

@@ -5,6 +5,8 @@ Rules kept here:
    once and recorded. What is listed or described leaves a `disclosed` record.
 2. Whatever goes wrong is told as the result of a tool.
 3. The guard's own tools are not called through this one; so it never calls itself.
+4. What a batch asks for is done one after the other, each as if it were asked for by itself. So a batch has one call
+   under way, and every rule holds for each of them. None of them is kept from being done by how another ended.
 """
 
 import hashlib
@@ -13,6 +15,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
+import structlog
 from anyio import to_thread
 
 from mcpguard.catalog.catalog import Catalog
@@ -27,19 +30,21 @@ from mcpguard.gateway.clients import Client
 from mcpguard.gateway.exchange import Exchange
 from mcpguard.gateway.faces.direct import Direct
 from mcpguard.gateway.faces.face import Meant
-from mcpguard.gateway.labels import ORIGIN
 from mcpguard.gateway.lists import Lists
+from mcpguard.gateway.parking import RESPONSES
 from mcpguard.gateway.tools import meaning
 from mcpguard.gateway.tools.given import LONGEST_NAME, Unusable
-from mcpguard.gateway.tools.telling import of_call, refused
+from mcpguard.gateway.tools.telling import of_call, refused, unusable
 from mcpguard.gateway.validating import validate
-from mcpguard.gateway.wire import Passed, Rejected, refused_result
+from mcpguard.gateway.wire import INTERNAL_ERROR, Passed, Rejected, own_error, refused_result
 from mcpguard.guard.asked import Asked, Told
 from mcpguard.guard.guard import Guard
 from mcpguard.guard.refusals import refusal
 from mcpguard.policy.scopes import within
 from mcpguard.proxy import envelope
-from mcpguard.proxy.operations import Action, InvalidOperation, Operation, ProxyType, read
+from mcpguard.proxy.batches import FULL, Results
+from mcpguard.proxy.filtering import ORIGIN
+from mcpguard.proxy.operations import Action, Batch, InvalidOperation, Operation, ProxyType, read
 
 Json = dict[str, Any]
 Make = Callable[[Exchange, Asked], Awaitable[Told]]
@@ -49,6 +54,7 @@ KINDS = {
     ProxyType.PROMPT: (CapabilityKind.PROMPT,),
 }
 METHODS = {ProxyType.TOOL: "tools/call", ProxyType.RESOURCE: "resources/read", ProxyType.PROMPT: "prompts/get"}
+log = structlog.get_logger("mcpguard.gateway")
 LARGE = 32 * 1024
 """Bytes; a smaller reply is put into its form at once, because a thread costs more than that."""
 
@@ -79,7 +85,41 @@ class Proxying:
     async def answer(self, exchange: Exchange, params: Mapping[str, Any], arguments: Json) -> Json:
         """Raises Unusable."""
         try:
-            operation = read(arguments)
+            wanted = read(arguments)
+        except InvalidOperation as error:
+            raise Unusable(str(error)) from None
+        if isinstance(wanted, Batch):
+            return await self._in_turn(exchange, params, wanted)
+        return await self._done(exchange, params, wanted)
+
+    async def _in_turn(self, exchange: Exchange, params: Mapping[str, Any], batch: Batch) -> Json:
+        """Raises Unusable."""
+        if RESPONSES in params:  # to which of the calls they are an answer nobody could tell
+            raise Unusable(f"{RESPONSES}: a batch brings none along; answer what is asked when it is asked")
+        exchange.several = True
+        results = Results()
+        for operation in batch.operations:
+            result = self._unusable(exchange.client, FULL) if results.is_full else None
+            await to_thread.run_sync(results.add, result or await self._item(exchange, params, operation))
+        return _with_speaker(results.answer())
+
+    async def _item(self, exchange: Exchange, params: Mapping[str, Any], operation: Operation) -> Json:
+        """One of a batch: whatever becomes of it, the others are told of theirs."""
+        try:
+            return await self._done(exchange, params, operation)
+        except Unusable as error:
+            return self._unusable(exchange.client, str(error))
+        except Exception:
+            log.exception("gateway.failed", method=f"proxy {operation.action} {operation.type}")
+            return _with_speaker(envelope.failed(operation, own_error(INTERNAL_ERROR, Reason.GUARD_ERROR.sentence)))
+
+    def _unusable(self, client: Client, sentence: str) -> Json:
+        self._guard.tallies.turned_away(door=client.door, why="arguments")
+        return unusable(sentence)
+
+    async def _done(self, exchange: Exchange, params: Mapping[str, Any], operation: Operation) -> Json:
+        """Raises Unusable."""
+        try:
             match operation.action:
                 case Action.LIST:
                     return await self._list(exchange.client, operation)
@@ -99,7 +139,7 @@ class Proxying:
             (entry, str(entry[KEYS[kind]]))
             for kind in KINDS[operation.type]
             for entry in self._lists.entries(direct, kind, scope, catalog)
-            if operation.server in ("", entry["_meta"][ORIGIN]["server"])
+            if operation.server in ("", entry["_meta"][ORIGIN]["server"]) and operation.filter.wants(entry)
         ]
         part = shown[operation.offset : operation.offset + operation.limit]
         told, given = envelope.listed(operation, [entry for entry, _ in part], len(shown))
