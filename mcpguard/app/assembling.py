@@ -125,7 +125,7 @@ async def assembled(
     servers.command(fleet)
     standings.command(fleet)
     fingerprints = Fingerprints(keyfiles.read(digest_key(settings), "digest key"))
-    admission = Admission(standings, fingerprints, new_id)
+    admission = Admission(standings, fingerprints, new_id, clock)
     decisions = Decisions(standings, effects, new_id, Screening(settings.screening.mode), fingerprints)
     callers = Callers(clock, anonymous(settings.anonymous), given, cutting.cut_off)
     await callers.load(store.readers)

@@ -37,6 +37,7 @@ def write(declared: Declared) -> bytes:
             "timeout": declared.timeout,
             "era": declared.era.value,
             "launch": _launch(declared.launch),
+            "since": declared.since,
         }
     )
 
@@ -47,7 +48,13 @@ def read(content: bytes) -> Declared:
     if said["v"] not in KNOWN:
         raise ValueError(f"a declaration of version {said['v']}, which this version does not know")
     return Declared(
-        said["name"], said["label"], _read_launch(said["launch"]), said["enabled"], said["timeout"], Era(said["era"])
+        said["name"],
+        said["label"],
+        _read_launch(said["launch"]),
+        said["enabled"],
+        said["timeout"],
+        Era(said["era"]),
+        since=said.get("since"),
     )
 
 

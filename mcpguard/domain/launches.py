@@ -8,7 +8,7 @@ Rules kept here:
 """
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from types import MappingProxyType
 from typing import Final, Literal, Self
@@ -178,6 +178,9 @@ class Declared:
     era: Era = Era.AUTO
     artifact: str | None = None
     """Of a package, what was installed and looked at, which alone is run. It is known to the guard, not declared."""
+    since: int | None = field(default=None, compare=False)
+    """When it came to be launched so, in microseconds of UTC; None where that was not kept. It is not declared either,
+    and makes no difference between two declarations."""
 
     @property
     def sandbox(self) -> Profile | None:

@@ -17,7 +17,7 @@ class Detail:
     `call_with`: the variant to use instead. `path`: where in the arguments, and `expected`: what belongs there.
     `secret`: the rule by which something looks like a secret. `budget`: which one is used up. `ticket`: of a call that
     waits for a person, and `until`: when that is over. `person`: what the person says who denied it; a person's words.
-    `sandbox`: what its sandbox keeps from a server that ended, where that looks like the cause.
+    `sandbox`: what its sandbox keeps from a server that ended, where that looks like the cause. `uninspected`: what is known of a server that nobody has inspected.
     """
 
     call_with: str = ""
@@ -29,6 +29,7 @@ class Detail:
     until: str = ""
     person: str = ""
     sandbox: str = ""
+    uninspected: str = ""
 
     @property
     def said(self) -> dict[str, str]:
@@ -43,6 +44,7 @@ class Detail:
             "until": self.until,
             "person": self.person,
             "sandbox": self.sandbox,
+            "uninspected": self.uninspected,
         }
         return {name: value for name, value in given.items() if value}
 
@@ -58,6 +60,7 @@ class Detail:
             f"A person can answer until {self.until}." if self.until else "",
             f'The person says: "{self.person}".' if self.person else "",
             self.sandbox,
+            self.uninspected,
         )
         return " ".join(part for part in parts if part)
 

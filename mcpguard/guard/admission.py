@@ -20,7 +20,7 @@ import structlog
 
 from mcpguard.codec.names import is_meant
 from mcpguard.domain.capabilities import Fingerprint
-from mcpguard.domain.clock import Ids
+from mcpguard.domain.clock import Clock, Ids
 from mcpguard.domain.decisions import Actor, DeclaredElsewhere, NotDeclared, Stale, Undecidable
 from mcpguard.domain.launches import Declared, Launch, RemoteLaunch, StdioLaunch
 from mcpguard.domain.upstreams import Identity, Origin, Transport, Upstream
@@ -71,11 +71,12 @@ def from_file(path: str = "") -> Source:
 class Admission:
     """Takes servers in, changes how they are declared, and lets them go."""
 
-    def __init__(self, standings: Standings, fingerprints: Fingerprints, new_id: Ids) -> None:
+    def __init__(self, standings: Standings, fingerprints: Fingerprints, new_id: Ids, clock: Clock) -> None:
         self._standings = standings
         self._registry = standings.registry
         self._fingerprints = fingerprints
         self._new_id = new_id
+        self._clock = clock
 
     async def declare(self, declared: Sequence[Declared], source: Source) -> tuple[str, ...]:
         """These, and no others, are what the file declares now. Returns a sentence for each that was not taken."""
@@ -178,7 +179,7 @@ class Admission:
             revision=1,
         )
         upstream = quarantine.admitted(new, self._registry.ever(), self._alike(launch))
-        known = Known(upstream, declared)
+        known = Known(upstream, replace(declared, since=self._clock.now()))
         fact = facts.admitted(upstream, "added", source.by, launched=known.launched)
         await self._standings.add(known, fact, source.by)
 
@@ -212,6 +213,7 @@ class Admission:
         if moved.move is not None:
             said.append(facts.moved(upstream, moved.move, before))
         another = upstream.identity != before.identity
+        declared = replace(declared, since=self._clock.now() if another else known.declared.since)
         outcomes = [(pin, identity_changed(pin)) for pin in known.pins.values()] if another else []
         said += facts.of_moves(upstream, outcomes)
         return Change(upstream, declared, tuple(now.pin for pin, now in outcomes if now.pin != pin), facts=tuple(said))

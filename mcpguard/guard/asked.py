@@ -12,6 +12,7 @@ from mcpguard.domain.objections import NOTHING_MORE, Detail
 from mcpguard.domain.outcomes import Outcome
 from mcpguard.guard.given import Given
 from mcpguard.guard.subject import Subject
+from mcpguard.guard.uninspected import Uninspected
 from mcpguard.policy.intents import Stated
 
 
@@ -60,8 +61,8 @@ class Asked:
 class Told:
     """How the call ended. Either the upstream's `result`, or its `error`, or a refusal of ours with its reason.
 
-    `findings`: what was found in what waits for a person, where that is the reason; the worst first. `detail`: what is
-    told beside the reason.
+    `findings`: what was found in what waits for a person, where that is the reason; the worst first. `unseen`: what is
+    known of a server that waits and that nobody has inspected. `detail`: what is told beside the reason.
     """
 
     call: str
@@ -69,4 +70,5 @@ class Told:
     result: dict[str, Any] | None = None
     error: dict[str, Any] | None = None
     findings: tuple[Finding, ...] = ()
+    unseen: Uninspected | None = None
     detail: Detail = NOTHING_MORE

@@ -118,7 +118,8 @@ class Calls:
         detail = judged.detail if outcome.reason is judged.reason else NOTHING_MORE
         found = self._with.judging.found(subject, outcome.reason)
         detail = making.detail or self._unreachable(opening, outcome) or detail
-        return Told(opening.entry, outcome, findings=found, detail=detail)
+        unseen = self._with.judging.unseen(subject, outcome.reason)
+        return Told(opening.entry, outcome, findings=found, unseen=unseen, detail=detail)
 
     def _unreachable(self, opening: Opening, outcome: Outcome) -> Detail | None:
         """What of its sandbox may keep a server from running."""

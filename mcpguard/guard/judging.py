@@ -25,6 +25,7 @@ from mcpguard.guard.demanding import NOBODY, Demanding, Look
 from mcpguard.guard.known import Known
 from mcpguard.guard.servers import Servers
 from mcpguard.guard.subject import Subject
+from mcpguard.guard.uninspected import Uninspected, uninspected
 from mcpguard.policy.judge import Situation, judge
 from mcpguard.policy.prefixes import under
 from mcpguard.policy.scopes import within
@@ -154,6 +155,12 @@ class Judging:
             return ()
         server = known.told.findings if reason is Reason.SERVER_QUARANTINED else ()
         return tuple(sorted((*known.inspected(subject.key).findings, *server), key=weight, reverse=True))
+
+    def unseen(self, subject: Subject, reason: Reason | None) -> Uninspected | None:
+        """What a caller who is refused for this reason may be told of the server, where nobody has inspected it."""
+        known = self._servers.find(subject.capability.server)
+        waits = reason is Reason.SERVER_QUARANTINED  # which nobody is told of what they do not reach
+        return uninspected(known, subject.caller) if waits and known is not None else None
 
     def once_more(self, subject: Subject, judged: Judged) -> Reason | None:
         """Why a call that was allowed must not be sent now."""

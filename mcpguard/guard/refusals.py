@@ -5,13 +5,16 @@ is ever put into it, but for the names of properties that lead to a wrong argume
 """
 
 from collections.abc import Iterable
+from dataclasses import replace
 from typing import Any, Final
 
 from mcpguard.codec.findings import titles
 from mcpguard.domain.findings import Finding
+from mcpguard.domain.objections import Detail
 from mcpguard.domain.outcomes import Executed, Outcome, OutcomeKind
 from mcpguard.domain.reasons import Reason
 from mcpguard.guard.asked import Told
+from mcpguard.guard.uninspected import Uninspected
 
 MOST_FINDINGS: Final = 10
 
@@ -28,14 +31,18 @@ def refusal(told: Told) -> dict[str, Any]:
         "next": reason.next,
         "call_id": told.call,
     }
-    detail = {"detail": told.detail.said} if told.detail.said else {}
-    return said | detail | seen(told.findings)
+    return said | beside(told.detail, told.findings, told.unseen)
 
 
-def seen(findings: Iterable[Finding]) -> dict[str, Any]:
-    """What an agent is told of findings: our titles, where there are any."""
-    found = titles(findings, MOST_FINDINGS)
-    return {"findings": found} if found else {}
+def beside(detail: Detail, findings: Iterable[Finding], unseen: Uninspected | None) -> dict[str, Any]:
+    """What is told beside a reason; what is empty is not. Of findings our titles alone, and of a server that nobody
+    has inspected what is known of it."""
+    more = {
+        "detail": (replace(detail, uninspected=unseen.sentence) if unseen else detail).said,
+        "findings": titles(findings, MOST_FINDINGS),
+        "analysis": unseen.said if unseen else {},
+    }
+    return {name: value for name, value in more.items() if value}
 
 
 def _status(outcome: Outcome) -> str:

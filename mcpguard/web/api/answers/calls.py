@@ -50,6 +50,9 @@ class Ended(Answer):
     next: str = ""
     detail: Detail | None = None
     findings: Annotated[list[Title], Field(default_factory=list)]
+    analysis: Annotated[
+        dict[str, Any] | None, Field(description="What is known of a quarantined server that nobody has inspected.")
+    ] = None
 
 
 class Named(Answer):

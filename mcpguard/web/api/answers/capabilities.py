@@ -92,6 +92,7 @@ class Detail(Answer):
     secret: str = ""
     budget: str = ""
     sandbox: str = ""
+    uninspected: str = ""
 
 
 class Because(Answer):
