@@ -141,6 +141,7 @@ async def assembled(
     heard = _heard(clock, servers, callers, ledger)
     with_ = With(servers, callers, strictly, fleet, cutting, bodies, screener, heard.events)
     calls = Calls(with_, ledger, Holding(demanding, answering, clock, settings.holds), budgets, new_id, settings)
+    managing = Managing(registry, admission, decisions, callers, budgets, clock)
     guard = Guard(
         confirming,
         store,
@@ -152,7 +153,7 @@ async def assembled(
         callers=callers,
         granting=Granting(callers, ledger, clock, new_id),
         review=Review(admission, decisions, inspecting, queries),
-        own=Own(Managing(registry, admission, decisions, callers, budgets), Tailing(registry, callers, reach.wrote)),
+        own=Own(managing, Tailing(registry, callers, reach.wrote)),
         judging=judging,
         held=Held(answering, registry, store, ledger.chain.id),
         staff=await _staff(settings, store, ledger, heard.tallies, clock, new_id, here.cost),

@@ -39,6 +39,9 @@ def server_rows(server: dict[str, Any]) -> Iterator[tuple[str, str]]:
     yield "connection", _connection(server)
     yield from _launch(server["launch"])
     yield from _confinement(server["confinement"])
+    for each in server["requested"]:
+        asked = f"{each['label']} ({each['by']}) {moment(each['at'])} UTC"
+        yield f"asks for {each['about']}", f"{each['said']}, a request of {asked}; nothing of it is in force"
     yield "may ask for", ", ".join(server["may_ask"]) or "nothing"
     yield "replies", screening(server)
     if server["prefixes"]:

@@ -4,6 +4,7 @@ What was written out in it may be a secret: whoever keeps these bytes seals them
 """
 
 from collections.abc import Iterable
+from dataclasses import asdict
 from typing import Any
 
 import orjson
@@ -20,6 +21,7 @@ from mcpguard.domain.launches import (
     StdioLaunch,
     Templates,
 )
+from mcpguard.domain.requests import Request
 from mcpguard.domain.upstreams import Transport
 
 VERSION = 3
@@ -37,6 +39,7 @@ def write(declared: Declared) -> bytes:
             "timeout": declared.timeout,
             "era": declared.era.value,
             "launch": _launch(declared.launch),
+            "requests": [asdict(each) for each in declared.requests],
             "since": declared.since,
         }
     )
@@ -54,6 +57,7 @@ def read(content: bytes) -> Declared:
         said["enabled"],
         said["timeout"],
         Era(said["era"]),
+        requests=tuple(Request(**each) for each in said.get("requests", ())),
         since=said.get("since"),
     )
 

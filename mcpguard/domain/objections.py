@@ -17,7 +17,8 @@ class Detail:
     `call_with`: the variant to use instead. `path`: where in the arguments, and `expected`: what belongs there.
     `secret`: the rule by which something looks like a secret. `budget`: which one is used up. `ticket`: of a call that
     waits for a person, and `until`: when that is over. `person`: what the person says who denied it; a person's words.
-    `sandbox`: what its sandbox keeps from a server that ended, where that looks like the cause. `uninspected`: what is known of a server that nobody has inspected.
+    `sandbox`: what its sandbox keeps from a server that ended, where that looks like the cause. `uninspected`: what
+    is known of a server that nobody has inspected.
     """
 
     call_with: str = ""

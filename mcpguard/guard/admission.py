@@ -23,11 +23,13 @@ from mcpguard.domain.capabilities import Fingerprint
 from mcpguard.domain.clock import Clock, Ids
 from mcpguard.domain.decisions import Actor, DeclaredElsewhere, NotDeclared, Stale, Undecidable
 from mcpguard.domain.launches import Declared, Launch, RemoteLaunch, StdioLaunch
+from mcpguard.domain.requests import Request
 from mcpguard.domain.upstreams import Identity, Origin, Transport, Upstream
 from mcpguard.guard import facts
 from mcpguard.guard.finding import in_launch
 from mcpguard.guard.known import Known
 from mcpguard.guard.launches import Fingerprints
+from mcpguard.guard.requesting import as_json
 from mcpguard.guard.standings import Change, Standings
 from mcpguard.inspection.launching import reference_in_code
 from mcpguard.policy import quarantine
@@ -98,26 +100,39 @@ class Admission:
                 await self._withdraw(known, source.by)
         return tuple(refused)
 
-    async def add(self, label: str, members: Mapping[str, object], source: Source) -> Added:
+    async def add(
+        self, label: str, members: Mapping[str, object], source: Source, requests: tuple[Request, ...] = ()
+    ) -> Added:
         """Whoever brings one server says what it is called: only labels of a file, whose author cannot be asked, become
         names by themselves. Raises NotDeclared, NameTaken or LedgerUnavailable."""
         _check_name(label)
         declared, notices = read(label, members)
-        await self._add(declared, source)
+        await self._add(replace(declared, requests=requests), source)
         return Added(declared.name, notices)
 
     def ever_had(self, name: str) -> bool:
         """Whether there is or was a server of this name."""
         return any(each.name == name for each in self._registry.ever())
 
-    async def patch(self, name: str, patch: Mapping[str, object], revision: int, by: Actor) -> Added:
-        """Change how it is declared. Raises Unknown, Stale, NotDeclared, DeclaredElsewhere or LedgerUnavailable."""
+    async def patch(
+        self,
+        name: str,
+        patch: Mapping[str, object],
+        revision: int,
+        by: Actor,
+        requests: tuple[Request, ...] | None = None,
+    ) -> Added:
+        """Change how it is declared, and what is requested beside that: None leaves it as it is.
+
+        Raises Unknown, Stale, NotDeclared, DeclaredElsewhere or LedgerUnavailable.
+        """
         known = self._editable(name)
         now, notices = read(known.declared.label, patched(as_members(known.declared), patch))
         if now.enabled and not known.declared.enabled:
             by.check_widening()
         consented = patch.keys().isdisjoint({"sandbox", "mounts"})
-        await self._redeclare(known, replace(now, name=name), by, revision=revision, consented=consented)
+        now = replace(now, name=name, requests=known.declared.requests if requests is None else requests)
+        await self._redeclare(known, now, by, revision=revision, consented=consented)
         return Added(name, notices)
 
     async def remove(self, name: str, revision: int, by: Actor) -> None:
@@ -180,7 +195,8 @@ class Admission:
         )
         upstream = quarantine.admitted(new, self._registry.ever(), self._alike(launch))
         known = Known(upstream, replace(declared, since=self._clock.now()))
-        fact = facts.admitted(upstream, "added", source.by, launched=known.launched)
+        said = as_json(declared.requests)
+        fact = facts.admitted(upstream, "added", source.by, launched=known.launched, requested=said)
         await self._standings.add(known, fact, source.by)
 
     async def _redeclare(
@@ -200,7 +216,7 @@ class Admission:
         by.check()
         if revision is not None:
             _current(known, revision)
-        if declared == known.declared:
+        if declared == known.declared and declared.requests == known.declared.requests:
             return None
         if declared.launch != known.declared.launch:
             _check_launch(declared.launch)
@@ -209,7 +225,8 @@ class Admission:
         moved = quarantine.relaunched(before, launch, others, self._alike(declared.launch))
         transport = declared.launch.transport
         upstream = replace(moved.upstream, revision=before.revision + 1, transport=transport)
-        said = [facts.admitted(upstream, change, by, before.standing, in_launch(declared.launch))]
+        found, asked = in_launch(declared.launch), as_json(declared.requests)
+        said = [facts.admitted(upstream, change, by, before.standing, found, asked)]
         if moved.move is not None:
             said.append(facts.moved(upstream, moved.move, before))
         another = upstream.identity != before.identity

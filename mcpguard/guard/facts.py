@@ -34,9 +34,15 @@ class Fact:
 
 
 def admitted(
-    upstream: Upstream, change: str, by: Actor, before: UpstreamStanding | None = None, launched: Inspected = NOTHING
+    upstream: Upstream,
+    change: str,
+    by: Actor,
+    before: UpstreamStanding | None = None,
+    launched: Inspected = NOTHING,
+    requested: str = "",
 ) -> Fact:
-    """A server came, or is declared otherwise. `change`: `added`, `changed`, `removed`, `withdrawn`."""
+    """A server came, or is declared otherwise. `change`: `added`, `changed`, `removed`, `withdrawn`. `requested`: what
+    callers ask of people beside that, as JSON."""
     return Fact(
         RecordKind.ADMITTED,
         _given(
@@ -49,6 +55,7 @@ def admitted(
             revision=upstream.revision,
             before=before.value if before else None,
             after=upstream.standing.value,
+            requested=requested,
             **rules([launched]),
             **_by(by),
         ),

@@ -8,7 +8,8 @@ Rules kept here:
 4. A caller enables what itself has disabled, and nothing else.
 5. A change is made to what stands at that moment. Where something else stands when it is its turn, or its caller was
    revoked meanwhile, nothing changes.
-6. How many servers a caller brings is bounded, also of those that it removes again; and so is what is declared of one.
+6. What is asked for beside a declaration is a request to people (`requesting`), and in force for nobody.
+7. How many servers a caller brings is bounded, also of those that it removes again; and so is what is declared of one.
    Each change counts as a call of its budget.
 """
 
@@ -23,6 +24,7 @@ from mcpguard.codec.messages import dumps
 from mcpguard.codec.names import folded
 from mcpguard.domain.callers import Caller
 from mcpguard.domain.capabilities import Capability, CapabilityKind
+from mcpguard.domain.clock import Clock
 from mcpguard.domain.decisions import Actor, Decision, Undecidable, Unknown
 from mcpguard.domain.errors import InvalidName
 from mcpguard.domain.grants import ANONYMOUS
@@ -35,6 +37,7 @@ from mcpguard.guard.budgeting import Budgeting
 from mcpguard.guard.callers import Callers
 from mcpguard.guard.decisions import Decisions
 from mcpguard.guard.known import Known, Registry
+from mcpguard.guard.requesting import notices, parted, requested
 from mcpguard.policy.scopes import reaches
 from mcpguard.settings.members import as_members, patched
 from mcpguard.settings.references import unreferenced
@@ -57,13 +60,20 @@ class Managing:
     """Carries out what callers want of servers."""
 
     def __init__(
-        self, registry: Registry, admission: Admission, decisions: Decisions, callers: Callers, budgets: Budgeting
+        self,
+        registry: Registry,
+        admission: Admission,
+        decisions: Decisions,
+        callers: Callers,
+        budgets: Budgeting,
+        clock: Clock,
     ) -> None:
         self._registry = registry
         self._admission = admission
         self._decisions = decisions
         self._callers = callers
         self._budgets = budgets
+        self._clock = clock
         self._adding = anyio.Lock()
 
     def objection(self, caller: Caller, *, manages: bool) -> Reason | None:
@@ -92,8 +102,12 @@ class Managing:
         if (on := _switched(patch)) is not None:
             return Added(await (self.enable if on else self.disable)(caller, name), ())
         _without_references(patch)
-        _bounded(patched(as_members(known.declared), patch))
-        return await self._admission.patch(known.name, patch, known.upstream.revision, self._actor(caller))
+        changes, asked = parted(patch)
+        _bounded(patched(as_members(known.declared), changes))
+        requests = requested(known.declared.requests, asked, caller, self._clock.now())
+        by = self._actor(caller)
+        done = await self._admission.patch(known.name, changes, known.upstream.revision, by, requests)
+        return Added(done.name, done.notices + notices(asked))
 
     async def remove(self, caller: Caller, name: str) -> str:
         """The name that it had. Raises Unknown, and what `Admission.remove` does."""
@@ -121,7 +135,9 @@ class Managing:
         if not reaches(caller.scope, name):  # whether there is such a server is not this caller's to know
             raise Undecidable("name is beyond what you may reach")
         _without_references(members)
-        _bounded(members)
+        declares, asked = parted(members)
+        _bounded(declares)
+        requests = requested((), asked, caller, self._clock.now())
         async with self._adding:
             mine = [each for each in self._registry.ever() if each.requester == caller.id]
             waiting = [each for each in mine if each.standing is UpstreamStanding.QUARANTINED and not each.removed]
@@ -129,7 +145,9 @@ class Managing:
                 raise Undecidable(f"{most_waiting} servers that you asked for wait for a person already")
             if len(mine) >= MOST_BROUGHT:
                 raise Undecidable(f"you have brought {MOST_BROUGHT} servers, as many as one caller may")
-            return await self._admission.add(label, members, Source(Origin.AGENT, self._actor(caller), caller.id))
+            source = Source(Origin.AGENT, self._actor(caller), caller.id)
+            done = await self._admission.add(label, declares, source, requests)
+            return Added(done.name, done.notices + notices(asked))
 
     def _actor(self, caller: Caller) -> Actor:
         return Actor(caller.id, "agent", caller.label, may_widen=False, holds=partial(self._callers.holds, caller))

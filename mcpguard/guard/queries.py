@@ -115,6 +115,7 @@ class Queries:
             "approved": _identity(upstream.approved),
             "launch": _launch(known.declared),
             "confinement": self._confinement(known.declared.launch, await self._needing.signs(known, told)),
+            "requested": [asdict(each) for each in known.declared.requests],
             "may_ask": sorted(upstream.may_ask),
             "prefixes": list(upstream.prefixes),
             "screening": self._servers.screening(name).value,

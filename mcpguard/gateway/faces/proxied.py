@@ -16,8 +16,8 @@ from mcpguard.proxy.definition import definition
 class Proxied(Direct):
     """Its name belongs to the tool, whatever a server calls one of its own."""
 
-    def __init__(self, separator: Separator, name: str) -> None:
-        super().__init__(separator)
+    def __init__(self, separator: Separator, name: str, *, instructs: bool = False) -> None:
+        super().__init__(separator, instructs=instructs)
         self.key = f"direct {separator} with the tool"
         self.own: tuple[dict[str, Any], ...] = (definition(name),)
         self._name = name

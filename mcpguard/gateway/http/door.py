@@ -72,9 +72,11 @@ class Door:
         self._news = News(guard.catalog)
         self._legacy = Legacy(methods, self.sessions, limits.client_calls, self._patience)
         self._modern = Modern(methods, self._patience)
-        self._direct = {each: Direct(each, instructs=guard.settings.merged_instructions) for each in SEPARATORS}
-        proxy = guard.settings.proxy
-        self._proxied = {each: Proxied(each, proxy.name) for each in SEPARATORS if proxy.enabled}
+        proxy, instructs = guard.settings.proxy, guard.settings.merged_instructions
+        self._direct = {each: Direct(each, instructs=instructs) for each in SEPARATORS}
+        self._proxied = {
+            each: Proxied(each, proxy.name, instructs=instructs) for each in SEPARATORS if proxy.enabled
+        }
         self._guarding = Guarding(guard.settings)
         self._guests = Guests()
         self._shares = Shares(limits.of_caller, limits.of_agents)

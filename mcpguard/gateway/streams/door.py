@@ -75,9 +75,11 @@ class Streams:
         self._news = News(guard.catalog)
         self._talks: set[Talk] = set()
         self._silent: dict[anyio.CancelScope, None] = {}
-        self._direct = {each: Direct(each, instructs=guard.settings.merged_instructions) for each in SEPARATORS}
-        proxy = guard.settings.proxy
-        self._proxied = {each: Proxied(each, proxy.name) for each in SEPARATORS if proxy.enabled}
+        proxy, instructs = guard.settings.proxy, guard.settings.merged_instructions
+        self._direct = {each: Direct(each, instructs=instructs) for each in SEPARATORS}
+        self._proxied = {
+            each: Proxied(each, proxy.name, instructs=instructs) for each in SEPARATORS if proxy.enabled
+        }
         self._guarding = Guarding(guard.settings)
         self._guests = Guests()
         self._shares = Shares(guard.settings.limits.of_caller, guard.settings.limits.connections)

@@ -16,14 +16,16 @@ from pydantic import Field, StrictInt
 
 from mcpguard.codec.strict import StrictError, parse
 from mcpguard.gateway.tools.given import MOST_ARGUMENT_BYTES, Name, Read, Unusable, read
+from mcpguard.guard.requesting import REQUESTED
 
 MOST_LINES: Final = 200
 MEMBERS: Final = (
     *("command", "args", "env", "cwd", "working_dir", "framing", "sandbox", "mounts"),
     *("url", "headers", "type", "transport", "protocol", "timeout", "era", "enabled", "disabled"),
+    *REQUESTED,
 )
 """Of an entry, as they may be given by themselves."""
-TEXTS: Final = MappingProxyType({f"{name}_json": name for name in ("args", "env", "headers", "mounts")})
+TEXTS: Final = MappingProxyType({f"{name}_json": name for name in ("args", "env", "headers", "mounts", *REQUESTED)})
 
 
 class Operation(StrEnum):

@@ -1,6 +1,6 @@
 """Answers about servers."""
 
-from typing import Annotated
+from typing import Annotated, Literal
 
 from pydantic import Field
 
@@ -144,6 +144,17 @@ class Confinement(Answer):
     impossible: str | None
 
 
+class Requested(Answer):
+    """What a caller asks of people beside how it declares the server; nothing of it is in force. `said`: JSON, in
+    ASCII; a caller wrote it. `by` and `label`: the id of the caller who asked last, and what it is called."""
+
+    about: Literal["isolation", "oauth"]
+    said: str
+    by: str
+    label: str
+    at: Moment
+
+
 class Server(ServerListed):
     """Everything about one server. Its `ETag` stands for what can be decided about it, not for the connection."""
 
@@ -155,6 +166,7 @@ class Server(ServerListed):
     approved: Identity | None
     launch: Process | Remote
     confinement: Confinement | None
+    requested: list[Requested]
     may_ask: list[AskKind]
     screening: Annotated[Screening, Field(description="How what it says is screened now.")]
     screening_decided: Annotated[bool, Field(description="Whether a person has said so; else it is the setting's.")]
