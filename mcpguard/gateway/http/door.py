@@ -74,9 +74,7 @@ class Door:
         self._modern = Modern(methods, self._patience)
         proxy, instructs = guard.settings.proxy, guard.settings.merged_instructions
         self._direct = {each: Direct(each, instructs=instructs) for each in SEPARATORS}
-        self._proxied = {
-            each: Proxied(each, proxy.name, instructs=instructs) for each in SEPARATORS if proxy.enabled
-        }
+        self._proxied = {each: Proxied(each, proxy.name, instructs=instructs) for each in SEPARATORS if proxy.enabled}
         self._guarding = Guarding(guard.settings)
         self._guests = Guests()
         self._shares = Shares(limits.of_caller, limits.of_agents)

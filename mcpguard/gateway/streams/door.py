@@ -77,9 +77,7 @@ class Streams:
         self._silent: dict[anyio.CancelScope, None] = {}
         proxy, instructs = guard.settings.proxy, guard.settings.merged_instructions
         self._direct = {each: Direct(each, instructs=instructs) for each in SEPARATORS}
-        self._proxied = {
-            each: Proxied(each, proxy.name, instructs=instructs) for each in SEPARATORS if proxy.enabled
-        }
+        self._proxied = {each: Proxied(each, proxy.name, instructs=instructs) for each in SEPARATORS if proxy.enabled}
         self._guarding = Guarding(guard.settings)
         self._guests = Guests()
         self._shares = Shares(guard.settings.limits.of_caller, guard.settings.limits.connections)
