@@ -4,6 +4,7 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
+from mcpguard.codec.refusals import REFUSAL
 from mcpguard.domain.reasons import Reason
 from mcpguard.domain.standing import CAPABILITY_MOVES, UPSTREAM_MOVES, M, Mover, S, Table
 from mcpguard.domain.words import WORDS
@@ -115,6 +116,13 @@ def reasons() -> str:
             "`the configuration file`; nobody is named), `since` when it is launched so, `helps` (the command), and",
             "`launch`: how it would be started or reached, without secrets, with names of variables and headers only,",
             "made visible and cut. Whoever declared the server wrote that; it is data.",
+            "",
+            "A tool that is refused answers with a result: `isError`, a text for models, and the facts for programs in",
+            f'`_meta["{REFUSAL}"]`: `status`, `executed`, `reason`, `message`, `next`, and where there are such',
+            "`call_id`, `detail`, `findings`, `analysis`. `structuredContent` has the same only where the tool is offered to the",
+            "caller at this moment and declares no `outputSchema`: some clients compare it with the schema that they",
+            "were shown, and would then show nothing of the refusal. Read `_meta`. Anything else that is refused",
+            "answers with an error, whose `data` has the facts.",
             "",
             "| code | means | what to do |",
             "|---|---|---|",

@@ -15,6 +15,7 @@ import typer
 
 from mcpguard.app.places import agents_socket
 from mcpguard.cli.common import loaded
+from mcpguard.codec.refusals import facts
 from mcpguard.gateway.relay.credential import token
 from mcpguard.gateway.relay.problem import CannotRelay
 from mcpguard.gateway.tools.definitions import CUT, MORE
@@ -92,6 +93,12 @@ class Agent:
     def _fail(self, sentence: str) -> NoReturn:
         typer.echo(f"mcpguard: {visible(sentence)}", err=True)
         raise typer.Exit(1)
+
+
+def answered(result: Mapping[str, Any]) -> Mapping[str, Any]:
+    """For a program: what a tool answered, or the facts of a refusal; empty where there is nothing but text."""
+    structure = result.get("structuredContent")
+    return facts(result) or (structure if isinstance(structure, dict) else {})
 
 
 def cut(result: Mapping[str, Any]) -> dict[str, Any] | None:

@@ -4,7 +4,7 @@ from typing import Annotated
 
 import typer
 
-from mcpguard.cli.agent import Agent
+from mcpguard.cli.agent import Agent, answered
 from mcpguard.cli.common import As, Config, DataDir, Output, print_json, print_table
 from mcpguard.gateway.tools.given import MOST_FOUND
 
@@ -21,7 +21,7 @@ def search(
 ) -> None:
     """Find approved tools as an agent does: with the token in MCPGUARD_TOKEN, or as anonymous without one."""
     said = Agent(config, data_dir, SECONDS).call("retrieve_tools", {"query": " ".join(query), "limit": limit})
-    answer = said["structuredContent"]
+    answer = answered(said)
     if output is Output.JSON or said.get("isError"):
         print_json(answer)
         raise typer.Exit(1 if said.get("isError") else 0)

@@ -14,7 +14,7 @@ from typing import Annotated, Any, Final
 
 import typer
 
-from mcpguard.cli.agent import Agent
+from mcpguard.cli.agent import Agent, answered
 from mcpguard.cli.common import Config, DataDir, this_program
 from mcpguard.cli.operator import API, CALLERS, SERVERS, Operator, server_path
 from mcpguard.cli.planned import plan
@@ -44,13 +44,13 @@ class Stage:
         self._steps += 1
         typer.echo(f"\n{self._steps}. {sentence}")
 
-    def calls(self, tool: str, **arguments: object) -> dict[str, Any]:
+    def calls(self, tool: str, **arguments: object) -> Mapping[str, Any]:
         """The agent calls one of the guard's tools. What it is answered."""
         answer = self.begins(tool, **arguments).result()
         self.answered(answer)
         return answer
 
-    def begins(self, tool: str, **arguments: object) -> Future[dict[str, Any]]:
+    def begins(self, tool: str, **arguments: object) -> Future[Mapping[str, Any]]:
         """The agent calls one of the guard's tools, and whoever watches goes on. What it will be answered."""
         typer.echo(f"   agent  {tool} {json.dumps(arguments)}")
         aside = ThreadPoolExecutor(1)
@@ -65,11 +65,10 @@ class Stage:
             time.sleep(PAUSE)
         self.answered(answer)
 
-    def _asks(self, tool: str, arguments: Mapping[str, object]) -> dict[str, Any]:
-        answer: dict[str, Any] = self._agent.call(tool, arguments).get("structuredContent") or {}
-        return answer
+    def _asks(self, tool: str, arguments: Mapping[str, object]) -> Mapping[str, Any]:
+        return answered(self._agent.call(tool, arguments))
 
-    def answered(self, answer: dict[str, Any]) -> None:
+    def answered(self, answer: Mapping[str, Any]) -> None:
         if "status" in answer and "executed" in answer:
             typer.echo(f"   guard  {answer['status']} ({answer['reason']}): {answer['message']} {answer['next']}")
             typer.echo(f"          executed: {answer['executed']}")
@@ -200,7 +199,7 @@ def _waits(operator: Operator, stage: Stage, console: str, caller: str, *, yes: 
     stage.calls_again("call_tool_destructive", **wanted)
 
 
-def _ticket(operator: Operator, caller: str, answer: Future[dict[str, Any]]) -> str | None:
+def _ticket(operator: Operator, caller: str, answer: Future[Mapping[str, Any]]) -> str | None:
     """What the call of this caller is known by while it waits; None where it was answered without."""
     while True:
         answered = answer.done()
@@ -212,8 +211,8 @@ def _ticket(operator: Operator, caller: str, answer: Future[dict[str, Any]]) -> 
         time.sleep(LOOK)
 
 
-def _told(answer: dict[str, Any]) -> str:
+def _told(answer: Mapping[str, Any]) -> str:
     """Of what was found, the names; anything else as it is."""
     if "tools" in answer and "total" in answer:
         return ", ".join(f"{each['name']} ({each['call_with']})" for each in answer["tools"]) or "nothing fits"
-    return json.dumps(answer, ensure_ascii=False)
+    return json.dumps(dict(answer), ensure_ascii=False)

@@ -16,6 +16,7 @@ from mcpguard.client.transforms import (
     tool_result_as_prompt_result,
     tool_result_as_resource_result,
 )
+from mcpguard.codec.refusals import of_meta
 from mcpguard.proxy.annotations import META
 from mcpguard.proxy.definition import NAME
 from mcpguard.proxy.operations import validate_batch, validate_operation
@@ -29,13 +30,13 @@ class ProxyError(MCPError):
     """The tool answered with an error where something else was asked for. `result` is its whole answer."""
 
     def __init__(self, result: CallToolResult) -> None:
-        error = _error(result) or {}
+        error, refusal = _error(result) or {}, of_meta(result.meta)
         code, message = error.get("code"), error.get("message")
         said = " ".join(item.text for item in result.content if isinstance(item, TextContent))
         super().__init__(
-            code if type(code) is int else _code(result.structured_content),
+            code if type(code) is int else _code(refusal),
             message if isinstance(message, str) else said or "the proxy tool answered with an error",
-            error.get("data", result.structured_content),
+            error.get("data", refusal or result.structured_content),
         )
         self.result = result
 
@@ -43,11 +44,11 @@ class ProxyError(MCPError):
         return type(self), (self.result,)
 
 
-def _code(said: object) -> int:
+def _code(refusal: Mapping[str, Any]) -> int:
     """The code of an answer that is no error of a server's."""
-    if not isinstance(said, dict) or said.get("status") != "refused":
+    if refusal.get("status") != "refused":
         return FAILED
-    return UNKNOWN if said.get("reason") == "capability:unknown" else REFUSED
+    return UNKNOWN if refusal.get("reason") == "capability:unknown" else REFUSED
 
 
 class ProxyClient:

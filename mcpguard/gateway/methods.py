@@ -19,7 +19,7 @@ from mcpguard.codec import envelope
 from mcpguard.codec.messages import Failure, Request, Result
 from mcpguard.codec.uris import LONGEST_URI
 from mcpguard.domain import calls
-from mcpguard.domain.capabilities import CapabilityKind
+from mcpguard.domain.capabilities import Capability, CapabilityKind
 from mcpguard.domain.errors import InvalidName
 from mcpguard.domain.launches import Era
 from mcpguard.domain.reasons import Reason
@@ -155,10 +155,7 @@ class Methods:
 
     def tool(self, client: Client, name: str) -> Pinned | None:
         """The tool that a client means by a name, if it may know of it."""
-        catalog = self._seen_by(client)
-        found = client.face.named(catalog, CapabilityKind.TOOL, name)
-        pinned = catalog.find(found.server, found.kind, found.name)
-        return pinned if pinned is not None and within(client.caller.scope, found) else None
+        return self._offered(client, client.face.named(self._seen_by(client), CapabilityKind.TOOL, name))
 
     def close(self) -> None:
         """Answer every request that would otherwise stay open for long."""
@@ -187,6 +184,16 @@ class Methods:
         validate(method, client.version, params)
         result = await answer(exchange, params)
         return envelope.modern_result(method, result, US) if client.era is Era.MODERN else result
+
+    def _offered(self, client: Client, capability: Capability) -> Pinned | None:
+        pinned = self._seen_by(client).find(capability.server, capability.kind, capability.name)
+        return pinned if pinned is not None and within(client.caller.scope, capability) else None
+
+    def _is_free(self, client: Client, tool: Capability) -> bool:
+        """Whether its answers may have any structure: it is offered to this client, and declares none. What is not
+        offered now may have been, with a schema that the client remembers."""
+        pinned = self._offered(client, tool)
+        return pinned is not None and "outputSchema" not in pinned.definition
 
     async def _settled(self, client: Client) -> None:
         await self._guard.servers.settled()
@@ -265,7 +272,7 @@ class Methods:
             return told.result
         said = refusal(told)
         if method == "tools/call":
-            return refused_result(said)
+            return refused_result(said, structured=self._is_free(exchange.client, meant.capability))
         raise refused_error(said, exchange.client.era, uri)
 
     async def _carried_out(self, exchange: Exchange, wanted: Asked) -> Told:

@@ -11,6 +11,7 @@ from typing import Any
 
 from mcpguard import __version__
 from mcpguard.codec import envelope
+from mcpguard.codec.refusals import REFUSAL
 from mcpguard.domain.errors import GuardError
 from mcpguard.domain.launches import Era
 from mcpguard.domain.objections import Detail
@@ -59,10 +60,16 @@ class Passed(GuardError):
         self.error = error
 
 
-def refused_result(said: dict[str, Any]) -> dict[str, Any]:
-    """A refusal as the result of a tool."""
-    content = [{"type": "text", "text": _text(said)}]
-    return {"content": content, "isError": True, "structuredContent": said, "_meta": dict(envelope.BY_GUARD)}
+def refused_result(said: dict[str, Any], *, structured: bool) -> dict[str, Any]:
+    """A refusal as the result of a tool. `structured`: whether this tool may have any structure (`codec.refusals`)."""
+    return refusal_told(_text(said), said, structured=structured)
+
+
+def refusal_told(text: str, said: dict[str, Any], *, structured: bool) -> dict[str, Any]:
+    """The same, with what a model is to read."""
+    meta = {**envelope.BY_GUARD, REFUSAL: said}
+    result = {"content": [{"type": "text", "text": text}], "isError": True, "_meta": meta}
+    return {**result, "structuredContent": said} if structured else result
 
 
 def refused_error(said: dict[str, Any], era: Era, uri: str | None = None) -> Rejected:

@@ -65,7 +65,7 @@ async def refused(guard: Gate, client: RawClient, reason: str, script: Script, t
     """A call of it is refused for this reason, no server is asked, and one entry says why."""
     with refused_once(guard, reason, script) as entry:
         reply = await client.call(f"web::{tool}", {"n": 1})
-    said = reply.result["structuredContent"]
+    said = reply.result["_meta"]["mcpguard/refusal"]
     assert (said["status"], said["executed"], said["reason"]) == ("refused", "no", reason)
     assert entry["verdict"] == "deny"
 

@@ -107,6 +107,6 @@ async def test_a_tool_that_is_not_what_was_approved_gets_no_answer(what: str, se
 
 async def cut_off(call: Questioned) -> None:
     """Its client is told so, whatever it answers."""
-    told = (await call.answer()).result["structuredContent"]
+    told = (await call.answer()).result["_meta"]["mcpguard/refusal"]
     assert (told["reason"], told["executed"]) == ("capability:withdrawn", "unknown")
     await taken_back(call)

@@ -79,7 +79,7 @@ async def test_what_is_not_permitted_reaches_no_client(kind: str, server: str, t
                 reply = await able(client).call(TOOL)
                 assert (client.asked, client.heard) == ([], [])
                 if era == "modern":
-                    assert reply.result["structuredContent"]["reason"] == DENIED
+                    assert reply.result["_meta"]["mcpguard/refusal"]["reason"] == DENIED
                 else:
                     assert reply.error["code"] == UNATTRIBUTED
         assert notes(guard) == [("asked", "", DENIED)] * len(HOWS)
@@ -261,7 +261,7 @@ async def test_a_server_that_only_ever_wants_to_be_asked_again_is_not(tmp_path: 
     script = demanding({"requestState": "again"})
     async with guarded(tmp_path, script, may_ask=PERMITTED) as guard:
         reply = await able(guard.client()).call(TOOL)
-        assert reply.result["structuredContent"]["reason"] == "upstream:request_excessive"
+        assert reply.result["_meta"]["mcpguard/refusal"]["reason"] == "upstream:request_excessive"
         assert len(script.called("tools/call")) == 32
         assert refusals(guard) == [("unknown", "upstream:request_excessive")]
 

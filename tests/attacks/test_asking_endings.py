@@ -172,7 +172,7 @@ async def test_a_process_that_dies_while_its_client_is_asked(how: str, tmp_path:
                 call = await Questioned(client, tasks).begin()
                 await server.process.die()
                 await all_closed(guard)
-                told = (await (call.answer() if client.modern else call.ended())).result["structuredContent"]
+                told = (await (call.answer() if client.modern else call.ended())).result["_meta"]["mcpguard/refusal"]
                 assert (told["reason"], told["executed"]) == ("server:lost", "unknown")
                 if not client.modern:
                     await taken_back(call)
@@ -197,7 +197,7 @@ async def test_a_server_that_breaks_off_while_its_client_is_asked(how: str, tmp_
             script.go()
             await all_closed(guard)
             if not client.modern:
-                assert (await call.ended()).result["structuredContent"]["reason"] == "server:lost"
+                assert (await call.ended()).result["_meta"]["mcpguard/refusal"]["reason"] == "server:lost"
                 await taken_back(call)
         assert notes(guard) == [("asked", "", "")]
         await still_answers(guard)

@@ -123,7 +123,7 @@ async def test_a_server_that_asks_where_it_should_list_cannot_be_looked_at(
         for how in HOWS:
             async with speaking(guard, how) as client:
                 await asked_nothing(client, method, {})
-                told = (await client.call("web::echo")).result["structuredContent"]
+                told = (await client.call("web::echo")).result["_meta"]["mcpguard/refusal"]
                 assert (told["reason"], told["executed"]) == ("server:quarantined", "no")
         assert notes(guard) == []
         assert refusals(guard) == [("refused", "server:quarantined")] * len(HOWS)

@@ -115,6 +115,6 @@ async def test_beyond_the_calls_that_may_wait_nothing_more_does(tmp_path: Path) 
         replies = [await client.call(TOOL) for _ in range(5)]
         kinds = [reply.result["resultType"] for reply in replies]
         assert kinds == ["input_required"] * 3 + ["complete"] * 2
-        assert replies[-1].result["structuredContent"]["reason"] == "upstream:request_excessive"
+        assert replies[-1].result["_meta"]["mcpguard/refusal"]["reason"] == "upstream:request_excessive"
         ended = [(each["outcome"], each["reason"]) for each in guard.entries() if "outcome" in each]
         assert ended == [("unknown", "upstream:request_excessive")] * 2

@@ -88,7 +88,7 @@ async def test_the_time_for_an_answer_is_not_the_calls(server: str, tmp_path: Pa
         for how in HOWS:
             async with speaking(guard, how) as client, anyio.create_task_group() as tasks:
                 call = await Questioned(client, tasks).begin()
-                told = (await guard.client().call("slow::wait")).result["structuredContent"]
+                told = (await guard.client().call("slow::wait")).result["_meta"]["mcpguard/refusal"]
                 assert told["reason"] == "reply:timeout"
                 assert (await call.answer()).text == json.dumps(ADA)
 
@@ -112,7 +112,7 @@ async def test_no_call_lasts_for_ever_by_asking(how: str, server: str, tmp_path:
         client.on["elicitation/create"] = lambda _: ADA
         with anyio.fail_after(PATIENCE):
             reply = await client.call(TOOL)
-        assert reply.result["structuredContent"]["reason"] == "reply:timeout"
+        assert reply.result["_meta"]["mcpguard/refusal"]["reason"] == "reply:timeout"
         assert len(client.asked) == 3
         answered = [("asked", "", ""), ("heard", "accept", "")] * 3
         assert notes(guard) == [*answered, ("asked", "", "upstream:request_excessive")]

@@ -149,7 +149,7 @@ async def test_a_state_is_worth_nothing_when_its_time_is_over(tmp_path: Path) ->
                 call = await Questioned(client, tasks).begin()
                 await until(lambda: not guard.now.ledger.open_entries)
                 with nothing_happens(guard, script):
-                    told = (await client.request("tools/call", again(call))).result["structuredContent"]
+                    told = (await client.request("tools/call", again(call))).result["_meta"]["mcpguard/refusal"]
                     assert (told["reason"], told["executed"]) == ("client:unanswered", "unknown")
                     assert gone(await client.request("tools/call", again(call)))
         assert notes(guard) == [("asked", "", ""), ("heard", "", "client:unanswered")] * len(MODERN)

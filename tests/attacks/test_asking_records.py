@@ -101,7 +101,7 @@ async def test_a_modern_server_that_asks_very_much_at_once_fills_no_ledger(count
         for how in HOWS:
             async with speaking(guard, how) as client:
                 reply = await client.call(TOOL)
-                assert reply.result["structuredContent"]["reason"] == "upstream:request_excessive"
+                assert reply.result["_meta"]["mcpguard/refusal"]["reason"] == "upstream:request_excessive"
                 assert client.asked == []
         assert notes(guard) == [("asked", "", "upstream:request_excessive")] * 16 * len(HOWS)
         assert refusals(guard) == [("unknown", "upstream:request_excessive")] * len(HOWS)

@@ -113,7 +113,7 @@ async def test_at_an_inspection_it_is_found_and_once_approved_its_calls_are_refu
         await approved_as_listed(guard.now, "web")
         await guard.ready("web")
         with nothing_else(guard, Ended("web", "bomb", "refused", "no", "arguments:unverifiable")):
-            said = (await agent.call("web::bomb", {"a": "x"})).result["structuredContent"]
+            said = (await agent.call("web::bomb", {"a": "x"})).result["_meta"]["mcpguard/refusal"]
             assert (said["reason"], said["executed"]) == ("arguments:unverifiable", "no")
         assert script.called("tools/call") == []
 
@@ -150,7 +150,7 @@ async def test_while_it_runs_the_tool_is_changed_and_nothing_else_is(bomb: str, 
         assert REFUSED in await reviewed(guard)
         wanted = [Ended("web", "bomb", "refused", "no", "capability:changed"), Ended("web", "echo", "answered", "yes")]
         with nothing_else(guard, *wanted):
-            said = (await agent.call("web::bomb", {})).result["structuredContent"]
+            said = (await agent.call("web::bomb", {})).result["_meta"]["mcpguard/refusal"]
             assert said["reason"] == "capability:changed"
             assert REFUSED in [each["title"] for each in said["findings"]]
             assert (await agent.call("web::echo", {"n": 2})).result["structuredContent"] == {"n": 2}

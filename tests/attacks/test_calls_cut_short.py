@@ -31,7 +31,7 @@ async def test_a_server_that_is_removed_is_uncallable_at_once(tmp_path: Path) ->
             told: list[dict[str, Any]] = []
 
             async def call(name: str) -> None:
-                told.append((await agent.call(name)).result["structuredContent"])
+                told.append((await agent.call(name)).result["_meta"]["mcpguard/refusal"])
 
             tasks.start_soon(call, "bad::slow")
             await script.until(lambda: script.held)
@@ -65,7 +65,7 @@ async def test_a_server_that_is_full_refuses_in_clear_words(tmp_path: Path) -> N
         tasks.start_soon(agent.call, "bad::echo")
         await until(lambda: len(guard.entries()) == 2)
         await anyio.wait_all_tasks_blocked()
-        said = (await agent.call("bad::echo")).result["structuredContent"]
+        said = (await agent.call("bad::echo")).result["_meta"]["mcpguard/refusal"]
         assert (said["reason"], said["executed"]) == ("server:busy", "no")
         assert len(script.called("tools/call")) == 1
         script.go()
@@ -107,7 +107,7 @@ async def test_what_a_client_takes_back_is_taken_back_at_the_server(way: str, ho
 async def test_a_call_over_its_time_is_unknown_and_the_server_is_told(way: str, tmp_path: Path) -> None:
     script = Script()
     async with at(way, script, tmp_path, upstreams__call_seconds=0.5) as guard:
-        said = (await guard.client().call("bad::slow")).result["structuredContent"]
+        said = (await guard.client().call("bad::slow")).result["_meta"]["mcpguard/refusal"]
         assert (said["reason"], said["executed"]) == ("reply:timeout", "unknown")
         with anyio.fail_after(PATIENCE):
             await script.until(lambda: script.abandoned)

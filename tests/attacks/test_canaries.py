@@ -187,7 +187,7 @@ async def decide(guard: Gate, planted: Planted) -> None:
         arguments = {"q": planted.text(server, "arguments of a held call")}
         said = {"name": f"{server}:held", "arguments": arguments, "intent": {"reason": reason}}
         reply = await face.call("call_tool_destructive", said)
-        assert reply.result["structuredContent"]["reason"] == "hold:waiting"
+        assert reply.result["_meta"]["mcpguard/refusal"]["reason"] == "hold:waiting"
     shown = await held.every()
     assert [WORD in each["agent_says"] and WORD in each["arguments"]["q"] for each in shown] == [True] * 2
     assert planted.canaries.found_in(json.dumps(shown).encode()) == []

@@ -73,7 +73,7 @@ async def test_what_is_in_flight_and_what_is_queued(way: Way, how: str, tmp_path
     async with guarded(tmp_path, script, upstreams__concurrency=2) as guard, speaking(guard, how) as client:
 
         async def call() -> None:
-            told.append((await client.call("web::slow")).result["structuredContent"])
+            told.append((await client.call("web::slow")).result["_meta"]["mcpguard/refusal"])
 
         with anyio.fail_after(PATIENCE):
             async with anyio.create_task_group() as tasks:
@@ -115,7 +115,7 @@ async def test_a_call_that_waits_for_its_clients_answer_ends(tmp_path: Path) -> 
         await quarantined(guard)
         answers = {name: {"action": "accept", "content": {"name": "Ada"}} for name in first["inputRequests"]}
         again = params | {"requestState": first["requestState"], "inputResponses": answers}
-        said = (await client.request("tools/call", again)).result["structuredContent"]
+        said = (await client.request("tools/call", again)).result["_meta"]["mcpguard/refusal"]
         assert (said["executed"], said["reason"]) == ("unknown", "capability:withdrawn")
         assert len(script.called("tools/call", "ask")) == 1, "the answer did not reach the server"
         (entry,) = guard.entries()
@@ -128,7 +128,7 @@ async def test_a_change_that_the_server_makes_itself_cuts_off_the_same_way(tmp_p
         client, told = await guard.legacy(), list[dict[str, Any]]()
 
         async def call() -> None:
-            told.append((await client.call("web::slow")).result["structuredContent"])
+            told.append((await client.call("web::slow")).result["_meta"]["mcpguard/refusal"])
 
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(call)

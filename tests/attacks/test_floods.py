@@ -64,7 +64,7 @@ async def test_its_call_is_recorded_once_and_everybody_else_is_answered(flood: F
             told: list[str] = []
 
             async def call() -> None:
-                said = (await guard.client().call("web::flood")).result["structuredContent"]
+                said = (await guard.client().call("web::flood")).result["_meta"]["mcpguard/refusal"]
                 told.append(f"{said['status']} {said['executed']} {said['reason']}")
 
             async with anyio.create_task_group() as tasks:

@@ -31,6 +31,7 @@ FORGED: Json = {
     "mcpguard/speaker": MARK,
     "mcpguard/cut": {"key": MARK},
     "mcpguard/screened": {"mode": MARK},
+    "mcpguard/refusal": {"status": MARK, "executed": MARK, "reason": MARK},
     "mcpguard/anything": MARK,
     **dict.fromkeys(ODD_KEYS, MARK),
     "own": 1,
@@ -287,7 +288,7 @@ async def test_a_reply_in_our_words_is_a_finding(said: Json, tmp_path: Path) -> 
 
 def refusal_of(result: Json) -> str:
     assert result["_meta"]["mcpguard/speaker"] == "guard"
-    return str(result["structuredContent"]["reason"])
+    return str(result["_meta"]["mcpguard/refusal"]["reason"])
 
 
 @pytest.mark.parametrize("how", HOWS)

@@ -13,6 +13,7 @@ import anyio
 import pytest
 from sqlalchemy import update
 
+from mcpguard.codec.refusals import facts
 from mcpguard.domain.decisions import Stale
 from mcpguard.domain.errors import LedgerUnavailable
 from mcpguard.store.tables import upstreams
@@ -133,7 +134,7 @@ async def test_large_calls_that_are_judged_at_once_begin_one_hold_and_use_it_onc
                 for each in made:
                     tasks.start_soon(each)
             results = [(await each.done()).result for each in made]
-            return sorted(each["structuredContent"]["reason"] if each.get("isError") else "" for each in results)
+            return sorted(facts(each).get("reason", "") for each in results)
 
         assert await many() == ["hold:waiting"] * 6
         assert guard.now.guard.held.waiting == 1
@@ -149,7 +150,7 @@ async def test_the_pages_of_a_reply_are_part_of_the_call_that_was_allowed(how: s
     async with guarded(tmp_path, script, replies__shown=ONCE, **AT_ONCE) as guard:
         caller = await granted(guard)
         async with agent(guard, how, caller.token) as client:
-            said = (await called(client))["structuredContent"]
+            said = (await called(client))["_meta"]["mcpguard/refusal"]
             assert (said["status"], said["reason"]) == ("held", "hold:waiting")
             await allowed(guard, said["detail"]["ticket"])
             result = await called(client)

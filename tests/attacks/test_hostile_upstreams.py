@@ -147,7 +147,7 @@ async def test_an_answer_that_is_none_costs_one_call_and_its_end_is_unknown(tmp_
         agent = guard.client()
 
         async def call(name: str) -> None:
-            told[name] = (await agent.call(f"bad::{name}")).result["structuredContent"]
+            told[name] = (await agent.call(f"bad::{name}")).result["_meta"]["mcpguard/refusal"]
 
         async with anyio.create_task_group() as tasks:
             for name in NO_ANSWERS:
@@ -181,10 +181,10 @@ async def test_an_answer_that_cannot_be_read_on_ends_the_connection(hook: Hook, 
     script.hooks.append(on("tools/call", hook, "add"))
     async with in_front_of(script, tmp_path, upstreams__health_seconds=3600) as guard:
         agent = guard.client()
-        said = (await agent.call("bad::add", {"a": 1, "b": 2})).result["structuredContent"]
+        said = (await agent.call("bad::add", {"a": 1, "b": 2})).result["_meta"]["mcpguard/refusal"]
         assert (said["reason"], said["executed"]) == ("server:lost", "unknown")
         await until(lambda: state(guard, "bad") == "error")
-        said = (await agent.call("bad::echo")).result["structuredContent"]
+        said = (await agent.call("bad::echo")).result["_meta"]["mcpguard/refusal"]
         assert (said["reason"], said["executed"]) == ("server:unreachable", "no")
         await guard.clock.advance(1)
         await guard.ready("bad")
@@ -252,7 +252,7 @@ async def test_of_a_list_that_is_swapped_nothing_can_be_called_until_a_person_ha
             await guard.clock.advance(1)  # when the server's word comes is not for the guard's clock to say
         assert await agent.names() == []
         for name, reason in (("bad::echo", "capability:unknown"), ("bad::new echo", "capability:pending")):
-            said = (await agent.call(name)).result["structuredContent"]
+            said = (await agent.call(name)).result["_meta"]["mcpguard/refusal"]
             assert (said["reason"], said["executed"]) == (reason, "no")
             assert refused(guard.entries()[-1]) == ("refused", "no", reason)
         assert script.called("tools/call") == []

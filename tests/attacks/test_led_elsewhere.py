@@ -82,7 +82,7 @@ async def test_a_name_that_leads_inside_after_its_approval_leads_nowhere(
         await until(guard, lambda: "is not a public address" in error(guard))
         with refused_once(guard, "server:unreachable", script):
             said = (await client.call("web::echo", {"n": 1})).result
-        assert said["structuredContent"]["executed"] == "no"
+        assert said["_meta"]["mcpguard/refusal"]["executed"] == "no"
         assert len(script.calls) == heard
         assert standing(guard) is UpstreamStanding.APPROVED
         assert CANARY not in str(guard.said())

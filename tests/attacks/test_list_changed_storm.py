@@ -52,7 +52,7 @@ async def test_after_a_storm_a_call_goes_out_only_when_the_list_was_read_again(t
         replies = []
 
         async def call() -> None:
-            replies.append((await client.call("web::echo", {"n": 1})).result["structuredContent"])
+            replies.append((await client.call("web::echo", {"n": 1})).result["_meta"]["mcpguard/refusal"])
 
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(call)

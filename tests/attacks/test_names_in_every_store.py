@@ -44,7 +44,7 @@ async def test_a_name_with_a_nul_character_is_refused_and_nobody_else_is(postgre
         for number, (face, method, params) in enumerate(ASKED, 1):
             with nothing_happens(guard, script):
                 reply = await guard.client(face).request(method, params)
-            said = reply.result["structuredContent"] if "result" in (reply.message or {}) else reply.error
+            said = reply.result["_meta"]["mcpguard/refusal"] if "result" in (reply.message or {}) else reply.error
             assert "NUL" in str(said), said
             assert sum((await turned_away(guard)).values()) == number
         answer = (await guard.client().call("web::echo", {"text": "x"})).result

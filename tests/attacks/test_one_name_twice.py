@@ -63,4 +63,4 @@ async def test_a_name_of_another_servers_tool_is_another_tool(tmp_path: Path) ->
         await refused(guard, client, "capability:unknown", script, "nothing")
         assert "web::other::echo" in await client.names()
         reply = await client.call("other::echo")
-        assert reply.result["structuredContent"]["reason"] == "capability:unknown"
+        assert reply.result["_meta"]["mcpguard/refusal"]["reason"] == "capability:unknown"

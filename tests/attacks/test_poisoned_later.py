@@ -42,7 +42,7 @@ async def test_it_is_refused_with_what_was_found_shown_and_recorded(tmp_path: Pa
         await until(guard, lambda: pin(guard, "echo").standing is CapabilityStanding.CHANGED)
 
         await refused(guard, client, "capability:changed", script)
-        told = (await client.call("web::echo", {"n": 1})).result["structuredContent"]["findings"]
+        told = (await client.call("web::echo", {"n": 1})).result["_meta"]["mcpguard/refusal"]["findings"]
         assert [each["severity"] for each in told] == SEVERE
         assert "secrecy.order" in NAMED
         assert all(each.keys() == {"title", "severity"} for each in told)
@@ -206,11 +206,12 @@ async def test_whoever_cannot_reach_a_server_is_not_told_what_was_found_in_it(tm
     async with guarded(tmp_path, script, callers=narrow) as guard:
         await guard.now.guard.decisions.quarantine("web", DECISION)
         everybody, nobody = guard.client(), guard.client(token=TOKEN)
-        with_it, without = [(await each.call("web::echo")).result["structuredContent"] for each in (everybody, nobody)]
+        results = [(await each.call("web::echo")).result for each in (everybody, nobody)]
+        with_it, without = [each["_meta"]["mcpguard/refusal"] for each in results]
         assert (with_it["reason"], len(with_it["findings"])) == ("server:quarantined", len(NAMED))
         assert without["reason"] == "capability:unknown"
         assert "findings" not in without
-        unknown = (await everybody.call("web::nothing")).result["structuredContent"]
+        unknown = (await everybody.call("web::nothing")).result["_meta"]["mcpguard/refusal"]
         assert (unknown["reason"], unknown.get("findings")) == ("server:quarantined", None)
         assert script.called("tools/call") == []
 
@@ -222,7 +223,7 @@ async def test_a_refusal_names_what_was_found_in_the_server_itself(tmp_path: Pat
         await guard.now.guard.decisions.quarantine("web", DECISION)
         client, asked = await guard.legacy(), len(script.called("prompts/get"))
         for name in ("echo", "nothing"):
-            said = (await client.call(f"web::{name}")).result["structuredContent"]
+            said = (await client.call(f"web::{name}")).result["_meta"]["mcpguard/refusal"]
             assert [each["severity"] for each in said["findings"]] == SEVERE
         error = (await client.request("prompts/get", {"name": "web::greet"})).error
         assert error["data"]["findings"] == said["findings"]

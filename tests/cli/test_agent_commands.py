@@ -103,6 +103,12 @@ def test_who_shows_no_token_is_anonymous_and_only_reads(desk: Desk) -> None:
     assert understated.exit_code == 1
 
 
+def test_a_search_that_is_refused_says_why(desk: Desk) -> None:
+    refused = desk("search", "x" * 2001)
+    assert refused.exit_code == 1
+    assert json.loads(refused.stdout)["reason"] == "arguments:invalid"
+
+
 def test_a_token_is_whose_scope_counts(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
     made = desk.json("caller", "add", "bot", "--servers", "other")
     monkeypatch.setenv("MCPGUARD_TOKEN", made["token"])

@@ -208,6 +208,24 @@ def test_an_odd_answer_is_an_error_that_can_be_kept(meta: Json) -> None:
     assert (again.result, again.error) == (error.result, error.error)
 
 
+@pytest.mark.parametrize("structured", [{}, {"structuredContent": {"reason": "theirs"}}], ids=["none", "another's"])
+@pytest.mark.parametrize(
+    ("reason", "status", "code"),
+    [
+        ("capability:unknown", "refused", -32602),
+        ("arguments:invalid", "refused", -31010),
+        ("reply:screened", "withheld", -32603),
+    ],
+)
+def test_a_refusal_is_read_where_the_guard_alone_can_write(
+    reason: str, status: str, code: int, structured: Json
+) -> None:
+    said = {"status": status, "executed": "no", "reason": reason}
+    answer = {"content": [{"type": "text", "text": "no"}], "isError": True, "_meta": {"mcpguard/refusal": said}}
+    error = ProxyError(CallToolResult.model_validate(answer | structured))
+    assert (error.error.code, error.error.message, error.error.data) == (code, "no", said)
+
+
 async def test_a_server_that_says_odd_things_of_a_list_ends_it() -> None:
     listed = {"content": [], "_meta": {META: "odd"}}
 

@@ -68,7 +68,7 @@ async def test_the_poisoned_one_comes_as_it_is_and_what_it_changes_is_withheld(e
             assert [each["method"] for each in client.heard] == [CHANGED]
 
             refused = (await client.call("weather", {"city": "x"})).result
-            assert refused["structuredContent"]["reason"] == Reason.CAPABILITY_CHANGED
+            assert refused["_meta"]["mcpguard/refusal"]["reason"] == Reason.CAPABILITY_CHANGED
             await guard.review("weather", until=lambda: True)
             assert await listed(client) == [WEATHER_CHANGED, *POISONED], "a person may want even this"
             assert (await client.call("weather", {"city": "x"})).result["structuredContent"] == {"said": SAID}

@@ -78,7 +78,7 @@ async def told_to_come_back(guard: Gate, call: Callable[[], Awaitable[Reply]]) -
 
 def refusal(reply: Reply) -> Json:
     assert reply.result["isError"] is True
-    said: Json = reply.result["structuredContent"]
+    said: Json = reply.result["_meta"]["mcpguard/refusal"]
     assert said["executed"] == "no"
     return said
 

@@ -44,14 +44,15 @@ def agent(guard: Gate, token: str | None = MANAGER) -> RawClient:
 
 
 async def asked(guard: Gate, token: str | None = MANAGER, /, **arguments: Any) -> Json:  # noqa: ANN401 - JSON
-    """What the tool answers, whatever that is; in text as in structure."""
+    """What the tool answers, whatever that is; in text as for programs."""
     result = (await agent(guard, token).call(TOOL, arguments)).result
-    found: Json = result["structuredContent"]
     if result.get("isError"):
-        assert (found["status"], found["executed"]) == ("refused", "no")
-        assert found["message"] in result["content"][0]["text"]
-    else:
-        assert json.loads(result["content"][0]["text"]) == found
+        refusal: Json = result["_meta"]["mcpguard/refusal"]
+        assert (refusal["status"], refusal["executed"]) == ("refused", "no")
+        assert refusal["message"] in result["content"][0]["text"]
+        return refusal
+    found: Json = result["structuredContent"]
+    assert json.loads(result["content"][0]["text"]) == found
     return found
 
 

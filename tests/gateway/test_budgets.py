@@ -16,8 +16,8 @@ SOMEBODY = Caller("somebody", "somebody", EVERYTHING)
 
 
 def told(answer: Json) -> Json:
-    said: Json = answer.get("structuredContent", {})
-    return said if "reason" in said else {}
+    said: Json = answer.get("_meta", {}).get("mcpguard/refusal", {})
+    return said
 
 
 async def test_so_many_calls_at_once_and_no_more_and_every_place_is_given_back(tmp_path: Path) -> None:
@@ -32,7 +32,7 @@ async def test_so_many_calls_at_once_and_no_more_and_every_place_is_given_back(t
         tasks.start_soon(slowly)
         await script.until(lambda: script.held == 2)
         with refused_once(guard, "budget:calls", script):
-            said = (await client.call("web::echo")).result["structuredContent"]
+            said = (await client.call("web::echo")).result["_meta"]["mcpguard/refusal"]
         assert said["detail"] == {"budget": "calls at once"}
         script.go()
         await script.until(lambda: script.held == 0)

@@ -6,6 +6,7 @@ from pathlib import Path
 import anyio
 import pytest
 
+from mcpguard.codec.refusals import facts
 from mcpguard.codec.uris import wrapped
 from tests.gate import Gate
 from tests.gateway.speaking import HOWS, ONLY, OTHER_TOKEN, TOKEN, guarded, speaking, two_callers
@@ -204,7 +205,7 @@ async def test_a_server_that_does_not_answer_in_time_is_not_waited_for(over: str
                     while heard_of(method) == before:  # on a busy machine the time may be over before it is sent
                         reply = await client.request(method, params)
                         count += 1
-                        said = reply.result["structuredContent"] if method == "tools/call" else reply.error["data"]
+                        said = facts(reply.result) if method == "tools/call" else reply.error["data"]
                         assert (said["status"], said["executed"], said["reason"]) == (
                             "withheld",
                             "unknown",
@@ -233,7 +234,7 @@ async def test_a_server_that_ends_in_the_middle_leaves_it_open_what_happened(tmp
             await script.until(lambda: script.held == 1)
             assert guard.now.guard.servers.restart("web")
         assert asking.reply is not None
-        said = asking.reply.result["structuredContent"]
+        said = asking.reply.result["_meta"]["mcpguard/refusal"]
         assert (said["status"], said["executed"], said["reason"]) == ("withheld", "unknown", "server:lost")
         entry = await closed(guard, 1)
         assert (entry["outcome"], entry["reason"]) == ("unknown", "server:lost")

@@ -57,7 +57,7 @@ async def test_by_default_anonymous_finds_everything_and_uses_what_is_read(how: 
         assert (await client.call("web::echo", {"x": 1})).result["structuredContent"] == {"x": 1}
         assert "contents" in (await client.request("resources/read", {"uri": WRAPPED})).result
         with refused_once(guard, "scope:effect", script) as entry:
-            said = (await client.call("web::fail")).result["structuredContent"]
+            said = (await client.call("web::fail")).result["_meta"]["mcpguard/refusal"]
         assert (said["reason"], entry["caller"], entry["effect"]) == ("scope:effect", "anonymous", "destructive")
 
 

@@ -53,7 +53,7 @@ async def answer(client: RawClient, tool: str, **arguments: Any) -> Json:  # noq
 async def refused(client: RawClient, tool: str, **arguments: Any) -> Json:  # noqa: ANN401 - JSON
     result = (await client.call(tool, arguments)).result
     assert result["isError"] is True
-    found: Json = result["structuredContent"]
+    found: Json = result["_meta"]["mcpguard/refusal"]
     assert (found["status"], found["executed"]) == ("refused", "no")
     return found
 

@@ -85,8 +85,8 @@ async def every_way(guard: Gate, token: str) -> AsyncIterator[dict[str, RawClien
 
 
 def told(answer: Json) -> Json:
-    said = answer.get("structuredContent", {})
-    return {name: value for name, value in said.items() if name != "call_id"} if "reason" in said else {}
+    said = answer.get("_meta", {}).get("mcpguard/refusal", {})
+    return {name: value for name, value in said.items() if name != "call_id"}
 
 
 async def answer(client: RawClient, way: str, tool: str, arguments: Json) -> Json:

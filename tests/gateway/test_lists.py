@@ -162,7 +162,7 @@ async def test_a_server_that_is_not_connected_has_an_empty_list_and_takes_no_cal
                 for method in LISTS:
                     assert next(value for value in (await client.request(method)).result.values() if value == []) == []
                 with refused_once(guard, reason, script, other):
-                    said = (await client.call("echo")).result["structuredContent"]
+                    said = (await client.call("echo")).result["_meta"]["mcpguard/refusal"]
                 assert (said["reason"], said["executed"]) == (reason, "no")
             async with speaking(guard, how) as client:
                 assert {name.partition("::")[0] for name in await client.names()} == {"web"}

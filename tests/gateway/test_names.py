@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from mcpguard.codec.refusals import facts
 from tests.gate import gate
 from tests.gateway.speaking import HOWS, guarded, nothing_happens, played, refused_once, speaking
 from tests.simulators.script import Script
@@ -93,7 +94,7 @@ async def test_a_name_that_means_nothing_reaches_nothing(tmp_path: Path) -> None
             async with speaking(guard, how) as client:
                 for name in UNKNOWN:
                     with refused_once(guard, "capability:unknown", script) as entry:
-                        said = (await client.call(name)).result["structuredContent"]
+                        said = (await client.call(name)).result["_meta"]["mcpguard/refusal"]
                     assert (said["reason"], said["executed"]) == ("capability:unknown", "no")
                     assert entry["entry"] == said["call_id"]
 
@@ -112,7 +113,7 @@ async def test_a_name_that_means_two_things_reaches_neither(tmp_path: Path) -> N
         for how in HOWS:
             async with speaking(guard, how) as client:
                 with refused_once(guard, "capability:unknown", one, other) as entry:
-                    said = (await client.call("a___b")).result["structuredContent"]
+                    said = (await client.call("a___b")).result["_meta"]["mcpguard/refusal"]
                 assert said["reason"] == "capability:unknown"
                 assert "server" not in entry, "it is nobody's"
                 assert (await client.call("a::_b")).text == "of a"
@@ -152,7 +153,7 @@ async def test_on_the_transparent_face_names_are_the_servers_own(tmp_path: Path)
                 assert await client.names() == [each["name"] for each in script.tools]
                 assert (await client.call("web::echo")).text == "its own"
                 assert (await client.call("echo", {"x": 1})).result["structuredContent"] == {"x": 1}
-                assert (await client.call("web__echo")).result["structuredContent"]["reason"] == "capability:unknown"
+                assert facts((await client.call("web__echo")).result)["reason"] == "capability:unknown"
 
 
 @pytest.mark.parametrize("path", ["/mcp/", "/mcp/all/", "/mcp/only/web/"])

@@ -226,7 +226,7 @@ async def test_a_server_that_goes_is_news(tmp_path: Path) -> None:
             for method in (TOOLS, PROMPTS, RESOURCES):
                 await listening.until(method)
             assert await one.names() == []
-            said = (await one.call("web::echo")).result["structuredContent"]
+            said = (await one.call("web::echo")).result["_meta"]["mcpguard/refusal"]
             assert said["reason"] == "server:disabled"
 
 

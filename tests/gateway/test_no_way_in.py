@@ -151,7 +151,7 @@ def _texts(value: object) -> Iterator[tuple[str, str]]:
 def _reached(reply: Reply) -> bool:
     """Whether it was answered, or refused for another reason than its form."""
     result: Json = (reply.message or {}).get("result", {})
-    said: Any = result.get("structuredContent", {})
+    said: Any = result.get("_meta", {}).get("mcpguard/refusal", {})
     return bool(result) and said.get("reason") != "arguments:invalid"
 
 

@@ -36,7 +36,7 @@ async def test_what_was_not_sent_was_not_executed(era: str, tmp_path: Path) -> N
     async with about_to_go(tmp_path, script) as (guard, server):
         await server.go()
         with refused_once(guard, "server:unreachable", script) as entry:
-            said = (await guard.client().call("web::echo")).result["structuredContent"]
+            said = (await guard.client().call("web::echo")).result["_meta"]["mcpguard/refusal"]
         assert (said["status"], said["executed"], said["reason"]) == ("refused", "no", "server:unreachable")
         assert said["call_id"] == entry["entry"]
 
@@ -49,7 +49,7 @@ async def test_a_call_waits_in_vain_for_a_server_that_may_list_something_else_wh
         await server.go()
         await doubted(guard)
         with refused_once(guard, "capability:unconfirmed", script) as entry:
-            said = (await guard.client().call("web::echo")).result["structuredContent"]
+            said = (await guard.client().call("web::echo")).result["_meta"]["mcpguard/refusal"]
         assert (said["status"], said["executed"], said["reason"]) == ("refused", "no", "capability:unconfirmed")
         assert said["call_id"] == entry["entry"]
 
@@ -63,7 +63,7 @@ async def test_what_was_sent_in_an_earlier_round_may_have_been_executed(tmp_path
         await server.go()
         given = dict.fromkeys(first["inputRequests"], ANSWERS["roots"])
         again = params | {"requestState": first["requestState"], "inputResponses": given}
-        said = (await client.request("tools/call", again)).result["structuredContent"]
+        said = (await client.request("tools/call", again)).result["_meta"]["mcpguard/refusal"]
         assert (said["status"], said["executed"], said["reason"]) == ("withheld", "unknown", "server:lost")
         (entry,) = guard.entries()
         assert (entry["outcome"], entry["executed"], entry["reason"]) == ("unknown", "unknown", "server:lost")

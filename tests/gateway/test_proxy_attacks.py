@@ -57,7 +57,7 @@ ALL_OF_WEB = [
 async def refused(client: RawClient, *operation: str, **more: Any) -> Json:  # noqa: ANN401 - JSON
     result = await proxy(client, *operation, **more)
     assert result["isError"] is True
-    found: Json = result["structuredContent"]
+    found: Json = result["_meta"]["mcpguard/refusal"]
     assert (found["status"], found["executed"]) == ("refused", "no")
     return found
 
@@ -288,7 +288,7 @@ async def test_what_was_screened_is_what_is_told(mode: str, tmp_path: Path) -> N
             script.answers["resources/read note://first"] = {"contents": [contents[0] | {"text": plain}]}
             result = await proxy(client, "call", "resource", "note://first")
             if mode == "refuse":
-                assert result["structuredContent"]["reason"] == "reply:screened"
+                assert result["_meta"]["mcpguard/refusal"]["reason"] == "reply:screened"
             if mode == "refuse" or (mode == "mask" and said != ORDER):
                 assert said not in json.dumps(result, ensure_ascii=False)
 

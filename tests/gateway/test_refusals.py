@@ -52,13 +52,13 @@ def test_a_refusal_is_made_of_constants(outcome: Outcome) -> None:
     assert said["status"] == (
         "held" if outcome.kind is OutcomeKind.HELD else "refused" if outcome.executed is Executed.NO else "withheld"
     )
-    result = refused_result(said)
-    assert result == {
-        "content": [{"type": "text", "text": f"{reason.sentence} {reason.next}"}],
-        "isError": True,
-        "structuredContent": said,
-        "_meta": OURS,
-    }
+    for structured, structure in ((True, {"structuredContent": said}), (False, {})):
+        assert refused_result(said, structured=structured) == {
+            "content": [{"type": "text", "text": f"{reason.sentence} {reason.next}"}],
+            "isError": True,
+            "_meta": OURS | {"mcpguard/refusal": said},
+            **structure,
+        }
     is_unknown = reason is Reason.CAPABILITY_UNKNOWN
     for era, uri, code in ((Era.MODERN, "a:b", -32602), (Era.LEGACY, "a:b", -32002), (Era.MODERN, None, -32602)):
         named = {"uri": uri} if is_unknown and uri else {}
@@ -98,7 +98,7 @@ async def test_every_way_of_asking_gets_the_same_refusal_in_its_form(tmp_path: P
                     if method == "tools/call":
                         result = reply.result
                         assert result["isError"] is True
-                        said = result["structuredContent"]
+                        said = result["_meta"]["mcpguard/refusal"]
                         assert result["content"] == [{"type": "text", "text": f"{said['message']} {said['next']}"}]
                     else:
                         said = reply.error["data"]
@@ -157,7 +157,7 @@ async def test_without_a_record_there_is_no_call_and_everything_else_goes_on(tmp
             async with speaking(guard, how) as client:
                 with nothing_happens(guard, script):
                     for name in ("web::echo", "web::fail", "web::nothing"):
-                        said = (await client.call(name)).result["structuredContent"]
+                        said = (await client.call(name)).result["_meta"]["mcpguard/refusal"]
                         assert (said["reason"], said["executed"]) == ("ledger:unavailable", "no")
                     read = await client.request("resources/read", {"uri": "note://first"})
                     assert read.error["data"]["reason"] == "ledger:unavailable"

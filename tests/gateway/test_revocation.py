@@ -81,9 +81,9 @@ async def test_what_is_in_flight_and_what_is_queued_is_cut_off(way: Way, how: st
             script.go()
             await until(lambda: answers)
         assert "isError" not in answers[0]
-        said = sorted(each["structuredContent"]["executed"] for each in told)
+        said = sorted(each["_meta"]["mcpguard/refusal"]["executed"] for each in told)
         assert said == ["no", "no", "unknown", "unknown"]
-        assert {each["structuredContent"]["reason"] for each in told} == {"caller:revoked"}
+        assert {each["_meta"]["mcpguard/refusal"]["reason"] for each in told} == {"caller:revoked"}
         mine = [entry for entry in guard.entries() if entry["caller"] == caller.id]
         assert sorted((each["outcome"], each["executed"], each["reason"]) for each in mine) == [
             ("refused", "no", "caller:revoked"),
@@ -271,7 +271,7 @@ async def test_what_the_store_has_revoked_is_revoked_though_nobody_told_us(tmp_p
         sql = "UPDATE callers SET revoked_at = 1, revoked_by = 'somebody'"
         await guard.now.store.writer.submit(lambda connection: connection.exec_driver_sql(sql).close())
         before = len(script.called("tools/call"))
-        said = (await client.call("web::echo", {})).result["structuredContent"]
+        said = (await client.call("web::echo", {})).result["_meta"]["mcpguard/refusal"]
         assert (said["executed"], said["reason"]) == ("no", "caller:revoked")
         assert len(script.called("tools/call")) == before
         assert (await client.call("web::echo", {})).status == 401

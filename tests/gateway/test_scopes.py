@@ -54,7 +54,7 @@ async def test_what_is_beyond_is_unknown_whether_it_exists_or_not(tmp_path: Path
                     assert entry["rules"] == "scope.name"
                     assert entry["caller"] == f"caller-{TOKEN}"
                 for answer in answers:
-                    del answer["structuredContent"]["call_id"]
+                    del answer["_meta"]["mcpguard/refusal"]["call_id"]
                     assert answer == answers[0]
                 errors: list[Json] = []
                 for method, params in (
@@ -117,7 +117,7 @@ async def test_only_effects_within_are_used(tmp_path: Path) -> None:
                 assert "web::echo" in await client.names()
                 assert (await client.call("web::echo", {"x": 1})).result["structuredContent"] == {"x": 1}
                 with refused_once(guard, "scope:effect", web) as entry:
-                    said = (await client.call("web::fail")).result["structuredContent"]
+                    said = (await client.call("web::fail")).result["_meta"]["mcpguard/refusal"]
                 assert (said["reason"], entry["effect"]) == ("scope:effect", "destructive")
 
 
@@ -131,4 +131,4 @@ async def test_headers_that_mirror_arguments_say_nothing_of_tools_beyond(tmp_pat
             assert (await guard.client().call(name, {"a": "b"})).error["code"] == -32020, "the header is missing"
             with refused_once(guard, "capability:unknown", web, hidden):
                 said = (await guard.client(token=TOKEN).call(name, {"a": "b"})).result
-            assert said["structuredContent"]["reason"] == "capability:unknown"
+            assert said["_meta"]["mcpguard/refusal"]["reason"] == "capability:unknown"

@@ -115,8 +115,9 @@ async def test_each_mode_does_what_it_says_and_takes_effect_at_once(what: str, t
             assert (chr(0xE0063) in said) is (mode in (Screening.OFF, Screening.NOTE)), mode
             assert entry["executed"] == "yes"
             if mode is Screening.REFUSE:
-                assert result.get("structuredContent", result)["reason"] == entry["reason"] == "reply:screened"
-                assert result.get("structuredContent", result)["status"] == "withheld"
+                refusal = result["_meta"].get("mcpguard/refusal", result)
+                assert refusal["reason"] == entry["reason"] == "reply:screened"
+                assert refusal["status"] == "withheld"
             if mode is Screening.MASK:
                 assert "\u27e8U+E0063\u27e9" in said
                 assert result["_meta"][SCREENED]["masked"] == entry["masked"] > 0
@@ -145,7 +146,7 @@ async def test_an_error_of_the_servers_own_is_screened_too(tmp_path: Path) -> No
                     "data": {"more": f"{SECRET} {HIDDEN}", "_meta": BY_SERVER},
                 }
             if mode is Screening.REFUSE:
-                assert message["result"]["structuredContent"]["reason"] == "reply:screened"
+                assert message["result"]["_meta"]["mcpguard/refusal"]["reason"] == "reply:screened"
 
 
 async def test_what_is_clean_is_passed_on_as_it_is_in_every_mode(tmp_path: Path) -> None:

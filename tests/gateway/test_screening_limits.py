@@ -57,7 +57,7 @@ def returning(answer: Json, **definition: Json) -> Script:
 
 
 async def withheld(guard: Gate, client: RawClient, reason: str) -> None:
-    said = (await client.call("web::made", {})).result["structuredContent"]
+    said = (await client.call("web::made", {})).result["_meta"]["mcpguard/refusal"]
     assert (said["status"], said["executed"], said["reason"]) == ("withheld", "yes", reason)
     entry = guard.entries()[-1]
     assert (entry["outcome"], entry["executed"], entry["reason"]) == ("answered", "yes", reason)
@@ -95,7 +95,7 @@ async def test_a_result_that_breaks_its_approved_schema_is_withheld_in_every_mod
             for answer in [*right, *(wrong if mode is Screening.OFF else ())]:
                 script.answers["tools/call made"] = answer
                 result = (await client.call("web::made", {})).result
-                assert "status" not in (result.get("structuredContent") or {}), (mode, answer)
+                assert "mcpguard/refusal" not in result["_meta"], (mode, answer)
             for answer in wrong if mode is not Screening.OFF else ():
                 script.answers["tools/call made"] = answer
                 await withheld(guard, client, "reply:invalid")

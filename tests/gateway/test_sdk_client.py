@@ -94,8 +94,8 @@ async def test_a_refusal_is_understood(mode: str, tmp_path: Path) -> None:
     async with guarded(tmp_path, scripted()) as guard, Client(guard.where.url + DIRECT, mode=mode) as client:
         told = await client.call_tool("web::nothing", {})
         assert told.is_error
-        assert told.structured_content is not None
-        assert told.structured_content["reason"] == "capability:unknown"
+        assert told.meta is not None
+        assert told.meta["mcpguard/refusal"]["reason"] == "capability:unknown"
         with pytest.raises(MCPError) as raised:
             await client.get_prompt("web::nothing")
         assert raised.value.error.code == -32602

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 import anyio
 import httpx2
 
+from mcpguard.codec.refusals import facts
 from mcpguard.codec.uris import wrapped
 from tests.patience import PATIENCE
 from tests.simulators.client import RawClient, Reply
@@ -182,7 +183,7 @@ class Seat:
         """What an answer is."""
         said = reply.message or {}
         error, result = said.get("error"), said.get("result") or {}
-        refusal = error.get("data") if error else result.get("structuredContent")
+        refusal = error.get("data") if error else facts(result)
         if isinstance(refusal, dict) and "call_id" in refusal:
             one.call_id, reason = refusal["call_id"], str(refusal["reason"])
             self.book.check(reason in (*KILLED, expected), f"{self.name} {asked} refused: {refusal}")

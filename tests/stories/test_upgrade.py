@@ -68,7 +68,7 @@ async def refused(guard: Served, tool: str) -> str:
     """Why an agent that calls this is refused."""
     async with httpx2.AsyncClient(trust_env=False) as http:
         reply = await HttpClient(http, f"{guard.url}/mcp/all").call(tool, {})
-    return str(reply.result["structuredContent"]["reason"])
+    return str(reply.result["_meta"]["mcpguard/refusal"]["reason"])
 
 
 def standings(guard: Served) -> dict[str, str]:

@@ -143,6 +143,9 @@ DEFINITIONS: Final[Mapping[str, Schema]] = MappingProxyType(
     }
 )
 
+DECLARED: Final = frozenset(name for name, each in DEFINITIONS.items() if "outputSchema" in each)
+"""The names of those that say what structure their answers have, so that a refusal has none."""
+
 
 def offered(settings: Settings) -> tuple[Schema, ...]:
     """Those that there are with these settings."""

@@ -79,6 +79,7 @@ class Proxying:
         self._settled = seeing.settled
         self._lists = seeing.lists
         self._own = own
+        self._name = guard.settings.proxy.name
         self._separator = guard.settings.separator
         self._faces = {each: Direct(each) for each in SEPARATORS}
 
@@ -169,7 +170,7 @@ class Proxying:
         except Passed as passed:
             return with_meta(envelope.failed(operation, passed.error), BY_SERVER)
         if ended.result is None:
-            return refused_result(refusal(ended))
+            return refused_result(refusal(ended), structured=True)
         reply = ended.outcome.reply
         form = partial(envelope.called, operation, ended.result)
         is_large = reply is not None and reply.size > LARGE
@@ -212,9 +213,9 @@ class Proxying:
         reason = said.get("reason", Reason.CAPABILITY_UNKNOWN.value)
         self._guard.tallies.turned_away(door=client.door, why=reason, caller=client.caller.id)
         if "reason" not in said:
-            return refused(Reason.CAPABILITY_UNKNOWN)
+            return refused(self._name, Reason.CAPABILITY_UNKNOWN)
         told = {name: value for name, value in said.items() if name != "answer"}
-        return refused_result({"status": "refused", "executed": "no", **told})
+        return refused_result({"status": "refused", "executed": "no", **told}, structured=True)
 
     def _disclosed(self, client: Client, operation: Operation, names: Sequence[str]) -> None:
         self._guard.tallies.disclosed(

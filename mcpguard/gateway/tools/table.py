@@ -69,7 +69,7 @@ class Tools:
             return await self._table[params["name"]](exchange, params, params.get("arguments") or {})
         except Unusable as error:
             self._guard.tallies.turned_away(door=exchange.client.door, why="arguments")
-            return unusable(str(error))
+            return unusable(params["name"], str(error))
 
     async def _retrieve(self, exchange: Exchange, _: Mapping[str, Any], arguments: Json) -> Json:
         answer = self._finding.retrieve(exchange.client.caller, read(Retrieve, arguments))
@@ -89,7 +89,7 @@ class Tools:
         if isinstance(answer, Refused):
             said = {"caller": client.caller.id, "operation": answer.operation}
             self._guard.tallies.turned_away(door=client.door, why=answer.reason.value, **said)
-            return refused(answer.reason, answer.where)
+            return refused(definitions.SERVERS, answer.reason, answer.where)
         if "lines" in answer:
             method = f"{definitions.SERVERS} {Operation.TAIL_LOG}"
             self._guard.tallies.disclosed(**shown(client, method, [answer["name"]]))
@@ -108,13 +108,15 @@ class Tools:
         call = asked(exchange, "tools/call", Meant(wanted.capability), own, stated=wanted.stated)
         ended = await self._make(exchange, call)
         if ended.result is None:
-            return refused_result(refusal(ended))
+            return refused_result(refusal(ended), structured=True)
         return of_call(self._reading.first(exchange.client, call, ended, ended.result), ended.call)
 
     async def _more(self, exchange: Exchange, _: Mapping[str, Any], arguments: Json) -> Json:
         page = self._reading.on(exchange.client, read(More, arguments))
         ended = await self._make(exchange, page.asked(exchange))
-        return refused_result(refusal(ended)) if ended.result is None else of_call(ended.result, ended.call)
+        if ended.result is None:
+            return refused_result(refusal(ended), structured=True)
+        return of_call(ended.result, ended.call)
 
 
 def _names(tools: Iterable[Mapping[str, Any]]) -> list[str]:

@@ -6,6 +6,8 @@ from typing import Any, Final
 from mcpguard.codec import envelope
 from mcpguard.codec.messages import dumps
 from mcpguard.domain.reasons import Reason
+from mcpguard.gateway.tools.definitions import DECLARED
+from mcpguard.gateway.wire import refusal_told
 
 OWN: Final = "This tool cannot do that."
 CORRECT: Final = "Correct the call; the tool's own schema says what it takes."
@@ -16,14 +18,14 @@ def told(answer: Mapping[str, Any]) -> dict[str, Any]:
     return {"content": content, "structuredContent": dict(answer), "_meta": dict(envelope.BY_GUARD)}
 
 
-def unusable(sentence: str) -> dict[str, Any]:
+def unusable(tool: str, sentence: str) -> dict[str, Any]:
     """What was given to one of our own tools cannot be used; nothing was looked up, and there is no record."""
-    return _refused(Reason.ARGUMENTS_INVALID, OWN, CORRECT, f"{sentence}.", expected=sentence)
+    return _refused(tool, Reason.ARGUMENTS_INVALID, OWN, CORRECT, f"{sentence}.", expected=sentence)
 
 
-def refused(reason: Reason, where: str = "") -> dict[str, Any]:
+def refused(tool: str, reason: Reason, where: str = "") -> dict[str, Any]:
     """One of our own tools does not do it. `where`: a sentence that says who does, and where."""
-    return _refused(reason, reason.sentence, reason.next, where, **({"where": where} if where else {}))
+    return _refused(tool, reason, reason.sentence, reason.next, where, **({"where": where} if where else {}))
 
 
 def of_call(result: Mapping[str, Any], entry: str) -> dict[str, Any]:
@@ -31,7 +33,7 @@ def of_call(result: Mapping[str, Any], entry: str) -> dict[str, Any]:
     return envelope.with_meta(result, {"mcpguard/call": entry})
 
 
-def _refused(reason: Reason, message: str, following: str, sentence: str, **more: str) -> dict[str, Any]:
+def _refused(tool: str, reason: Reason, message: str, following: str, sentence: str, **more: str) -> dict[str, Any]:
     said = {
         "status": "refused",
         "executed": "no",
@@ -41,5 +43,4 @@ def _refused(reason: Reason, message: str, following: str, sentence: str, **more
         **more,
     }
     text = " ".join(part for part in (message, sentence, following) if part)
-    content = [{"type": "text", "text": text}]
-    return {"content": content, "isError": True, "structuredContent": said | more, "_meta": dict(envelope.BY_GUARD)}
+    return refusal_told(text, said, structured=tool not in DECLARED)
