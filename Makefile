@@ -15,6 +15,7 @@ test: check ## run every check, then every test
 	@$(BIN)/python -m tests.browser.locate
 	@$(BIN)/python -m tests.conformance.tools
 	@$(BIN)/python -m tests.conformance.own_uv
+	@$(BIN)/python -m tests.clients.installed
 	$(BIN)/python -m pytest -n auto --dist worksteal $(ARGS)
 
 check: $(VENV)/.dev ## lint, formatting, types, import layers

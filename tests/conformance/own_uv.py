@@ -10,14 +10,14 @@ from pathlib import Path
 from mcpguard.upstreams.packages.bringing import bring
 from mcpguard.upstreams.packages.refused import NotInstalled
 
-PLACE = Path(__file__).parents[2] / ".tools" / "uv"
+TOOLS = Path(__file__).parents[2] / ".tools"
 
 
 @functools.cache
 def folder() -> Path:
     """Where `uv` is."""
     found = shutil.which("uv")
-    return Path(found).parent if found else bring(PLACE).parent
+    return Path(found).parent if found else bring(TOOLS / "uv").parent
 
 
 def main() -> None:

@@ -48,16 +48,25 @@ def installed() -> Path:
     return PLACE
 
 
-def install(place: Path) -> None:
-    """Put everything there, unless it is there already."""
+def install(place: Path, manifests: Path = HERE) -> None:
+    """Put everything there that the manifests in that folder name, unless it is there already."""
+    with changing(place, _wanted(manifests)) as is_missing:
+        if is_missing:
+            _fill(place, manifests)
+
+
+@contextmanager
+def changing(place: Path, wanted: str) -> Iterator[bool]:
+    """Whether something else is in that folder than what is wanted, which is there when the block has ended. No other
+    process changes anything meanwhile."""
     place.mkdir(parents=True, exist_ok=True)
     with _alone(place):
         stamp = place / "installed"
-        wanted = _wanted()
-        if not stamp.exists() or stamp.read_text() != wanted:
+        is_missing = not stamp.exists() or stamp.read_text() != wanted
+        if is_missing:
             stamp.unlink(missing_ok=True)
-            _fill(place)
-            stamp.write_text(wanted)
+        yield is_missing
+        stamp.write_text(wanted)
 
 
 def environment() -> dict[str, str]:
@@ -65,9 +74,9 @@ def environment() -> dict[str, str]:
     return {**os.environ, "PATH": f"{_node_folder()}{os.pathsep}{os.environ.get('PATH', os.defpath)}"}
 
 
-def _fill(place: Path) -> None:
+def _fill(place: Path, manifests: Path) -> None:
     for name in MANIFESTS:
-        shutil.copyfile(HERE / name, place / name)
+        shutil.copyfile(manifests / name, place / name)
     npm = _node_folder().parent / "lib" / "node_modules" / "npm" / "bin" / "npm-cli.js"
     command = [str(node()), str(npm), *COMMAND]
     try:
@@ -82,25 +91,25 @@ def _fill(place: Path) -> None:
             timeout=PATIENCE,
         )
     except subprocess.TimeoutExpired:
-        raise NotInstalled(f"npm did not end within {PATIENCE:.0f} seconds; it was to install {HERE}") from None
+        raise NotInstalled(f"npm did not end within {PATIENCE:.0f} seconds; it was to install {manifests}") from None
     if done.returncode:
-        raise NotInstalled(_why(done.stderr))
+        raise NotInstalled(_why(done.stderr, manifests))
 
 
-def _why(said: str) -> str:
+def _why(said: str, manifests: Path) -> str:
     if any(code in said for code in OFFLINE):
         return (
-            "the conformance suite and its neighbours cannot be installed, because npm does not reach its registry; "
+            f"what {manifests} names cannot be installed, because npm does not reach its registry; "
             "connect, or set npm's `registry` to one that can be reached, and run `make test` again"
         )
-    return f"npm could not install {HERE}:\n{said.strip()}"
+    return f"npm could not install {manifests}:\n{said.strip()}"
 
 
-def _wanted() -> str:
+def _wanted(manifests: Path) -> str:
     """What the stamp says: everything that decides on what is installed."""
     digest = hashlib.sha256()
     for name in MANIFESTS:
-        digest.update((HERE / name).read_bytes())
+        digest.update((manifests / name).read_bytes())
     digest.update(str(node().resolve()).encode())
     return digest.hexdigest()
 

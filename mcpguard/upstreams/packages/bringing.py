@@ -25,8 +25,7 @@ HOW: Final = "mcpguard server fetch-uv"
 SECONDS: Final = 300.0
 LONGEST: Final = 300
 """Characters of what pip says."""
-_PIP: Final = ("-I", "-m", "pip", "--disable-pip-version-check", "install", "--quiet", "--no-deps")
-_STRICTLY: Final = ("--only-binary=:all:", "--require-hashes")
+_STRICTLY: Final = ("--quiet", "--no-deps", "--only-binary=:all:", "--require-hashes")
 _OTHERWISE: Final = (
     "without the network, install uv on another way so that it is on the guard's PATH, or name a copy of PyPI in "
     "PIP_INDEX_URL"
@@ -61,10 +60,14 @@ def bring(place: Path) -> Path:
     return program
 
 
-def _fill(place: Path) -> None:
-    """By the pip of this environment; one made without has that of the Python it was made from."""
+def pip() -> tuple[str, ...]:
+    """How the pip of this environment is run; one that was made without pip has that of the Python it was made from."""
     python = sys.executable if find_spec("pip") else getattr(sys, "_base_executable", sys.executable)
-    command = [python, *_PIP, *_STRICTLY, "--target", str(place), "--requirement", str(WANTED)]
+    return python, "-I", "-m", "pip", "--disable-pip-version-check"
+
+
+def _fill(place: Path) -> None:
+    command = [*pip(), "install", *_STRICTLY, "--target", str(place), "--requirement", str(WANTED)]
     try:
         done = subprocess.run(  # noqa: S603 - our own Python, and words of ours
             command,
