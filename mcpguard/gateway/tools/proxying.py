@@ -116,7 +116,7 @@ class Proxying:
 
     def _unusable(self, client: Client, sentence: str) -> Json:
         self._guard.tallies.turned_away(door=client.door, why="arguments")
-        return unusable(sentence)
+        return unusable(self._name, sentence)
 
     async def _done(self, exchange: Exchange, params: Mapping[str, Any], operation: Operation) -> Json:
         """Raises Unusable."""
