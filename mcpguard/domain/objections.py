@@ -4,7 +4,7 @@ Rules kept here: what is told beside a reason is words of ours. Names of propert
 are made visible and bounded before they come here; values of arguments never do.
 """
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Final
 
 from mcpguard.domain.reasons import Reason
@@ -14,13 +14,16 @@ from mcpguard.domain.reasons import Reason
 class Detail:
     """What is told beside a reason; what is empty is not told.
 
+    `effect`: what the tool does, as a person assigned it, and `caller`: who called, where the two do not go together.
     `call_with`: the variant to use instead. `path`: where in the arguments, and `expected`: what belongs there.
     `secret`: the rule by which something looks like a secret. `budget`: which one is used up. `ticket`: of a call that
     waits for a person, and `until`: when that is over. `person`: what the person says who denied it; a person's words.
     `sandbox`: what its sandbox keeps from a server that ended, where that looks like the cause. `uninspected`: what
-    is known of a server that nobody has inspected.
+    is known of a server that nobody has inspected. `helps`: the command that tells more to whoever runs the guard.
     """
 
+    effect: str = ""
+    caller: str = ""
     call_with: str = ""
     path: str = ""
     expected: str = ""
@@ -31,28 +34,19 @@ class Detail:
     person: str = ""
     sandbox: str = ""
     uninspected: str = ""
+    helps: str = ""
 
     @property
     def said(self) -> dict[str, str]:
         """For a program."""
-        given = {
-            "call_with": self.call_with,
-            "path": self.path,
-            "expected": self.expected,
-            "secret": self.secret,
-            "budget": self.budget,
-            "ticket": self.ticket,
-            "until": self.until,
-            "person": self.person,
-            "sandbox": self.sandbox,
-            "uninspected": self.uninspected,
-        }
-        return {name: value for name, value in given.items() if value}
+        return {name: value for name, value in asdict(self).items() if value}
 
     @property
     def sentence(self) -> str:
         """For a model, which reads sentences; empty where there is nothing to say."""
         parts = (
+            f"Its effect is {self.effect}." if self.effect else "",
+            f"The caller is {self.caller}." if self.caller else "",
             f"Use {self.call_with}." if self.call_with else "",
             f"At {self.path}: expected {self.expected}." if self.expected else "",
             f"It looks like what the rule {self.secret} finds." if self.secret else "",
@@ -62,6 +56,7 @@ class Detail:
             f'The person says: "{self.person}".' if self.person else "",
             self.sandbox,
             self.uninspected,
+            f"Whoever runs mcpguard is told more by `{self.helps}`." if self.helps else "",
         )
         return " ".join(part for part in parts if part)
 

@@ -61,14 +61,16 @@ class Asked:
 class Told:
     """How the call ended. Either the upstream's `result`, or its `error`, or a refusal of ours with its reason.
 
-    `findings`: what was found in what waits for a person, where that is the reason; the worst first. `unseen`: what is
-    known of a server that waits and that nobody has inspected. `detail`: what is told beside the reason.
+    `capability`: what was refused. `findings`: what was found in what waits for a person, where that is the reason; the
+    worst first. `unseen`: what is known of a server that waits and that nobody has inspected. `detail`: what is told
+    beside the reason.
     """
 
     call: str
     outcome: Outcome
     result: dict[str, Any] | None = None
     error: dict[str, Any] | None = None
+    capability: Capability | None = None
     findings: tuple[Finding, ...] = ()
     unseen: Uninspected | None = None
     detail: Detail = NOTHING_MORE

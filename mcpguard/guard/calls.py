@@ -119,7 +119,7 @@ class Calls:
         found = self._with.judging.found(subject, outcome.reason)
         detail = making.detail or self._unreachable(opening, outcome) or detail
         unseen = self._with.judging.unseen(subject, outcome.reason)
-        return Told(opening.entry, outcome, findings=found, unseen=unseen, detail=detail)
+        return Told(opening.entry, outcome, capability=opening.capability, findings=found, unseen=unseen, detail=detail)
 
     def _unreachable(self, opening: Opening, outcome: Outcome) -> Detail | None:
         """What of its sandbox may keep a server from running."""

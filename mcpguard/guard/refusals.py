@@ -4,19 +4,44 @@ A refusal says what happened, why, and what to do next, in constants of ours; no
 is ever put into it, but for the names of properties that lead to a wrong argument (`domain.objections`).
 """
 
+import shlex
 from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any, Final
 
 from mcpguard.codec.findings import titles
+from mcpguard.domain.capabilities import Capability, CapabilityKind
 from mcpguard.domain.findings import Finding
 from mcpguard.domain.objections import Detail
 from mcpguard.domain.outcomes import Executed, Outcome, OutcomeKind
 from mcpguard.domain.reasons import Reason
 from mcpguard.guard.asked import Told
 from mcpguard.guard.uninspected import Uninspected
+from mcpguard.text.visible import visible
 
 MOST_FINDINGS: Final = 10
+LONGEST_NAME: Final = 200
+"""Of what stands in a command; a URI may be longer."""
+_OF_SERVER: Final = frozenset(
+    {
+        Reason.SERVER_QUARANTINED,
+        Reason.SERVER_BLOCKED,
+        Reason.SERVER_DISABLED,
+        Reason.SERVER_STARTING,
+        Reason.SERVER_UNREACHABLE,
+        Reason.SERVER_LOST,
+    }
+)
+_OF_CAPABILITY: Final = frozenset(
+    {
+        Reason.CAPABILITY_PENDING,
+        Reason.CAPABILITY_CHANGED,
+        Reason.CAPABILITY_BLOCKED,
+        Reason.CAPABILITY_UNCONFIRMED,
+        Reason.CAPABILITY_WITHDRAWN,
+        Reason.SCOPE_EFFECT,
+    }
+)
 
 
 def refusal(told: Told) -> dict[str, Any]:
@@ -31,7 +56,8 @@ def refusal(told: Told) -> dict[str, Any]:
         "next": reason.next,
         "call_id": told.call,
     }
-    return said | beside(told.detail, told.findings, told.unseen)
+    detail = replace(told.detail, helps="" if told.unseen else _helps(reason, told.capability))
+    return said | beside(detail, told.findings, told.unseen)
 
 
 def beside(detail: Detail, findings: Iterable[Finding], unseen: Uninspected | None) -> dict[str, Any]:
@@ -43,6 +69,17 @@ def beside(detail: Detail, findings: Iterable[Finding], unseen: Uninspected | No
         "analysis": unseen.said if unseen else {},
     }
     return {name: value for name, value in more.items() if value}
+
+
+def _helps(reason: Reason, capability: Capability | None) -> str:
+    """The command that tells more of what lies within the caller's reach."""
+    if capability is None or reason not in _OF_SERVER | _OF_CAPABILITY:
+        return ""
+    server, name = visible(capability.server), visible(capability.name)
+    if reason in _OF_SERVER or len(name) > LONGEST_NAME:
+        return f"mcpguard server show {shlex.quote(server)}"
+    kind = "" if capability.kind is CapabilityKind.TOOL else f" --kind {capability.kind.value}"
+    return f"mcpguard tool ready {shlex.quote(f'{server}:{name}')}{kind}"
 
 
 def _status(outcome: Outcome) -> str:

@@ -59,6 +59,7 @@ async def test_by_default_anonymous_finds_everything_and_uses_what_is_read(how: 
         with refused_once(guard, "scope:effect", script) as entry:
             said = (await client.call("web::fail")).result["_meta"]["mcpguard/refusal"]
         assert (said["reason"], entry["caller"], entry["effect"]) == ("scope:effect", "anonymous", "destructive")
+        assert (said["detail"]["effect"], said["detail"]["caller"]) == ("destructive", "anonymous")
 
 
 async def test_the_settings_narrow_what_anonymous_finds(tmp_path: Path) -> None:

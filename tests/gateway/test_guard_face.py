@@ -116,7 +116,8 @@ async def test_a_variant_reaches_what_does_no_more_than_it_says(
             assert calls_to(script) == [tool]
         else:
             said = await refused(client, with_it, **given)
-            assert (said["reason"], said["detail"]["call_with"]) == (reason, "call_tool_destructive")
+            assert said["reason"] == reason
+            assert said["detail"] == {"effect": "destructive", "call_with": "call_tool_destructive"}
             assert calls_to(script) == [], "the server saw nothing"
         (entry,) = guard.entries()
         assert entry.get("reason") == reason

@@ -7,6 +7,7 @@ import pytest
 
 from mcpguard.codec.uris import wrapped
 from mcpguard.domain.bodies import KeptBody
+from mcpguard.domain.capabilities import Capability, CapabilityKind
 from mcpguard.domain.findings import Evidence, Finding, Severity
 from mcpguard.domain.launches import Era
 from mcpguard.domain.outcomes import Executed, Outcome, OutcomeKind
@@ -67,6 +68,36 @@ def test_a_refusal_is_made_of_constants(outcome: Outcome) -> None:
             "message": f"{reason.sentence} {reason.next}",
             "data": said | named | {"_meta": OURS},
         }
+
+
+@pytest.mark.parametrize(
+    ("capability", "reason", "helps"),
+    [
+        (Capability("web", CapabilityKind.TOOL, "add"), Reason.SERVER_BLOCKED, "mcpguard server show web"),
+        (Capability("web", CapabilityKind.TOOL, "add"), Reason.CAPABILITY_CHANGED, "mcpguard tool ready web:add"),
+        (Capability("web", CapabilityKind.TOOL, "add"), Reason.SCOPE_EFFECT, "mcpguard tool ready web:add"),
+        (
+            Capability("web", CapabilityKind.PROMPT, "it's; \x1b[2J"),
+            Reason.CAPABILITY_PENDING,
+            "mcpguard tool ready 'web:it'\"'\"'s; ⟨U+001B⟩[2J' --kind prompt",
+        ),
+        (
+            Capability("web", CapabilityKind.RESOURCE, "x" * 201),
+            Reason.CAPABILITY_PENDING,
+            "mcpguard server show web",
+        ),
+        (Capability("web", CapabilityKind.TOOL, "add"), Reason.CAPABILITY_UNKNOWN, ""),
+        (Capability("web", CapabilityKind.TOOL, "add"), Reason.ARGUMENTS_INVALID, ""),
+    ],
+)
+def test_whoever_runs_the_guard_is_told_the_command_that_tells_more(
+    capability: Capability, reason: Reason, helps: str
+) -> None:
+    """Of what lies out of reach nothing is told that could say that it is there."""
+    said = refusal(Told("x", Outcome.refused(reason), capability=capability))
+    assert said.get("detail", {}).get("helps", "") == helps
+    text = refused_result(said, structured=True)["content"][0]["text"]
+    assert (f"`{helps}`" in text) is bool(helps)
 
 
 def test_an_outcome_without_a_reason_is_the_guards_own_mistake() -> None:

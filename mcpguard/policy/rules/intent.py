@@ -25,4 +25,6 @@ def objection(situation: Situation) -> Objection | None:
             reason = Reason.INTENT_UNDERSTATED
     elif situation.caller.must_declare and effect is not Effect.READ:
         reason = Reason.INTENT_UNDECLARED
-    return Objection(reason, Detail(call_with=call_with(effect))) if reason is not None else None
+    if reason is None:
+        return None
+    return Objection(reason, Detail(effect=effect.value, call_with=call_with(effect)))

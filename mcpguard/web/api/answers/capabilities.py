@@ -86,13 +86,19 @@ class Difference(Answer):
 class Detail(Answer):
     """What is told beside a reason; what is empty is left out (docs/reasons.md)."""
 
+    effect: str = ""
+    caller: str = ""
     call_with: str = ""
     path: str = ""
     expected: str = ""
     secret: str = ""
     budget: str = ""
+    ticket: str = ""
+    until: str = ""
+    person: str = ""
     sandbox: str = ""
     uninspected: str = ""
+    helps: str = ""
 
 
 class Because(Answer):
