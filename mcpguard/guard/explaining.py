@@ -12,14 +12,14 @@ from typing import Any, Final
 from mcpguard.domain.callers import Caller, Scope
 from mcpguard.domain.capabilities import Capability, Effect
 from mcpguard.domain.decisions import Key
-from mcpguard.domain.objections import NOTHING_MORE, Detail
+from mcpguard.domain.objections import Detail
 from mcpguard.domain.reasons import Reason
 from mcpguard.domain.verdicts import Allow
 from mcpguard.guard.asked import Asked
 from mcpguard.guard.given import Given
 from mcpguard.guard.judging import PASSING, Judged, Judging
 from mcpguard.guard.known import Known
-from mcpguard.guard.refusals import beside
+from mcpguard.guard.refusals import beside, helps
 from mcpguard.guard.subject import Subject
 from mcpguard.ledger.format import verdict_fields
 from mcpguard.policy.intents import Stated
@@ -68,7 +68,8 @@ def explained_to(caller: Caller, capability: Capability, judging: Judging) -> di
     said: dict[str, Any] = {"answer": _answer(reason)}
     if reason is not None:
         said |= {"reason": reason.value, "message": reason.sentence, "next": reason.next}
-        said |= beside(NOTHING_MORE, judging.found(subject, reason), judging.unseen(subject, reason))
+        detail = Detail(helps=helps(reason, capability))
+        said |= beside(detail, judging.found(subject, reason), judging.unseen(subject, reason))
     return said
 
 

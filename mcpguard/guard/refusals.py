@@ -56,24 +56,24 @@ def refusal(told: Told) -> dict[str, Any]:
         "next": reason.next,
         "call_id": told.call,
     }
-    detail = replace(told.detail, helps="" if told.unseen else _helps(reason, told.capability))
+    detail = replace(told.detail, helps=helps(reason, told.capability) if told.capability else "")
     return said | beside(detail, told.findings, told.unseen)
 
 
 def beside(detail: Detail, findings: Iterable[Finding], unseen: Uninspected | None) -> dict[str, Any]:
     """What is told beside a reason; what is empty is not. Of findings our titles alone, and of a server that nobody
-    has inspected what is known of it."""
+    has inspected what is known of it, which names the command that helps."""
     more = {
-        "detail": (replace(detail, uninspected=unseen.sentence) if unseen else detail).said,
+        "detail": (replace(detail, uninspected=unseen.sentence, helps="") if unseen else detail).said,
         "findings": titles(findings, MOST_FINDINGS),
         "analysis": unseen.said if unseen else {},
     }
     return {name: value for name, value in more.items() if value}
 
 
-def _helps(reason: Reason, capability: Capability | None) -> str:
-    """The command that tells more of what lies within the caller's reach."""
-    if capability is None or reason not in _OF_SERVER | _OF_CAPABILITY:
+def helps(reason: Reason, capability: Capability) -> str:
+    """The command that tells more of what lies within the caller's reach; nothing for any other reason."""
+    if reason not in _OF_SERVER | _OF_CAPABILITY:
         return ""
     server, name = visible(capability.server), visible(capability.name)
     if reason in _OF_SERVER or len(name) > LONGEST_NAME:

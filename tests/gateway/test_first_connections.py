@@ -84,7 +84,7 @@ def waiting(guard: Gate) -> int:
 
 def reason(result: Json | None) -> str:
     assert result is not None
-    return str(result["structuredContent"]["reason"])
+    return str(result["_meta"]["mcpguard/refusal"]["reason"])
 
 
 @pytest.mark.parametrize("how", HOWS)

@@ -151,7 +151,7 @@ async def test_what_a_template_covers_is_read_and_described(how: str, tmp_path: 
     async with guarded(tmp_path, script) as guard, agent(guard, how) as client:
         for path in (expanded, f"proxy://template/web/{expanded}", f"web:{expanded}"):
             (item,) = (await proxy(client, "call", "resource", path))["content"]
-            assert (item["resource"]["uri"], item["resource"]["text"]) == (expanded, "note 7")
+            assert (item["resource"]["uri"], item["resource"]["text"]) == (path, "note 7")
         for path in (template, f"proxy://template/web/{template}", f"web:{template}", expanded):
             described = await proxy(client, "info", "resource", path)
             assert value(described)["uriTemplate"] == f"proxy://template/web/{template}"

@@ -27,7 +27,7 @@ CALLS: list[tuple[str, str, Json]] = [
 async def told(guard: Gate, face: str, name: str, arguments: Json, token: str | None = None) -> Json:
     result = (await guard.client(face, token=token).call(name, arguments)).result
     assert result["isError"] is True
-    said: Json = result["structuredContent"]
+    said: Json = result["_meta"]["mcpguard/refusal"]
     return {key: value for key, value in said.items() if key != "call_id"}
 
 

@@ -27,6 +27,7 @@ from mcpguard.domain.listings import KEYS
 from mcpguard.domain.reasons import Reason
 from mcpguard.gateway.asked import asked
 from mcpguard.gateway.clients import Client
+from mcpguard.gateway.contents import renamed
 from mcpguard.gateway.exchange import Exchange
 from mcpguard.gateway.faces.direct import Direct
 from mcpguard.gateway.faces.face import Meant
@@ -171,8 +172,11 @@ class Proxying:
             return with_meta(envelope.failed(operation, passed.error), BY_SERVER)
         if ended.result is None:
             return refused_result(refusal(ended), structured=True)
-        reply = ended.outcome.reply
-        form = partial(envelope.called, operation, ended.result)
+        reply, result = ended.outcome.reply, ended.result
+        if operation.type is ProxyType.RESOURCE:
+            at = partial(self._direct(exchange.client).uri, call.capability.server)
+            result = renamed(result, call.capability.name, operation.path, at)
+        form = partial(envelope.called, operation, result)
         is_large = reply is not None and reply.size > LARGE
         answer = await to_thread.run_sync(form, abandon_on_cancel=True) if is_large else form()
         return of_call(_with_speaker(answer), ended.call)
