@@ -15,6 +15,7 @@ from tests.gate import Gate, gate, remote
 from tests.gateway.granting import Granted, granted, revoked
 from tests.gateway.holding import until
 from tests.gateway.speaking import HOWS, OTHER_TOKEN, TOKEN, callers, refused_once, scope, speaking, two_callers
+from tests.patience import PATIENCE
 from tests.review import approved
 from tests.simulators.asked import Asked, Reply
 from tests.simulators.client import RawClient
@@ -205,9 +206,10 @@ async def test_what_was_approved_is_found_at_once_and_the_answer_says_that_it_st
     script = Slow()
     given = callers(**{TOKEN: scope("web"), OTHER_TOKEN: scope("other")})
     async with starting(tmp_path, script, given) as guard:
-        await until(lambda: guard.now.guard.searching._followed.get("web") is not None)
         query = {"query": "echo"}
-        found = (await guard.client("/mcp", token=TOKEN).call("retrieve_tools", query)).result["structuredContent"]
+        with anyio.fail_after(PATIENCE):
+            while not (found := await _retrieved(guard, TOKEN, query))["tools"]:
+                assert found["notice"] == STARTING, "the index is being made"
         assert found["tools"][0]["name"] == "web:echo"
         assert found["notice"] == STARTING
         listed = (await guard.client(token=TOKEN).request("tools/list")).result["tools"]
