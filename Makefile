@@ -2,7 +2,9 @@ VENV := .venv
 BIN := $(VENV)/bin
 DOCS_COMMAND = $(BIN)/python -m tests.documents
 
-.PHONY: help run test check fix bench bench-detection bench-search soak lock docs wheel clean
+PYTEST = $(BIN)/python -m pytest -n auto --dist worksteal
+
+.PHONY: help run test test-all test-slow test-slowest check fix bench bench-detection bench-search soak lock docs wheel clean
 
 help: ## list these targets (ARGS="…" is passed on where it makes sense)
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-15s  %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -10,13 +12,32 @@ help: ## list these targets (ARGS="…" is passed on where it makes sense)
 run: $(VENV)/.runtime ## start the guard on this machine
 	@$(BIN)/mcpguard serve --demo $(ARGS)
 
-test: export PYTHONDONTWRITEBYTECODE = # some hundred programs are started, and each would compile them all
-test: check ## run every check, then every test
+# Some hundred programs are started by tests, and each would compile them all.
+test test-all test-slow test-slowest: export PYTHONDONTWRITEBYTECODE =
+
+ifeq ($(strip $(ARGS)),)
+test: check ## run every check, then the fast tests (ARGS="PATH…": only these, fast or not, and no checks)
+	@$(BIN)/python -m tests.browser.locate
+	$(PYTEST) --tier fast
+
+test-all: test test-slow ## run every check and every test
+else
+test: $(VENV)/.dev
+	$(PYTEST) --tier fast $(ARGS)
+
+test-all: $(VENV)/.dev
+	$(PYTEST) $(ARGS)
+endif
+
+test-slow: $(VENV)/.dev ## run what test-all does besides test
 	@$(BIN)/python -m tests.browser.locate
 	@$(BIN)/python -m tests.conformance.tools
 	@$(BIN)/python -m tests.conformance.own_uv
 	@$(BIN)/python -m tests.clients.installed
-	$(BIN)/python -m pytest -n auto --dist worksteal $(ARGS)
+	$(PYTEST) --tier slow $(ARGS)
+
+test-slowest: $(VENV)/.dev ## run the fast tests and print the 30 slowest (ARGS="--tier slow": of the others)
+	$(PYTEST) --tier fast --durations 30 --durations-min 0 $(ARGS)
 
 check: $(VENV)/.dev ## lint, formatting, types, import layers
 	$(BIN)/ruff check

@@ -1,33 +1,61 @@
-"""What all tests share."""
+"""What all tests share. It imports nothing of the program: whoever runs one test waits for what that one needs."""
 
 import gc
 import os
-from collections.abc import AsyncIterator, Iterator
+import sys
+from collections.abc import AsyncIterator, Generator, Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
-from fastapi.dependencies import models as looking
-from hypothesis import HealthCheck, settings
 
-from mcpguard.app.loop import new_event_loop
-from tests import leftovers
-from tests.world import World, world
+from tests import leftovers, tiers, witnesses
+
+if TYPE_CHECKING:
+    from tests.world import World
 
 NO_SANDBOX = "the sandbox was not tested"
-
-# No example is wrong because the machine has much to do. What else is set stays: where it is CI, that has its own.
-settings.register_profile(
-    "patient",
-    settings.get_profile(settings.get_current_profile_name()),
-    deadline=None,
-    suppress_health_check=[HealthCheck.too_slow],
-)
-settings.load_profile("patient")
+TIER = "tier"
 
 
-def pytest_xdist_auto_num_workers() -> int:
-    """For `-n auto`: most tests wait half of their time, for a process or a disk."""
-    return 2 * (os.cpu_count() or 1)
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption(
+        "--tier",
+        type=tiers.Tier,
+        dest=TIER,
+        help="fast or slow: run only this tier's tests, or all where paths are named",
+    )
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    if not hasattr(config, "workerinput"):  # a worker is told what was decided here
+        setattr(config.option, TIER, tiers.asked(_tier(config), _named(config)))
+    tiers.prepare_examples(_tier(config))
+
+
+def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:
+    """For `-n auto`: most tests wait half of their time, for a process or a disk. Each worker has to collect first."""
+    named, processors = _named(config), os.cpu_count() or 1
+    if named and all(".py" in path for path in named):
+        return 0
+    return processors + 1 if _tier(config) is tiers.Tier.FAST else 2 * processors
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """What is not imported costs nothing."""
+    tier = _tier(config)
+    if tier is None or not collection_path.match(tiers.TESTS) or tier in tiers.possible(_file(collection_path)):
+        return None
+    return True
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    tier = _tier(config)
+    if tier is None:
+        return
+    kept = [item for item in items if tier in _tiers_of(item)]
+    config.hook.pytest_deselected(items=[*set(items).difference(kept)])
+    items[:] = kept
 
 
 def pytest_collection_finish() -> None:
@@ -36,9 +64,22 @@ def pytest_collection_finish() -> None:
     gc.freeze()
 
 
+def pytest_runtest_logstart() -> None:
+    witnesses.forget()
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport() -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    report = yield
+    if report.failed:
+        report.sections.extend(witnesses.sections())
+    return report
+
+
 def pytest_runtest_teardown() -> None:
     """FastAPI remembers each function that it has looked at, and the guard that it belongs to stays with it."""
-    for remembering in vars(looking).values():
+    looking = sys.modules.get("fastapi.dependencies.models")
+    for remembering in [*vars(looking).values()] if looking else ():
         if hasattr(remembering, "cache_clear"):
             remembering.cache_clear()
 
@@ -58,12 +99,16 @@ def pytest_sessionfinish() -> None:
 
 @pytest.fixture
 def anyio_backend() -> tuple[str, dict[str, object]]:
+    from mcpguard.app.loop import new_event_loop  # noqa: PLC0415 - see above
+
     return "asyncio", {"loop_factory": new_event_loop}
 
 
 @pytest.fixture
-async def guard(tmp_path: Path) -> AsyncIterator[World]:
+async def guard(tmp_path: Path) -> AsyncIterator["World"]:
     """A whole guard on a SQLite file."""
+    from tests.world import world  # noqa: PLC0415 - see above
+
     async with world(tmp_path) as running:
         yield running
 
@@ -75,3 +120,22 @@ def postgres_server() -> Iterator[str]:
 
     with postgres.running() as server:
         yield server.get_uri()
+
+
+def _tier(config: pytest.Config) -> tiers.Tier | None:
+    found: tiers.Tier | None = config.getoption(TIER)
+    return found
+
+
+def _tiers_of(item: pytest.Item) -> frozenset[tiers.Tier]:
+    generated = getattr(getattr(item, "obj", None), "is_hypothesis_test", False)
+    return tiers.tiers_of(_file(item.path), item.name, generated=generated)
+
+
+def _named(config: pytest.Config) -> list[str]:
+    """The paths on the command line."""
+    return config.args if config.args_source is config.ArgsSource.ARGS else []
+
+
+def _file(path: Path) -> str:
+    return path.relative_to(tiers.ROOT).as_posix()

@@ -1,8 +1,9 @@
 """The documents that are made from code. `make docs` writes them; a test compares."""
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
+from typing import Final
 
 from mcpguard.codec.refusals import REFUSAL
 from mcpguard.domain.reasons import Reason
@@ -17,19 +18,6 @@ from tests.rest_document import markdown as rest
 
 DOCS = Path(__file__).parent.parent / "docs"
 MADE = "<!-- Made from the code by `make docs`; edit the code instead. -->"
-
-
-def documents() -> dict[str, str]:
-    """File name → text."""
-    return {
-        "words.md": words(),
-        "reasons.md": reasons(),
-        "settings.md": settings(),
-        "rest.md": rest(MADE),
-        "metrics.md": metrics(),
-        "cli.md": cli(MADE),
-        "decisions/README.md": decisions(),
-    }
 
 
 def decisions() -> str:
@@ -164,7 +152,19 @@ def _row(metric: Metric) -> str:
     return f"| `{metric.shown}` | {metric.kind} | {labels} | {metric.help} |"
 
 
+DOCUMENTS: Final[Mapping[str, Callable[[], str]]] = {
+    "words.md": words,
+    "reasons.md": reasons,
+    "settings.md": settings,
+    "rest.md": lambda: rest(MADE),
+    "metrics.md": metrics,
+    "cli.md": lambda: cli(MADE),
+    "decisions/README.md": decisions,
+}
+"""File name → what makes its text."""
+
+
 if __name__ == "__main__":
-    for name, text in documents().items():
-        (DOCS / name).write_text(text)
+    for name, made in DOCUMENTS.items():
+        (DOCS / name).write_text(made())
         sys.stdout.write(f"docs/{name}\n")

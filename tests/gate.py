@@ -29,6 +29,7 @@ from tests.patience import PATIENCE
 from tests.review import again, approved, taken_in
 from tests.simulators.http_client import HttpClient
 from tests.simulators.line_client import LineClient
+from tests.witnesses import watched
 from tests.world import CHEAP, new_id, said, settings_for, with_a_store
 
 DIRECT = "/mcp/all"
@@ -119,13 +120,14 @@ async def gate(
     """A guard in front of these servers. A person has approved all of them that could be inspected, and they run."""
     given = {"upstreams__networks": ["127.0.0.0/8"], "listen": "127.0.0.1:0"} | given
     settings, clock = with_a_store(settings_for(folder, **given)), FakeClock()
-    async with (
-        running(settings, clock, new_id, servers, callers, sandbox=sandbox, cost=CHEAP) as now,
-        listening(now, clock, new_id) as where,
-        httpx2.AsyncClient(verify=NO_TLS, trust_env=False, timeout=PATIENCE) as http,
-    ):
-        asks = may_ask or {}
-        wanted = [one.name for one in servers if one.enabled]
-        failed = {name: await approved(now, name, asks.get(name, ())) for name in wanted}
-        await taken_in(now, [name for name in wanted if not failed[name]])
-        yield Gate(now, where, clock, http)
+    with watched(places.database(settings)):
+        async with (
+            running(settings, clock, new_id, servers, callers, sandbox=sandbox, cost=CHEAP) as now,
+            listening(now, clock, new_id) as where,
+            httpx2.AsyncClient(verify=NO_TLS, trust_env=False, timeout=PATIENCE) as http,
+        ):
+            asks = may_ask or {}
+            wanted = [one.name for one in servers if one.enabled]
+            failed = {name: await approved(now, name, asks.get(name, ())) for name in wanted}
+            await taken_in(now, [name for name in wanted if not failed[name]])
+            yield Gate(now, where, clock, http)

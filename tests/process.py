@@ -18,6 +18,7 @@ import httpx2
 
 from tests.forking.forks import Fork
 from tests.patience import PATIENCE
+from tests.witnesses import watched
 
 ROOT = Path(__file__).parents[1]
 MCPGUARD = (sys.executable, "-m", "mcpguard")
@@ -135,9 +136,10 @@ def serving(
     with _started(command, words, environ or {}, cwd, umask, stdin) as process:
         served = Served(process)
         try:
-            until(lambda: served.announced or process.poll() is not None, "it says that it runs")
-            assert served.announced, served.lines
-            yield served
+            with watched(data_dir / "mcpguard.db", lambda: served.lines):
+                until(lambda: served.announced or process.poll() is not None, "it says that it runs")
+                assert served.announced, served.lines
+                yield served
         finally:
             served.kill()
 

@@ -43,6 +43,7 @@ from mcpguard.web.network import network_app
 from mcpguard.web.operator import operator_app
 from mcpguard.web.peer import Peer
 from tests.clock import FakeClock
+from tests.witnesses import watched
 
 PORT = 8080
 _numbers = itertools.count(1)
@@ -171,14 +172,15 @@ async def world(folder: Path, **given: object) -> AsyncIterator[World]:
     """A guard in `folder`, in front of no server (see `tests.gate`). Settings as `audit__checkpoint_records=10`."""
     settings = with_a_store(settings_for(folder, **given))
     clock = FakeClock()
-    async with running(settings, clock, new_id, cost=CHEAP) as now:
-        guard, api = now.guard, Api(now.guard)
-        agents = Door(guard, Methods(guard), clock)
-        async with (
-            _client(network_app(guard, api, agents, PORT, new_id), f"http://127.0.0.1:{PORT}") as network,
-            _client(_known(operator_app(guard, api, new_id)), "http://operator") as operator,
-        ):
-            yield World(now, clock, new_id, network, operator)
+    with watched(places.database(settings)):
+        async with running(settings, clock, new_id, cost=CHEAP) as now:
+            guard, api = now.guard, Api(now.guard)
+            agents = Door(guard, Methods(guard), clock)
+            async with (
+                _client(network_app(guard, api, agents, PORT, new_id), f"http://127.0.0.1:{PORT}") as network,
+                _client(_known(operator_app(guard, api, new_id)), "http://operator") as operator,
+            ):
+                yield World(now, clock, new_id, network, operator)
 
 
 def _known(app: ASGIApp) -> ASGIApp:

@@ -10,15 +10,15 @@ from mcpguard.domain.reasons import Reason
 from mcpguard.domain.records import RecordKind
 from mcpguard.domain.words import WORDS
 from mcpguard.store.records import COLUMNS
-from tests.documents import DOCS, documents
+from tests.documents import DOCS, DOCUMENTS
 
 ROOT = DOCS.parent
 WRITTEN = sorted([*DOCS.rglob("*.md"), *ROOT.glob("*.md")])
 
 
-@pytest.mark.parametrize("name", list(documents()))
+@pytest.mark.parametrize("name", list(DOCUMENTS))
 def test_a_made_document_is_current(name: str) -> None:
-    assert (DOCS / name).read_text() == documents()[name], "run: make docs"
+    assert (DOCS / name).read_text() == DOCUMENTS[name](), "run: make docs"
 
 
 @pytest.mark.parametrize("reason", list(Reason), ids=str)

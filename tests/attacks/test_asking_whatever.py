@@ -20,13 +20,14 @@ from tests.simulators.asked import Asked
 from tests.simulators.client import RawClient
 from tests.simulators.script import Script
 from tests.simulators.words import Json, notification, request, result
+from tests.tiers import examples
 
 pytestmark = pytest.mark.anyio
 STEPS = ("ask", "answer", "answer one", "answer twice", "foreign", "server withdraws", "cancel", "leave", "pause")
 hows = st.sampled_from(HOWS)
 steps = st.lists(st.sampled_from(STEPS), max_size=14).map(lambda found: ["ask", *found])
 patient = settings(
-    max_examples=60,
+    max_examples=examples(60),
     deadline=None,
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow, HealthCheck.differing_executors],
 )

@@ -37,6 +37,7 @@ from tests.ledger.bundling import (
     tarred,
 )
 from tests.ledger.tampering import tampering
+from tests.tiers import examples
 
 Attack = Callable[[Path], object]
 LATE = Fitting(Filter(since=0))
@@ -557,7 +558,7 @@ def test_a_tar_is_read_by_everybody(untouched: Path, tmp_path: Path) -> None:
         assert {*tar.parts(file)} == {each.name for each in untouched.iterdir()}
 
 
-@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=examples(150), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.data())
 def test_both_verifiers_agree_on_any_change_of_any_file(
     ledger: Path, tmp_path_factory: pytest.TempPathFactory, data: st.DataObject

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from mcpguard.inspection.changes import Diff, Kind
 from mcpguard.inspection.diff import compared
 from tests.inspection.applying import applied, exactly
+from tests.tiers import examples
 
 keys = st.sampled_from(["name", "description", "type", "a/b", "~", ""])
 numbers: list[object] = [0, 1, 1.0, 0.0, -0.0, 2**70, 2.5]
@@ -25,7 +26,7 @@ def told(diff: Diff) -> list[tuple[str, str]]:
     ]
 
 
-@settings(deadline=None, max_examples=300)
+@settings(deadline=None, max_examples=examples(300))
 @given(values, values)
 @example({"a": [None, None], "b": "\ud800"}, {"a": [None, None], "b": "\ud800"})
 @example({"a": [None, None], "b": 1}, {"a": [None, None], "b": 2})

@@ -1,6 +1,7 @@
 """Definitions that are made to exhaust whoever compares them, or to hide one change among many."""
 
 import random
+from collections.abc import Callable
 from typing import Any
 
 import orjson
@@ -18,7 +19,8 @@ HIDDEN = "\u200b\u200c\u202e\U000e0041"
 
 
 def some(characters: str, length: int, seed: int) -> str:
-    return "".join(random.Random(seed).choices(characters, k=length))  # noqa: S311 - nothing secret
+    drawn = random.Random(seed).randbytes(length)  # noqa: S311 - nothing secret
+    return drawn.decode("latin-1").translate({byte: characters[byte % len(characters)] for byte in range(256)})
 
 
 def nested(levels: int, innermost: object, within: str) -> object:
@@ -36,24 +38,25 @@ def shown(diff: Diff) -> list[str]:
 
 
 @pytest.mark.parametrize(
-    ("old", "new"),
+    "texts",
     [
-        ("x" * LONG, "y" * LONG),
-        ("x" * LONG, "x" * (LONG - 1) + "y"),
-        ("word " * (LONG // 5), "word " * (LONG // 5) + "more"),
-        (some("ab ", LONG, 1), some("ab ", LONG, 2)),
-        (some("ab.\n", LONG, 1), some("ab.\n", LONG, 2)),
-        (some(HIDDEN, LONG, 1), some(HIDDEN, LONG, 2)),
-        (some(HIDDEN, 100_000, 1), some(HIDDEN, 100_000, 2)),
-        ("a" * 15_000, "a\u200b" * 15_000),
-        ("\n" * LONG, "\n\t" * (LONG // 2)),
-        (some("👩💻é\u0301\u200d", 300_000, 1), some("👩💻é\u0301\u200d", 300_000, 2)),
-        ("\ud800" * 1000, "\udfff" * 1000),
-        ("", "x" * LONG),
+        lambda: ("x" * LONG, "y" * LONG),
+        lambda: ("x" * LONG, "x" * (LONG - 1) + "y"),
+        lambda: ("word " * (LONG // 5), "word " * (LONG // 5) + "more"),
+        lambda: (some("ab ", LONG, 1), some("ab ", LONG, 2)),
+        lambda: (some("ab.\n", LONG, 1), some("ab.\n", LONG, 2)),
+        lambda: (some(HIDDEN, LONG, 1), some(HIDDEN, LONG, 2)),
+        lambda: (some(HIDDEN, 100_000, 1), some(HIDDEN, 100_000, 2)),
+        lambda: ("a" * 15_000, "a\u200b" * 15_000),
+        lambda: ("\n" * LONG, "\n\t" * (LONG // 2)),
+        lambda: (some("👩💻é\u0301\u200d", 300_000, 1), some("👩💻é\u0301\u200d", 300_000, 2)),
+        lambda: ("\ud800" * 1000, "\udfff" * 1000),
+        lambda: ("", "x" * LONG),
     ],
     ids=range(12),
 )
-def test_texts_of_any_kind(old: str, new: str) -> None:
+def test_texts_of_any_kind(texts: Callable[[], tuple[str, str]]) -> None:
+    old, new = texts()
     diff = compared({"description": old}, {"description": new})
     (change,) = diff.changes
     assert change.words is not None
@@ -70,16 +73,16 @@ def test_one_change_among_very_many_members() -> None:
 
 
 @pytest.mark.parametrize(
-    "after",
+    "making",
     [
-        {f"k{number}": -1 for number in range(MANY)},
-        {f"n{number}": number for number in range(MANY)},
-        {},
+        lambda: {f"k{number}": -1 for number in range(MANY)},
+        lambda: {f"n{number}": number for number in range(MANY)},
+        dict,
     ],
     ids=["changed", "renamed", "removed"],
 )
-def test_changes_beyond_the_most_are_counted(after: dict[str, Any]) -> None:
-    before = {f"k{number}": number for number in range(MANY)}
+def test_changes_beyond_the_most_are_counted(making: Callable[[], dict[str, Any]]) -> None:
+    before, after = {f"k{number}": number for number in range(MANY)}, making()
     diff = compared(before, after)
     changes = len(before.keys() | after.keys())
     assert (len(diff.changes), diff.left_out.changes) == (MOST_CHANGES, changes - MOST_CHANGES)
@@ -88,17 +91,24 @@ def test_changes_beyond_the_most_are_counted(after: dict[str, Any]) -> None:
 
 
 @pytest.mark.parametrize(
-    ("old", "new", "finds"),
+    ("lists", "finds"),
     [
-        ([1] * 500_000, [1] * 250_000 + [2] + [1] * 250_000, 1),
-        (list(range(4000)), [*range(1000), *range(2000, 4000), 7, 8], 202),
-        (list(range(500_000)), list(range(1, 500_001)), 0),
-        ([[number] for number in range(MANY)], [[-number] for number in range(MANY)], 0),
-        ([{"name": f"n{number}"} for number in range(4000)], [{"name": f"m{number}"} for number in range(4000)], 202),
+        (lambda: ([1] * 500_000, [1] * 250_000 + [2] + [1] * 250_000), 1),
+        (lambda: (list(range(4000)), [*range(1000), *range(2000, 4000), 7, 8]), 202),
+        (lambda: (list(range(500_000)), list(range(1, 500_001))), 0),
+        (lambda: ([[number] for number in range(MANY)], [[-number] for number in range(MANY)]), 0),
+        (
+            lambda: (
+                [{"name": f"n{number}"} for number in range(4000)],
+                [{"name": f"m{number}"} for number in range(4000)],
+            ),
+            202,
+        ),
     ],
     ids=range(5),
 )
-def test_long_lists(old: list[Any], new: list[Any], finds: int) -> None:
+def test_long_lists(lists: Callable[[], tuple[list[Any], list[Any]]], finds: int) -> None:
+    old, new = lists()
     diff = compared(old, new)
     assert len(diff.changes) == min(finds, MOST_CHANGES)
     assert diff.complete is (finds == 1)

@@ -12,6 +12,7 @@ from mcpguard.inspection.screening import OutOfTime, is_plain, looked_at
 from mcpguard.policy.secrets.hiding import Values, telling
 from tests.benchmarks.replies import screened
 from tests.benchmarks.replies_told import AROUND, cases
+from tests.tiers import examples
 
 CASES = [*cases()]
 NOTHING = Values(())
@@ -32,7 +33,7 @@ def test_most_of_what_is_hostile_is_found_and_little_of_what_is_not() -> None:
     assert sum(not each.hostile for each in found) <= 0.05 * (len(CASES) - len(hostile))
 
 
-@settings(max_examples=400)
+@settings(max_examples=examples(400))
 @given(WINDOWS)
 def test_a_glance_misses_nothing_that_reading_a_window_finds(said: str) -> None:
     window = said[: replies.WINDOW]

@@ -15,6 +15,7 @@ from mcpguard.domain.pins import Pin
 from mcpguard.domain.standing import CAPABILITY_MOVES, CapabilityMove, CapabilityStanding
 from mcpguard.policy import pinning
 from mcpguard.policy.pinning import Outcome
+from tests.tiers import examples
 
 A, B, C = (Fingerprint(f"v1:{letter * 64}") for letter in "abc")
 PRINTS = st.sampled_from([A, B, C])
@@ -204,4 +205,4 @@ class Life(RuleBasedStateMachine):
 
 
 TestLife = Life.TestCase
-TestLife.settings = settings(max_examples=300, stateful_step_count=30, deadline=None)
+TestLife.settings = settings(max_examples=examples(300), stateful_step_count=30, deadline=None)

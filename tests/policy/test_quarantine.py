@@ -15,6 +15,7 @@ from mcpguard.domain.standing import UPSTREAM_MOVES, UpstreamMove, UpstreamStand
 from mcpguard.domain.upstreams import Identity, Transport, Upstream
 from mcpguard.policy import quarantine
 from mcpguard.policy.quarantine import Moved, NotInspected
+from tests.tiers import examples
 
 A, B, C, D = (Fingerprint(f"v1:{letter * 64}") for letter in "abcd")
 PRINTS = st.sampled_from([A, B, C, D])
@@ -184,4 +185,4 @@ class Life(RuleBasedStateMachine):
 
 
 TestLife = Life.TestCase
-TestLife.settings = settings(max_examples=300, stateful_step_count=30, deadline=None)
+TestLife.settings = settings(max_examples=examples(300), stateful_step_count=30, deadline=None)

@@ -17,6 +17,7 @@ from mcpguard.store.backend import Connection
 from mcpguard.store.offline import reading
 from tests import second_verifier
 from tests.ledger import sample
+from tests.tiers import examples
 from tests.world import verified
 
 TABLES = ("records", "bodies", "checkpoints")
@@ -78,7 +79,7 @@ def turn(connection: sqlite3.Connection, cell: Cell, value: object, bit: int, ch
         connection.execute(statement.format("?"), (value, rowid))
 
 
-@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=examples(150), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(data=st.data())
 def test_a_turned_bit_is_found_by_both(data: st.DataObject, ledger: Path) -> None:
     def check() -> None:

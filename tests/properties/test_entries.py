@@ -22,6 +22,7 @@ from mcpguard.domain.outcomes import Executed, Outcome, OutcomeKind
 from mcpguard.domain.reasons import Reason
 from mcpguard.domain.verdicts import Allow, Deny, Hold, Verdict
 from mcpguard.ledger.entries import Entry
+from tests.tiers import examples
 from tests.world import World, world
 
 VERDICTS: list[Verdict] = [Allow(), Allow(), Deny(Reason.SCOPE_EFFECT), Hold(Reason.HOLD_WAITING)]
@@ -61,7 +62,7 @@ plays = st.builds(
 )
 
 
-@settings(max_examples=120, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=examples(120), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(st.lists(plays, min_size=1, max_size=6))
 def test_one_opening_and_one_closing_and_they_are_true(calls: list[Play]) -> None:
     with TemporaryDirectory() as folder:

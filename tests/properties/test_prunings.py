@@ -18,6 +18,7 @@ from mcpguard.ledger.checkpoints import Why
 from tests import second_verifier
 from tests.guard.test_retention import BY, gone, prunings
 from tests.ledger.tampering import EMPTY, tampering
+from tests.tiers import examples
 from tests.world import World, verified, world
 
 STEPS = st.one_of(
@@ -97,7 +98,7 @@ async def lived(folder: Path, steps: list[tuple[str, int]]) -> None:
         left.pop(0)
 
 
-@settings(max_examples=20, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=examples(20), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(st.lists(STEPS, min_size=3, max_size=8))
 def test_what_is_left_is_whole(steps: list[tuple[str, int]]) -> None:
     with TemporaryDirectory() as folder:

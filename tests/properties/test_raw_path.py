@@ -20,6 +20,7 @@ from tests.gateway.speaking import HOWS, changed_and_approved, played, same, spe
 from tests.simulators.client import RawClient
 from tests.simulators.script import Script
 from tests.simulators.words import Json, RpcError
+from tests.tiers import examples
 
 pytestmark = pytest.mark.anyio
 SERVERS = {
@@ -59,7 +60,7 @@ metas = st.none() | objects.map(lambda found: {"_meta": {**found, "com.example/k
 hows = st.sampled_from(HOWS)
 servers = st.sampled_from(sorted(SERVERS))
 patient = settings(
-    max_examples=80,
+    max_examples=examples(80),
     deadline=None,
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow, HealthCheck.differing_executors],
 )
@@ -153,7 +154,7 @@ async def test_errors_arrive_as_they_were_said(
 
 
 @given(server=servers, definitions=st.lists(objects, min_size=1, max_size=4), meta=metas)
-@settings(patient, max_examples=12)
+@settings(patient, max_examples=examples(12))
 async def test_definitions_arrive_as_they_were_said(
     paths: Paths, server: str, definitions: list[Json], meta: Json | None
 ) -> None:

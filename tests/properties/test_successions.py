@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from mcpguard.ledger.checkpoints import Why
 from tests.ledger.chained import Chained, judged, new_key, put, put_checkpoint
 from tests.ledger.tampering import tampering
+from tests.tiers import examples
 
 STEPS = st.lists(
     st.sampled_from(
@@ -60,7 +61,7 @@ def lived(folder: Path, steps: list[str]) -> tuple[Path, Chained, dict[str, int]
     return file, chained, signed
 
 
-@settings(max_examples=40)
+@settings(max_examples=examples(40))
 @given(steps=STEPS)
 def test_it_is_whole_by_any_of_its_keys_and_rests_on_what_that_and_its_successors_signed(steps: list[str]) -> None:
     with tempfile.TemporaryDirectory() as folder:
@@ -74,7 +75,7 @@ def test_it_is_whole_by_any_of_its_keys_and_rests_on_what_that_and_its_successor
             assert report.signers <= {*counting}
 
 
-@settings(max_examples=40)
+@settings(max_examples=examples(40))
 @given(steps=STEPS, data=st.data())
 def test_a_key_that_went_is_worth_nothing_afterwards(steps: list[str], data: st.DataObject) -> None:
     with tempfile.TemporaryDirectory() as folder:
@@ -87,7 +88,7 @@ def test_a_key_that_went_is_worth_nothing_afterwards(steps: list[str], data: st.
             assert not judged(file, *given_key)[0].whole
 
 
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 @given(steps=STEPS, data=st.data())
 def test_both_verifiers_find_whatever_is_spoilt(steps: list[str], data: st.DataObject) -> None:
     with tempfile.TemporaryDirectory() as folder:

@@ -11,6 +11,7 @@ from mcpguard.domain.capabilities import Effect
 from mcpguard.domain.grants import Grant
 from mcpguard.store import callers
 from mcpguard.store.tables import callers as table
+from tests.tiers import examples
 
 PATTERNS = st.lists(st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), max_size=9), max_size=3)
 SCOPES = st.builds(Scope, PATTERNS.map(tuple), PATTERNS.map(tuple), st.frozensets(st.sampled_from(Effect)))
@@ -25,7 +26,7 @@ def grant(id_: str = "one", label: str = "agent") -> Grant:
 
 
 @given(GRANTS, st.binary(min_size=32, max_size=32))
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=50, deadline=None)
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=examples(50), deadline=None)
 def test_a_caller_comes_back_as_it_was(connection: Connection, granted: Grant, digest: bytes) -> None:
     connection.execute(delete(table))
     callers.put(connection, granted, digest)

@@ -10,6 +10,7 @@ from mcpguard.domain.capabilities import Capability, CapabilityKind
 from mcpguard.domain.holds import Asking, Hold, HoldState, Rests
 from mcpguard.store import holds
 from mcpguard.store.tables import holds as table
+from tests.tiers import examples
 
 TEXTS = st.text(st.characters(exclude_categories=["Cs"]), max_size=9)
 MOMENTS = st.integers(0, 2**53)
@@ -42,7 +43,7 @@ HELD = Hold(
 
 
 @given(HOLDS)
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=50, deadline=None)
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=examples(50), deadline=None)
 def test_a_hold_comes_back_as_it_was(connection: Connection, hold: Hold) -> None:
     connection.execute(delete(table))
     holds.put(connection, hold)

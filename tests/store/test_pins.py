@@ -12,6 +12,7 @@ from mcpguard.domain.capabilities import CapabilityKind, Effect, Fingerprint
 from mcpguard.domain.pins import Pin
 from mcpguard.domain.standing import CapabilityStanding
 from mcpguard.store import pins, versions
+from tests.tiers import examples
 
 A, B = (Fingerprint(f"v1:{letter * 64}") for letter in "ab")
 PRINTS = st.none() | st.sampled_from([A, B])
@@ -36,7 +37,7 @@ PIN = Pin("one", "up", CapabilityKind.TOOL, "tool", A)
 
 
 @given(PINS)
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=50, deadline=None)
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=examples(50), deadline=None)
 def test_a_pin_comes_back_as_it_was(connection: Connection, pin: Pin) -> None:
     pins.put(connection, [pin])
     assert pins.of(connection, "up") == [pin], "in the place of the one before"

@@ -34,6 +34,7 @@ from mcpguard.store.schema import upgrade
 from mcpguard.store.sealing import Seal
 from mcpguard.store.sqlite import SQLite
 from mcpguard.store.tables import upstreams as table
+from tests.tiers import examples
 
 CANARY = "a-secret-that-was-written-out"
 SEAL = Seal(b"k" * 32)
@@ -117,7 +118,7 @@ def test_one_of_which_only_the_profile_was_kept_has_the_folders_that_it_was_decl
 
 
 @given(UPSTREAMS, DECLARED)
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=50, deadline=None)
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=examples(50), deadline=None)
 def test_an_upstream_comes_back_as_it_was(connection: Connection, upstream: Upstream, declared: Declared) -> None:
     upstreams.put(connection, upstream, declared, SEAL)
     assert upstreams.every(connection) == [upstream], "in the place of the one before"

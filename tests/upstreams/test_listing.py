@@ -14,6 +14,7 @@ from mcpguard.upstreams.negotiation import Greeting
 from tests.simulators.hostile import cursor_loop, on
 from tests.simulators.script import Script
 from tests.simulators.words import METHOD_NOT_FOUND, Json
+from tests.tiers import examples
 from tests.upstreams.flock import flock
 
 pytestmark = pytest.mark.anyio
@@ -144,7 +145,7 @@ JSON = st.recursive(
 )
 
 
-@hypothesis_settings(max_examples=200, deadline=None)
+@hypothesis_settings(max_examples=examples(200), deadline=None)
 @given(
     pages=st.lists(
         st.fixed_dictionaries(

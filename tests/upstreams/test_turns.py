@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
 from mcpguard.upstreams.turns import Busy, Turns
+from tests.tiers import examples
 
 pytestmark = pytest.mark.anyio
 
@@ -134,7 +135,7 @@ class Crowd(RuleBasedStateMachine):
 
 
 TestCrowd = Crowd.TestCase
-TestCrowd.settings = settings(max_examples=30, stateful_step_count=30, deadline=None)
+TestCrowd.settings = settings(max_examples=examples(30), stateful_step_count=30, deadline=None)
 
 
 async def test_the_first_who_waits_is_the_first_who_is_called() -> None:

@@ -11,6 +11,7 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition, rule
 
+from tests.tiers import examples
 from tests.upstreams.flock import settled
 from tests.upstreams.watched import Holder, Server, kept
 
@@ -123,4 +124,4 @@ async def _step() -> None:
 
 
 TestCrowd = Crowd.TestCase
-TestCrowd.settings = settings(max_examples=60, stateful_step_count=40, deadline=None)
+TestCrowd.settings = settings(max_examples=examples(60), stateful_step_count=40, deadline=None)

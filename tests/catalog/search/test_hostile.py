@@ -2,7 +2,7 @@
 
 import sys
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import pytest
@@ -19,22 +19,23 @@ MEGABYTE = 1_000_000
 
 
 @pytest.mark.parametrize(
-    "text",
+    "making",
     [
-        "a" * MEGABYTE,
-        "a b " * (MEGABYTE // 4),
-        "aB" * (MEGABYTE // 2),
-        "a'" * (MEGABYTE // 2),
-        " \n" * (MEGABYTE // 2),
-        "".join(chr(0x4E00 + at % 20_000) for at in range(MEGABYTE)),
-        " ".join(f"w{chr(97 + at % 26)}{at}" for at in range(MEGABYTE // 8)),
-        "\u200b\u202e" * (MEGABYTE // 2),
-        "\ufdfa" * (MEGABYTE // 10),
-        "!" * MEGABYTE,
+        lambda: "a" * MEGABYTE,
+        lambda: "a b " * (MEGABYTE // 4),
+        lambda: "aB" * (MEGABYTE // 2),
+        lambda: "a'" * (MEGABYTE // 2),
+        lambda: " \n" * (MEGABYTE // 2),
+        lambda: "".join(chr(0x4E00 + at % 20_000) for at in range(MEGABYTE)),
+        lambda: " ".join(f"w{chr(97 + at % 26)}{at}" for at in range(MEGABYTE // 8)),
+        lambda: "\u200b\u202e" * (MEGABYTE // 2),
+        lambda: "\ufdfa" * (MEGABYTE // 10),
+        lambda: "!" * MEGABYTE,
     ],
-    ids=lambda text: repr(text[:4]),
+    ids=range(10),
 )
-def test_of_what_is_huge_a_bounded_part_is_looked_at(text: str) -> None:
+def test_of_what_is_huge_a_bounded_part_is_looked_at(making: Callable[[], str]) -> None:
+    text = making()
     parameters = {f"{text[:100]}{at}": {"description": text} for at in range(300)}
     one = tool(f"x{text}", text, title=text, inputSchema={"properties": parameters})
     made = prepared("huge", [one])

@@ -17,6 +17,7 @@ from mcpguard.catalog.search.stems import stem
 from mcpguard.catalog.search.words import words
 from tests.benchmarks.kernel import Kernel
 from tests.catalog.search.offers import Tool, answers, index, tool
+from tests.tiers import examples
 
 KNOWN = "create issue list file delete remove show folder weather forecast send email".split()  # noqa: SIM905
 MADE_UP = "zorb quix plim drav wonk fost glup brin".split()  # noqa: SIM905
@@ -44,7 +45,7 @@ def everywhere(made: Index, asked: Sequence[str]) -> list[list[tuple[str, float,
 
 
 @given(changes, st.lists(queries, min_size=1, max_size=3))
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(150), deadline=None)
 def test_an_index_that_was_changed_answers_as_one_made_anew(
     made: list[tuple[str, list[Tool] | None]], asked: list[str]
 ) -> None:
@@ -69,7 +70,7 @@ def test_an_index_that_was_changed_answers_as_one_made_anew(
     st.lists(queries, min_size=1, max_size=3),
     st.sets(st.sampled_from(SERVERS)),
 )
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(150), deadline=None)
 def test_what_may_not_be_seen_might_as_well_not_exist(
     offered: dict[str, list[Tool]], asked: list[str], seen: set[str]
 ) -> None:
@@ -80,7 +81,7 @@ def test_what_may_not_be_seen_might_as_well_not_exist(
 
 
 @given(st.dictionaries(st.sampled_from(SERVERS), listings), st.lists(word, min_size=1, max_size=4))
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(150), deadline=None)
 def test_so_might_single_tools(offered: dict[str, list[Tool]], asked: list[str]) -> None:
     view = View(index(offered), lambda _, name: len(name) % 2 == 0)
     few = {server: [one for one in listed if len(one["name"]) % 2 == 0] for server, listed in offered.items()}
@@ -89,7 +90,7 @@ def test_so_might_single_tools(offered: dict[str, list[Tool]], asked: list[str])
 
 
 @given(st.dictionaries(st.sampled_from(SERVERS), listings), queries, st.integers(1, 8))
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(150), deadline=None)
 def test_the_best_are_those_that_looking_at_all_would_find(
     offered: dict[str, list[Tool]], query: str, limit: int
 ) -> None:
@@ -122,7 +123,7 @@ plain = st.builds(tool, st.sampled_from(MADE_UP), made_up, title=made_up)
     st.lists(plain, min_size=1, max_size=8, unique_by=lambda one: one["name"]),
     st.sets(st.sampled_from(MADE_UP), min_size=1),
 )
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(150), deadline=None)
 def test_scores_are_those_of_rank_bm25(listed: list[Tool], asked: set[str]) -> None:
     frequencies = []
     for one in listed:

@@ -1,0 +1,81 @@
+"""Every test is in a tier, and every rule that puts one there is of use."""
+
+import ast
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.tiers import ROOT, RULES, TESTS, Rule, Tier, asked, generates, possible, tiers_of
+
+NOT_OURS = {".git", ".tools", ".venv", "build", "dist"}
+TOOLS = "tests/conformance/sdk_server/"
+"""Its tools are called as the conformance suite calls them: `test_…`."""
+
+
+def files() -> Iterator[str]:
+    """Every file with Python of ours."""
+    for folder in sorted(ROOT.iterdir()):
+        if folder.is_dir() and folder.name not in NOT_OURS:
+            yield from (path.relative_to(ROOT).as_posix() for path in sorted(folder.rglob("*.py")))
+
+
+def has_tests(file: str) -> bool:
+    """Whether it has functions that are called like tests."""
+    kinds = (ast.FunctionDef, ast.AsyncFunctionDef)
+    tree = ast.parse((ROOT / file).read_bytes())
+    return any(isinstance(node, kinds) and node.name.startswith("test_") for node in tree.body)
+
+
+FILES = [*files()]
+TEST_FILES = [file for file in FILES if Path(file).match(TESTS)]
+
+
+def test_every_test_is_in_a_file_that_is_run() -> None:
+    assert len(TEST_FILES) > 400
+    assert [file for file in FILES if not file.startswith("tests/") and Path(file).match(TESTS)] == []
+    helpers = [file for file in FILES if file.startswith("tests/") and file not in TEST_FILES]
+    assert [file for file in helpers if has_tests(file) and not file.startswith(TOOLS)] == []
+    assert [file for file in TEST_FILES if not possible(file)] == []
+
+
+def test_every_case_is_in_a_tier_and_its_file_is_read_there() -> None:
+    for file in TEST_FILES:
+        for name in ("test_x", *(rule.cases for rule in RULES)):
+            for generated in {False, generates(file)}:
+                found = tiers_of(file, name, generated=generated)
+                assert found
+                assert found <= possible(file), file
+
+
+@pytest.mark.parametrize("rule", RULES, ids=lambda rule: f"{rule.files} {rule.cases}".strip())
+def test_every_rule_has_a_reason_and_decides_something(rule: Rule) -> None:
+    assert rule.why
+    earlier = RULES[: RULES.index(rule)]
+    fitting = [file for file in TEST_FILES if rule.fits(file, rule.cases)]
+    assert [file for file in fitting if not any(one.fits(file, rule.cases) for one in earlier)]
+
+
+def test_whoever_names_a_path_gets_all_of_it() -> None:
+    assert asked(Tier.FAST, []) is Tier.FAST
+    assert asked(Tier.FAST, ["tests/browser"]) is None
+    assert asked(Tier.SLOW, ["tests/browser"]) is Tier.SLOW
+    assert asked(None, []) is None
+
+
+def collected(*arguments: str) -> set[str]:
+    command = [sys.executable, "-m", "pytest", "--collect-only", "-q", "-p", "no:cacheprovider", *arguments]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
+    return {line for line in done.stdout.splitlines() if "::" in line}
+
+
+def test_nothing_is_left_out_between_the_tiers() -> None:
+    fast, slow, every = collected("--tier", "fast"), collected("--tier", "slow"), collected()
+    assert fast | slow == every
+    assert fast - slow
+    assert slow - fast
+    for rule in RULES:
+        cases = [case.partition("::") for case in (slow if rule.tier is Tier.SLOW else fast)]
+        assert [file for file, _, name in cases if rule.fits(file, name)], rule
