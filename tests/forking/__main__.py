@@ -4,6 +4,7 @@ It is told on a socket what to run, with the three streams. It answers which pro
 When the socket ends, so does it, and all that it has started.
 """
 
+import atexit
 import gc
 import json
 import os
@@ -11,10 +12,15 @@ import select
 import signal
 import socket
 import sys
+import threading
+from collections.abc import Callable
+from importlib import import_module
 from typing import Any, Final
 
 LARGEST: Final = 1 << 20
 STREAMS: Final = 3
+LATE: Final = ("anyio._backends._asyncio", "pydantic.v1")
+"""What a guard imports only once it runs."""
 
 
 class Forking:
@@ -83,19 +89,45 @@ class Forking:
         self._asked.send(json.dumps(what).encode())
 
 
+def _ending_at_once(run: Callable[[], None]) -> None:
+    """Run it, and do at its end all that an interpreter does, but for taking apart what was imported.
+
+    Memory is shared with the process that forks until it is written to, so that this would take ten times as long as
+    most commands do. What ends in any other way than by an exit code is left to the interpreter.
+    """
+    code: str | int | None = None
+    try:
+        run()
+    except SystemExit as ended:
+        code = ended.code
+    if not isinstance(code, int | None):
+        sys.exit(code)
+    gc.collect()  # what is not closed or not awaited is complained about
+    threading._shutdown()  # type: ignore[attr-defined]
+    atexit._run_exitfuncs()
+    try:
+        sys.stdout.flush()
+        sys.stderr.flush()
+    except (OSError, ValueError):
+        sys.exit(code)  # nobody reads: the interpreter says how that ends
+    os._exit((code or 0) & 0xFF)
+
+
 def main() -> None:
     asked = socket.socket(fileno=int(sys.argv[1]))
     gc.disable()
     from mcpguard.__main__ import main as run  # noqa: PLC0415 - so that it has not to look for garbage
     from mcpguard.cli.main import build  # noqa: PLC0415
 
+    for late in LATE:
+        import_module(late)
     build([])
     gc.freeze()
     gc.enable()
     arguments = Forking(asked).serve()
     if arguments is not None:
         sys.argv = [str(sys.modules["mcpguard.__main__"].__file__), *arguments]
-        run()
+        _ending_at_once(run)
 
 
 if __name__ == "__main__":
