@@ -4,6 +4,7 @@ import gc
 import os
 import sys
 from collections.abc import AsyncIterator, Generator, Iterator
+from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -53,7 +54,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     tier = _tier(config)
     if tier is None:
         return
-    kept = [item for item in items if tier in _tiers_of(item)]
+    kept = [item for item, found in _tiers_of(items) if tier in found]
     config.hook.pytest_deselected(items=[*set(items).difference(kept)])
     items[:] = kept
 
@@ -127,9 +128,16 @@ def _tier(config: pytest.Config) -> tiers.Tier | None:
     return found
 
 
-def _tiers_of(item: pytest.Item) -> frozenset[tiers.Tier]:
-    generated = getattr(getattr(item, "obj", None), "is_hypothesis_test", False)
-    return tiers.tiers_of(_file(item.path), item.name, generated=generated)
+def _tiers_of(items: list[pytest.Item]) -> Iterator[tuple[pytest.Item, frozenset[tiers.Tier]]]:
+    for path, found in groupby(items, key=lambda item: item.path):
+        cases = {item.nodeid.partition("::")[2]: item for item in found}
+        generated = {case: _is_generated(item) for case, item in cases.items()}
+        known = tiers.tiers_of(_file(path), generated)
+        yield from ((item, known[case]) for case, item in cases.items())
+
+
+def _is_generated(item: pytest.Item) -> bool:
+    return bool(getattr(getattr(item, "obj", None), "is_hypothesis_test", False))
 
 
 def _named(config: pytest.Config) -> list[str]:

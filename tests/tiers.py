@@ -6,22 +6,25 @@ Rules kept here:
    import.
 3. A test under `@given` that is fast is in both tiers: with few examples in the fast one, and with all of them in the
    slow one. What else generates examples says how many, and is in one.
-4. Whatever is named on the command line is run, whichever its tier: see `asked`.
+4. Where almost every case starts a guard, the fast tier has one case in four of each test, and at least one; which ones
+   differs from test to test, so that each way in and each kind of server is among them (`left_out`).
+5. Whatever is named on the command line is run, whichever its tier (`asked`).
 """
 
-import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from fnmatch import fnmatchcase
 from functools import cache
 from pathlib import Path
 from typing import Final
+from zlib import crc32
 
 from hypothesis import HealthCheck, settings
 
 ROOT: Final = Path(__file__).parents[1]
 TESTS: Final = "test_*.py"
+SHARE: Final = 4
 FEWER: Final = 10
 """The fast tier tries so many times fewer examples."""
 
@@ -33,49 +36,112 @@ class Tier(StrEnum):
 
 @dataclass(frozen=True)
 class Rule:
-    """Files, and with `cases` only those of their cases in whose name (with its parameters) this is found."""
+    """Files, and of them the cases in whose name (with its parameters) one of these is found: "this|that"."""
 
     tier: Tier
     files: str
+    cases: str
     why: str
-    cases: str = ""
 
     def fits(self, file: str, name: str) -> bool:
-        return fnmatchcase(file, self.files) and re.search(self.cases, name) is not None
+        return fnmatchcase(file, self.files) and any(part in name for part in self.cases.split("|"))
+
+
+def _fast(files: str, cases: str, why: str) -> Rule:
+    return Rule(Tier.FAST, f"tests/{files}", cases, why)
+
+
+def _slow(files: str, why: str, cases: str = "") -> Rule:
+    return Rule(Tier.SLOW, f"tests/{files}", cases, why)
 
 
 RULES: Final = (
-    Rule(Tier.FAST, "tests/browser/test_held.py", "one story in a real browser", "call_comes_while_somebody_looks"),
-    Rule(Tier.SLOW, "tests/browser/*", "a browser draws every page"),
-    Rule(Tier.SLOW, "tests/conformance/*", "programs from npm, and every case of the conformance suite"),
-    Rule(Tier.SLOW, "tests/documentation/*", "a newcomer's whole hour, and the whole site"),
-    Rule(Tier.SLOW, "tests/soak/*", "a load for half a minute"),
-    Rule(Tier.SLOW, "tests/stories/test_wheel.py", "a wheel is built, installed and run"),
-    Rule(Tier.SLOW, "tests/upstreams/packages/test_installing.py", "packages come from their registries"),
-    Rule(Tier.SLOW, "tests/upstreams/packages/test_bringing.py", "packages come from their registries"),
-    Rule(
-        Tier.SLOW, "tests/architecture/test_tiers.py", "the whole suite is collected three times", "nothing_is_left_out"
-    ),
+    # Folders and files of which the fast tier has a sample, or nothing.
+    _fast("browser/test_held.py", "call_comes_while_somebody_looks", "one story in a real browser"),
+    _slow("browser/*", "a browser draws every page, in every look"),
+    _slow("conformance/*", "programs from npm, and every scenario of the conformance suite"),
+    _slow("documentation/*", "a newcomer's whole first hour, and the whole site"),
+    _slow("soak/*", "a mixed load for some time"),
+    _slow("stories/test_wheel.py", "a wheel is built, installed and run"),
+    _slow("upstreams/packages/test_installing.py", "packages come from their registries"),
+    _slow("upstreams/packages/test_bringing.py", "packages come from their registries"),
+    _slow("architecture/test_tiers.py", "the whole suite is collected three times", "nothing_is_left_out"),
+    _fast("gateway/test_no_way_in.py", "[manages]", "who may do most"),
+    _slow("gateway/test_no_way_in.py", "everything is tried by everybody, with a look at all trust after each step"),
+    _fast("gateway/test_relay_starts_a_guard.py", "has_nothing_of_the_agent", "the whole way once"),
+    _slow("gateway/test_relay_starts_a_guard.py", "relays and guards, each in a new interpreter"),
+    _fast("attacks/test_another_reads_the_database.py", "connected_again", "one way of many"),
+    _slow("attacks/test_another_reads_the_database.py", "several guards and readers that come and go"),
+    _slow("attacks/test_read_only_at_start.py", "guards as another user, each in a new interpreter"),
+    _slow("attacks/test_canaries.py", "a whole life of a guard, and a search through all that it left"),
+    _slow("attacks/test_sandbox_is_tested.py", "runs of pytest inside a test"),
+    _fast("attacks/test_postgres_fails.py", "process_of_the_server_is_killed", "one guard on PostgreSQL"),
+    _slow("attacks/test_postgres_*.py", "servers of PostgreSQL that stop, crash and start"),
+    # Single tests: megabytes, thousands, floods, and whatever else one test takes seconds of processor time for.
+    _fast("attacks/test_floods.py", "[one_line]|[early_hints_one_at_a_time]", "two of many forms"),
+    _slow("attacks/test_floods.py", "floods of many forms"),
+    _slow("attacks/test_hostile_upstreams.py", "a crowd of hostile servers", "many_that_mean_harm"),
+    _slow("attacks/test_packages_monstrous.py", "very deep packages", "however_deep|lies_deeper"),
+    _slow("attacks/test_bombs_listed.py", "much at once", "while_much_is_taken_in"),
+    _fast("attacks/test_kill.py", "[once]", "one kill of many"),
+    _slow("attacks/test_kill.py", "a guard that is killed again and again"),
+    _fast("attacks/test_bundles_without_end.py", "never_end", "one way of many"),
+    _slow("attacks/test_bundles_without_end.py", "very large bundles"),
+    _slow("attacks/test_asking_records.py", "servers that ask thousands of times", "without_end|very_much_at_once"),
+    _slow("attacks/test_asking_leftovers.py", "hundreds of clients", "of_many"),
+    _slow("gateway/test_answers.py", "floods", "flood_is_dropped|holds_up_nobody"),
+    _slow("gateway/test_hostile_clients.py", "thousands of clients", "thousands"),
+    _fast("gateway/test_screening_limits.py", "[orders-mask]", "one of many forms"),
+    _slow("gateway/test_screening_limits.py", "replies that are made to be work", "made_to_be_work"),
+    _slow("stories/test_serve.py", "each in a new interpreter", "path_too_long|no_place_for|somebody_else"),
+    _slow("upstreams/test_events.py", "megabytes byte by byte", "twenty_megabytes"),
+    _slow("upstreams/test_http_flood.py", "floods", "others_get_their_turns|what_has_no_end_is_left"),
+    _slow("upstreams/test_orphans.py", "a guard that sweeps while others run", "sweeps_while_it_runs"),
 )
-OTHERWISE: Final = Rule(Tier.FAST, "*", "nobody gave a reason")
+THINNED: Final = ("tests/attacks/*", "tests/cli/*", "tests/gateway/*", "tests/web/*")
 
 
-def tiers_of(file: str, name: str, *, generated: bool) -> frozenset[Tier]:
-    """The tiers of one case: its file from the root on, its name with its parameters; `generated`: under `@given`."""
-    if generated and not generates(file):
+def tiers_of(file: str, cases: Mapping[str, bool]) -> dict[str, frozenset[Tier]]:
+    """The tiers of all cases of a file: tests' names with their parameters, and whether they are under `@given`."""
+    if any(cases.values()) and not generates(file):
         raise ValueError(f"{file} has to import hypothesis itself, or nobody knows that the slow tier has to read it")
-    first = next((rule.tier for rule in RULES if rule.fits(file, name)), Tier.FAST)
-    return frozenset(Tier) if first is Tier.FAST and generated else frozenset({first})
+    ruled = {case: rule.tier for case in cases for rule in reversed(RULES) if rule.fits(file, case)}
+    others = [case for case in cases if case not in ruled]
+    slow = left_out(others) if any(fnmatchcase(file, files) for files in THINNED) else set[str]()
+    first = {case: ruled.get(case, Tier.SLOW if case in slow else Tier.FAST) for case in cases}
+    return {
+        case: frozenset(Tier) if tier is Tier.FAST and cases[case] else frozenset({tier})
+        for case, tier in first.items()
+    }
+
+
+def left_out(cases: Iterable[str]) -> set[str]:
+    """Those that the fast tier leaves to the slow one because it has others like them."""
+    tests: dict[str, list[str]] = {}
+    for case in cases:
+        tests.setdefault(case.partition("[")[0], []).append(case)
+    found: set[str] = set()
+    for test, alike in tests.items():
+        # Another place in each four, so that of two parameters with four values each the diagonal is kept.
+        for number, start in enumerate(range(0, len(alike), SHARE)):
+            four = alike[start : start + SHARE]
+            found.update(four)
+            found.remove(four[(crc32(test.encode()) + number) % len(four)])
+    return found
 
 
 def possible(file: str) -> frozenset[Tier]:
     """The tiers that cases of this file can be in."""
     found: set[Tier] = set()
-    for rule in (*RULES, OTHERWISE):
+    for rule in RULES:
         if fnmatchcase(file, rule.files):
             found.add(rule.tier)
             if not rule.cases:
                 break
+    else:
+        found.add(Tier.FAST)
+        if generates(file) or any(fnmatchcase(file, files) for files in THINNED):
+            found.add(Tier.SLOW)
     return frozenset(Tier) if Tier.FAST in found and generates(file) else frozenset(found)
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.tiers import ROOT, RULES, TESTS, Rule, Tier, asked, generates, possible, tiers_of
+from tests.tiers import ROOT, RULES, TESTS, Rule, Tier, asked, generates, left_out, possible, tiers_of
 
 NOT_OURS = {".git", ".tools", ".venv", "build", "dist"}
 TOOLS = "tests/conformance/sdk_server/"
@@ -42,20 +42,34 @@ def test_every_test_is_in_a_file_that_is_run() -> None:
 
 
 def test_every_case_is_in_a_tier_and_its_file_is_read_there() -> None:
+    ruled = (part for rule in RULES for part in rule.cases.split("|"))
+    names = dict.fromkeys(["test_x", *(f"test_many[{number}]" for number in range(9)), *ruled])
     for file in TEST_FILES:
-        for name in ("test_x", *(rule.cases for rule in RULES)):
-            for generated in {False, generates(file)}:
-                found = tiers_of(file, name, generated=generated)
-                assert found
-                assert found <= possible(file), file
+        for generated in {False, generates(file)}:
+            found = tiers_of(file, dict.fromkeys(names, generated))
+            assert found.keys() == names.keys()
+            assert all(found.values())
+            assert frozenset[Tier]().union(*found.values()) <= possible(file), file
+
+
+def test_of_cases_that_are_alike_one_in_four_is_fast() -> None:
+    ways = [f"{how}-{over}" for how in "abcd" for over in "abcd"]
+    for name in ("test_one", "test_other", "test_third"):
+        every = [name, *(f"{name}_more[{way}]" for way in ways), f"{name}_few[x]", f"{name}_few[y]"]
+        kept = [case for case in every if case not in left_out(every)]
+        assert name in kept
+        assert len([case for case in kept if "few" in case]) == 1
+        pairs = [case.partition("[")[2] for case in kept if "more" in case]
+        assert len({pair[0] for pair in pairs}) == len({pair[2] for pair in pairs}) == len(pairs) == 4
 
 
 @pytest.mark.parametrize("rule", RULES, ids=lambda rule: f"{rule.files} {rule.cases}".strip())
 def test_every_rule_has_a_reason_and_decides_something(rule: Rule) -> None:
     assert rule.why
     earlier = RULES[: RULES.index(rule)]
-    fitting = [file for file in TEST_FILES if rule.fits(file, rule.cases)]
-    assert [file for file in fitting if not any(one.fits(file, rule.cases) for one in earlier)]
+    for part in rule.cases.split("|"):
+        fitting = [file for file in TEST_FILES if rule.fits(file, part)]
+        assert [file for file in fitting if not any(one.fits(file, part) for one in earlier)]
 
 
 def test_whoever_names_a_path_gets_all_of_it() -> None:

@@ -12,10 +12,10 @@ import sys
 from collections import Counter
 from pathlib import Path
 
+import pytest
+
 from tests.second_verifier import verify as verify_again
 from tests.world import said, verified
-
-ROUNDS = 6
 
 
 def kill_in_the_middle(data_dir: Path, after: int) -> list[list[str]]:
@@ -34,13 +34,16 @@ def kill_in_the_middle(data_dir: Path, after: int) -> list[list[str]]:
     return [line.decode().split() for line in lines if line.endswith(b"\n")]
 
 
-def test_nothing_acknowledged_is_lost_and_what_was_open_is_closed_by_the_next_start(tmp_path: Path) -> None:
+@pytest.mark.parametrize(("rounds", "latest"), [(1, 500), (6, 6000)], ids=["once", "again and again"])
+def test_nothing_acknowledged_is_lost_and_what_was_open_is_closed_by_the_next_start(
+    rounds: int, latest: int, tmp_path: Path
+) -> None:
     data_dir = tmp_path / "data"
     data_dir.mkdir(mode=0o700)
     database = data_dir / "mcpguard.db"
     acknowledged: list[list[str]] = []
-    for _ in range(ROUNDS):
-        acknowledged += kill_in_the_middle(data_dir, random.randrange(1, 6000))  # noqa: S311 - no secret
+    for _ in range(rounds):
+        acknowledged += kill_in_the_middle(data_dir, random.randrange(1, latest))  # noqa: S311 - no secret
         assert verified(database).whole
         assert verify_again(database) == []
 
@@ -56,7 +59,7 @@ def test_nothing_acknowledged_is_lost_and_what_was_open_is_closed_by_the_next_st
     times = Counter(record["kind"] for record in records)
     before = [record for record in records if record.get("entry") and record["seq"] < started]
     ends = Counter(record["entry"] for record in records if record["kind"] == "closed")
-    assert times["started"] == ROUNDS + 1
+    assert times["started"] == rounds + 1
     assert {record["entry"] for record in before} <= ends.keys()
     assert set(ends.values()) == {1}
     by_crash = [record for record in records if record.get("reason") == "guard:crashed"]
