@@ -6,12 +6,13 @@ Rules kept here:
    import.
 3. A test under `@given` that is fast is in both tiers: with few examples in the fast one, and with all of them in the
    slow one. What else generates examples says how many, and is in one.
-4. Where almost every case starts a guard, the fast tier has one case in four of each test, and at least one; which ones
-   differs from test to test, so that each way in and each kind of server is among them (`left_out`).
+4. Where almost every case starts a guard, the fast tier has one case in four of each test, and of these every second;
+   at least one of each file. Which ones differs from test to test, so that each way in and each kind of server is among
+   them (`left_out`).
 5. Whatever is named on the command line is run, whichever its tier (`asked`).
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from fnmatch import fnmatchcase
@@ -24,7 +25,8 @@ from hypothesis import HealthCheck, settings
 
 ROOT: Final = Path(__file__).parents[1]
 TESTS: Final = "test_*.py"
-SHARE: Final = 4
+CASES: Final = 4
+CASES_OF_FILE: Final = 2
 FEWER: Final = 10
 """The fast tier tries so many times fewer examples."""
 
@@ -77,9 +79,20 @@ RULES: Final = (
     _slow("attacks/test_sandbox_is_tested.py", "runs of pytest inside a test"),
     _fast("attacks/test_postgres_fails.py", "process_of_the_server_is_killed", "one guard on PostgreSQL"),
     _slow("attacks/test_postgres_*.py", "servers of PostgreSQL that stop, crash and start"),
+    _slow("*", "what holds on SQLite, again on PostgreSQL", "[postgres]|[postgres-|-postgres-|-postgres]"),
     # Single tests: megabytes, thousands, floods, and whatever else one test takes seconds of processor time for.
     _fast("attacks/test_floods.py", "[one_line]|[early_hints_one_at_a_time]", "two of many forms"),
     _slow("attacks/test_floods.py", "floods of many forms"),
+    _slow("attacks/test_asking_whatever.py", "guards and clients that do anything", "test_"),
+    _fast("attacks/test_operators_socket.py", "[a child]", "one kind of process"),
+    _slow("attacks/test_operators_socket.py", "processes that started processes", "what_the_guard_started"),
+    _slow(
+        "architecture/test_layers.py", "an import is tried in each module", "that_the_architecture_forbids"
+    ),
+    _slow("cli/test_connect.py", "many programs at once", "two_at_once"),
+    _slow("store/test_searching.py", "searches that are compared with a look at everything", "exactly_what_fits"),
+    _slow("web/test_callers_api.py", "thousands of callers", "only_so_many"),
+    _slow("web/test_schemathesis.py", "requests that are generated for every route"),
     _slow("attacks/test_hostile_upstreams.py", "a crowd of hostile servers", "many_that_mean_harm"),
     _slow("attacks/test_packages_monstrous.py", "very deep packages", "however_deep|lies_deeper"),
     _slow("attacks/test_bombs_listed.py", "much at once", "while_much_is_taken_in"),
@@ -98,7 +111,15 @@ RULES: Final = (
     _slow("upstreams/test_http_flood.py", "floods", "others_get_their_turns|what_has_no_end_is_left"),
     _slow("upstreams/test_orphans.py", "a guard that sweeps while others run", "sweeps_while_it_runs"),
 )
-THINNED: Final = ("tests/attacks/*", "tests/cli/*", "tests/gateway/*", "tests/web/*")
+THINNED: Final = (
+    "tests/attacks/*",
+    "tests/cli/*",
+    "tests/client/*",
+    "tests/gateway/*",
+    "tests/guard/*",
+    "tests/stories/*",
+    "tests/web/*",
+)
 
 
 def tiers_of(file: str, cases: Mapping[str, bool]) -> dict[str, frozenset[Tier]]:
@@ -107,7 +128,7 @@ def tiers_of(file: str, cases: Mapping[str, bool]) -> dict[str, frozenset[Tier]]
         raise ValueError(f"{file} has to import hypothesis itself, or nobody knows that the slow tier has to read it")
     ruled = {case: rule.tier for case in cases for rule in reversed(RULES) if rule.fits(file, case)}
     others = [case for case in cases if case not in ruled]
-    slow = left_out(others) if any(fnmatchcase(file, files) for files in THINNED) else set[str]()
+    slow = left_out(file, others) if any(fnmatchcase(file, files) for files in THINNED) else set[str]()
     first = {case: ruled.get(case, Tier.SLOW if case in slow else Tier.FAST) for case in cases}
     return {
         case: frozenset(Tier) if tier is Tier.FAST and cases[case] else frozenset({tier})
@@ -115,19 +136,21 @@ def tiers_of(file: str, cases: Mapping[str, bool]) -> dict[str, frozenset[Tier]]
     }
 
 
-def left_out(cases: Iterable[str]) -> set[str]:
+def left_out(file: str, cases: Iterable[str]) -> set[str]:
     """Those that the fast tier leaves to the slow one because it has others like them."""
     tests: dict[str, list[str]] = {}
     for case in cases:
         tests.setdefault(case.partition("[")[0], []).append(case)
-    found: set[str] = set()
-    for test, alike in tests.items():
-        # Another place in each four, so that of two parameters with four values each the diagonal is kept.
-        for number, start in enumerate(range(0, len(alike), SHARE)):
-            four = alike[start : start + SHARE]
-            found.update(four)
-            found.remove(four[(crc32(test.encode()) + number) % len(four)])
-    return found
+    every = [case for alike in tests.values() for case in alike]
+    kept = [case for test, alike in tests.items() for case in _one_of_each(CASES, alike, test)]
+    return {*every}.difference(_one_of_each(CASES_OF_FILE, kept, file))
+
+
+def _one_of_each(count: int, cases: Sequence[str], name: str) -> Iterator[str]:
+    """Of so many, the one at another place each time: of two parameters with as many values, that is the diagonal."""
+    for number, start in enumerate(range(0, len(cases), count)):
+        some = cases[start : start + count]
+        yield some[(crc32(name.encode()) + number) % len(some)]
 
 
 def possible(file: str) -> frozenset[Tier]:
