@@ -86,9 +86,7 @@ RULES: Final = (
     _slow("attacks/test_asking_whatever.py", "guards and clients that do anything", "test_"),
     _fast("attacks/test_operators_socket.py", "[a child]", "one kind of process"),
     _slow("attacks/test_operators_socket.py", "processes that started processes", "what_the_guard_started"),
-    _slow(
-        "architecture/test_layers.py", "an import is tried in each module", "that_the_architecture_forbids"
-    ),
+    _slow("architecture/test_layers.py", "an import is tried in each module", "that_the_architecture_forbids"),
     _slow("cli/test_connect.py", "many programs at once", "two_at_once"),
     _slow("store/test_searching.py", "searches that are compared with a look at everything", "exactly_what_fits"),
     _slow("web/test_callers_api.py", "thousands of callers", "only_so_many"),

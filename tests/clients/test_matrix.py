@@ -29,7 +29,7 @@ from tests.simulators.built_in import NUMBER, schema
 from tests.simulators.script import Script
 from tests.simulators.words import Json
 
-pytestmark = [pytest.mark.anyio, pytest.mark.slow]
+pytestmark = pytest.mark.anyio
 WALKS = Path(__file__).parent / "walks"
 LEGACY, MODERN = "2025-11-25", "2026-07-28"
 OWN_TOOLS = sorted(tool["name"] for tool in offered(Settings()))

@@ -100,7 +100,7 @@ def _why(said: str, manifests: Path) -> str:
     if any(code in said for code in OFFLINE):
         return (
             f"what {manifests} names cannot be installed, because npm does not reach its registry; "
-            "connect, or set npm's `registry` to one that can be reached, and run `make test` again"
+            "connect, or set npm's `registry` to one that can be reached, and run `make test-slow` again"
         )
     return f"npm could not install {manifests}:\n{said.strip()}"
 
