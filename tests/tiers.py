@@ -115,6 +115,7 @@ THINNED: Final = (
     "tests/client/*",
     "tests/gateway/*",
     "tests/guard/*",
+    "tests/settings/test_unknown.py",
     "tests/stories/*",
     "tests/web/*",
 )
