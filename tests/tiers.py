@@ -61,6 +61,7 @@ RULES: Final = (
     # Folders and files of which the fast tier has a sample, or nothing.
     _fast("browser/test_held.py", "call_comes_while_somebody_looks", "one story in a real browser"),
     _slow("browser/*", "a browser draws every page, in every look"),
+    _slow("clients/*", "clients from npm and PyPI"),
     _slow("conformance/*", "programs from npm, and every scenario of the conformance suite"),
     _slow("documentation/*", "a newcomer's whole first hour, and the whole site"),
     _slow("soak/*", "a mixed load for some time"),
