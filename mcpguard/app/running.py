@@ -114,6 +114,7 @@ def _work(tasks: TaskGroup, parts: Parts) -> None:
     guard = parts.guard
     tasks.start_soon(parts.fleet.run, name="fleet")
     tasks.start_soon(parts.intake.run, name="intake")
+    tasks.start_soon(guard.inspecting.run, name="inspections that nobody waits for")
     tasks.start_soon(guard.tallies.run, name="tallies")
     tasks.start_soon(guard.searching.run, name="search index")
     tasks.start_soon(guard.callers.run, name="callers whose time is over")

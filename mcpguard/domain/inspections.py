@@ -1,6 +1,33 @@
-"""The last inspection of a server, for as long as there is something to tell about it."""
+"""The last inspection of a server, for as long as there is something to tell about it; and how far one has come."""
 
 from dataclasses import dataclass
+from enum import StrEnum
+from types import MappingProxyType
+from typing import Final
+
+
+class InspectionStage(StrEnum):
+    """What is being done in an inspection that is under way, in this order. A server that runs is only listed."""
+
+    INSTALLING = "installing"
+    STARTING = "starting"
+    LISTING = "listing"
+    COMPARING = "comparing"
+
+    @property
+    def sentence(self) -> str:
+        """What is being done, after the name of the server and a colon."""
+        return _DOING[self]
+
+
+_DOING: Final = MappingProxyType(
+    {
+        InspectionStage.INSTALLING: "installing what it needs",
+        InspectionStage.STARTING: "starting or contacting it",
+        InspectionStage.LISTING: "reading what it offers",
+        InspectionStage.COMPARING: "looking through what it offers",
+    }
+)
 
 
 @dataclass(frozen=True, slots=True)

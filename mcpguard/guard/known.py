@@ -13,6 +13,7 @@ from mcpguard.catalog.shelf import Shelf, shelf
 from mcpguard.domain.capabilities import CapabilityKind, Effect
 from mcpguard.domain.decisions import Key, Unknown
 from mcpguard.domain.findings import Finding, Inspected, weight
+from mcpguard.domain.inspections import InspectionStage
 from mcpguard.domain.launches import Declared, Launch, Mount, Profile, StdioLaunch
 from mcpguard.domain.listings import INSTRUCTIONS, KEYS, Definition, Listing
 from mcpguard.domain.pins import Pin
@@ -26,7 +27,8 @@ class Known:
     """One server: where it and each of its capabilities stand, how it is declared, and what it listed last.
 
     `listing` is the one that `pins` were compared with last. Whoever changes anything of it holds the lock. `moved` is
-    set, and made anew, whenever something has changed that a call may wait for.
+    set, and made anew, whenever something has changed that a call may wait for. `stage` says how far an inspection has
+    come that is under way; nothing is decided by it, and only `inspecting` sets it.
     """
 
     upstream: Upstream
@@ -38,6 +40,7 @@ class Known:
     found: Found = field(default_factory=Found)
     lock: anyio.Lock = field(default_factory=anyio.Lock)
     moved: anyio.Event = field(default_factory=anyio.Event)
+    stage: InspectionStage | None = None
     _launched: tuple[Launch, Inspected] | None = field(default=None, init=False)
     _indexed: tuple[Listing, Mapping[Key, Definition]] | None = field(default=None, init=False)
 

@@ -180,6 +180,7 @@ class Servers:
             unread=len(unread(known)),
             inspected=upstream.identity is not None and upstream.identity.observed is not None,
             inspecting=_inspecting(upstream.inspection),
+            inspection_stage=known.stage.value if known.stage else None,
             failed_inspection=_failed(upstream.inspection),
             risk=max(each.risk for each in found),
             flagged=any(each.flagged for each in found),

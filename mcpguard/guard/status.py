@@ -79,9 +79,9 @@ class ServerStatus:
     many of its capabilities wait for a person; `present`: how many it lists, `approved_now`: how many of these are
     listed as a person approved them, whether it runs or not. `unread`: how much is approved, the server itself
     counted, with grave findings that nobody confirmed reading. `inspected`: whether anybody knows what it lists;
-    `inspecting`: since when it is being inspected. `risk` is the highest of its launch, its instructions and what it
-    lists, `found` how many findings there are in all, `grave` how many of these are grave. `tools` and so on count
-    what agents can find now.
+    `inspecting`: since when it is being inspected, `inspection_stage`: how far that has come. `risk` is the highest of
+    its launch, its instructions and what it lists, `found` how many findings there are in all, `grave` how many of
+    these are grave. `tools` and so on count what agents can find now.
     """
 
     name: str
@@ -99,6 +99,7 @@ class ServerStatus:
     unread: int
     inspected: bool
     inspecting: int | None
+    inspection_stage: str | None
     failed_inspection: InspectionStatus | None
     risk: int
     flagged: bool

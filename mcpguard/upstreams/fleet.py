@@ -28,7 +28,7 @@ from mcpguard.upstreams.second_connection import SecondConnection
 from mcpguard.upstreams.succession import Succession
 from mcpguard.upstreams.supervisor import Supervisor
 from mcpguard.upstreams.surroundings import Surroundings
-from mcpguard.upstreams.visit import visited
+from mcpguard.upstreams.visit import At, visited
 
 
 class Unreachable(GuardError):
@@ -187,9 +187,12 @@ class Fleet:
         if (second := self._seconds.get(name)) is not None:
             second.roots_changed()
 
-    async def visit(self, declared: Declared) -> Listing:
-        """Look at a server once, whether it is wanted or not. Raises Lost, which says what went wrong."""
-        return await visited(declared, self._around)
+    async def visit(self, declared: Declared, at: At) -> Listing:
+        """Look at a server once, whether it is wanted or not; `at` hears how far that has come.
+
+        Raises Lost, which says what went wrong.
+        """
+        return await visited(declared, self._around, at)
 
     def conditions(self) -> dict[str, Condition]:
         """Of each that is wanted, or not stopped yet."""

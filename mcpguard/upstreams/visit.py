@@ -6,14 +6,15 @@ Rules kept here:
 3. Whatever goes wrong is told in a sentence and ends only the visit.
 """
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 
 import anyio
 import structlog
 
 from mcpguard.domain.errors import GuardError, NotStarted
-from mcpguard.domain.launches import Declared, Era
+from mcpguard.domain.inspections import InspectionStage
+from mcpguard.domain.launches import Declared, Era, StdioLaunch
 from mcpguard.domain.listings import Listing
 from mcpguard.domain.upstreams import Transport
 from mcpguard.upstreams.complaints import leaves, sentence
@@ -24,6 +25,7 @@ from mcpguard.upstreams.surroundings import Lost, Surroundings, converse
 from mcpguard.upstreams.switchboard import Switchboard
 from mcpguard.upstreams.turns import Turns
 
+At = Callable[[InspectionStage], None]
 log = structlog.get_logger("mcpguard.upstreams")
 
 
@@ -31,9 +33,13 @@ class NeverStarted(Lost):
     """Nothing of it ran."""
 
 
-async def visited(declared: Declared, around: Surroundings) -> Listing:
-    """What it offers. Raises Lost, which says what went wrong."""
-    return await _tried(await _installed(declared, around), around)
+async def visited(declared: Declared, around: Surroundings, at: At) -> Listing:
+    """What it offers; `at` hears how far the visit has come. Raises Lost, which says what went wrong."""
+    if isinstance(declared.launch, StdioLaunch):
+        at(InspectionStage.INSTALLING)
+    installed = await _installed(declared, around)
+    at(InspectionStage.STARTING)
+    return await _tried(installed, around, at)
 
 
 async def _installed(declared: Declared, around: Surroundings) -> Declared:
@@ -47,21 +53,21 @@ async def _installed(declared: Declared, around: Surroundings) -> Declared:
     raise NeverStarted(_said(wrong))
 
 
-async def _tried(declared: Declared, around: Surroundings) -> Listing:
+async def _tried(declared: Declared, around: Surroundings, at: At) -> Listing:
     try:
-        return await _visited(declared, around)
+        return await _visited(declared, around, at)
     except* GuardError as group:
         wrong = tuple(leaves(group))
     except* Exception as group:
         log.exception("upstream.failed", server=declared.name)
         wrong = tuple(leaves(group))
     if declared.era is Era.AUTO and any(isinstance(each, Shied) for each in wrong):
-        return await _tried(replace(declared, era=Era.LEGACY), around)
+        return await _tried(replace(declared, era=Era.LEGACY), around, at)
     said = _said(wrong)
     raise NeverStarted(said) if isinstance(wrong[0], NotStarted) else Lost(said)
 
 
-async def _visited(declared: Declared, around: Surroundings) -> Listing:
+async def _visited(declared: Declared, around: Surroundings, at: At) -> Listing:
     settings, turns = around.settings, Turns(1, 0)
     switchboard = Switchboard(declared.name, turns, lambda _: None)
     seconds = settings.connect_seconds
@@ -69,6 +75,7 @@ async def _visited(declared: Declared, around: Surroundings) -> Listing:
         async with around.reach(declared, switchboard) as conversation, anyio.create_task_group() as tasks:
             tasks.start_soon(converse, conversation, name=f"visit of {declared.name}")
             greeting = await negotiate(conversation, Us(around.us, {}), declared.era, settings.probe_seconds)
+            at(InspectionStage.LISTING)
             over_http = declared.launch.transport is Transport.HTTP
             connection = Connection(conversation, switchboard, greeting, around.us, in_headers=over_http)
             bounds = ListingBounds(settings.list_pages, settings.list_entries, settings.message_bytes)

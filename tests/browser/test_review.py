@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, expect
 
-from tests.browser.seen import Seen, nothing_to_complain_about
+from tests.browser.seen import Seen, faults, nothing_to_complain_about
 from tests.browser.test_signing_in import fill, set_up
 from tests.process import ROOT, Served, run, serving
 
@@ -50,6 +50,33 @@ def bring(seen: Seen, guard: Served, name: str, which: str) -> None:
 def decide(seen: Seen, button: str, why: str) -> None:
     seen.page.locator("#decide").get_by_label("Reason").fill(why)
     seen.press(button)
+
+
+SLOW = """
+import pathlib, sys, time
+while not pathlib.Path(sys.argv[1]).exists():
+    time.sleep(0.01)
+from mcpguard.demo.__main__ import main
+main(["honest"], {})
+"""
+
+
+def test_a_slow_inspection_is_shown_at_once_and_the_page_leads_to_the_review_by_itself(
+    either: Seen, guard: Served, tmp_path: Path
+) -> None:
+    set_up(either, guard)
+    command = (sys.executable, "-c", SLOW, tmp_path / "go")
+    run("server", "add", "slow", "--cwd", ROOT, "--sandbox", "none", "--data-dir", guard.data_dir, "--", *command)
+    page = either.page
+    page.goto(guard.url + "/servers/slow")
+    either.press("Run it on this host and inspect")
+    expect(page.get_by_role("heading", name="Inspection under way")).to_be_visible()
+    expect(page.locator("[aria-current=step]")).to_have_text("Starting or contacting it …")
+    if page.locator("[data-again-link]").is_hidden():  # without scripts the page is loaded again while axe looks
+        assert faults(either) == []
+    (tmp_path / "go").touch()
+    expect(page.get_by_role("status")).to_contain_text("Inspected slow: it lists 10 capabilities")
+    assert page.url == guard.url + "/servers/slow"
 
 
 def test_a_server_is_added_inspected_and_approved_in_part(either: Seen, guard: Served) -> None:

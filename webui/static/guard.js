@@ -130,8 +130,10 @@ document.addEventListener("change", (event) => {
 async function fetched(address) {
   const answer = await fetch(address, { headers: { accept: "text/html" }, redirect: "error" });
   if (!answer.ok) throw new Error(String(answer.status));
-  return new DOMParser().parseFromString(await answer.text(), "text/html");
+  return parsed(await answer.text());
 }
+
+const parsed = (text) => new DOMParser().parseFromString(text, "text/html");
 
 // Whether somebody is at something in it, or marks text: it is not moved or exchanged then.
 const reading = (element) => element.contains(document.activeElement) || !getSelection().isCollapsed;
@@ -204,16 +206,18 @@ function tail(bar) {
   });
 }
 
-// A part of a page that changes by itself, until it says so no more. While somebody is at it, it waits.
+// A part of a page that changes by itself, until it says so no more, or the page leads elsewhere. While somebody is at
+// it, it waits.
 function again(part) {
   if (!part.dataset.again) return;
   part.querySelector("[data-again-link]")?.setAttribute("hidden", "");
   setTimeout(async () => {
     try {
-      const next = (await fetched(location.href)).getElementById(part.id);
-      if (next && !reading(part)) {
-        if (!next.dataset.again) { location.reload(); return; }
-        part.replaceChildren(...document.importNode(next, true).childNodes);
+      const answer = await fetch(location.href, { headers: { accept: "text/html" }, redirect: "manual" });
+      const next = answer.ok && parsed(await answer.text()).getElementById(part.id);
+      if (!reading(part)) {
+        if (answer.type === "opaqueredirect" || (next && !next.dataset.again)) { location.reload(); return; }
+        if (next) part.replaceChildren(...document.importNode(next, true).childNodes);
         tick();
       }
     } catch { /* the next time, perhaps */ }

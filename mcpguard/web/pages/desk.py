@@ -64,11 +64,14 @@ class Desk:
     async def long_page(
         self, request: Request, word: str, template: str, code: int = 200, /, **values: object
     ) -> HTMLResponse:
-        """The same where there may be very much on it: it is written aside, so that nobody else waits for it."""
-        shell = self._shell(request, word)
+        """The same where there may be very much on it: it is written aside, so that nobody else waits for it.
+
+        `leads_on`: the page soon leads to another by itself, so what somebody did is left for that one to tell.
+        """
+        shell = self._shell(request, word, leads_on=values.get("leads_on") is True)
         return await to_thread.run_sync(lambda: self._views.page(template, code, **shell, **values))
 
-    def _shell(self, request: Request, word: str) -> dict[str, object]:
+    def _shell(self, request: Request, word: str, *, leads_on: bool = False) -> dict[str, object]:
         me = principal(request)
         return {
             "page": word,
@@ -82,7 +85,7 @@ class Desk:
             "rail": rail(self.guard, me),
             "chain": chain(self.guard),
             "ready": self.guard.readiness().ready,
-            "told": self._told.pop(me.session, None),
+            "told": None if leads_on else self._told.pop(me.session, None),
         }
 
     def bare(self, template: str, status: int = 200, **values: object) -> HTMLResponse:
@@ -118,7 +121,7 @@ class Desk:
     def go(self, request: Request, path: str, done: Done) -> Response:
         """There, where it is told."""
         self.tell(request, done)
-        return RedirectResponse(path, 303, {"cache-control": "no-store"})
+        return led(path)
 
     def tell(self, request: Request, done: Done) -> None:
         """On the next page that they see."""
@@ -141,6 +144,11 @@ class Desk:
             setattr(request.state, RENEWED, renewed.shown)
             request.state.principal = self.guard.people.by_session(renewed.shown)
         return actor(request, self.guard, VIA)
+
+
+def led(path: str) -> Response:
+    """To another page."""
+    return RedirectResponse(path, 303, {"cache-control": "no-store"})
 
 
 def principal(request: Request) -> Principal:

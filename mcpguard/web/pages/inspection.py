@@ -1,6 +1,8 @@
-"""`POST /servers/{name}/inspect`: having a server looked at, with the consent that this needs.
+"""`POST /servers/{name}/inspect`: having a server looked at, with the consent that this needs; and
+`/servers/{name}/inspection`: how far that has come.
 
-What would happen is on the page before anybody agrees to it; the form says which launch that was.
+What would happen is on the page before anybody agrees to it; the form says which launch that was. It is answered as
+soon as the inspection has begun, which may take minutes.
 """
 
 from typing import Final
@@ -10,12 +12,15 @@ from fastapi.responses import Response
 
 from mcpguard.domain.capabilities import Fingerprint
 from mcpguard.domain.decisions import Actor, Decision, NeedsConsent
+from mcpguard.domain.inspections import InspectionStage
+from mcpguard.domain.launches import StdioLaunch
 from mcpguard.domain.people import Right
 from mcpguard.guard.guard import Guard
 from mcpguard.guard.inspecting import Inspected
+from mcpguard.guard.known import Known
 from mcpguard.web.api.access import may
 from mcpguard.web.forms import Form, Told
-from mcpguard.web.pages.desk import Desk, Done
+from mcpguard.web.pages.desk import Desk, Done, led
 from mcpguard.web.pages.one_server import OneServer, path_of
 from mcpguard.web.pages.route import PageRoute
 
@@ -30,20 +35,21 @@ def inspection(guard: Guard, desk: Desk) -> APIRouter:
     async def inspect(request: Request, name: str) -> Response:
         consent_needed = False
 
-        async def work(by: Actor, given: Form) -> tuple[str, Done]:
+        async def work(by: Actor, given: Form) -> Response:
             nonlocal consent_needed
             try:
-                done = await guard.inspecting.inspect(
+                await guard.inspecting.begin(
                     name,
                     Decision(by, given.one("why")),
                     consent=given.one("consent") == "yes",
                     give=frozenset(given.every("give")),
                     seen=Fingerprint(given.one("launch")),
+                    told=lambda done: desk.tell(request, _done(name, done)),
                 )
             except NeedsConsent:
                 consent_needed = True
                 raise
-            return path_of(name), _done(name, done)
+            return led(f"/servers/{name}/inspection")
 
         async def again(given: Form, told: Told) -> Response:
             known = one.find(name)
@@ -61,7 +67,33 @@ def inspection(guard: Guard, desk: Desk) -> APIRouter:
 
         return await desk.carried_out(request, work, again, most=MOST)
 
+    @router.get("/servers/{name}/inspection", dependencies=[may(Right.LOOK)])
+    async def how_far(request: Request, name: str) -> Response:
+        known = one.find(name)
+        if known is None:
+            return one.missing(request, name)
+        if known.stage is None:
+            return led(path_of(name))
+        return await one.page(
+            request,
+            known,
+            "review",
+            "inspecting.html",
+            leads_on=True,
+            inspection=known.upstream.inspection,
+            stages=_stages(known),
+            stage=known.stage,
+        )
+
     return router
+
+
+def _stages(known: Known) -> list[InspectionStage]:
+    """What an inspection of it goes through."""
+    if known.runs:
+        return [InspectionStage.LISTING]
+    fetches = isinstance(known.declared.launch, StdioLaunch)
+    return [each for each in InspectionStage if fetches or each is not InspectionStage.INSTALLING]
 
 
 def _done(name: str, done: Inspected) -> Done:

@@ -4,11 +4,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from html.parser import HTMLParser
 
+import anyio
 import httpx2
 
 from mcpguard.domain.people import Role
 from tests import people
+from tests.patience import PATIENCE
 from tests.world import World
+
+UNDER_WAY = "Inspection under way"
 
 
 @dataclass
@@ -113,9 +117,24 @@ class Reviewer:
         answer = await self.guard.network.post(
             page.actions[form], data=page.sends(form, **changed), headers=self.headers
         )
-        if answer.status_code != 303:
-            return Page(answer)
-        return await self.open(answer.headers["location"])
+        return await self._followed(answer)
+
+    async def inspected(self, page: Page, form: str = "inspect", **changed: str | list[str]) -> Page:
+        """Have a server inspected, and look until that has ended. The page to which that led."""
+        page = await self.send(page, form, **changed)
+        with anyio.fail_after(PATIENCE):
+            while UNDER_WAY in page.text:
+                page = await self.follow(page.answer.url.path)
+        return page
+
+    async def follow(self, path: str) -> Page:
+        """A page, or the one to which it leads."""
+        return await self._followed(await self.guard.network.get(path, headers=self.headers))
+
+    async def _followed(self, answer: httpx2.Response) -> Page:
+        while answer.status_code == 303:
+            answer = await self.guard.network.get(answer.headers["location"], headers=self.headers)
+        return Page(answer)
 
     async def post(self, path: str, **sent: str | list[str]) -> Page:
         return Page(await self.guard.network.post(path, data=sent, headers=self.headers))

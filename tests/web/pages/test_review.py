@@ -411,7 +411,7 @@ async def test_what_was_never_inspected_cannot_be_approved_and_is_inspected_with
     assert "Nothing ran: somebody has to agree first" in told.text
     assert (await show(guard))["observed"] is None
     assert "inspected" not in {record["kind"] for record in guard.said()}
-    page = await by.send(told, "inspect", consent="yes", why="to see it")
+    page = await by.inspected(told, consent="yes", why="to see it")
     assert "Inspected notes: it lists 10 capabilities" in page.text
     (record,) = (record for record in guard.said() if record["kind"] == "inspected")
     assert (record["why"], record["via"], record["profile"]) == ("to see it", "console", "none")

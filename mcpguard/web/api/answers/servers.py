@@ -6,6 +6,7 @@ from pydantic import Field
 
 from mcpguard.domain.asks import AskKind
 from mcpguard.domain.capabilities import CapabilityKind, Effect
+from mcpguard.domain.inspections import InspectionStage
 from mcpguard.domain.needs import Need as Needs
 from mcpguard.domain.screening import Screening
 from mcpguard.domain.standing import UpstreamStanding
@@ -59,6 +60,9 @@ class ServerListed(Answer):
     ]
     inspected: bool
     inspecting: Annotated[Moment | None, Field(description="Since when it is being inspected.")]
+    inspection_stage: Annotated[
+        InspectionStage | None, Field(description="What is being done in the inspection that is under way.")
+    ]
     failed_inspection: FailedInspection | None
     risk: int
     flagged: bool
