@@ -15,6 +15,7 @@ import typer
 
 from mcpguard.app.places import agents_socket
 from mcpguard.cli.common import loaded
+from mcpguard.cli.waiting import waiting
 from mcpguard.codec.refusals import facts
 from mcpguard.gateway.relay.credential import token
 from mcpguard.gateway.relay.problem import CannotRelay
@@ -84,7 +85,8 @@ class Agent:
         self, guard: socket.socket, answers: Iterator[dict[str, Any]], number: int, params: Mapping[str, Any]
     ) -> dict[str, Any]:
         _say(guard, {"jsonrpc": "2.0", "id": number, "method": "tools/call", "params": params})
-        answer = _answer(answers, number)
+        with waiting(lambda: "waiting for the answer"):
+            answer = _answer(answers, number)
         if "error" in answer:
             self._fail(f"the guard answers with an error: {answer['error'].get('message')}")
         result: dict[str, Any] = answer["result"]

@@ -16,6 +16,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from mcpguard.cli.waiting import waiting
 from mcpguard.domain.errors import GuardError
 from mcpguard.settings.load import NOTHING, Loaded, load
 from mcpguard.settings.problems import SettingsError
@@ -68,13 +69,14 @@ def telling() -> Iterator[None]:
 @contextmanager
 def progress() -> Iterator[Callable[[int], None]]:
     """Says how far a long walk has come, to a person only, and wipes it out at the end."""
-    if not sys.stderr.isatty():
-        yield lambda _: None
-        return
-    try:
-        yield lambda seq: typer.echo(f"\r{seq:,} records", nl=False, err=True)
-    finally:
-        typer.echo("\r\x1b[K", nl=False, err=True)
+    come = 0
+
+    def told(seq: int) -> None:
+        nonlocal come
+        come = seq
+
+    with waiting(lambda: f"{come:,} records" if come else "looking it over"):
+        yield told
 
 
 def print_json(value: object) -> None:

@@ -3,12 +3,13 @@
 Rules kept here:
 1. Whatever goes wrong is told on standard error, in sentences, and ends the command with 1.
 2. A change that was not answered in time may have been made: that is said, and nothing is tried again.
+3. A person at a terminal sees what is waited for, when that takes longer than a moment.
 """
 
 import http.client
 import json
 import socket
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, Final, NoReturn
 from urllib.parse import urlencode
@@ -17,6 +18,7 @@ import typer
 
 from mcpguard.app.places import operator_socket
 from mcpguard.cli.common import loaded
+from mcpguard.cli.waiting import waiting
 from mcpguard.text.visible import visible
 
 TIMEOUT: Final = 5.0
@@ -31,6 +33,7 @@ _LISTS: Final = {CALLERS: "caller", USERS: "user", f"{API}/setup-link": "user", 
     f"{API}/calls": "audit",
 }
 """Which command shows whether a change was made; for the rest it is `server`."""
+USUAL: Final = "waiting for the guard"
 MOST: Final = 1000
 """Entries of a list that are asked for at once."""
 _REFUSED: Final = 400
@@ -101,25 +104,47 @@ class Operator:
         except (OSError, http.client.HTTPException, ValueError):
             return None
 
-    def send(self, method: str, what: str, body: object = None, timeout: float = DECIDING) -> Any:  # noqa: ANN401 - JSON of our own
-        """Ask for something to be done."""
+    def send(
+        self,
+        method: str,
+        what: str,
+        body: object = None,
+        timeout: float = DECIDING,
+        doing: Callable[[], str] = lambda: USUAL,
+    ) -> Any:  # noqa: ANN401 - JSON of our own
+        """Ask for something to be done. `doing` says what is being done meanwhile."""
         try:
-            return self.tried(method, what, body, timeout)
+            return self.tried(method, what, body, timeout, doing)
         except Problem as problem:
             tell(problem)
             raise typer.Exit(1) from None
 
-    def tried(self, method: str, what: str, body: object = None, timeout: float = DECIDING) -> Any:  # noqa: ANN401 - JSON of our own
+    def tried(
+        self,
+        method: str,
+        what: str,
+        body: object = None,
+        timeout: float = DECIDING,
+        doing: Callable[[], str] = lambda: USUAL,
+    ) -> Any:  # noqa: ANN401 - JSON of our own
         """The same, for whoever knows what to do about a Problem."""
         try:
-            return self.sought(method, what, body, timeout)
+            return self.sought(method, what, body, timeout, doing)
         except Absent as absent:
             _end(str(absent))
 
-    def sought(self, method: str, what: str, body: object = None, timeout: float = DECIDING) -> Any:  # noqa: ANN401 - JSON of our own
+    def sought(
+        self,
+        method: str,
+        what: str,
+        body: object = None,
+        timeout: float = DECIDING,
+        doing: Callable[[], str] = lambda: USUAL,
+    ) -> Any:  # noqa: ANN401 - JSON of our own
         """The same, for whoever knows what to do where nobody listens, too."""
         try:
-            status, answer = _exchanged(_Connection(self._path, timeout), method, what, body)
+            with waiting(doing):
+                status, answer = _exchanged(_Connection(self._path, timeout), method, what, body)
             if status < _REFUSED:
                 return json.loads(answer) if answer else None
         except (BrokenPipeError, ConnectionResetError, http.client.RemoteDisconnected):

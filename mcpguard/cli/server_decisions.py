@@ -23,6 +23,7 @@ from mcpguard.cli.showing import (
 )
 from mcpguard.domain.asks import AskKind
 from mcpguard.domain.decisions import ITSELF
+from mcpguard.domain.inspections import InspectionStage
 from mcpguard.domain.launches import Profile
 from mcpguard.domain.upstreams import Origin
 from mcpguard.text.visible import visible
@@ -54,7 +55,7 @@ def inspect(
         if server["confinement"] is not None:
             typer.echo(f"Unconfined: {visible(command_line(server['launch']))}", err=True)
     typer.echo(f"Waiting until {name} has listed what it offers, for up to {INSPECTING:g} s …", err=True)
-    said = operator.send("POST", server_path(name, "inspect"), body, INSPECTING)
+    said = operator.send("POST", server_path(name, "inspect"), body, INSPECTING, lambda: _how_far(operator, name))
     if said["error"]:
         typer.echo(f"mcpguard: {name} could not be inspected: {visible(said['error'])}", err=True)
         server = operator.get(server_path(name))
@@ -72,6 +73,13 @@ def inspect(
         warn(f"{said['left_out']} more cannot be offered to anybody and were left out")
     warn_of_confinement(operator.get(server_path(name)))
     typer.echo(f"Review them: mcpguard server show {name}", err=True)
+
+
+def _how_far(operator: Operator, name: str) -> str:
+    """What is being done, while it is being inspected."""
+    server = operator.heard(server_path(name)) or {}
+    stage = server.get("inspection_stage")
+    return f"{name}: {InspectionStage(stage).sentence}" if stage else f"waiting for {name}"
 
 
 def _more(server: dict[str, Any], profile: str) -> str:

@@ -1,0 +1,48 @@
+"""A person at a terminal sees that a command works, when it takes longer than a moment.
+
+Whoever pipes standard error somewhere is told nothing: what is there stays what it was.
+"""
+
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Final
+
+import typer
+
+from mcpguard.text.visible import visible
+
+MOMENT: Final = 2.0
+"""Seconds after which somebody begins to wonder."""
+EVERY: Final = 0.5
+TELLER: Final = "what is waited for"
+_WIPED: Final = "\r\x1b[K"
+
+
+@contextmanager
+def waiting(what: Callable[[], str]) -> Iterator[None]:
+    """While the block runs, say what is waited for and for how long. `what` is asked again and again, aside."""
+    if not sys.stderr.isatty():
+        yield
+        return
+    ended, began = threading.Event(), time.monotonic()
+
+    def tell() -> None:
+        pause = MOMENT
+        while not ended.wait(pause):
+            pause = EVERY
+            said = f"{_WIPED}{visible(what())} … {time.monotonic() - began:.0f} s"
+            if not ended.is_set():
+                typer.echo(said, nl=False, err=True)
+
+    teller = threading.Thread(target=tell, name=TELLER, daemon=True)
+    teller.start()
+    try:
+        yield
+    finally:
+        ended.set()
+        teller.join()
+        if time.monotonic() - began >= MOMENT:
+            typer.echo(_WIPED, nl=False, err=True)
