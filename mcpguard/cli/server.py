@@ -7,20 +7,22 @@ import typer
 
 from mcpguard.app.places import server_logs
 from mcpguard.cli import server_changes, server_decisions
-from mcpguard.cli.choosing import waiting
+from mcpguard.cli.choosing import key_of, waiting
 from mcpguard.cli.common import As, Config, DataDir, Output, loaded, print_json, print_table
 from mcpguard.cli.operator import SERVERS, Operator, server_path
 from mcpguard.cli.options import Name
 from mcpguard.cli.showing import (
-    CAPABILITY,
-    capability_row,
+    OFFERED,
+    first_rows,
+    further_rows,
     moment,
-    server_rows,
+    offered_row,
     warn,
     warn_of_confinement,
     warn_of_cut_diffs,
     warn_of_unread,
 )
+from mcpguard.codec.keyed import written
 from mcpguard.domain.launches import Profile
 from mcpguard.settings.entry import enumerated
 from mcpguard.text.visible import visible
@@ -58,17 +60,20 @@ def list_(config: Config = None, data_dir: DataDir = None, output: As = Output.T
 
 @app.command()
 def show(name: Name, config: Config = None, data_dir: DataDir = None, output: As = Output.TABLE) -> None:
-    """Print all that is known of a server: how it is reached, who it is, and what it offers."""
+    """Print all that is known of a server: how it stands and is reached, what it offers and says of that, who it is."""
     operator = Operator.of(config, data_dir)
     server = operator.get(server_path(name))
     if output is Output.JSON:
         print_json(server)
         return
-    print_table(("what", "value"), server_rows(server))
+    print_table(("what", "value"), first_rows(server))
     capabilities = server["capabilities"]
     if capabilities:
+        said = operator.get(server_path(name, "descriptions"))["descriptions"]
         typer.echo()
-        print_table(CAPABILITY, map(capability_row, capabilities))
+        print_table(OFFERED, (offered_row(each, said.get(written(key_of(each)), "")) for each in capabilities))
+    typer.echo()
+    print_table(("what else", "value"), further_rows(server))
     warn_of_cut_diffs(operator, name, capabilities)
     warn_of_confinement(server)
     warn_of_unread(server)

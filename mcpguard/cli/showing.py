@@ -1,5 +1,6 @@
 """Servers and their capabilities as rows of tables. What a server says is foreign: `print_table` makes it visible."""
 
+import re
 import shlex
 from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime
@@ -29,38 +30,58 @@ _CHOICES: Final = {
     Need.WRITING.value: "--mount PATH:rw",
     Need.FILES.value: "--mount PATH",
 }
+OFFERED: Final = ("capability", "standing", "effect", "declared", "what its server says of it", "findings")
+LINE: Final = 110
+"""Characters of a description that are shown beside others."""
+_SPACES: Final = re.compile(r"[ \t\r\n]+")
 CAPABILITY: Final = ("capability", "standing", "effect", "declared", "fingerprint", "findings")
 
 
-def server_rows(server: dict[str, Any]) -> Iterator[tuple[str, str]]:
-    """What is known of a server, but for its capabilities."""
+def first_rows(server: dict[str, Any]) -> Iterator[tuple[str, str]]:
+    """What a person wants to know of a server first: how it stands, what runs, how it is confined, what was found."""
     yield "name", server["name"] + (f" ({server['label']})" if server["label"] != server["name"] else "")
     yield "standing", server["standing"] + ("" if server["enabled"] else ", disabled")
     yield "connection", _connection(server)
+    yield from inspection_rows(server)
     yield from _launch(server["launch"])
     yield from _confinement(server["confinement"])
     for each in server["requested"]:
         asked = f"{each['label']} ({each['by']}) {moment(each['at'])} UTC"
         yield f"asks for {each['about']}", f"{each['said']}, a request of {asked}; nothing of it is in force"
     yield "may ask for", ", ".join(server["may_ask"]) or "nothing"
-    yield "replies", screening(server)
-    if server["prefixes"]:
-        yield "readable below", " ".join(server["prefixes"])
-    yield "fingerprint", server["fingerprint"]
-    yield "observed", server["observed"] or "not yet: it was never inspected"
-    yield from inspection_rows(server)
-    if server["artifact"]:
-        yield "what ran", server["artifact"]
-    yield "approved", _approved(server)
-    yield "declared by", " ".join(filter(None, (server["origin"], server["requester"])))
-    yield "revision", str(server["revision"])
     yield "risk", risk(server)
     if server["unread_itself"]:
         yield "not read", f"it {UNREAD}: {', '.join(server['unread_itself'])}"
     for finding in server["findings"]:
         yield "finding", f"{found(finding)} at {finding['evidence']['path']}"
+
+
+def further_rows(server: dict[str, Any]) -> Iterator[tuple[str, str]]:
+    """What else is known of a server, but for its capabilities."""
     for left_out in server["left_out"]:
         yield "left out", left_out
+    yield "replies", screening(server)
+    if server["prefixes"]:
+        yield "readable below", " ".join(server["prefixes"])
+    yield "approved", _approved(server)
+    yield "declared by", " ".join(filter(None, (server["origin"], server["requester"])))
+    yield "revision", str(server["revision"])
+    yield "fingerprint", server["fingerprint"]
+    yield "observed", server["observed"] or "not yet: it was never inspected"
+    if server["artifact"]:
+        yield "what ran", server["artifact"]
+
+
+def offered_row(capability: Capability, description: str) -> tuple[str, ...]:
+    """A capability as a server is looked at; the first line's worth of what its server says of it."""
+    key, standing, effect, declared, _, findings = capability_row(capability)
+    return key, standing, effect, declared, on_a_line(description), findings
+
+
+def on_a_line(text: str) -> str:
+    """Foreign text on one line, everything in it visible; marked where it goes on."""
+    shown = visible(_SPACES.sub(" ", text).strip())
+    return shown if len(shown) <= LINE else f"{shown[:LINE]}…"
 
 
 def inspection_rows(server: dict[str, Any]) -> Iterator[tuple[str, str]]:

@@ -1,10 +1,12 @@
 """The servers that there are: to look at, to add, to change and to remove. Nothing here makes one trusted."""
 
 from functools import partial
+from typing import Final
 
 from fastapi import APIRouter, Request, Response
 from fastapi.responses import JSONResponse
 
+from mcpguard.codec.keyed import written
 from mcpguard.domain.decisions import Actor
 from mcpguard.domain.people import Right
 from mcpguard.domain.upstreams import Origin
@@ -12,12 +14,15 @@ from mcpguard.guard.admission import Source
 from mcpguard.guard.guard import Guard
 from mcpguard.web.api.access import may
 from mcpguard.web.api.actors import actor
-from mcpguard.web.api.answers import NewServer, Server, Servers
+from mcpguard.web.api.answers import Descriptions, NewServer, Server, Servers
 from mcpguard.web.api.bodies import Added, Patched
 from mcpguard.web.api.matching import AS_SEEN, SHOWN, resting
 from mcpguard.web.api.pages import Cursor, Limit, page
 from mcpguard.web.api.shown import shown
 from mcpguard.web.api.strictly import StrictRoute
+
+BEGINNING: Final = 300
+"""Characters of a description."""
 
 
 def servers(guard: Guard) -> APIRouter:
@@ -37,6 +42,13 @@ def servers(guard: Guard) -> APIRouter:
     async def one(server: str) -> JSONResponse:
         """Everything about one server, with all that it lists."""
         return await shown(guard, server)
+
+    @router.get("/servers/{server}/descriptions", dependencies=[may(Right.LOOK)], response_model=Descriptions)
+    async def descriptions(server: str) -> JSONResponse:
+        """What a server says of everything that it lists now, as it wrote it, and the beginning of each only."""
+        every = await guard.queries.definitions(server)
+        said = {written(key): text for key, definition in every.items() if (text := _description(definition))}
+        return JSONResponse({"descriptions": said})
 
     @router.post("/servers", dependencies=decide, response_model=NewServer, status_code=201, openapi_extra=SHOWN)
     async def add(request: Request, body: Added) -> JSONResponse:
@@ -59,3 +71,9 @@ def servers(guard: Guard) -> APIRouter:
         return Response(status_code=204)
 
     return router
+
+
+def _description(definition: object) -> str:
+    """The beginning of what a definition says of itself; instructions are nothing else."""
+    said = definition.get("description") if isinstance(definition, dict) else definition
+    return said[:BEGINNING] if isinstance(said, str) else ""

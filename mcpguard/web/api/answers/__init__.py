@@ -18,7 +18,7 @@ from mcpguard.web.api.answers.people import (
     Users,
 )
 from mcpguard.web.api.answers.records import CallRecords, Exported, Kept, Pruned, Records, Redacted, WholeRecord
-from mcpguard.web.api.answers.servers import Approved, Inspected, NewServer, Server, Servers
+from mcpguard.web.api.answers.servers import Approved, Descriptions, Inspected, NewServer, Server, Servers
 
 __all__ = [
     "Approved",
@@ -27,6 +27,7 @@ __all__ = [
     "Callers",
     "Capability",
     "Confirmed",
+    "Descriptions",
     "Difference",
     "Ended",
     "Explained",

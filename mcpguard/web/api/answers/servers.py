@@ -186,6 +186,15 @@ class Server(ServerListed):
     capabilities: list[CapabilityListed]
 
 
+class Descriptions(Answer):
+    """What a server says of what it lists now. Its server wrote all of it."""
+
+    descriptions: Annotated[
+        dict[str, str],
+        Field(description="By `kind:name`: the beginning of each description, and of its instructions."),
+    ]
+
+
 class NewServer(Server):
     """A server that was added or changed. `notices`: what of its entry was not read."""
 
