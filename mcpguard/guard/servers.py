@@ -147,6 +147,15 @@ class Servers:
             with anyio.move_on_after(left):
                 await self._intake.settling.settled()
 
+    @property
+    def has_settled(self) -> bool:
+        """Whether `settled` would return at once. It stays so, whatever becomes of servers later."""
+        return self._intake.settling.is_settled or self._clock.monotonic() >= self._began + self._settle_seconds
+
+    def unconnected(self) -> tuple[str, ...]:
+        """Those that are approved and switched on, and that there is no connection to now."""
+        return tuple(known.name for known in self._registry if known.runs and not self.reachable(known))
+
     def states(self) -> Iterator[tuple[str, UpstreamStanding, ConnectionState]]:
         """Each by its name: where it stands, and how it is with the connection to it."""
         conditions = self._fleet.conditions() if self._fleet else {}

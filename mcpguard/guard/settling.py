@@ -25,6 +25,11 @@ class Settling:
         if not self._untried:
             self._settled.set()
 
+    @property
+    def is_settled(self) -> bool:
+        """Whether every expected server was tried once."""
+        return not self._untried
+
     async def settled(self) -> None:
         """Until every expected server was tried once."""
         await self._settled.wait()
