@@ -11,6 +11,7 @@ from mcpguard.cli.options import Confined, Mounts, Name, Reason, mounts
 from mcpguard.cli.planned import HEAD, Further, Plan, findings_said, plan
 from mcpguard.cli.showing import (
     GRAVE,
+    capabilities,
     command_line,
     grave_rules,
     say,
@@ -68,7 +69,7 @@ def inspect(
         raise typer.Exit(1)
     how = "was started and listed" if said["started"] else "listed"
     counts = f"{said['new']} new, {said['changed']} changed, {said['gone']} gone"
-    say(output, said, f"{name} {how} {said['capabilities']} capabilities: {counts}")
+    say(output, said, f"{name} {how} {capabilities(said['capabilities'])}: {counts}")
     if said["left_out"]:
         warn(f"{said['left_out']} more cannot be offered to anybody and were left out")
     warn_of_confinement(operator.get(server_path(name)))
@@ -153,7 +154,7 @@ def approve(
 def _tell_approved(name: str, planned: Plan, done: dict[str, Any], output: Output) -> None:
     for key, expected, assigned in planned.otherwise(done["approved"]):
         warn(f"{key} was approved as {assigned}, not as {expected}")
-    say(output, done, f"{name} is approved, with {len(done['approved'])} capabilities")
+    say(output, done, f"{name} is approved, with {capabilities(len(done['approved']))}")
     if done["waiting"]:
         typer.echo(f"{len(done['waiting'])} wait for a person: mcpguard tool list {name}", err=True)
     if done["unread"]:

@@ -175,6 +175,11 @@ def warn_of_unread(server: dict[str, Any]) -> None:
         typer.echo(visible(f"If you have read them: {said}. Otherwise: mcpguard tool revoke, or block."), err=True)
 
 
+def capabilities(count: int) -> str:
+    """So many of them."""
+    return f"{count} {'capability' if count == 1 else 'capabilities'}"
+
+
 def moment(microseconds: int | None) -> str:
     return f"{datetime.fromtimestamp(microseconds / 1e6, UTC):%Y-%m-%d %H:%M:%S}" if microseconds else ""
 

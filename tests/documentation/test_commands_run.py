@@ -5,22 +5,17 @@ import re
 import shutil
 import signal
 import subprocess
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 
+from tests.documentation.newcomer import INSTALLED, NOT_A_NEWCOMERS, cloned
 from tests.patience import PATIENCE
 from tests.process import ROOT
 
-INSTALLED = "make --old-file=.venv/.runtime"
-"""What `make` is here: what this test runs in is never installed anew from a folder that goes away."""
 BLOCK = re.compile(r"^```sh\n(.*?)^```", re.DOTALL | re.MULTILINE)
-MADE_BY_MAKE = (".venv", ".git", "build", ".tools")
-NOT_A_NEWCOMERS = ("MCPGUARD_", "XDG_", "MAKE", "ARGS")
-"""What the environment of a test has, and that of somebody who has just cloned has not."""
 MAY_FIND_SOMETHING = {"doctor": (0, 1)}
 """What ends otherwise where something is wrong with the machine: it is not this test's to say that nothing is."""
 SERVER = """{
@@ -39,17 +34,11 @@ def commands(page: str) -> list[str]:
 
 @pytest.fixture
 def checkout(tmp_path: Path) -> Path:
-    """A folder like that of somebody who has just cloned, but that everything is installed already."""
-    folder = tmp_path / "mcpguard"
-    folder.mkdir()
-    for path in ROOT.iterdir():
-        if path.name not in MADE_BY_MAKE and not path.name.endswith("_cache"):
-            (folder / path.name).symlink_to(path)
-    (folder / ".venv").symlink_to(sys.prefix)
+    """And a home with a server in it."""
     home = tmp_path / "home"
     (home / ".cursor").mkdir(parents=True)
     (home / ".cursor" / "mcp.json").write_text(SERVER)
-    return folder
+    return cloned(tmp_path / "mcpguard")
 
 
 @pytest.fixture
