@@ -149,18 +149,23 @@ class Inspecting:
             begun = await self._inspections.begin(known, declared, decision, ran=True)
             known.stage = InspectionStage.LISTING
             return partial(self._listed_again, known, declared, begun)
+        return await self._begun_visit(known, decision, consent=consent, give=give)
+
+    async def _begun_visit(self, known: Known, decision: Decision, *, consent: bool, give: frozenset[str]) -> Looking:
+        """The same for a server that does not run."""
         without_secrets(known.declared, give)
-        if name in self._now:
-            raise Undecidable(f"{name} is being inspected already")
-        self._now.add(name)
+        if known.name in self._now:
+            raise Undecidable(f"{known.name} is being inspected already")
+        self._now.add(known.name)
+        begun: Begun | None = None
         try:
             if isinstance(known.declared.launch, StdioLaunch):
                 await self._confine(known, known.declared.launch, decision, consent=consent)
             declared = known.declared
             begun = await self._inspections.begin(known, declared, decision, give, ran=False)
-        except BaseException:
-            self._now.discard(name)
-            raise
+        finally:
+            if begun is None:
+                self._now.discard(known.name)
         known.stage = InspectionStage.STARTING
         return partial(self._looked_at, known, declared, begun, give)
 

@@ -19,6 +19,7 @@ ALLOWED = {
     ("gateway/methods.py", "Exception"): "what goes wrong in one request is told to one client and logged",
     ("guard/finding.py", "Exception"): "what inspection fails at is logged and is a finding",
     ("guard/intake.py", "Exception"): "what one server's listing makes go wrong is logged and keeps that server out",
+    ("guard/inspecting.py", "Exception"): "what one inspection that nobody waits for makes go wrong is logged and told",
     ("guard/searching.py", "Exception"): "what one server's texts make go wrong is logged and keeps that server out",
     ("guard/verifying.py", "Exception"): "what lies in a store makes one verification fail, and not the guard",
     ("ledger/ledger.py", "BaseException"): "closes the entry whatever ended the work, and raises it again",
