@@ -3,7 +3,7 @@ more than a request."""
 
 import pytest
 
-from mcpguard.cli.showing import server_rows
+from mcpguard.cli.showing import first_rows
 from tests.web.pages.filling import reviewer
 from tests.web.rest import API
 from tests.web.reviewing import said
@@ -35,7 +35,7 @@ async def test_it_is_on_the_pages_as_a_request(path: str, guard: World) -> None:
 async def test_it_is_in_what_the_command_shows(guard: World) -> None:
     await requested(guard)
     server = said(await guard.operator.get(f"{API}/servers/mine"))
-    rows = dict(server_rows(server))
+    rows = dict(first_rows(server))
     assert rows["asks for isolation"].startswith('{"image":"<script>alert(1)</script>\\u202enode"}, a request of ')
     assert rows["asks for oauth"].endswith("nothing of it is in force")
     assert rows["sandbox"].startswith("strict")
