@@ -1,6 +1,7 @@
 """Every test is in a tier, and every rule that puts one there is of use."""
 
 import ast
+import re
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -93,3 +94,11 @@ def test_nothing_is_left_out_between_the_tiers() -> None:
     for rule in RULES:
         cases = [case.partition("::") for case in (slow if rule.tier is Tier.SLOW else fast)]
         assert [file for file, _, name in cases if rule.fits(file, name)], rule
+
+
+def test_of_each_threat_the_fast_tier_has_a_test() -> None:
+    fast = {case.partition("::")[0] for case in collected("--tier", "fast")}
+    rows = [row for row in (ROOT / "docs" / "threats.md").read_text().splitlines() if row.startswith("| ")]
+    for row in rows[1:]:
+        named = re.findall(r"\(\.\./(tests/[^)]+)\)", row)
+        assert [file for file in fast if file.startswith((*named,))], row
