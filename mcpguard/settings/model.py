@@ -133,8 +133,7 @@ class Upstreams(Group):
     """Longest pause in seconds; a connection that held for as long begins with short pauses again."""
 
     settle_seconds: Annotated[float, Field(ge=0, le=60), Restart] = 5.0
-    """Seconds after the start for which lists, and `/readyz`, wait for servers that are still connecting for the first
-    time."""
+    """Seconds after the start for which lists and `/readyz` wait for servers that connect for the first time."""
 
     concurrency: Annotated[int, Field(ge=1, le=1024), Restart] = 32
     """Calls that one server works on at once; further ones wait."""
