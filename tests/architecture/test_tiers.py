@@ -58,7 +58,7 @@ def test_of_cases_that_are_alike_the_fast_tier_has_some() -> None:
     for name in ("test_one", "test_other", "test_third"):
         alone, many = [f"{name}[{way}]" for way in ways], [f"{name}_{number}" for number in range(20)]
         assert left_out("tests/x/test_x.py", many[:1]) == set()
-        assert len(left_out("tests/x/test_x.py", many)) == 10
+        assert len(left_out("tests/x/test_x.py", many)) == 13
         left = left_out("tests/x/test_x.py", alone)
         pairs = [way for way in ways if f"{name}[{way}]" not in left]
         assert len(pairs) == len({pair[0] for pair in pairs}) == len({pair[2] for pair in pairs}) == 2

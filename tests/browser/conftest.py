@@ -1,5 +1,6 @@
 """One browser for all pages of a module, and a window in it for each test."""
 
+import os
 from collections.abc import Iterator
 
 import pytest
@@ -17,6 +18,7 @@ def browser() -> Iterator[Browser]:
     if found is None:
         pytest.fail("there is no Chromium; `python -m tests.browser.locate` says how to get one")
     expect.set_options(timeout=PATIENCE * 1000)
+    os.environ["NODE_DISABLE_COMPILE_CACHE"] = "1"  # Playwright's driver would leave one in the temporary folder
     with sync_playwright() as playwright:
         started = playwright.chromium.launch(executable_path=found, args=ARGUMENTS)
         yield started
