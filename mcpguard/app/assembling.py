@@ -121,9 +121,7 @@ async def assembled(
     servers = Servers(standings, intake, clock, settings)
     listeners: set[tuple[Address, int]] = set()
     confining, reach = _status(here.sandbox), _reach(settings, here.sandbox, registry, listeners)
-    fleet = _fleet(settings, clock, servers, reach)
-    servers.command(fleet)
-    standings.command(fleet)
+    fleet = _commanded(settings, clock, servers, standings, reach)
     fingerprints = Fingerprints(keyfiles.read(digest_key(settings), "digest key"))
     admission = Admission(standings, fingerprints, new_id, clock)
     decisions = Decisions(standings, effects, new_id, Screening(settings.screening.mode), fingerprints)
@@ -218,9 +216,10 @@ def _reach(
     return Reaching(settings.upstreams, os.environ, server_logs(settings), server_secrets(settings), dialing, starting)
 
 
-def _fleet(settings: Settings, clock: Clock, servers: Servers, reach: Reaching) -> Fleet:
+def _commanded(settings: Settings, clock: Clock, servers: Servers, standings: Standings, reach: Reaching) -> Fleet:
+    """The connections to all servers, as what is known of them and how they stand commands."""
     us = {"name": "mcpguard", "version": __version__}
-    return Fleet(
+    fleet = Fleet(
         Surroundings(
             settings.upstreams,
             settings.definitions,
@@ -233,3 +232,6 @@ def _fleet(settings: Settings, clock: Clock, servers: Servers, reach: Reaching) 
             servers.may_ask,
         )
     )
+    servers.command(fleet)
+    standings.command(fleet)
+    return fleet

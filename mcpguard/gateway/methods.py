@@ -9,7 +9,7 @@ Rules kept here:
 
 from collections.abc import Awaitable, Callable, Mapping
 from functools import partial
-from typing import Any, TypeVar
+from typing import Any
 
 import structlog
 
@@ -17,10 +17,8 @@ from mcpguard.catalog.catalog import Catalog
 from mcpguard.catalog.shelf import Pinned
 from mcpguard.codec import envelope
 from mcpguard.codec.messages import Failure, Request, Result
-from mcpguard.codec.uris import LONGEST_URI
 from mcpguard.domain import calls
 from mcpguard.domain.capabilities import Capability, CapabilityKind
-from mcpguard.domain.errors import InvalidName
 from mcpguard.domain.launches import Era
 from mcpguard.domain.reasons import Reason
 from mcpguard.gateway.asked import asked
@@ -35,7 +33,7 @@ from mcpguard.gateway.parking import PARKED, STATE, Parking
 from mcpguard.gateway.subscribing import Subscribing
 from mcpguard.gateway.tools.proxying import Seeing
 from mcpguard.gateway.tools.table import Tools
-from mcpguard.gateway.validating import invalid, unknown_method, validate
+from mcpguard.gateway.validating import fitting_name, invalid, understood, unknown_method, validate
 from mcpguard.gateway.views import Views
 from mcpguard.gateway.wire import (
     INTERNAL_ERROR,
@@ -65,9 +63,7 @@ OFFERED: dict[str, dict[str, Any]] = {
     "logging": {},
 }
 """What the endpoint can do as soon as one server can, whatever that server says of it."""
-LONGEST_NAME = 1024
 Params = Mapping[str, Any]
-T = TypeVar("T")
 log = structlog.get_logger("mcpguard.gateway")
 Method = Callable[[Exchange, Params], Awaitable[dict[str, Any]]]
 
@@ -235,12 +231,12 @@ class Methods:
         client = exchange.client
         if any(own["name"] == params["name"] for own in client.face.own):
             return await self._tools.call(exchange, params)
-        capability = client.face.named(self._seen_by(client), CapabilityKind.TOOL, _name(params["name"]))
+        capability = client.face.named(self._seen_by(client), CapabilityKind.TOOL, fitting_name(params["name"]))
         return await self._make(exchange, "tools/call", Meant(capability), {**params, "name": capability.name})
 
     async def _get_prompt(self, exchange: Exchange, params: Params) -> dict[str, Any]:
         client = exchange.client
-        capability = client.face.named(self._seen_by(client), CapabilityKind.PROMPT, _name(params["name"]))
+        capability = client.face.named(self._seen_by(client), CapabilityKind.PROMPT, fitting_name(params["name"]))
         return await self._make(exchange, "prompts/get", Meant(capability), {**params, "name": capability.name})
 
     async def _read(self, exchange: Exchange, params: Params) -> dict[str, Any]:
@@ -251,15 +247,15 @@ class Methods:
         return renamed(result, own, words, partial(face.uri, meant.capability.server))
 
     def _meant(self, client: Client, uri: str) -> Meant:
-        return _understood(client.face.resource, self._seen_by(client), uri)
+        return understood(client.face.resource, self._seen_by(client), uri)
 
     async def _complete(self, exchange: Exchange, params: Params) -> dict[str, Any]:
         face, catalog, ref = exchange.client.face, self._seen_by(exchange.client), params["ref"]
         if ref["type"] == "ref/prompt":
-            capability = face.named(catalog, CapabilityKind.PROMPT, _name(ref["name"]))
+            capability = face.named(catalog, CapabilityKind.PROMPT, fitting_name(ref["name"]))
             own = {**ref, "name": capability.name}
         else:
-            capability = _understood(face.template, catalog, ref["uri"])
+            capability = understood(face.template, catalog, ref["uri"])
             own = {**ref, "uri": capability.name}
         return await self._make(exchange, "completion/complete", Meant(capability), {**params, "ref": own})
 
@@ -287,18 +283,3 @@ class Methods:
 def _gone() -> Rejected:
     sentence = "no call waits under this requestState: it was used, it is too old, or it is another's; call anew"
     return Rejected(INVALID_PARAMS, sentence, "request state")
-
-
-def _name(name: str) -> str:
-    if len(name) > LONGEST_NAME:
-        raise invalid(f"a name has at most {LONGEST_NAME} characters")
-    return name
-
-
-def _understood(find: Callable[[Catalog, str], T], catalog: Catalog, uri: str) -> T:
-    if len(uri) > LONGEST_URI:
-        raise invalid(f"a URI has at most {LONGEST_URI} characters")
-    try:
-        return find(catalog, uri)
-    except InvalidName as error:
-        raise invalid(str(error)) from None

@@ -1,17 +1,22 @@
 """Whether a request has the form of its method in the client's revision, and nothing beside. No value is repeated."""
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Callable, Mapping
+from typing import Any, TypeVar
 
 from mcp_types.methods import validate_client_request
 from pydantic import ValidationError
 
+from mcpguard.catalog.catalog import Catalog
 from mcpguard.codec import envelope
 from mcpguard.codec.members import TASK, unknown
+from mcpguard.codec.uris import LONGEST_URI
+from mcpguard.domain.errors import InvalidName
 from mcpguard.gateway.wire import INVALID_PARAMS, METHOD_NOT_FOUND, Rejected
 from mcpguard.text.visible import visible
 
+LONGEST_NAME = 1024
 MOST_ERRORS = 100
+T = TypeVar("T")
 Params = Mapping[str, Any]
 
 
@@ -29,6 +34,23 @@ def validate(method: str, version: str, params: Params) -> None:
         wrong = _beside(method, name)
     if wrong:
         raise invalid(wrong)
+
+
+def fitting_name(name: str) -> str:
+    """A name that a client uses, if it is not too long to be one. Raises Rejected."""
+    if len(name) > LONGEST_NAME:
+        raise invalid(f"a name has at most {LONGEST_NAME} characters")
+    return name
+
+
+def understood(find: Callable[[Catalog, str], T], catalog: Catalog, uri: str) -> T:
+    """What a client means by a URI. Raises Rejected."""
+    if len(uri) > LONGEST_URI:
+        raise invalid(f"a URI has at most {LONGEST_URI} characters")
+    try:
+        return find(catalog, uri)
+    except InvalidName as error:
+        raise invalid(str(error)) from None
 
 
 def _beside(method: str, name: str) -> str:

@@ -30,6 +30,7 @@ def capability(kind: str, name: str, **more: object) -> dict[str, Any]:
         "because": "",
         "assigned": None,
         "findings": [],
+        "needs_tasks": False,
         **more,
     }
 

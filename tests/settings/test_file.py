@@ -107,7 +107,7 @@ def test_all_problems_of_all_layers_are_told_at_once(write: WriteFile) -> None:
         "MCPGUARD_LIMITS__CONNECTIONS in the environment must be a whole number from 1 to 65536",
         f"mcpguard.store.readers in {path} must be a number, not true or false",
         f"mcpguard.store.busy_timout in {path} is not a setting; did you mean store.busy_timeout?",
-        f"mcpguard.log.level in {path} must be one of debug, info, warning, error",
+        f"mcpguard.log.level in {path} must be one of auto, debug, info, warning, error",
         f"mcpguard.hosts in {path} must be a list of texts",
     }
 

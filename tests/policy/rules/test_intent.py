@@ -45,7 +45,7 @@ def test_less_than_will_happen_is_refused_and_more_is_not(operation: Effect, eff
     assert understates(operation, effect) is less
     assert reason(found) is (Reason.INTENT_UNDERSTATED if less else None)
     if found is not None:
-        assert found.detail.said == {"call_with": f"call_tool_{effect.value}"}
+        assert found.detail.said == {"effect": effect.value, "call_with": f"call_tool_{effect.value}"}
 
 
 @given(SITUATIONS)
