@@ -153,7 +153,7 @@ async def list_others(seat: Seat) -> None:
 async def read(seat: Seat) -> None:
     server, token = seat.server(), seat.token()
     uri = seat.uri(server, note(token))
-    said = [{"uri": note(token), "text": mark(server, "read", token)}]  # what a server says is passed on as it is
+    said = [{"uri": uri, "text": mark(server, "read", token)}]  # under the name by which it was asked for
     await seat.ask("read", "resources/read", {"uri": uri}, lambda result: result.get("contents") == said)
 
 
