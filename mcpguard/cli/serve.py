@@ -4,6 +4,7 @@ import json
 import os
 import shlex
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -102,6 +103,9 @@ def _next(found: Loaded, where: Listening, *, demo: bool) -> Iterator[str]:
         yield "Open the link of the first admin, and review the servers that wait."
     if demo:
         yield f"See an agent at work, in a second terminal: {program} tour{there}"
+    activate = Path(program).with_name("activate")
+    if program != "mcpguard" and activate.is_file():
+        yield f"So that a terminal knows mcpguard by its name, type there: . {activate}"
     ask = " · ".join(f"{program} {each}{there}" for each in ("status", "audit list", "audit verify"))
     yield f"Stop it with Ctrl-C or SIGTERM. Ask it with: {ask}"
 

@@ -131,7 +131,7 @@ async def test_edits_at_once_are_all_there_or_refused(tmp_path: Path) -> None:
         {"command": "x", "args_json": '["\\ud800"]'},
         {"command": "x", "args_json": '{"a": 1, "a": 2}'},
         {"command": "x", "args_json": "NaN"},
-        {"command": "x", "args_json": ["x"]},
+        {"command": "x", "args_json": {"0": "x"}},
         {"command": "x", "isolation_json": '{"enabled": true'},
         {"command": "x", "quarantined": False},
         {"config": {"command": "x"}, "action": "add"},

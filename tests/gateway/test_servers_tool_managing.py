@@ -39,6 +39,7 @@ def process(guard: Gate, name: str = "mine") -> StdioLaunch:
         {"action": "add", "config": CONFIG},
         {"operation": "add", "command": "true", "args": ["-x"], "env": {"A": "1", "B": "2"}},
         {"operation": "add", "command": "true", "args_json": '["-x"]', "env_json": '{"A": "1", "B": "2"}'},
+        {"operation": "add", "command": "true", "args_json": ["-x"], "env_json": {"A": "1", "B": "2"}},
         {"operation": "add", "command": ["true", "-x"], "env": {"A": "1", "B": "2"}, "enabled": True},
     ],
 )
