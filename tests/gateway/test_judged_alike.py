@@ -210,7 +210,7 @@ async def test_what_is_declared_is_judged_and_recorded(tmp_path: Path) -> None:
         with refused_once(guard, "intent:understated", script) as entry:
             form = {"intent_reason": "to look", "intent_data_sensitivity": "private"}
             told_ = await call(guard, NARROW, "fail", stated(Effect.READ, form))
-        assert told_.detail.said == {"call_with": "call_tool_destructive"}
+        assert told_.detail.said == {"effect": "destructive", "call_with": "call_tool_destructive"}
         assert (entry["operation"], entry["declared"]) == ("read", True)
         assert (entry["sensitivity"], entry["intent_reason"]) == ("private", "to look")
         with refused_once(guard, "intent:mismatch", script):
