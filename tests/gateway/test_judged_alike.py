@@ -43,6 +43,7 @@ class Case:
     token: str = TOKEN
 
 
+UNDECLARED: Json = {"effect": "destructive", "call_with": "call_tool_destructive"}
 CASES = [
     Case("add", {"a": 1, "b": 2}),
     Case("echo", {"whatever": [1, None, {"x": "y"}]}),
@@ -53,7 +54,7 @@ CASES = [
     Case("echo", {"x": "y" * 5000}, "arguments:too_large"),
     Case("echo", DEEP, "arguments:too_large", {"path": "$", "expected": "at most 10 levels"}),
     Case("odd", {}, "arguments:unverifiable"),
-    Case("fail", {}, "intent:undeclared", {"call_with": "call_tool_destructive"}, token=OTHER_TOKEN),
+    Case("fail", {}, "intent:undeclared", UNDECLARED, token=OTHER_TOKEN),
     Case("add", {"a": 1, "b": 2}, token=OTHER_TOKEN),
     Case("nothing", {"token": SECRET}, "capability:unknown"),
     Case("nobody", {"token": SECRET}, "capability:blocked"),
