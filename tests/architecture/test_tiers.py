@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.process import environment
 from tests.tiers import ROOT, RULES, TESTS, Rule, Tier, asked, generates, left_out, possible, tiers_of
 
 NOT_OURS = {".git", ".tools", ".venv", "build", "dist"}
@@ -82,7 +83,8 @@ def test_whoever_names_a_path_gets_all_of_it() -> None:
 
 def collected(*arguments: str) -> set[str]:
     command = [sys.executable, "-m", "pytest", "--collect-only", "-q", "-p", "no:cacheprovider", *arguments]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
+    env = environment({"PYTEST_ADDOPTS": ""})  # whoever runs this may want to see more of it
+    done = subprocess.run(command, cwd=ROOT, env=env, capture_output=True, text=True, check=True)
     return {line for line in done.stdout.splitlines() if "::" in line}
 
 
