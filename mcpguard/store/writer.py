@@ -7,6 +7,7 @@ Rules kept here:
 3. A job that fails takes back its own changes and no others' (savepoint). A `bare` job gets no savepoint and promises
    not to fail; if it does, the whole batch fails.
 4. When a transaction fails, every job in it fails with StoreUnavailable, and the next batch starts on a new connection.
+   It does so too after a job that the database refused: the session may be one that can only read.
 5. The thread ends only when told to; if it dies, everyone who waits or comes later hears of it.
 """
 
@@ -73,6 +74,7 @@ class Writer:
         self._batch = batch
         self._queue: queue.SimpleQueue[_Job | None] = queue.SimpleQueue()
         self._connection: Connection | None = None
+        self._is_refused = False
         self._loop = asyncio.get_running_loop()
         self._stopping = threading.Event()
         self._thread = threading.Thread(target=self._run, name="mcpguard-writer", daemon=True)
@@ -140,6 +142,8 @@ class Writer:
                 raise
         else:
             self._participant.kept()
+            if self._is_refused:
+                self._start_over()
         finally:
             self._tell(jobs)
 
@@ -162,6 +166,7 @@ class Writer:
         except Exception as error:  # noqa: BLE001 - it is the caller's, who gets it
             savepoint.rollback()
             self._participant.back_to(mark)
+            self._is_refused |= isinstance(error, SQLAlchemyError)
             job.error = _ours(error)
         else:
             savepoint.commit()
@@ -170,6 +175,11 @@ class Writer:
         log.error("store.batch_failed", jobs=len(jobs), error=str(_outage(error)))
         for job in jobs:
             job.error = _outage(error)
+        self._start_over()
+
+    def _start_over(self) -> None:
+        """The next batch finds out for itself what is stored, on a new connection."""
+        self._is_refused = False
         self._disconnect()
         self._participant.undone()
 

@@ -113,6 +113,20 @@ async def test_what_an_administrator_does_refuses_calls_until_it_is_taken_back(
         assert guard.verified().whole
 
 
+async def test_a_session_that_can_only_read_is_not_kept(kept: tuple[str, str], tmp_path: Path) -> None:
+    """A transaction that writes nothing is carried out on it, so that nothing but a refused job tells."""
+    url, admin = kept
+    database = make_url(admin).database or ""
+    async with world(tmp_path, store__url=url, store__busy_timeout=0.1) as guard:
+        with psycopg.connect(admin, autocommit=True) as connection:
+            with FAULTS["nothing but reading"](connection, database):
+                await refused(guard)
+                await guard.settle()
+            await guard.recovered()
+        assert (await guard.call()).kind is OutcomeKind.ANSWERED
+        assert guard.verified().whole
+
+
 @pytest.mark.parametrize(
     "setting",
     [

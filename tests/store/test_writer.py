@@ -65,6 +65,8 @@ async def test_an_error_of_the_database_is_told_without_the_statement(store: Sto
         await store.writer.submit(twice)
     assert "INSERT" not in str(caught.value)
     assert await names(store) == []
+    assert tally.counted is None, "what is stored is found out anew"
+    await store.writer.submit(lambda _: None)
     assert tally.counted == 0
 
 
