@@ -3,8 +3,9 @@ BIN := $(VENV)/bin
 DOCS_COMMAND = $(BIN)/python -m tests.documents
 
 PYTEST = $(BIN)/python -m pytest -n auto --dist worksteal
+TYPES = $(BIN)/mypy && $(BIN)/lint-imports --no-logo
 
-.PHONY: help run test test-all test-slow test-slowest check fix bench bench-detection bench-search soak lock docs wheel clean
+.PHONY: help run test test-all test-slow test-slowest check lint types fix bench bench-detection bench-search soak lock docs wheel clean
 
 help: ## list these targets (ARGS="…" is passed on where it makes sense)
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-15s  %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -16,9 +17,12 @@ run: $(VENV)/.runtime ## start the guard on this machine
 test test-all test-slow test-slowest: export PYTHONDONTWRITEBYTECODE =
 
 ifeq ($(strip $(ARGS)),)
-test: check ## run every check, then the fast tests (ARGS="PATH…": only these, fast or not, and no checks)
+test: lint ## run every check and the fast tests (ARGS="PATH…": only these, fast or not, and no checks)
 	@$(BIN)/python -m tests.browser.locate
-	$(PYTEST) --tier fast
+	@($(TYPES)) & types=$$!; \
+	echo '$(PYTEST) --tier fast'; $(PYTEST) --tier fast; tested=$$?; \
+	wait $$types || { echo 'types or imports are wrong: see above, or make types'; exit 1; }; \
+	exit $$tested
 
 test-all: test test-slow ## run every check and every test
 else
@@ -39,11 +43,14 @@ test-slow: $(VENV)/.dev ## run what test-all does besides test
 test-slowest: $(VENV)/.dev ## run the fast tests and print the 30 slowest (ARGS="--tier slow": of the others)
 	$(PYTEST) --tier fast --durations 30 --durations-min 0 $(ARGS)
 
-check: $(VENV)/.dev ## lint, formatting, types, import layers
+check: lint types ## lint, formatting, types, import layers
+
+lint: $(VENV)/.dev
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
-	$(BIN)/mypy
-	$(BIN)/lint-imports --no-logo
+
+types: $(VENV)/.dev
+	$(TYPES)
 
 fix: $(VENV)/.dev ## repair what ruff can repair
 	$(BIN)/ruff check --fix

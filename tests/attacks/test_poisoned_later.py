@@ -1,6 +1,7 @@
 """Poison that comes after an approval: nobody uses it, whoever decides sees it, and the ledger names it."""
 
 from functools import partial
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -8,6 +9,7 @@ import pytest
 from mcpguard.domain.capabilities import Effect
 from mcpguard.domain.decisions import Answer
 from mcpguard.domain.standing import CapabilityStanding
+from mcpguard.guard.retelling import PAUSE_SECONDS
 from mcpguard.inspection.inspect import inspected
 from tests.attacks.quarantined import TOOL, moves, pin, records, refused, until
 from tests.gate import gate
@@ -190,13 +192,17 @@ async def test_findings_that_come_and_go_fill_no_ledger(tmp_path: Path) -> None:
             for name, rule in (("send_report", "steering.foreign"), ("mark", "steering.other")):
                 await turned(name)
                 await until(guard, partial(shown, rule))  # what is so is shown, whichever of the two is listed last
-        alone = [each for each in records(guard, "listed", server="web") if "by" not in each]
-        assert [steering(each) for each in alone] == ["steering.foreign"]
-        guard.clock.tick(600)
+
+        def alone() -> list[Json]:
+            return [each for each in records(guard, "listed", server="web") if "by" not in each]
+
+        assert steering(alone()[0]) == "steering.foreign"
+        guard.clock.tick(PAUSE_SECONDS)
         await changed(guard, web)
         await until(guard, lambda: in_force(guard.now, "web"))
-        alone = [each for each in records(guard, "listed", server="web") if "by" not in each]
-        assert [steering(each) for each in alone] == ["steering.foreign", "steering.other"], "the truth, a while later"
+        assert steering(alone()[-1]) == "steering.other", "the truth, a while later"
+        apart = [later["at"] - earlier["at"] for earlier, later in pairwise(alone())]
+        assert min(apart) >= PAUSE_SECONDS * 1_000_000, "however much time the waiting above let pass"
 
 
 async def test_whoever_cannot_reach_a_server_is_not_told_what_was_found_in_it(tmp_path: Path) -> None:

@@ -26,6 +26,7 @@ from mcpguard.gateway.methods import Methods
 
 VERSION = b"mcp-protocol-version"
 MIRRORED = "mcp-param-"
+Headers = list[tuple[str, str]]
 
 
 class Modern:
@@ -40,8 +41,9 @@ class Modern:
     ) -> None:
         match message:
             case Request():
-                client = self._client(message, caller, face, scope)
-                self._check_mirrored(message, client, scope)
+                pairs = headers(scope)
+                client = self._client(message, caller, face, pairs)
+                self._check_mirrored(message, client, pairs)
                 await self._answer(message, client, receive, send)
             case Notification():
                 if unsupported := unsupported_protocol_version_rejection(header(scope, VERSION) or ""):
@@ -50,8 +52,7 @@ class Modern:
             case _:
                 raise Turned(400, INVALID_REQUEST, "clients of this revision send no answers", "answer")
 
-    def _client(self, request: Request, caller: Caller, face: Face, scope: Scope) -> Client:
-        pairs = headers(scope)
+    def _client(self, request: Request, caller: Caller, face: Face, pairs: Headers) -> Client:
         if (twice := find_duplicated_routing_header(pairs)) is not None:
             raise Turned(400, HEADER_MISMATCH, f"the header {twice} is there more than once", "headers")
         body = {"method": request.method, "params": request.params}
@@ -61,7 +62,7 @@ class Modern:
         name, can = client_name(route.client_info), can_do(envelope.meta(request.params).get(envelope.CAPABILITIES))
         return Client(NETWORK, caller, face, Era.MODERN, route.protocol_version, name, can)
 
-    def _check_mirrored(self, request: Request, client: Client, scope: Scope) -> None:
+    def _check_mirrored(self, request: Request, client: Client, pairs: Headers) -> None:
         """What a header repeats of the arguments must be what the arguments say."""
         params = request.params or {}
         name, arguments = params.get("name"), params.get("arguments") or {}
@@ -70,7 +71,7 @@ class Modern:
         pinned = self._methods.tool(client, name)
         if pinned is None:
             return
-        mirrored = [pair for pair in headers(scope) if pair[0].startswith(MIRRORED)]
+        mirrored = [pair for pair in pairs if pair[0].startswith(MIRRORED)]
         if len(dict(mirrored)) < len(mirrored):
             raise Turned(400, HEADER_MISMATCH, "a header of an argument is there more than once", "headers")
         if rejection := validate_mcp_param_headers(pinned.definition.get("inputSchema"), arguments, dict(mirrored)):

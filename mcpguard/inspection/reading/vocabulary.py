@@ -42,9 +42,9 @@ class _Node:
                     yield found
 
     def grown(self, word: str, *, stem: bool) -> "_Node":
-        node = (self.stems if stem else self.words).setdefault(word, _Node())
-        self.lengths = tuple(sorted({len(each) for each in self.stems}))
-        return node
+        if stem and len(word) not in self.lengths:
+            self.lengths = tuple(sorted({*self.lengths, len(word)}))
+        return (self.stems if stem else self.words).setdefault(word, _Node())
 
 
 def forms(entry: str) -> tuple[str, ...]:
