@@ -17,6 +17,6 @@ from mcpguard.web.security import BodyLimit
 def operator_app(guard: Guard, api: Api, new_id: Ids) -> ASGIApp:
     app = FastAPI(title="mcpguard operator", openapi_url=None, docs_url=None, redoc_url=None)
     tell_problems(app)
-    app.include_router(health(guard, causes=True))
+    app.router.routes.extend(health(guard, causes=True).routes)
     both = Apart(api, is_of_programs, app)
     return Requests(BodyLimit(both, guard.settings.limits.body_bytes), "operator", new_id)

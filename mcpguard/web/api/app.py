@@ -36,7 +36,6 @@ from mcpguard.web.later import Later
 from mcpguard.web.metrics.page import metrics
 from mcpguard.web.views import Views
 
-PREFIX = "/api/v1"
 SUBJECTS = (
     servers,
     reviews,
@@ -58,13 +57,12 @@ SUBJECTS = (
 
 
 def routes(guard: Guard) -> FastAPI:
-    """The routes, without what stands before them."""
+    """The routes, without what stands before them. To include a router would build its routes a second time."""
     app = FastAPI(title="mcpguard", openapi_url=None, docs_url=None, redoc_url=None, redirect_slashes=False)
     tell_problems(app, guard.tallies)
-    for subject in SUBJECTS:
-        app.include_router(subject(guard), prefix=PREFIX)
-    app.include_router(metrics(guard))
-    app.include_router(documents(app, Views(assets.webui() / "templates")), prefix=PREFIX)
+    for subject in (*SUBJECTS, metrics):
+        app.router.routes.extend(subject(guard).routes)
+    app.router.routes.extend(documents(app, Views(assets.webui() / "templates")).routes)
     return app
 
 

@@ -13,11 +13,11 @@ from mcpguard.web.api.actors import actor
 from mcpguard.web.api.answers import Callers, NewCaller, RevokedCaller
 from mcpguard.web.api.bodies import Granted, Revoked
 from mcpguard.web.api.pages import Cursor, Limit, page
-from mcpguard.web.api.strictly import StrictRoute
+from mcpguard.web.api.strictly import api_router
 
 
 def callers(guard: Guard) -> APIRouter:
-    router = APIRouter(prefix="/callers", tags=["callers"], route_class=StrictRoute)
+    router = api_router("callers", "/callers")
 
     @router.get("", dependencies=[may(Right.AUDIT)], response_model=Callers)
     async def every(limit: Limit = 100, cursor: Cursor = None) -> JSONResponse:

@@ -30,7 +30,7 @@ from mcpguard.web.api.access import may
 from mcpguard.web.api.actors import actor
 from mcpguard.web.api.answers import Ended, Foreseen, Hits
 from mcpguard.web.api.calling import LONGEST_CALLER, Wanted
-from mcpguard.web.api.strictly import StrictRoute
+from mcpguard.web.api.strictly import api_router
 
 EVERYTHING = Scope(("*",), ("*",), frozenset(Effect))
 LONGEST_QUERY = 2000
@@ -62,7 +62,7 @@ class Unattended:
 
 
 def calls(guard: Guard) -> APIRouter:
-    router = APIRouter(tags=["calls"], route_class=StrictRoute)
+    router = api_router("calls")
 
     @router.get("/search", dependencies=[may(Right.LOOK)], response_model=Hits)
     async def search(

@@ -16,13 +16,13 @@ from mcpguard.web.api.answers import Capability, Difference, Explained
 from mcpguard.web.api.bodies import About, ApprovingOne, Print, printed
 from mcpguard.web.api.matching import AS_SEEN, SHOWN, resting
 from mcpguard.web.api.shown import shown_one
-from mcpguard.web.api.strictly import StrictRoute
+from mcpguard.web.api.strictly import api_router
 
 Asked = Annotated[Print | None, Query()]
 
 
 def capabilities(guard: Guard) -> APIRouter:
-    router = APIRouter(prefix="/servers/{server}/capability", tags=["capabilities"], route_class=StrictRoute)
+    router = api_router("capabilities", "/servers/{server}/capability")
     look, decided = [may(Right.LOOK)], [may(Right.DECIDE)]
     extra = AS_SEEN | SHOWN
 

@@ -15,7 +15,7 @@ from mcpguard.web.api.answers import Server
 from mcpguard.web.api.bodies import Permission, Screened, Why
 from mcpguard.web.api.matching import AS_SEEN, SHOWN, resting
 from mcpguard.web.api.shown import shown
-from mcpguard.web.api.strictly import StrictRoute
+from mcpguard.web.api.strictly import api_router
 
 
 def deciding(guard: Guard, request: Request, server: str, why: str) -> Decision:
@@ -24,7 +24,7 @@ def deciding(guard: Guard, request: Request, server: str, why: str) -> Decision:
 
 
 def decisions(guard: Guard) -> APIRouter:
-    router = APIRouter(prefix="/servers/{server}", tags=["decisions"], route_class=StrictRoute)
+    router = api_router("decisions", "/servers/{server}")
     decide = [may(Right.DECIDE)]
     extra = AS_SEEN | SHOWN
 

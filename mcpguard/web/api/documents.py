@@ -10,12 +10,12 @@ from fastapi.responses import HTMLResponse, JSONResponse
 from mcpguard.web.api.access import OPEN
 from mcpguard.web.api.openapi import document
 from mcpguard.web.api.reference import groups
-from mcpguard.web.api.strictly import StrictRoute
+from mcpguard.web.api.strictly import api_router
 from mcpguard.web.views import Views
 
 
 def documents(app: FastAPI, views: Views) -> APIRouter:
-    router = APIRouter(tags=["documents"], route_class=StrictRoute)
+    router = api_router("documents")
     made = cache(partial(document, app))
 
     @router.get("/openapi.json", dependencies=[OPEN], response_model=dict[str, Any])

@@ -22,7 +22,7 @@ from mcpguard.web.api.actors import actor
 from mcpguard.web.api.answers import Exported, Kept
 from mcpguard.web.api.bodies import Exporting, Signing
 from mcpguard.web.api.records import Wanted as Chosen
-from mcpguard.web.api.strictly import StrictRoute
+from mcpguard.web.api.strictly import api_router
 from mcpguard.web.letting_out import GZIP, TAR, checked, let_out, media
 
 HEAD: Final = "mcpguard.head"
@@ -39,7 +39,7 @@ Bundled = Annotated[bool, Query(description="A signed bundle, as a tar.")]
 
 
 def exports(guard: Guard) -> APIRouter:
-    router = APIRouter(tags=["exports"], route_class=StrictRoute)
+    router = api_router("exports")
 
     @router.post("/exports", dependencies=[may(Right.AUDIT)], response_model=Exported, status_code=201)
     async def begin(request: Request, body: Exporting) -> JSONResponse:

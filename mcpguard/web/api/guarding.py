@@ -9,12 +9,12 @@ from mcpguard.domain.people import Right
 from mcpguard.guard.guard import Guard
 from mcpguard.guard.status import Status
 from mcpguard.web.api.access import may, whoever
-from mcpguard.web.api.strictly import StrictRoute
+from mcpguard.web.api.strictly import api_router
 from mcpguard.web.peer import Peer
 
 
 def guarding(guard: Guard) -> APIRouter:
-    router = APIRouter(tags=["guard"], route_class=StrictRoute)
+    router = api_router("guard")
 
     @router.get("/status", dependencies=[may(Right.LOOK)], response_model=Status)
     async def status(request: Request) -> JSONResponse:

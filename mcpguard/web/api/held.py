@@ -16,11 +16,11 @@ from mcpguard.web.api.answers import HeldCall, HeldCalls
 from mcpguard.web.api.bodies import Why
 from mcpguard.web.api.matching import AS_SEEN, SHOWN, etag, resting
 from mcpguard.web.api.pages import Cursor, Limit, page
-from mcpguard.web.api.strictly import StrictRoute
+from mcpguard.web.api.strictly import api_router
 
 
 def held(guard: Guard) -> APIRouter:
-    router = APIRouter(prefix="/held", tags=["held calls"], route_class=StrictRoute)
+    router = api_router("held calls", "/held")
     decide = [may(Right.DECIDE)]
 
     def decided(request: Request, ticket: str, why: str) -> Decision:

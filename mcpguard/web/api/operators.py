@@ -14,7 +14,7 @@ from mcpguard.web.api.answers import NewOperator, Operators, RevokedOperator
 from mcpguard.web.api.bodies import example
 from mcpguard.web.api.pages import Cursor, Limit, page
 from mcpguard.web.api.people import Because, because
-from mcpguard.web.api.strictly import StrictRoute
+from mcpguard.web.api.strictly import api_router
 
 
 class TokenAdded(Because):
@@ -28,7 +28,7 @@ class TokenAdded(Because):
 
 
 def operators(guard: Guard) -> APIRouter:
-    router = APIRouter(tags=["operators"], route_class=StrictRoute)
+    router = api_router("operators")
     administer = [may(Right.ADMINISTER)]
 
     @router.get("/operators", dependencies=administer, response_model=Operators)

@@ -16,7 +16,7 @@ from mcpguard.web.api.actors import actor, peer_of
 from mcpguard.web.api.answers import Person, Sessions, SetupLink, Users
 from mcpguard.web.api.bodies import Body, Text
 from mcpguard.web.api.pages import Cursor, Limit, page
-from mcpguard.web.api.strictly import StrictRoute
+from mcpguard.web.api.strictly import api_router
 
 Password = Annotated[SecretStr, Field(max_length=1024)]
 
@@ -55,7 +55,7 @@ class RoleGiven(Because):
 
 
 def people(guard: Guard) -> APIRouter:
-    router = APIRouter(tags=["people"], route_class=StrictRoute)
+    router = api_router("people")
     administer = [may(Right.ADMINISTER)]
 
     @router.get("/users", dependencies=administer, response_model=Users)
@@ -102,7 +102,7 @@ def people(guard: Guard) -> APIRouter:
 
 
 def sessions(guard: Guard) -> APIRouter:
-    router = APIRouter(tags=["people"], route_class=StrictRoute)
+    router = api_router("people")
     administer = [may(Right.ADMINISTER)]
 
     @router.get("/sessions", dependencies=administer, response_model=Sessions)

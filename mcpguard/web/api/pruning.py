@@ -16,7 +16,7 @@ from mcpguard.web.api.access import may
 from mcpguard.web.api.actors import actor
 from mcpguard.web.api.answers import Pruned, Redacted
 from mcpguard.web.api.bodies import Number, Why, example
-from mcpguard.web.api.strictly import StrictRoute
+from mcpguard.web.api.strictly import api_router
 
 Seq = Annotated[int, Path(ge=1, le=LARGEST, description="The number of a record of the call.")]
 CallId = Annotated[str, Path(min_length=1, max_length=64, description="The id of a call.")]
@@ -41,7 +41,7 @@ class Pruning(Why):
 
 
 def pruning(guard: Guard) -> APIRouter:
-    router = APIRouter(tags=["audit"], route_class=StrictRoute)
+    router = api_router("audit")
     administer = [may(Right.ADMINISTER)]
 
     @router.post("/records/prune", dependencies=administer, response_model=Pruned)

@@ -13,7 +13,7 @@ from mcpguard.guard.guard import Guard
 from mcpguard.web.api.access import may
 from mcpguard.web.api.answers import CallRecords, Records, WholeRecord
 from mcpguard.web.api.pages import Limit, read
-from mcpguard.web.api.strictly import StrictRoute
+from mcpguard.web.api.strictly import api_router
 
 After = Annotated[
     str | None, Query(max_length=LONGEST, description="Where to go on: `next` of the page before, or an older one.")
@@ -31,7 +31,7 @@ CallId = Annotated[str, Path(min_length=1, max_length=64, description="The id of
 
 
 def records(guard: Guard) -> APIRouter:
-    router = APIRouter(tags=["records"], route_class=StrictRoute)
+    router = api_router("records")
     look = [may(Right.AUDIT)]
 
     @router.get("/records", dependencies=look, response_model=Records)

@@ -13,11 +13,11 @@ from mcpguard.web.api.answers import Approved, Inspected
 from mcpguard.web.api.bodies import Approving, Inspection, printed
 from mcpguard.web.api.decisions import deciding
 from mcpguard.web.api.matching import AS_SEEN
-from mcpguard.web.api.strictly import StrictRoute
+from mcpguard.web.api.strictly import api_router
 
 
 def reviews(guard: Guard) -> APIRouter:
-    router = APIRouter(prefix="/servers/{server}", tags=["decisions"], route_class=StrictRoute)
+    router = api_router("decisions", "/servers/{server}")
     decide = [may(Right.DECIDE)]
     decided = partial(deciding, guard)
 

@@ -19,14 +19,14 @@ from mcpguard.web.api.bodies import Added, Patched
 from mcpguard.web.api.matching import AS_SEEN, SHOWN, resting
 from mcpguard.web.api.pages import Cursor, Limit, page
 from mcpguard.web.api.shown import shown
-from mcpguard.web.api.strictly import StrictRoute
+from mcpguard.web.api.strictly import api_router
 
 BEGINNING: Final = 300
 """Characters of a description."""
 
 
 def servers(guard: Guard) -> APIRouter:
-    router = APIRouter(tags=["servers"], route_class=StrictRoute)
+    router = api_router("servers")
     decide = [may(Right.DECIDE)]
 
     def by(request: Request, server: str) -> Actor:

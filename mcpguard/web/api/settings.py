@@ -14,7 +14,7 @@ from mcpguard.web.api import answers
 from mcpguard.web.api.access import may
 from mcpguard.web.api.actors import actor
 from mcpguard.web.api.answers import Waiting
-from mcpguard.web.api.strictly import StrictRoute
+from mcpguard.web.api.strictly import api_router
 
 
 class Confirmed(BaseModel):
@@ -26,7 +26,7 @@ class Confirmed(BaseModel):
 
 
 def settings(guard: Guard) -> APIRouter:
-    router = APIRouter(prefix="/settings", tags=["settings"], route_class=StrictRoute)
+    router = api_router("settings", "/settings")
 
     @router.get("/unconfirmed", dependencies=[may(Right.LOOK)], response_model=list[Waiting])
     async def unconfirmed() -> JSONResponse:

@@ -10,11 +10,11 @@ from mcpguard.guard.guard import Guard
 from mcpguard.web.api.access import may
 from mcpguard.web.api.answers import Rotated
 from mcpguard.web.api.people import Because, because
-from mcpguard.web.api.strictly import StrictRoute
+from mcpguard.web.api.strictly import api_router
 
 
 def signing(guard: Guard) -> APIRouter:
-    router = APIRouter(tags=["audit"], route_class=StrictRoute)
+    router = api_router("audit")
 
     @router.post("/signing-key/rotate", dependencies=[may(Right.ADMINISTER)], response_model=Rotated)
     async def rotate(request: Request, body: Because) -> JSONResponse:

@@ -10,12 +10,13 @@ from functools import partial
 from typing import Any, Final
 
 from anyio import to_thread
-from fastapi import HTTPException, Request, Response
+from fastapi import APIRouter, HTTPException, Request, Response
 from fastapi.routing import APIRoute
 
 from mcpguard.codec.strict import StrictError, parse
 from mcpguard.web.api.access import Needs, needed
 
+PREFIX: Final = "/api/v1"
 LARGE: Final = 64 * 1024
 """Bytes; what is larger is read aside, as it may take long."""
 MOST_VALUES: Final = 100_000
@@ -39,6 +40,11 @@ class StrictRoute(APIRoute):
             return await handler(_Strict(request.scope, request.receive))
 
         return strictly
+
+
+def api_router(tag: str, prefix: str = "") -> APIRouter:
+    """For the routes of one subject; their paths are whole, so that nobody needs to build them a second time."""
+    return APIRouter(prefix=PREFIX + prefix, tags=[tag], route_class=StrictRoute)
 
 
 def _check_type(request: Request) -> None:

@@ -76,11 +76,9 @@ def pages(guard: Guard) -> FastAPI:
     app = FastAPI(title="mcpguard", openapi_url=None, docs_url=None, redoc_url=None, redirect_slashes=False)
     views = Views(assets.webui() / "templates")
     desk = Desk(guard, views)
-    app.include_router(health(guard, causes=False))
-    for subject in SUBJECTS:
-        app.include_router(subject(guard, desk))
-    for door in (signing, setup):
-        app.include_router(door(guard, views))
+    subjects = [subject(guard, desk) for subject in SUBJECTS]
+    for router in (health(guard, causes=False), *subjects, signing(guard, views), setup(guard, views)):
+        app.router.routes.extend(router.routes)  # to include a router would build its routes a second time
     app.mount("/static", StaticFiles(directory=assets.webui() / "static"))
 
     def plainly(status: int, title: str, sentence: str) -> Response:
