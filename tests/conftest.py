@@ -4,6 +4,8 @@ import gc
 import os
 import sys
 from collections.abc import AsyncIterator, Generator, Iterator
+from contextlib import suppress
+from importlib import import_module
 from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -17,6 +19,7 @@ if TYPE_CHECKING:
 
 NO_SANDBOX = "the sandbox was not tested"
 TIER = "tier"
+HERE = Path(__file__).parent
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -48,6 +51,20 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
     if tier is None or not collection_path.match(tiers.TESTS) or tier in tiers.possible(_file(collection_path)):
         return None
     return True
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection(session: pytest.Session) -> None:
+    """Each worker imports every test, and to compile one takes pytest longer than anything else in that. So each worker
+    begins elsewhere, and finds what the others have compiled meanwhile."""
+    config = session.config
+    if _named(config) or not hasattr(config, "workerinput"):
+        return
+    number, workers = int(config.workerinput["workerid"].removeprefix("gw")), config.workerinput["workercount"]
+    files = [file for file in sorted(HERE.rglob(tiers.TESTS)) if pytest_ignore_collect(file, config) is None]
+    for file in files[number::workers]:
+        with suppress(Exception, pytest.skip.Exception):  # the collection says what is wrong with it
+            import_module(".".join(file.relative_to(HERE.parent).with_suffix("").parts))
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:

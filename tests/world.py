@@ -4,9 +4,10 @@ import functools
 import itertools
 import json
 import os
+import sqlite3
 import tempfile
 from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager, suppress
+from contextlib import asynccontextmanager, closing, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -46,6 +47,8 @@ from tests.clock import FakeClock
 from tests.witnesses import watched
 
 PORT = 8080
+RECORDS = """SELECT content FROM records JOIN chains ON chains.id = chain
+    WHERE content IS NOT NULL ORDER BY created_at, chain, seq"""
 _numbers = itertools.count(1)
 
 
@@ -114,6 +117,10 @@ class World:
 
 
 def said(place: Any) -> list[dict[str, Any]]:  # noqa: ANN401 - a path or a URL
+    """Every record, as it lies there. A file is read without any of our code: tests ask for this thousands of times."""
+    if isinstance(place, Path):
+        with closing(sqlite3.connect(f"{place.absolute().as_uri()}?mode=ro", uri=True)) as file:
+            return [json.loads(content) for (content,) in file.execute(RECORDS)]
     with reading(place) as connect, connect() as connection:
         return [
             json.loads(record.content)
