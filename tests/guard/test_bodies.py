@@ -10,7 +10,7 @@ from mcpguard.guard.bodies import LARGE, Bodies
 from mcpguard.ledger.digests import Digests
 from mcpguard.policy.secrets.masking import ways
 from mcpguard.settings.model import Audit
-from tests.policy.secrets.test_finding import TOKEN
+from tests.policy.secrets.made_up import TOKEN
 
 pytestmark = pytest.mark.anyio
 KEY = bytes(32)

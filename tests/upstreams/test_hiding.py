@@ -6,9 +6,10 @@ import pytest
 
 from mcpguard.policy.secrets.masking import ways
 from mcpguard.upstreams.hiding import KEY, LONGEST_KEY, Hiding
-from tests.policy.secrets.test_finding import PEM, TOKEN, some
+from tests.policy.secrets.made_up import PEM, TOKEN, drawing
 
 BEGIN, END = PEM.format("BEGIN"), PEM.format("END")
+some = drawing(3)
 BODY = [some(64) for _ in range(5)]
 
 

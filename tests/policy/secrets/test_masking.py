@@ -11,8 +11,9 @@ from hypothesis import strategies as st
 from mcpguard.policy.secrets.finding import NOTHING, secrets
 from mcpguard.policy.secrets.masking import HIDDEN, Masked, masked, ways
 from mcpguard.policy.secrets.rules import rules
-from tests.policy.secrets.test_finding import HARMLESS, SURE, TOKEN, VALUES, WAYS, some
+from tests.policy.secrets.made_up import HARMLESS, SURE, TOKEN, VALUES, WAYS, drawing
 
+some = drawing(2)
 JWT = "eyJ" + some(30) + ".eyJ" + some(40) + "." + some(43)
 PLAIN = 'tr"ä/ïn+' + some(20)
 SPLIT = SURE["private-key"].split("\n")
