@@ -37,7 +37,7 @@ def deep(levels: int) -> dict[str, Any]:
 @given(DEFINITIONS)
 def test_findings_are_ours_and_lie_within_what_they_are_found_in(definition: dict[str, Any]) -> None:
     found = inspected(definition, NEIGHBOURS)
-    lengths = {path: len(text or "") for path, text, _ in strings(definition)} | _all(definition)
+    lengths = _all(definition) | {path: len(text or "") for path, text, _ in strings(definition)}
     ours = {(each.id, each.threat, each.title) for each in rules()}
     for each in found.findings:
         assert (each.rule, each.threat, each.title) in ours
