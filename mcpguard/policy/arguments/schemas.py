@@ -127,7 +127,7 @@ def is_usable(schema: object, *, with_patterns: bool) -> bool | None:
         return True
     try:
         found = _bounded(schema, len(dumps(schema)))
-    except UnicodeEncodeError:  # half a character, which no message has, but a file may
+    except ValueError:  # half a character, or infinity: no message has it, but a file may
         return False
     if found is None or not isinstance(schema, dict):
         return False

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from mcpguard.inspection.detectors.detector import Surroundings
@@ -34,6 +34,7 @@ def deep(levels: int) -> dict[str, Any]:
 
 
 @settings(deadline=None)
+@example({"inputSchema": {"name": float("inf"), "description": "\ud800"}})
 @given(DEFINITIONS)
 def test_findings_are_ours_and_lie_within_what_they_are_found_in(definition: dict[str, Any]) -> None:
     found = inspected(definition, NEIGHBOURS)
