@@ -6,7 +6,7 @@ Rules kept here:
    import.
 3. A test under `@given` that is fast is in both tiers: with few examples in the fast one, and with all of them in the
    slow one. What else generates examples says how many, and is in one.
-4. Where almost every case starts a guard, the fast tier has one case in four of each test, and of these every third;
+4. Where almost every case starts a guard, the fast tier has one case in four of each test, and of these every fourth;
    at least one of each file. Which ones differs from test to test, so that each way in and each kind of server is among
    them (`left_out`).
 5. Whatever is named on the command line is run, whichever its tier (`asked`).
@@ -26,7 +26,7 @@ from hypothesis import HealthCheck, settings
 ROOT: Final = Path(__file__).parents[1]
 TESTS: Final = "test_*.py"
 CASES: Final = 4
-CASES_OF_FILE: Final = 3
+CASES_OF_FILE: Final = 4
 FEWER: Final = 10
 """The fast tier tries so many times fewer examples."""
 
