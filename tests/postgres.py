@@ -39,7 +39,8 @@ _databases = itertools.count(1)
 
 def _patient(command: str, args: tuple[str, ...], bin_path: Path, **more: object) -> str:
     if command == "initdb":
-        args = (*args, "--no-sync", "--set", "fsync=off")
+        kept = ("--set", "dynamic_shared_memory_type=mmap")  # in its folder, also where the server is killed
+        args = (*args, "--no-sync", "--set", "fsync=off", *kept)
     said: str = pgexec(command, args, bin_path, **(more | {"timeout": PATIENCE}))
     return said
 
