@@ -8,8 +8,8 @@ import pytest
 from mcpguard.domain.screening import Screening
 from tests.attacks.aftermath import Ended, log_is_whole, nothing_else
 from tests.gateway.asking import QUESTIONS, answering, behind
+from tests.gateway.guard_face import agent
 from tests.gateway.speaking import HOWS, guarded, speaking
-from tests.gateway.test_guard_face import agent
 from tests.gateway.test_screening import REQUESTS, screen, told
 from tests.simulators.asked import Asked
 from tests.simulators.script import Script

@@ -19,9 +19,9 @@ from mcpguard.domain.errors import LedgerUnavailable
 from mcpguard.store.tables import upstreams
 from tests.gate import Gate
 from tests.gateway.granting import granted
+from tests.gateway.guard_face import agent
 from tests.gateway.holding import HELD, Making, allowed, calls, moves, refusal, until
-from tests.gateway.speaking import guarded
-from tests.gateway.test_guard_face import HOWS, agent
+from tests.gateway.speaking import HOWS, guarded
 from tests.gateway.test_read_more import LONG, ONCE, called, cut, more, talkative
 from tests.review import DECISION
 from tests.simulators.script import Script

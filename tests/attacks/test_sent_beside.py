@@ -8,9 +8,9 @@ import pytest
 
 from mcpguard.codec.uris import wrapped
 from tests.gateway.asking import QUESTIONS, UPSTREAMS, answering, behind, nosy, rounds
+from tests.gateway.guard_face import agent
 from tests.gateway.holding import HELD, allowed, calls, refusal
 from tests.gateway.speaking import HOWS, guarded, nothing_happens, refused_once, speaking, turned_away
-from tests.gateway.test_guard_face import agent
 from tests.simulators.script import Script
 from tests.simulators.words import Json
 

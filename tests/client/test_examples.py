@@ -7,8 +7,8 @@ from pathlib import Path
 import anyio
 import pytest
 
+from tests.gateway.guard_face import FACE
 from tests.gateway.speaking import guarded
-from tests.gateway.test_guard_face import FACE
 from tests.process import ROOT, environment
 from tests.simulators.script import Script
 

@@ -33,8 +33,8 @@ from mcpguard.client import (
 from mcpguard.codec.envelope import BY_SERVER
 from mcpguard.proxy.annotations import META
 from tests.gate import DIRECT, Gate
+from tests.gateway.guard_face import FACE
 from tests.gateway.speaking import TOKEN, callers, guarded, nothing_happens, scope
-from tests.gateway.test_guard_face import FACE
 from tests.simulators.asked import Asked
 from tests.simulators.script import Script
 from tests.simulators.words import Json, RpcError

@@ -10,8 +10,8 @@ import pytest
 from mcpguard.proxy.annotations import META
 from tests.conformance import tools
 from tests.gate import Gate
+from tests.gateway.guard_face import FACE
 from tests.gateway.speaking import guarded
-from tests.gateway.test_guard_face import FACE
 from tests.simulators.script import Script
 from tests.simulators.words import Json
 

@@ -11,8 +11,8 @@ from mcpguard.codec.messages import dumps
 from mcpguard.domain.capabilities import Capability, CapabilityKind, Effect
 from mcpguard.guard.fitting import BEYOND, MOST_BYTES, TOO_LARGE, described, retrieved
 from mcpguard.guard.searching import Hit
+from tests.gateway.guard_face import agent, answer, found
 from tests.gateway.speaking import guarded
-from tests.gateway.test_guard_face import agent, answer, found
 from tests.simulators.script import Script
 from tests.simulators.words import Json
 

@@ -6,6 +6,7 @@ import pytest
 
 from mcpguard.gateway.tools.given import MOST_NAMES
 from mcpguard.guard.tallies import MOST_OF_ONE
+from tests.gateway.guard_face import agent, answer, calls_to, refused
 from tests.gateway.speaking import (
     OTHER_TOKEN,
     TOKEN,
@@ -17,7 +18,6 @@ from tests.gateway.speaking import (
     scope,
     turned_away,
 )
-from tests.gateway.test_guard_face import agent, answer, calls_to, refused
 from tests.simulators.script import Script
 
 pytestmark = pytest.mark.anyio

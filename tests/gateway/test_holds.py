@@ -14,6 +14,7 @@ from mcpguard.domain.decisions import Forbidden, Stale, Unknown
 from mcpguard.domain.errors import IllegalMove
 from tests.gate import Gate, gate
 from tests.gateway.granting import Granted, granted, over, revoked
+from tests.gateway.guard_face import agent, answer
 from tests.gateway.holding import (
     ALLOWED,
     HELD,
@@ -29,7 +30,6 @@ from tests.gateway.holding import (
     until,
 )
 from tests.gateway.speaking import HOWS, guarded, played, speaking
-from tests.gateway.test_guard_face import agent, answer
 from tests.review import DECISION
 from tests.simulators.client import Reply
 from tests.simulators.line_client import LineClient

@@ -17,8 +17,8 @@ from mcpguard.guard.given import Given
 from mcpguard.policy.intents import stated
 from tests.gate import Gate
 from tests.gateway.declaring import call
+from tests.gateway.guard_face import agent
 from tests.gateway.speaking import EVERYTHING, HOWS, OTHER_TOKEN, TOKEN, guarded, refused_once, speaking
-from tests.gateway.test_guard_face import agent
 from tests.review import DECISION
 from tests.simulators.client import RawClient
 from tests.simulators.script import Script

@@ -19,8 +19,8 @@ from hypothesis import strategies as st
 from mcpguard.domain.capabilities import Effect
 from tests.cli.command import mcpguard
 from tests.gate import Gate
+from tests.gateway.guard_face import agent
 from tests.gateway.speaking import HOWS, OTHER_TOKEN, TOKEN
-from tests.gateway.test_guard_face import agent
 from tests.gateway.test_judged_alike import ARGUMENTS, CASES, VERDICT, Case, answer, every_way, judged, told
 from tests.simulators.client import RawClient
 from tests.simulators.words import Json

@@ -14,8 +14,8 @@ from mcpguard.proxy.annotations import META
 from mcpguard.settings.proxy import TAKEN, Proxy
 from tests.gate import Gate, gate
 from tests.gateway.asking import answering, behind, nosy
-from tests.gateway.speaking import guarded, played
-from tests.gateway.test_guard_face import FACE, HOWS, agent
+from tests.gateway.guard_face import FACE, agent
+from tests.gateway.speaking import HOWS, guarded, played
 from tests.simulators.asked import Asked
 from tests.simulators.client import RawClient
 from tests.simulators.script import Script

@@ -19,6 +19,7 @@ from mcpguard.proxy.annotations import META
 from tests.attacks.quarantined import pin
 from tests.clock import FakeClock
 from tests.gate import Gate, gate
+from tests.gateway.guard_face import FACE, agent, calls_to
 from tests.gateway.holding import allowed, told_to_come_back
 from tests.gateway.speaking import (
     EVERYTHING,
@@ -34,7 +35,6 @@ from tests.gateway.speaking import (
     scope,
     turned_away,
 )
-from tests.gateway.test_guard_face import FACE, agent, calls_to
 from tests.gateway.test_proxy import proxy, value, wrapped
 from tests.patience import PATIENCE
 from tests.proxy.test_operations import WRONG

@@ -21,9 +21,11 @@ from mcpguard.proxy.annotations import META
 from mcpguard.proxy.envelope import LARGEST_LIST
 from tests.gate import Gate
 from tests.gateway.asking import answering, behind, nosy
+from tests.gateway.guard_face import agent, calls_to
 from tests.gateway.holding import HELD, allowed, told_to_come_back
 from tests.gateway.speaking import (
     EVERYTHING,
+    HOWS,
     TOKEN,
     callers,
     changed,
@@ -33,7 +35,6 @@ from tests.gateway.speaking import (
     turned_away,
 )
 from tests.gateway.test_cancellation import Asking, abandoned, begun, closed
-from tests.gateway.test_guard_face import HOWS, agent, calls_to
 from tests.gateway.test_proxy import value
 from tests.simulators.asked import Asked
 from tests.simulators.client import RawClient

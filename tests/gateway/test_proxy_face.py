@@ -11,7 +11,9 @@ import pytest
 from mcpguard.domain.capabilities import Capability, CapabilityKind
 from mcpguard.gateway.faces.proxied import Proxied
 from tests.gate import Gate
+from tests.gateway.guard_face import calls_to
 from tests.gateway.speaking import (
+    HOWS,
     OTHER_TOKEN,
     TOKEN,
     callers,
@@ -20,7 +22,6 @@ from tests.gateway.speaking import (
     refused_once,
     scope,
 )
-from tests.gateway.test_guard_face import HOWS, calls_to
 from tests.gateway.test_proxy import plainly, proxy, value
 from tests.simulators.client import RawClient
 from tests.simulators.script import Script

@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 from mcpguard.proxy.annotations import META
+from tests.gateway.guard_face import agent
 from tests.gateway.speaking import EVERYTHING, OTHER_TOKEN, TOKEN, callers, flushed, guarded, scope
-from tests.gateway.test_guard_face import agent
 from tests.gateway.test_proxy import proxy, value
 from tests.simulators.script import Script
 

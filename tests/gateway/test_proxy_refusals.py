@@ -6,8 +6,8 @@ import pytest
 
 from mcpguard.domain.standing import UpstreamStanding
 from tests.gate import DIRECT, Gate
+from tests.gateway.guard_face import FACE
 from tests.gateway.speaking import ONLY, TOKEN, callers, changed, guarded, nothing_happens, refused_once, scope
-from tests.gateway.test_guard_face import FACE
 from tests.review import DECISION
 from tests.simulators.script import Script
 from tests.simulators.words import Json

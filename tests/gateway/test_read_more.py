@@ -9,9 +9,9 @@ import pytest
 from mcpguard.domain.capabilities import Effect
 from tests.gate import Gate, gate, remote
 from tests.gateway.granting import granted, revoked
+from tests.gateway.guard_face import agent, calls_to, refused
 from tests.gateway.leaving import leaving
-from tests.gateway.speaking import TOKEN, callers, guarded, nothing_happens, refused_once, scope, turned_away
-from tests.gateway.test_guard_face import HOWS, agent, calls_to, refused
+from tests.gateway.speaking import HOWS, TOKEN, callers, guarded, nothing_happens, refused_once, scope, turned_away
 from tests.review import DECISION
 from tests.simulators.client import RawClient
 from tests.simulators.script import Script

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from tests.gate import Gate
+from tests.gateway.guard_face import FACE
 from tests.gateway.speaking import HOWS, changed, guarded, nothing_happens, refused_once, speaking
-from tests.gateway.test_guard_face import FACE
 from tests.review import DECISION
 from tests.simulators.client import RawClient
 from tests.simulators.script import Script

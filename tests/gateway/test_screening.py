@@ -14,8 +14,8 @@ from mcpguard.domain.launches import StdioLaunch, Templates
 from mcpguard.domain.screening import Screening
 from tests.gate import Gate, gate
 from tests.gateway.asking import ANSWERS, answering, behind, permitted, rounds
+from tests.gateway.guard_face import agent
 from tests.gateway.speaking import HOWS, guarded, played, same, speaking
-from tests.gateway.test_guard_face import agent
 from tests.review import DECISION
 from tests.simulators.asked import Asked
 from tests.simulators.built_in import elicitation

@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 from mcpguard.codec.messages import dumps
+from tests.gateway.guard_face import agent
 from tests.gateway.speaking import HOWS, guarded
-from tests.gateway.test_guard_face import agent
 from tests.simulators.script import Script
 from tests.tokens import counted
 
