@@ -9,12 +9,10 @@ import pytest
 from mcpguard.codec.refusals import facts
 from mcpguard.codec.uris import wrapped
 from tests.gate import Gate
+from tests.gateway.abandoning import Asking, abandoned, begun, closed, waiting
 from tests.gateway.speaking import HOWS, ONLY, OTHER_TOKEN, TOKEN, guarded, speaking, two_callers
-from tests.simulators.asked import Asked
-from tests.simulators.client import RawClient, Reply
 from tests.simulators.line_client import LineClient
-from tests.simulators.script import Script
-from tests.simulators.words import Id, Json
+from tests.simulators.words import Json
 
 pytestmark = pytest.mark.anyio
 REQUESTS: list[tuple[str, Json]] = [
@@ -27,50 +25,6 @@ REQUESTS: list[tuple[str, Json]] = [
     ),
 ]
 NOT_THE_ID = [True, 1.0, "1", None, [1], {}, 2**53, "other"]
-
-
-def waiting(*eras: str) -> Script:
-    """Whatever it is asked, it does not answer before the test says so."""
-
-    async def wait(asked: Asked) -> Json:
-        await asked.script.hold()
-        return {"content": [], "contents": [], "messages": [], "completion": {"values": []}}
-
-    script = Script(*eras)
-    for key in script.answers:
-        script.answers[key] = wait
-    script.answers["completion/complete"] = wait
-    return script
-
-
-class Asking:
-    """A request in a task of its own, that can be given up."""
-
-    def __init__(self, client: RawClient, method: str, params: Json, id_: Id = 1) -> None:
-        self.given_up = anyio.CancelScope()
-        self.reply: Reply | None = None
-        self._asked = client, method, params, id_
-
-    async def __call__(self) -> None:
-        client, method, params, id_ = self._asked
-        with self.given_up:
-            self.reply = await client.request(method, params, id_=id_)
-
-
-async def begun(script: Script, abandoned: int) -> None:
-    """Wait until the server works on one request, and so many before it were taken back."""
-    await script.until(lambda: script.held == 1 and len(script.abandoned) == abandoned)
-
-
-async def abandoned(script: Script, count: int) -> None:
-    await script.until(lambda: len(script.abandoned) == count)
-
-
-async def closed(guard: Gate, count: int) -> Json:
-    """The entry of a call, when that many have ended."""
-    while len([each for each in guard.entries() if "outcome" in each]) < count:
-        await anyio.lowlevel.checkpoint()
-    return guard.entries()[count - 1]
 
 
 @pytest.mark.parametrize("over", ["http", "stdio"])
@@ -131,7 +85,7 @@ async def test_only_ones_own_requests_can_be_taken_back(tmp_path: Path) -> None:
     script.answers["tools/call add"] = {"content": []}
     async with guarded(tmp_path, script, callers=two_callers()) as guard, AsyncExitStack() as stack:
         owner = await guard.legacy(token=TOKEN)
-        others: list[RawClient] = [
+        others = [
             await guard.legacy(token=TOKEN),
             await guard.legacy(ONLY + "web", token=TOKEN),
             await guard.legacy(token=OTHER_TOKEN),

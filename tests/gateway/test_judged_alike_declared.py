@@ -20,8 +20,8 @@ from mcpguard.domain.capabilities import Effect
 from tests.cli.command import mcpguard
 from tests.gate import Gate
 from tests.gateway.guard_face import agent
+from tests.gateway.judging import ARGUMENTS, CASES, VERDICT, Case, answer, every_way, judged, told
 from tests.gateway.speaking import HOWS, OTHER_TOKEN, TOKEN
-from tests.gateway.test_judged_alike import ARGUMENTS, CASES, VERDICT, Case, answer, every_way, judged, told
 from tests.simulators.client import RawClient
 from tests.simulators.words import Json
 

@@ -1,9 +1,6 @@
 """The proxy tool: everything behind the guard through one tool, over every transport and in both eras."""
 
-import base64
-import json
 from pathlib import Path
-from typing import Any
 
 import pytest
 from pydantic import ValidationError
@@ -12,47 +9,16 @@ from mcpguard.codec.envelope import BY_SERVER
 from mcpguard.gateway.tools.definitions import DEFINITIONS
 from mcpguard.proxy.annotations import META
 from mcpguard.settings.proxy import TAKEN, Proxy
-from tests.gate import Gate, gate
+from tests.gate import gate
 from tests.gateway.asking import answering, behind, nosy
 from tests.gateway.guard_face import FACE, agent
+from tests.gateway.proxy_tool import annotations, plainly, proxy, value, wrapped
 from tests.gateway.speaking import HOWS, guarded, played
 from tests.simulators.asked import Asked
-from tests.simulators.client import RawClient
 from tests.simulators.script import Script
 from tests.simulators.words import Json, RpcError
 
 pytestmark = pytest.mark.anyio
-
-
-async def proxy(client: RawClient, action: str, type_: str, path: str | None = None, **more: Any) -> Json:  # noqa: ANN401
-    """The result of one operation."""
-    asked = {"action": action, "type": type_} | ({} if path is None else {"path": path}) | more
-    return (await client.call("proxy", asked)).result
-
-
-def value(result: Json) -> Any:  # noqa: ANN401 - JSON
-    """The JSON in an answer, which is one embedded resource."""
-    (item,) = result["content"]
-    assert (item["type"], item["resource"]["mimeType"]) == ("resource", "application/json")
-    for key, said in item["annotations"].items():
-        assert item["_meta"][META][key] == said
-    return json.loads(item["resource"]["text"])
-
-
-def annotations(result: Json) -> Json:
-    (item,) = result["content"]
-    found: Json = item["annotations"]
-    return found
-
-
-def wrapped(server: str, uri: str) -> str:
-    text = json.dumps({"server": server, "uri": uri}, separators=(",", ":")).encode()
-    return "proxy://resource/" + base64.urlsafe_b64encode(text).decode().rstrip("=")
-
-
-async def plainly(guard: Gate, method: str, **params: Any) -> Json:  # noqa: ANN401 - JSON
-    """What the direct face answers."""
-    return (await guard.client().request(method, params)).result
 
 
 @pytest.mark.parametrize("how", HOWS)

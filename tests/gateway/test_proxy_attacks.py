@@ -21,6 +21,7 @@ from tests.clock import FakeClock
 from tests.gate import Gate, gate
 from tests.gateway.guard_face import FACE, agent, calls_to
 from tests.gateway.holding import allowed, told_to_come_back
+from tests.gateway.proxy_tool import proxy, value, wrapped
 from tests.gateway.speaking import (
     EVERYTHING,
     OTHER_TOKEN,
@@ -35,9 +36,8 @@ from tests.gateway.speaking import (
     scope,
     turned_away,
 )
-from tests.gateway.test_proxy import proxy, value, wrapped
 from tests.patience import PATIENCE
-from tests.proxy.test_operations import WRONG
+from tests.proxy.wrong_operations import WRONG
 from tests.simulators.asked import Asked
 from tests.simulators.client import RawClient
 from tests.simulators.script import Script

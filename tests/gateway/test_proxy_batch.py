@@ -20,9 +20,11 @@ from mcpguard.guard.asked import Told
 from mcpguard.proxy.annotations import META
 from mcpguard.proxy.envelope import LARGEST_LIST
 from tests.gate import Gate
+from tests.gateway.abandoning import Asking, abandoned, begun, closed
 from tests.gateway.asking import answering, behind, nosy
 from tests.gateway.guard_face import agent, calls_to
 from tests.gateway.holding import HELD, allowed, told_to_come_back
+from tests.gateway.proxy_tool import value
 from tests.gateway.speaking import (
     EVERYTHING,
     HOWS,
@@ -34,8 +36,6 @@ from tests.gateway.speaking import (
     scope,
     turned_away,
 )
-from tests.gateway.test_cancellation import Asking, abandoned, begun, closed
-from tests.gateway.test_proxy import value
 from tests.simulators.asked import Asked
 from tests.simulators.client import RawClient
 from tests.simulators.script import Script

@@ -12,6 +12,7 @@ from mcpguard.domain.capabilities import Capability, CapabilityKind
 from mcpguard.gateway.faces.proxied import Proxied
 from tests.gate import Gate
 from tests.gateway.guard_face import calls_to
+from tests.gateway.proxy_tool import plainly, proxy, value
 from tests.gateway.speaking import (
     HOWS,
     OTHER_TOKEN,
@@ -22,7 +23,6 @@ from tests.gateway.speaking import (
     refused_once,
     scope,
 )
-from tests.gateway.test_proxy import plainly, proxy, value
 from tests.simulators.client import RawClient
 from tests.simulators.script import Script
 

@@ -6,8 +6,8 @@ import pytest
 
 from mcpguard.proxy.annotations import META
 from tests.gateway.guard_face import agent
+from tests.gateway.proxy_tool import proxy, value
 from tests.gateway.speaking import EVERYTHING, OTHER_TOKEN, TOKEN, callers, flushed, guarded, scope
-from tests.gateway.test_proxy import proxy, value
 from tests.simulators.script import Script
 
 pytestmark = pytest.mark.anyio

@@ -24,77 +24,7 @@ from mcpguard.proxy.operations import (
     validate_batch,
     validate_operation,
 )
-
-ONE: dict[str, Any] = {"action": "call", "type": "tool", "path": "web::add"}
-
-WRONG: list[tuple[dict[str, Any], str]] = [
-    ({"type": "tool"}, "action: one of list, info, call"),
-    ({"action": "list"}, "type: one of tool, resource, prompt"),
-    ({"action": "List", "type": "tool"}, "action: one of list, info, call"),
-    ({"action": "drop", "type": "tool"}, "action: one of list, info, call"),
-    ({"action": ["list"], "type": "tool"}, "action: one of list, info, call"),
-    ({"action": "list", "type": "template"}, "type: one of tool, resource, prompt"),
-    ({"action": "info", "type": "tool"}, "path: info needs the name or the URI of what is meant, as list gives it"),
-    ({"action": "call", "type": "tool"}, "path: call needs the name or the URI of what is meant, as list gives it"),
-    (
-        {"action": "call", "type": "tool", "path": ""},
-        "path: call needs the name or the URI of what is meant, as list gives it",
-    ),
-    (
-        {"action": "info", "type": "tool", "path": None},
-        "path: info needs the name or the URI of what is meant, as list gives it",
-    ),
-    ({"action": "list", "type": "tool", "path": "web::add"}, "path: list takes none; info and call do"),
-    ({"action": "list", "type": "tool", "args": {"a": 1}}, "args: list takes none; call does"),
-    ({"action": "info", "type": "tool", "path": "x", "args": {"a": 1}}, "args: info takes none; call does"),
-    ({"action": "call", "type": "tool", "path": 7}, "path: a text without NUL characters"),
-    ({"action": "call", "type": "tool", "path": "a\0b"}, "path: a text without NUL characters"),
-    ({"action": "call", "type": "tool", "path": "x" * 8193}, "path: at most 8192 characters"),
-    ({"action": "call", "type": "tool", "path": "x", "args": [1]}, "args: an object, or the text of one as JSON"),
-    ({"action": "call", "type": "tool", "path": "x", "args": "[1]"}, "args: an object, or the text of one as JSON"),
-    ({"action": "call", "type": "tool", "path": "x", "args": "{"}, "args: an object, or the text of one as JSON"),
-    ({"action": "call", "type": "tool", "path": "x", "args": '{"a":1,"a":2}'}, "args: an object, or the text of one"),
-    ({"action": "call", "type": "tool", "path": "x", "args": "\ud800"}, "args: an object, or the text of one as JSON"),
-    ({"action": "list", "type": "tool", "limit": 0}, "limit: a whole number from 1 to 1000"),
-    ({"action": "list", "type": "tool", "limit": 1001}, "limit: a whole number from 1 to 1000"),
-    ({"action": "list", "type": "tool", "limit": True}, "limit: a whole number from 1 to 1000"),
-    ({"action": "list", "type": "tool", "limit": "5"}, "limit: a whole number from 1 to 1000"),
-    ({"action": "list", "type": "tool", "offset": -1}, "offset: a whole number from 0 to"),
-    ({"action": "list", "type": "tool", "filter_server": 1}, "filter_server: a text"),
-    (
-        {"action": "info", "type": "tool", "path": "x", "limit": 5},
-        "limit, offset, filter_server and filter: info takes none",
-    ),
-    (
-        {"action": "call", "type": "tool", "path": "x", "filter_server": "w"},
-        "limit, offset, filter_server and filter: call",
-    ),
-    ({"action": "list", "type": "tool", "filter": "x"}, "filter: an object, or the text of one as JSON"),
-    ({"action": "list", "type": "tool", "filter": {"names": ["x"]}}, "filter: it has no members but prefix, tags"),
-    ({"action": "list", "type": "tool", "filter": {"prefix": 1}}, "filter.prefix: a text without NUL characters"),
-    ({"action": "list", "type": "tool", "filter": {"prefix": "x" * 8193}}, "filter.prefix: at most 8192 characters"),
-    ({"action": "list", "type": "tool", "filter": {"tags": "x"}}, "filter.tags: a list of at most 20 texts"),
-    ({"action": "list", "type": "tool", "filter": {"tags": ["x"] * 21}}, "filter.tags: a list of at most 20 texts"),
-    ({"action": "list", "type": "tool", "filter": {"tags": [""]}}, "filter.tags: texts of 1 to 200 characters"),
-    ({"action": "list", "type": "tool", "filter": {"tags": [{"x": []}]}}, "filter.tags: texts of 1 to 200 characters"),
-    ({"action": "info", "type": "tool", "path": "x", "filter": {"prefix": "y"}}, "limit, offset, filter_server and"),
-    ({"action": "list", "type": "tool", "operations": [ONE]}, "operations: batch takes them, and no other action"),
-    ({"action": "batch"}, "operations: a list of 1 to 20 operations"),
-    ({"action": "batch", "operations": []}, "operations: a list of 1 to 20 operations"),
-    ({"action": "batch", "operations": ONE}, "operations: a list of 1 to 20 operations"),
-    ({"action": "batch", "operations": [ONE] * 21}, "operations: a list of 1 to 20 operations"),
-    ({"action": "batch", "operations": [ONE], "type": "tool"}, "batch takes operations and nothing else"),
-    ({"action": "batch", "operations": [ONE], "path": "x"}, "batch takes operations and nothing else"),
-    ({"action": "batch", "operations": [ONE, "x"]}, "operations[1]: an object"),
-    ({"action": "batch", "operations": [ONE, {"action": "call"}]}, "operations[1]: type: one of tool, resource"),
-    ({"action": "batch", "operations": [{**ONE, "intent": {}}]}, "operations[0]: there are no arguments but action"),
-    (
-        {"action": "batch", "operations": [{"action": "batch", "operations": [ONE]}]},
-        "operations[0]: there are no arguments but action",
-    ),
-    ({"action": "batch", "operations": [{**ONE, "action": "batch"}]}, "operations[0]: action: one of list, info, call"),
-    ({"action": "list", "type": "tool", "arguments": {}}, "there are no arguments but action, type, path, args, limit"),
-]
+from tests.proxy.wrong_operations import ONE, WRONG
 
 
 @pytest.mark.parametrize(("asked", "said"), WRONG)

@@ -25,9 +25,9 @@ from mcpguard.guard.tallies import MOST_WHYS, OTHER
 from mcpguard.web.metrics.names import METRICS
 from tests import people
 from tests.gate import Gate
+from tests.gateway.abandoning import Asking, abandoned, begun, waiting
 from tests.gateway.holding import HELD, Making, allowed, held, until
 from tests.gateway.speaking import guarded
-from tests.gateway.test_cancellation import Asking, abandoned, begun, waiting
 from tests.review import DECISION
 from tests.simulators.script import Script
 from tests.web.measured import OPEN, PARSERS, Measured, labels, measured, samples
