@@ -15,9 +15,9 @@ from mcpguard.domain.decisions import Answer, Approval, Key
 from mcpguard.guard.gravity import to_read
 from mcpguard.store.tables import capabilities, upstreams
 from tests import people, review
-from tests.attacks.test_grave_unread import FORECAST, POISONED, approve, one, rules
+from tests.attacks.unread import FORECAST, approve, one, rules
 from tests.web.pages.filling import reviewer
-from tests.web.reviewing import SERVERS, WHY, decisions, inspected, said, show
+from tests.web.reviewing import POISONED, SERVERS, WHY, decisions, inspected, said, show
 from tests.web.test_counts_agree import metric
 from tests.world import World, world
 

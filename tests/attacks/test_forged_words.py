@@ -9,8 +9,8 @@ from mcpguard.domain.screening import Screening
 from tests.attacks.aftermath import Ended, log_is_whole, nothing_else
 from tests.gateway.asking import QUESTIONS, answering, behind
 from tests.gateway.guard_face import agent
+from tests.gateway.screened import REQUESTS, screen, told
 from tests.gateway.speaking import HOWS, guarded, speaking
-from tests.gateway.test_screening import REQUESTS, screen, told
 from tests.simulators.asked import Asked
 from tests.simulators.script import Script
 from tests.simulators.words import LOG_LEVEL, Json, RpcError, text

@@ -9,31 +9,25 @@ from mcpguard.domain.capabilities import CapabilityKind, Effect
 from mcpguard.domain.decisions import Answer, Approval, Forbidden, Unread
 from mcpguard.guard.gravity import to_read
 from tests import review
+from tests.attacks.unread import FORECAST, approve, one, rules
 from tests.people import NARROW
-from tests.web.reviewing import HONEST, SERVERS, WHY, approved, decisions, inspected, said, seen, show, unchanged
+from tests.web.reviewing import (
+    POISONED,
+    SERVERS,
+    WHY,
+    approved,
+    decisions,
+    inspected,
+    said,
+    seen,
+    show,
+    unchanged,
+)
 from tests.world import World, world
 
 pytestmark = pytest.mark.anyio
 Json = dict[str, Any]
-POISONED: Json = {**HONEST, "args": ["-m", "mcpguard.demo", "poisoned"]}
 TOOL = CapabilityKind.TOOL
-FORECAST = (TOOL, "forecast")
-
-
-def rules(server: Json, name: str) -> list[str]:
-    """Of the grave findings in one of its tools."""
-    (found,) = (each["findings"] for each in server["capabilities"] if each["name"] == name)
-    return sorted({each["rule"] for each in found if each["hard"] or each["severity"] in ("high", "critical")})
-
-
-def one(server: Json, name: str) -> Json:
-    (found,) = (each for each in server["capabilities"] if each["name"] == name)
-    return dict(found)
-
-
-async def approve(guard: World, name: str = "weather", **more: Any) -> Json:  # noqa: ANN401 - JSON
-    body = {"why": WHY, "seen": seen(await show(guard, name)), **more}
-    return dict(said(await guard.operator.post(f"{SERVERS}/{name}/approve", json=body)))
 
 
 async def test_an_approval_of_everything_leaves_out_what_nobody_said_to_have_read(guard: World) -> None:

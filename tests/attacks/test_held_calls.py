@@ -22,7 +22,7 @@ from tests.gateway.granting import granted
 from tests.gateway.guard_face import agent
 from tests.gateway.holding import HELD, Making, allowed, calls, moves, refusal, until
 from tests.gateway.speaking import HOWS, guarded
-from tests.gateway.test_read_more import LONG, ONCE, called, cut, more, talkative
+from tests.gateway.talkative import LONG, ONCE, called, cut, more, talkative
 from tests.review import DECISION
 from tests.simulators.script import Script
 

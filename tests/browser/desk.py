@@ -1,4 +1,4 @@
-"""Somebody who has signed in, in a real browser."""
+"""Somebody at the console in a real browser: how they come in, what they fill in, and what they are told."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -18,7 +18,7 @@ COOKIE = "mcpguard_session"
 
 def signed_in(guard: Served, name: str = "ada") -> str:
     """The first admin, made by the link on the terminal: what their browser shows."""
-    key = guard.places["first admin"].split()[0].partition("key=")[2]
+    key = link(guard).partition("key=")[2]
     sent = {"key": key, "name": name, "password": PASSWORD, "again": PASSWORD}
     answer = httpx2.post(f"{guard.url}/setup", data=sent, headers=ours(guard), trust_env=False, timeout=PATIENCE)
     assert answer.status_code == 303, answer.text
@@ -52,3 +52,25 @@ def told(guard: Served, method: str, path: str, body: object = None) -> dict[str
         assert answer.status_code < 300, answer.text
         said: dict[str, Any] = answer.json() if answer.content else {}
         return said
+
+
+def link(guard: Served) -> str:
+    """What the terminal shows for whoever becomes the first admin."""
+    return guard.places["first admin"].split()[0]
+
+
+def fill(seen: Seen, **fields: str) -> None:
+    for label, text in fields.items():
+        seen.page.get_by_label(label.replace("_", " "), exact=True).fill(text)
+
+
+def set_up(seen: Seen, guard: Served) -> None:
+    """The first admin is made by hand."""
+    seen.page.goto(link(guard))
+    fill(seen, Name="ada", Password=PASSWORD, The_same_again=PASSWORD)
+    seen.press("Make the first admin")
+
+
+def problem(seen: Seen) -> str:
+    """What the page says is wrong."""
+    return seen.page.get_by_role("alert").inner_text()

@@ -9,8 +9,8 @@ import httpx2
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
+from tests.browser.desk import set_up
 from tests.browser.seen import Seen
-from tests.browser.test_signing_in import set_up
 from tests.patience import PATIENCE
 from tests.process import Served, run, serving
 from tests.simulators.http_client import HttpClient

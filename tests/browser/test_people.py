@@ -7,8 +7,8 @@ import httpx2
 import pytest
 from playwright.sync_api import Browser
 
+from tests.browser.desk import fill, link, problem
 from tests.browser.seen import Seen
-from tests.browser.test_signing_in import fill, link, problem
 from tests.patience import PATIENCE
 from tests.people import PASSWORD
 from tests.process import Served, serving

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, expect
 
+from tests.browser.desk import fill, set_up
 from tests.browser.seen import Seen, faults, nothing_to_complain_about
-from tests.browser.test_signing_in import fill, set_up
 from tests.process import ROOT, Served, run, serving
 
 

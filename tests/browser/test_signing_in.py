@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser
 
+from tests.browser.desk import fill, link, problem, set_up
 from tests.browser.seen import LOOKS, Seen, nothing_to_complain_about
 from tests.people import PASSWORD
 from tests.process import Served, serving
@@ -25,25 +26,6 @@ def scriptless(browser: Browser) -> Iterator[Seen]:
         seen = Seen(context.new_page())
         seen.watch()
         yield seen
-
-
-def link(guard: Served) -> str:
-    return guard.places["first admin"].split()[0]
-
-
-def fill(seen: Seen, **fields: str) -> None:
-    for label, text in fields.items():
-        seen.page.get_by_label(label.replace("_", " "), exact=True).fill(text)
-
-
-def set_up(seen: Seen, guard: Served) -> None:
-    seen.page.goto(link(guard))
-    fill(seen, Name="ada", Password=PASSWORD, The_same_again=PASSWORD)
-    seen.press("Make the first admin")
-
-
-def problem(seen: Seen) -> str:
-    return seen.page.get_by_role("alert").inner_text()
 
 
 def test_the_first_admin_is_made_signs_out_and_in_again(scriptless: Seen, guard: Served) -> None:

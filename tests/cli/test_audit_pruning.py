@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from tests.cli.command import mcpguard, refusal
-from tests.cli.test_operator import answering, http, problem
+from tests.cli.played_socket import answering, http, problem
 from tests.process import serving
 from tests.world import said
 

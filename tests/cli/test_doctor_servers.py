@@ -13,7 +13,7 @@ from mcpguard.cli.operator import Operator
 from tests.cli.command import HOSTILE, inert, mcpguard
 from tests.cli.desk import Desk
 from tests.cli.doctoring import Finding, bad, doctor, of, only
-from tests.cli.test_operator import answering, http
+from tests.cli.played_socket import answering, http
 from tests.process import ROOT, recorded, serving, until
 
 FAILING = """

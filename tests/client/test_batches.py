@@ -8,7 +8,7 @@ from mcp_types import CallToolRequestParams, CallToolResult, InputRequiredResult
 
 from mcpguard.client import InvalidOperation, ProxyClient, ProxyError, add_proxy_tool, get_proxy_query_result
 from mcpguard.proxy.envelope import LARGEST_LIST
-from tests.client.test_serving import MODES, high
+from tests.client.notes import MODES, high
 
 pytestmark = pytest.mark.anyio
 ADD = {"action": "call", "type": "tool", "path": "add", "args": {"a": 2, "b": 3}}

@@ -22,33 +22,9 @@ from mcp_types import (
 
 from mcpguard.client import ProxyClient, ProxyError, ProxyResponseInfo, add_proxy_tool, has_proxy
 from mcpguard.proxy.annotations import META
+from tests.client.notes import MODES, high
 
 pytestmark = pytest.mark.anyio
-MODES = ("legacy", "auto")
-
-
-def high() -> MCPServer:
-    server = MCPServer("notes")
-
-    @server.tool()
-    def add(a: int, b: int) -> int:
-        """Adds two numbers."""
-        return a + b
-
-    @server.resource("note://first", name="first", mime_type="text/plain")
-    def first() -> str:
-        return '{ "a": 1 }'
-
-    @server.resource("note://{number}/text", name="numbered")
-    def numbered(number: str) -> str:
-        return f"note {number}"
-
-    @server.prompt()
-    def greet(name: str) -> str:
-        return f"Greet {name}."
-
-    add_proxy_tool(server)
-    return server
 
 
 def low(name: str = "proxy") -> Server[Any]:

@@ -5,7 +5,7 @@ from importlib.metadata import distributions
 from pathlib import Path
 
 from tests.clients import installed
-from tests.documentation.test_site import ROOT
+from tests.process import ROOT
 
 PROMISED = (ROOT / "docs" / "clients.md").read_text()
 HERE = Path(installed.__file__).parent

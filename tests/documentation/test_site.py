@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from tests.documents import DOCS
+from tests.process import ROOT
 
-ROOT = DOCS.parent
 LOADED = re.compile(r"<(?:script|img|link|iframe|source)\b[^>]*?\b(?:src|href)=\"([^\"]*)\"")
 
 

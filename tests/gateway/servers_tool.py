@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from mcpguard.domain.callers import Caller
+from mcpguard.domain.launches import Declared
 from mcpguard.domain.upstreams import Origin
 from mcpguard.guard.admission import Source
 from tests.gate import Gate, gate
@@ -60,3 +61,9 @@ def administrative(guard: Gate) -> list[Json]:
     """What is recorded of servers and what was decided about them."""
     kinds = ("admitted", "decided", "moved", "inspected")
     return [each for each in guard.said() if each["kind"] in kinds]
+
+
+def declared(guard: Gate, name: str) -> Declared:
+    known = guard.now.guard.servers.find(name)
+    assert known is not None
+    return known.declared

@@ -12,37 +12,11 @@ from tests.gateway.granting import granted, revoked
 from tests.gateway.guard_face import agent, calls_to, refused
 from tests.gateway.leaving import leaving
 from tests.gateway.speaking import HOWS, TOKEN, callers, guarded, nothing_happens, refused_once, scope, turned_away
+from tests.gateway.talkative import LONG, ONCE, called, cut, more, talkative
 from tests.review import DECISION
-from tests.simulators.client import RawClient
-from tests.simulators.script import Script
 from tests.simulators.words import Json
 
 pytestmark = pytest.mark.anyio
-LONG = "".join(f"{number:>9}\n" for number in range(1000))
-ONCE = 4000
-"""Characters of `LONG` that are told at once."""
-
-
-def talkative(answer: Any = LONG) -> Script:  # noqa: ANN401 - JSON
-    script = Script()
-    script.tools[:] = [{**each, "annotations": {"readOnlyHint": True}} for each in script.tools]
-    script.answers["tools/call echo"] = answer
-    return script
-
-
-async def called(client: RawClient, variant: str = "call_tool_read") -> Json:
-    result: Json = (await client.call(variant, {"name": "web:echo", "arguments": {"text": "x"}})).result
-    return result
-
-
-async def more(client: RawClient, **given: Any) -> Json:  # noqa: ANN401 - JSON
-    result: Json = (await client.call("read_more", given)).result
-    return result
-
-
-def cut(result: Json) -> Json:
-    place: Json = result["_meta"]["mcpguard/cut"]
-    return place
 
 
 @pytest.mark.parametrize("how", HOWS)

@@ -20,8 +20,8 @@ from mcpguard.guard.beside import Around
 from mcpguard.guard.known import Registry
 from mcpguard.guard.screening import Noticed, Screener
 from tests.gate import Gate
+from tests.gateway.screened import ORDER, SECRET, screen
 from tests.gateway.speaking import HOWS, guarded, same, speaking
-from tests.gateway.test_screening import ORDER, SECRET, screen
 from tests.simulators.client import RawClient
 from tests.simulators.script import Script
 from tests.simulators.words import Json

@@ -6,11 +6,11 @@ from pathlib import Path
 import pytest
 
 from mcpguard.domain.decisions import Decision
-from mcpguard.domain.launches import Declared, RemoteLaunch, StdioLaunch
+from mcpguard.domain.launches import RemoteLaunch, StdioLaunch
 from mcpguard.domain.standing import UpstreamStanding
 from tests.attacks.quarantined import standing, upstream
 from tests.gate import Gate, gate
-from tests.gateway.servers_tool import CALLERS, administrative, agent, asked, managed
+from tests.gateway.servers_tool import CALLERS, administrative, agent, asked, declared, managed
 from tests.review import PERSON
 from tests.simulators.script import Script
 from tests.simulators.words import Json
@@ -18,12 +18,6 @@ from tests.simulators.words import Json
 pytestmark = pytest.mark.anyio
 CONFIG = {"command": "true", "args": ["-x"], "env": {"A": "1", "B": "2"}}
 QUARANTINED, APPROVED, BLOCKED = UpstreamStanding.QUARANTINED, UpstreamStanding.APPROVED, UpstreamStanding.BLOCKED
-
-
-def declared(guard: Gate, name: str) -> Declared:
-    known = guard.now.guard.servers.find(name)
-    assert known is not None
-    return known.declared
 
 
 def process(guard: Gate, name: str = "mine") -> StdioLaunch:

@@ -8,8 +8,7 @@ import pytest
 from mcpguard.guard.requesting import DEEPEST, LARGEST
 from tests.attacks.quarantined import upstream
 from tests.gate import Gate, gate
-from tests.gateway.servers_tool import CALLERS, PLAIN, SECOND, administrative, asked, managed
-from tests.gateway.test_servers_tool_managing import declared
+from tests.gateway.servers_tool import CALLERS, PLAIN, SECOND, administrative, asked, declared, managed
 from tests.review import PERSON
 from tests.simulators.script import Script
 from tests.simulators.words import Json

@@ -1,12 +1,14 @@
 """What an operator does with servers over REST, for tests of the answers."""
 
 import sys
+from dataclasses import replace
 from typing import Any
 
 import anyio
 import anyio.lowlevel
 import httpx2
 
+from mcpguard.domain.capabilities import CapabilityKind, Fingerprint
 from tests.patience import PATIENCE
 from tests.process import ROOT
 from tests.web.conforming import conforms
@@ -20,6 +22,7 @@ HONEST: dict[str, Any] = {
     "cwd": str(ROOT),
     "sandbox": "none",
 }
+POISONED: dict[str, Any] = {**HONEST, "args": ["-m", "mcpguard.demo", "poisoned"]}
 SOURCES = str(ROOT / "mcpguard")
 CONFINED: dict[str, Any] = {"cwd": None, "sandbox": "strict", "mounts": [SOURCES]}
 """What lets it run confined."""
@@ -29,6 +32,10 @@ DECIDED = (
     "standing",
 )  # fmt: skip
 """Of a server what people decide, and what they decide about; not how the connection to it is."""
+OTHER = Fingerprint("v1:" + "0" * 64)
+"""Of nothing that any server lists."""
+KEY = (CapabilityKind.TOOL, "read_note")
+"""What an honest server lists among others."""
 
 
 async def add(guard: World, name: str = "notes", **config: Any) -> Json:  # noqa: ANN401 - JSON
@@ -116,3 +123,10 @@ async def unchanged(guard: World, before: Json, records: int) -> None:
     now = await show(guard, before["name"])
     assert {key: now[key] for key in DECIDED} == {key: before[key] for key in DECIDED}
     assert len(decisions(guard)) == records
+
+
+def moved_on(guard: World, name: str = "notes") -> None:
+    """The server lists one of its tools otherwise, from now on."""
+    known = guard.now.guard.servers.find(name)
+    assert known is not None
+    known.pins = {**known.pins, KEY: replace(known.pins[KEY], listed=OTHER)}

@@ -11,8 +11,7 @@ from mcpguard.web.pages import findings
 from tests import people
 from tests.web.measured import samples
 from tests.web.pages.filling import Page, Reviewer, reviewer
-from tests.web.pages.test_review import POISONED
-from tests.web.reviewing import SERVERS, WHY, add, approved, inspected, said, show, tool
+from tests.web.reviewing import POISONED, SERVERS, WHY, add, approved, inspected, said, show, tool
 from tests.world import World
 
 pytestmark = pytest.mark.anyio

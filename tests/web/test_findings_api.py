@@ -2,7 +2,6 @@
 
 from collections import Counter
 from dataclasses import replace
-from typing import Any
 
 import anyio
 import pytest
@@ -14,11 +13,10 @@ from mcpguard.guard.finding import Found, looked_at
 from mcpguard.inspection.detectors.detector import Surroundings
 from mcpguard.web.api.shown import shown
 from tests.web.rest import browser
-from tests.web.reviewing import HONEST, SERVERS, inspected, said, tool
+from tests.web.reviewing import POISONED, SERVERS, inspected, said, tool
 from tests.world import World
 
 pytestmark = pytest.mark.anyio
-POISONED: dict[str, Any] = {**HONEST, "args": ["-m", "mcpguard.demo", "poisoned"]}
 FINDING = {"rule", "threat", "severity", "confidence", "hard", "title", "evidence", "about"}
 
 

@@ -17,8 +17,7 @@ from tests.attacks.quarantined import pin, until
 from tests.gateway.speaking import guarded
 from tests.simulators.script import Script
 from tests.web.pages.filling import Page, Reviewer, reviewer
-from tests.web.pages.test_review import POISONED, moved_on
-from tests.web.reviewing import WHY, approved, decisions, inspected, show, standings, unchanged
+from tests.web.reviewing import POISONED, WHY, approved, decisions, inspected, moved_on, show, standings, unchanged
 from tests.world import World
 
 pytestmark = pytest.mark.anyio

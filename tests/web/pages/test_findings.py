@@ -8,8 +8,7 @@ from mcpguard.domain.findings import Severity
 from mcpguard.domain.people import Role
 from mcpguard.web.pages import findings
 from tests.web.pages.filling import Page, reviewer
-from tests.web.pages.test_review import POISONED
-from tests.web.reviewing import add, inspected
+from tests.web.reviewing import POISONED, add, inspected
 from tests.world import World
 
 pytestmark = pytest.mark.anyio

@@ -2,11 +2,10 @@
 
 import json
 from dataclasses import replace
-from typing import Any
 
 import pytest
 
-from mcpguard.domain.capabilities import CapabilityKind, Fingerprint
+from mcpguard.domain.capabilities import CapabilityKind
 from mcpguard.domain.decisions import Seen
 from mcpguard.domain.people import Role
 from mcpguard.web.pages import chosen as choosing
@@ -16,7 +15,9 @@ from tests.attacks.sandboxed import works
 from tests.web.pages.filling import Page, Reviewer, reviewer
 from tests.web.reviewing import (
     CONFINED,
-    HONEST,
+    KEY,
+    OTHER,
+    POISONED,
     SERVERS,
     SOURCES,
     WHY,
@@ -24,6 +25,7 @@ from tests.web.reviewing import (
     approved,
     decisions,
     inspected,
+    moved_on,
     show,
     standings,
     unchanged,
@@ -31,9 +33,6 @@ from tests.web.reviewing import (
 from tests.world import World
 
 pytestmark = pytest.mark.anyio
-POISONED: dict[str, Any] = {**HONEST, "args": ["-m", "mcpguard.demo", "poisoned"]}
-OTHER = Fingerprint("v1:" + "0" * 64)
-KEY = (CapabilityKind.TOOL, "read_note")
 
 
 async def seen(by: Reviewer, name: str = "notes") -> Page:
@@ -46,13 +45,6 @@ def place(page: Page, name: str) -> str:
     """The number of a capability on the page."""
     (looked,) = page.holds("decide", "looked")
     return str([each[1] for each in json.loads(looked)["capabilities"]].index(name))
-
-
-def moved_on(guard: World, name: str = "notes") -> None:
-    """The server lists one of its tools otherwise, from now on."""
-    known = guard.now.guard.servers.find(name)
-    assert known is not None
-    known.pins = {**known.pins, KEY: replace(known.pins[KEY], listed=OTHER)}
 
 
 async def test_a_clean_server_is_approved_with_what_is_chosen_and_the_effects_that_are_chosen(guard: World) -> None:

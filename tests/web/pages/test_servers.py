@@ -8,8 +8,7 @@ from mcpguard.guard.admission import Source
 from mcpguard.web.pages import adding, servers
 from tests import people
 from tests.web.pages.filling import Page, reviewer
-from tests.web.pages.test_review import POISONED
-from tests.web.reviewing import WHY, add, approved, decisions, inspected, show, unchanged
+from tests.web.reviewing import POISONED, WHY, add, approved, decisions, inspected, show, unchanged
 from tests.world import World
 
 pytestmark = pytest.mark.anyio
