@@ -1,4 +1,4 @@
-"""The real program in processes of its own: a guard that serves, and commands that end."""
+"""The real program in processes of its own: a guard that serves, and commands that end; and whether a process has."""
 
 import json
 import os
@@ -216,3 +216,11 @@ def environment(more: Mapping[str, str]) -> dict[str, str]:
     """Ours, without the settings and the configuration file of whoever runs the tests."""
     kept = {name: value for name, value in os.environ.items() if not name.upper().startswith("MCPGUARD_")}
     return {**kept, "HOME": NOWHERE, "XDG_CONFIG_HOME": NOWHERE, "XDG_DATA_HOME": NOWHERE, **more}
+
+
+def gone(pid: int) -> bool:
+    """A process that has ended, whether or not somebody has taken notice of it."""
+    try:
+        return "State:\tZ" in Path(f"/proc/{pid}/status").read_text()
+    except FileNotFoundError:
+        return True

@@ -191,6 +191,11 @@ async def world(folder: Path, **given: object) -> AsyncIterator[World]:
                 yield World(now, clock, new_id, network, operator)
 
 
+def files(folder: Path) -> list[Path]:
+    """Every file that is there now: what a guard keeps, and whatever lies beside it."""
+    return [path for path in folder.rglob("*") if path.is_file()]
+
+
 def _known(app: ASGIApp) -> ASGIApp:
     """What the operator's listener adds to every request: who sent it."""
     peer = Peer(os.getpid(), os.getuid())

@@ -23,7 +23,7 @@ from mcpguard.upstreams.transports.tree import descendants
 from tests.attacks import inside
 from tests.conftest import NO_SANDBOX
 from tests.patience import PATIENCE
-from tests.upstreams.test_stdio import gone
+from tests.process import gone
 
 CODE = Path(inside.__file__).read_text()
 LIMIT = 1_000_000

@@ -16,9 +16,9 @@ from mcpguard.guard.gravity import to_read
 from mcpguard.store.tables import capabilities, upstreams
 from tests import people, review
 from tests.attacks.unread import FORECAST, approve, one, rules
+from tests.web.measured import metric
 from tests.web.pages.filling import reviewer
 from tests.web.reviewing import POISONED, SERVERS, WHY, decisions, inspected, said, show
-from tests.web.test_counts_agree import metric
 from tests.world import World, world
 
 pytestmark = pytest.mark.anyio

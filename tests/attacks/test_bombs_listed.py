@@ -19,7 +19,7 @@ from tests.attacks.quarantined import TOOL, pin, standing, until
 from tests.gate import Gate, gate
 from tests.gateway.speaking import played
 from tests.patience import PATIENCE
-from tests.policy.arguments.test_schemas import doubling, nested
+from tests.policy.arguments.monstrous import doubling, nested
 from tests.review import DECISION, approved_as_listed
 from tests.simulators.script import Script
 from tests.simulators.words import Json

@@ -23,9 +23,9 @@ from tests.attacks.quarantined import records, standing, until, upstream
 from tests.attacks.sandboxed import works
 from tests.gate import Gate, gate
 from tests.patience import PATIENCE
+from tests.process import gone
 from tests.review import DECISION, approved_as_listed, taken_in
 from tests.simulators.words import Json
-from tests.upstreams.test_stdio import gone
 from tests.web.pages.reading import somebody, text
 
 pytestmark = pytest.mark.anyio

@@ -21,9 +21,9 @@ from tests.attacks.quarantined import TOOL, let_time_pass, pin, refused, standin
 from tests.gate import Gate
 from tests.gateway.speaking import HOWS, guarded, speaking
 from tests.patience import PATIENCE
+from tests.process import gone
 from tests.review import DECISION
 from tests.simulators.script import Script
-from tests.upstreams.test_stdio import gone
 
 pytestmark = pytest.mark.anyio
 

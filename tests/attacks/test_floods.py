@@ -13,8 +13,8 @@ from tests.gateway.speaking import played as calm_server
 from tests.patience import PATIENCE
 from tests.simulators.script import Script
 from tests.simulators.words import unheard
+from tests.upstreams.floods import FLOODS
 from tests.upstreams.played import Asked, Played, played
-from tests.upstreams.test_http_flood import FLOODS
 
 pytestmark = pytest.mark.anyio
 CALLS = 5

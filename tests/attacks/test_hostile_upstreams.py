@@ -15,6 +15,7 @@ from tests.attacks import hostile_server
 from tests.attacks.in_front import in_front_of, refused, state, trusted_too_early, until
 from tests.gate import DIRECT, gate, process, remote
 from tests.patience import PATIENCE
+from tests.process import gone
 from tests.simulators.asked import Asked
 from tests.simulators.hostile import (
     cursor_loop,
@@ -37,7 +38,6 @@ from tests.simulators.over_http import HttpFace, serving_http
 from tests.simulators.processes import controlled
 from tests.simulators.script import Hook, Script
 from tests.simulators.web import HttpReply, HttpRequest
-from tests.upstreams.test_stdio import gone
 
 pytestmark = pytest.mark.anyio
 TRIED = ("ready", "error")

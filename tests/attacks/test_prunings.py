@@ -15,7 +15,7 @@ from mcpguard.domain.outcomes import Outcome
 from mcpguard.guard.retention import Wanted
 from mcpguard.ledger.checkpoints import Why
 from tests import second_verifier
-from tests.guard.test_retention import BY
+from tests.guard.pruned import BY
 from tests.ledger.tampering import EMPTY, tampering
 from tests.world import verified, world
 

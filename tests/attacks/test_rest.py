@@ -9,10 +9,10 @@ import pytest
 from mcpguard.domain.people import Role
 from tests import people
 from tests.web.conforming import conforms
+from tests.web.everybody import standing
 from tests.web.raw import Answer, app_of, ask, endless
 from tests.web.rest import API, browser, program
 from tests.web.reviewing import HONEST, WHY, add, problem
-from tests.web.test_routes import standing
 from tests.world import PORT, World
 
 pytestmark = pytest.mark.anyio

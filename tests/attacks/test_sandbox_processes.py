@@ -18,8 +18,7 @@ from mcpguard.upstreams.transports.transport import TransportEnded
 from mcpguard.upstreams.transports.tree import descendants
 from tests.attacks.sandboxed import EACH_PROFILE, here, started, told, tried, works
 from tests.patience import PATIENCE
-from tests.process import ROOT, until
-from tests.upstreams.test_stdio import gone
+from tests.process import ROOT, gone, until
 
 pytestmark = pytest.mark.anyio
 CANARY = "canary-7d31"

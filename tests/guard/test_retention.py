@@ -24,12 +24,12 @@ from mcpguard.ledger.verify.report import Source, Trust
 from mcpguard.settings.retention import Retention as Settings
 from mcpguard.store import pruning
 from tests import postgres, second_bundle_verifier, second_verifier
+from tests.guard.pruned import BY, gone, prunings, rows
 from tests.ledger import bundling
 from tests.ledger.tampering import EMPTY, rechain, tampering
 from tests.world import World, verified, world
 
 pytestmark = pytest.mark.anyio
-BY = Decision(Actor("uid:1000 (operator)", "operator socket"), "a year is over")
 NARROW = Decision(Actor("uid:1000 (operator)", "operator socket", may_widen=False), "a shell")
 Json = dict[str, Any]
 
@@ -42,25 +42,11 @@ async def lived(guard: World, calls: int = 10) -> None:
     await guard.now.ledger.checkpoint(Why.EXPORT)
 
 
-def rows(guard: World) -> dict[int, bool]:
-    """Every record in the store by its number, and whether it says anything."""
-    with closing(sqlite3.connect(guard.database)) as connection:
-        return dict(connection.execute("SELECT seq, content IS NOT NULL FROM records ORDER BY seq").fetchall())
-
-
-def gone(guard: World) -> list[int]:
-    return [seq for seq, full in rows(guard).items() if not full]
-
-
 def bodies(guard: World) -> int:
     """How many say anything."""
     with closing(sqlite3.connect(guard.database)) as connection:
         found: int = connection.execute("SELECT count(*) FROM bodies WHERE content IS NOT NULL").fetchone()[0]
         return found
-
-
-def prunings(guard: World) -> list[Json]:
-    return [record for record in guard.said() if record["kind"] == "pruned"]
 
 
 def whole(guard: World) -> bool:

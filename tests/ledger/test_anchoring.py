@@ -22,7 +22,7 @@ from mcpguard.store.durability import Durability
 from tests import postgres, second_verifier
 from tests.gateway.hearing import until
 from tests.ledger.chained import new_key
-from tests.ledger.test_rotating import DECISION
+from tests.ledger.rotating import DECISION
 from tests.world import World, verified, world
 
 pytestmark = pytest.mark.anyio

@@ -11,7 +11,7 @@ from mcpguard.ledger.export.selection import EVERYTHING, Fitting
 from mcpguard.ledger.verify.report import Tampering
 from tests import second_bundle_verifier
 from tests.ledger.bundling import STRANGER, bundle, checked, key_of
-from tests.ledger.test_rotating import rotated
+from tests.ledger.rotating import rotated
 from tests.world import World, world
 
 pytestmark = pytest.mark.anyio

@@ -12,20 +12,18 @@ import pytest
 from mcpguard.domain.decisions import Actor, Decision, Lapsed, Undecidable
 from mcpguard.domain.errors import LedgerUnavailable, StoreUnavailable
 from mcpguard.domain.people import Role
-from mcpguard.guard.rotating import Rotated
 from mcpguard.ledger import keys
 from mcpguard.ledger.checkpoints import Why
 from mcpguard.ledger.keyfile import KeyFile
 from mcpguard.ledger.verify.report import Source, Trust
 from mcpguard.store import keyfiles
 from tests import postgres, second_verifier
+from tests.ledger.rotating import BY, DECISION, rotated
 from tests.ledger.tampering import tampering
 from tests.web.rest import API, program
 from tests.world import World, verified, world
 
 pytestmark = pytest.mark.anyio
-BY = Actor("uid:1 (one)", "operator socket", "python (1)")
-DECISION = Decision(BY, "a year is over")
 
 
 @pytest.fixture(params=["sqlite", "postgres"])
@@ -52,10 +50,6 @@ def following(guard: World) -> Path:
 
 def given(*public: str) -> Trust:
     return Trust(frozenset(public), Source.GIVEN)
-
-
-async def rotated(guard: World) -> Rotated:
-    return await guard.now.guard.rotating.rotate(DECISION)
 
 
 def kinds(guard: World) -> list[str]:

@@ -16,7 +16,7 @@ from mcpguard.domain.outcomes import Outcome
 from mcpguard.guard.retention import Wanted
 from mcpguard.ledger.checkpoints import Why
 from tests import second_verifier
-from tests.guard.test_retention import BY, gone, prunings
+from tests.guard.pruned import BY, gone, prunings
 from tests.ledger.tampering import EMPTY, tampering
 from tests.tiers import examples
 from tests.world import World, verified, world

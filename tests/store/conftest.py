@@ -1,7 +1,8 @@
-"""Both databases, empty for every test."""
+"""Both databases, empty for every test, or filled with records to look for."""
 
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from sqlalchemy import Connection, make_url
@@ -13,6 +14,7 @@ from mcpguard.store.schema import upgrade
 from mcpguard.store.sqlite import SQLite
 from mcpguard.store.store import Store, opened
 from tests.postgres import fresh_database
+from tests.store.searched import fill
 from tests.store.tally import Tally
 
 
@@ -35,6 +37,12 @@ def tally() -> Tally:
 async def store(backend: Backend, tally: Tally) -> AsyncIterator[Store]:
     async with opened(backend, tally, batch=64, readers=2) as ready:
         yield ready
+
+
+@pytest.fixture
+async def filled(store: Store) -> list[dict[str, Any]]:
+    """The records of a store that is full of them."""
+    return await fill(store)
 
 
 @pytest.fixture

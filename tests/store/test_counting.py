@@ -12,10 +12,9 @@ from mcpguard.store import counting, records
 from mcpguard.store.counting import Counted
 from mcpguard.store.records import COLUMNS
 from mcpguard.store.store import Store
-from tests.store.test_searching import FILTERS, ask, filled, rows
+from tests.store.searched import FILTERS, ask, rows
 
 pytestmark = pytest.mark.anyio
-__all__ = ["filled"]
 
 
 async def counted(store: Store, text: str, grain: int = 10, *, patient: bool = True) -> Counted:

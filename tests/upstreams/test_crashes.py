@@ -7,6 +7,7 @@ import pytest
 
 from mcpguard.domain.upstreams import Transport
 from mcpguard.upstreams.transports.transport import TransportEnded
+from tests.process import gone
 from tests.simulators.asked import Asked
 from tests.simulators.over_http import HttpFace, serving_http
 from tests.simulators.over_sse import SseFace, serving_sse
@@ -14,7 +15,6 @@ from tests.simulators.processes import controlled
 from tests.simulators.script import Script
 from tests.upstreams.calling import Calls
 from tests.upstreams.flock import flock, process, reaching, remote, settled
-from tests.upstreams.test_stdio import gone
 
 pytestmark = pytest.mark.anyio
 

@@ -12,13 +12,13 @@ from mcpguard.domain.connections import ConnectionState
 from mcpguard.domain.launches import Declared, Profile, StdioLaunch, Templates
 from mcpguard.upstreams.fleet import Placed, Unreachable
 from mcpguard.upstreams.transports.transport import TransportEnded
+from tests.process import gone
 from tests.simulators.asked import Asked
 from tests.simulators.over_http import serving_http
 from tests.simulators.processes import controlled
 from tests.simulators.script import Script
 from tests.upstreams.calling import Calls
 from tests.upstreams.flock import flock, plain, process, reaching, remote, settled
-from tests.upstreams.test_stdio import gone
 
 pytestmark = pytest.mark.anyio
 

@@ -13,8 +13,7 @@ from pathlib import Path
 import pytest
 
 from tests.patience import PATIENCE
-from tests.process import ROOT, Served, environment, run, serving, until
-from tests.upstreams.test_stdio import gone
+from tests.process import ROOT, Served, environment, gone, run, serving, until
 
 SWEEPER = """
 import json, os, subprocess, sys, time

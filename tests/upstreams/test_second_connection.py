@@ -5,7 +5,6 @@ from contextlib import asynccontextmanager
 
 import anyio
 import pytest
-from anyio.lowlevel import checkpoint
 
 from mcpguard.domain.asks import AskKind
 from mcpguard.domain.capabilities import CapabilityKind
@@ -19,10 +18,10 @@ from tests.patience import PATIENCE
 from tests.simulators.asked import Asked
 from tests.simulators.script import Script
 from tests.simulators.words import Json
+from tests.upstreams.eliciting import ELICITS, person, said, until_open
 from tests.upstreams.flock import Flock, Somebody, flock, plain
 
 pytestmark = pytest.mark.anyio
-ELICITS: Json = {"method": "elicitation/create", "params": {"message": "Which?", "requestedSchema": {"type": "object"}}}
 
 
 def pushing() -> Script:
@@ -43,13 +42,6 @@ def pushing() -> Script:
     return script
 
 
-def person(era: Era = Era.LEGACY) -> Somebody:
-    """A client that can be asked."""
-    found = Somebody(era=era, elicitation={})
-    found.answers = {"elicitation/create": {"action": "accept", "content": {}}}
-    return found
-
-
 @asynccontextmanager
 async def kept(script: Script, second: Script | BaseException | None = None) -> AsyncIterator[Flock]:
     scripts = {"a": script} | ({} if second is None else {"a second": second})
@@ -59,23 +51,12 @@ async def kept(script: Script, second: Script | BaseException | None = None) -> 
         yield found
 
 
-async def said(found: Flock, tool: str, by: Somebody) -> str:
-    with anyio.fail_after(PATIENCE):
-        return str((await found.call("a", tool, by=by))["content"][0]["text"])
-
-
 async def listed_again(found: Flock) -> None:
     """As the guard has the first connection listed before it sends a call."""
     found.fleet.confirm("a")
     with anyio.fail_after(PATIENCE):
         while found.fleet.in_force("a") is None:
             await found.clock.advance(0.5)
-
-
-async def until_open(found: Flock, name: str, *, is_open: bool) -> None:
-    with anyio.fail_after(PATIENCE):
-        while (name in found.wires.open) is not is_open:
-            await checkpoint()
 
 
 async def test_a_client_of_the_handshake_era_is_asked_by_a_server_that_pushes() -> None:

@@ -10,8 +10,8 @@ from mcpguard.upstreams.switchboard import Switchboard
 from mcpguard.upstreams.turns import Turns
 from tests.simulators.asked import Asked
 from tests.simulators.script import Script
+from tests.upstreams.conversing import conversing
 from tests.upstreams.flock import Somebody, flock, settled
-from tests.upstreams.test_peer import conversing
 
 pytestmark = pytest.mark.anyio
 

@@ -16,7 +16,7 @@ from mcpguard.upstreams.logs import UpstreamLog
 from mcpguard.upstreams.transports.handed import Handed
 from mcpguard.upstreams.transports.stdio import Launch, Patience, Stdio, stdio
 from mcpguard.upstreams.transports.transport import TransportEnded
-from tests.process import until
+from tests.process import gone, until
 
 pytestmark = pytest.mark.anyio
 
@@ -54,14 +54,6 @@ async def running(
     launch = Launch(sys.executable, ("-u", "-c", code), environment(os.environ, more), folder, framing)
     async with stdio(launch, LIMIT, UpstreamLog(folder, "server", LIMIT), patience) as server:
         yield server
-
-
-def gone(pid: int) -> bool:
-    """A process that has ended, whether or not somebody has taken notice of it."""
-    try:
-        return "State:\tZ" in Path(f"/proc/{pid}/status").read_text()
-    except FileNotFoundError:
-        return True
 
 
 def command_line(pid: int) -> str:

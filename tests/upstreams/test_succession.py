@@ -15,8 +15,8 @@ from tests.attacks.in_front import until
 from tests.simulators.asked import Asked
 from tests.simulators.script import Script
 from tests.simulators.words import result
+from tests.upstreams.eliciting import ELICITS, person, said, until_open
 from tests.upstreams.flock import Flock, Somebody, flock, plain
-from tests.upstreams.test_second_connection import ELICITS, person, said, until_open
 
 pytestmark = pytest.mark.anyio
 

@@ -10,6 +10,7 @@ from prometheus_client.parser import text_string_to_metric_families
 from mcpguard.domain.people import Role
 from tests.gate import Gate
 from tests.people import BY, bears
+from tests.world import World
 
 OPEN = "application/openmetrics-text"
 PARSERS: dict[str, Callable[[str], Iterable[Family]]] = {
@@ -64,3 +65,10 @@ async def measured(guard: Gate) -> Measured:
 
 def labels(**given: Any) -> frozenset[tuple[str, str]]:  # noqa: ANN401 - words
     return frozenset(given.items())
+
+
+async def metric(guard: World, name: str) -> float:
+    """What a metric is, over all its labels, for a reader that is made for the question."""
+    _, token = await guard.now.guard.operators.add(f"reads-{guard.new_id()[-4:]}", Role.VIEWER, None, BY)
+    answer = await guard.network.get("/metrics", headers=bears(token))
+    return sum(value for (each, _), value in samples(answer.text, "text/plain").items() if each == name)

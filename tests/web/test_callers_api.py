@@ -14,7 +14,7 @@ from mcpguard.web.api.app import Api
 from mcpguard.web.operator import operator_app
 from tests.clock import START
 from tests.web.reviewing import Json, problem, said
-from tests.world import World, world
+from tests.world import World, files, world
 
 pytestmark = pytest.mark.anyio
 CALLERS = "/api/v1/callers"
@@ -237,7 +237,3 @@ async def test_a_token_lies_nowhere(tmp_path: Path, capfd: pytest.CaptureFixture
             assert secret not in content, path
             assert secret[:20] not in content, path
         assert secret.decode() not in "".join(capfd.readouterr())
-
-
-def files(folder: Path) -> list[Path]:
-    return [path for path in folder.rglob("*") if path.is_file()]

@@ -9,7 +9,7 @@ from mcpguard.domain.findings import Severity
 from mcpguard.domain.people import Role
 from mcpguard.web.pages import findings
 from tests import people
-from tests.web.measured import samples
+from tests.web.measured import metric
 from tests.web.pages.filling import Page, Reviewer, reviewer
 from tests.web.reviewing import POISONED, SERVERS, WHY, add, approved, inspected, said, show, tool
 from tests.world import World
@@ -50,12 +50,6 @@ def counted(html: str) -> int:
 def of_rail(page: Page, word: str) -> int:
     (found,) = re.findall(rf'data-count="{word}">([\d,]*)<', page.answer.text)
     return int(found.replace(",", "") or 0)
-
-
-async def metric(guard: World, name: str) -> float:
-    _, token = await guard.now.guard.operators.add(f"reads-{guard.new_id()[-4:]}", Role.VIEWER, None, people.BY)
-    answer = await guard.network.get("/metrics", headers=people.bears(token))
-    return sum(value for (each, _), value in samples(answer.text, "text/plain").items() if each == name)
 
 
 async def of_server(by: Reviewer, name: str) -> int:

@@ -1,18 +1,16 @@
 """Every route of the API and everybody who could use it: exactly those may whose role has the right that it names."""
 
 import re
-from collections.abc import Awaitable, Callable
-from typing import Any
 
 import pytest
 from fastapi import APIRouter, FastAPI
 
 from mcpguard.domain.people import Right, Role
 from mcpguard.web.api.openapi import routed
-from tests import people
 from tests.web.conforming import conforms
+from tests.web.everybody import EVERYBODY, standing
 from tests.web.rest import API, bare, browser, program
-from tests.web.reviewing import DECIDED, add, show
+from tests.web.reviewing import add
 from tests.world import World
 
 pytestmark = pytest.mark.anyio
@@ -24,34 +22,6 @@ SAMPLES = {"server": "notes", "ticket": "none", "caller": "somebody", "user": "n
     "session": "none",
 }
 WRONG = {"nothing of the kind": 1}
-Sends = Callable[[World], Awaitable[dict[str, str]]]
-
-
-async def nobody(_: World) -> dict[str, str]:
-    return {}
-
-
-async def agent(guard: World) -> dict[str, str]:
-    """An agent with the widest scope that there is."""
-    body = {"name": "agent", "effects": ["read", "write", "destructive"], "manage": True}
-    added = (await guard.operator.post(f"{API}/callers", json=body)).json()
-    return people.bears(added["token"])
-
-
-def by_token(role: Role) -> Sends:
-    return lambda guard: program(guard, role)
-
-
-def by_cookie(role: Role) -> Sends:
-    return lambda guard: browser(guard, role)
-
-
-EVERYBODY: dict[str, tuple[Sends, frozenset[Right]]] = {
-    "nobody": (nobody, frozenset()),
-    "an agent": (agent, frozenset()),
-    **{f"{role} by token": (by_token(role), role.rights) for role in Role},
-    **{f"{role} by cookie": (by_cookie(role), role.rights) for role in Role},
-}
 
 
 def test_every_route_names_one_right_or_is_open_on_purpose() -> None:
@@ -70,20 +40,6 @@ def test_a_route_that_is_not_of_our_kind_is_found() -> None:
     app.include_router(router, prefix=API)
     with pytest.raises(TypeError, match=f"{API}/more"):
         list(routed(app))
-
-
-async def standing(guard: World) -> tuple[Any, ...]:
-    """Whatever a decision could change, and every record but that somebody was turned away."""
-    now, server = guard.now.guard, await show(guard)
-    return (
-        {key: server[key] for key in DECIDED},
-        [known.name for known in now.servers.every()],
-        now.granting.every(),
-        [*now.people.users()],
-        [token.id for token in now.people.tokens()],
-        now.confirming.unconfirmed,
-        [record["seq"] for record in guard.said() if record["kind"] not in ("turned_away", "disclosed")],
-    )
 
 
 @pytest.mark.parametrize("who", EVERYBODY)

@@ -15,8 +15,7 @@ from mcpguard.guard.setting_up import SECONDS
 from mcpguard.web.cookies import NAME
 from tests.people import BY, NARROW, OURS, PASSWORD, cookie, shows, user
 from tests.web.raw import app_of, ask
-from tests.web.test_callers_api import files
-from tests.world import World, world
+from tests.world import World, files, world
 
 pytestmark = pytest.mark.anyio
 START = Decision(Actor("start", "start"), "")

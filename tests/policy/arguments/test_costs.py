@@ -6,7 +6,7 @@ import pytest
 from mcpguard.codec.messages import dumps
 from mcpguard.domain.reasons import Reason
 from mcpguard.policy.arguments.schemas import LARGEST_SCHEMA, MOST_PATTERNS
-from tests.policy.arguments.test_schemas import Json, judged
+from tests.policy.arguments.monstrous import Json, judged
 
 
 def unverifiable(schema: Json) -> bool:

@@ -1,26 +1,17 @@
 """Arguments against schemas: what is refused, what is said about it, and that a hostile schema is refused itself."""
 
-from typing import Any
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mcpguard.codec.messages import dumps
-from mcpguard.domain.objections import Objection
 from mcpguard.domain.reasons import Reason
-from mcpguard.policy.arguments.fitting import of_prompt, of_tool
-from mcpguard.policy.arguments.schemas import LARGEST_SCHEMA, MOST_PATTERNS, MOST_WORK, checks
+from mcpguard.policy.arguments.fitting import of_prompt
+from mcpguard.policy.arguments.schemas import LARGEST_SCHEMA, MOST_PATTERNS, MOST_WORK
 from mcpguard.policy.arguments.weights import DEEPEST
+from tests.policy.arguments.monstrous import Json, doubling, judged, nested
 
-Json = dict[str, Any]
 CANARY = "canary-4711"
 INVALID, UNVERIFIABLE = Reason.ARGUMENTS_INVALID, Reason.ARGUMENTS_UNVERIFIABLE
-
-
-def judged(schema: object, arguments: object) -> Objection | None:
-    made, _ = checks(schema)
-    return of_tool(arguments, made, len(dumps(arguments)))
 
 
 def said(schema: object, arguments: object) -> tuple[str, str]:
@@ -29,21 +20,6 @@ def said(schema: object, arguments: object) -> tuple[str, str]:
     assert found.reason is INVALID
     assert CANARY not in str(found)
     return found.detail.path, found.detail.expected
-
-
-def nested(levels: int, leaf: object, key: str = "a") -> Any:  # noqa: ANN401 - JSON
-    for _ in range(levels):
-        leaf = {key: leaf}
-    return leaf
-
-
-def doubling(levels: int, leaf: Json, how: str = "allOf", ref: str = "#/$defs/d{}", **each: str) -> Json:
-    """Small, and means 2^levels."""
-    parts = {"d0": leaf | {key: form.format(0) for key, form in each.items()}}
-    for at in range(1, levels + 1):
-        own = {key: form.format(at) for key, form in each.items()}
-        parts[f"d{at}"] = own | {how: [{"$ref": ref.format(at - 1)}] * 2}
-    return {"$defs": parts, "$ref": ref.format(levels)}
 
 
 def chained(levels: int, last: Json | None = None) -> Json:

@@ -8,6 +8,7 @@ import httpx2
 from mcpguard.domain.people import Role
 from tests import people
 from tests.gate import Gate
+from tests.world import World
 
 Sends = dict[str, str]
 
@@ -46,3 +47,10 @@ def hidden(answer: httpx2.Response, name: str) -> str:
 def text(markup: str) -> str:
     """What is read of it."""
     return " ".join(html.unescape(re.sub(r"<[^>]*>", " ", markup)).split())
+
+
+async def page(guard: World, by: dict[str, str], path: str, status: int = 200) -> str:
+    """What is there for whoever sends this."""
+    answer = await guard.network.get(path, headers=by)
+    assert answer.status_code == status, answer.text
+    return answer.text

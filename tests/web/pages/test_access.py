@@ -13,10 +13,10 @@ from mcpguard.settings.model import Settings
 from mcpguard.web.pages.app import pages
 from mcpguard.web.pages.route import PageRoute
 from tests.clock import FakeClock
+from tests.web.everybody import EVERYBODY, standing
 from tests.web.pages.reading import heading
 from tests.web.rest import browser
 from tests.web.reviewing import add
-from tests.web.test_routes import EVERYBODY, standing
 from tests.world import World
 
 if TYPE_CHECKING:

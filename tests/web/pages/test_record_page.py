@@ -19,6 +19,7 @@ from mcpguard.ledger.entries import Entry
 from mcpguard.web.pages import records
 from mcpguard.web.pages.records import MOST_OF_A_BODY, body, fields, recorded, row
 from tests.ledger.tampering import tampering
+from tests.web.pages.reading import page
 from tests.web.pages.reading import text as plain
 from tests.web.rest import browser
 from tests.world import World
@@ -34,12 +35,6 @@ NAMES = st.sampled_from(
 ) | st.sampled_from(
     ("answer", "before", "after", "count", "names", "first", "what", "body_too_large", "change", "keys")
 )
-
-
-async def page(guard: World, by: dict[str, str], path: str, status: int = 200) -> str:
-    answer = await guard.network.get(path, headers=by)
-    assert answer.status_code == status, answer.text
-    return answer.text
 
 
 async def test_a_record_says_everything_and_what_it_rests_on(guard: World) -> None:

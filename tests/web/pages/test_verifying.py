@@ -14,8 +14,8 @@ from mcpguard.ledger.verify.explain import sentences
 from mcpguard.ledger.verify.report import Source, Trust
 from tests.gateway.holding import until
 from tests.ledger.tampering import rechain, tampering
+from tests.web.pages.reading import page
 from tests.web.pages.reading import text as plain
-from tests.web.pages.test_record_page import page
 from tests.web.rest import browser
 from tests.world import World, world
 
