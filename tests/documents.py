@@ -9,8 +9,8 @@ from mcpguard.codec.refusals import REFUSAL
 from mcpguard.domain.reasons import Reason
 from mcpguard.domain.standing import CAPABILITY_MOVES, UPSTREAM_MOVES, M, Mover, S, Table
 from mcpguard.domain.words import WORDS
-from mcpguard.guard.counting import BUCKETS, MOST_RULES, MOST_SERIES, MOST_SERVERS
-from mcpguard.guard.tallies import OTHER
+from mcpguard.guard.traffic.counts import BUCKETS, MOST_RULES, MOST_SERIES, MOST_SERVERS
+from mcpguard.guard.traffic.tallies import OTHER
 from mcpguard.settings.document import markdown as settings
 from mcpguard.web.metrics.names import METRICS, Kind, Metric
 from tests.cli_document import markdown as cli

@@ -22,7 +22,7 @@ from mcpguard.domain.asks import AskKind
 from mcpguard.domain.callers import Caller
 from mcpguard.domain.launches import Declared, Profile, RemoteLaunch, StdioLaunch, Templates
 from mcpguard.domain.upstreams import Transport
-from mcpguard.guard.admission import from_file
+from mcpguard.guard.review.admission import from_file
 from mcpguard.upstreams.sandbox.probe import Fails, Works
 from tests.clock import FakeClock
 from tests.patience import PATIENCE

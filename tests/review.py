@@ -9,7 +9,7 @@ from mcpguard.app.running import Running
 from mcpguard.domain.asks import AskKind
 from mcpguard.domain.capabilities import CapabilityKind, Effect, Fingerprint
 from mcpguard.domain.decisions import Actor, Approval, Decision, Seen
-from mcpguard.guard.gravity import to_read
+from mcpguard.guard.servers.grave_findings import to_read
 from tests.patience import PATIENCE
 
 PERSON = Actor("uid:1000 (reviewer)", "operator socket")

@@ -28,7 +28,7 @@ from mcpguard.domain.records import Opening
 from mcpguard.domain.verdicts import Allow, Verdict
 from mcpguard.gateway.http.door import Door
 from mcpguard.gateway.methods import Methods
-from mcpguard.guard.passwords import Cost
+from mcpguard.guard.people.passwords import Cost
 from mcpguard.ledger.checkpoints import Checkpoint
 from mcpguard.ledger.entries import Entry
 from mcpguard.ledger.verify.report import LOG_ONLY, Report, Trust

@@ -15,52 +15,52 @@ from mcpguard.app.signing import Signing
 from mcpguard.domain.callers import Caller
 from mcpguard.domain.clock import Clock, Ids
 from mcpguard.domain.screening import Screening
-from mcpguard.guard.admission import Admission
-from mcpguard.guard.answering import Answering
-from mcpguard.guard.beside import Around
-from mcpguard.guard.bodies import Bodies
-from mcpguard.guard.budgeting import Budgeting
-from mcpguard.guard.callers import Callers, anonymous
-from mcpguard.guard.calls import Calls
-from mcpguard.guard.confirming import Confirming
-from mcpguard.guard.counting import Counting
-from mcpguard.guard.cutting import Cutting
-from mcpguard.guard.decisions import Decisions
-from mcpguard.guard.demanding import Demanding
-from mcpguard.guard.effects import Effects
-from mcpguard.guard.events import Events
-from mcpguard.guard.granting import Granting
+from mcpguard.guard.audit.key_rotation import Rotating
+from mcpguard.guard.audit.verification import Verifying
+from mcpguard.guard.callers.callers import Callers, anonymous
+from mcpguard.guard.callers.grants import Granting
+from mcpguard.guard.calls.caller_budgets import Budgeting
+from mcpguard.guard.calls.handle import Calls
+from mcpguard.guard.calls.hold_answers import Answering
+from mcpguard.guard.calls.hold_rules import Demanding
+from mcpguard.guard.calls.holds_shown import Held
+from mcpguard.guard.calls.judgement import Judging
+from mcpguard.guard.calls.kept_bodies import Bodies
+from mcpguard.guard.calls.open_call import With
+from mcpguard.guard.calls.open_holds import Tickets
+from mcpguard.guard.calls.screening import Screener
+from mcpguard.guard.calls.waiting_call import Holding
 from mcpguard.guard.guard import Facts, Guard, Heard, Own, Proof, Review, Staff
-from mcpguard.guard.held import Held
-from mcpguard.guard.holding import Holding
-from mcpguard.guard.inspecting import Inspecting
-from mcpguard.guard.inspections import Inspections
-from mcpguard.guard.intake import Intake
-from mcpguard.guard.judging import Judging
-from mcpguard.guard.known import Known, Registry
-from mcpguard.guard.last_words import LastWords
-from mcpguard.guard.launches import Fingerprints
-from mcpguard.guard.making import With
-from mcpguard.guard.managing import Managing
-from mcpguard.guard.needing import Needing
-from mcpguard.guard.operators import Operators
-from mcpguard.guard.own_password import OwnPassword
-from mcpguard.guard.passwords import USUAL, Cost, Passwords
-from mcpguard.guard.people import People
-from mcpguard.guard.publish import Publisher
-from mcpguard.guard.queries import Queries
-from mcpguard.guard.rotating import Rotating
-from mcpguard.guard.screening import Screener
-from mcpguard.guard.servers import Servers
-from mcpguard.guard.setting_up import SettingUp
-from mcpguard.guard.signing_in import SigningIn
-from mcpguard.guard.standings import Standings, capabilities
-from mcpguard.guard.status import SandboxStatus
-from mcpguard.guard.tailing import Tailing
-from mcpguard.guard.tallies import Tallies
-from mcpguard.guard.tickets import Tickets
-from mcpguard.guard.users import Users
-from mcpguard.guard.verifying import Verifying
+from mcpguard.guard.people.first_user import SettingUp
+from mcpguard.guard.people.operators import Operators
+from mcpguard.guard.people.own_password import OwnPassword
+from mcpguard.guard.people.passwords import USUAL, Cost, Passwords
+from mcpguard.guard.people.people import People
+from mcpguard.guard.people.sign_in import SigningIn
+from mcpguard.guard.people.users import Users
+from mcpguard.guard.review.admission import Admission
+from mcpguard.guard.review.agent_requests import Managing
+from mcpguard.guard.review.decisions import Decisions
+from mcpguard.guard.review.inspection import Inspecting
+from mcpguard.guard.review.inspection_records import Inspections
+from mcpguard.guard.review.last_words import LastWords
+from mcpguard.guard.review.launch_fingerprints import Fingerprints
+from mcpguard.guard.review.sandbox_needs import Needing
+from mcpguard.guard.review.server_json import Queries
+from mcpguard.guard.review.server_log import Tailing
+from mcpguard.guard.servers.intake import Intake
+from mcpguard.guard.servers.neighbours import Around
+from mcpguard.guard.servers.publisher import Publisher
+from mcpguard.guard.servers.registry import Known, Registry
+from mcpguard.guard.servers.running_calls import Cutting
+from mcpguard.guard.servers.servers import Servers
+from mcpguard.guard.servers.standings import Standings, capabilities
+from mcpguard.guard.servers.status import SandboxStatus
+from mcpguard.guard.servers.tool_effects import Effects
+from mcpguard.guard.traffic.counts import Counting
+from mcpguard.guard.traffic.events import Events
+from mcpguard.guard.traffic.tallies import Tallies
+from mcpguard.guard.trust.confirmed_settings import Confirming
 from mcpguard.ledger import digests
 from mcpguard.ledger.ledger import Ledger
 from mcpguard.settings.model import Settings

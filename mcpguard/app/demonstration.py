@@ -13,8 +13,8 @@ from typing import Final
 import mcpguard
 from mcpguard.domain.decisions import Actor
 from mcpguard.domain.upstreams import Origin
-from mcpguard.guard.admission import Source
 from mcpguard.guard.guard import Guard
+from mcpguard.guard.review.admission import Source
 
 SERVERS: Final = MappingProxyType({"demo-notes": "honest", "demo-weather": "poisoned"})
 SETTINGS: Final = MappingProxyType({"holds.calls": ["destructive of demo-notes"]})

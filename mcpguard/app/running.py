@@ -21,10 +21,10 @@ from mcpguard.domain.callers import Caller
 from mcpguard.domain.clock import Clock, Ids
 from mcpguard.domain.errors import LedgerUnavailable
 from mcpguard.domain.launches import Declared
-from mcpguard.guard.admission import Source, from_file
-from mcpguard.guard.confirming import Confirming
 from mcpguard.guard.guard import Guard
-from mcpguard.guard.passwords import USUAL, Cost
+from mcpguard.guard.people.passwords import USUAL, Cost
+from mcpguard.guard.review.admission import Source, from_file
+from mcpguard.guard.trust.confirmed_settings import Confirming
 from mcpguard.ledger import keys
 from mcpguard.ledger.chain import Chain
 from mcpguard.ledger.keyfile import KeyFile

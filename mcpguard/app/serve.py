@@ -22,9 +22,9 @@ from mcpguard.domain.clock import Clock
 from mcpguard.domain.decisions import Actor, Decision
 from mcpguard.domain.errors import LedgerUnavailable
 from mcpguard.domain.people import SetupOver
-from mcpguard.guard.admission import Source, from_file
-from mcpguard.guard.confirming import BY_THE_START
 from mcpguard.guard.guard import Guard
+from mcpguard.guard.review.admission import Source, from_file
+from mcpguard.guard.trust.confirmed_settings import BY_THE_START
 from mcpguard.settings.load import Loaded
 from mcpguard.settings.model import Log, Settings
 from mcpguard.settings.problems import SettingsError

@@ -22,9 +22,9 @@ from opentelemetry.trace import (
 
 from mcpguard.codec.traces import parent
 from mcpguard.domain.outcomes import OutcomeKind
-from mcpguard.guard.counting import NONE, verdict
-from mcpguard.guard.events import Ended
-from mcpguard.guard.tallies import OTHER
+from mcpguard.guard.traffic.counts import NONE, verdict
+from mcpguard.guard.traffic.events import Ended
+from mcpguard.guard.traffic.tallies import OTHER
 
 _WENT_WRONG: Final = frozenset({OutcomeKind.FAILED, OutcomeKind.UNKNOWN})
 

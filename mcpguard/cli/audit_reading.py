@@ -10,7 +10,7 @@ from mcpguard.cli.audit_places import Database, Terms, filter_of, opened
 from mcpguard.cli.audit_rows import COLUMNS, row, said, time_
 from mcpguard.cli.common import As, Config, DataDir, Output, json_line, print_json, print_table, telling
 from mcpguard.domain.filters import Filter
-from mcpguard.guard.auditing import RecordUnknown, body_of
+from mcpguard.guard.audit.audit_log import RecordUnknown, body_of
 from mcpguard.store import records, searching
 from mcpguard.store.backend import Connection
 from mcpguard.store.records import StoredRecord

@@ -12,7 +12,7 @@ from mcpguard.gateway.exchange import Exchange
 from mcpguard.gateway.faces.face import Meant
 from mcpguard.gateway.parking import AGAIN
 from mcpguard.gateway.validating import invalid
-from mcpguard.guard.asked import Asked, Page
+from mcpguard.guard.calls.request import Asked, Page
 from mcpguard.policy.intents import Stated
 
 

@@ -17,7 +17,7 @@ from typing import Any, Final
 
 from mcpguard.domain.callers import Caller
 from mcpguard.domain.errors import GuardError
-from mcpguard.guard.callers import Callers
+from mcpguard.guard.callers.callers import Callers
 
 FORWARDED = (b"forwarded", b"via", b"x-forwarded-", b"x-real-ip")
 REALM: Final = 'Bearer realm="mcpguard"'

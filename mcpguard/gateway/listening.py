@@ -21,7 +21,7 @@ from mcpguard.gateway.subscribed import Subscribed
 from mcpguard.gateway.subscribing import TOO_MANY, UPDATED, Subscribing
 from mcpguard.gateway.wire import Passed, Rejected
 from mcpguard.guard.guard import Guard
-from mcpguard.guard.publish import Changed
+from mcpguard.guard.servers.publisher import Changed
 
 _FIELDS = {
     "toolsListChanged": "notifications/tools/list_changed",

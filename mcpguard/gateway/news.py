@@ -15,7 +15,7 @@ from mcpguard.codec.messages import Notification
 from mcpguard.domain.capabilities import CapabilityKind
 from mcpguard.gateway.clients import Client
 from mcpguard.gateway.lists import offered
-from mcpguard.guard.publish import Changed
+from mcpguard.guard.servers.publisher import Changed
 
 _METHODS = {
     CapabilityKind.TOOL: "notifications/tools/list_changed",

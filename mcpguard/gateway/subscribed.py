@@ -5,7 +5,7 @@ Rules kept here:
 2. When the client is gone, so is all of it.
 """
 
-from mcpguard.guard.subscriptions import Subscription
+from mcpguard.guard.servers.subscriptions import Subscription
 
 
 class Subscribed:

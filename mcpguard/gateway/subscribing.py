@@ -20,8 +20,8 @@ from mcpguard.gateway.exchange import Exchange
 from mcpguard.gateway.faces.face import Meant
 from mcpguard.gateway.subscribed import Subscribed
 from mcpguard.gateway.wire import REFUSED, Passed, Rejected, refused_error
+from mcpguard.guard.calls.refusals import refusal
 from mcpguard.guard.guard import Guard
-from mcpguard.guard.refusals import refusal
 from mcpguard.policy.scopes import within
 
 SUBSCRIBE = "resources/subscribe"

@@ -10,38 +10,38 @@ from mcpguard.domain.capabilities import Capability
 from mcpguard.domain.clock import Clock
 from mcpguard.domain.decisions import Actor
 from mcpguard.domain.reasons import Reason
-from mcpguard.guard.admission import Admission
-from mcpguard.guard.auditing import Auditing
-from mcpguard.guard.callers import Callers
-from mcpguard.guard.calls import Calls
-from mcpguard.guard.confirming import Confirming
-from mcpguard.guard.counting import Counting
-from mcpguard.guard.decisions import Decisions
-from mcpguard.guard.events import Events
-from mcpguard.guard.explaining import explained_to
-from mcpguard.guard.exporting import Exporting
-from mcpguard.guard.granting import Granting
-from mcpguard.guard.held import Held
-from mcpguard.guard.inspecting import Inspecting
-from mcpguard.guard.judging import Judging
-from mcpguard.guard.managing import Managing
-from mcpguard.guard.operators import Operators
-from mcpguard.guard.own_password import OwnPassword
-from mcpguard.guard.people import People
-from mcpguard.guard.queries import Queries
-from mcpguard.guard.redacting import Redacting
-from mcpguard.guard.retention import Retention
-from mcpguard.guard.retrieving import found
-from mcpguard.guard.rotating import Rotating
-from mcpguard.guard.searching import Searching, Wish
-from mcpguard.guard.servers import Servers
-from mcpguard.guard.setting_up import SettingUp
-from mcpguard.guard.signing_in import SigningIn
-from mcpguard.guard.status import AnchorStatus, LedgerStatus, Readiness, SandboxStatus, Status
-from mcpguard.guard.tailing import Tailing
-from mcpguard.guard.tallies import Tallies
-from mcpguard.guard.users import Users
-from mcpguard.guard.verifying import Verifying
+from mcpguard.guard.audit.audit_log import Auditing
+from mcpguard.guard.audit.exports import Exporting
+from mcpguard.guard.audit.key_rotation import Rotating
+from mcpguard.guard.audit.redaction import Redacting
+from mcpguard.guard.audit.retention import Retention
+from mcpguard.guard.audit.verification import Verifying
+from mcpguard.guard.callers.callers import Callers
+from mcpguard.guard.callers.grants import Granting
+from mcpguard.guard.calls.explanation import explained_to
+from mcpguard.guard.calls.handle import Calls
+from mcpguard.guard.calls.holds_shown import Held
+from mcpguard.guard.calls.judgement import Judging
+from mcpguard.guard.people.first_user import SettingUp
+from mcpguard.guard.people.operators import Operators
+from mcpguard.guard.people.own_password import OwnPassword
+from mcpguard.guard.people.people import People
+from mcpguard.guard.people.sign_in import SigningIn
+from mcpguard.guard.people.users import Users
+from mcpguard.guard.review.admission import Admission
+from mcpguard.guard.review.agent_requests import Managing
+from mcpguard.guard.review.decisions import Decisions
+from mcpguard.guard.review.inspection import Inspecting
+from mcpguard.guard.review.server_json import Queries
+from mcpguard.guard.review.server_log import Tailing
+from mcpguard.guard.search.answer import found
+from mcpguard.guard.search.tool_search import Searching, Wish
+from mcpguard.guard.servers.servers import Servers
+from mcpguard.guard.servers.status import AnchorStatus, LedgerStatus, Readiness, SandboxStatus, Status
+from mcpguard.guard.traffic.counts import Counting
+from mcpguard.guard.traffic.events import Events
+from mcpguard.guard.traffic.tallies import Tallies
+from mcpguard.guard.trust.confirmed_settings import Confirming
 from mcpguard.ledger.anchoring import Anchoring
 from mcpguard.ledger.ledger import Ledger
 from mcpguard.settings.fields import Json
@@ -173,15 +173,15 @@ class Guard:
         return self.servers.publisher.catalog
 
     def explained(self, caller: Caller, capability: Capability) -> dict[str, Any]:
-        """Why this caller can use it now, or why not (`explaining`). Out of reach and not there look the same."""
+        """Why this caller can use it now, or why not (`explanation`). Out of reach and not there look the same."""
         return explained_to(caller, capability, self.judging)
 
     def found(self, query: str, limit: int, wish: Wish, *, full: bool = False) -> dict[str, Any]:
-        """The tools that fit best, for whoever reaches as far as `wish` says (`retrieving`)."""
+        """The tools that fit best, for whoever reaches as far as `wish` says (`answer`)."""
         return found(query, limit, wish, self.searching, self.servers, full=full)
 
     async def confirm(self, seen: Mapping[str, Json], by: Actor) -> tuple[str, ...]:
-        """Confirm the settings that wait (`confirming`)."""
+        """Confirm the settings that wait (`confirmed_settings`)."""
         return await self.confirming.confirm(seen, by, self._ledger, self.clock)
 
     def readiness(self) -> Readiness:

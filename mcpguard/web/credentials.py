@@ -19,8 +19,8 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from mcpguard.codec.origins import is_foreign, origin
 from mcpguard.domain.people import Principal
-from mcpguard.guard.people import People
-from mcpguard.guard.tallies import Tallies
+from mcpguard.guard.people.people import People
+from mcpguard.guard.traffic.tallies import Tallies
 from mcpguard.web.cookies import shown
 from mcpguard.web.problem import is_of_programs, problem
 

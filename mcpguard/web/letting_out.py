@@ -13,7 +13,7 @@ from fastapi.responses import StreamingResponse
 from starlette.types import Send
 
 from mcpguard.domain.decisions import Actor, Undecidable
-from mcpguard.guard.exporting import Begun, Exporting, Wanted
+from mcpguard.guard.audit.exports import Begun, Exporting, Wanted
 from mcpguard.ledger.export.formats import form
 
 GZIP: Final = "application/gzip"

@@ -9,7 +9,7 @@ from starlette.responses import PlainTextResponse, Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from mcpguard.domain.people import Principal
-from mcpguard.guard.tallies import Tallies
+from mcpguard.guard.traffic.tallies import Tallies
 from mcpguard.policy.shares import Crowded, Shares
 from mcpguard.web.problem import is_of_programs, problem
 

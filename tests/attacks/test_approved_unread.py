@@ -12,7 +12,7 @@ from sqlalchemy import Connection, Table, update
 
 from mcpguard.domain.capabilities import CapabilityKind
 from mcpguard.domain.decisions import Answer, Approval, Key
-from mcpguard.guard.gravity import to_read
+from mcpguard.guard.servers.grave_findings import to_read
 from mcpguard.store.tables import capabilities, upstreams
 from tests import people, review
 from tests.attacks.unread import FORECAST, approve, one, rules

@@ -11,7 +11,7 @@ import pytest
 
 from mcpguard.gateway.parking import Parking
 from mcpguard.gateway.questions import Line, Questions
-from mcpguard.guard.asking import Asking
+from mcpguard.guard.calls.client_questions import Asking
 from mcpguard.upstreams.inflight import InFlight
 from mcpguard.upstreams.serving import Serving
 from mcpguard.upstreams.switchboard import Switchboard

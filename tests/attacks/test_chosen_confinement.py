@@ -11,8 +11,8 @@ from mcpguard.domain.launches import Confinement, Mount, Profile, StdioLaunch
 from mcpguard.domain.needs import Need
 from mcpguard.domain.standing import UpstreamStanding
 from mcpguard.domain.upstreams import Origin
-from mcpguard.guard.admission import Source
-from mcpguard.guard.gravity import to_read
+from mcpguard.guard.review.admission import Source
+from mcpguard.guard.servers.grave_findings import to_read
 from mcpguard.settings.members import as_members
 from tests.attacks.quarantined import records, standing, upstream
 from tests.attacks.sandboxed import works

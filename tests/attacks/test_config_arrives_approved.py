@@ -8,7 +8,7 @@ import pytest
 from mcpguard.domain.decisions import Actor, DeclaredElsewhere, NameTaken
 from mcpguard.domain.standing import UpstreamStanding
 from mcpguard.domain.upstreams import Origin
-from mcpguard.guard.admission import Source
+from mcpguard.guard.review.admission import Source
 from mcpguard.settings.load import load
 from tests.attacks.quarantined import let_time_pass, records, standing, upstream
 from tests.gate import gate

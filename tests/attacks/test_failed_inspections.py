@@ -13,9 +13,9 @@ from anyio.lowlevel import checkpoint
 
 from mcpguard.domain.decisions import Undecidable
 from mcpguard.domain.people import Role
-from mcpguard.guard.inspecting import Inspected
-from mcpguard.guard.inspections import CUT_OFF, GUARD_ENDED
-from mcpguard.guard.lines import LIKE_ORDER
+from mcpguard.guard.review.inspection import Inspected
+from mcpguard.guard.review.inspection_records import CUT_OFF, GUARD_ENDED
+from mcpguard.guard.review.log_lines import LIKE_ORDER
 from tests import people
 from tests.patience import PATIENCE
 from tests.process import ROOT

@@ -7,7 +7,7 @@ import pytest
 
 from mcpguard.domain.capabilities import CapabilityKind, Effect
 from mcpguard.domain.decisions import Answer, Approval, Forbidden, Unread
-from mcpguard.guard.gravity import to_read
+from mcpguard.guard.servers.grave_findings import to_read
 from tests import review
 from tests.attacks.unread import FORECAST, approve, one, rules
 from tests.people import NARROW

@@ -8,7 +8,7 @@ from mcpguard.domain.decisions import Actor, Approval
 from mcpguard.domain.errors import IllegalMove
 from mcpguard.domain.standing import UpstreamStanding
 from mcpguard.domain.upstreams import Origin
-from mcpguard.guard.admission import Source
+from mcpguard.guard.review.admission import Source
 from tests.attacks.quarantined import standing, upstream
 from tests.gate import Gate, gate
 from tests.gateway.speaking import refused_once

@@ -14,7 +14,7 @@ from mcpguard.domain.decisions import Actor, Stale, Undecidable
 from mcpguard.domain.launches import Confinement, Declared, Profile, StdioLaunch
 from mcpguard.domain.standing import UpstreamStanding
 from mcpguard.domain.upstreams import Origin
-from mcpguard.guard.admission import Source
+from mcpguard.guard.review.admission import Source
 from mcpguard.store import upstreams
 from mcpguard.store.sealing import load_or_make
 from mcpguard.upstreams.transports.child import RUNNING

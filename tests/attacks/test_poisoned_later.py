@@ -9,7 +9,7 @@ import pytest
 from mcpguard.domain.capabilities import Effect
 from mcpguard.domain.decisions import Answer
 from mcpguard.domain.standing import CapabilityStanding
-from mcpguard.guard.retelling import PAUSE_SECONDS
+from mcpguard.guard.servers.repeated_findings import PAUSE_SECONDS
 from mcpguard.inspection.inspect import inspected
 from tests.attacks.quarantined import TOOL, moves, pin, records, refused, until
 from tests.gate import gate

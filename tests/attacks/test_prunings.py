@@ -12,7 +12,7 @@ import pytest
 
 from mcpguard.domain.bodies import KeptBody
 from mcpguard.domain.outcomes import Outcome
-from mcpguard.guard.retention import Wanted
+from mcpguard.guard.audit.retention import Wanted
 from mcpguard.ledger.checkpoints import Why
 from tests import second_verifier
 from tests.guard.pruned import BY

@@ -14,7 +14,7 @@ from mcpguard.app.places import server_logs
 from mcpguard.domain.decisions import Actor, NeedsConsent, NotDeclared
 from mcpguard.domain.launches import Profile, RemoteLaunch, StdioLaunch
 from mcpguard.domain.upstreams import Origin, Transport
-from mcpguard.guard.admission import Source, from_file
+from mcpguard.guard.review.admission import Source, from_file
 from mcpguard.policy.secrets.masking import HIDDEN as MASKED
 from tests.attacks.quarantined import records
 from tests.gate import Gate, gate, process

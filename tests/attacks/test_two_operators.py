@@ -12,7 +12,7 @@ from mcpguard.domain.decisions import Actor, Answer, Approval, Decision, NameTak
 from mcpguard.domain.errors import GuardError
 from mcpguard.domain.standing import CapabilityStanding, UpstreamStanding
 from mcpguard.domain.upstreams import Origin
-from mcpguard.guard.admission import Source
+from mcpguard.guard.review.admission import Source
 from tests.attacks.quarantined import TOOL, pin, records, refused, standing, upstream
 from tests.gate import gate
 from tests.gateway.speaking import guarded, played

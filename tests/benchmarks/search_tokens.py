@@ -18,8 +18,8 @@ from mcpguard.gateway.faces.face import Face
 from mcpguard.gateway.faces.guarding import Guarding
 from mcpguard.gateway.lists import Lists
 from mcpguard.gateway.tools.telling import told
-from mcpguard.guard.fitting import retrieved
-from mcpguard.guard.searching import Hit
+from mcpguard.guard.search.answer_size import retrieved
+from mcpguard.guard.search.tool_search import Hit
 from mcpguard.settings.model import Settings
 from tests.benchmarks.report import Row, Sheet, quantile
 from tests.tokens import counted

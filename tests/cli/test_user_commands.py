@@ -11,7 +11,7 @@ from argon2 import extract_parameters
 from typer.testing import CliRunner, Result
 
 from mcpguard.cli.main import build
-from mcpguard.guard.passwords import USUAL
+from mcpguard.guard.people.passwords import USUAL
 from mcpguard.store.offline import reading
 from tests.cli.command import inert, mcpguard, refusal
 from tests.cli.desk import Desk

@@ -8,7 +8,7 @@ from mcpguard.domain.callers import Caller
 from mcpguard.domain.calls import Face
 from mcpguard.domain.capabilities import Capability, CapabilityKind
 from mcpguard.domain.launches import Era
-from mcpguard.guard.asked import Asked, Told
+from mcpguard.guard.calls.request import Asked, Told
 from mcpguard.policy.intents import Stated
 from tests.gate import Gate
 

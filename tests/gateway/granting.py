@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from mcpguard.domain.capabilities import Effect
 from mcpguard.domain.grants import Grant
-from mcpguard.guard.granting import Wanted
+from mcpguard.guard.callers.grants import Wanted
 from tests.gate import Gate
 from tests.gateway.speaking import scope
 from tests.review import DECISION

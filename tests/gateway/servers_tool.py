@@ -9,7 +9,7 @@ from typing import Any
 from mcpguard.domain.callers import Caller
 from mcpguard.domain.launches import Declared
 from mcpguard.domain.upstreams import Origin
-from mcpguard.guard.admission import Source
+from mcpguard.guard.review.admission import Source
 from tests.gate import Gate, gate
 from tests.gateway.speaking import scope
 from tests.review import PERSON, approved

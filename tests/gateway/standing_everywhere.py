@@ -13,7 +13,7 @@ from mcpguard.domain.capabilities import CapabilityKind
 from mcpguard.domain.decisions import Answer
 from mcpguard.domain.standing import CapabilityStanding
 from mcpguard.domain.upstreams import Origin
-from mcpguard.guard.admission import Source
+from mcpguard.guard.review.admission import Source
 from tests.attacks.quarantined import pin, until
 from tests.gate import Gate, gate, process, remote
 from tests.gateway.speaking import played

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from mcpguard.catalog.shelf import Pinned
 from mcpguard.codec.messages import dumps
 from mcpguard.domain.capabilities import Capability, CapabilityKind, Effect
-from mcpguard.guard.fitting import BEYOND, MOST_BYTES, TOO_LARGE, described, retrieved
-from mcpguard.guard.searching import Hit
+from mcpguard.guard.search.answer_size import BEYOND, MOST_BYTES, TOO_LARGE, described, retrieved
+from mcpguard.guard.search.tool_search import Hit
 from tests.gateway.guard_face import agent, answer, found
 from tests.gateway.speaking import guarded
 from tests.simulators.script import Script

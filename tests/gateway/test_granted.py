@@ -7,7 +7,7 @@ import anyio
 import pytest
 
 from mcpguard.domain.capabilities import Effect
-from mcpguard.guard.waking import LONGEST_NAP
+from mcpguard.guard.traffic.wake import LONGEST_NAP
 from tests.gate import Gate
 from tests.gateway.granting import granted, over, revoked
 from tests.gateway.hearing import WRAPPED, until

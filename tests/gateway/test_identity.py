@@ -9,7 +9,7 @@ import pytest
 
 from mcpguard.domain.callers import Caller
 from mcpguard.gateway.identity import Unauthorized, Wrong, caller_of_request, caller_of_token
-from mcpguard.guard.callers import Callers
+from mcpguard.guard.callers.callers import Callers
 from tests.clock import FakeClock
 from tests.gate import Gate
 from tests.gateway.speaking import EVERYTHING, TOKEN, callers, guarded, nothing_happens, speaking, turned_away

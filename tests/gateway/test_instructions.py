@@ -9,7 +9,7 @@ from mcpguard.domain.capabilities import CapabilityKind
 from mcpguard.domain.decisions import Answer
 from mcpguard.domain.listings import INSTRUCTIONS
 from mcpguard.domain.standing import CapabilityStanding
-from mcpguard.guard.fitting import MOST_BYTES, described
+from mcpguard.guard.search.answer_size import MOST_BYTES, described
 from tests.attacks.quarantined import pin, until
 from tests.gate import Gate
 from tests.gateway.speaking import HOWS, TOKEN, callers, guarded

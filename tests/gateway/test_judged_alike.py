@@ -7,8 +7,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from mcpguard.domain.capabilities import CapabilityKind, Effect
-from mcpguard.guard.explaining import explained
-from mcpguard.guard.given import Given
+from mcpguard.guard.calls.explanation import explained
+from mcpguard.policy.arguments.call_arguments import Given
 from mcpguard.policy.intents import stated
 from tests.gateway.declaring import call
 from tests.gateway.guard_face import agent

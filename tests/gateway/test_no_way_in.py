@@ -16,7 +16,7 @@ from mcpguard.domain.callers import Scope
 from mcpguard.domain.capabilities import Effect
 from mcpguard.gateway.lists import KINDS
 from mcpguard.gateway.methods import Methods
-from mcpguard.guard.granting import Wanted
+from mcpguard.guard.callers.grants import Wanted
 from tests.gate import DIRECT, Gate
 from tests.gateway.attempting import FORGED, HEADERS, REFERENCES, WORDS, attempts, configs
 from tests.gateway.speaking import ONLY, turned_away

@@ -15,8 +15,8 @@ from mcpguard.gateway.exchange import Exchange
 from mcpguard.gateway.faces.direct import Direct
 from mcpguard.gateway.lists import Lists
 from mcpguard.gateway.tools.proxying import Proxying, Seeing
-from mcpguard.guard.asked import Asked as CallAsked
-from mcpguard.guard.asked import Told
+from mcpguard.guard.calls.request import Asked as CallAsked
+from mcpguard.guard.calls.request import Told
 from mcpguard.proxy.annotations import META
 from mcpguard.proxy.envelope import LARGEST_LIST
 from tests.gate import Gate

@@ -13,8 +13,8 @@ from mcpguard.domain.launches import Era
 from mcpguard.domain.outcomes import Executed, Outcome, OutcomeKind
 from mcpguard.domain.reasons import Reason
 from mcpguard.gateway.wire import refused_error, refused_result
-from mcpguard.guard.asked import Told
-from mcpguard.guard.refusals import refusal
+from mcpguard.guard.calls.refusals import refusal
+from mcpguard.guard.calls.request import Told
 from tests.gateway.speaking import HOWS, guarded, nothing_happens, refused_once, speaking
 from tests.simulators.script import Script
 from tests.simulators.words import Json

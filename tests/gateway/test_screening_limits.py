@@ -16,9 +16,9 @@ from mcpguard.codec.messages import dumps
 from mcpguard.domain.bodies import KeptBody
 from mcpguard.domain.outcomes import Outcome
 from mcpguard.domain.screening import Screening
-from mcpguard.guard.beside import Around
-from mcpguard.guard.known import Registry
-from mcpguard.guard.screening import Noticed, Screener
+from mcpguard.guard.calls.screening import Noticed, Screener
+from mcpguard.guard.servers.neighbours import Around
+from mcpguard.guard.servers.registry import Registry
 from tests.gate import Gate
 from tests.gateway.screened import ORDER, SECRET, screen
 from tests.gateway.speaking import HOWS, guarded, same, speaking

@@ -13,7 +13,7 @@ from mcpguard.gateway.tools.declaring import Operation, Servers
 from mcpguard.gateway.tools.definitions import DEFINITIONS
 from mcpguard.gateway.tools.given import Unusable
 from mcpguard.gateway.tools.servers import ServersTool
-from mcpguard.guard.managing import LARGEST, MOST_ADDED, MOST_BROUGHT, MOST_REQUESTED
+from mcpguard.guard.review.agent_requests import LARGEST, MOST_ADDED, MOST_BROUGHT, MOST_REQUESTED
 from mcpguard.settings.members import as_members
 from tests.attacks.quarantined import upstream
 from tests.gate import Gate, gate

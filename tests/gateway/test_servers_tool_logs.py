@@ -13,7 +13,7 @@ from mcpguard.app.places import server_logs
 from mcpguard.domain.decisions import Decision
 from mcpguard.domain.launches import StdioLaunch, Templates
 from mcpguard.gateway.tools.declaring import MOST_LINES
-from mcpguard.guard.lines import LIKE_ORDER, LIKE_SECRET, MOST_CHARACTERS, UNTOLD
+from mcpguard.guard.review.log_lines import LIKE_ORDER, LIKE_SECRET, MOST_CHARACTERS, UNTOLD
 from mcpguard.policy.secrets.masking import HIDDEN
 from mcpguard.upstreams.hiding import KEY
 from tests.gate import Gate, gate

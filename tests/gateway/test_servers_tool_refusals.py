@@ -12,7 +12,7 @@ from mcpguard.domain.decisions import Decision
 from mcpguard.domain.grants import ANONYMOUS
 from mcpguard.domain.upstreams import Origin
 from mcpguard.gateway.tools.declaring import COMMANDS, MANAGING
-from mcpguard.guard.admission import Source
+from mcpguard.guard.review.admission import Source
 from tests.attacks.quarantined import upstream
 from tests.gate import gate, remote
 from tests.gateway.granting import granted, revoked

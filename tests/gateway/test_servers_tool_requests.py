@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from mcpguard.guard.requesting import DEEPEST, LARGEST
+from mcpguard.guard.review.requests import DEEPEST, LARGEST
 from tests.attacks.quarantined import upstream
 from tests.gate import Gate, gate
 from tests.gateway.servers_tool import CALLERS, PLAIN, SECOND, administrative, asked, declared, managed

@@ -6,7 +6,7 @@ from pathlib import Path
 import anyio
 import pytest
 
-from mcpguard.guard.tallies import LONGEST_QUERY, MOST_DIFFERENT, MOST_OF_ONE, PERIOD_SECONDS
+from mcpguard.guard.traffic.tallies import LONGEST_QUERY, MOST_DIFFERENT, MOST_OF_ONE, PERIOD_SECONDS
 from tests.gateway.speaking import HOWS, ONLY, TOKEN, callers, flushed, guarded, scope, speaking
 from tests.simulators.script import Script
 from tests.simulators.words import Json

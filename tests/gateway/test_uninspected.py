@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from mcpguard.domain.upstreams import Origin
-from mcpguard.guard.admission import Source
-from mcpguard.guard.uninspected import LONGEST_WORD, MOST_WORDS
+from mcpguard.guard.calls.unseen_server import LONGEST_WORD, MOST_WORDS
+from mcpguard.guard.review.admission import Source
 from tests.attacks.quarantined import standing, upstream
 from tests.gate import DIRECT, Gate, gate
 from tests.gateway.servers_tool import CALLERS, MANAGER, NARROW, PLAIN, SECOND, asked

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 
 from mcpguard.domain.callers import Caller, Scope
 from mcpguard.domain.capabilities import Effect
-from mcpguard.guard.known import Known
+from mcpguard.guard.servers.registry import Known
 from mcpguard.policy.intents import BY_HARM
 from mcpguard.settings.confirmation import looser
 from mcpguard.settings.fields import Json, public

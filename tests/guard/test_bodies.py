@@ -6,7 +6,7 @@ import pytest
 
 from mcpguard.codec.messages import dumps
 from mcpguard.domain.bodies import DigestedBody, KeptBody
-from mcpguard.guard.bodies import LARGE, Bodies
+from mcpguard.guard.calls.kept_bodies import LARGE, Bodies
 from mcpguard.ledger.digests import Digests
 from mcpguard.policy.secrets.masking import ways
 from mcpguard.settings.model import Audit

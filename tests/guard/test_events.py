@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mcpguard.domain.outcomes import Outcome
-from mcpguard.guard.events import OF_OTHERS, Ended, Events, Stage
+from mcpguard.guard.traffic.events import OF_OTHERS, Ended, Events, Stage
 from tests.clock import FakeClock
 from tests.world import World
 

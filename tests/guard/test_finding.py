@@ -8,7 +8,17 @@ from mcpguard.domain.findings import Evidence, Finding, Inspected, Severity
 from mcpguard.domain.launches import RemoteLaunch, StdioLaunch, Templates
 from mcpguard.domain.listings import INSTRUCTIONS, Listing
 from mcpguard.domain.upstreams import Transport
-from mcpguard.guard.finding import MOST_KEPT, NOTHING, PORTION, Beside, Found, Looking, in_launch, looked_at, refound
+from mcpguard.guard.servers.listed_findings import (
+    MOST_KEPT,
+    NOTHING,
+    PORTION,
+    Beside,
+    Found,
+    Looking,
+    in_launch,
+    looked_at,
+    refound,
+)
 from mcpguard.inspection.detectors.detector import Surroundings
 from mcpguard.policy.reconciling import read, reconciled
 

@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mcpguard.domain.filters import EVERYTHING, Filter
-from mcpguard.guard.histogram import MOST, SECOND, Bar, grain, histogram
+from mcpguard.guard.audit.histogram import MOST, SECOND, Bar, grain, histogram
 from mcpguard.store.counting import Counted
 
 VERDICTS = st.sampled_from(["allow", "hold", "deny", "", "something else"])

@@ -6,7 +6,7 @@ from mcpguard.domain.inspections import Inspection
 from mcpguard.domain.launches import Declared, Mount, Profile, StdioLaunch
 from mcpguard.domain.standing import UpstreamStanding
 from mcpguard.domain.upstreams import Transport, Upstream
-from mcpguard.guard.known import Known, Registry
+from mcpguard.guard.servers.registry import Known, Registry
 
 READS, WRITES = Mount("/srv/docs"), Mount("/srv/out", writable=True)
 

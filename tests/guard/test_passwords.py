@@ -12,10 +12,18 @@ from hypothesis import strategies as st
 
 from mcpguard.domain.decisions import Undecidable
 from mcpguard.domain.people import NotProven, Role, TooManyTries
-from mcpguard.guard import passwords
-from mcpguard.guard.common_passwords import COMMON
-from mcpguard.guard.passwords import LONGEST_BYTES, MOST_AT_ONCE, MOST_WAITING, SHORTEST, USUAL, Passwords, checked
-from mcpguard.guard.throttling import FREE_BY_NAME
+from mcpguard.guard.people import passwords
+from mcpguard.guard.people.common_passwords import COMMON
+from mcpguard.guard.people.passwords import (
+    LONGEST_BYTES,
+    MOST_AT_ONCE,
+    MOST_WAITING,
+    SHORTEST,
+    USUAL,
+    Passwords,
+    checked,
+)
+from mcpguard.guard.people.throttle import FREE_BY_NAME
 from tests.people import BY, PASSWORD, PEER, user
 from tests.world import CHEAP as COST
 from tests.world import World, world

@@ -16,7 +16,7 @@ from mcpguard.domain.bodies import KeptBody
 from mcpguard.domain.decisions import Actor, Decision, Forbidden, Undecidable
 from mcpguard.domain.errors import LedgerUnavailable, StoreUnavailable
 from mcpguard.domain.outcomes import Outcome
-from mcpguard.guard.retention import Retention, Wanted
+from mcpguard.guard.audit.retention import Retention, Wanted
 from mcpguard.ledger.checkpoints import Why
 from mcpguard.ledger.entries import Entry
 from mcpguard.ledger.prunings import Cause, Unsound

@@ -12,8 +12,8 @@ from mcpguard.catalog.shelf import shelf
 from mcpguard.domain.callers import Scope
 from mcpguard.domain.capabilities import Effect
 from mcpguard.domain.listings import Listing
-from mcpguard.guard.publish import Publisher
-from mcpguard.guard.searching import Searching, Wish
+from mcpguard.guard.search.tool_search import Searching, Wish
+from mcpguard.guard.servers.publisher import Publisher
 from tests.patience import PATIENCE
 
 pytestmark = pytest.mark.anyio

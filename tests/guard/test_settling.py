@@ -4,7 +4,7 @@ import anyio
 import pytest
 from anyio import wait_all_tasks_blocked
 
-from mcpguard.guard.settling import Settling
+from mcpguard.guard.servers.startup_wait import Settling
 
 pytestmark = pytest.mark.anyio
 

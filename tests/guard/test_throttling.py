@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mcpguard.domain.people import TooManyTries
-from mcpguard.guard.throttling import (
+from mcpguard.guard.people.throttle import (
     FORGOTTEN_SECONDS,
     FREE_BY_NAME,
     FREE_BY_PEER,

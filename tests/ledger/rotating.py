@@ -1,7 +1,7 @@
 """Whoever has a guard rotate its signing key."""
 
 from mcpguard.domain.decisions import Actor, Decision
-from mcpguard.guard.rotating import Rotated
+from mcpguard.guard.audit.key_rotation import Rotated
 from tests.world import World
 
 BY = Actor("uid:1 (one)", "operator socket", "python (1)")

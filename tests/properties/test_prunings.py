@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from mcpguard.domain.bodies import KeptBody
 from mcpguard.domain.decisions import Undecidable
 from mcpguard.domain.outcomes import Outcome
-from mcpguard.guard.retention import Wanted
+from mcpguard.guard.audit.retention import Wanted
 from mcpguard.ledger.checkpoints import Why
 from tests import second_verifier
 from tests.guard.pruned import BY, gone, prunings

@@ -8,7 +8,7 @@ import httpx2
 
 from mcpguard.domain.callers import Scope
 from mcpguard.domain.people import Role
-from mcpguard.guard.granting import Wanted
+from mcpguard.guard.callers.grants import Wanted
 from tests.gate import Gate
 from tests.gateway.speaking import EVERYTHING
 from tests.people import BY, bears

@@ -17,7 +17,7 @@ from mcpguard.domain.errors import StoreUnavailable
 from mcpguard.domain.filters import Filter
 from mcpguard.domain.people import Role
 from mcpguard.domain.records import RecordKind
-from mcpguard.guard.exporting import FOLDER, Wanted
+from mcpguard.guard.audit.exports import FOLDER, Wanted
 from mcpguard.ledger.bundle.verify import verify
 from mcpguard.ledger.checkpoints import Signed
 from mcpguard.ledger.ledger import Append

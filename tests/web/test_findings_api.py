@@ -9,7 +9,7 @@ from anyio.lowlevel import checkpoint
 
 from mcpguard.domain.findings import Inspected
 from mcpguard.domain.people import Role
-from mcpguard.guard.finding import Found, looked_at
+from mcpguard.guard.servers.listed_findings import Found, looked_at
 from mcpguard.inspection.detectors.detector import Surroundings
 from mcpguard.web.api.shown import shown
 from tests.web.rest import browser

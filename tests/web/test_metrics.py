@@ -19,9 +19,9 @@ from mcpguard.domain.reasons import Reason
 from mcpguard.domain.records import Opening, RecordKind
 from mcpguard.domain.screening import Screened, Screening
 from mcpguard.domain.verdicts import Allow
-from mcpguard.guard.counting import BUCKETS, MOST_RULES, MOST_SERIES, MOST_SERVERS, NONE, Counting, Durations
-from mcpguard.guard.events import Ended, Stage
-from mcpguard.guard.tallies import MOST_WHYS, OTHER
+from mcpguard.guard.traffic.counts import BUCKETS, MOST_RULES, MOST_SERIES, MOST_SERVERS, NONE, Counting, Durations
+from mcpguard.guard.traffic.events import Ended, Stage
+from mcpguard.guard.traffic.tallies import MOST_WHYS, OTHER
 from mcpguard.web.metrics.names import METRICS
 from tests import people
 from tests.gate import Gate

@@ -11,9 +11,9 @@ import pytest
 from mcpguard.domain.decisions import Actor, Decision, Forbidden, Lapsed, Undecidable
 from mcpguard.domain.errors import LedgerUnavailable
 from mcpguard.domain.people import LastAdmin, NotProven, Role, UserTaken
-from mcpguard.guard import operators
-from mcpguard.guard.operators import LONGEST_SECONDS
-from mcpguard.guard.signing_in import MOST_SESSIONS
+from mcpguard.guard.people import operators
+from mcpguard.guard.people.operators import LONGEST_SECONDS
+from mcpguard.guard.people.sign_in import MOST_SESSIONS
 from tests.people import BY, NARROW, PASSWORD, PEER, bears, cookie, shows, token, user
 from tests.web.reviewing import Json, problem, said
 from tests.world import World, world

@@ -11,7 +11,7 @@ import pytest
 
 from mcpguard.domain.decisions import Actor, Decision
 from mcpguard.domain.people import Role, SetupOver
-from mcpguard.guard.setting_up import SECONDS
+from mcpguard.guard.people.first_user import SECONDS
 from mcpguard.web.cookies import NAME
 from tests.people import BY, NARROW, OURS, PASSWORD, cookie, shows, user
 from tests.web.raw import app_of, ask

@@ -43,7 +43,7 @@ from mcpguard.gateway.news import News
 from mcpguard.gateway.reading import Reader
 from mcpguard.gateway.wire import REFUSED
 from mcpguard.guard.guard import Guard
-from mcpguard.guard.publish import Changed
+from mcpguard.guard.servers.publisher import Changed
 from mcpguard.policy.scopes import reaches
 from mcpguard.policy.shares import Crowded, Shares
 

@@ -8,15 +8,7 @@ import anyio
 from starlette.types import Receive, Scope, Send
 
 from mcpguard.codec import envelope
-from mcpguard.codec.messages import (
-    INVALID_REQUEST,
-    Failure,
-    Message,
-    Notification,
-    Request,
-    Result,
-    write,
-)
+from mcpguard.codec.messages import INVALID_REQUEST, Failure, Message, Notification, Request, Result, write
 from mcpguard.domain.callers import Caller
 from mcpguard.domain.launches import Era
 from mcpguard.gateway.clients import NETWORK, Client

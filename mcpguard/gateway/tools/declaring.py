@@ -16,7 +16,7 @@ from pydantic import Field, StrictInt
 
 from mcpguard.codec.strict import StrictError, parse
 from mcpguard.gateway.tools.given import MOST_ARGUMENT_BYTES, Name, Read, Unusable, read
-from mcpguard.guard.requesting import REQUESTED
+from mcpguard.guard.review.requests import REQUESTED
 
 MOST_LINES: Final = 200
 MEMBERS: Final = (

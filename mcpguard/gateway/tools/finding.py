@@ -15,9 +15,9 @@ from mcpguard.domain.callers import Caller
 from mcpguard.domain.capabilities import Capability, CapabilityKind, Effect
 from mcpguard.domain.errors import InvalidName
 from mcpguard.gateway.tools.given import Describe, Retrieve
-from mcpguard.guard.fitting import described
 from mcpguard.guard.guard import Guard
-from mcpguard.guard.searching import Wish
+from mcpguard.guard.search.answer_size import described
+from mcpguard.guard.search.tool_search import Wish
 
 Json = dict[str, Any]
 

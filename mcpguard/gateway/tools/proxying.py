@@ -38,9 +38,9 @@ from mcpguard.gateway.tools.given import LONGEST_NAME, Unusable
 from mcpguard.gateway.tools.telling import of_call, refused, unusable
 from mcpguard.gateway.validating import validate
 from mcpguard.gateway.wire import INTERNAL_ERROR, Passed, Rejected, own_error, refused_result
-from mcpguard.guard.asked import Asked, Told
+from mcpguard.guard.calls.refusals import refusal
+from mcpguard.guard.calls.request import Asked, Told
 from mcpguard.guard.guard import Guard
-from mcpguard.guard.refusals import refusal
 from mcpguard.policy.scopes import within
 from mcpguard.proxy import envelope
 from mcpguard.proxy.batches import FULL, Results

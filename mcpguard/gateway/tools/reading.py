@@ -21,7 +21,7 @@ from mcpguard.gateway.tools.definitions import CUT, MORE
 from mcpguard.gateway.tools.given import More, Unusable
 from mcpguard.gateway.tools.kept import Replies, Rest
 from mcpguard.gateway.tools.shortening import shortened
-from mcpguard.guard.asked import Asked, Page, Told
+from mcpguard.guard.calls.request import Asked, Page, Told
 from mcpguard.settings.calls import Replies as Settings
 
 Json = dict[str, Any]

@@ -3,7 +3,8 @@
 Rules kept here:
 1. Servers beyond a caller's reach do not exist for it.
 2. What only a person does is refused before anything of it is read, and whoever tries it is counted.
-3. What a server wrote is told as lines of data, screened (`guard/tailing.py`); everything else is in words of ours.
+3. What a server wrote is told as lines of data, screened (`guard/review/server_log.py`); everything else is in
+   words of ours.
 """
 
 from dataclasses import dataclass
@@ -25,7 +26,7 @@ from mcpguard.domain.reasons import Reason
 from mcpguard.gateway.tools.declaring import COMMANDS, MANAGING, Operation, Servers, servers, wanted
 from mcpguard.gateway.tools.given import Unusable
 from mcpguard.guard.guard import Guard
-from mcpguard.guard.status import ServerStatus
+from mcpguard.guard.servers.status import ServerStatus
 from mcpguard.policy.scopes import reaches
 
 Json = dict[str, Any]

@@ -24,9 +24,9 @@ from mcpguard.gateway.tools.reading import Reading
 from mcpguard.gateway.tools.servers import Refused, ServersTool
 from mcpguard.gateway.tools.telling import of_call, refused, told, unusable
 from mcpguard.gateway.wire import refused_result
-from mcpguard.guard.asked import Asked, Told
+from mcpguard.guard.calls.refusals import refusal
+from mcpguard.guard.calls.request import Asked, Told
 from mcpguard.guard.guard import Guard
-from mcpguard.guard.refusals import refusal
 
 Json = dict[str, Any]
 Make = Callable[[Exchange, Asked], Awaitable[Told]]

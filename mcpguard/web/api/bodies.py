@@ -16,7 +16,7 @@ from mcpguard.domain.decisions import ITSELF, LONGEST_WHY, Approval, Key, Seen
 from mcpguard.domain.grants import USUAL_SECONDS
 from mcpguard.domain.launches import Profile
 from mcpguard.domain.screening import Screening
-from mcpguard.guard.exporting import Wanted
+from mcpguard.guard.audit.exports import Wanted
 from mcpguard.ledger.export.formats import WORDS
 from mcpguard.ledger.export.selection import Selection
 

@@ -6,7 +6,7 @@ from fastapi.responses import JSONResponse
 from mcpguard.domain.callers import Scope
 from mcpguard.domain.decisions import Decision
 from mcpguard.domain.people import Right
-from mcpguard.guard.granting import Wanted
+from mcpguard.guard.callers.grants import Wanted
 from mcpguard.guard.guard import Guard
 from mcpguard.web.api.access import may
 from mcpguard.web.api.actors import actor

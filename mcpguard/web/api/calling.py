@@ -11,7 +11,7 @@ from mcpguard.domain.callers import Caller
 from mcpguard.domain.calls import Face, Sensitivity
 from mcpguard.domain.capabilities import Capability, CapabilityKind, Effect
 from mcpguard.domain.errors import InvalidName
-from mcpguard.guard.asked import Asked
+from mcpguard.guard.calls.request import Asked
 from mcpguard.policy.intents import LONGEST_REASON, stated
 from mcpguard.web.api.bodies import Body, example
 

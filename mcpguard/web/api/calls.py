@@ -21,11 +21,11 @@ from mcpguard.domain.launches import Era
 from mcpguard.domain.outcomes import OutcomeKind
 from mcpguard.domain.people import Right
 from mcpguard.domain.reasons import Reason
-from mcpguard.guard.asked import Told
-from mcpguard.guard.explaining import foreseen
+from mcpguard.guard.calls.explanation import foreseen
+from mcpguard.guard.calls.refusals import refusal
+from mcpguard.guard.calls.request import Told
 from mcpguard.guard.guard import Guard
-from mcpguard.guard.refusals import refusal
-from mcpguard.guard.searching import Wish
+from mcpguard.guard.search.tool_search import Wish
 from mcpguard.web.api.access import may
 from mcpguard.web.api.actors import actor
 from mcpguard.web.api.answers import Ended, Foreseen, Hits

@@ -13,7 +13,7 @@ from fastapi.responses import JSONResponse
 from mcpguard.codec.canonical import LARGEST
 from mcpguard.codec.filters import parse
 from mcpguard.domain.people import Right
-from mcpguard.guard.exporting import Wanted
+from mcpguard.guard.audit.exports import Wanted
 from mcpguard.guard.guard import Guard
 from mcpguard.ledger.export.formats import FORMS, WORDS
 from mcpguard.ledger.export.selection import Fitting

@@ -7,7 +7,7 @@ from fastapi.responses import JSONResponse
 
 from mcpguard.domain.people import Right
 from mcpguard.guard.guard import Guard
-from mcpguard.guard.status import Status
+from mcpguard.guard.servers.status import Status
 from mcpguard.web.api.access import may, whoever
 from mcpguard.web.api.strictly import api_router
 from mcpguard.web.peer import Peer

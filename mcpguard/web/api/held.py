@@ -8,8 +8,8 @@ from fastapi.responses import JSONResponse
 
 from mcpguard.domain.decisions import Decision
 from mcpguard.domain.people import Right
+from mcpguard.guard.calls.holds_shown import tag
 from mcpguard.guard.guard import Guard
-from mcpguard.guard.held import tag
 from mcpguard.web.api.access import may
 from mcpguard.web.api.actors import actor
 from mcpguard.web.api.answers import HeldCall, HeldCalls

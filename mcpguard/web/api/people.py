@@ -10,7 +10,7 @@ from pydantic import Field, SecretStr
 from mcpguard.domain.decisions import Decision, Forbidden
 from mcpguard.domain.people import Principal, Right, Role, Session, User
 from mcpguard.guard.guard import Guard
-from mcpguard.guard.setting_up import SECONDS
+from mcpguard.guard.people.first_user import SECONDS
 from mcpguard.web.api.access import may, whoever
 from mcpguard.web.api.actors import actor, peer_of
 from mcpguard.web.api.answers import Person, Sessions, SetupLink, Users

@@ -41,8 +41,8 @@ from mcpguard.domain.errors import (
 from mcpguard.domain.filters import BadFilter
 from mcpguard.domain.grants import CallerUnknown, LabelTaken
 from mcpguard.domain.people import NotProven, Principal, TooManyTries, UserTaken, UserUnknown
-from mcpguard.guard.auditing import RecordUnknown
-from mcpguard.guard.tallies import Tallies
+from mcpguard.guard.audit.audit_log import RecordUnknown
+from mcpguard.guard.traffic.tallies import Tallies
 from mcpguard.ledger.prunings import Unsound
 from mcpguard.settings.entry import named
 from mcpguard.web.api.access import NobodyKnown, RightLacking, whoever

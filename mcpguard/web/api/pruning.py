@@ -10,8 +10,8 @@ from mcpguard.codec.canonical import LARGEST
 from mcpguard.codec.filters import moment
 from mcpguard.domain.decisions import Decision, Undecidable
 from mcpguard.domain.people import Right
+from mcpguard.guard.audit.retention import Wanted
 from mcpguard.guard.guard import Guard
-from mcpguard.guard.retention import Wanted
 from mcpguard.web.api.access import may
 from mcpguard.web.api.actors import actor
 from mcpguard.web.api.answers import Pruned, Redacted

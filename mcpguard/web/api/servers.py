@@ -10,8 +10,8 @@ from mcpguard.codec.keyed import written
 from mcpguard.domain.decisions import Actor
 from mcpguard.domain.people import Right
 from mcpguard.domain.upstreams import Origin
-from mcpguard.guard.admission import Source
 from mcpguard.guard.guard import Guard
+from mcpguard.guard.review.admission import Source
 from mcpguard.web.api.access import may
 from mcpguard.web.api.actors import actor
 from mcpguard.web.api.answers import Descriptions, NewServer, Server, Servers

@@ -14,9 +14,9 @@ from prometheus_client.core import Metric as Family
 from mcpguard.domain.connections import ConnectionState
 from mcpguard.domain.records import RecordKind
 from mcpguard.domain.standing import UpstreamStanding
-from mcpguard.guard.counting import BUCKETS, MOST_RULES, Durations
 from mcpguard.guard.guard import Guard
-from mcpguard.guard.tallies import OTHER
+from mcpguard.guard.traffic.counts import BUCKETS, MOST_RULES, Durations
+from mcpguard.guard.traffic.tallies import OTHER
 from mcpguard.web.metrics import names
 from mcpguard.web.metrics.names import Kind, Metric
 

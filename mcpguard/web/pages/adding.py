@@ -8,8 +8,8 @@ from fastapi.responses import Response
 from mcpguard.domain.decisions import Actor, NotDeclared
 from mcpguard.domain.people import Right
 from mcpguard.domain.upstreams import Origin
-from mcpguard.guard.admission import Source
 from mcpguard.guard.guard import Guard
+from mcpguard.guard.review.admission import Source
 from mcpguard.web.api.access import may
 from mcpguard.web.forms import FINE, Form, Told
 from mcpguard.web.pages.desk import Desk, Done

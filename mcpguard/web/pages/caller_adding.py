@@ -15,7 +15,7 @@ from mcpguard.domain.callers import Scope
 from mcpguard.domain.capabilities import Effect
 from mcpguard.domain.decisions import Actor, Decision, Undecidable
 from mcpguard.domain.people import Right
-from mcpguard.guard.granting import Wanted
+from mcpguard.guard.callers.grants import Wanted
 from mcpguard.guard.guard import Guard
 from mcpguard.policy.intents import BY_HARM
 from mcpguard.web.api.access import may

@@ -18,7 +18,7 @@ from mcpguard.domain.decisions import Actor, Answer, Decision, Key, Unknown
 from mcpguard.domain.findings import Finding, Inspected
 from mcpguard.domain.people import Right
 from mcpguard.guard.guard import Guard
-from mcpguard.guard.known import Known
+from mcpguard.guard.servers.registry import Known
 from mcpguard.web.api.access import may
 from mcpguard.web.forms import FINE, Form, Misshapen, Told
 from mcpguard.web.pages.chosen import careful_effect

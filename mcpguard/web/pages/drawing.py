@@ -6,7 +6,7 @@ Place tells what a bar stands for, and not colour alone.
 from dataclasses import dataclass
 from typing import Final
 
-from mcpguard.guard.histogram import Histogram
+from mcpguard.guard.audit.histogram import Histogram
 
 WIDE: Final = 1000
 HIGH: Final = 80

@@ -14,7 +14,7 @@ from mcpguard.codec.filters import parse
 from mcpguard.domain.decisions import Undecidable
 from mcpguard.domain.errors import GuardError
 from mcpguard.domain.people import Right
-from mcpguard.guard.exporting import Wanted
+from mcpguard.guard.audit.exports import Wanted
 from mcpguard.guard.guard import Guard
 from mcpguard.ledger.export.formats import OWN, WORDS
 from mcpguard.ledger.export.selection import Fitting

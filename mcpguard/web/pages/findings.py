@@ -12,7 +12,7 @@ from mcpguard.domain.decisions import Key
 from mcpguard.domain.findings import Finding, Severity
 from mcpguard.domain.people import Right
 from mcpguard.guard.guard import Guard
-from mcpguard.guard.known import Known
+from mcpguard.guard.servers.registry import Known
 from mcpguard.web.api.access import may
 from mcpguard.web.pages.desk import Desk
 from mcpguard.web.pages.evidence import worse

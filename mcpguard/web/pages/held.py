@@ -9,8 +9,8 @@ from fastapi.responses import Response
 from mcpguard.domain.decisions import Actor, Decision, Unknown
 from mcpguard.domain.findings import Severity
 from mcpguard.domain.people import Right
+from mcpguard.guard.calls.holds_shown import tag
 from mcpguard.guard.guard import Guard
-from mcpguard.guard.held import tag
 from mcpguard.inspection import fitting
 from mcpguard.web.api.access import may
 from mcpguard.web.forms import FINE, Form, Told

@@ -8,8 +8,8 @@ from fastapi.responses import Response
 from mcpguard.domain.decisions import ITSELF
 from mcpguard.domain.people import Right
 from mcpguard.guard.guard import Guard
-from mcpguard.guard.inbox import UnreadApproval
-from mcpguard.guard.known import Known
+from mcpguard.guard.review.inbox import UnreadApproval
+from mcpguard.guard.servers.registry import Known
 from mcpguard.web.api.access import may
 from mcpguard.web.pages.capability import url_of
 from mcpguard.web.pages.desk import Desk, principal

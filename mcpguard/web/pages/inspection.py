@@ -16,8 +16,8 @@ from mcpguard.domain.inspections import InspectionStage
 from mcpguard.domain.launches import StdioLaunch
 from mcpguard.domain.people import Right
 from mcpguard.guard.guard import Guard
-from mcpguard.guard.inspecting import Inspected
-from mcpguard.guard.known import Known
+from mcpguard.guard.review.inspection import Inspected
+from mcpguard.guard.servers.registry import Known
 from mcpguard.web.api.access import may
 from mcpguard.web.forms import Form, Told
 from mcpguard.web.pages.desk import Desk, Done, led

@@ -15,7 +15,7 @@ from mcpguard.domain.people import Right
 from mcpguard.domain.records import RecordKind
 from mcpguard.domain.standing import UpstreamStanding
 from mcpguard.guard.guard import Guard
-from mcpguard.guard.known import Known
+from mcpguard.guard.servers.registry import Known
 from mcpguard.web.pages.desk import Desk, principal
 
 Json = dict[str, Any]

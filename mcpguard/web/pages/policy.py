@@ -17,9 +17,9 @@ from mcpguard.domain.capabilities import Effect
 from mcpguard.domain.errors import GuardError, InvalidName
 from mcpguard.domain.grants import ANONYMOUS, CallerUnknown
 from mcpguard.domain.people import Right
-from mcpguard.guard import governing
-from mcpguard.guard.explaining import foreseen
+from mcpguard.guard.calls.explanation import foreseen
 from mcpguard.guard.guard import Guard
+from mcpguard.guard.trust import rules_in_force
 from mcpguard.policy.intents import BY_HARM, LONGEST_REASON
 from mcpguard.web.api.access import may
 from mcpguard.web.api.actors import actor
@@ -48,9 +48,9 @@ def policy(guard: Guard, desk: Desk) -> APIRouter:
             "policy",
             "policy.html",
             told.status,
-            rules=governing.rules(guard.settings),
-            after=governing.after(guard.settings),
-            outcomes={governing.FIRST: "passed"} | said if answer else {},
+            rules=rules_in_force.rules(guard.settings),
+            after=rules_in_force.after(guard.settings),
+            outcomes={rules_in_force.FIRST: "passed"} | said if answer else {},
             answer=answer,
             given=given,
             problem=told.sentence,

@@ -5,7 +5,7 @@ from fastapi.responses import Response
 
 from mcpguard.codec.canonical import LARGEST
 from mcpguard.domain.people import Right
-from mcpguard.guard.auditing import RecordUnknown
+from mcpguard.guard.audit.audit_log import RecordUnknown
 from mcpguard.guard.guard import Guard
 from mcpguard.ledger import alone
 from mcpguard.web.api.access import may

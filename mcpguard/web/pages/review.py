@@ -19,9 +19,9 @@ from fastapi.responses import Response
 from mcpguard.domain.decisions import Actor, Approval, Decision, Stale, Undecidable
 from mcpguard.domain.findings import Severity
 from mcpguard.domain.people import Right
-from mcpguard.guard.gravity import to_read
 from mcpguard.guard.guard import Guard
-from mcpguard.guard.known import Known
+from mcpguard.guard.servers.grave_findings import to_read
+from mcpguard.guard.servers.registry import Known
 from mcpguard.text.visible import visible
 from mcpguard.web.api.access import may
 from mcpguard.web.forms import FINE, Form, Misshapen, Told

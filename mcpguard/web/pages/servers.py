@@ -18,8 +18,8 @@ from mcpguard.domain.errors import IllegalMove
 from mcpguard.domain.people import Right
 from mcpguard.domain.standing import UpstreamStanding
 from mcpguard.guard.guard import Guard
-from mcpguard.guard.inbox import severities
-from mcpguard.guard.known import Known
+from mcpguard.guard.review.inbox import severities
+from mcpguard.guard.servers.registry import Known
 from mcpguard.web.api.access import may
 from mcpguard.web.api.matching import Moved, bound
 from mcpguard.web.forms import FINE, Form, Misshapen, Told

@@ -14,7 +14,7 @@ from fastapi.responses import RedirectResponse, Response
 from mcpguard.domain.errors import GuardError
 from mcpguard.domain.people import Principal
 from mcpguard.guard.guard import Guard
-from mcpguard.guard.signing_in import SignedIn
+from mcpguard.guard.people.sign_in import SignedIn
 from mcpguard.web import cookies
 from mcpguard.web.api.actors import actor, peer_of
 from mcpguard.web.forms import FINE, Told, fields, told

@@ -13,8 +13,8 @@ from mcpguard.domain.capabilities import Capability, CapabilityKind
 from mcpguard.domain.people import Role
 from mcpguard.domain.reasons import Reason
 from mcpguard.domain.verdicts import Deny
-from mcpguard.guard import auditing
-from mcpguard.guard.histogram import SECOND, Bar, Histogram
+from mcpguard.guard.audit import audit_log
+from mcpguard.guard.audit.histogram import SECOND, Bar, Histogram
 from mcpguard.web.pages import audit
 from mcpguard.web.pages.drawing import HIGH, WIDE, drawing
 from tests.ledger.tampering import tampering
@@ -190,7 +190,7 @@ async def test_what_could_not_be_counted_in_time_is_said(guard: World, monkeypat
     for _ in range(4):
         await guard.call()
     monkeypatch.setattr("mcpguard.store.counting.FIRST_WINDOW", 3)
-    monkeypatch.setattr(auditing, "GLANCE", 0)
+    monkeypatch.setattr(audit_log, "GLANCE", 0)
     answer = await seen(guard, by)
     newest = len(guard.said())
     assert f"Counted back to record {newest - 2}" in answer.text

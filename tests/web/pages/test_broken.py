@@ -5,7 +5,7 @@ import logging
 import httpx2
 import pytest
 
-from mcpguard.guard.inbox import Inbox
+from mcpguard.guard.review.inbox import Inbox
 from tests import people
 from tests.web.pages.reading import heading
 from tests.web.raw import app_of

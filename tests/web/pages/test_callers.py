@@ -12,7 +12,7 @@ from mcpguard.domain.callers import Scope
 from mcpguard.domain.capabilities import Effect
 from mcpguard.domain.grants import ANONYMOUS
 from mcpguard.domain.people import Role
-from mcpguard.guard.granting import Wanted
+from mcpguard.guard.callers.grants import Wanted
 from tests.gateway.speaking import guarded
 from tests.people import BY, PASSWORD
 from tests.simulators.script import Script

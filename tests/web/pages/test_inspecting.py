@@ -11,7 +11,7 @@ import pytest
 from anyio.lowlevel import checkpoint
 
 from mcpguard.domain.people import Role
-from mcpguard.guard.inspections import CUT_OFF
+from mcpguard.guard.review.inspection_records import CUT_OFF
 from tests.patience import PATIENCE
 from tests.process import ROOT
 from tests.web.pages.filling import UNDER_WAY, Page, Reviewer, reviewer

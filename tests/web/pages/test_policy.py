@@ -8,8 +8,8 @@ import pytest
 from mcpguard.domain.callers import Scope
 from mcpguard.domain.capabilities import Effect
 from mcpguard.domain.people import Role
-from mcpguard.guard import governing
-from mcpguard.guard.granting import Wanted
+from mcpguard.guard.callers.grants import Wanted
+from mcpguard.guard.trust import rules_in_force
 from mcpguard.policy.judge import RULES
 from mcpguard.settings.fields import leaves
 from mcpguard.settings.model import Settings
@@ -42,9 +42,9 @@ def outcomes(answer: httpx2.Response) -> dict[str, str]:
 
 
 def test_the_rules_shown_are_those_that_are_asked_in_their_order() -> None:
-    shown = governing.rules(Settings(data_dir=Path("/")))
-    assert [each.name for each in shown] == [governing.FIRST, *(name for name, _ in RULES)]
-    for each in (*shown, *governing.after(Settings(data_dir=Path("/")))):
+    shown = rules_in_force.rules(Settings(data_dir=Path("/")))
+    assert [each.name for each in shown] == [rules_in_force.FIRST, *(name for name, _ in RULES)]
+    for each in (*shown, *rules_in_force.after(Settings(data_dir=Path("/")))):
         assert each.asks.endswith(".")
         assert {key for key, _ in each.settings} <= leaves(Settings).keys()
 

@@ -4,7 +4,7 @@ import pytest
 
 from mcpguard.domain.people import Role
 from mcpguard.domain.upstreams import Origin
-from mcpguard.guard.admission import Source
+from mcpguard.guard.review.admission import Source
 from mcpguard.web.pages import adding, servers
 from tests import people
 from tests.web.pages.filling import Page, reviewer

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from mcpguard.domain.people import Role
-from mcpguard.guard.verifying import NO_ANCHORS, UNFINISHED, Underway, _Ended, _rested
+from mcpguard.guard.audit.verification import NO_ANCHORS, UNFINISHED, Underway, _Ended, _rested
 from mcpguard.ledger.checkpoints import Why
 from mcpguard.ledger.verify.explain import sentences
 from mcpguard.ledger.verify.report import Source, Trust
@@ -199,7 +199,7 @@ async def test_whatever_makes_it_fail_ends_that_verification_and_not_the_guard(
         raise ZeroDivisionError
 
     by = await browser(guard)
-    monkeypatch.setattr("mcpguard.guard.verifying.verify", fails)
+    monkeypatch.setattr("mcpguard.guard.audit.verification.verify", fails)
     assert UNFINISHED in await asked(guard, by)
     monkeypatch.undo()
     assert "The chain is whole to record" in await asked(guard, by)

@@ -8,15 +8,7 @@ from mcpguard.web.api.answers.calls import Ended, Foreseen, Hits
 from mcpguard.web.api.answers.capabilities import Capability, Difference, Explained
 from mcpguard.web.api.answers.guarding import Confirmed, Rotated, Waiting
 from mcpguard.web.api.answers.held import HeldCall, HeldCalls
-from mcpguard.web.api.answers.people import (
-    NewOperator,
-    Operators,
-    Person,
-    RevokedOperator,
-    Sessions,
-    SetupLink,
-    Users,
-)
+from mcpguard.web.api.answers.people import NewOperator, Operators, Person, RevokedOperator, Sessions, SetupLink, Users
 from mcpguard.web.api.answers.records import CallRecords, Exported, Kept, Pruned, Records, Redacted, WholeRecord
 from mcpguard.web.api.answers.servers import Approved, Descriptions, Inspected, NewServer, Server, Servers
 

@@ -1,0 +1,1 @@
+"""The audit log while the guard runs: it is read, exported, proven, pruned and redacted."""

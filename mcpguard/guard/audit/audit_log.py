@@ -1,0 +1,169 @@
+"""The audit log as people read it while the guard runs: what fits a filter, one record, all of one call; and the
+signature over all of it, which somebody keeps elsewhere.
+
+Rules kept here:
+1. Everything is told as it lies there. What was pruned, or is none of ours, is told as that.
+2. Looking for something takes no longer than `PATIENCE`; whoever asks goes on from where it ended. Counting takes no
+   longer than `GLANCE`, and says how far it came.
+"""
+
+import base64
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, Final
+
+from mcpguard.codec.strict import StrictError, parse
+from mcpguard.domain.clock import Clock
+from mcpguard.domain.decisions import Actor
+from mcpguard.domain.errors import GuardError
+from mcpguard.domain.filters import EVERYTHING, Filter
+from mcpguard.guard.audit.histogram import Histogram, grain, histogram
+from mcpguard.ledger.checkpoints import Signed, Why
+from mcpguard.ledger.ledger import Ledger
+from mcpguard.store import checkpoints, counting, records, searching
+from mcpguard.store.backend import Connection
+from mcpguard.store.checkpoints import StoredCheckpoint
+from mcpguard.store.records import StoredRecord
+from mcpguard.store.store import Store
+
+PATIENCE: Final = 0.5
+GLANCE: Final = 0.05
+LATELY: Final = 100_000
+"""Records that tell how long a time those are from that can be counted."""
+
+
+class RecordUnknown(GuardError):
+    """There is no such record, or nothing is recorded of such a call."""
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """Some records, in the order that was asked for. `last`: where to go on; `more`: whether anything is there."""
+
+    records: tuple[dict[str, Any], ...]
+    last: int
+    more: bool
+
+
+class Auditing:
+    """Reads the chain that this guard writes."""
+
+    def __init__(self, store: Store, ledger: Ledger, clock: Clock) -> None:
+        self._store = store
+        self._ledger = ledger
+        self._clock = clock
+
+    async def page(
+        self, wanted: Filter = EVERYTHING, start: int | None = None, limit: int = 100, *, newest_first: bool = False
+    ) -> Page:
+        """Records that fit, beyond the one of this number. Raises StoreUnavailable."""
+        until = self._clock.monotonic() + PATIENCE
+        look = partial(
+            searching.search,
+            chain=self._ledger.chain.id,
+            wanted=wanted,
+            start=start,
+            limit=limit,
+            newest_first=newest_first,
+            patience=lambda: self._clock.monotonic() < until,
+        )
+        found = await self._store.readers.run(look)
+        return Page(tuple(map(_said, found.records)), found.reached, not found.ended)
+
+    async def histogram(self, wanted: Filter = EVERYTHING) -> Histogram:
+        """How many records fit, over time. Raises StoreUnavailable."""
+        chain, now = self._ledger.chain.id, self._clock.now()
+        until = self._clock.monotonic() + GLANCE
+
+        def look(connection: Connection) -> Histogram:
+            fine = grain(_extent(connection, chain, wanted, now))
+            counted = counting.count(connection, chain, wanted, fine, lambda: self._clock.monotonic() < until)
+            return histogram(counted, fine, wanted, now)
+
+        return await self._store.readers.run(look)
+
+    async def record(self, seq: int) -> dict[str, Any]:
+        """One record, with its body, and what it rests on. Raises RecordUnknown and StoreUnavailable."""
+        return await self._store.readers.run(partial(_whole, chain=self._ledger.chain.id, seq=seq))
+
+    async def call(self, entry: str) -> list[dict[str, Any]]:
+        """All that is recorded of a call, with the bodies. Raises RecordUnknown and StoreUnavailable."""
+        chain = self._ledger.chain.id
+
+        def look(connection: Connection) -> list[dict[str, Any]]:
+            found = searching.call(connection, chain, entry)
+            return [{**_said(one), "body": body_of(connection, chain, one.seq)} for one in found]
+
+        found = await self._store.readers.run(look)
+        if not found:
+            raise RecordUnknown("nothing is recorded of a call with this id")
+        return found
+
+    async def checkpoint(self, by: Actor) -> Signed:
+        """A checkpoint of all that is recorded at this moment: signed now, or the newest where nothing came after it.
+        It adds no record, which it could not cover. Raises Lapsed and LedgerUnavailable."""
+        by.check()
+        return await self._ledger.checkpoint(Why.EXPORT)
+
+
+def _extent(connection: Connection, chain: str, wanted: Filter, now: int) -> int:
+    """About how long a time what fits is from, as far as it can be counted."""
+    last = records.last(connection, chain)
+    number = last[0] if last else 0
+    first = counting.made_at(connection, chain, 1) if wanted.since is None else wanted.since
+    lately = counting.made_at(connection, chain, max(1, number - LATELY))
+    end = now if wanted.until is None else wanted.until
+    times = (end - (now if first is None else first), 4 * (now - (now if lately is None else lately)))
+    return max(0, min(times))
+
+
+def _whole(connection: Connection, chain: str, seq: int) -> dict[str, Any]:
+    found = searching.numbered(connection, chain, seq)
+    if found is None:
+        raise RecordUnknown("there is no record of this number")
+    previous = records.hash_of(connection, chain, seq - 1) if seq > 1 else None
+    signed = checkpoints.covering(connection, chain, seq)
+    return {
+        **_said(found),
+        "previous": previous.hex() if previous else None,
+        "body": body_of(connection, chain, seq),
+        "checkpoint": None if signed is None else _statement(signed),
+    }
+
+
+def body_of(connection: Connection, chain: str, seq: int) -> dict[str, Any] | None:
+    """What lies beside a record: as text, or in base64 where it is none."""
+    body = records.body(connection, chain, seq)
+    if body is None:
+        return None
+    if body.content is None:
+        return {"pruned": True, "text": None, "base64": None}
+    text = _text(body.content)
+    coded = base64.b64encode(body.content).decode() if text is None else None
+    return {"pruned": False, "text": text, "base64": coded}
+
+
+def _statement(signed: StoredCheckpoint) -> dict[str, Any]:
+    return {"content": _object(signed.content), "signature": base64.b64encode(signed.signature).decode()}
+
+
+def _text(content: bytes) -> str | None:
+    try:
+        return content.decode()
+    except UnicodeDecodeError:
+        return None
+
+
+def _said(record: StoredRecord) -> dict[str, Any]:
+    said: dict[str, Any] = {"seq": record.seq, "hash": record.hash.hex()}
+    if record.content is None:
+        return {**said, "pruned": True, "content": None}
+    return {**said, "pruned": False, "content": _object(record.content)}
+
+
+def _object(content: bytes) -> dict[str, Any] | None:
+    try:
+        said = parse(content, max_bytes=len(content))
+    except StrictError:
+        return None
+    return said if isinstance(said, dict) else None

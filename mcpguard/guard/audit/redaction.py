@@ -1,0 +1,145 @@
+"""Redaction: a person has the bodies of one call removed. That it was made, and what was decided about it, stays.
+
+Rules kept here:
+1. What belongs together goes together: the pages of a reply that was cut, and a held call and the one that used the
+   answer. One that still goes on, or that a person can still answer, is refused whole.
+2. What is not what was written stays: it is the evidence of that.
+3. The bodies are gone when the answer comes, and the records that say so are stored with that.
+"""
+
+from collections.abc import Iterable, Mapping
+from functools import partial
+from typing import Any, Final
+
+from mcpguard.domain.decisions import LONGEST_WHY, Decision, Undecidable, Unknown
+from mcpguard.guard.servers import facts
+from mcpguard.ledger.format import parsed
+from mcpguard.ledger.ledger import Ledger
+from mcpguard.ledger.pruner import Pruner
+from mcpguard.store import holds, pruning, records
+from mcpguard.store.backend import Connection
+from mcpguard.store.pages import batched
+from mcpguard.store.records import COLUMNS, StoredRecord
+
+LINKED_FOR: Final = 3 * 86_400 * 1_000_000
+"""Microseconds after which no further call can belong to one that has ended: what was cut is kept for a day, what was
+allowed for two."""
+FAR: Final = 50_000
+TOGETHER: Final = 100
+"""Ids that are looked for at once."""
+LINKS: Final = ("continues", "ticket")
+Json = dict[str, Any]
+
+
+class Redacting:
+    """Has the bodies of calls removed."""
+
+    def __init__(self, pruner: Pruner, ledger: Ledger) -> None:
+        self._pruner = pruner
+        self._survey = pruner.survey
+        self._ledger = ledger
+
+    async def redact(self, call: str | int, decision: Decision) -> Json:
+        """Remove the bodies of a call: of its entry, or of the one that the record of this number is about.
+
+        Raises Forbidden, Unknown, Undecidable, Unsound, LedgerUnavailable or StoreUnavailable.
+        """
+        decision.by.check_widening()
+        if len(decision.why) > LONGEST_WHY:
+            raise Undecidable(f"the reason is longer than {LONGEST_WHY} characters")
+        async with self._pruner.alone():
+            decision.by.check()
+            entries = await self._together(await self._entry(call))
+            numbers = await self._bodies(await self._ended(entries))
+            if not numbers:
+                raise Undecidable("no body of this call is kept: there was none, or it was removed already")
+            await self._survey.check(numbers)
+            recorded = await self._pruner.prune_bodies_of(numbers, facts.pruning(decision))
+        return {"calls": entries, "bodies": numbers, "records": recorded}
+
+    async def _entry(self, call: str | int) -> str:
+        if isinstance(call, str):
+            return call
+        found = await self._survey.run(records.after, call - 1, 1)
+        if not found or found[0].seq != call:
+            raise Unknown(f"there is no record {call}")
+        if found[0].content is None:
+            raise Undecidable(f"record {call} was pruned, and its body with it")
+        entry = found[0].columns[COLUMNS.index("entry")]
+        if not isinstance(entry, str):
+            raise Undecidable(f"record {call} is not about a call, and has no body")
+        return entry
+
+    async def _together(self, entry: str) -> list[str]:
+        """This one, what it goes on with, what goes on with it, and so on from each."""
+        if await self._opened(entry) is None:
+            raise Unknown("the audit log has no such call, or it was pruned")
+        found, new = {entry: None}, [entry]
+        while new:
+            beside = [*await self._before(new), *await self._after(new)]
+            new = [each for each in dict.fromkeys(beside) if each not in found]
+            found |= dict.fromkeys(new)
+        return list(found)
+
+    async def _opened(self, entry: str) -> StoredRecord | None:
+        at = (await self._survey.run(records.opened_at, [entry])).get(entry)
+        return None if at is None else (await self._survey.run(records.after, at - 1, 1))[0]
+
+    async def _before(self, entries: list[str]) -> list[str]:
+        """The calls that these name as what they go on with, as far as they were not pruned."""
+        openings = [await self._opened(entry) for entry in entries]
+        named = [linked for opening in openings if opening is not None for linked in _links(opening.content)]
+        return [linked for linked in named if await self._opened(linked) is not None]
+
+    async def _after(self, entries: list[str]) -> list[str]:
+        """The calls that name one of these as what they go on with. Where one has not ended, all will be refused."""
+        began, ended, _ = await self._survey.run(partial(_ends, entries=entries))
+        times = [await self._survey.run(pruning.newest_until, seq) for seq in ended.values()]
+        until = max((time for time in times if time is not None), default=0) + LINKED_FOR
+        found, last = list[str](), self._ledger.chain.acknowledged
+        for first in range(min(began.values()), (last.seq if last else 0) + 1, FAR):
+            for some in batched(entries, TOGETHER):
+                for its, content in await self._survey.run(pruning.naming, some, first, first + FAR - 1):
+                    if not set(some).isdisjoint(_links(content)):
+                        found.append(its)
+            newest = await self._survey.run(pruning.newest_until, first + FAR - 1)
+            if newest is not None and newest > until:
+                break
+        return found
+
+    async def _ended(self, entries: Iterable[str]) -> Mapping[str, tuple[int, int]]:
+        """From where to where the records of each are. Raises Undecidable where one has not ended for good."""
+        began, ended, answerable = await self._survey.run(partial(_ends, entries=list(entries)))
+        signed = await self._survey.signed()
+        for entry in entries:
+            if entry in self._ledger.unsettled or entry not in ended:
+                raise Undecidable("the call is still open; redact it when it has ended")
+            if entry in answerable:
+                raise Undecidable("a person can still answer this held call: deny it, or wait until its time is over")
+            if ended[entry] > signed:
+                raise Undecidable("no signed checkpoint covers the end of the call yet; ask again in a minute")
+        return {entry: (began[entry], ended[entry]) for entry in entries}
+
+    async def _bodies(self, spans: Mapping[str, tuple[int, int]]) -> list[int]:
+        found: set[int] = set()
+        for entry, (began, ended) in spans.items():
+            for first in range(began, ended + 1, FAR):
+                found |= set(await self._survey.run(_full_bodies, entry, first, min(first + FAR - 1, ended)))
+        return sorted(found)
+
+
+def _links(content: bytes | None) -> list[str]:
+    said = parsed(content)
+    return [str(said[name]) for name in LINKS if name in said]
+
+
+def _ends(
+    connection: Connection, chain: str, entries: list[str]
+) -> tuple[Mapping[str, int], Mapping[str, int], frozenset[str]]:
+    held = frozenset(hold.id for hold in holds.every(connection))
+    return records.opened_at(connection, chain, entries), records.closed_at(connection, chain, entries), held
+
+
+def _full_bodies(connection: Connection, chain: str, entry: str, first: int, last: int) -> list[int]:
+    mine = pruning.of_entry(connection, chain, entry, first, last)
+    return [seq for seq in mine if pruning.first_full_body(connection, chain, seq, seq) is not None]

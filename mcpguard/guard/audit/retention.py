@@ -1,0 +1,173 @@
+"""How long the audit log is kept: what the settings let go, and what people have pruned.
+
+Rules kept here:
+1. Nothing is pruned unless a setting says so or a person asks for it. Whoever asks must be one who may let more happen.
+2. It is done in parts, and other things in between. Whatever cannot be done now is done later, and fails nothing else.
+3. What a person asks for is refused with the reason where it cannot be done, and then nothing was.
+"""
+
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, Final
+
+import structlog
+
+from mcpguard.domain.clock import Clock
+from mcpguard.domain.decisions import LONGEST_WHY, Decision, Undecidable
+from mcpguard.domain.errors import LedgerUnavailable, StoreUnavailable
+from mcpguard.guard.servers import facts
+from mcpguard.ledger.ledger import Ledger
+from mcpguard.ledger.pruner import Pruner
+from mcpguard.ledger.prunings import Cause, Stretch, Unsound, What
+from mcpguard.settings.retention import Retention as Settings
+from mcpguard.store.store import Store
+
+DAY: Final = 86_400 * 1_000_000
+FEWEST: Final = 1000
+"""Records that are pruned at once because of the size: what that frees is seen only afterwards."""
+LATER: Final = (
+    "nothing can be pruned yet: from record {} on they are not covered by a signed checkpoint, or a call that is open "
+    "or that a person can still answer began there; ask again later"
+)
+Json = dict[str, Any]
+Upto = Callable[[int], Awaitable[int]]
+"""Up to which number something may go, of what follows a number."""
+log = structlog.get_logger("mcpguard.guard")
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """What somebody wants to have pruned: everything before a moment, or all but the newest; its bodies alone."""
+
+    before: int | None = None
+    keep: int | None = None
+    bodies: bool = False
+
+    @property
+    def what(self) -> What:
+        return What.BODIES if self.bodies else What.RECORDS
+
+
+class Retention:
+    """Prunes."""
+
+    def __init__(self, store: Store, ledger: Ledger, clock: Clock, settings: Settings) -> None:
+        self.pruner = Pruner(store, ledger, clock)
+        self._survey = self.pruner.survey
+        self._ledger = ledger
+        self._clock = clock
+        self._settings = settings
+
+    async def run(self) -> None:
+        """Finish what was begun, by this run or an earlier one, and prune what the settings say; from time to time."""
+        while True:
+            await self.sweep()
+            await self._clock.sleep(self._settings.every_seconds)
+
+    async def sweep(self) -> bool:
+        """Look once what may go, and let it go. Whether all of it could be done."""
+        try:
+            async with self.pruner.alone():
+                pass
+            await self._by_age()
+            await self._by_count()
+            await self._by_size()
+        except (LedgerUnavailable, StoreUnavailable) as error:
+            log.warning("retention.later", why=str(error))
+            return False
+        except Unsound as error:
+            log.error("retention.unsound", why=str(error), look="mcpguard audit verify")
+            return False
+        return True
+
+    async def asked(self, wanted: Wanted, decision: Decision, *, dry: bool) -> Json:
+        """Prune what a person wants gone, as much as is done at once: `more` says whether to ask again.
+
+        Raises Forbidden, Undecidable, Unsound, LedgerUnavailable or StoreUnavailable.
+        """
+        decision.by.check_widening()
+        if len(decision.why) > LONGEST_WHY:
+            raise Undecidable(f"the reason is longer than {LONGEST_WHY} characters")
+        async with self.pruner.alone():
+            decision.by.check()
+            after, horizon = await self._survey.reached(wanted.what), await self._survey.horizon()
+            upto = await self._upto(wanted, after)
+            if upto <= after:
+                raise Undecidable("there is nothing to prune: what lies there was pruned already, or is to be kept")
+            if horizon <= after:
+                raise Undecidable(LATER.format(after + 1))
+            last = min(upto, horizon)
+            if dry:
+                count = await self._survey.count(wanted.what, after, last)
+                return _answer(wanted.what, after + 1, last, count, upto - last)
+            stretches = await self._next(wanted.what, after, last)
+            if not stretches:
+                raise Undecidable("there is nothing to prune: what still lies there has to stay")
+            numbers = await self.pruner.prune(stretches, Cause.ASKED, facts.pruning(decision))
+        first, end, count = stretches[0].first, stretches[-1].last, sum(each.count for each in stretches)
+        more = end < last and await self._survey.count(wanted.what, end, last) > 0
+        return _answer(wanted.what, first, end, count, upto - last, numbers, more=more)
+
+    async def _upto(self, wanted: Wanted, after: int) -> int:
+        if wanted.keep is not None:
+            return self._end - wanted.keep
+        return await self._survey.older(after, self._end, wanted.before or 0, self._clock.now())
+
+    async def _by_age(self) -> None:
+        for what, days in ((What.RECORDS, self._settings.record_days), (What.BODIES, self._settings.body_days)):
+            if days is not None:
+                await self._prune(what, Cause.AGE, partial(self._too_old, days))
+
+    async def _by_count(self) -> None:
+        most = self._settings.records
+        if most is not None:
+            await self._prune(What.RECORDS, Cause.COUNT, partial(self._too_many, most))
+
+    async def _by_size(self) -> None:
+        most = self._settings.database_bytes
+        if most is not None:
+            await self._prune(What.RECORDS, Cause.SIZE, partial(self._too_large, most))
+
+    async def _prune(self, what: What, why: Cause, upto: Upto) -> None:
+        """Prune up to where `upto` says, again and again until there is nothing more."""
+        while True:
+            async with self.pruner.alone():
+                after = await self._survey.reached(what)
+                stretches = await self._next(what, after, min(await upto(after), await self._survey.horizon()))
+                if not stretches:
+                    return
+                await self.pruner.prune(stretches, why)
+
+    async def _next(self, what: What, after: int, upto: int) -> tuple[Stretch, ...]:
+        """What is pruned at once of what lies there."""
+        if upto <= after:
+            return ()
+        return await (self._survey.records if what is What.RECORDS else self._survey.bodies)(after, upto)
+
+    async def _too_old(self, days: int, after: int) -> int:
+        now = self._clock.now()
+        return await self._survey.older(after, self._end, now - days * DAY, now)
+
+    async def _too_many(self, most: int, _: int) -> int:
+        return self._end - most
+
+    async def _too_large(self, most: int, after: int) -> int:
+        """What a record takes is known only roughly: rather too few of them, and then look again."""
+        taken, end = await self._survey.bytes_taken(after, self._end), self._end
+        if taken <= most or end <= after:
+            return after
+        return after + max(FEWEST, (taken - most) * (end - after) // taken)
+
+    @property
+    def _end(self) -> int:
+        acknowledged = self._ledger.chain.acknowledged
+        return acknowledged.seq if acknowledged else 0
+
+
+def _answer(
+    what: What, first: int, last: int, count: int, later: int, numbers: Sequence[int] = (), *, more: bool = False
+) -> Json:
+    """`later`: how many of the numbers that were meant have to wait; `more`: whether to ask again at once."""
+    said: Json = {"what": what.value, "first": first, "last": last, "count": count, "later": max(0, later)}
+    return said | {"records": [*numbers], "more": more}

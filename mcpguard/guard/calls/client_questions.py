@@ -1,0 +1,176 @@
+"""The client of one call, as the server that works on it gets to see it.
+
+Rules kept here:
+1. A client is asked only what a person permitted this server to ask, and only what it says that it can be asked.
+2. What is asked, and that it was answered, is recorded under the call's entry: the question before the client sees it,
+   the answer before the server does. What cannot be recorded is not asked.
+3. Before an answer goes back the call is judged again, with the same arguments: much may have changed meanwhile.
+4. With the call all of this ends: nothing is recorded of it, or put to the client, when its closing is on its way.
+5. What a server asks and says meanwhile is screened as its replies are; what is recorded of a question is the question
+   as it came.
+6. A call has only so many questions, of a bounded size, and a client only so much time for them. What is refused counts
+   too, so that no server can fill the ledger.
+"""
+
+from collections.abc import Callable, Mapping
+from itertools import islice
+from typing import TYPE_CHECKING, Any
+
+from mcpguard.codec import envelope
+from mcpguard.codec.members import answered
+from mcpguard.codec.messages import dumps
+from mcpguard.domain.asks import Answers, Ask, AskKind, Asks, Capabilities, Declined
+from mcpguard.domain.bodies import Body
+from mcpguard.domain.counterpart import Counterpart
+from mcpguard.domain.errors import LedgerUnavailable
+from mcpguard.domain.launches import Era
+from mcpguard.domain.reasons import Reason
+from mcpguard.domain.records import Opening, RecordKind
+from mcpguard.guard.calls.question_limits import Desk
+from mcpguard.guard.calls.screening import Noticed, Screener, rules_of
+from mcpguard.inspection.screening import Looked
+from mcpguard.policy.asks import objection, offered, passed_on
+
+if TYPE_CHECKING:
+    from mcpguard.codec.canonical import Scalar
+
+_ACTIONS = frozenset({"accept", "decline", "cancel"})
+
+
+class Asking:
+    """The counterpart of one call, with what stands between it and the server."""
+
+    def __init__(
+        self,
+        client: Counterpart,
+        call: Opening,
+        permitted: Callable[[], frozenset[AskKind]],
+        objected: Callable[[], Reason | None],
+        desk: Desk,
+        screener: Screener,
+    ) -> None:
+        self._client = client
+        self._call = call
+        self._permitted = permitted
+        self._objected = objected
+        self._desk = desk
+        self.noticed = Noticed()
+        self._screener = screener
+        self._left = desk.limits.per_call
+        self._over = False
+
+    def end(self) -> None:
+        """The call has ended."""
+        self._over = True
+
+    @property
+    def _server(self) -> str:
+        return self._call.capability.server
+
+    @property
+    def name(self) -> str:
+        return self._client.name
+
+    @property
+    def era(self) -> Era:
+        return self._client.era
+
+    @property
+    def capabilities(self) -> Capabilities:
+        return offered(self._client.capabilities, self._permitted())
+
+    @property
+    def wants_progress(self) -> bool:
+        return self._client.wants_progress
+
+    @property
+    def log_level(self) -> str | None:
+        return self._client.log_level
+
+    def progress(self, params: Mapping[str, Any]) -> None:
+        if (said := self._screener.message(self._call.capability.server, params, self.noticed)) is not None:
+            self._client.progress(said)
+
+    def log(self, params: Mapping[str, Any]) -> None:
+        if (said := self._screener.message(self._call.capability.server, params, self.noticed)) is not None:
+            self._client.log(said)
+
+    async def ask(self, asks: Asks) -> Answers:
+        """What the client answers. Raises Declined, with the reason that is recorded."""
+        try:
+            return await self._ask({name: passed_on(ask) for name, ask in asks.items()})
+        except LedgerUnavailable as error:
+            raise Declined(Reason.LEDGER_UNAVAILABLE) from error
+
+    async def _ask(self, asks: Asks) -> Answers:
+        if self._left < 0:
+            raise Declined(Reason.UPSTREAM_REQUEST_EXCESSIVE)  # recorded when it came to be so
+        self._left -= len(asks)
+        bodies = {name: dumps(ask.params) for name, ask in asks.items()}
+        reason = self._objection(asks, bodies)
+        found: Mapping[str, Looked] = {}
+        if reason is None:
+            asks, found, reason = await self._screener.questions(self._call.capability.server, asks)
+        for name, ask in islice(asks.items(), self._desk.limits.per_call):
+            body = await self._desk.bodies.of(self._server, ask.params, bodies[name])
+            await self._note(RecordKind.ASKED, ask, body, reason=reason, found=found.get(name))
+        if reason is not None:
+            raise Declined(reason)
+        given = await self._answers(asks)
+        answers = {name: envelope.bare(answered(ask.kind, given[name])) for name, ask in asks.items()}
+        for name, ask in asks.items():
+            body = await self._desk.bodies.of(self._server, answers[name])
+            await self._note(RecordKind.HEARD, ask, body, action=_action(ask, answers[name]))
+        if (reason := self._objected()) is not None:
+            raise Declined(reason)
+        return answers
+
+    def _objection(self, asks: Asks, bodies: Mapping[str, bytes]) -> Reason | None:
+        permitted, capabilities = self._permitted(), self._client.capabilities
+        for ask in asks.values():
+            if (reason := objection(ask, permitted, capabilities)) is not None:
+                return reason
+        too_large = any(len(body) > self._desk.limits.question_bytes for body in bodies.values())
+        return Reason.UPSTREAM_REQUEST_EXCESSIVE if too_large or self._left < 0 else None
+
+    async def _answers(self, asks: Asks) -> Answers:
+        try:
+            with self._desk.patience(self._call.caller.id):
+                return await self._client.ask(asks)
+        except Declined as declined:
+            for ask in asks.values():
+                await self._note(RecordKind.HEARD, ask, reason=declined.reason)
+            raise
+
+    async def _note(
+        self,
+        kind: RecordKind,
+        ask: Ask,
+        body: Body | None = None,
+        *,
+        reason: Reason | None = None,
+        action: str = "",
+        found: Looked | None = None,
+    ) -> None:
+        fields: dict[str, Scalar] = {
+            "entry": self._call.entry,
+            "server": self._server,
+            "method": ask.method,
+        }
+        if reason is not None:
+            fields["reason"] = reason.value
+        if found is not None:
+            self.noticed.add(found)
+            fields["found"] = " ".join(rules_of(found))
+        if action:
+            fields["action"] = action
+        if not self._over:
+            await self._desk.ledger.note(kind, fields, body)
+        if self._over:
+            raise Declined(Reason.CLIENT_UNANSWERED)
+
+
+def _action(ask: Ask, answer: Mapping[str, Any]) -> str:
+    """What a person did with a form, if the client says one of the words for that."""
+    action = answer.get("action")
+    return action if ask.kind is AskKind.ELICITATION and isinstance(action, str) and action in _ACTIONS else ""

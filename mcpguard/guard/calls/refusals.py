@@ -1,0 +1,88 @@
+"""What whoever called is told of a call that was not simply answered, at every door.
+
+A refusal says what happened, why, and what to do next, in constants of ours; nothing that an upstream or an agent said
+is ever put into it, but for the names of properties that lead to a wrong argument (`domain.objections`).
+"""
+
+import shlex
+from collections.abc import Iterable
+from dataclasses import replace
+from typing import Any, Final
+
+from mcpguard.codec.findings import titles
+from mcpguard.domain.capabilities import Capability, CapabilityKind
+from mcpguard.domain.findings import Finding
+from mcpguard.domain.objections import Detail
+from mcpguard.domain.outcomes import Executed, Outcome, OutcomeKind
+from mcpguard.domain.reasons import Reason
+from mcpguard.guard.calls.request import Told
+from mcpguard.guard.calls.unseen_server import Uninspected
+from mcpguard.text.visible import visible
+
+MOST_FINDINGS: Final = 10
+LONGEST_NAME: Final = 200
+"""Of what stands in a command; a URI may be longer."""
+_OF_SERVER: Final = frozenset(
+    {
+        Reason.SERVER_QUARANTINED,
+        Reason.SERVER_BLOCKED,
+        Reason.SERVER_DISABLED,
+        Reason.SERVER_STARTING,
+        Reason.SERVER_UNREACHABLE,
+        Reason.SERVER_LOST,
+    }
+)
+_OF_CAPABILITY: Final = frozenset(
+    {
+        Reason.CAPABILITY_PENDING,
+        Reason.CAPABILITY_CHANGED,
+        Reason.CAPABILITY_BLOCKED,
+        Reason.CAPABILITY_UNCONFIRMED,
+        Reason.CAPABILITY_WITHDRAWN,
+        Reason.SCOPE_EFFECT,
+    }
+)
+
+
+def refusal(told: Told) -> dict[str, Any]:
+    """What a client is told of a call that was not simply answered. Of findings it is told our titles alone."""
+    outcome = told.outcome
+    reason = outcome.reason or Reason.GUARD_ERROR
+    said = {
+        "status": _status(outcome),
+        "executed": outcome.executed.value,
+        "reason": reason.value,
+        "message": reason.sentence,
+        "next": reason.next,
+        "call_id": told.call,
+    }
+    detail = replace(told.detail, helps=helps(reason, told.capability) if told.capability else "")
+    return said | beside(detail, told.findings, told.unseen)
+
+
+def beside(detail: Detail, findings: Iterable[Finding], unseen: Uninspected | None) -> dict[str, Any]:
+    """What is told beside a reason; what is empty is not. Of findings our titles alone, and of a server that nobody
+    has inspected what is known of it, which names the command that helps."""
+    more = {
+        "detail": (replace(detail, uninspected=unseen.sentence, helps="") if unseen else detail).said,
+        "findings": titles(findings, MOST_FINDINGS),
+        "analysis": unseen.said if unseen else {},
+    }
+    return {name: value for name, value in more.items() if value}
+
+
+def helps(reason: Reason, capability: Capability) -> str:
+    """The command that tells more of what lies within the caller's reach; nothing for any other reason."""
+    if reason not in _OF_SERVER | _OF_CAPABILITY:
+        return ""
+    server, name = visible(capability.server), visible(capability.name)
+    if reason in _OF_SERVER or len(name) > LONGEST_NAME:
+        return f"mcpguard server show {shlex.quote(server)}"
+    kind = "" if capability.kind is CapabilityKind.TOOL else f" --kind {capability.kind.value}"
+    return f"mcpguard tool ready {shlex.quote(f'{server}:{name}')}{kind}"
+
+
+def _status(outcome: Outcome) -> str:
+    if outcome.kind is OutcomeKind.HELD:
+        return "held"
+    return "refused" if outcome.executed is Executed.NO else "withheld"

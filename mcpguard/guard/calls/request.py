@@ -1,0 +1,76 @@
+"""What a client asked for, and what it is told: the two ends of a call."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from mcpguard.domain.callers import Caller
+from mcpguard.domain.calls import Face
+from mcpguard.domain.capabilities import Capability
+from mcpguard.domain.findings import Finding
+from mcpguard.domain.objections import NOTHING_MORE, Detail
+from mcpguard.domain.outcomes import Outcome
+from mcpguard.guard.calls.subject import Subject
+from mcpguard.guard.calls.unseen_server import Uninspected
+from mcpguard.policy.arguments.call_arguments import Given
+from mcpguard.policy.intents import Stated
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """A part of the reply to the call `of`, which was kept."""
+
+    of: str
+    result: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What a client asked for: which capability of which server, by which method, with which parameters.
+
+    `pinned` is the name under which the capability is found in the catalog; for a resource that a template covers it
+    is the template's. The parameters are the server's own, without what belonged to the client's leg of the way. The
+    watcher is who wants to hear of changes, where it is that what is asked for. `stated` is what the agent says it
+    means to do; None where that is implied by what is called. `page`: what of an earlier reply is asked for; then
+    nothing is sent. `session`: the session or stream in which it is asked, if there is one. `by`: the person who calls
+    in the caller's name, if one does.
+    """
+
+    caller: Caller
+    face: Face
+    method: str
+    capability: Capability
+    params: Mapping[str, Any]
+    client: str = ""
+    pinned: Capability | None = None
+    trace: str = ""
+    watcher: object | None = None
+    stated: Stated | None = None
+    page: Page | None = None
+    session: str = ""
+    by: str = ""
+
+    def subject(self) -> Subject:
+        """What of it is judged: one for the whole call, which remembers what was found out."""
+        given = Given(self.method, self.params)
+        kept = self.page is not None
+        return Subject(self.caller, self.capability, self.pinned, self.stated, given, kept=kept, session=self.session)
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """How the call ended. Either the upstream's `result`, or its `error`, or a refusal of ours with its reason.
+
+    `capability`: what was refused. `findings`: what was found in what waits for a person, where that is the reason; the
+    worst first. `unseen`: what is known of a server that waits and that nobody has inspected. `detail`: what is told
+    beside the reason.
+    """
+
+    call: str
+    outcome: Outcome
+    result: dict[str, Any] | None = None
+    error: dict[str, Any] | None = None
+    capability: Capability | None = None
+    findings: tuple[Finding, ...] = ()
+    unseen: Uninspected | None = None
+    detail: Detail = NOTHING_MORE

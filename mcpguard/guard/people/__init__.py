@@ -1,0 +1,1 @@
+"""The people who decide, how they sign in, and the programs that act for them."""

@@ -1,0 +1,130 @@
+"""How the first user is made, before there is anybody who could let them in: by a link that is told on the terminal.
+
+Rules kept here:
+1. There is a link only as long as there was no user ever; not: while there is none. What is shown of it is made here,
+   told once, and kept nowhere.
+2. One link is good at a time, for half an hour and for one user. Looking at it uses nothing up.
+3. That it is still good is asked in the transaction that makes the user: of two that come at once, one is late.
+4. Who may only tighten gets no link.
+"""
+
+import secrets
+from typing import Final
+
+import structlog
+
+from mcpguard.domain.clock import Clock, Ids
+from mcpguard.domain.decisions import Actor, Decision
+from mcpguard.domain.people import Role, SetupOver
+from mcpguard.guard.people import people_facts
+from mcpguard.guard.people.passwords import Passwords
+from mcpguard.guard.people.people import People, digest_of
+from mcpguard.guard.people.sign_in import SignedIn, SigningIn
+from mcpguard.guard.people.users import Users, check_name, check_why
+from mcpguard.ledger.ledger import Append, Ledger
+from mcpguard.store import sessions
+from mcpguard.store.backend import Connection
+from mcpguard.store.store import Store
+
+SECONDS: Final = 1800
+KEY_BYTES: Final = 32
+OVER: Final = "this link is not valid, or not any more; mcpguard user setup-link makes another one"
+THERE_IS_SOMEBODY: Final = "there is, or was, a user already; mcpguard user add lets further ones in"
+log = structlog.get_logger("mcpguard.guard")
+
+
+class SettingUp:
+    """Makes the link, and the first user by it."""
+
+    def __init__(
+        self,
+        people: People,
+        users: Users,
+        signing_in: SigningIn,
+        passwords: Passwords,
+        store: Store,
+        ledger: Ledger,
+        clock: Clock,
+        new_id: Ids,
+    ) -> None:
+        self.console = ""
+        """Where the pages are, once they can be reached."""
+        self._people = people
+        self._users = users
+        self._signing_in = signing_in
+        self._passwords = passwords
+        self._store = store
+        self._ledger = ledger
+        self._clock = clock
+        self._new_id = new_id
+
+    @property
+    def needed(self) -> bool:
+        """Whether there was no user ever."""
+        return not self._people.was_set_up
+
+    def url(self, key: str) -> str:
+        """The link."""
+        return f"{self.console}/setup?key={key}"
+
+    async def offer(self, decision: Decision) -> str:
+        """The key of a new link; the one before is good no more. Raises Forbidden, SetupOver or LedgerUnavailable."""
+        check_why(decision)
+        decision.by.check_widening()
+        key = secrets.token_urlsafe(KEY_BYTES)
+        async with self._people.changing():
+
+            def offer(connection: Connection, append: Append) -> bool:
+                if sessions.was_set_up(connection):
+                    return False
+                until = self._clock.now() + SECONDS * 1_000_000
+                sessions.offer(connection, self._new_id(), digest_of("setup", key), until)
+                fact = people_facts.offered(decision)
+                append(fact.kind, fact.fields)
+                return True
+
+            if not (self.needed and await self._ledger.together(offer)):
+                raise SetupOver(THERE_IS_SOMEBODY)
+        log.info("setup.offered", by=decision.by.id)
+        return key
+
+    async def check(self, key: str) -> None:
+        """Raises SetupOver where a link with this key cannot be used now, and StoreUnavailable."""
+        digest, now = digest_of("setup", key), self._clock.now()
+        good = self.needed and await self._store.readers.run(
+            lambda connection: sessions.offered(connection, digest, now) is not None
+        )
+        if not good:
+            raise SetupOver(OVER)
+
+    async def use(self, key: str, name: str, password: str, peer: str) -> SignedIn:
+        """The first user, who is an admin and has signed in. Raises SetupOver, Undecidable, TooManyTries,
+        StoreUnavailable or LedgerUnavailable; then there is nobody, and the link is as good as it was."""
+        await self.check(key)
+        check_name(name)
+        kept = await self._passwords.hashed(name, password)
+        decision = Decision(Actor("setup link", "network"), "")
+        async with self._people.changing():
+            user = self._users.made(name, Role.ADMIN, kept, decision)
+            done = self._signing_in.made(user, peer)
+            shown = digest_of("session", done.shown)
+
+            def use(connection: Connection, append: Append) -> bool:
+                good = sessions.offered(connection, digest_of("setup", key), self._clock.now()) is not None
+                if not good or not self.needed:
+                    return False
+                self._users.admit(connection, user)
+                sessions.put(connection, done.session, shown)
+                for fact in (
+                    people_facts.changed("added", user, decision),
+                    people_facts.signed_in(user, done.session, "setup link"),
+                ):
+                    append(fact.kind, fact.fields)
+                return True
+
+            if not await self._ledger.together(use):
+                raise SetupOver(OVER)
+            self._people.keep(user)
+            self._people.add_session(done.session, shown)
+        log.info("setup.used", user=user.id)
+        return done

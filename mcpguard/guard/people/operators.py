@@ -1,0 +1,106 @@
+"""Tokens of operators: how programs come to act for people, and how they cease to.
+
+Rules kept here:
+1. A token is made here, told once to whoever asked for it, and kept nowhere.
+2. A token, or its end, is one transaction with its record. It ends before that is stored; it begins after.
+3. Who may only tighten may revoke and not make one.
+"""
+
+import secrets
+from typing import Final
+
+import structlog
+
+from mcpguard.domain.clock import Clock, Ids
+from mcpguard.domain.decisions import Decision, Undecidable
+from mcpguard.domain.people import OperatorToken, Role, UserTaken, UserUnknown
+from mcpguard.guard.people import people_facts
+from mcpguard.guard.people.people import People, digest_of
+from mcpguard.guard.people.users import check_name, check_why
+from mcpguard.ledger.ledger import Append, Ledger
+from mcpguard.store import people as stored
+from mcpguard.store.backend import Connection
+
+MOST_TOKENS: Final = 1000
+LONGEST_SECONDS: Final = 10 * 366 * 86_400
+TOKEN_BYTES: Final = 32
+PREFIX: Final = "mcpo_"
+log = structlog.get_logger("mcpguard.guard")
+
+
+class Operators:
+    """Makes tokens and revokes them."""
+
+    def __init__(self, people: People, ledger: Ledger, clock: Clock, new_id: Ids) -> None:
+        self._people = people
+        self._ledger = ledger
+        self._clock = clock
+        self._new_id = new_id
+
+    async def add(self, name: str, role: Role, seconds: int | None, decision: Decision) -> tuple[OperatorToken, str]:
+        """The new token, and what is shown of it, which nobody is told a second time. None: until it is revoked.
+
+        Raises Forbidden, Undecidable, UserTaken or LedgerUnavailable, and has changed nothing then.
+        """
+        decision.by.check_widening()
+        check_why(decision)
+        check_name(name)
+        if seconds is not None and not 0 < seconds <= LONGEST_SECONDS:
+            raise Undecidable("a token's time is at least a second and at most ten years, or null for no end")
+        async with self._people.changing():
+            decision.by.check()
+            token = self._made(name, role, seconds, decision)
+            shown = PREFIX + secrets.token_urlsafe(TOKEN_BYTES)
+            digest = digest_of("operator", shown)
+
+            def keep(connection: Connection, append: Append) -> None:
+                if stored.token_is_taken(connection, name):
+                    raise _taken(name)
+                stored.put_token(connection, token, digest)
+                fact = people_facts.operator("added", token, decision)
+                append(fact.kind, fact.fields)
+
+            await self._ledger.together(keep)
+            self._people.add_token(token, digest)
+        log.info("operator.added", token=token.id, name=name, role=role.value, by=decision.by.id)
+        return token, shown
+
+    async def revoke(self, id_: str, decision: Decision) -> OperatorToken:
+        """It is worth nothing from now on. Raises UserUnknown, Undecidable or LedgerUnavailable; then it still is."""
+        check_why(decision)
+        async with self._people.changing():
+            decision.by.check()
+            found = self._people.token(id_)
+            if found is None:
+                raise UserUnknown("there is no such token; mcpguard operator list shows those that there are")
+            token, digest = found
+
+            def revoke(connection: Connection, append: Append) -> None:
+                if stored.revoke_token(connection, id_, self._clock.now(), decision.by.id):
+                    fact = people_facts.operator("revoked", token, decision)
+                    append(fact.kind, fact.fields)
+
+            self._people.remove_token(id_)
+            done = False
+            try:
+                await self._ledger.together(revoke)
+                done = True
+            finally:
+                if not done:
+                    self._people.add_token(token, digest)
+        log.info("operator.revoked", token=id_, name=token.name, by=decision.by.id)
+        return token
+
+    def _made(self, name: str, role: Role, seconds: int | None, decision: Decision) -> OperatorToken:
+        there = list(self._people.tokens())
+        if any(token.name == name for token in there):
+            raise _taken(name)
+        if len(there) >= MOST_TOKENS:
+            raise Undecidable(f"there are {MOST_TOKENS} tokens, as many as may be; revoke one first")
+        now = self._clock.now()
+        until = None if seconds is None else now + seconds * 1_000_000
+        return OperatorToken(self._new_id(), name, role, now, decision.by.id, until)
+
+
+def _taken(name: str) -> UserTaken:
+    return UserTaken(f"there is a token {name} already; revoke it first, or choose another name")

@@ -1,0 +1,171 @@
+"""How people sign in and out.
+
+Rules kept here:
+1. Each time somebody signs in they get a session that nobody has seen before, and the one that their browser had ends.
+   What is shown of it is made here, told once, and kept nowhere.
+2. A session, or its end, is one transaction with its record. It ends before that is stored; it begins after.
+3. Every try that fails is counted in the records, by where it came from, by what it was, and by whom it was about
+   where that is somebody: what was typed is told nobody, as it may be a password. Nobody is told what was wrong.
+4. One person's sessions are bounded; beyond it the oldest ends.
+"""
+
+import secrets
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
+from typing import Final
+
+import structlog
+
+from mcpguard.domain.clock import Clock, Ids
+from mcpguard.domain.decisions import Actor
+from mcpguard.domain.people import NotProven, Session, TooManyTries, User
+from mcpguard.guard.people import people_facts
+from mcpguard.guard.people.passwords import Passwords
+from mcpguard.guard.people.people import People, digest_of
+from mcpguard.guard.people.proof import Claim, Proof
+from mcpguard.guard.people.throttle import Throttle
+from mcpguard.guard.traffic.tallies import Tallies
+from mcpguard.ledger.ledger import Append, Ledger
+from mcpguard.store import people as stored
+from mcpguard.store import sessions
+from mcpguard.store.backend import Connection
+
+MOST_SESSIONS: Final = 20
+"""Of one person."""
+SHOWN_BYTES: Final = 32
+LONGEST_PEER: Final = 64
+WRONG: Final = "the name or the password is wrong, or this name may not sign in"
+log = structlog.get_logger("mcpguard.guard")
+
+
+@dataclass(frozen=True, slots=True)
+class SignedIn:
+    """Somebody who has signed in just now. `shown` is what their browser shows from now on."""
+
+    user: User
+    session: Session
+    shown: str = field(repr=False)
+
+
+class SigningIn:
+    """Begins and ends sessions."""
+
+    def __init__(
+        self, people: People, passwords: Passwords, ledger: Ledger, clock: Clock, new_id: Ids, tallies: Tallies
+    ) -> None:
+        self.throttle = Throttle(clock)
+        self._people = people
+        self._passwords = passwords
+        self._ledger = ledger
+        self._clock = clock
+        self._new_id = new_id
+        self._tallies = tallies
+
+    async def with_password(self, name: str, password: str, peer: str, before: str = "") -> SignedIn:
+        """Who has this password. `before`: what their browser has shown until now, which is worth nothing then.
+
+        Raises NotProven, TooManyTries or LedgerUnavailable; then nobody has signed in, and what was is so still.
+        """
+        claim = Claim(name, password)
+        user = await self._proven(self._passwords, claim, peer)
+        kept = await self._passwords.renewed(user, password)
+        return await self._begin(user, kept, self._passwords.method, peer, before)
+
+    async def proven(self, user: User, password: str, peer: str) -> User:
+        """Them, if this is their password; nobody signs in by it. Counts as a try. Raises NotProven or TooManyTries."""
+        return await self._proven(self._passwords, Claim(user.name, password), peer)
+
+    async def sign_out(self, session: str, by: Actor) -> None:
+        """End this one. Raises LedgerUnavailable; then it has not ended."""
+        async with self._people.changing():
+            await self._end([session], "asked", by)
+
+    async def sign_out_everywhere(self, user: User, by: Actor) -> int:
+        """End all of somebody's sessions; how many those were. Raises LedgerUnavailable; then they have not ended."""
+        async with self._people.changing():
+            mine = [session.id for session in self._people.sessions(user)]
+            await self._end(mine, "everywhere", by)
+        return len(mine)
+
+    def made(self, user: User, peer: str) -> SignedIn:
+        """A session that is not there yet."""
+        now = self._clock.now()
+        session = Session(self._new_id(), user.id, now, now, now, peer[:LONGEST_PEER])
+        return SignedIn(user, session, secrets.token_urlsafe(SHOWN_BYTES))
+
+    async def _proven(self, proof: Proof, claim: Claim, peer: str) -> User:
+        try:
+            self.throttle.begin(claim.name, peer)
+            user = await self._looked_at(proof, claim, peer)
+        except TooManyTries:
+            self._refused(claim, peer, "too many tries")
+            raise
+        if user is None:
+            self._refused(claim, peer, proof.method)
+            raise NotProven(WRONG)
+        self.throttle.succeeded(claim.name, peer)
+        return user
+
+    async def _looked_at(self, proof: Proof, claim: Claim, peer: str) -> User | None:
+        try:
+            return await proof.user_of(claim)
+        except TooManyTries:
+            self.throttle.not_looked_at(claim.name, peer)
+            raise
+
+    async def _begin(self, proven: User, kept: str, method: str, peer: str, before: str) -> SignedIn:
+        async with self._people.changing():
+            now = self._people.user_of(proven.id)
+            if now is None or now.disabled or now.password != proven.password:  # since the password was looked at
+                raise NotProven(WRONG)
+            done = self.made(replace(now, password=kept), peer)
+            over = self._over(now, before)
+            fact = people_facts.signed_in(done.user, done.session, method)
+
+            def begin(connection: Connection, append: Append) -> None:
+                if done.user != now:
+                    stored.change(connection, done.user)
+                self._ending(connection, append, over, "signed in again", None)
+                sessions.put(connection, done.session, digest_of("session", done.shown))
+                append(fact.kind, fact.fields)
+
+            await self._ledger.together(begin)
+            for session in over:
+                self._people.end_session(session.id)
+            self._people.keep(done.user)
+            self._people.add_session(done.session, digest_of("session", done.shown))
+        log.info("user.signed_in", user=done.user.id, session=done.session.id, method=method)
+        return done
+
+    def _over(self, user: User, before: str) -> list[Session]:
+        """What ends when somebody signs in: what their browser had, whoever's that was, and what is too much."""
+        theirs = self._people.session_shown(before)
+        mine = [session for session in self._people.sessions(user) if session != theirs]
+        return [*([theirs] if theirs else []), *mine[: max(0, len(mine) - MOST_SESSIONS + 1)]]
+
+    async def _end(self, ids: Iterable[str], why: str, by: Actor) -> None:
+        found = [each for each in map(self._people.session, ids) if each is not None]
+        for session, _ in found:
+            self._people.end_session(session.id)
+        done = False
+        try:
+            ended = [session for session, _ in found]
+            await self._ledger.together(lambda connection, append: self._ending(connection, append, ended, why, by))
+            done = True
+        finally:
+            if not done:
+                for session, digest in found:
+                    self._people.add_session(session, digest)
+
+    def _ending(self, connection: Connection, append: Append, ended: list[Session], why: str, by: Actor | None) -> None:
+        there = sessions.end(connection, [session.id for session in ended])
+        for session in ended:
+            user = self._people.user_of(session.user)
+            if user is not None and session.id in there:
+                fact = people_facts.signed_out(user, session, why, by)
+                append(fact.kind, fact.fields)
+
+    def _refused(self, claim: Claim, peer: str, why: str) -> None:
+        user = self._people.user(claim.name)
+        about = {} if user is None else {"user": user.id, "user_name": user.name}
+        self._tallies.sign_in_refused(peer=peer[:LONGEST_PEER], why=why, **about)

@@ -1,0 +1,268 @@
+"""How a server comes to stand in front of agents: the one way in, whoever brings it.
+
+Rules kept here:
+1. Whatever is new, or is launched otherwise than before, is quarantined. Nothing that a declaration says changes that;
+   and a name or a launch that was blocked once is blocked again, whether a person had agreed to run it unconfined or
+   not.
+2. What would run must be tellable from the declaration. What is not, is not admitted; nor is a launch with a secret
+   written out where everybody who may look at the server, or list processes, reads it.
+3. What a file declares is changed in that file. What is no longer in it is switched off, and stands where it stood.
+   How a person has decided to confine a server is no change of it, and holds until it is launched otherwise.
+4. A change names the revision that it was made from. Where there is a newer one, nothing changes.
+5. Each change is one transaction with its record, which says who made it.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Final
+
+import structlog
+
+from mcpguard.codec.names import is_meant
+from mcpguard.domain.capabilities import Fingerprint
+from mcpguard.domain.clock import Clock, Ids
+from mcpguard.domain.decisions import Actor, DeclaredElsewhere, NotDeclared, Stale, Undecidable
+from mcpguard.domain.launches import Declared, Launch, RemoteLaunch, StdioLaunch
+from mcpguard.domain.requests import Request
+from mcpguard.domain.upstreams import Identity, Origin, Transport, Upstream
+from mcpguard.guard.review.launch_fingerprints import Fingerprints
+from mcpguard.guard.review.requests import as_json
+from mcpguard.guard.servers import facts
+from mcpguard.guard.servers.listed_findings import in_launch
+from mcpguard.guard.servers.registry import Known
+from mcpguard.guard.servers.standings import Change, Standings
+from mcpguard.inspection.launching import reference_in_code
+from mcpguard.policy import quarantine
+from mcpguard.policy.pinning import identity_changed
+from mcpguard.policy.secrets.launches import secret_arguments, secret_in_command, secret_in_url
+from mcpguard.settings.members import as_members, patched, read
+
+MOST_SERVERS = 1000
+_WRITTEN_OUT: Final = (
+    "holds what looks like a secret, which whoever lists processes or looks at the server can read; "
+    "put it into a file and write ${file:/path} there, or give it in env"
+)
+_WRITTEN_IN_URL: Final = (
+    "holds what looks like a secret, which every log on the way holds; give it in headers, with ${file:/path}"
+)
+log = structlog.get_logger("mcpguard.guard")
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """Where declarations come from."""
+
+    origin: Origin
+    by: Actor
+    requester: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Added:
+    """A server that was taken, and what of its entry was not read: nothing in an entry approves, for one."""
+
+    name: str
+    notices: tuple[str, ...]
+
+
+def from_file(path: str = "") -> Source:
+    """The configuration file, which speaks for whoever may write it."""
+    return Source(Origin.FILE, Actor("configuration file", "file", path))
+
+
+class Admission:
+    """Takes servers in, changes how they are declared, and lets them go."""
+
+    def __init__(self, standings: Standings, fingerprints: Fingerprints, new_id: Ids, clock: Clock) -> None:
+        self._standings = standings
+        self._registry = standings.registry
+        self._fingerprints = fingerprints
+        self._new_id = new_id
+        self._clock = clock
+
+    async def declare(self, declared: Sequence[Declared], source: Source) -> tuple[str, ...]:
+        """These, and no others, are what the file declares now. Returns a sentence for each that was not taken."""
+        refused: list[str] = []
+        for one_ in declared:
+            known = self._registry.find(one_.name)
+            try:
+                if known is None:
+                    await self._add(one_, source)
+                elif known.upstream.origin is source.origin:
+                    await self._redeclare(known, one_, source.by)
+                else:
+                    refused.append(f"{one_.name} came by {known.upstream.origin} before; rename one of them")
+            except (NotDeclared, Undecidable) as error:
+                refused.append(f"{one_.name} is not taken: {error}")
+        names = {one_.name for one_ in declared}
+        for known in self._registry:
+            if known.upstream.origin is source.origin and known.name not in names and known.declared.enabled:
+                await self._withdraw(known, source.by)
+        return tuple(refused)
+
+    async def add(
+        self, label: str, members: Mapping[str, object], source: Source, requests: tuple[Request, ...] = ()
+    ) -> Added:
+        """Whoever brings one server says what it is called: only labels of a file, whose author cannot be asked, become
+        names by themselves. Raises NotDeclared, NameTaken or LedgerUnavailable."""
+        _check_name(label)
+        declared, notices = read(label, members)
+        await self._add(replace(declared, requests=requests), source)
+        return Added(declared.name, notices)
+
+    def ever_had(self, name: str) -> bool:
+        """Whether there is or was a server of this name."""
+        return any(each.name == name for each in self._registry.ever())
+
+    async def patch(
+        self,
+        name: str,
+        patch: Mapping[str, object],
+        revision: int,
+        by: Actor,
+        requests: tuple[Request, ...] | None = None,
+    ) -> Added:
+        """Change how it is declared, and what is requested beside that: None leaves it as it is.
+
+        Raises Unknown, Stale, NotDeclared, DeclaredElsewhere or LedgerUnavailable.
+        """
+        known = self._editable(name)
+        now, notices = read(known.declared.label, patched(as_members(known.declared), patch))
+        if now.enabled and not known.declared.enabled:
+            by.check_widening()
+        consented = patch.keys().isdisjoint({"sandbox", "mounts"})
+        now = replace(now, name=name, requests=known.declared.requests if requests is None else requests)
+        await self._redeclare(known, now, by, revision=revision, consented=consented)
+        return Added(name, notices)
+
+    async def remove(self, name: str, revision: int, by: Actor) -> None:
+        """Let it go, and forget nothing of what was decided. Raises as `patch`."""
+        known = self._editable(name)
+
+        def removed(known: Known) -> Change:
+            by.check()
+            _current(known, revision)
+            upstream = replace(quarantine.removed(known.upstream), revision=revision + 1)
+            fact = facts.admitted(upstream, "removed", by, known.upstream.standing)
+            return Change(upstream, known.declared, facts=(fact,))
+
+        await self._standings.change(known, removed)
+
+    async def unconfine(self, known: Known, seen: StdioLaunch, by: Actor) -> None:
+        """From now on it runs without a sandbox, which is another launch than the one that was seen.
+
+        Raises Unknown, Stale or LedgerUnavailable.
+        """
+        await self._relaunch(known, seen, seen.unconfined(), by, "unconfined")
+
+    async def confine(self, known: Known, seen: StdioLaunch, by: Actor) -> None:
+        """Take that back: it runs as it is declared. Raises as `unconfine`."""
+        await self._relaunch(known, seen, seen.as_declared(), by, "confined")
+
+    async def _relaunch(self, known: Known, seen: StdioLaunch, now: StdioLaunch, by: Actor, change: str) -> None:
+        def relaunched(known: Known) -> Change | None:
+            if known.declared.launch != seen:
+                raise Stale((f"how {known.name} is launched or reached",))
+            return self._redeclared(replace(known.declared, launch=now), by, change, None, known)
+
+        await self._standings.change(known, relaunched)
+
+    async def _withdraw(self, known: Known, by: Actor) -> None:
+        def withdrawn(known: Known) -> Change | None:
+            return self._redeclared(replace(known.declared, enabled=False), by, "withdrawn", None, known)
+
+        await self._standings.change(known, withdrawn)
+
+    def _editable(self, name: str) -> Known:
+        known = self._registry.get(name)
+        if known.upstream.origin is Origin.FILE:
+            raise DeclaredElsewhere(f"{name} is declared in the configuration file; edit it there")
+        return known
+
+    async def _add(self, declared: Declared, source: Source) -> None:
+        if len(tuple(self._registry)) >= MOST_SERVERS:
+            raise Undecidable(f"there are {MOST_SERVERS} servers, as many as may be; remove one first")
+        launch = declared.launch
+        _check_launch(launch)
+        new = Upstream(
+            self._new_id(),
+            declared.name,
+            launch.transport if isinstance(launch, RemoteLaunch) else Transport.STDIO,
+            origin=source.origin,
+            requester=source.requester or source.by.id,
+            identity=Identity(self._fingerprints(launch)),
+            revision=1,
+        )
+        upstream = quarantine.admitted(new, self._registry.ever(), self._alike(launch))
+        known = Known(upstream, replace(declared, since=self._clock.now()))
+        said = as_json(declared.requests)
+        fact = facts.admitted(upstream, "added", source.by, launched=known.launched, requested=said)
+        await self._standings.add(known, fact, source.by)
+
+    async def _redeclare(
+        self, known: Known, declared: Declared, by: Actor, *, revision: int | None = None, consented: bool = True
+    ) -> None:
+        """`consented`: where a person has decided how it is confined, and it is launched so, that holds."""
+
+        def redeclared(known: Known) -> Change | None:
+            now = declared.with_consent_of(known.declared) if consented else declared
+            return self._redeclared(now, by, "changed", revision, known)
+
+        await self._standings.change(known, redeclared)
+
+    def _redeclared(
+        self, declared: Declared, by: Actor, change: str, revision: int | None, known: Known
+    ) -> Change | None:
+        by.check()
+        if revision is not None:
+            _current(known, revision)
+        if declared == known.declared and declared.requests == known.declared.requests:
+            return None
+        if declared.launch != known.declared.launch:
+            _check_launch(declared.launch)
+        launch, before = self._fingerprints(declared.launch), known.upstream
+        others = (each for each in self._registry.ever() if each.id != before.id)
+        moved = quarantine.relaunched(before, launch, others, self._alike(declared.launch))
+        transport = declared.launch.transport
+        upstream = replace(moved.upstream, revision=before.revision + 1, transport=transport)
+        found, asked = in_launch(declared.launch), as_json(declared.requests)
+        said = [facts.admitted(upstream, change, by, before.standing, found, asked)]
+        if moved.move is not None:
+            said.append(facts.moved(upstream, moved.move, before))
+        another = upstream.identity != before.identity
+        declared = replace(declared, since=self._clock.now() if another else known.declared.since)
+        outcomes = [(pin, identity_changed(pin)) for pin in known.pins.values()] if another else []
+        said += facts.of_moves(upstream, outcomes)
+        return Change(upstream, declared, tuple(now.pin for pin, now in outcomes if now.pin != pin), facts=tuple(said))
+
+    def _alike(self, launch: Launch) -> frozenset[Fingerprint]:
+        """It, and what consent would make of it, or has made it of: one is blocked with the other."""
+        both = [launch.unconfined(), launch.as_declared()] if isinstance(launch, StdioLaunch) else [launch]
+        return frozenset(map(self._fingerprints, both))
+
+
+def _check_launch(launch: Launch) -> None:
+    """Raises NotDeclared for a secret that is written out, and for a reference where it would decide what code runs."""
+    match launch:
+        case StdioLaunch():
+            problems = [f"args[{at}] {_WRITTEN_OUT}" for at in secret_arguments(launch.arguments)]
+            if secret_in_command(launch.command):
+                problems.append(f"command {_WRITTEN_OUT}")
+            if (at := reference_in_code(launch)) is not None:
+                problems.append(f"args[{at}] decides what code runs, so it must be written out")
+        case RemoteLaunch(url=url):
+            problems = [f"url {_WRITTEN_IN_URL}"] if secret_in_url(url) else []
+    if problems:
+        raise NotDeclared(tuple(problems))
+
+
+def _check_name(label: str) -> None:
+    """Raises NotDeclared for a name that would become another. The sentence repeats nothing that was sent."""
+    if not is_meant(label):
+        form = "1 to 63 of a to z, 0 to 9, - and _, beginning with a letter or digit, without __"
+        raise NotDeclared((f"this is no name of a server, which is {form}",))
+
+
+def _current(known: Known, revision: int) -> None:
+    if known.upstream.revision != revision:
+        raise Stale((f"{known.name} was changed: it has revision {known.upstream.revision} now, and not {revision}",))

@@ -1,0 +1,151 @@
+"""What waits for a person: servers that are new or different, capabilities that changed since they were approved, and
+approvals of grave findings that nobody confirmed reading.
+
+It is looked at for every page, so what has not changed is not counted again.
+"""
+
+from collections import Counter
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from weakref import WeakKeyDictionary
+
+from mcpguard.domain.decisions import Key
+from mcpguard.domain.findings import Inspected, Severity
+from mcpguard.domain.pins import Pin
+from mcpguard.domain.standing import UpstreamStanding
+from mcpguard.domain.upstreams import Upstream
+from mcpguard.guard.servers.grave_findings import unread
+from mcpguard.guard.servers.listed_findings import Found
+from mcpguard.guard.servers.registry import Known, Registry
+
+Counts = tuple[tuple[str, int], ...]
+"""How many findings of each severity there are, the worst first."""
+
+
+@dataclass(frozen=True, slots=True)
+class UnreadApproval:
+    """Something that is approved, with grave findings which nobody confirmed reading: `rules` are theirs,
+    `severities` counts them. `key` None: the server itself.
+    """
+
+    key: Key | None
+    rules: frozenset[str]
+    severities: Counts
+
+
+@dataclass(frozen=True, slots=True)
+class Waiting:
+    """What waits of one server. `pins`: what of it, `reviewed`: whether the server itself is trusted and only those
+    wait; `unread`: what is approved of it unread; `severities`: the findings in all that waits."""
+
+    known: Known
+    pins: tuple[Pin, ...]
+    reviewed: bool
+    severities: Counts
+    unread: tuple[UnreadApproval, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Tally:
+    """How many servers there are, how many things wait, and how many findings there are, how many of them grave.
+
+    `unread`: how much is approved with grave findings that nobody confirmed reading; `uninspected`: of how many
+    servers the last inspection failed.
+    """
+
+    all: int
+    waiting: int
+    findings: int
+    grave: int
+    unread: int
+    uninspected: int
+
+
+@dataclass(frozen=True, slots=True)
+class _Looked:
+    waiting: Waiting | None
+    findings: int
+    grave: int
+
+
+_Rests = tuple[Upstream, Mapping[Key, Pin], Found]
+
+
+class Inbox:
+    """Says what waits."""
+
+    def __init__(self, registry: Registry) -> None:
+        self._registry = registry
+        self._counted: WeakKeyDictionary[Known, tuple[_Rests, _Looked]] = WeakKeyDictionary()
+
+    def every(self) -> list[Waiting]:
+        """By server, the worst first."""
+        found = [waiting for known in self._registry if (waiting := self._looked(known).waiting) is not None]
+        return sorted(found, key=_urgency)
+
+    def tally(self) -> Tally:
+        every = [*self._registry]
+        looked = [self._looked(known) for known in every]
+        waiting = [each.waiting for each in looked if each.waiting is not None]
+        unread = sum(len(each.unread) for each in waiting)
+        return Tally(
+            len(every),
+            sum(len(each.pins) if each.reviewed else 1 for each in waiting) + unread,
+            sum(each.findings for each in looked),
+            sum(each.grave for each in looked),
+            unread,
+            sum(known.upstream.inspection is not None and known.upstream.inspection.failed for known in every),
+        )
+
+    def _looked(self, known: Known) -> _Looked:
+        rests: _Rests = known.upstream, known.pins, known.found
+        before = self._counted.get(known)
+        if before is not None and all(one is other for one, other in zip(before[0], rests, strict=True)):
+            return before[1]
+        grave = [finding.grave for finding, _ in known.findings()]
+        looked = _Looked(_waiting(known), len(grave), sum(grave))
+        self._counted[known] = rests, looked
+        return looked
+
+
+def severities(found: Collection[Inspected]) -> Counts:
+    """How many findings of each severity, the worst first."""
+    return _counts(Counter(finding.severity for each in found for finding in each.findings))
+
+
+def _counts(counts: Mapping[Severity, int]) -> Counts:
+    return tuple((each.value, counts[each]) for each in reversed(Severity) if counts[each])
+
+
+def _waiting(known: Known) -> Waiting | None:
+    if known.upstream.standing is UpstreamStanding.BLOCKED:
+        return None
+    reviewed = known.upstream.standing is UpstreamStanding.APPROVED
+    sent_away = not reviewed and not known.upstream.waits
+    every = (pin for _, pin in sorted(known.pins.items()) if pin.waits)
+    readable = (pin for pin in every if pin.listed is not None or not sent_away)  # nobody can answer for the others
+    pins, left = tuple(readable), _unread(known)
+    if not pins and not left and (reviewed or sent_away):
+        return None
+    found = [known.found.at(pin) for pin in pins] if reviewed else [each for _, each in known.every()]
+    counts = Counter(dict(severities(found)))
+    for each in left:
+        counts.update(dict(each.severities))
+    worst_first = tuple((each.value, counts[each.value]) for each in reversed(Severity) if counts[each.value])
+    return Waiting(known, pins, reviewed, worst_first, left)
+
+
+def _unread(known: Known) -> tuple[UnreadApproval, ...]:
+    return tuple(
+        UnreadApproval(key, rules, _of_rules(known.launched if key is None else known.inspected(key), rules))
+        for key, rules in unread(known).items()
+    )
+
+
+def _of_rules(found: Inspected, rules: frozenset[str]) -> Counts:
+    return _counts(Counter(each.severity for each in found.findings if each.grave and each.rule in rules))
+
+
+def _urgency(waiting: Waiting) -> tuple[int, ...]:
+    counts = dict(waiting.severities)
+    return tuple(-counts.get(each.value, 0) for each in reversed(Severity))

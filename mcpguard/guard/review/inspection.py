@@ -1,0 +1,270 @@
+"""Looking at a server on a person's word.
+
+Rules kept here:
+1. A server that does not run is started, or contacted, once: it lists what it offers and is stopped. What it lists
+   waits for a person; nothing of it is offered to agents.
+2. It gets no secret: no reference is resolved, no header is sent and no value of the environment is given, but what
+   decides which code runs, and what the person names.
+3. It runs in the sandbox that it is declared with, as it will after its approval. Where there is none, for it or on
+   this machine, a person has to consent, and is told before what will be executed. From then on it runs unconfined,
+   which is another launch; inspected without consent where it can be confined, it runs as declared again.
+4. That it is about to happen is recorded first. What cannot be recorded does not happen; nor does what is blocked, runs
+   or is declared otherwise by the time that it is recorded. How it failed is recorded and remembered
+   (`inspection_records`).
+5. A server that runs is not started a second time: the running connection is listed again.
+6. Whoever asks may wait for what it comes to (`inspect`), or only until it is recorded that it begins (`begin`). Then
+   it goes on by itself, and ends with the guard.
+"""
+
+import shlex
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, replace
+from functools import partial
+
+import anyio
+import structlog
+
+from mcpguard.domain.capabilities import Fingerprint
+from mcpguard.domain.decisions import Actor, Answer, Decision, NeedsConsent, Stale, Undecidable
+from mcpguard.domain.errors import GuardError, Unreadable
+from mcpguard.domain.inspections import InspectionStage
+from mcpguard.domain.launches import Declared, Profile, StdioLaunch
+from mcpguard.domain.listings import Listing
+from mcpguard.domain.standing import UpstreamStanding
+from mcpguard.guard.review.admission import Admission
+from mcpguard.guard.review.decisions import authorised
+from mcpguard.guard.review.inspection_records import Begun, Inspections, not_blocked
+from mcpguard.guard.review.withheld_secrets import only_secrets, without_secrets
+from mcpguard.guard.servers.intake import Intake
+from mcpguard.guard.servers.registry import Known
+from mcpguard.policy.secrets.launches import shown_arguments, shown_command
+from mcpguard.upstreams.fleet import Fleet
+from mcpguard.upstreams.surroundings import Lost
+from mcpguard.upstreams.visit import NeverStarted
+
+Looking = Callable[[], Awaitable["Inspected"]]
+"""Goes on with an inspection that has begun."""
+log = structlog.get_logger("mcpguard.guard")
+
+
+@dataclass(frozen=True, slots=True)
+class Inspected:
+    """What an inspection came to. `started`: whether the server was started or contacted for it."""
+
+    started: bool
+    capabilities: int = 0
+    new: int = 0
+    changed: int = 0
+    gone: int = 0
+    left_out: int = 0
+    profile: str = ""
+    error: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class _Aside:
+    """An inspection that has begun, which nobody waits for; `told` hears what it comes to."""
+
+    server: str
+    looking: Looking
+    told: Callable[[Inspected], None]
+
+
+class Inspecting:
+    """Inspects servers."""
+
+    def __init__(
+        self,
+        inspections: Inspections,
+        admission: Admission,
+        intake: Intake,
+        fleet: Fleet,
+        seconds: float,
+        unconfinable: str,
+    ) -> None:
+        """`unconfinable`: why nothing can be confined on this machine; empty where it can."""
+        self._registry = inspections.registry
+        self._inspections = inspections
+        self._admission = admission
+        self._intake = intake
+        self._fleet = fleet
+        self._seconds = seconds
+        self._unconfinable = unconfinable
+        self._now: set[str] = set()
+        self._aside: list[_Aside] = []
+        self._begun_aside = anyio.Event()
+
+    async def run(self) -> None:
+        """See to the inspections that nobody waits for, until cancelled."""
+        async with anyio.create_task_group() as tasks:
+            while True:
+                begun, self._aside, self._begun_aside = self._aside, [], anyio.Event()
+                for aside in begun:
+                    tasks.start_soon(_seen_to, aside, name=f"inspection of {aside.server}")
+                await self._begun_aside.wait()
+
+    async def inspect(
+        self,
+        name: str,
+        decision: Decision,
+        *,
+        consent: bool,
+        give: frozenset[str],
+        seen: Fingerprint | None = None,
+    ) -> Inspected:
+        """`seen`: the launch that the person was shown, if they were shown one.
+
+        Raises Unknown, Stale, NeedsConsent, Undecidable, Forbidden or LedgerUnavailable.
+        """
+        looking = await self._begun(name, decision, consent=consent, give=give, seen=seen)
+        return await looking()
+
+    async def begin(
+        self,
+        name: str,
+        decision: Decision,
+        *,
+        consent: bool,
+        give: frozenset[str],
+        seen: Fingerprint,
+        told: Callable[[Inspected], None],
+    ) -> None:
+        """The same for whoever does not wait: it has begun when this returns. `told` hears what it comes to."""
+        looking = await self._begun(name, decision, consent=consent, give=give, seen=seen)
+        self._aside.append(_Aside(name, looking, told))
+        self._begun_aside.set()
+
+    async def _begun(
+        self, name: str, decision: Decision, *, consent: bool, give: frozenset[str], seen: Fingerprint | None
+    ) -> Looking:
+        """It is recorded that it begins."""
+        authorised(Answer.INSPECT, decision)
+        known = self._registry.get(name)
+        if seen is not None and (known.upstream.identity is None or known.upstream.identity.launch != seen):
+            raise Stale((f"how {name} is launched or reached",))
+        not_blocked(known)
+        if known.runs:
+            if consent and known.sandbox not in (None, Profile.NONE):
+                raise Undecidable(f"{name} runs confined; quarantine it first if it should run without a sandbox")
+            declared = known.declared
+            begun = await self._inspections.begin(known, declared, decision, ran=True)
+            known.stage = InspectionStage.LISTING
+            return partial(self._listed_again, known, declared, begun)
+        return await self._begun_visit(known, decision, consent=consent, give=give)
+
+    async def _begun_visit(self, known: Known, decision: Decision, *, consent: bool, give: frozenset[str]) -> Looking:
+        """The same for a server that does not run."""
+        without_secrets(known.declared, give)
+        if known.name in self._now:
+            raise Undecidable(f"{known.name} is being inspected already")
+        self._now.add(known.name)
+        begun: Begun | None = None
+        try:
+            if isinstance(known.declared.launch, StdioLaunch):
+                await self._confine(known, known.declared.launch, decision, consent=consent)
+            declared = known.declared
+            begun = await self._inspections.begin(known, declared, decision, give, ran=False)
+        finally:
+            if begun is None:
+                self._now.discard(known.name)
+        known.stage = InspectionStage.STARTING
+        return partial(self._looked_at, known, declared, begun, give)
+
+    async def _confine(self, known: Known, launch: StdioLaunch, decision: Decision, *, consent: bool) -> None:
+        """Have it declared as it is to be inspected."""
+        if consent:
+            await self._admission.unconfine(known, launch, decision.by)
+        elif self._unconfinable:
+            raise NeedsConsent(consequences(launch, f"mcpguard cannot confine what it starts ({self._unconfinable})"))
+        elif launch.profile is not Profile.NONE:
+            return
+        elif known.upstream.standing is UpstreamStanding.APPROVED:
+            raise NeedsConsent(consequences(launch, f"{known.name} was approved to run without a sandbox"))
+        elif launch.as_declared().profile is Profile.NONE:
+            raise NeedsConsent(consequences(launch, f"{known.name} is declared to run without a sandbox"))
+        else:
+            await self._admission.confine(known, launch, decision.by)
+
+    async def _looked_at(self, known: Known, declared: Declared, begun: Begun, give: frozenset[str]) -> Inspected:
+        """`declared` is what is looked at, whatever is declared by the time that it has answered."""
+        try:
+            visited = replace(without_secrets(declared, give), artifact=known.upstream.artifact)
+            visit = self._visit(known, declared, visited, begun.by)
+            return await self._remembered(begun, only_secrets(visited, give), visit, started=True)
+        finally:
+            self._now.discard(known.name)
+
+    async def _remembered(
+        self, begun: Begun, given: Declared, looking: Awaitable[Inspected], *, started: bool
+    ) -> Inspected:
+        """What the inspection comes to; if it fails, or is cut off, that is kept."""
+        done: Inspected | None = None
+        try:
+            try:
+                done = await looking
+            finally:
+                if done is None:
+                    await self._inspections.cut_off(begun, started=started)
+            if done.error:
+                await self._inspections.failed(begun, done.error, given, started=done.started)
+            return done
+        finally:
+            begun.known.stage = None
+
+    async def _visit(self, known: Known, declared: Declared, visited: Declared, by: Actor) -> Inspected:
+        def at(stage: InspectionStage) -> None:
+            known.stage = stage
+
+        try:
+            listing = await self._fleet.visit(visited, at)
+            at(InspectionStage.COMPARING)
+            taken = await self._intake.take_in(known, declared, listing, by, runs=False)
+        except (Lost, Unreadable, Undecidable) as error:
+            started = not isinstance(error, NeverStarted)
+            return Inspected(started=started, profile=_word(declared), error=str(error))
+        left_out = sum(taken.left_out.values())
+        return Inspected(True, taken.capabilities, taken.new, taken.changed, taken.gone, left_out, _word(declared))
+
+    async def _listed_again(self, known: Known, declared: Declared, begun: Begun) -> Inspected:
+        confirmed = self._confirmed(known, known.listing)
+        return await self._remembered(begun, declared, confirmed, started=False)
+
+    async def _confirmed(self, known: Known, before: Listing | None) -> Inspected:
+        """Once the connection that calls use has listed anew."""
+        with anyio.move_on_after(self._seconds):
+            while known.listing is before or known.listing is None:
+                moved = known.moved
+                if not self._fleet.confirm(known.name):
+                    return Inspected(started=False, error="it is not connected now; mcpguard server list says why")
+                await moved.wait()
+            present = [pin for pin in known.pins.values() if pin.present]
+            waiting = sum(pin.waits for pin in present)
+            return Inspected(started=False, capabilities=len(present), new=waiting, profile=_word(known.declared))
+        return Inspected(started=False, error=f"it did not list what it offers within {self._seconds:g} seconds")
+
+
+async def _seen_to(aside: _Aside) -> None:
+    """Whatever becomes of it ends nothing else."""
+    try:
+        done = await aside.looking()
+    except GuardError as error:  # its server was removed meanwhile, or it cannot be recorded how it ended
+        log.warning("inspection.unrecorded", server=aside.server, why=str(error))
+        done = Inspected(started=True, error=str(error))
+    except Exception:
+        log.exception("inspection.failed", server=aside.server)
+        done = Inspected(started=True, error="mcpguard failed at this; its log says how")
+    aside.told(done)
+
+
+def consequences(launch: StdioLaunch, why: str) -> str:
+    """What consent means."""
+    folder = f" in {launch.folder}" if launch.folder else ""
+    command = shlex.join((shown_command(launch.command), *shown_arguments(launch.arguments)))
+    return (
+        f"{why}: this would run with everything that the guard's own account may do, now and after its approval, "
+        f"and needs your consent (--consent): {command}{folder}"
+    )
+
+
+def _word(declared: Declared) -> str:
+    return declared.sandbox.value if declared.sandbox else ""

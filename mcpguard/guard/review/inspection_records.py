@@ -1,0 +1,128 @@
+"""How inspections begin and end: what is recorded of them, and what is remembered of one that failed.
+
+Rules kept here:
+1. That an inspection begins is stored with the server before anything runs, and stays until it is known how it ended.
+   One that succeeds leaves a listing (`policy.quarantine`); one that fails leaves why, in a record and with the server.
+2. An inspection that is cut off, by whatever ends it, has failed. What the guard could not say any more before it
+   ended, it says when it starts again.
+3. What is remembered is of the launch that was looked at. Is it launched otherwise by now, or did it list what it
+   offers since, only the record is kept.
+4. The words of the server are kept apart from the reason, with the server: no record holds them.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from typing import Final
+
+import structlog
+
+from mcpguard.domain.capabilities import Fingerprint
+from mcpguard.domain.clock import Clock
+from mcpguard.domain.decisions import Actor, Decision, Undecidable, Unknown
+from mcpguard.domain.errors import LedgerUnavailable
+from mcpguard.domain.inspections import Inspection
+from mcpguard.domain.launches import Declared
+from mcpguard.domain.standing import UpstreamStanding
+from mcpguard.guard.review.last_words import LastWords
+from mcpguard.guard.servers import facts
+from mcpguard.guard.servers.registry import Known
+from mcpguard.guard.servers.standings import Change, Standings
+from mcpguard.text.visible import visible
+from mcpguard.upstreams.complaints import of_ours
+from mcpguard.upstreams.logs import Mark
+
+CUT_OFF: Final = "the inspection was cut off before it ended"
+GUARD_ENDED: Final = "the inspection was cut off: the guard ended, or could not record how it went on"
+LONGEST: Final = 1000
+"""Characters of why it failed."""
+log = structlog.get_logger("mcpguard.guard")
+
+
+@dataclass(frozen=True, slots=True)
+class Begun:
+    """An inspection that has begun. `launch`: of what is looked at; `mark`: how far its log was written before."""
+
+    known: Known
+    inspection: Inspection
+    launch: Fingerprint | None
+    by: Actor
+    mark: Mark
+
+
+class Inspections:
+    """Says of each server when an inspection has begun, and how it failed."""
+
+    def __init__(self, standings: Standings, last_words: LastWords, clock: Clock) -> None:
+        self.registry = standings.registry
+        self._standings = standings
+        self._last_words = last_words
+        self._clock = clock
+
+    async def begin(
+        self, known: Known, declared: Declared, decision: Decision, give: Iterable[str] = (), *, ran: bool
+    ) -> Begun:
+        """Record it. `ran`: whether the server ran when that was looked at.
+
+        Raises Undecidable if what is `declared` may not be looked at any more, or runs by now, or not any more.
+        """
+        mark = await self._last_words.begin(known.name)
+        inspection = Inspection(self._clock.now(), decision.by.id)
+
+        def begun(known: Known) -> Change:
+            decision.by.check()
+            not_blocked(known)
+            if known.declared.launch != declared.launch or known.runs is not ran:
+                raise Undecidable(f"{known.name} runs, or is declared, otherwise by now; inspect it again")
+            said = facts.inspected(known.upstream, decision, declared.sandbox, give, started=not ran)
+            return Change(replace(known.upstream, inspection=inspection), known.declared, facts=(said,))
+
+        await self._standings.change(known, begun)
+        return Begun(known, inspection, _launch(known), decision.by, mark)
+
+    async def failed(self, begun: Begun, why: str, given: Declared, *, started: bool) -> None:
+        """It failed. `given`: the declaration with the secrets that the server got.
+
+        Raises Unknown if the server was removed, or LedgerUnavailable.
+        """
+        wrote = await self._last_words.since(begun.known, given, begun.mark)
+        await self._end(begun, replace(begun.inspection, why=_bounded(why), started=started, wrote=wrote))
+
+    async def cut_off(self, begun: Begun, *, started: bool) -> None:
+        """Something has ended it. What cannot be recorded now is recorded when the guard starts again."""
+        try:
+            await self._end(begun, replace(begun.inspection, why=CUT_OFF, started=started))
+        except (LedgerUnavailable, Unknown) as error:
+            log.warning("inspection.unrecorded", server=begun.known.name, why=str(error))
+
+    async def unfinished(self) -> None:
+        """At a start: record what ended with the guard that ran before. Raises LedgerUnavailable."""
+        for known in self.registry:
+            inspection = known.upstream.inspection
+            if inspection is not None and not inspection.failed:
+                begun = Begun(known, inspection, _launch(known), Actor(inspection.by, "", ""), Mark())
+                await self._end(begun, replace(inspection, why=GUARD_ENDED, started=True), late=True)
+
+    async def _end(self, begun: Begun, failed: Inspection, *, late: bool = False) -> None:
+        failed = replace(failed, ended=self._clock.now())
+
+        def ended(known: Known) -> Change:
+            is_last = known.upstream.inspection == begun.inspection
+            upstream = replace(known.upstream, inspection=failed) if is_last else known.upstream
+            said = facts.inspection_failed(upstream, failed, begun.launch, begun.by, late=late)
+            return Change(upstream, known.declared, facts=(said,))
+
+        await self._standings.change(begun.known, ended)
+
+
+def not_blocked(known: Known) -> None:
+    """Raises Undecidable for what nobody may look at."""
+    if known.upstream.standing is UpstreamStanding.BLOCKED:
+        raise Undecidable(f"{known.name} is blocked; quarantine it first if it should be looked at again")
+
+
+def _launch(known: Known) -> Fingerprint | None:
+    return known.upstream.identity.launch if known.upstream.identity else None
+
+
+def _bounded(why: str) -> str:
+    return visible(of_ours(why))[:LONGEST]

@@ -1,0 +1,45 @@
+"""What a server wrote to its standard error during an inspection that failed.
+
+Rules kept here:
+1. Only what it wrote since the inspection began, and of that the last lines.
+2. They are made fit to be read by anybody, agents included (`log_lines`): what the server was given is masked, what
+   looks like a secret or steers agents is withheld, nothing in it is hidden.
+"""
+
+from collections.abc import Awaitable, Callable
+from typing import Final
+
+from anyio import CapacityLimiter, to_thread
+
+from mcpguard.domain.launches import Declared
+from mcpguard.guard.review.log_lines import fit
+from mcpguard.guard.servers.neighbours import Neighbours
+from mcpguard.guard.servers.registry import Known, Registry
+from mcpguard.upstreams.logs import Mark
+from mcpguard.upstreams.reach import Wrote
+
+MOST_LINES: Final = 10
+MOST_BYTES: Final = 64 * 1024
+Marks = Callable[[str], Awaitable[Mark]]
+Reads = Callable[[Declared, int, Mark], Awaitable[Wrote]]
+
+
+class LastWords:
+    """Reads the end of what servers wrote. `mark` says how far a log is written, `wrote` reads it from there."""
+
+    def __init__(self, registry: Registry, mark: Marks, wrote: Reads) -> None:
+        self._neighbours = Neighbours(registry)
+        self._mark = mark
+        self._wrote = wrote
+        self._one = CapacityLimiter(1)
+
+    async def begin(self, name: str) -> Mark:
+        """From here on is what it writes."""
+        return await self._mark(name)
+
+    async def since(self, known: Known, given: Declared, mark: Mark) -> tuple[str, ...]:
+        """The last lines since then. `given`: the declaration, with those secrets that the server was given."""
+        wrote = await self._wrote(given, MOST_BYTES, mark)
+        around = self._neighbours.around(known)
+        said = await to_thread.run_sync(fit, wrote.lines, wrote.secrets, around, MOST_LINES, limiter=self._one)
+        return said.lines

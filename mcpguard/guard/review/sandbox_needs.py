@@ -1,0 +1,76 @@
+"""What a confined server probably needs and does not get, for whoever decides about it.
+
+Rules kept here:
+1. It is told from what is known anyway: what the server wrote to its standard error, how its last inspection failed,
+   and what its tools say of themselves. Nothing is run, watched or asked for this.
+2. It suggests, and chooses nothing. What is said is a sentence of ours with the phrase that was found, and the name of
+   a tool; nothing else of what a server wrote.
+3. What the profile gives is not suggested.
+"""
+
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
+from typing import Final
+
+from mcpguard.domain.capabilities import Effect, Fingerprint
+from mcpguard.domain.launches import Declared, StdioLaunch
+from mcpguard.domain.needs import Need, Sign
+from mcpguard.domain.pins import Pin
+from mcpguard.guard.servers.registry import Known
+from mcpguard.guard.servers.tool_effects import Told
+from mcpguard.policy.denials import kept_from, phrases
+from mcpguard.text.visible import visible
+
+MOST_BYTES: Final = 64 * 1024
+"""Of the end of its log."""
+MOST_NAMED: Final = 3
+Lines = Callable[[Declared, int], Awaitable[tuple[str, ...]]]
+
+
+class Needing:
+    """Tells what servers need. `lines` reads the end of what a server wrote to its standard error."""
+
+    def __init__(self, lines: Lines) -> None:
+        self._lines = lines
+
+    async def signs(self, known: Known, told: Mapping[Fingerprint, Told]) -> tuple[Sign, ...]:
+        """`told`: what its tools say, by their fingerprints."""
+        launch = known.declared.launch
+        if not (kept := kept_from(launch)) or not isinstance(launch, StdioLaunch):
+            return ()
+        wrote, failed = await self._lines(known.declared, MOST_BYTES), known.upstream.inspection
+        said = [failed.why, *failed.wrote] if failed is not None else []
+        found = {need: f"its log says: {phrase}" for need, phrase in phrases(wrote, launch).items()}
+        found |= {need: f"its inspection ended with: {phrase}" for need, phrase in phrases(said, launch).items()}
+        present = [pin for _, pin in sorted(known.pins.items()) if pin.present]
+        if Need.NETWORK in kept:
+            reaching, changing = list(_reaching(present, told)), _changing(present, told)
+            if reaching:
+                found.setdefault(Need.NETWORK, _named(reaching))
+            elif changing and not any(mount.writable for mount in launch.mounts):
+                found.setdefault(Need.WRITING, f"{_list(changing)}, and it reaches nothing that lasts")
+        return tuple(Sign(need, found[need]) for need in Need if need in found)
+
+
+def _reaching(pins: Iterable[Pin], told: Mapping[Fingerprint, Told]) -> Iterator[tuple[str, str]]:
+    for pin in pins:
+        said = told.get(pin.listed) if pin.listed else None
+        if said is not None and said.reaches:
+            yield pin.name, said.reaches
+
+
+def _changing(pins: Iterable[Pin], told: Mapping[Fingerprint, Told]) -> list[str]:
+    """The tools of which the server itself says that they change something."""
+    every = ((pin.name, told.get(pin.listed)) for pin in pins if pin.listed)
+    return [name for name, said in every if said is not None and said.declared not in (None, Effect.READ)]
+
+
+def _named(reaching: list[tuple[str, str]]) -> str:
+    name, how = reaching[0]
+    more = f", and {len(reaching) - 1} more are alike" if len(reaching) > 1 else ""
+    return f"its tool {visible(name)} {how}{more}"
+
+
+def _list(names: list[str]) -> str:
+    more = f" and {len(names) - MOST_NAMED} more" if len(names) > MOST_NAMED else ""
+    shown = ", ".join(map(visible, names[:MOST_NAMED]))
+    return f"it says that {shown}{more} {'changes' if len(names) == 1 else 'change'} something"

@@ -1,0 +1,295 @@
+"""What people are shown of servers and their capabilities, as JSON: the pages, the API and the commands print it.
+
+Rules kept here:
+1. No secret is shown: of the environment and of headers the references in clear, of what was written out only that it
+   is there. What decides which code runs is shown, as a person has to judge it.
+2. What a server wrote is passed on as it is, and beside it so that nothing hides in it.
+3. What takes long is done aside.
+"""
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict
+from typing import Any, Final
+
+from anyio import to_thread
+
+from mcpguard.codec.exact import read_back
+from mcpguard.codec.findings import as_json
+from mcpguard.domain.capabilities import Fingerprint
+from mcpguard.domain.decisions import Key, Seen, Unknown
+from mcpguard.domain.findings import Inspected
+from mcpguard.domain.identity import is_code
+from mcpguard.domain.launches import Declared, Launch, Profile, RemoteLaunch, StdioLaunch
+from mcpguard.domain.listings import INSTRUCTIONS
+from mcpguard.domain.needs import Sign
+from mcpguard.domain.pins import Pin
+from mcpguard.domain.upstreams import Identity
+from mcpguard.guard.calls.explanation import explained
+from mcpguard.guard.calls.judgement import Judging
+from mcpguard.guard.review import etags
+from mcpguard.guard.review.inbox import Inbox
+from mcpguard.guard.review.sandbox_needs import Needing
+from mcpguard.guard.review.staleness import differences, standing_now
+from mcpguard.guard.servers.grave_findings import unread
+from mcpguard.guard.servers.listed_findings import Found, looked_at
+from mcpguard.guard.servers.neighbours import Neighbours
+from mcpguard.guard.servers.registry import Known, Registry
+from mcpguard.guard.servers.servers import Servers
+from mcpguard.guard.servers.status import SandboxStatus
+from mcpguard.guard.servers.tool_effects import Effects, Told
+from mcpguard.inspection.detectors.detector import Surroundings
+from mcpguard.inspection.diff import compared
+from mcpguard.inspection.excerpts import excerpt
+from mcpguard.inspection.fitting import fitted, written
+from mcpguard.inspection.rendering import rendered
+from mcpguard.inspection.shown import as_json as diff_as_json
+from mcpguard.policy.secrets.launches import shown_arguments, shown_command, shown_url
+from mcpguard.settings.references import parts
+from mcpguard.store import versions
+from mcpguard.store.backend import Connection
+from mcpguard.store.store import Store
+from mcpguard.store.versions import Version
+from mcpguard.upstreams.sandbox.unseen import unseen
+
+_SCHEME: Final = re.compile(r"(Bearer|Basic|Token) +\$\{[^{}]*\}", re.IGNORECASE)
+MOST_SHOWN: Final = 60_000
+LARGEST_DEFINITION: Final = 1024 * 1024
+Json = dict[str, Any]
+Left = Mapping[Key | None, frozenset[str]]
+"""What of grave findings nobody confirmed reading."""
+
+
+class Queries:
+    """Answers what people ask about servers."""
+
+    def __init__(
+        self,
+        registry: Registry,
+        servers: Servers,
+        judging: Judging,
+        effects: Effects,
+        store: Store,
+        needing: Needing,
+        sandbox: SandboxStatus,
+    ) -> None:
+        self._registry = registry
+        self.inbox = Inbox(registry)
+        self._neighbours = Neighbours(registry)
+        self._servers = servers
+        self._judging = judging
+        self._effects = effects
+        self._store = store
+        self._needing = needing
+        self._sandbox = sandbox
+
+    def servers(self) -> list[Json]:
+        return [asdict(self._servers.status_of(known)) for known in self._registry]
+
+    def tag(self, name: str, key: Key | None = None) -> str:
+        """How a server, or a capability of it, stands at this moment (`etags`). Raises Unknown."""
+        known = self._registry.get(name)
+        return etags.of_server(known) if key is None else etags.of_capability(known, key)
+
+    def seen(self, name: str) -> Seen:
+        """What whoever looks at a server at this moment decides about. Raises Unknown."""
+        return standing_now(self._registry.get(name))
+
+    async def server(self, name: str) -> Json:
+        """Everything about one server. Raises Unknown."""
+        known = self._registry.get(name)
+        told = await self._effects.of(known.pins.values())
+        upstream = known.upstream
+        observed = upstream.identity.observed if upstream.identity else None
+        left = unread(known)
+        status = asdict(self._servers.status_of(known))
+        if upstream.inspection is not None and status["failed_inspection"] is not None:
+            status["failed_inspection"]["wrote"] = list(upstream.inspection.wrote)
+        return {
+            **status,
+            "id": upstream.id,
+            "label": known.declared.label,
+            "generation": upstream.generation,
+            "observed": observed.text if observed else None,
+            "artifact": upstream.artifact,
+            "approved": _identity(upstream.approved),
+            "launch": _launch(known.declared),
+            "confinement": self._confinement(known.declared.launch, await self._needing.signs(known, told)),
+            "requested": [asdict(each) for each in known.declared.requests],
+            "may_ask": sorted(upstream.may_ask),
+            "prefixes": list(upstream.prefixes),
+            "screening": self._servers.screening(name).value,
+            "screening_decided": upstream.screening is not None,
+            "findings": [as_json(each) for each in known.told.findings],
+            "unread_itself": sorted(left.get(None, ())),
+            "capabilities": await to_thread.run_sync(_capabilities, known.pins, known.found, told, left),
+        }
+
+    async def definitions(self, name: str) -> Mapping[Key, object]:
+        """What it lists now, as it wrote it; without what is very long. Raises Unknown."""
+        known = self._registry.get(name)
+        keys = {pin.id: key for key, pin in known.pins.items()}
+
+        def look(connection: Connection) -> dict[Key, object]:
+            found = versions.listed_now(connection, known.upstream.id, LARGEST_DEFINITION)
+            return {keys[id_]: read_back(each) for id_, each in found.items() if id_ in keys}
+
+        return await self._store.readers.run(look)
+
+    def moved(self, name: str, seen: Seen) -> tuple[str, ...]:
+        """What of a server is not as somebody saw it, in sentences. Raises Unknown."""
+        return differences(self._registry.get(name), seen)
+
+    async def capability(self, name: str, key: Key) -> Json:
+        """Everything about one capability: what is listed now, and which versions of it were seen. Raises Unknown."""
+        known, pin = self._found(name, key)
+        told = await self._effects.of([pin])
+        seen = await self._store.readers.run(lambda connection: versions.of(connection, pin.id))
+        listed = next((each.definition for each in seen if each.fingerprint == pin.listed), None)
+        small = listed is not None and len(listed) <= LARGEST_DEFINITION
+        shown, places = "", list[Json]()
+        if listed is not None:
+            shown, places = await to_thread.run_sync(_shown, listed, known.found.at(pin))
+        return {
+            **_capability(pin, known.found, told, unread(known)),
+            "findings": places,
+            "server": name,
+            "definition": read_back(listed) if listed is not None and small else None,
+            "complete": listed is not None and small,
+            "shown": shown,
+            "versions": [_version(each, pin, known) for each in seen],
+        }
+
+    async def diff(self, name: str, key: Key, before: Fingerprint | None, after: Fingerprint | None) -> Json:
+        """How two versions differ: what was approved and what is listed now, where none is named. Raises Unknown."""
+        known, pin = self._found(name, key)
+        seen = await self._store.readers.run(lambda connection: versions.of(connection, pin.id))
+        by_print = {each.fingerprint: each for each in seen}
+        old = _wanted(by_print, before or pin.approved or (seen[-2].fingerprint if len(seen) > 1 else pin.listed))
+        new = _wanted(by_print, after or pin.listed)
+        surroundings = self._neighbours.around(known)
+        said = await to_thread.run_sync(_diff, old.definition, new.definition, surroundings)
+        prints = {"before": old.fingerprint.text, "after": new.fingerprint.text}
+        return {"server": name, "kind": pin.kind.value, "name": pin.name, **prints, **said}
+
+    def _confinement(self, launch: Launch, signs: Iterable[Sign]) -> Json | None:
+        """How it is confined, and what it probably needs besides. None for what we do not start."""
+        if not isinstance(launch, StdioLaunch):
+            return None
+        return {
+            "profile": launch.profile.value,
+            "means": launch.profile.sentence,
+            "declared": launch.as_declared().profile.value,
+            "chosen": launch.instead_of is not None,
+            "mounts": [str(mount) for mount in launch.mounts],
+            "unseen": list(unseen(launch)),
+            "needs": [{"need": each.need.value, "seen": each.seen, "remedy": each.need.remedy} for each in signs],
+            "impossible": None if self._sandbox.works or launch.profile is Profile.NONE else self._sandbox.why,
+        }
+
+    async def explain(self, name: str, key: Key) -> Json:
+        """Why a capability can be called now, or why not. Raises Unknown for a server that is not there."""
+        known = self._registry.get(name)
+        return await explained(known, key, self._judging)
+
+    def _found(self, name: str, key: Key) -> tuple[Known, Pin]:
+        known = self._registry.get(name)
+        if key not in known.pins:
+            raise Unknown(f"{name} has no {key[0]} {key[1]}; mcpguard tool list {name} shows what it has")
+        return known, known.pins[key]
+
+
+def _wanted(seen: Mapping[Fingerprint, Version], fingerprint: Fingerprint | None) -> Version:
+    version = seen.get(fingerprint) if fingerprint else None
+    if version is None:
+        raise Unknown("there is no such version of it; mcpguard tool show lists those that are kept")
+    return version
+
+
+def _diff(before: bytes, after: bytes, surroundings: Surroundings) -> Json:
+    old, new = read_back(before), read_back(after)
+    diff, found = compared(old, new), _findings_differ(old, new, surroundings)
+    return {**diff_as_json(diff), "text": "\n".join(rendered(diff)), "findings": found}
+
+
+def _findings_differ(before: object, after: object, surroundings: Surroundings) -> Json:
+    """The findings that a version has and the other has not: both are looked at now, in the same surroundings."""
+    old, new = looked_at(before, surroundings).findings, looked_at(after, surroundings).findings
+    return {
+        "new": [as_json(each) for each in new if each.rule not in {other.rule for other in old}],
+        "gone": [as_json(each) for each in old if each.rule not in {other.rule for other in new}],
+    }
+
+
+def _shown(definition: bytes, found: Inspected) -> tuple[str, list[Json]]:
+    """A definition as text, and what was found in it, each with the place cut out."""
+    said = read_back(definition)
+    whole = {INSTRUCTIONS: said} if isinstance(said, str) else said
+    places = [{**as_json(each), "excerpt": excerpt(whole, each.evidence)} for each in found.findings]
+    return fitted(written(said), MOST_SHOWN), places
+
+
+def _capabilities(pins: Mapping[Key, Pin], found: Found, told: Mapping[Fingerprint, Told], left: Left) -> list[Json]:
+    """There may be thousands, with much in each."""
+    return [_capability(pin, found, told, left) for _, pin in sorted(pins.items())]
+
+
+def _capability(pin: Pin, every: Found, told: Mapping[Fingerprint, Told], left: Left) -> Json:
+    said = told.get(pin.listed) if pin.listed else None
+    found = every.at(pin)
+    return {
+        "kind": pin.kind.value,
+        "name": pin.name,
+        "standing": pin.standing.value,
+        "present": pin.present,
+        "waits": pin.waits,
+        "callable": pin.callable,
+        "fingerprint": pin.listed.text if pin.listed else None,
+        "approved": pin.approved.text if pin.approved else None,
+        "declared": said.declared.value if said and said.declared else None,
+        "suggested": said.suggested.effect.value if said else None,
+        "because": said.suggested.because if said else None,
+        "needs_tasks": said is not None and said.tasks,
+        "assigned": pin.effect.value if pin.effect else None,
+        "risk": found.risk,
+        "flagged": found.flagged,
+        "unread": sorted(left.get((pin.kind, pin.name), ())),
+        "findings": [as_json(each) for each in found.findings],
+    }
+
+
+def _version(version: Version, pin: Pin, known: Known) -> Json:
+    now = version.fingerprint == pin.listed and pin.present and known.listed_at is not None
+    return {
+        "fingerprint": version.fingerprint.text,
+        "first_seen": version.first_seen,
+        "last_seen": known.listed_at if now else version.last_seen,
+        "bytes": len(version.definition),
+        "risk": version.found.risk if version.found else 0,
+        "findings": [as_json(each) for each in version.found.findings] if version.found else [],
+    }
+
+
+def _identity(identity: Identity | None) -> Json | None:
+    if identity is None:
+        return None
+    return {"launch": identity.launch.text, "observed": identity.observed.text if identity.observed else None}
+
+
+def _launch(declared: Declared) -> Json:
+    match declared.launch:
+        case StdioLaunch() as stdio:
+            given = [_template(name, value, code=is_code(name)) for name, value in sorted(stdio.environment.items())]
+            words = {"command": shown_command(stdio.command), "arguments": [*shown_arguments(stdio.arguments)]}
+            said = {**words, "folder": stdio.folder}
+            return {**said, "framing": stdio.framing.value, "environment": given}
+        case RemoteLaunch(_, url, headers):
+            given = [_template(name, value, code=False) for name, value in sorted(headers.items())]
+            return {"url": shown_url(url), "headers": given}
+
+
+def _template(name: str, template: str, *, code: bool) -> Json:
+    """The value in clear only where it holds nothing that was written out, or where it is code. The name of a scheme
+    before a reference, as in `Bearer ${file:…}`, is nothing."""
+    written_out = any(isinstance(part, str) for part in parts(template)) and not _SCHEME.fullmatch(template)
+    return {"name": name, "value": template if code or not written_out else None, "code": code}

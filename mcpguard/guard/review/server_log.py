@@ -1,0 +1,73 @@
+"""What a server wrote to its standard error, told to whoever has to find out why it does not work.
+
+Rules kept here:
+1. Only callers that are known by a token are told, and only of servers that are within their reach and approved: a
+   server that no person has approved has no way to speak to an agent.
+2. What is beyond a caller's reach and what there is not look the same.
+3. Whatever an agent is told is screened (`log_lines`), one log at a time and aside, so that nobody else waits for
+   it.
+"""
+
+from collections.abc import Awaitable, Callable
+from typing import Final
+
+from anyio import CapacityLimiter, to_thread
+
+from mcpguard.domain.callers import Caller
+from mcpguard.domain.decisions import Unknown
+from mcpguard.domain.grants import ANONYMOUS
+from mcpguard.domain.launches import Declared
+from mcpguard.domain.reasons import Reason
+from mcpguard.domain.standing import UpstreamStanding
+from mcpguard.guard.callers.callers import Callers
+from mcpguard.guard.review.log_lines import Fit, fit
+from mcpguard.guard.servers.neighbours import Neighbours
+from mcpguard.guard.servers.registry import Known, Registry
+from mcpguard.policy.scopes import reaches
+from mcpguard.upstreams.reach import Wrote
+
+MOST_BYTES: Final = 256 * 1024
+"""Of a log that are read: so many lines of the longest that there are."""
+_STANDS: Final = {
+    UpstreamStanding.QUARANTINED: Reason.SERVER_QUARANTINED,
+    UpstreamStanding.BLOCKED: Reason.SERVER_BLOCKED,
+}
+Reads = Callable[[Declared, int], Awaitable[Wrote]]
+
+
+class Tailing:
+    """Reads the ends of logs. `wrote` is how a server's log is come by."""
+
+    def __init__(self, registry: Registry, callers: Callers, wrote: Reads) -> None:
+        self._registry = registry
+        self._neighbours = Neighbours(registry)
+        self._callers = callers
+        self._wrote = wrote
+        self._one = CapacityLimiter(1)
+
+    async def last(self, caller: Caller, name: str, most: int) -> Fit | Reason:
+        """The last lines that the server wrote, or why they are not told. Raises Unknown."""
+        if caller.id == ANONYMOUS:
+            return Reason.CALLER_ANONYMOUS
+        known = self._registry.find(name)
+        if known is None or not reaches(caller.scope, name):
+            raise Unknown("there is no such server within reach")
+        if (objection := self._objection(caller, known)) is not None:
+            return objection
+        wrote = await self._wrote(known.declared, MOST_BYTES)
+        around = self._neighbours.around(known)
+        said = await to_thread.run_sync(fit, wrote.lines, wrote.secrets, around, most, limiter=self._one)
+        return self._objection(caller, known) or said
+
+    async def as_stored(self, name: str, most: int) -> tuple[str, ...]:
+        """The same for whoever reviews servers, wherever it stands: the lines as they were stored. Raises Unknown."""
+        wrote = await self._wrote(self._registry.get(name).declared, MOST_BYTES)
+        return wrote.lines[-most:]
+
+    def _objection(self, caller: Caller, known: Known) -> Reason | None:
+        """Asked again when it was read, which takes a while."""
+        if not self._callers.holds(caller):
+            return Reason.CALLER_REVOKED
+        if known.upstream.removed:
+            return Reason.SERVER_DISABLED
+        return _STANDS.get(known.upstream.standing)

@@ -1,0 +1,1 @@
+"""Finding tools by what they do, and telling what was found."""

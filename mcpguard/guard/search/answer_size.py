@@ -1,0 +1,114 @@
+"""How much of what was found fits into one answer, and what is said of the rest.
+
+Rules kept here:
+1. Definitions that are shown have no more than `MOST_BYTES` together. First everything is shown in short; what room is
+   left goes to whole definitions, the best first.
+2. Nothing is left out and nothing is cut without a word about it.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+from mcpguard.catalog.search.compact import signature, summary
+from mcpguard.catalog.shelf import Pinned
+from mcpguard.codec.messages import dumps
+from mcpguard.guard.search.tool_search import Hit
+from mcpguard.policy.intents import call_with
+
+Json = dict[str, Any]
+MOST_BYTES: Final = 256 * 1024
+BEYOND: Final = "Shown in short: the whole definition does not fit into this answer. Ask for fewer tools at once."
+TOO_LARGE: Final = f"Shown in short: the whole definition is larger than the {MOST_BYTES // 1024} KiB of an answer."
+_WHOLE: Final = ("description", "title", "inputSchema", "outputSchema", "annotations")
+
+
+class Room:
+    """What is left for one answer."""
+
+    def __init__(self) -> None:
+        self._left = MOST_BYTES
+
+    def takes(self, one: Json, instead_of: Json | None = None) -> bool:
+        """Whether it fits, in the place of something that is shown already; then it is counted."""
+        more = len(dumps(one)) - (len(dumps(instead_of)) if instead_of is not None else 0)
+        if more > self._left:
+            return False
+        self._left -= more
+        return True
+
+
+def retrieved(hits: Sequence[Hit], *, full: bool) -> tuple[list[Json], list[str]]:
+    """What is shown of hits, and sentences about what is not."""
+    room = Room()
+    tools: list[Json] = []
+    for hit in hits:
+        if not room.takes(short := _hit(hit) | _short(hit.pinned)):
+            break
+        tools.append(short)
+    in_short = 0
+    for number, hit in enumerate(hits[: len(tools)] if full else ()):
+        whole = _hit(hit) | _whole(hit.pinned)
+        if room.takes(whole, tools[number]):
+            tools[number] = whole
+        else:
+            in_short += 1
+    return tools, _said(len(hits) - len(tools), in_short)
+
+
+def described(said: Sequence[tuple[Json, Pinned | None]], instructions: Mapping[str, str]) -> Json:
+    """What is said of each name, with the definition of those that have one to show; and of `instructions`, which are
+    approved ones by their servers, those that fit beside that."""
+    room = Room()
+    answer: Json = {"tools": _described(said, room)}
+    fitting = {server: text for server, text in instructions.items() if room.takes({server: text})}
+    if fitting:
+        answer["instructions"] = fitting
+    if left := [server for server in instructions if server not in fitting]:
+        answer["notice"] = f"The instructions of {', '.join(left)} do not fit into this answer; ask for fewer tools."
+    return answer
+
+
+def _described(said: Sequence[tuple[Json, Pinned | None]], room: Room) -> list[Json]:
+    whole = [one if pinned is None else one | _common(pinned) | _whole(pinned) for one, pinned in said]
+    short = [
+        one if pinned is None else one | _common(pinned) | _short(pinned) | {"note": _note(all_of_it)}
+        for (one, pinned), all_of_it in zip(said, whole, strict=True)
+    ]
+    for one in short:
+        room.takes(one)
+    return [one if room.takes(one, instead) else instead for one, instead in zip(whole, short, strict=True)]
+
+
+def _note(whole: Json) -> str:
+    return TOO_LARGE if len(dumps(whole)) > MOST_BYTES else BEYOND
+
+
+def _said(left_out: int, in_short: int) -> list[str]:
+    sentences = []
+    if left_out:
+        sentences.append(f"{left_out} more that were found do not fit into one answer; ask with a smaller limit.")
+    if in_short:
+        sentences.append(f"{in_short} without schemas, which do not fit into one answer; describe_tool shows them.")
+    return sentences
+
+
+def _hit(hit: Hit) -> Json:
+    return _common(hit.pinned) | {"score": round(hit.score, 3)}
+
+
+def _common(pinned: Pinned) -> Json:
+    capability = pinned.capability
+    return {
+        "name": f"{capability.server}:{capability.name}",
+        "server": capability.server,
+        "effect": pinned.effect.value,
+        "call_with": call_with(pinned.effect),
+    }
+
+
+def _short(pinned: Pinned) -> Json:
+    return {"description": summary(pinned.definition), "signature": signature(pinned.definition)}
+
+
+def _whole(pinned: Pinned) -> Json:
+    return {key: pinned.definition[key] for key in _WHOLE if key in pinned.definition}

@@ -1,0 +1,119 @@
+"""Finding tools by what they do: an index that follows the catalog.
+
+Rules kept here:
+1. Only what agents may find and call is in it. What leaves the catalog is not found from that moment on, whether the
+   index has followed yet or not.
+2. A server's texts are prepared aside, one server after the other; searching never waits for that, and what lists the
+   same tools again is not prepared again.
+3. A server whose texts cannot be prepared is not found, which is logged, and costs nobody else anything.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import partial
+
+import anyio
+import structlog
+from anyio import CapacityLimiter, to_thread
+
+from mcpguard.catalog.catalog import Catalog
+from mcpguard.catalog.search.index import Index
+from mcpguard.catalog.search.prepared import prepared
+from mcpguard.catalog.search.search import View
+from mcpguard.catalog.shelf import Pinned
+from mcpguard.domain.callers import Scope
+from mcpguard.domain.capabilities import Capability, CapabilityKind, Effect
+from mcpguard.guard.servers.publisher import Changed, Publisher
+from mcpguard.policy.scopes import within
+
+MOST_VIEWS = 256
+Tools = Mapping[str, Pinned]
+log = structlog.get_logger("mcpguard.guard")
+_TOOL = CapabilityKind.TOOL
+
+
+@dataclass(frozen=True, slots=True)
+class Wish:
+    """Who looks for what: within which scope, of which effects, at which servers (None: all of them)."""
+
+    scope: Scope
+    effects: frozenset[Effect]
+    servers: frozenset[str] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """A tool that was found, and how well it fits."""
+
+    pinned: Pinned
+    score: float
+
+
+class Searching:
+    """`run` has to run for anything new to be found."""
+
+    def __init__(self, publisher: Publisher) -> None:
+        self._publisher = publisher
+        self._index = Index()
+        self._followed: dict[str, Tools] = {}
+        self._views: dict[Scope, View] = {}
+        self._limiter = CapacityLimiter(1)
+        self._changed = anyio.Event()
+
+    async def run(self) -> None:
+        """Until cancelled."""
+        with self._publisher.subscribed(self._tell):
+            while True:
+                self._changed = anyio.Event()
+                await self._follow()
+                await self._changed.wait()
+
+    def search(self, query: str, limit: int, wish: Wish) -> tuple[list[Hit], int]:
+        """The best, and how many there are that could have been found at all."""
+        catalog = self._publisher.catalog
+        view = self._view(wish.scope)
+
+        def wanted(server: str, name: str) -> bool:
+            if wish.servers is not None and server not in wish.servers:
+                return False
+            pinned = catalog.find(server, _TOOL, name)
+            return pinned is not None and pinned.effect in wish.effects
+
+        found = view.search(query, limit, wanted)
+        hits = ((each, catalog.find(each.server, _TOOL, each.name)) for each in found)
+        return [Hit(pinned, each.score) for each, pinned in hits if pinned is not None], view.how_many()
+
+    def _tell(self, changed: Changed) -> None:
+        if _TOOL in changed.kinds and not changed.by:
+            self._changed.set()
+
+    async def _follow(self) -> None:
+        for server in self._behind(self._publisher.catalog):
+            shelf = self._publisher.catalog.shelves.get(server)
+            if shelf is None:
+                self._index.remove_server(server)
+                self._followed.pop(server, None)
+                continue
+            tools = self._followed[server] = shelf.of(_TOOL)
+            definitions = [pinned.definition for pinned in tools.values()]
+            try:
+                ready = await to_thread.run_sync(partial(prepared, server, definitions), limiter=self._limiter)
+            except Exception:
+                log.exception("search.failed", server=server)
+                self._index.remove_server(server)
+            else:
+                self._index.set_server(ready)
+
+    def _behind(self, catalog: Catalog) -> list[str]:
+        gone = [name for name in self._followed if name not in catalog.shelves]
+        return gone + [name for name, shelf in catalog.shelves.items() if self._followed.get(name) != shelf.of(_TOOL)]
+
+    def _view(self, scope: Scope) -> View:
+        view = self._views.get(scope)
+        if view is None:
+            if len(self._views) >= MOST_VIEWS:
+                self._views.clear()
+            view = self._views[scope] = View(
+                self._index, lambda server, name: within(scope, Capability(server, _TOOL, name))
+            )
+        return view

@@ -1,0 +1,108 @@
+"""What calls carry is held against the definitions that are in force.
+
+Rules kept here:
+1. A call is judged several times while it lasts, and what its arguments are is found out once. Only where another
+   definition is in force meanwhile are they compared anew.
+2. Schemas are made ready for use when they are needed, and kept by the fingerprint of the definition they are part of;
+   those that were not used for longest go first.
+"""
+
+from collections import OrderedDict
+from dataclasses import dataclass
+from typing import Final
+
+from mcpguard.domain.capabilities import Fingerprint
+from mcpguard.domain.listings import Definition
+from mcpguard.domain.objections import Detail, Objection
+from mcpguard.domain.pins import Pin
+from mcpguard.guard.servers.registry import Known
+from mcpguard.policy.arguments.call_arguments import Given
+from mcpguard.policy.arguments.fitting import CALL, GET, of_prompt, of_tool
+from mcpguard.policy.arguments.schemas import UNUSABLE, UNVERIFIABLE, Checks, checks
+from mcpguard.policy.arguments.size import too_large
+from mcpguard.policy.secrets.finding import secrets
+from mcpguard.settings.model import Settings
+
+MOST_SCHEMAS: Final = 4096
+MOST_BYTES: Final = 16 * 1024 * 1024
+
+
+class Checking:
+    """Finds out what calls carry."""
+
+    def __init__(self, settings: Settings) -> None:
+        self._bytes = settings.arguments.largest
+        self._depth = settings.arguments.deepest
+        self._refuses = settings.arguments.secrets == "refuse"
+        self._schemas: OrderedDict[str, tuple[Checks, int]] = OrderedDict()
+        self._size = 0
+
+    def look(self, given: Given, known: Known, pin: Pin | None) -> "Look":
+        """What the rules may ask about it now."""
+        return Look(self, given, known, pin)
+
+    def too_large(self, given: Given) -> Detail | None:
+        return too_large(given.params, given.written, self._bytes, self._depth)
+
+    def secret(self, given: Given) -> str | None:
+        if given.found is None:
+            given.found = secrets(given.params)
+        return given.found.sure[0] if self._refuses and given.found.sure else None
+
+    def unfit(self, given: Given, known: Known, pin: Pin | None) -> Objection | None:
+        """Why this is not what the definition in force describes."""
+        if given.method not in (CALL, GET) or pin is None or pin.listed is None:
+            return None
+        if given.compared is None or given.compared[0] != pin.listed:
+            definition = known.definition(pin.kind, pin.name)
+            given.compared = pin.listed, self._compared(given, definition, pin.listed)
+        return given.compared[1]
+
+    def _compared(self, given: Given, definition: Definition | None, fingerprint: Fingerprint) -> Objection | None:
+        if definition is None:
+            return UNVERIFIABLE
+        if given.method == GET:
+            return of_prompt(given.arguments, definition)
+        checks_made = self._checks(definition, fingerprint, "inputSchema")
+        return of_tool(given.arguments, checks_made, len(given.written))
+
+    def returned(self, known: Known, pin: Pin) -> Checks:
+        """What the definition that was approved says of results."""
+        definition = known.definition(pin.kind, pin.name) if pin.listed == pin.approved else None
+        if definition is None or pin.approved is None:
+            return UNUSABLE
+        return self._checks(definition, pin.approved, "outputSchema")
+
+    def _checks(self, definition: Definition, fingerprint: Fingerprint, member: str) -> Checks:
+        key = f"{member} {fingerprint.text}"
+        if (kept := self._schemas.get(key)) is not None:
+            self._schemas.move_to_end(key)
+            return kept[0]
+        made, size = checks(definition.get(member))
+        self._schemas[key] = made, size
+        self._size += size
+        while len(self._schemas) > MOST_SCHEMAS or (self._size > MOST_BYTES and len(self._schemas) > 1):
+            self._size -= self._schemas.popitem(last=False)[1][1]
+        return made
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """What a call carries, held against what stands at one moment. Nothing is worked out before it is asked for."""
+
+    checking: Checking
+    given: Given
+    known: Known
+    pin: Pin | None
+
+    @property
+    def too_large(self) -> Detail | None:
+        return self.checking.too_large(self.given)
+
+    @property
+    def unfit(self) -> Objection | None:
+        return self.checking.unfit(self.given, self.known, self.pin)
+
+    @property
+    def secret(self) -> str | None:
+        return self.checking.secret(self.given)

@@ -1,0 +1,204 @@
+"""What becomes of what servers list: it is compared with what a person approved, and only then offered.
+
+Rules kept here:
+1. Whatever a server lists counts whole, and what it listed before counts no more. Of several listings that wait, only
+   the newest is taken in.
+2. Reading a listing may take long, so it is done aside, for two servers at once, and no server gets more than a tenth
+   of that time.
+3. A listing is of the server that was declared when it ran. Is it declared otherwise by now, or was another program
+   looked at since, its listing says nothing.
+4. What cannot be taken in is not in force; it is tried again, and costs nobody but that server.
+5. What is listed is inspected aside too, in portions between which others have their turn. What is found is stored with
+   what is listed, in one transaction. It advises people; no call is judged by it.
+6. A server whose program is another than the one that was observed is quarantined without having run.
+"""
+
+from collections.abc import Callable
+from dataclasses import replace
+from functools import partial
+from typing import TYPE_CHECKING, TypeVar
+
+import anyio
+import structlog
+from anyio import CapacityLimiter, to_thread
+
+from mcpguard.codec.fingerprints import of_observed
+from mcpguard.domain.clock import Clock, Ids
+from mcpguard.domain.connections import ConnectionState
+from mcpguard.domain.decisions import Actor, Undecidable, Unknown
+from mcpguard.domain.errors import LedgerUnavailable, Unreadable
+from mcpguard.domain.identity import ObservedIdentity
+from mcpguard.domain.launches import Declared
+from mcpguard.domain.listings import Listing
+from mcpguard.domain.news import Altered, Changes, Listed, Removed, Stood
+from mcpguard.guard.servers import facts
+from mcpguard.guard.servers.listed_findings import Found, Looking
+from mcpguard.guard.servers.listing_changes import Comparing, Heard, Taken, altered
+from mcpguard.guard.servers.neighbours import Neighbours
+from mcpguard.guard.servers.registry import Known
+from mcpguard.guard.servers.repeated_findings import Retelling
+from mcpguard.guard.servers.standings import Change, Standings
+from mcpguard.guard.servers.startup_wait import Settling
+from mcpguard.policy.reconciling import Read, read
+
+if TYPE_CHECKING:
+    from anyio.abc import TaskGroup
+
+T = TypeVar("T")
+AGAIN_SECONDS = 1.0
+SHARE = 9
+AT_ONCE = 2
+_TRIED = {ConnectionState.READY, ConnectionState.ERROR, ConnectionState.AUTHENTICATING}
+log = structlog.get_logger("mcpguard.guard")
+
+
+class Intake:
+    """Takes news as they come. `run` has to run for listings to be taken in."""
+
+    def __init__(self, standings: Standings, clock: Clock, new_id: Ids, most: int) -> None:
+        self.settling = Settling()
+        self._standings = standings
+        self._registry = standings.registry
+        self._clock = clock
+        self._limiter = CapacityLimiter(AT_ONCE)
+        self._neighbours = Neighbours(self._registry)
+        self._retelling = Retelling(clock)
+        self._comparing = Comparing(self._retelling, new_id, most)
+        self._newest: dict[str, Listed] = {}
+        self._busy: set[str] = set()
+        self._altering: set[str] = set()
+        self._rests: dict[str, float] = {}
+        self._tasks: TaskGroup | None = None
+
+    async def run(self) -> None:
+        """Until cancelled."""
+        async with anyio.create_task_group() as self._tasks:
+            for server in tuple(self._newest):
+                self._work(server)
+            await anyio.sleep_forever()
+
+    def take(self, news: Changes) -> None:
+        """What the fleet has to tell. Nothing here waits."""
+        match news:
+            case Listed(server):
+                earlier = self._newest.get(server)
+                unheard = earlier.announced if earlier is not None else frozenset()
+                self._newest[server] = replace(news, announced=news.announced | unheard)
+                self._work(server)
+            case Altered(server, declared):
+                if self._tasks is not None and server not in self._altering:  # else it is told again with the next try
+                    self._altering.add(server)
+                    self._tasks.start_soon(self._altered, server, declared, name=f"alteration of {server}")
+            case Removed(server):
+                self._rests.pop(server, None)
+                self._retelling.forget(server)
+                self.settling.tried(server)
+            case Stood(server, condition):
+                if condition.state in _TRIED and server not in self._newest and server not in self._busy:
+                    self.settling.tried(server)
+                if (known := self._registry.find(server)) is not None:
+                    known.announce()
+
+    def is_altering(self, server: str) -> bool:
+        """Whether it did not start because its program is another, and is being put in quarantine for that."""
+        return server in self._altering
+
+    async def take_in(
+        self, known: Known, declared: Declared, listing: Listing, by: Actor | None = None, *, runs: bool = True
+    ) -> Taken:
+        """Compare a listing with what is known. `runs`: it is that of the connection which calls use.
+
+        Raises Unreadable for a server of which no identity can be told, LedgerUnavailable, and Undecidable for what a
+        server that did not run has listed, where it runs by now or is declared otherwise.
+        """
+        identity = of_observed(ObservedIdentity(listing.server, listing.capabilities, listing.artifact))
+        said = await self._aside(partial(read, listing))
+        heard = Heard(identity, listing.artifact, said, await self._looked(known, listing, said))
+        taken, recorded = Taken(0), tuple[facts.Fact, ...]()
+
+        def compared(known: Known) -> Change | None:
+            nonlocal taken, recorded
+            if not runs and known.runs:  # what calls rest on is what its connection lists, and nothing else
+                raise Undecidable("it runs by now; inspect it again")
+            if known.declared.launch != declared.launch:
+                if not runs:
+                    raise Undecidable("it is declared otherwise by now; inspect it again")
+                return None
+            if runs and known.upstream.artifact != declared.artifact:
+                return None  # since it ran, something else was looked at
+            change, taken = self._comparing.compared(known, heard, by)
+            recorded = change.facts
+            left_out = tuple(what if times == 1 else f"{what}, {times} times" for what, times in said.odd.items())
+            return replace(change, listing=listing, odd=left_out)
+
+        await self._standings.change(known, compared)
+        self._retelling.recorded(recorded)
+        return taken
+
+    async def _looked(self, known: Known, listing: Listing, said: Read) -> Found:
+        beside, before = self._neighbours.of(known), known.found
+        looking = await self._aside(partial(Looking, known.name, listing, said, beside, before))
+        while not looking.done:
+            await self._aside(looking.look)
+        return await self._aside(looking.found)
+
+    async def _aside(self, work: Callable[[], T]) -> T:
+        return await to_thread.run_sync(work, limiter=self._limiter, abandon_on_cancel=True)
+
+    def _work(self, server: str) -> None:
+        if self._tasks is not None and server not in self._busy:
+            self._busy.add(server)
+            self._tasks.start_soon(self._serve, server, name=f"intake of {server}")
+
+    async def _serve(self, server: str) -> None:
+        try:
+            while server in self._newest:
+                left = self._rests.pop(server, 0.0) - self._clock.monotonic()
+                if left > 0:
+                    await self._clock.sleep(left)
+                listed, began = self._newest.pop(server), self._clock.monotonic()
+                known = self._registry.find(server)
+                done = known is None or await self._taken(known, listed)
+                ended = self._clock.monotonic()
+                self._rests[server] = ended + max(SHARE * (ended - began), 0.0 if done else AGAIN_SECONDS)
+                if done:
+                    self.settling.tried(server)
+                else:
+                    self._newest.setdefault(server, listed)
+        finally:
+            self._busy.discard(server)
+
+    async def _taken(self, known: Known, listed: Listed) -> bool:
+        """Whether there is nothing more to do about this listing."""
+        before = known.listing or listed.listing
+        try:
+            await self.take_in(known, listed.declared, listed.listing)
+            same = {kind for kind in listed.announced if before.of(kind) == listed.listing.of(kind)}
+            self._standings.publisher.announce(known.name, frozenset(same))
+        except LedgerUnavailable:
+            return False
+        except Unknown:
+            log.debug("intake.removed", server=known.name)
+        except Unreadable as error:
+            log.warning("intake.unreadable", server=known.name, why=str(error))
+        except Exception:
+            log.exception("intake.failed", server=known.name)
+        return True
+
+    async def _altered(self, server: str, declared: Declared) -> None:
+        """It did not start, and does not before a person has looked at what would."""
+
+        try:
+            while (known := self._registry.find(server)) is not None:
+                try:
+                    await self._standings.change(known, partial(altered, declared))
+                except LedgerUnavailable:
+                    await self._clock.sleep(AGAIN_SECONDS)
+                else:
+                    return
+        except Unknown:
+            log.debug("intake.removed", server=server)
+        finally:
+            self._altering.discard(server)
+            if (known := self._registry.find(server)) is not None:
+                known.announce()

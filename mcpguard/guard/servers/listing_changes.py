@@ -1,0 +1,129 @@
+"""What a listing changes: it is compared with what is known, and nothing is carried out here.
+
+Rules kept here:
+1. Who a server is comes first: where that is another now, everything that was approved of it is forgotten.
+2. What is gone, and was never decided about, is forgotten where there is too much of it.
+3. What changes is recorded with it; of what is merely listed again there is no record.
+"""
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from mcpguard.domain.capabilities import Fingerprint
+from mcpguard.domain.clock import Ids
+from mcpguard.domain.decisions import Actor, Key
+from mcpguard.domain.launches import Declared
+from mcpguard.domain.pins import Pin
+from mcpguard.domain.standing import CapabilityMove, CapabilityStanding
+from mcpguard.guard.servers import facts
+from mcpguard.guard.servers.listed_findings import Found, refound
+from mcpguard.guard.servers.registry import Known
+from mcpguard.guard.servers.repeated_findings import Retelling
+from mcpguard.guard.servers.standings import Change
+from mcpguard.policy import quarantine
+from mcpguard.policy.pinning import Outcome, identity_changed
+from mcpguard.policy.reconciling import Read, reconciled
+
+
+@dataclass(frozen=True, slots=True)
+class Taken:
+    """What a listing had in it, and what of that was not known before."""
+
+    capabilities: int
+    new: int = 0
+    changed: int = 0
+    returned: int = 0
+    gone: int = 0
+    left_out: Mapping[str, int] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Heard:
+    """A listing, read: who said it, what that is, what was listed, and what was found in it."""
+
+    identity: Fingerprint
+    artifact: str | None
+    said: Read
+    found: Found
+
+
+class Comparing:
+    """Compares listings. `most`: so many capabilities of one server are remembered."""
+
+    def __init__(self, retelling: Retelling, new_id: Ids, most: int) -> None:
+        self._retelling = retelling
+        self._new_id = new_id
+        self._most = most
+
+    def compared(self, known: Known, heard: Heard, by: Actor | None) -> tuple[Change, Taken]:
+        """What is to change, and what that comes to."""
+        before, pins, said, found = known.upstream, dict(known.pins), heard.said, heard.found
+        moved = quarantine.observed(before, heard.identity, heard.artifact)
+        recorded: list[facts.Fact] = []
+        if moved.move is not None:
+            recorded.append(facts.moved(moved.upstream, moved.move, before))
+            outcomes = {key: identity_changed(pin) for key, pin in pins.items()}
+            recorded += facts.of_moves(moved.upstream, ((pins[key], outcome) for key, outcome in outcomes.items()))
+            pins = {key: outcome.pin for key, outcome in outcomes.items()}
+        done = reconciled(before.id, pins.values(), said, self._new_id, found.grave)
+        forgotten = self._surplus(pins, done.outcomes)
+        after = {(outcome.pin.kind, outcome.pin.name): outcome for outcome in done.outcomes}
+        changed = {key: outcome.pin for key, outcome in after.items() if key not in forgotten}
+        changed |= {key: pin for key, pin in pins.items() if pin != known.pins[key] and key not in after}
+        recorded += facts.of_moves(moved.upstream, ((pins[key], now) for key, now in after.items() if key in pins))
+        taken = _counted(known.pins, after, said)
+        counts = {"new": taken.new, "changed": taken.changed, "returned": taken.returned, "gone": taken.gone}
+        then, now = known.found.summary, found.summary
+        if any(counts.values()) or by is not None or self._retelling.due(known.name, before.id, then, now):
+            said_of = {"capabilities": taken.capabilities, "left_out": sum(said.odd.values())}
+            recorded.append(facts.listed(moved.upstream, now, by, **counts, **said_of))
+        news = {pin.id for key, pin in changed.items() if key not in pins or pins[key].listed != pin.listed}
+        change = Change(
+            moved.upstream,
+            known.declared,
+            tuple(changed.values()),
+            frozenset(forgotten),
+            tuple(recorded),
+            tuple(seen for seen in done.seen if seen.pin in news),
+            tuple((pin.id, pin.listed) for pin in pins.values() if pin.listed is not None and pin.id in news),
+            found=found,
+            refound=tuple(refound(known.found, found, {**pins, **changed}, news)),
+        )
+        return change, taken
+
+    def _surplus(self, pins: Mapping[Key, Pin], outcomes: tuple[Outcome, ...]) -> set[Key]:
+        """What is gone, and was never decided about, is forgotten where there is too much of it."""
+        after = {**pins, **{(outcome.pin.kind, outcome.pin.name): outcome.pin for outcome in outcomes}}
+        if len(after) <= self._most:
+            return set()
+        undecided = (
+            key
+            for key, pin in after.items()
+            if key in pins and not pin.present and pin.standing is CapabilityStanding.PENDING and pin.rejected is None
+        )
+        return set(undecided)
+
+
+def altered(declared: Declared, known: Known) -> Change | None:
+    """The program of what is `declared` is another than the one that was observed. None where that says nothing now."""
+    if not known.runs or known.runnable != declared:
+        return None
+    moved = quarantine.altered(known.upstream)
+    outcomes = [(pin, identity_changed(pin)) for pin in known.pins.values()]
+    said = [*facts.of_moves(moved.upstream, outcomes)]
+    if moved.move is not None:
+        said.insert(0, facts.moved(moved.upstream, moved.move, known.upstream))
+    pins = tuple(now.pin for pin, now in outcomes if now.pin != pin)
+    return Change(moved.upstream, known.declared, pins, facts=tuple(said))
+
+
+def _counted(before: Mapping[Key, Pin], after: Mapping[Key, Outcome], said: Read) -> Taken:
+    counts: Counter[str] = Counter()
+    for key, outcome in after.items():
+        old = before.get(key)
+        counts["new"] += old is None
+        counts["gone"] += old is not None and old.present and not outcome.pin.present
+        counts["returned"] += outcome.move is CapabilityMove.RETURNED
+        counts["changed"] += old is not None and outcome.pin.listed != old.listed
+    return Taken(len(said.found), counts["new"], counts["changed"], counts["returned"], counts["gone"], dict(said.odd))

@@ -1,0 +1,98 @@
+"""Beside which other servers something is listed: their tools, read once for each change of them."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from hashlib import sha256
+from typing import Final
+
+from mcpguard.domain.capabilities import CapabilityKind
+from mcpguard.domain.decisions import Key
+from mcpguard.domain.pins import Pin
+from mcpguard.domain.standing import UpstreamStanding
+from mcpguard.guard.servers.listed_findings import Beside, names_digest
+from mcpguard.guard.servers.registry import Known, Registry
+from mcpguard.inspection.detectors.detector import Since, Surroundings
+
+_OUT: Final = frozenset({UpstreamStanding.BLOCKED})
+
+
+def own_tools(known: Known) -> frozenset[str]:
+    """What it listed last."""
+    return frozenset(name for (kind, name), pin in known.pins.items() if pin.present and kind is CapabilityKind.TOOL)
+
+
+def _since(known: Known) -> Mapping[str, Since]:
+    """When each of the tools that it listed last came.
+
+    Whoever imitates is the newcomer, so an honest tool is not suspected because of one that came after it, whichever
+    of their servers came first.
+    """
+    named = ((name, pin) for (kind, name), pin in known.pins.items() if pin.present and kind is CapabilityKind.TOOL)
+    return {name: (pin.approved is None, pin.id) for name, pin in named}
+
+
+@dataclass(frozen=True, slots=True)
+class _Read:
+    """What was read from the pins of a server."""
+
+    pins: Mapping[Key, Pin]
+    tools: frozenset[str]
+    since: Mapping[str, Since]
+    digest: bytes
+
+
+class Neighbours:
+    """Every server with the tools that it lists, unless it is blocked: nobody takes another's tool for one of its."""
+
+    def __init__(self, registry: Registry) -> None:
+        self._registry = registry
+        self._read_last: dict[str, _Read] = {}
+
+    def of(self, known: Known) -> Beside:
+        """All but this one. Nothing is read again that is as it was."""
+        self._read_last = {each.name: self._read(each) for each in self._registry if each.upstream.standing not in _OUT}
+        others = {name: read for name, read in self._read_last.items() if name != known.name and read.tools}
+        mine = _since(known)
+        approved = names_digest(name for name, (is_new, _) in mine.items() if not is_new)
+        every = b"".join(each.digest for each in others.values()) + approved
+        since = {name: each.since for name, each in others.items()} | {known.name: mine}
+        return Beside({name: each.tools for name, each in others.items()}, since, sha256(every).digest())
+
+    def around(self, known: Known) -> Surroundings:
+        """Beside what it listed last, and beside what all the others list."""
+        beside = self.of(known)
+        return Surroundings(known.name, own_tools(known), beside.others, beside.since)
+
+    def unchanged(self) -> tuple[Mapping[Key, Pin], ...]:
+        """What all of it is made of: as long as this is the same, so is what is beside each."""
+        return tuple(each.pins for each in self._registry if each.upstream.standing not in _OUT)
+
+    def _read(self, known: Known) -> _Read:
+        before = self._read_last.get(known.name)
+        if before is not None and before.pins is known.pins:
+            return before
+        since = _since(known)
+        told = (f"{is_new} {id_} {name}" for name, (is_new, id_) in since.items())
+        return _Read(known.pins, frozenset(since), since, names_digest(told))
+
+
+class Around:
+    """The same by the name of a server, and not read again as long as nothing has changed."""
+
+    def __init__(self, registry: Registry) -> None:
+        self._registry = registry
+        self._neighbours = Neighbours(registry)
+        self._made_of: tuple[Mapping[Key, Pin], ...] = ()
+        self._of: dict[str, Surroundings] = {}
+
+    def __call__(self, server: str) -> Surroundings:
+        made_of = self._neighbours.unchanged()
+        if len(made_of) != len(self._made_of) or any(a is not b for a, b in zip(made_of, self._made_of, strict=True)):
+            self._made_of, self._of = made_of, {}
+        known = self._registry.find(server)
+        if known is None:
+            return Surroundings(server)
+        found = self._of.get(server)
+        if found is None:
+            found = self._of[server] = self._neighbours.around(known)
+        return found

@@ -1,0 +1,54 @@
+"""When it is recorded that something else was found in what a server lists, though it lists the same.
+
+What is found in one server's definitions may depend on what others list, which they may change as often as they like.
+So it is compared with what was recorded last, and recorded once in a while: the ledger never says the opposite of what
+is so for longer than that, and nobody can fill it.
+"""
+
+from dataclasses import dataclass
+from typing import Final
+
+from mcpguard.domain.clock import Clock
+from mcpguard.domain.records import RecordKind
+from mcpguard.guard.servers.facts import Fact, Fields
+
+PAUSE_SECONDS: Final = 600.0
+_FIELDS: Final = ("findings", "hard", "grave", "risk", "rules", "more_rules")
+_COUNTS: Final = ("new", "changed", "returned", "gone")
+
+
+@dataclass(frozen=True, slots=True)
+class _Told:
+    upstream: str
+    found: Fields
+    rests: float
+
+
+class Retelling:
+    """What was recorded last of each server."""
+
+    def __init__(self, clock: Clock) -> None:
+        self._clock = clock
+        self._told: dict[str, _Told] = {}
+
+    def due(self, server: str, upstream: str, before: Fields, now: Fields) -> bool:
+        """Whether to record what is found `now`. `before`: what was found last, where nothing was recorded since."""
+        told = self._told.get(server)
+        if told is None or told.upstream != upstream:
+            return before != now
+        return told.found != now and self._clock.monotonic() >= told.rests
+
+    def recorded(self, facts: tuple[Fact, ...]) -> None:
+        """These were stored."""
+        for fact in facts:
+            if fact.kind is RecordKind.LISTED:
+                server, upstream = str(fact.fields["server"]), str(fact.fields["upstream"])
+                before = self._told.get(server)
+                alone = "by" not in fact.fields and not any(fact.fields[name] for name in _COUNTS)
+                rests = self._clock.monotonic() + PAUSE_SECONDS if alone else before.rests if before else 0.0
+                found = {name: fact.fields[name] for name in _FIELDS if name in fact.fields}
+                self._told[server] = _Told(upstream, found, rests)
+
+    def forget(self, server: str) -> None:
+        """It is not there any more."""
+        self._told.pop(server, None)

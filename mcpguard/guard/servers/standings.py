@@ -1,0 +1,265 @@
+"""Where everything stands: the one place where that is changed.
+
+Rules kept here:
+1. A change and the records of it are one transaction. What cannot be recorded does not happen.
+2. What narrows takes effect before it is stored, and what widens after: no call is judged by more than is stored.
+3. When something leaves `approved`, the calls about it are cut off, subscriptions to it end, and a server that is not
+   wanted any more is stopped, all at once.
+4. A server that is declared otherwise is connected anew, which knows nothing of subscriptions: they end.
+5. Changes to one server come one after the other, and none is left half done because somebody stopped waiting for it.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import partial
+
+import anyio
+
+from mcpguard.domain.capabilities import Fingerprint
+from mcpguard.domain.clock import Clock
+from mcpguard.domain.decisions import Actor, Key, NameTaken, Unknown
+from mcpguard.domain.findings import Inspected
+from mcpguard.domain.launches import Declared
+from mcpguard.domain.listings import Listing
+from mcpguard.domain.pins import Pin
+from mcpguard.domain.upstreams import Upstream
+from mcpguard.guard.servers.facts import Fact
+from mcpguard.guard.servers.listed_findings import Found
+from mcpguard.guard.servers.publisher import Publisher
+from mcpguard.guard.servers.registry import Known, Registry
+from mcpguard.guard.servers.running_calls import Cutting
+from mcpguard.guard.servers.subscriptions import Subscriptions
+from mcpguard.ledger.ledger import Append, Ledger
+from mcpguard.policy.prefixes import under
+from mcpguard.policy.reconciling import Seen
+from mcpguard.settings.model import Settings
+from mcpguard.store import pins as stored_pins
+from mcpguard.store import upstreams as stored_upstreams
+from mcpguard.store import versions as stored_versions
+from mcpguard.store.backend import Connection
+from mcpguard.store.readers import Readers
+from mcpguard.store.sealing import Seal
+from mcpguard.upstreams.fleet import Fleet
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """A server as it is to be: which of its pins are others then, which are forgotten, and what is recorded.
+
+    `seen` are definitions that were not listed before; `left` those that were listed until now, each with its pin;
+    `refound` those in which something else was found than before, each with its pin and with what it was.
+    """
+
+    upstream: Upstream
+    declared: Declared
+    pins: tuple[Pin, ...] = ()
+    forgotten: frozenset[Key] = frozenset()
+    facts: tuple[Fact, ...] = ()
+    seen: tuple[Seen, ...] = ()
+    left: tuple[tuple[str, Fingerprint], ...] = ()
+    listing: Listing | None = None
+    """What the server has listed, running or inspected. Calls rest on it once the connection that they use lists it."""
+    odd: tuple[str, ...] = ()
+    """What of it cannot be offered, in sentences."""
+    found: Found | None = None
+    """What was found in all that is listed, if it was looked at."""
+    refound: tuple[tuple[str, Fingerprint, Inspected], ...] = ()
+
+    def is_stored(self, known: Known) -> bool:
+        """Whether there is anything in it to be stored."""
+        same = self.upstream == known.upstream and self.declared == known.declared
+        return not same or bool(self.pins or self.forgotten or self.facts or self.refound)
+
+    def pins_after(self, known: Known) -> dict[Key, Pin]:
+        kept = {key: pin for key, pin in known.pins.items() if key not in self.forgotten}
+        return kept | {(pin.kind, pin.name): pin for pin in self.pins}
+
+
+class Standings:
+    """Changes where servers and their capabilities stand."""
+
+    def __init__(
+        self,
+        registry: Registry,
+        publisher: Publisher,
+        cutting: Cutting,
+        ledger: Ledger,
+        readers: Readers,
+        seal: Seal,
+        clock: Clock,
+        settings: Settings,
+    ) -> None:
+        self.registry = registry
+        self.publisher = publisher
+        self.subscriptions = Subscriptions(lambda each: self._fleet.unwatch(each.server, each.uri, each))
+        self._cutting = cutting
+        self._ledger = ledger
+        self._readers = readers
+        self._seal = seal
+        self._clock = clock
+        self._versions = settings.definitions.versions
+        self._adding = anyio.Lock()
+        self._fleet: Fleet
+
+    def command(self, fleet: Fleet) -> None:
+        """This is the fleet that starts and stops servers."""
+        self._fleet = fleet
+
+    async def change(self, known: Known, decide: Callable[[Known], Change | None]) -> bool:
+        """Carry out what `decide` makes of the server as it stands now; whether that is anything.
+
+        Raises Unknown, LedgerUnavailable and what `decide` raises; then nothing has changed.
+        """
+        with anyio.CancelScope(shield=True):
+            async with known.lock:
+                if known.upstream.removed:
+                    raise Unknown(f"{known.name} was removed")
+                change = decide(known)
+                if change is not None:
+                    await self._carry_out(known, change)
+                    if change.upstream.removed:
+                        self.registry.bury(known)
+        return change is not None
+
+    async def add(self, known: Known, fact: Fact, by: Actor) -> None:
+        """A server that was not there. Raises Lapsed, NameTaken or LedgerUnavailable; then it still is not."""
+        with anyio.CancelScope(shield=True):
+            async with self._adding:
+                by.check()
+                if self.registry.find(known.name) is not None:
+                    raise NameTaken(f"there is a server {known.name} already; patch it, or choose another name")
+                change = Change(known.upstream, known.declared, facts=(fact,))
+                await self._ledger.together(partial(self._store, known, change))
+                self.registry.add(known)
+
+    async def catch_up(self, name: str) -> None:
+        """Know of this server what the store has. It may have more than we were told: a failure can come too late."""
+        known = self.registry.find(name)
+        if known is None:
+            return
+        with anyio.CancelScope(shield=True):
+            async with known.lock:
+                id_ = known.upstream.id
+                found = await self._readers.run(lambda connection: _found(connection, id_, self._seal))
+                if found is not None:
+                    before = known.declared.launch
+                    known.upstream, known.declared, known.pins, known.found = found
+                    if known.declared.launch != before:
+                        known.listing = None
+                    self.show(known)
+                    self.want()
+
+    def show(self, known: Known) -> None:
+        """Have agents find what may be found of it now."""
+        shelf = known.shelf()
+        catalog = self.publisher.catalog
+        if shelf is not None:
+            self.publisher.publish(catalog.with_shelf(shelf))
+        elif known.name in catalog.shelves:
+            self.publisher.publish(catalog.without(known.name))
+        known.announce()
+
+    def want(self) -> None:
+        """Have exactly those run that a person wants to run."""
+        self._fleet.want(known.runnable for known in self.registry if known.runs)
+
+    async def _carry_out(self, known: Known, change: Change) -> None:
+        before = known.upstream, known.declared, known.pins
+        asked_before = known.upstream.may_ask
+        stored, done = change.is_stored(known), False
+        self._narrow(known, change)
+        try:
+            if stored:
+                await self._ledger.together(partial(self._store, known, change))
+            done = True
+        finally:
+            if not done:
+                known.upstream, known.declared, known.pins = before
+                self.show(known)
+                self.want()
+        known.upstream, known.declared, known.pins = change.upstream, change.declared, change.pins_after(known)
+        if change.declared.launch != before[1].launch:
+            known.listing = None
+        if change.listing is not None:
+            known.listing, known.odd, known.listed_at = change.listing, change.odd, self._clock.now()
+        if change.found is not None:
+            known.found = change.found
+        self.show(known)
+        self.want()
+        if change.declared != before[1]:
+            self.subscriptions.withdraw(known.name, lambda _: True)
+        if known.runs and known.upstream.may_ask != asked_before:
+            self._fleet.restart(known.name)  # what it may ask is said when a connection is made
+
+    def _narrow(self, known: Known, change: Change) -> None:
+        """What will not be allowed any more is not, from here on."""
+        after = Known(change.upstream, change.declared)
+        stops = known.runs and (not after.runs or change.declared.launch != known.declared.launch)
+        pins = change.pins_after(known)
+        lost = {key for key, pin in known.pins.items() if pin.callable and not _as_callable(pin, pins.get(key))}
+        prefixes = {*known.upstream.prefixes} - {*change.upstream.prefixes}
+        if stops:
+            known.upstream, known.declared = change.upstream, change.declared
+            known.listing = None
+        else:
+            known.upstream = replace(
+                known.upstream,
+                may_ask=known.upstream.may_ask & change.upstream.may_ask,
+                prefixes=tuple(each for each in known.upstream.prefixes if each not in prefixes),
+            )
+        if lost:
+            known.pins = {key: pins.get(key, pin) if key in lost else pin for key, pin in known.pins.items()}
+        if not (stops or lost or prefixes):
+            return
+        self.show(known)
+
+        def is_lost(key: Key) -> bool:
+            return stops or key in lost or under(prefixes, key[1])
+
+        self._cutting.cut(known.name, is_lost)
+        self.subscriptions.withdraw(known.name, is_lost)
+        if stops:
+            self._fleet.want(each.runnable for each in self.registry if each.runs and each is not known)
+
+    def _store(self, known: Known, change: Change, connection: Connection, append: Append) -> None:
+        now = self._clock.now()
+        stored_upstreams.put(connection, change.upstream, change.declared, self._seal)
+        stored_pins.forget(connection, [known.pins[key].id for key in change.forgotten])
+        stored_pins.put(connection, change.pins)
+        found, news = {pin: inspected for pin, _, inspected in change.refound}, {seen.pin for seen in change.seen}
+        for seen in change.seen:
+            stored_versions.seen(connection, seen.pin, seen.fingerprint, seen.definition, now, found.get(seen.pin))
+        for pin, fingerprint, inspected in change.refound:
+            if pin not in news:
+                stored_versions.found(connection, pin, fingerprint, inspected)
+        for pin, fingerprint in change.left:
+            stored_versions.left(connection, pin, fingerprint, known.listed_at or now)
+        several = {pin for pin, _ in change.left}
+        for each in change.pins:
+            if each.id in several:
+                kept = frozenset(filter(None, (each.listed, each.approved, each.rejected)))
+                stored_versions.prune(connection, each.id, kept, self._versions)
+        for fact in change.facts:
+            append(fact.kind, fact.fields)
+
+
+def capabilities(connection: Connection, upstream: str) -> tuple[dict[Key, Pin], Found]:
+    """What the store has of the capabilities of a server: where they stand, and what was found in them."""
+    pins = {(pin.kind, pin.name): pin for pin in stored_pins.of(connection, upstream)}
+    found = stored_versions.found_now(connection, upstream)
+    looked = {key: pin.listed for key, pin in pins.items() if pin.present and pin.listed is not None}
+    return pins, Found({key: found[pin.id] for key, pin in pins.items() if pin.id in found}, looked)
+
+
+def _found(
+    connection: Connection, upstream: str, seal: Seal
+) -> tuple[Upstream, Declared, dict[Key, Pin], Found] | None:
+    stored, declared = (
+        stored_upstreams.find(connection, upstream),
+        stored_upstreams.declared(connection, upstream, seal),
+    )
+    return None if stored is None or declared is None else (stored, declared, *capabilities(connection, upstream))
+
+
+def _as_callable(before: Pin, after: Pin | None) -> bool:
+    return after is not None and after.callable and after.approved == before.approved

@@ -1,0 +1,1 @@
+"""What became of calls, counted and told as it happens."""

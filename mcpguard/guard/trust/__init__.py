@@ -1,0 +1,1 @@
+"""Settings that carry trust, and the rules that they come to."""
