@@ -19,8 +19,8 @@ def main() -> None:
 
 def _stdio(words: list[str]) -> None:
     """Become a relay, unless there is something to explain first."""
-    from mcpguard.cli.quick import understood  # noqa: PLC0415 - only a relay needs it
-    from mcpguard.gateway.relay.relay import relay  # noqa: PLC0415
+    from mcpguard.cli.agents.quick_start import understood  # noqa: PLC0415 - only a relay needs it
+    from mcpguard.relay.relay import relay  # noqa: PLC0415
 
     asked = understood(words)
     if asked is not None:

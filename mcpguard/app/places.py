@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from mcpguard.gateway.relay import place
+from mcpguard.relay import place
 from mcpguard.settings.model import Settings
 from mcpguard.settings.problems import SettingsError
 from mcpguard.store.backend import Backend

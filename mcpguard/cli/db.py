@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from mcpguard.app import places
-from mcpguard.cli.common import Config, DataDir, loaded, telling
+from mcpguard.cli.shared.common import Config, DataDir, loaded, telling
 from mcpguard.domain.errors import StoreUnavailable
 from mcpguard.store import datadir, sqlite
 from mcpguard.store.schema import upgrade as upgrade_schema

@@ -7,11 +7,31 @@ import typer
 
 from mcpguard import __version__
 
-COMMANDS = ("call", "connect", "doctor", "import", "scan", "search", "serve", "status", "stdio", "tour")
-GROUPS = ("audit", "caller", "config", "db", "held", "operator", "server", "tool", "user")
-"""Each is a module of this package: a command is the function of its name, a group the `app` in it."""
-ELSEWHERE = {"import": "importing", "operator": "tokens"}
-"""Those whose module has another name, and a command's function with it."""
+COMMANDS = {
+    "call": "agents.call:call",
+    "connect": "agents.connect:connect",
+    "doctor": "doctor.doctor:doctor",
+    "import": "agents.import_servers:importing",
+    "scan": "servers.scan:scan",
+    "search": "agents.search:search",
+    "serve": "serve:serve",
+    "status": "status:status",
+    "stdio": "agents.stdio:stdio",
+    "tour": "agents.tour:tour",
+}
+"""The function of each, in which module of this package."""
+GROUPS = {
+    "audit": "audit.audit",
+    "caller": "agents.caller",
+    "config": "config",
+    "db": "db",
+    "held": "people.held",
+    "operator": "people.operator",
+    "server": "servers.server",
+    "tool": "servers.tool",
+    "user": "people.user",
+}
+"""The module of each, which has its commands in `app`."""
 
 
 def build(arguments: Sequence[str]) -> typer.Typer:
@@ -24,13 +44,13 @@ def build(arguments: Sequence[str]) -> typer.Typer:
     app.callback()(_root)
     first = "status" if [*arguments] == ["--version"] else next(iter(arguments), None)
     wanted = first if first in (*COMMANDS, *GROUPS) else None
-    for name in COMMANDS:
+    for name, place in COMMANDS.items():
         if wanted in (None, name):
-            module = ELSEWHERE.get(name, name)
-            app.command(name)(getattr(import_module(f"mcpguard.cli.{module}"), module))
-    for name in GROUPS:
+            module, function = place.split(":")
+            app.command(name)(getattr(import_module(f"mcpguard.cli.{module}"), function))
+    for name, module in GROUPS.items():
         if wanted in (None, name):
-            app.add_typer(import_module(f"mcpguard.cli.{ELSEWHERE.get(name, name)}").app, name=name)
+            app.add_typer(import_module(f"mcpguard.cli.{module}").app, name=name)
     return app
 
 

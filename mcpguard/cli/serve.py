@@ -15,7 +15,7 @@ from mcpguard.app.listeners import Listening
 from mcpguard.app.places import signing_key
 from mcpguard.app.running import Running
 from mcpguard.app.serve import serve as run
-from mcpguard.cli.common import Config, DataDir, loaded, telling, this_program
+from mcpguard.cli.shared.common import Config, DataDir, loaded, telling, this_program
 from mcpguard.guard.servers.status import AnchorStatus
 from mcpguard.settings.load import NOTHING, Loaded, load
 

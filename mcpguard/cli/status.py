@@ -6,8 +6,8 @@ from typing import Any
 
 import typer
 
-from mcpguard.cli.common import As, Config, DataDir, Output, loaded, print_json, print_table
-from mcpguard.cli.operator import asked
+from mcpguard.cli.shared.common import As, Config, DataDir, Output, loaded, print_json, print_table
+from mcpguard.cli.shared.guard_client import asked
 from mcpguard.domain.launches import Profile
 from mcpguard.settings.entry import enumerated
 

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from mcpguard.cli.unfinished import Unfinished
+from mcpguard.cli.audit.export_file import Unfinished
 from mcpguard.ledger.export.export import Span, Tape, batches
 from mcpguard.ledger.export.formats import form
 from mcpguard.store import chains

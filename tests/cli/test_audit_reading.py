@@ -9,7 +9,7 @@ import anyio
 import pytest
 from anyio import to_thread
 
-from mcpguard.cli.audit_rows import row
+from mcpguard.cli.audit.record_rows import row
 from mcpguard.domain.bodies import KeptBody
 from mcpguard.domain.capabilities import Effect
 from mcpguard.domain.outcomes import Outcome

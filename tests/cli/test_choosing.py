@@ -5,9 +5,9 @@ from typing import Any
 import pytest
 import typer
 
-from mcpguard.cli.choosing import chosen, default_effect, effects_given
-from mcpguard.cli.options import pairs
-from mcpguard.cli.planned import plan
+from mcpguard.cli.servers.approval_plan import plan
+from mcpguard.cli.servers.choices import chosen, default_effect, effects_given
+from mcpguard.cli.shared.options import pairs
 from mcpguard.domain.capabilities import CapabilityKind, Effect
 from tests.cli.command import HOSTILE, inert
 

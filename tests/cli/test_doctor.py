@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from mcpguard.cli.checkup import checks
+from mcpguard.cli.doctor import checks
 from tests.cli.command import inert, mcpguard
 from tests.cli.doctoring import doctor, files, only
 from tests.documents import DOCS

@@ -16,8 +16,8 @@ from pathlib import Path
 
 import pytest
 
-from mcpguard.cli.checkup import clock, disk
-from mcpguard.cli.checkup.disk import file_system
+from mcpguard.cli.doctor import clock, disk
+from mcpguard.cli.doctor.disk import file_system
 from mcpguard.ledger import keys
 from tests.cli.command import HOSTILE, inert, mcpguard
 from tests.cli.doctoring import bad, doctor, files, of, only

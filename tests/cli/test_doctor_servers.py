@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from mcpguard.cli.operator import Operator
+from mcpguard.cli.shared.guard_client import Operator
 from tests.cli.command import HOSTILE, inert, mcpguard
 from tests.cli.desk import Desk
 from tests.cli.doctoring import Finding, bad, doctor, of, only

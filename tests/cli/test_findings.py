@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from mcpguard.cli.showing import findings, warn_of_grave
+from mcpguard.cli.servers.server_tables import findings, warn_of_grave
 from tests.cli.command import HOSTILE, inert
 from tests.cli.desk import CHANGING, HONEST, Desk
 from tests.process import ROOT, serving

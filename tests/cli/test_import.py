@@ -14,8 +14,8 @@ from typer.testing import Result
 from mcpguard.agents.candidates import Candidate, Guarded, Way, candidates
 from mcpguard.agents.programs import BY_NAME
 from mcpguard.agents.reading import read
-from mcpguard.cli import importing
-from mcpguard.cli.operator import Operator
+from mcpguard.cli.agents import import_servers
+from mcpguard.cli.shared.guard_client import Operator
 from tests.agents import homes
 from tests.cli.command import HOSTILE, inert, mcpguard
 from tests.cli.desk import Desk
@@ -220,7 +220,7 @@ def test_what_the_guard_refuses_leaves_no_secret_behind(desk: Desk, tmp_path: Pa
     home = claude(tmp_path, {"a": {"command": "x", "env": {"A_TOKEN": "new-value"}}})
     [one] = _found(home, data)
     desk.done("server", "add", "a", "--", "another")
-    result = importing._imported(Operator(data), one)
+    result = import_servers._imported(Operator(data), one)
     assert result["result"] == "refused"
     assert "a" in result["why"]
     assert not (data / "secrets" / "a").exists()

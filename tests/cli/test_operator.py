@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from mcpguard.cli import operator
+from mcpguard.cli.shared import guard_client
 from tests.cli.command import HOSTILE, inert, mcpguard
 from tests.cli.played_socket import answering, http, problem
 from tests.process import serving
@@ -75,7 +75,7 @@ def test_readiness_of_what_is_not_there_is_told_from_failure(status: int, code: 
 
 
 def test_a_list_is_asked_for_until_its_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(operator, "MOST", 1)
+    monkeypatch.setattr(guard_client, "MOST", 1)
     with serving(tmp_path, "--demo"):
-        found = operator.Operator(tmp_path).every(operator.SERVERS, "servers")["servers"]
+        found = guard_client.Operator(tmp_path).every(guard_client.SERVERS, "servers")["servers"]
     assert [each["name"] for each in found] == ["demo-notes", "demo-weather"]

@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 import typer.main
 
+from mcpguard.cli.agents.quick_start import OPTIONS, understood
 from mcpguard.cli.main import build
-from mcpguard.cli.quick import OPTIONS, understood
-from mcpguard.gateway.relay.relay import Asked, Face
+from mcpguard.relay.relay import Asked, Face
 from tests.cli.command import mcpguard
 from tests.process import run
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from mcpguard.cli.waiting import TELLER, waiting
+from mcpguard.cli.shared.progress import TELLER, waiting
 from tests.cli.desk import Desk
 from tests.patience import PATIENCE
 from tests.process import MCPGUARD, environment, serving

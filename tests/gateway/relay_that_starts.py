@@ -7,7 +7,7 @@ import os
 import sys
 from pathlib import Path
 
-from mcpguard.gateway.relay.relay import Asked, relay
+from mcpguard.relay.relay import Asked, relay
 from tests.gateway import played_guard
 from tests.gateway.agent import python
 

@@ -14,8 +14,8 @@ import pytest
 
 from mcpguard.codec.envelope import BY_GUARD
 from mcpguard.codec.framing import Framing
-from mcpguard.gateway.relay.relay import PAUSES, _accepted
-from mcpguard.gateway.relay.traffic import LIMIT, from_guard
+from mcpguard.relay.relay import PAUSES, _accepted
+from mcpguard.relay.traffic import LIMIT, from_guard
 from tests.gateway.agent import Agent, relaying, request, result
 from tests.gateway.played_guard import Conversation, playing
 from tests.patience import PATIENCE
@@ -357,6 +357,6 @@ def test_a_relay_imports_nothing_slow(tmp_path: Path) -> None:
         agent.close()
         code, imported = agent.ended()
     assert code == 0
-    assert "mcpguard.gateway.relay.traffic" in imported.split()
+    assert "mcpguard.relay.traffic" in imported.split()
     assert not {name.partition(".")[0] for name in imported.split()} & SLOW
     assert not {"mcpguard.settings", "mcpguard.store", "asyncio"} & {*imported.split()}

@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from mcpguard.app.places import agents_socket, operator_socket
-from mcpguard.gateway.relay.credential import token
-from mcpguard.gateway.relay.place import data_directory
-from mcpguard.gateway.relay.problem import CannotRelay
+from mcpguard.relay.credential import token
+from mcpguard.relay.place import data_directory
+from mcpguard.relay.problem import CannotRelay
 from mcpguard.settings.load import load
 from mcpguard.settings.problems import SettingsError
 

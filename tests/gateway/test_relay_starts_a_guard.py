@@ -15,8 +15,8 @@ from typing import Any
 import pytest
 
 from mcpguard.app.places import agents_socket
-from mcpguard.gateway.relay.problem import CannotRelay
-from mcpguard.gateway.relay.starting import connect
+from mcpguard.relay.problem import CannotRelay
+from mcpguard.relay.starting import connect
 from mcpguard.store import datadir
 from tests.gateway import relay_that_starts
 from tests.gateway.agent import Agent, python, relaying, request

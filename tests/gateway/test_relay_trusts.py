@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from mcpguard.app.places import agents_socket
-from mcpguard.gateway.relay.problem import CannotRelay
-from mcpguard.gateway.relay.trust import connected, is_private, make_private, refuse_others
+from mcpguard.relay.problem import CannotRelay
+from mcpguard.relay.trust import connected, is_private, make_private, refuse_others
 from tests.gateway.agent import relaying
 from tests.gateway.played_guard import playing
 from tests.patience import PATIENCE

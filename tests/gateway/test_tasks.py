@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from mcpguard.cli.planned import plan
-from mcpguard.cli.showing import TASKS, capability_row
+from mcpguard.cli.servers.approval_plan import plan
+from mcpguard.cli.servers.server_tables import TASKS, capability_row
 from tests.gateway.speaking import HOWS, guarded, refused_once, speaking
 from tests.simulators.script import Script
 from tests.web.pages.reading import somebody, text

@@ -3,7 +3,7 @@ more than a request."""
 
 import pytest
 
-from mcpguard.cli.showing import first_rows
+from mcpguard.cli.servers.server_tables import first_rows
 from tests.web.pages.filling import reviewer
 from tests.web.rest import API
 from tests.web.reviewing import said

@@ -1,0 +1,149 @@
+"""Asking the running guard as an agent does: on the agents' socket, with the agent's token, through the guard face.
+
+A shell is no way around scopes: without a token it is anonymous, as every other agent.
+"""
+
+import itertools
+import json
+import os
+import socket
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any, Final, NoReturn
+
+import typer
+
+from mcpguard.app.places import agents_socket
+from mcpguard.cli.shared.common import loaded
+from mcpguard.cli.shared.progress import waiting
+from mcpguard.codec.refusals import facts
+from mcpguard.gateway.tools.definitions import CUT, MORE
+from mcpguard.relay.credential import token
+from mcpguard.relay.problem import CannotRelay
+from mcpguard.text.visible import visible
+
+HELLO_SECONDS: Final = 10.0
+LARGEST: Final = 64 * 1024 * 1024
+_VERSION: Final = "2025-11-25"
+
+
+class Agent:
+    """A client of the guard face. Whatever goes wrong is told on standard error and ends the command with 1."""
+
+    def __init__(
+        self, config: Path | None, data_dir: Path | None, seconds: float, environ: Mapping[str, str] = os.environ
+    ) -> None:
+        self._path = agents_socket(loaded(config, data_dir=data_dir).settings.data_dir)
+        self._seconds = seconds
+        self._environ = environ
+
+    def call(self, tool: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
+        """What one of the guard face's tools answers, as it answers; a long reply is read to its end."""
+        try:
+            shown = token(self._environ)
+            with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as guard:
+                guard.settimeout(HELLO_SECONDS)
+                guard.connect(str(self._path))
+                return self._talked(guard, shown, tool, arguments)
+        except CannotRelay as error:
+            self._fail(str(error))
+        except (FileNotFoundError, ConnectionRefusedError):
+            self._fail(f"no guard runs here ({self._path}); start one with mcpguard serve")
+        except TimeoutError:
+            self._fail("the guard did not answer in time; what was asked for may have been done")
+        except (OSError, ValueError) as error:
+            self._fail(f"the guard cannot be asked: {error}")
+
+    def _talked(
+        self, guard: socket.socket, shown: str | None, tool: str, arguments: Mapping[str, Any]
+    ) -> dict[str, Any]:
+        answers = _lines(guard)
+        _say(guard, {"mcpguard": 1, "face": "guard", "only": None, "token": shown})
+        hello = next(answers, {})
+        if hello.get("mcpguard") != 1:
+            self._fail(f"the guard refuses: {hello.get('error', 'it said nothing')}")
+        guard.settimeout(self._seconds)
+        us = {"name": "mcpguard command line", "version": "1"}
+        said = {"protocolVersion": _VERSION, "capabilities": {}, "clientInfo": us}
+        _say(guard, {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": said})
+        _answer(answers, 1)
+        _say(guard, {"jsonrpc": "2.0", "method": "notifications/initialized"})
+        numbers = itertools.count(2)
+
+        def made(name: str, given: Mapping[str, Any]) -> dict[str, Any]:
+            return self._made(guard, answers, next(numbers), {"name": name, "arguments": dict(given)})
+
+        result = made(tool, arguments)
+        while (place := cut(result)) is not None:
+            page = made(MORE, {"key": place["key"], "offset": place["end"]})
+            if page.get("isError"):
+                self._fail(f"the rest of the reply cannot be read: {page['content'][0]['text']}")
+            result = joined(result, page)
+        return result
+
+    def _made(
+        self, guard: socket.socket, answers: Iterator[dict[str, Any]], number: int, params: Mapping[str, Any]
+    ) -> dict[str, Any]:
+        _say(guard, {"jsonrpc": "2.0", "id": number, "method": "tools/call", "params": params})
+        with waiting(lambda: "waiting for the answer"):
+            answer = _answer(answers, number)
+        if "error" in answer:
+            self._fail(f"the guard answers with an error: {answer['error'].get('message')}")
+        result: dict[str, Any] = answer["result"]
+        return result
+
+    def _fail(self, sentence: str) -> NoReturn:
+        typer.echo(f"mcpguard: {visible(sentence)}", err=True)
+        raise typer.Exit(1)
+
+
+def answered(result: Mapping[str, Any]) -> Mapping[str, Any]:
+    """For a program: what a tool answered, or the facts of a refusal; empty where there is nothing but text."""
+    structure = result.get("structuredContent")
+    return facts(result) or (structure if isinstance(structure, dict) else {})
+
+
+def cut(result: Mapping[str, Any]) -> dict[str, Any] | None:
+    """Where to go on in a reply; None at its end, and where there is no more to be had."""
+    place: dict[str, Any] = result.get("_meta", {}).get(CUT, {"end": 0, "total": 0})
+    return place if place["end"] < place["total"] and "key" in place else None
+
+
+def joined(result: dict[str, Any], page: Mapping[str, Any]) -> dict[str, Any]:
+    """A reply with one more page in it. The last text of each says where it was cut."""
+    *content, _ = result["content"]
+    text, notice = page["content"]
+    last = content[-1] if content else {}
+    if last.get("type") == "text" and isinstance(last.get("text"), str):
+        text = {"type": "text", "text": content.pop()["text"] + text["text"]}
+    content.append(text)
+    place = page["_meta"][CUT]
+    meta = {key: value for key, value in result["_meta"].items() if key != CUT}
+    if place["end"] == place["total"]:
+        return {**result, "content": content, "_meta": meta}
+    return {**result, "content": [*content, notice], "_meta": meta | {CUT: place}}
+
+
+def _say(guard: socket.socket, message: Mapping[str, Any]) -> None:
+    guard.sendall(json.dumps(message).encode() + b"\n")
+
+
+def _answer(answers: Iterator[dict[str, Any]], number: int) -> dict[str, Any]:
+    """The answer to this request; what else is said meanwhile is passed over."""
+    for message in answers:
+        if message.get("id") == number and "method" not in message:
+            return message
+    raise ValueError("it ended the connection")
+
+
+def _lines(guard: socket.socket) -> Iterator[dict[str, Any]]:
+    left = b""
+    while data := guard.recv(65_536):
+        left += data
+        *whole, left = left.split(b"\n")
+        for line in whole:
+            message = json.loads(line)
+            if isinstance(message, dict):
+                yield message
+        if len(left) > LARGEST:
+            raise ValueError("its answer is too large")

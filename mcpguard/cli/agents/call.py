@@ -1,0 +1,60 @@
+"""`mcpguard call`: a call of a tool, as an agent makes it."""
+
+from collections.abc import Iterator
+from typing import Annotated, Any
+
+import typer
+
+from mcpguard.cli.agents.agent_client import Agent
+from mcpguard.cli.servers.server_tables import lines
+from mcpguard.cli.shared.common import As, Config, DataDir, Output, print_json
+from mcpguard.codec.strict import StrictError, parse
+from mcpguard.domain.capabilities import Effect
+
+LARGEST = 4 * 1024 * 1024
+
+
+def call(
+    variant: Annotated[Effect, typer.Argument(metavar="read|write|destructive", help="What it may do.")],
+    name: Annotated[str, typer.Argument(metavar="SERVER:TOOL", help="The tool, as search names it.")],
+    args: Annotated[str, typer.Option("--args", metavar="JSON", help="Its arguments: an object.")] = "{}",
+    reason: Annotated[str, typer.Option(metavar="TEXT", help="Why. It goes into the audit log.")] = "",
+    timeout: Annotated[float, typer.Option(min=1, max=86_400, help="Seconds to wait for the answer.")] = 330.0,
+    config: Config = None,
+    data_dir: DataDir = None,
+    output: As = Output.TABLE,
+) -> None:
+    """Call a tool with the token in MCPGUARD_TOKEN, or as anonymous without one. Exit code 1 where it fails."""
+    given: dict[str, Any] = {"name": name, "arguments": _arguments(args)}
+    if reason:
+        given["intent_reason"] = reason
+    said = Agent(config, data_dir, timeout).call(f"call_tool_{variant.value}", given)
+    if output is Output.JSON:
+        print_json(said)
+    else:
+        for text in _texts(said.get("content")):
+            lines(text)
+    raise typer.Exit(1 if said.get("isError") else 0)
+
+
+def _texts(content: object) -> Iterator[str]:
+    """What can be read of a reply, and what else there is; a server may send anything."""
+    for item in content if isinstance(content, list) else [content]:
+        match item:
+            case {"type": "text", "text": str(text)}:
+                yield text
+            case {"type": str(kind)}:
+                yield f"({kind})"
+            case _:
+                yield "(nothing that can be shown; -o json has it)"
+
+
+def _arguments(text: str) -> dict[str, Any]:
+    """Which no error repeats: they may hold a secret."""
+    try:
+        read = parse(text.encode(errors="surrogateescape"), max_bytes=LARGEST)
+    except StrictError as error:
+        raise typer.BadParameter(f"this is not strict JSON: {error.message}", param_hint="--args") from None
+    if not isinstance(read, dict):
+        raise typer.BadParameter("must be an object", param_hint="--args")
+    return read

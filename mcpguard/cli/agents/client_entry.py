@@ -1,0 +1,76 @@
+"""How a program on this machine reaches the guard of these settings: by a command that finds it, or by its address."""
+
+import os
+import shutil
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
+from typing import Final
+
+import typer
+
+from mcpguard.agents.program import Program, Reach
+from mcpguard.cli.shared.guard_client import API, Operator
+from mcpguard.relay.credential import TOKEN_FILE
+from mcpguard.settings.load import Loaded
+
+_CONFIG: Final = "MCPGUARD_CONFIG"
+
+
+class Over(StrEnum):
+    """What the program speaks through."""
+
+    STDIO = "stdio"
+    HTTP = "http"
+
+
+class Shown(StrEnum):
+    """What it sees: the guard's few tools, or every tool by its own name."""
+
+    GUARD = "guard"
+    DIRECT = "direct"
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """What was asked for."""
+
+    over: Over = Over.STDIO
+    face: Shown = Shown.GUARD
+    token_file: Path | None = None
+    config: Path | None = None
+
+
+def reach(program: Program, wanted: Wanted, found: Loaded, operator: Operator) -> Reach:
+    """Exits with 2 where that cannot be."""
+    if wanted.over is Over.STDIO:
+        token = {TOKEN_FILE: str(wanted.token_file.absolute())} if wanted.token_file else {}
+        return Reach((*this_command(), *_words(program, wanted, found)), token)
+    if not program.http:
+        raise typer.BadParameter(f"{program.title} starts commands only", param_hint="--over")
+    if wanted.token_file:
+        raise typer.BadParameter(
+            "over http the token itself would stand in the program's file; use --over stdio", param_hint="--token-file"
+        )
+    url = operator.get(f"{API}/status")["console"] + "/mcp"
+    return Reach(url=f"{url}/all?separator={program.separator}" if wanted.face is Shown.DIRECT else url)
+
+
+def this_command() -> tuple[str, ...]:
+    """This program, wherever it is started from."""
+    called = Path(sys.argv[0])
+    if called.name in ("mcpguard", "mcpguard.exe"):
+        return (str(Path(shutil.which(str(called)) or called).absolute()),)
+    return sys.executable, "-m", "mcpguard"
+
+
+def _words(program: Program, wanted: Wanted, found: Loaded) -> Iterator[str]:
+    yield "stdio"
+    config = wanted.config or (Path(os.environ[_CONFIG]) if _CONFIG in os.environ else None)
+    if config is not None:
+        yield from ("--config", str(config.absolute()))
+    yield from ("--data-dir", str(found.settings.data_dir))  # the default depends on an environment, and whose?
+    if wanted.face is Shown.DIRECT:
+        yield from ("--face", wanted.face.value, "--separator", program.separator)

@@ -1,0 +1,96 @@
+"""`mcpguard connect`: a program that agents run in is told of the guard, in its own file.
+
+Rules kept here:
+1. Nothing is written before a person has seen what, and said yes; `--yes` says it for whoever is not there.
+2. What is shown of a file is what is put there and which members go, and no value of anybody else's.
+3. A file that is not understood stays as it is; what would have to stand there is printed instead.
+"""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from mcpguard.agents.backups import Backups
+from mcpguard.agents.candidates import Candidate
+from mcpguard.agents.changing import carry_out, planned, taking_back
+from mcpguard.agents.joining import Standing, joined, standing
+from mcpguard.agents.programs import PROGRAMS
+from mcpguard.app.places import connected
+from mcpguard.cli.agents.client_entry import Over, Shown, Wanted, reach
+from mcpguard.cli.agents.config_homes import HomeFolder, Project, home_of, named_program
+from mcpguard.cli.agents.connect_dialogue import (
+    agreed,
+    asks_to_replace,
+    listed,
+    show_change,
+    show_taking_back,
+    tell_left,
+    tell_snippet,
+    tried,
+)
+from mcpguard.cli.agents.known_servers import guarded_by
+from mcpguard.cli.shared.common import As, Config, DataDir, Output, loaded
+from mcpguard.cli.shared.guard_client import Operator
+
+Which = Annotated[str | None, typer.Argument(metavar="PROGRAM", help="Which one; without, how each of them stands.")]
+Face = Annotated[Shown, typer.Option(help="What the agent sees: the guard's own tools, or those of the servers.")]
+Way = Annotated[Over, typer.Option(help="A command that the program starts, or the guard's address.")]
+Token = Annotated[Path | None, typer.Option(metavar="FILE", help="With the agent's token; else it is anonymous.")]
+Replace = Annotated[
+    bool | None, typer.Option("--replace/--keep", help="Whether what the guard has itself is taken out of the file.")
+]
+
+
+def connect(
+    program: Which = None,
+    face: Face = Shown.GUARD,
+    over: Way = Over.STDIO,
+    token_file: Token = None,
+    replace: Replace = None,
+    *,
+    name: Annotated[str, typer.Option(metavar="NAME", help="What the guard is called there.")] = "mcpguard",
+    undo: Annotated[bool, typer.Option("--undo", help="Take back what was done last.")] = False,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Show it, and do nothing.")] = False,
+    yes: Annotated[bool, typer.Option("--yes", help="Do it without asking.")] = False,
+    project: Project = Path(),
+    home: HomeFolder = None,
+    config: Config = None,
+    data_dir: DataDir = None,
+    output: As = Output.TABLE,
+) -> None:
+    """Tell Claude Code, Claude Desktop, Cursor, VS Code, Windsurf or Codex of the guard, in its own file.
+
+    It shows what it would change, asks, keeps a copy, and takes it back with --undo. Everything else in the file stays.
+    """
+    found = loaded(config, data_dir=data_dir)
+    operator = Operator(found.settings.data_dir)
+    guarded = guarded_by(found.settings, operator if operator.runs() else None)
+    if program is None:
+        listed([standing(each, home_of(home), project.resolve(), guarded) for each in PROGRAMS], output)
+        return
+    which = named_program(program)
+    backups = Backups(connected(found.settings), which.name)
+    if undo:
+        change = tried(lambda: taking_back(backups))
+        show_taking_back(which, change, output)
+    else:
+        at = standing(which, home_of(home), project.resolve(), guarded)
+        by = reach(which, Wanted(over, face, token_file, config), found, operator)
+        replaced = _replaced(at, replace, asking=not (yes or dry_run))
+        edit = tried(lambda: joined(at, by, name, replaced))
+        change = tried(lambda: planned(at.place, edit), lambda: tell_snippet(at, edit))
+        show_change(at, change, edit, output)
+    if dry_run or change.after == change.before:
+        return
+    if not agreed(yes=yes):
+        raise typer.Exit(1)
+    tried(lambda: carry_out(change, backups))
+    tell_left(which, change, backups)
+
+
+def _replaced(at: Standing, replace: bool | None, *, asking: bool) -> tuple[Candidate, ...]:
+    """What is taken out: as it was said, or as a person says now."""
+    if replace is None:
+        return at.replaceable if asking and at.replaceable and asks_to_replace(at) else ()
+    return at.replaceable if replace else ()

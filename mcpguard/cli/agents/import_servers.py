@@ -1,0 +1,149 @@
+"""`mcpguard import`: the servers that agents of this machine reach directly, found and brought into quarantine.
+
+Rules kept here:
+1. Without a choice nothing is changed. What is chosen is declared, and nothing of it runs before a person says so.
+2. A secret goes from the program's file into a file of the guard's and nowhere else: onto no terminal, no command line,
+   into no database. A file that was written for an entry which the guard then refuses is removed again.
+3. Each entry has its own result; what goes wrong with one stops no other.
+"""
+
+import sys
+from collections.abc import Iterable
+from dataclasses import replace
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from mcpguard.agents.candidates import Candidate, Guarded, Way, candidate, candidates
+from mcpguard.agents.reading import read
+from mcpguard.cli.agents.config_homes import HomeFolder, Programs, Project, chosen_programs, home_of
+from mcpguard.cli.agents.import_report import ADDED, REFUSED, WOULD, listed, report, result, tell_of_files
+from mcpguard.cli.agents.known_servers import guarded_by
+from mcpguard.cli.servers.secret_files import NotKept, kept, let_go
+from mcpguard.cli.shared.common import As, Config, DataDir, Output, loaded
+from mcpguard.cli.shared.guard_client import SERVERS, Operator, Problem
+from mcpguard.cli.shared.options import Confining
+from mcpguard.codec.names import is_meant
+from mcpguard.domain.launches import Profile, StdioLaunch
+from mcpguard.settings.entry import enumerated, named
+from mcpguard.text.visible import visible
+
+Confined = Annotated[
+    Confining | None,
+    typer.Option(
+        metavar="PROFILE", help="How those that are started run: strict, without network (the default), or contained."
+    ),
+]
+Chosen = Annotated[list[str] | None, typer.Option("--server", metavar="NAME", help="Import this one; may be repeated.")]
+
+
+def importing(
+    programs: Programs = None,
+    server: Chosen = None,
+    every: Annotated[bool, typer.Option("--all", help="Import all that are new.")] = False,
+    *,
+    sandbox: Confined = None,
+    called: Annotated[
+        str | None, typer.Option("--as", metavar="NAME", help="What the one of --server is to be called.")
+    ] = None,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Say what would be done, and do nothing.")] = False,
+    project: Project = Path(),
+    home: HomeFolder = None,
+    config: Config = None,
+    data_dir: DataDir = None,
+    output: As = Output.TABLE,
+) -> None:
+    """Find the servers that agents here reach directly, and bring those that are chosen into quarantine.
+
+    Without a choice they are only listed. Their secrets go into files that only the guard's own account can read.
+    """
+    if called is not None and (every or len(server or ()) != 1):
+        raise typer.BadParameter("goes with one --server", param_hint="--as")
+    if called is not None and not is_meant(called):
+        raise typer.BadParameter("a server's name is 1 to 63 of a to z, 0 to 9, - and _, without __", param_hint="--as")
+    settings = loaded(config, data_dir=data_dir).settings
+    operator = Operator(settings.data_dir)
+    runs = operator.runs()
+    guarded = guarded_by(settings, operator if runs or ((server or every) and not dry_run) else None)
+    files = [each for program in chosen_programs(programs) for each in read(program, home_of(home), project.resolve())]
+    items = [item for each in files for item in each.items]
+    found = candidates(items, guarded)
+    new = [each for each in found if each.way is Way.NEW]
+    tell_of_files(files)
+    if server:
+        chosen = _named(server, found, guarded, called)
+    elif every:
+        chosen = new
+    else:
+        listed(found, output, runs=runs)
+        chosen = _asked(new) if runs and output is Output.TABLE and not dry_run else []
+        if not chosen:
+            return
+    confined = [_confined(each, sandbox) for each in chosen]
+    results = [result(each, WOULD) if dry_run else _imported(operator, each) for each in confined]
+    report(results, output)
+    raise typer.Exit(1 if any(each["result"] == REFUSED for each in results) else 0)
+
+
+def _named(names: Iterable[str], found: list[Candidate], guarded: Guarded, called: str | None) -> list[Candidate]:
+    """Those that were named, each the first of its name that is not the same as another."""
+    chosen = []
+    for name in names:
+        alike = [each for each in found if name in (each.name, each.item.label) and each.way is not Way.AGAIN]
+        if not alike:
+            raise typer.BadParameter(_no_such(name, found), param_hint="--server")
+        whose = dict.fromkeys(each.item.program.name for each in alike)
+        if len(whose) > 1:
+            sentence = f"{visible(name)} is declared otherwise for {enumerated(whose)}; name one of these too"
+            raise typer.BadParameter(sentence, param_hint="--server")
+        chosen.append(alike[0] if called is None else _renamed(alike, guarded, called))
+    return chosen
+
+
+def _renamed(alike: list[Candidate], guarded: Guarded, called: str) -> Candidate:
+    """Of those of one name, the one that cannot have it."""
+    which = next((each for each in alike if each.way is Way.TAKEN), alike[0])
+    return candidate(which.item, guarded, called)
+
+
+def _no_such(name: str, found: list[Candidate]) -> str:
+    there = enumerated(dict.fromkeys(each.name for each in found))
+    return f"no file declares {named(name)}; there are {there}" if found else f"no file declares {named(name)}"
+
+
+def _asked(new: list[Candidate]) -> list[Candidate]:
+    """What a person at a terminal chooses of the new ones."""
+    if not new or not sys.stdin.isatty():
+        return []
+    said: str = typer.prompt("Import which? Their names, or all; nothing for none", default="", show_default=False)
+    words = said.replace(",", " ").split()
+    by_name = {each.name: each for each in new}
+    if unknown := [word for word in words if word not in (*by_name, "all")]:
+        raise typer.BadParameter(f"{enumerated(map(named, unknown))} is not among the new ones")
+    return new if "all" in words else [by_name[word] for word in words]
+
+
+def _confined(each: Candidate, sandbox: Confining | None) -> Candidate:
+    """As it is to be confined, where it is started here and somebody said so."""
+    if sandbox is None or each.confided is None or not isinstance(each.launch, StdioLaunch):
+        return each
+    confided = replace(each.confided, members={**each.confided.members, "sandbox": sandbox.value})
+    return replace(each, confided=confided, launch=replace(each.launch, profile=Profile(sandbox)))
+
+
+def _imported(operator: Operator, each: Candidate) -> dict[str, Any]:
+    """What came of one."""
+    if each.way is not Way.NEW or each.confided is None:
+        return result(each, REFUSED)
+    try:
+        made = kept(each.confided.files)
+    except NotKept as error:
+        return result(each, REFUSED, str(error))
+    try:
+        body = {"name": each.name, "config": dict(each.confided.members), "imported": True}
+        added = operator.tried("POST", SERVERS, body)
+    except Problem as problem:
+        let_go(made)
+        return result(each, REFUSED, "; ".join(problem.sentences))
+    return result(each, ADDED, standing=added["standing"], notices=added["notices"])

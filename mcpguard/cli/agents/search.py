@@ -1,0 +1,37 @@
+"""`mcpguard search`: what an agent would find."""
+
+from typing import Annotated
+
+import typer
+
+from mcpguard.cli.agents.agent_client import Agent, answered
+from mcpguard.cli.shared.common import As, Config, DataDir, Output, print_json, print_table
+from mcpguard.gateway.tools.given import MOST_FOUND
+
+SECONDS = 30.0
+HEAD = ("tool", "effect", "call with", "score", "what it does")
+
+
+def search(
+    query: Annotated[list[str], typer.Argument(metavar="QUERY", help="Service, verb and object.")],
+    limit: Annotated[int, typer.Option(min=1, max=MOST_FOUND, help="How many at most.")] = 15,
+    config: Config = None,
+    data_dir: DataDir = None,
+    output: As = Output.TABLE,
+) -> None:
+    """Find approved tools as an agent does: with the token in MCPGUARD_TOKEN, or as anonymous without one."""
+    said = Agent(config, data_dir, SECONDS).call("retrieve_tools", {"query": " ".join(query), "limit": limit})
+    answer = answered(said)
+    if output is Output.JSON or said.get("isError"):
+        print_json(answer)
+        raise typer.Exit(1 if said.get("isError") else 0)
+    if not answer["tools"]:
+        typer.echo(f"Nothing fits, of {answer['total']} tools that may be found.", err=True)
+    else:
+        print_table(HEAD, (_row(each) for each in answer["tools"]))
+    if "notice" in answer:
+        typer.echo(answer["notice"], err=True)
+
+
+def _row(tool: dict[str, object]) -> tuple[str, ...]:
+    return str(tool["name"]), str(tool["effect"]), str(tool["call_with"]), str(tool["score"]), str(tool["description"])

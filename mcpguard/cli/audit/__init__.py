@@ -1,0 +1,1 @@
+"""`mcpguard audit`: the audit log is read, proven, exported and pruned."""

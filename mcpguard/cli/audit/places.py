@@ -1,0 +1,48 @@
+"""What the commands about the audit log read: which store, that of a guard or a copy; and what of it."""
+
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Annotated, Final
+
+import typer
+
+from mcpguard.app import places
+from mcpguard.cli.shared.common import loaded
+from mcpguard.codec.filters import parse
+from mcpguard.domain.errors import StoreUnavailable
+from mcpguard.domain.filters import ABOUT, Filter
+from mcpguard.store import chains
+from mcpguard.store.backend import Connection
+from mcpguard.store.offline import Place, place_from, reading
+
+OTHER = "A copy of the database, or a postgresql:// URL; else the live one."
+HELP: Final = (
+    "What to look for, as key:value, a minus before it for what not: "
+    + ", ".join(ABOUT)
+    + "; since and until, as 2h or 2026-11-20T14:00. * and ? are wildcards."
+)
+Terms = Annotated[list[str] | None, typer.Argument(metavar="[FILTER]...", help=HELP, show_default=False)]
+Where = Annotated[str | None, typer.Argument(metavar="[PATH]", help=OTHER)]
+Database = Annotated[str | None, typer.Option("--db", metavar="PATH", help=OTHER)]
+
+
+def place(path: str | None, config: Path | None, data_dir: Path | None) -> Place:
+    if path is not None:
+        return place_from(path)
+    return places.database(loaded(config, data_dir=data_dir).settings)
+
+
+@contextmanager
+def opened(path: str | None, config: Path | None, data_dir: Path | None) -> Iterator[tuple[Connection, str]]:
+    with reading(place(path, config, data_dir)) as connect, connect() as connection:
+        chain = chains.newest(connection)
+        if chain is None:
+            raise StoreUnavailable("nothing has been recorded yet")
+        yield connection, chain
+
+
+def filter_of(terms: list[str] | None) -> Filter:
+    """What to look for. Raises BadFilter."""
+    return parse(" ".join(terms or ()), time.time_ns() // 1000)

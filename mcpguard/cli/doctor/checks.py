@@ -1,0 +1,70 @@
+"""All checks, in the order in which they are told.
+
+Rules kept here:
+1. A check survives whatever it meets: what cannot be looked at is a notice that says why, and the others go on.
+2. A check looks, and changes nothing.
+"""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Final
+
+from mcpguard.cli.doctor.anonymous import anonymous, listen
+from mcpguard.cli.doctor.clock import clock
+from mcpguard.cli.doctor.configuration import configuration, file
+from mcpguard.cli.doctor.disk import kind, room, sizes
+from mcpguard.cli.doctor.finding import Finding, notice
+from mcpguard.cli.doctor.launches import launches
+from mcpguard.cli.doctor.machine import machine, open_files
+from mcpguard.cli.doctor.permissions import above, accounts, data_dir, keys, secrets
+from mcpguard.cli.doctor.proofs import anchor, database, key
+from mcpguard.cli.doctor.running import running
+from mcpguard.cli.doctor.servers import servers
+from mcpguard.cli.doctor.sight import Sight
+from mcpguard.domain.errors import GuardError
+from mcpguard.settings.problems import SettingsError
+
+FORESEEN: Final = (
+    OSError, GuardError, SettingsError,
+    ArithmeticError, AttributeError, ImportError, LookupError, RuntimeError, TypeError, ValueError,
+)  # fmt: skip
+"""What files, accounts, other versions' answers and strange values make a check fail at."""
+
+
+Look = Callable[[Sight], Iterator[Finding]]
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """`name` is for scripts, `subject` for people. What one look fails at keeps no other from being made."""
+
+    name: str
+    subject: str
+    looks: tuple[Look, ...]
+
+
+CHECKS: Final = (
+    Check("guard", "the guard", (running,)),
+    Check("servers", "servers", (servers,)),
+    Check("launches", "what servers need", (launches,)),
+    Check("configuration", "the configuration", (configuration, file)),
+    Check("anonymous", "who could be anonymous here", (anonymous, listen)),
+    Check("permissions", "permissions", (accounts, data_dir, above, keys, secrets)),
+    Check("clock", "the clock", (clock,)),
+    Check("disk", "the disk", (room, sizes, kind)),
+    Check("proofs", "the audit log", (database, key, anchor)),
+    Check("machine", "the machine", (machine, open_files)),
+)
+
+
+def examined(sight: Sight) -> list[tuple[Check, list[Finding]]]:
+    """What each check finds."""
+    return [(check, [each for look in check.looks for each in _found(look, sight)]) for check in CHECKS]
+
+
+def _found(look: Look, sight: Sight) -> Iterator[Finding]:
+    try:
+        yield from look(sight)
+    except FORESEEN as error:
+        why = str(error) or type(error).__name__
+        yield notice("check.made", f"not everything of this could be looked at: {why}")

@@ -1,0 +1,68 @@
+"""The clock: records carry its time, and what has an end ends by it.
+
+Rules kept here:
+1. It is compared with the newest record, which only a clock that was set back can be behind.
+2. Whether it is set over the network is asked of the system where it can say so, and nothing depends on the answer.
+"""
+
+import shutil
+import subprocess
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Final
+
+from mcpguard.cli.doctor.finding import Finding, notice, ok, problem
+from mcpguard.cli.doctor.sight import MICROSECONDS, Sight
+
+EARLIEST: Final = datetime(2026, 1, 1, tzinfo=UTC)
+LATEST: Final = datetime(2100, 1, 1, tzinfo=UTC)
+TOLERATED: Final = MICROSECONDS
+SET: Final = "set the clock, and keep it right over the network (chrony, systemd-timesyncd)"
+SYSTEM: Final = Path("/run/systemd/system")
+SYSTEM_PATH: Final = "/usr/bin:/bin"
+SECONDS: Final = 1.0
+
+
+def clock(sight: Sight) -> Iterator[Finding]:
+    now = datetime.fromtimestamp(sight.now / MICROSECONDS, UTC)
+    if not EARLIEST <= now < LATEST:
+        yield problem("clock.plausible", f"the clock says {now:%Y-%m-%d %H:%M} UTC, which cannot be", SET)
+    behind = (sight.stored.at - sight.now) // MICROSECONDS
+    if sight.stored.at > sight.now + TOLERATED:
+        yield problem(
+            "clock.behind",
+            f"the clock says {now:%Y-%m-%d %H:%M:%S} UTC and is {behind:,} s behind record {sight.stored.records:,}, "
+            "the newest of the audit log",
+            SET,
+        )
+    elif sight.stored.known:
+        yield ok("clock.behind", f"it is {now:%Y-%m-%d %H:%M:%S} UTC, and no record is newer")
+    else:
+        yield ok("clock.behind", f"it is {now:%Y-%m-%d %H:%M:%S} UTC; there is no record to compare that with")
+    synchronized = _synchronized()
+    if synchronized == "yes":
+        yield ok("clock.synchronized", "it is kept right over the network")
+    elif synchronized == "no":
+        yield notice("clock.synchronized", "the system says that its clock is not kept right over the network", SET)
+
+
+def _synchronized() -> str | None:
+    """What the system says; None where it has nobody to say so."""
+    program = shutil.which("timedatectl", path=SYSTEM_PATH)
+    if program is None or not SYSTEM.is_dir():
+        return None
+    try:
+        told = subprocess.run(  # noqa: S603 - the program is the system's own
+            [program, "show", "--property=NTPSynchronized", "--value"],
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            errors="replace",
+            check=False,
+            timeout=SECONDS,
+            env={"PATH": SYSTEM_PATH},
+        )
+    except (OSError, subprocess.TimeoutExpired):
+        return None
+    return told.stdout.strip()

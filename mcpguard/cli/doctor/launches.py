@@ -1,0 +1,161 @@
+"""Whether what servers need to be started is here: their programs, what installs packages, and what references lead to.
+
+Rules kept here:
+1. Nothing is run and no file is opened: programs are looked up, files looked at from outside, variables by their names.
+2. References of servers that are not approved are not followed, not even so far.
+3. The PATH is the one that the server gets. Where the guard's environment cannot be read, what is missing in ours is a
+   notice only.
+"""
+
+import os
+import shutil
+import stat
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+from mcpguard.cli.doctor.finding import Finding, Level, ok
+from mcpguard.cli.doctor.sight import Sight
+from mcpguard.cli.shared.guard_client import server_path
+from mcpguard.domain.launches import Launch, StdioLaunch
+from mcpguard.settings.references import LARGEST_SECRET, BadTemplate, Kind, Reference, referenced
+from mcpguard.upstreams.packages.package import Ecosystem, Package
+from mcpguard.upstreams.packages.recognising import recognised
+
+MOST: Final = 50
+"""Servers that the guard is asked about, one by one."""
+NEEDED: Final = {Ecosystem.NPM: ("node", "npm"), Ecosystem.PYTHON: ("uv",)}
+INSTALL: Final = {"node": "Node.js", "npm": "npm, which comes with Node.js", "uv": "uv"}
+
+RUNNING: Final = frozenset({"node"})
+"""Those of them that an installed package is run by; the others install it."""
+PUT: Final = {
+    Kind.ENV: "set it where the guard starts, and restart the guard",
+    Kind.FILE: "put the file there, for the guard's account alone, or change the reference",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class _Start:
+    """What is looked at of one server. `templates`: those of its variables or headers that are known."""
+
+    name: str
+    approved: bool
+    command: str
+    arguments: tuple[str, ...]
+    folder: str | None
+    templates: Mapping[str, str]
+
+
+def launches(sight: Sight) -> Iterator[Finding]:
+    starts = _known(sight)
+    found = [each for start in starts for each in (*_program(sight, start), *_references(sight, start))]
+    yield from found
+    if starts and not found:
+        yield ok("launches.here", f"what {len(starts)} servers need to be started is here, as far as can be seen")
+
+
+def _known(sight: Sight) -> list[_Start]:
+    """Those of the file, and those that the guard knows and has approved."""
+    approved = _approved(sight)
+    declared = sight.loaded.servers.servers if sight.loaded else ()
+    starts = {
+        each.name: _declared(each.name, each.launch, approved=each.name in approved)
+        for each in declared
+        if each.enabled
+    }
+    if sight.status is not None:
+        for name in sorted(approved - starts.keys())[:MOST]:
+            server = sight.operator.heard(server_path(name))
+            if server is not None:
+                starts[name] = _shown(name, server["launch"])
+    return list(starts.values())
+
+
+def _approved(sight: Sight) -> set[str]:
+    if sight.status is not None:
+        return {each["name"] for each in sight.servers if each["standing"] == "approved" and each["enabled"]}
+    return {each.name for each in sight.stored.upstreams if each.standing.value == "approved" and each.enabled}
+
+
+def _declared(name: str, launch: Launch, *, approved: bool) -> _Start:
+    if isinstance(launch, StdioLaunch):
+        return _Start(name, approved, launch.command, launch.arguments, launch.folder, launch.environment)
+    return _Start(name, approved, "", (), None, launch.headers)
+
+
+def _shown(name: str, launch: Any) -> _Start:  # noqa: ANN401 - JSON of our own
+    given = launch.get("environment") or launch.get("headers") or []
+    templates = {each["name"]: each["value"] for each in given if each["value"] is not None}
+    command, arguments = launch.get("command", ""), tuple(launch.get("arguments", ()))
+    return _Start(
+        name, approved=True, command=command, arguments=arguments, folder=launch.get("folder"), templates=templates
+    )
+
+
+def _program(sight: Sight, start: _Start) -> Iterator[Finding]:
+    if not start.command:
+        return
+    path = start.templates.get("PATH", sight.environ.get("PATH", ""))
+    package = recognised(start.command, start.arguments)
+    if isinstance(package, Package):
+        beside = os.pathsep.join(filter(None, (str(Path(start.command).parent) if "/" in start.command else "", path)))
+        for each in NEEDED[package.ecosystem]:
+            if shutil.which(each, path=beside) is None:
+                sentence = f"{start.name} is a package, and there is no {each} on the PATH of the guard"
+                next_ = f"install {INSTALL[each]}, where the guard finds it"
+                yield _missing(sight, start, each, sentence, next_, runs=each in RUNNING)
+    elif not _there(start, path):
+        sentence = f"{start.name} needs {start.command}, which is no program that the guard can start"
+        yield _missing(sight, start, start.command, sentence, "install it, or declare the command with its whole path")
+
+
+def _there(start: _Start, path: str) -> bool:
+    if "/" not in start.command:
+        return shutil.which(start.command, path=path) is not None
+    if not start.command.startswith("/") and start.folder is None:
+        return True  # it is looked for where the guard was started, which is not known
+    where = Path(start.folder or "/") / start.command
+    return where.is_file() and os.access(where, os.X_OK)
+
+
+def _references(sight: Sight, start: _Start) -> Iterator[Finding]:
+    if not start.approved:
+        return
+    for name, template in start.templates.items():
+        try:
+            references = referenced(template)
+        except BadTemplate:
+            continue  # the configuration's problems say so
+        for each in references:
+            why = _unresolved(sight, each)
+            if why:
+                yield _missing(sight, start, each.name, f"{name} of {start.name} leads nowhere: {why}", PUT[each.kind])
+
+
+def _unresolved(sight: Sight, reference: Reference) -> str:
+    """Why there is no value; empty where there seems to be one."""
+    name = reference.name
+    if reference.kind is Kind.ENV:
+        value = sight.environ.get(name)
+        return "" if value else f"the variable {name} is {'not set' if value is None else 'empty'}"
+    path = Path(name).resolve()
+    folders = map(Path, sight.settings.upstreams.secret_folders)
+    if not any(folder.is_absolute() and path.is_relative_to(folder.resolve()) for folder in folders):
+        return f"{name} is below no folder of upstreams.secret_folders"
+    try:
+        found = path.stat()
+    except OSError as error:
+        return f"{name}: {error.strerror}"
+    if not stat.S_ISREG(found.st_mode):
+        return f"{name} is not a regular file"
+    if not os.access(path, os.R_OK):
+        return f"{name} cannot be read"
+    return "" if 0 < found.st_size <= LARGEST_SECRET else f"{name} is empty, or larger than {LARGEST_SECRET:,} bytes"
+
+
+def _missing(sight: Sight, start: _Start, of: str, sentence: str, next_: str, *, runs: bool = True) -> Finding:
+    """A problem where it surely keeps a server from starting that is to start. `runs`: it is needed at each start."""
+    level = Level.PROBLEM if start.approved and sight.theirs and runs else Level.NOTICE
+    return Finding("launches.here", level, sentence, next_, of=of)

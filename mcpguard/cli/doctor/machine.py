@@ -1,0 +1,77 @@
+"""What the machine has to have: a sandbox, what is imported, and enough open files."""
+
+import platform
+import re
+import resource
+from collections.abc import Iterator
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Final
+
+from mcpguard.cli.doctor.finding import Finding, notice, ok, problem
+from mcpguard.cli.doctor.sight import Sight
+from mcpguard.domain.launches import Profile
+from mcpguard.upstreams.sandbox.probe import Fails, probed
+
+BESIDES: Final = 200
+"""Open files besides those of connections: the database, logs, servers."""
+LEAST: Final = 256
+
+
+def machine(sight: Sight) -> Iterator[Finding]:
+    """What has to be installed."""
+    yield ok("machine.python", f"Python {platform.python_version()} on {platform.system()} {platform.release()}")
+    yield from _sandbox(sight)
+    if sight.settings.store.url is not None and find_spec("psycopg") is None:
+        yield problem(
+            "machine.postgresql", "store.url names a PostgreSQL server, and its driver is not installed",
+            "install psycopg, which the distribution's requirements name",
+        )  # fmt: skip
+
+
+def _sandbox(sight: Sight) -> Iterator[Finding]:
+    why = _no_sandbox(sight)
+    if not why:
+        yield ok("machine.sandbox", "servers can be confined")
+        return
+    wanting = [each["name"] for each in sight.servers if each["sandbox"] not in ("", Profile.NONE)]
+    declared = sight.loaded.servers.servers if sight.loaded else ()
+    wanting += [each.name for each in declared if each.enabled and each.sandbox not in (None, Profile.NONE)]
+    said, next_ = f"servers cannot be confined: {why}", "install bubblewrap, or see the sandbox in docs/operating.md"
+    if wanting:
+        yield problem("machine.sandbox", f"{said}; so these do not start: {', '.join(sorted({*wanting}))}", next_)
+    else:
+        yield notice("machine.sandbox", said, next_)
+
+
+def _no_sandbox(sight: Sight) -> str:
+    if sight.status is not None:
+        found = sight.status["sandbox"]
+        return "" if found["works"] else str(found["why"])
+    tried = probed()
+    return tried.why if isinstance(tried, Fails) else ""
+
+
+def open_files(sight: Sight) -> Iterator[Finding]:
+    """Whether as many connections as are let in can be open."""
+    most = _limit(sight)
+    connections = sight.settings.limits.connections
+    if most is None or most >= connections + BESIDES:
+        yield ok("machine.files", f"the guard may have {'any number of' if most is None else f'{most:,}'} files open")
+        return
+    tell = problem if most < LEAST else notice
+    yield tell(
+        "machine.files",
+        f"the guard may have {most:,} files open, too few for limits.connections ({connections:,}) and its servers",
+        f"raise the limit where it starts (ulimit -n {connections * 4}, LimitNOFILE=), or lower limits.connections",
+    )
+
+
+def _limit(sight: Sight) -> int | None:
+    """Of the guard's process, else of this one; None without end."""
+    if sight.process is not None:
+        text = Path(f"/proc/{sight.process}/limits").read_text()
+        if found := re.search(r"^Max open files\s+(\d+|unlimited)\s", text, re.MULTILINE):
+            return None if found[1] == "unlimited" else int(found[1])
+    soft, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
+    return None if soft == resource.RLIM_INFINITY else soft

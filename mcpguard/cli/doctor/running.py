@@ -1,0 +1,163 @@
+"""Whether a guard runs here, of this version, and can be reached.
+
+Rules kept here:
+1. Our own guard is asked for its health where it says that it listens. Where none runs, nobody is contacted: whether
+   the port is free is found out by binding it, without listening, for a moment.
+"""
+
+import http.client
+import json
+import os
+import socket
+import stat
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+from typing import Any, Final
+from urllib.parse import urlsplit
+
+from mcpguard import __version__
+from mcpguard.app.places import agents_socket, operator_socket
+from mcpguard.cli.doctor.finding import Finding, notice, ok, problem
+from mcpguard.cli.doctor.sight import Sight
+from mcpguard.store.datadir import LOCK
+
+TIMEOUT: Final = 2.0
+SERVE: Final = "start it: mcpguard serve"
+
+
+def running(sight: Sight) -> Iterator[Finding]:
+    if sight.status is not None:
+        yield from _guard(sight, sight.status)
+        yield from _listener(sight.status)
+        yield from _agents(sight)
+    elif sight.listens:
+        path = operator_socket(sight.settings.data_dir)
+        yield problem(
+            "guard.answers",
+            f"a guard may run here, and does not answer this command at {path}: it hangs, refuses this process, or is "
+            "out of reach for this account",
+            "look at the guard's own log; run this command outside of any container or sandbox, in the guard's account",
+        )
+    else:
+        yield from _none(sight)
+        yield from _port(sight)
+
+
+def _guard(sight: Sight, status: Any) -> Iterator[Finding]:  # noqa: ANN401 - JSON of our own
+    ready = status["ready"]
+    yield ok("guard.runs", f"a guard runs here, process {status['process']}")
+    if status["version"] != __version__:
+        yield notice(
+            "guard.version",
+            f"it is version {status['version']}, and this command is {__version__}",
+            "restart the guard so that both are the same",
+        )
+    else:
+        yield ok("guard.version", f"it is version {__version__}, as this command")
+    if ready["ready"]:
+        yield ok("guard.ready", "it takes calls")
+    else:
+        yield problem(
+            "guard.ready",
+            f"it takes no calls ({ready['reason']}): {ready['cause']}",
+            "put right what the cause says; calls are refused until then",
+        )
+    if sight.versions and status["settings"] not in sight.versions:
+        yield notice(
+            "guard.settings",
+            "it was started with other settings than this command reads",
+            "mcpguard config show; give this command the same --config and environment, or restart the guard",
+        )
+
+
+def _listener(status: Any) -> Iterator[Finding]:  # noqa: ANN401 - JSON of our own
+    console = status["console"]
+    if not console:
+        yield notice("listener.answers", "it does not say where it listens")
+        return
+    try:
+        answer = _health(console)
+    except (OSError, http.client.HTTPException, ValueError) as error:
+        answer = str(error) or type(error).__name__
+    if answer is None:
+        yield ok("listener.answers", f"it answers at {console}")
+    else:
+        yield problem(
+            "listener.answers",
+            f"nobody of ours answers at {console}: {answer}",
+            "restart the guard; a firewall rule or another program may stand between",
+        )
+
+
+def _health(console: str) -> str | None:
+    """What is wrong with the answer; None for the one of a guard."""
+    there = urlsplit(console)
+    connection = http.client.HTTPConnection(there.hostname or "", there.port, timeout=TIMEOUT)
+    try:
+        connection.request("GET", "/healthz")
+        answer = connection.getresponse()
+        body = answer.read(1024)
+    finally:
+        connection.close()
+    return None if json.loads(body) == {"status": "alive"} else f"the answer ({answer.status}) is not that of a guard"
+
+
+def _agents(sight: Sight) -> Iterator[Finding]:
+    path = agents_socket(sight.settings.data_dir)
+    if path.exists() and stat.S_ISSOCK(path.lstat().st_mode):
+        yield ok("agents.socket", f"agents' relays find it at {path}")
+    else:
+        yield problem(
+            "agents.socket", f"the agents' socket {path} is gone, and `mcpguard stdio` cannot reach the guard",
+            "restart the guard, and find out what removes files of its data directory",
+        )  # fmt: skip
+
+
+def _none(sight: Sight) -> Iterator[Finding]:
+    note: Any = {}
+    with suppress(OSError, ValueError):
+        note = json.loads((sight.settings.data_dir / LOCK).read_bytes()[:1024])
+    pid = note.get("pid") if isinstance(note, dict) else None
+    if not isinstance(pid, int):
+        yield notice("guard.runs", f"no guard runs in {sight.settings.data_dir}", SERVE)
+    elif _alive(pid):
+        yield problem(
+            "guard.runs",
+            f"process {pid} has the data directory, and nobody listens at its operator's socket",
+            "wait if it is just starting or stopping; else look at its log, and restart it",
+        )
+    else:
+        yield notice(
+            "guard.runs",
+            f"no guard runs in {sight.settings.data_dir}, and the last one was killed or crashed",
+            f"{SERVE}; calls that it left open are closed as unknown then",
+        )
+
+
+def _alive(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except (OSError, OverflowError):
+        return True
+    return Path(f"/proc/{pid}").exists() or not Path("/proc/self").exists()
+
+
+def _port(sight: Sight) -> Iterator[Finding]:
+    listen, (host, port) = sight.settings.listen, sight.settings.address
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    try:
+        with socket.socket(family, socket.SOCK_STREAM) as bound:
+            bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            bound.bind((host, port))
+    except OSError as error:
+        yield problem(
+            "listener.free",
+            f"a guard could not listen on {listen}: {error.strerror}",
+            f"stop the program that has it (ss -ltnp 'sport = :{port}'), which may be a guard with another data "
+            "directory, or choose another address with `listen`",
+        )
+    else:
+        yield ok("listener.free", f"{listen} is free for a guard")

@@ -1,0 +1,1 @@
+"""`mcpguard user`, `operator` and `held`: people, and what waits for them."""

@@ -1,0 +1,144 @@
+"""`mcpguard scan`: look at definitions offline. No guard needs to run; of a definition only names are printed.
+
+Rules kept here:
+1. One definition a line in, one answer a line out, while reading: the file may have any length.
+2. A line that is no definition is told on standard error with its number, and does not end the scan.
+3. What is found is data, not failure: the exit code says only whether the file could be read.
+"""
+
+import sys
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
+from typing import IO, Annotated, Any, Final
+from urllib.parse import quote
+
+import typer
+
+from mcpguard.cli.shared.common import json_line
+from mcpguard.codec.findings import as_json
+from mcpguard.codec.strict import StrictError, parse
+from mcpguard.domain.findings import Inspected
+from mcpguard.inspection import sarif
+from mcpguard.inspection.detectors.detector import Surroundings
+from mcpguard.inspection.inspect import inspected, rules
+from mcpguard.text.visible import visible
+
+_LONGEST_LINE: Final = 16 * 1024 * 1024
+_DEEPEST: Final = 128
+_STDIN: Final = "-"
+
+
+class Form(StrEnum):
+    """How what was found is written."""
+
+    TABLE = "table"
+    JSON = "json"
+    SARIF = "sarif"
+
+
+@dataclass(frozen=True, slots=True)
+class _Scanned:
+    line: int
+    server: str | None
+    name: str | None
+    found: Inspected
+
+
+def scan(
+    file: Annotated[str, typer.Argument(metavar="FILE|-", help="Definitions, one a line; - is standard input.")],
+    output: Annotated[Form, typer.Option("--output", "-o", help="How to print.")] = Form.TABLE,
+) -> None:
+    """Inspect definitions, one JSON object a line: {"server": NAME, "tool": {…}} or a tool by itself."""
+    with ExitStack() as stack:
+        scanned = _scanned(_opened(file, stack))
+        match output:
+            case Form.JSON:
+                _as_json(scanned)
+            case Form.SARIF:
+                _as_sarif("stdin" if file == _STDIN else file, scanned)
+            case Form.TABLE:
+                _as_table(scanned)
+
+
+def _opened(file: str, stack: ExitStack) -> IO[bytes]:
+    if file == _STDIN:
+        return sys.stdin.buffer
+    try:
+        return stack.enter_context(Path(file).open("rb"))
+    except OSError as error:
+        typer.echo(f"mcpguard: {visible(file)}: {error.strerror}", err=True)
+        raise typer.Exit(1) from None
+
+
+def _scanned(lines: IO[bytes]) -> Iterator[_Scanned]:
+    for number, line in enumerate(_lines(lines), 1):
+        if not line.strip():
+            continue
+        try:
+            value = parse(line, max_bytes=_LONGEST_LINE, max_depth=_DEEPEST)
+            server, tool = _definition(value)
+        except StrictError as error:
+            typer.echo(f"line {number}: {visible(error.message)}", err=True)
+            continue
+        name = tool.get("name")
+        found = inspected(tool, Surroundings(server=server or ""))
+        yield _Scanned(number, server, name if isinstance(name, str) else None, found)
+
+
+def _lines(lines: IO[bytes]) -> Iterator[bytes]:
+    """Lines, of which none fills the memory: what is too long is cut, and then refused for its length."""
+    while line := lines.readline(_LONGEST_LINE + 1):
+        yield line
+        while len(line) > _LONGEST_LINE and not line.endswith(b"\n"):
+            line = lines.readline(_LONGEST_LINE + 1)
+
+
+def _definition(value: object) -> tuple[str | None, Mapping[str, Any]]:
+    if not isinstance(value, dict):
+        raise StrictError("no JSON object")
+    tool, server = value.get("tool"), value.get("server")
+    if isinstance(tool, dict) and "inputSchema" not in value:
+        return server if isinstance(server, str) else None, tool
+    return None, value
+
+
+def _as_json(scanned: Iterator[_Scanned]) -> None:
+    for each in scanned:
+        typer.echo(
+            json_line(
+                {
+                    "server": each.server,
+                    "name": each.name,
+                    "flagged": each.found.flagged,
+                    "risk": each.found.risk,
+                    "hard": each.found.hard,
+                    "grave": bool(each.found.grave),
+                    "findings": [as_json(found) for found in each.found.findings],
+                }
+            )
+        )
+
+
+def _as_sarif(uri: str, scanned: Iterator[_Scanned]) -> None:
+    """The document is opened, filled while reading, and closed."""
+    head, tail = json_line(sarif.log(rules())).split('"results":[]')
+    typer.echo(head + '"results":[')
+    comma = ""
+    for each in scanned:
+        for result in sarif.results(quote(uri), each.line, each.found.findings):
+            typer.echo(comma + json_line(result))
+            comma = ","
+    typer.echo("]" + tail)
+
+
+def _as_table(scanned: Iterator[_Scanned]) -> None:
+    for each in scanned:
+        mark = "GRAVE" if each.found.grave else "FLAG" if each.found.flagged else "ok"
+        name = ":".join(filter(None, (each.server, each.name))) or "(no name)"
+        typer.echo(f"{mark:5}  {each.found.risk:3}  {visible(name)}")
+        for found in each.found.findings:
+            place = f"{visible(found.evidence.path)} [{found.evidence.start}:{found.evidence.end}]"
+            typer.echo(f"            {found.severity}: {found.title} ({found.rule}, {found.threat}) at {place}")

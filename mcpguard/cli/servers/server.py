@@ -1,0 +1,134 @@
+"""`mcpguard server`: the servers that the guard stands in front of."""
+
+from collections.abc import Iterator
+from typing import Annotated, Any
+
+import typer
+
+from mcpguard.app.places import server_logs
+from mcpguard.cli.servers import server_changes, server_decisions
+from mcpguard.cli.servers.choices import key_of, waiting
+from mcpguard.cli.servers.server_tables import (
+    OFFERED,
+    first_rows,
+    further_rows,
+    moment,
+    offered_row,
+    warn,
+    warn_of_confinement,
+    warn_of_cut_diffs,
+    warn_of_unread,
+)
+from mcpguard.cli.shared.common import As, Config, DataDir, Output, loaded, print_json, print_table
+from mcpguard.cli.shared.guard_client import SERVERS, Operator, server_path
+from mcpguard.cli.shared.options import Name
+from mcpguard.codec.keyed import written
+from mcpguard.domain.launches import Profile
+from mcpguard.settings.entry import enumerated
+from mcpguard.text.visible import visible
+
+app = typer.Typer(no_args_is_help=True, help="The servers that the guard stands in front of.")
+HEAD = (
+    "name", "standing", "state", "since", "speaks", "tools", "resources", "prompts", "waits", "findings", "risk",
+    "what is wrong",
+)  # fmt: skip
+NONE = (
+    "There are no servers. Add one: mcpguard server add NAME -- COMMAND ARG…  "
+    "or declare it under mcpServers in the configuration file."
+)
+
+
+@app.command("list")
+def list_(config: Config = None, data_dir: DataDir = None, output: As = Output.TABLE) -> None:
+    """List the servers: how they stand, how the connections to them are, and what waits for a person."""
+    answer = Operator.of(config, data_dir).every(SERVERS, "servers")["servers"]
+    if output is Output.JSON:
+        print_json(answer)
+        return
+    if not answer:
+        typer.echo(NONE, err=True)
+        return
+    print_table(HEAD, _rows(answer))
+    if loose := [server["name"] for server in answer if server["sandbox"] == Profile.NONE]:
+        warn(f"WITHOUT A SANDBOX, with everything that the guard's own account may do: {enumerated(loose)}")
+    waits = [server["name"] for server in answer if server["standing"] == "quarantined" or server["waiting"]]
+    if unread := [server["name"] for server in answer if server["unread"]]:
+        warn(f"approved with grave findings that nobody confirmed reading: {enumerated(unread)}")
+    if waits:
+        typer.echo(f"A person should look at {enumerated(waits)}: mcpguard server show NAME", err=True)
+
+
+@app.command()
+def show(name: Name, config: Config = None, data_dir: DataDir = None, output: As = Output.TABLE) -> None:
+    """Print all that is known of a server: how it stands and is reached, what it offers and says of that, who it is."""
+    operator = Operator.of(config, data_dir)
+    server = operator.get(server_path(name))
+    if output is Output.JSON:
+        print_json(server)
+        return
+    print_table(("what", "value"), first_rows(server))
+    capabilities = server["capabilities"]
+    if capabilities:
+        said = operator.get(server_path(name, "descriptions"))["descriptions"]
+        typer.echo()
+        print_table(OFFERED, (offered_row(each, said.get(written(key_of(each)), "")) for each in capabilities))
+    typer.echo()
+    print_table(("what else", "value"), further_rows(server))
+    warn_of_cut_diffs(operator, name, capabilities)
+    warn_of_confinement(server)
+    warn_of_unread(server)
+    typer.echo(_next(server), err=True)
+
+
+@app.command()
+def logs(
+    name: Name,
+    config: Config = None,
+    data_dir: DataDir = None,
+    lines: Annotated[int, typer.Option(min=1, max=10_000, help="How many of the last lines.")] = 50,
+) -> None:
+    """Print what a server wrote to its standard error last. No guard needs to run."""
+    path = server_logs(loaded(config, data_dir=data_dir).settings) / f"{name}.log"
+    found = [old_or_new for old_or_new in (path.with_name(path.name + ".1"), path) if old_or_new.exists()]
+    if not found:
+        typer.echo(f"mcpguard: {name} has written nothing: there is no {path}", err=True)
+        raise typer.Exit(1)
+    written = [line for one in found for line in one.read_text(encoding="utf-8").splitlines()]
+    for line in written[-lines:]:
+        typer.echo(visible(line))
+
+
+for _command in (*server_changes.COMMANDS, *server_decisions.COMMANDS):
+    app.command()(_command)
+
+
+def _rows(servers: Any) -> Iterator[tuple[str, ...]]:  # noqa: ANN401 - JSON of our own
+    for server in servers:
+        standing = server["standing"] + ("" if server["enabled"] else ", disabled")
+        counts = (server["tools"], server["resources"] + server["templates"], server["prompts"], server["waiting"])
+        speaks = f"{server['transport']} {server['protocol']}".strip()
+        failed = (
+            "last inspection failed: " + server["failed_inspection"]["error"] if server["failed_inspection"] else ""
+        )
+        wrong = " · ".join(filter(None, (server["error"], failed, *server["left_out"])))
+        known = server["name"], standing, server["state"], moment(server["since"]), speaks
+        found = f"{server['found']}, {server['grave']} grave" if server["grave"] else str(server["found"])
+        risk = str(server["risk"]) if server["inspected"] else "not inspected"
+        yield *known, *map(str, counts), found, risk, wrong
+
+
+def _next(server: dict[str, Any]) -> str:
+    """What a person can do about it now."""
+    name, waits = server["name"], len(list(waiting(server["capabilities"])))
+    match server["standing"]:
+        case "blocked":
+            return f"{name} is blocked. To look at it again: mcpguard server quarantine {name} --reason TEXT"
+        case "quarantined" if server["observed"] is None:
+            failed = "The last inspection failed, and nobody knows" if server["failed_inspection"] else "Nobody knows"
+            return f"{failed} what {name} offers: mcpguard server inspect {name}"
+        case "quarantined":
+            return f"No agent can use {name} before a person approves it: mcpguard server approve {name} --reason TEXT"
+        case _ if waits:
+            return f"{waits} of these wait for a person: mcpguard tool list {name}"
+        case _:
+            return f"Nothing{' else' if server['unread'] else ''} of {name} waits for a person."

@@ -1,0 +1,176 @@
+"""`mcpguard server add`, `patch` and `remove`: what is declared. None of them makes a server trusted."""
+
+import shutil
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from mcpguard.cli.servers.server_tables import say, warn, warn_of_confinement
+from mcpguard.cli.shared.common import As, Config, DataDir, Output, loaded
+from mcpguard.cli.shared.guard_client import SERVERS, Operator, server_path
+from mcpguard.cli.shared.options import Mounts, Name, Sandbox, mounts, pairs
+from mcpguard.codec.names import folded, is_meant
+from mcpguard.codec.strict import StrictError, parse
+from mcpguard.domain.errors import InvalidName
+from mcpguard.domain.launches import Profile
+from mcpguard.text.visible import visible
+from mcpguard.upstreams.packages.bringing import HOW, bring, brought, folder
+from mcpguard.upstreams.packages.refused import NotInstalled
+
+LARGEST = 1024 * 1024
+UV = ("uv", "uvx")
+
+
+class RemoteType(StrEnum):
+    """The transports of servers that run already."""
+
+    HTTP = "http"
+    SSE = "sse"
+
+
+def add(  # noqa: PLR0917 - each is an option of the command
+    name: Annotated[str, typer.Argument(metavar="NAME", help="What it is to be called.")],
+    command: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="COMMAND", help="After --: the program that is the server, and its arguments."),
+    ] = None,
+    url: Annotated[str | None, typer.Option(metavar="URL", help="Where a server listens that runs already.")] = None,
+    transport: Annotated[
+        RemoteType | None,
+        typer.Option("--type", help="What is spoken there: sse for a URL that ends in /sse, http for any other."),
+    ] = None,
+    env: Annotated[
+        list[str] | None, typer.Option(metavar="K=V", help="A variable for it; ${env:X} and ${file:/path} as values.")
+    ] = None,
+    header: Annotated[list[str] | None, typer.Option(metavar="K=V", help="A header of every request.")] = None,
+    cwd: Annotated[Path | None, typer.Option(metavar="DIR", help="Its working directory.")] = None,
+    sandbox: Sandbox = None,
+    mount: Mounts = None,
+    *,
+    config: Config = None,
+    data_dir: DataDir = None,
+    output: As = Output.TABLE,
+) -> None:
+    """Declare a server. It waits in quarantine: nothing of it runs before a person says so."""
+    if bool(command) == (url is not None):
+        raise typer.BadParameter("give either --url URL or -- COMMAND ARG…")
+    declared: dict[str, object]
+    if command:
+        _needless("--header", header)
+        _needless("--type", transport)
+        declared = {"command": command[0], "args": command[1:], "env": pairs(env or (), "--env")}
+        declared |= {"cwd": str(cwd.resolve())} if cwd else {}
+        declared |= _confined(sandbox, mount)
+    else:
+        for option, given in (("--env", env), ("--cwd", cwd), ("--sandbox", sandbox), ("--mount", mount)):
+            _needless(option, given)
+        declared = {"url": url, "headers": pairs(header or (), "--header")}
+        declared |= {"type": transport.value} if transport else {}
+    if instead := _instead_of(name):
+        typer.echo(f"A server could be called {instead} in place of {visible(name)}.", err=True)
+    settings = loaded(config, data_dir=data_dir).settings
+    server = Operator(settings.data_dir).send("POST", SERVERS, {"name": name, "config": declared})
+    say(output, server, f"{server['name']} is declared, and {server['standing']}")
+    _tell(server["notices"])
+    warn_of_confinement(server)
+    if command and Path(command[0]).name in UV and not (shutil.which("uv") or brought(settings.data_dir)):
+        warn(f"there is no uv here, with which {server['name']} is installed: install it, or have one fetched ({HOW})")
+    if server["standing"] == "quarantined":
+        typer.echo(f"See what it offers: mcpguard server inspect {server['name']}", err=True)
+
+
+def patch(
+    name: Name,
+    change: Annotated[
+        str,
+        typer.Argument(metavar="[JSON|@FILE]", help="What changes in its entry; null removes a key."),
+    ] = "{}",
+    sandbox: Sandbox = None,
+    mount: Mounts = None,
+    revision: Annotated[
+        int | None, typer.Option(metavar="N", help="The revision that the change is for; else the one just read.")
+    ] = None,
+    config: Config = None,
+    data_dir: DataDir = None,
+    output: As = Output.TABLE,
+) -> None:
+    """Change what is declared of a server. Where it changes what runs, the server goes back into quarantine."""
+    wanted, operator = _changes(change) | _confined(sandbox, mount), Operator.of(config, data_dir)
+    if not wanted:
+        raise typer.BadParameter("say what changes: JSON, @FILE, --sandbox or --mount")
+    if revision is None:
+        revision = operator.get(server_path(name))["revision"]
+    server = operator.send("PATCH", server_path(name), {"revision": revision, "patch": wanted})
+    say(output, server, f"{name} has revision {server['revision']} now, and is {server['standing']}")
+    _tell(server["notices"])
+    warn_of_confinement(server)
+
+
+def remove(
+    name: Name,
+    config: Config = None,
+    data_dir: DataDir = None,
+    output: As = Output.TABLE,
+) -> None:
+    """Remove a server. What was decided about it is not forgotten."""
+    operator = Operator.of(config, data_dir)
+    revision = operator.get(server_path(name))["revision"]
+    operator.send("DELETE", server_path(name, revision=str(revision)))
+    say(output, {"name": name, "removed": True}, f"{name} is removed")
+
+
+def fetch_uv(config: Config = None, data_dir: DataDir = None) -> None:
+    """Fetch uv, which installs what uvx runs, from PyPI into a folder of the guard's own. No guard needs to run."""
+    place = folder(loaded(config, data_dir=data_dir).settings.data_dir)
+    typer.echo(f"Fetching uv into {place} …", err=True)
+    try:
+        program = bring(place)
+    except NotInstalled as error:
+        typer.echo(f"mcpguard: {visible(str(error))}", err=True)
+        raise typer.Exit(1) from None
+    typer.echo(f"The guard installs with {program} what uvx runs, where the machine has no uv of its own.")
+
+
+COMMANDS = (add, patch, remove, fetch_uv)
+
+
+def _tell(notices: list[str]) -> None:
+    for notice in notices:
+        typer.echo(f"notice: {visible(notice)}", err=True)
+
+
+def _confined(sandbox: Profile | None, mount: list[str] | None) -> dict[str, object]:
+    """What was said of the sandbox. The folders that are named are all that it gets to see."""
+    said: dict[str, object] = {} if sandbox is None else {"sandbox": sandbox.value}
+    return said if mount is None else said | {"mounts": mounts(mount)}
+
+
+def _needless(option: str, given: object) -> None:
+    if given:
+        raise typer.BadParameter("means nothing for a server that is reached so", param_hint=option)
+
+
+def _changes(change: str) -> dict[str, object]:
+    """What the change says, which no error repeats: it may hold a secret."""
+    try:
+        text = Path(change[1:]).read_bytes() if change.startswith("@") else change.encode(errors="surrogateescape")
+        wanted = parse(text, max_bytes=LARGEST)
+    except OSError as error:
+        raise typer.BadParameter(f"the file cannot be read: {error.strerror}", param_hint="JSON|@FILE") from None
+    except StrictError as error:
+        raise typer.BadParameter(f"this is not strict JSON: {error.message}", param_hint="JSON|@FILE") from None
+    if not isinstance(wanted, dict):
+        raise typer.BadParameter("must be an object, as in mcpServers", param_hint="JSON|@FILE")
+    return wanted
+
+
+def _instead_of(name: str) -> str:
+    """The name that a server could have whose name the guard refuses; empty where it is none, or there is none."""
+    if is_meant(name):
+        return ""
+    try:
+        return folded(name)
+    except InvalidName:
+        return ""

@@ -1,0 +1,128 @@
+"""`mcpguard tool approve`, `block`, `unblock`, `revoke` and `reject`: decisions about one capability.
+
+Each is about the definition that was printed just before: if the server lists another one by then, nothing changes.
+"""
+
+from collections.abc import Callable
+from typing import Annotated, Any
+
+import typer
+
+from mcpguard.cli.servers.choices import default_effect, key_of, resolved
+from mcpguard.cli.servers.server_tables import (
+    CAPABILITY,
+    capability_row,
+    grave_rules,
+    say,
+    warn,
+    warn_of_cut_diffs,
+    warn_of_grave,
+)
+from mcpguard.cli.shared.common import As, Config, DataDir, Output, print_table
+from mcpguard.cli.shared.guard_client import Operator, Problem, server_path, tell
+from mcpguard.cli.shared.options import Kind, Reason, Tool
+from mcpguard.codec.keyed import written
+from mcpguard.domain.capabilities import CapabilityKind, Effect
+from mcpguard.text.visible import visible
+
+CONFLICT = 409
+
+
+def approve(
+    tool: Tool,
+    reason: Reason,
+    effect: Annotated[
+        Effect | None, typer.Option(help="What it does to the world; else the most careful of what is known.")
+    ] = None,
+    kind: Kind = CapabilityKind.TOOL,
+    findings_read: Annotated[
+        bool,
+        typer.Option("--findings-read", help="Say that you have read its findings that are hard, critical or high."),
+    ] = False,
+    config: Config = None,
+    data_dir: DataDir = None,
+    output: As = Output.TABLE,
+) -> None:
+    """Approve a tool exactly as it is printed."""
+    if effect is not None and kind is not CapabilityKind.TOOL:
+        raise typer.BadParameter("only tools have one", param_hint="--effect")
+    operator, (server, _) = Operator.of(config, data_dir), resolved(tool, kind)
+    capability = _looked_at(operator, tool, kind, output)
+    warn_of_cut_diffs(operator, server, [capability])
+    warn_of_grave(server, [capability])
+    assigned, how = (effect, "given") if effect else (default_effect(capability), "careful default")
+    if effect is None and capability["standing"] == "approved" and capability["assigned"]:
+        assigned, how = Effect(capability["assigned"]), "as it was"
+    if kind is CapabilityKind.TOOL and assigned is not None:
+        typer.echo(f"effect: {assigned} ({how})", err=True)
+    more: dict[str, object] = {} if effect is None else {"effect": effect}
+    if findings_read:
+        more["findings_read"] = grave_rules(capability)
+    elif grave_rules(capability):
+        typer.echo("If you have read what was found in it: --findings-read", err=True)
+    now = _decide(operator, tool, "approve", reason, capability, more, output)
+    if effect is None and assigned is not None and now["assigned"] != assigned:
+        warn(f"it was approved as {now['assigned']}, not as {assigned}")
+
+
+def _decision(answer: str, sentence: str, *, looked_at: bool) -> Callable[..., None]:
+    """The command for a decision that needs a reason and nothing more; about the definition, or whatever it is."""
+
+    def command(
+        tool: Tool,
+        reason: Reason,
+        kind: Kind = CapabilityKind.TOOL,
+        config: Config = None,
+        data_dir: DataDir = None,
+        output: As = Output.TABLE,
+    ) -> None:
+        operator = Operator.of(config, data_dir)
+        about = _looked_at(operator, tool, kind, output) if looked_at else {"kind": kind}
+        _decide(operator, tool, answer, reason, about, {}, output)
+
+    command.__name__, command.__doc__ = answer, sentence
+    return command
+
+
+revoke = _decision("revoke", "Take the approval of a tool back; it waits for a person again.", looked_at=True)
+reject = _decision(
+    "reject",
+    "Send a tool out of the inbox as it is now: it stays refused, and waits again only when it is different.",
+    looked_at=True,
+)
+block = _decision("block", "Block a tool, whatever its definition is or becomes.", looked_at=False)
+unblock = _decision("unblock", "Take a block back: the tool waits for a person again.", looked_at=False)
+COMMANDS = (approve, revoke, reject, block, unblock)
+
+
+def _looked_at(operator: Operator, tool: str, kind: CapabilityKind, output: Output) -> dict[str, Any]:
+    """The capability as it stands, printed."""
+    server, key = resolved(tool, kind)
+    capability: dict[str, Any] = operator.get(server_path(server, "capability", kind=kind, name=key[1]))
+    if output is Output.TABLE:
+        print_table(CAPABILITY, iter([capability_row(capability)]))
+    return capability
+
+
+def _decide(
+    operator: Operator,
+    tool: str,
+    answer: str,
+    reason: str,
+    about: dict[str, Any],
+    more: dict[str, object],
+    output: Output,
+) -> dict[str, Any]:
+    """What it is after the decision."""
+    server, key = resolved(tool, CapabilityKind(about["kind"]))
+    body = {"why": reason, "kind": key[0], "name": key[1], "seen": about.get("fingerprint"), **more}
+    try:
+        now: dict[str, Any] = operator.tried("POST", server_path(server, "capability", answer), body)
+    except Problem as problem:
+        tell(problem)
+        if problem.status == CONFLICT:
+            typer.echo(f"Nothing was decided. Look again: mcpguard tool show {visible(tool)}", err=True)
+        raise typer.Exit(1) from None
+    waits = ", and waits for a person" if now["waits"] else ""
+    say(output, now, f"{written(key_of(now))} of {server} is {now['standing']}{waits}")
+    return now

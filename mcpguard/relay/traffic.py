@@ -1,0 +1,164 @@
+"""Messages between the agent's streams and the guard's socket, both ways at once.
+
+Rules kept here:
+1. Each way is a thread that reads on only when what it has read was taken. Who reads slowly slows the other down;
+   nothing piles up here but one message each way.
+2. Nothing but whole messages is written to the agent, in the framing that the agent speaks.
+3. If the guard goes away, every request of the agent that has no answer gets an error instead.
+4. When the agent has said its last, the guard is told so, and what it still answers in `DRAIN_SECONDS` is passed on.
+"""
+
+import os
+import select
+import socket
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from queue import Empty, SimpleQueue
+from typing import Final, NamedTuple
+
+from mcpguard.codec.framing import Decoder, Framing, FramingError, encode
+from mcpguard.relay.pending import Pending
+
+LIMIT: Final = 16 * 1024 * 1024
+"""Longest message in bytes, either way."""
+
+CHUNK: Final = 65_536
+DRAIN_SECONDS: Final = 5.0
+STDIN, STDOUT = 0, 1
+
+
+class Ending(NamedTuple):
+    """How one way ended: the exit code, what there is to tell, and whether the other way may go on for a little."""
+
+    code: int
+    why: str | None = None
+    drains: bool = False
+
+
+AGENT_CLOSED: Final = Ending(0, drains=True)
+AGENT_GONE: Final = Ending(0)
+GUARD_GONE: Final = Ending(1, "the guard has ended")
+GUARD_DEAF: Final = Ending(1)
+BROKEN: Final = Ending(1, "the relay has failed")
+
+
+class _AgentGone(Exception):
+    """The agent takes nothing any more."""
+
+
+def messages(read: Callable[[], bytes], decoder: Decoder) -> Iterator[bytes]:
+    """Every message until the end. Raises FramingError."""
+    while data := read():
+        yield from decoder.feed(data)
+
+
+def from_guard(guard: socket.socket) -> Iterator[bytes]:
+    """Every message of the guard until it ends, in whatever way. Raises FramingError."""
+
+    def read() -> bytes:
+        try:
+            return guard.recv(CHUNK)
+        except ConnectionError:
+            return b""
+
+    return messages(read, Decoder(LIMIT, Framing.LINES))
+
+
+class Traffic:
+    """One agent's conversation with the guard."""
+
+    def __init__(self, guard: socket.socket, answers: Iterator[bytes]) -> None:
+        self._guard = guard
+        self._answers = answers
+        self._decoder = Decoder(LIMIT)
+        self._pending = Pending()
+        self._agent_closed = False
+        self._endings: SimpleQueue[Ending] = SimpleQueue()
+
+    def run(self, tell: Callable[[str], None]) -> int:
+        """Until one side has ended. Tells why, if that is worth telling, and returns the exit code."""
+        for way in (self._upwards, self._downwards):
+            threading.Thread(target=way, daemon=True).start()
+        ending = self._endings.get()
+        if ending is GUARD_DEAF:
+            ending = self._endings.get()  # of the other way, which passes on what the guard has said before
+        if ending.why is not None:
+            tell(ending.why)
+        if ending.drains:
+            with suppress(Empty):
+                self._endings.get(timeout=DRAIN_SECONDS)
+        return ending.code
+
+    def _upwards(self) -> None:
+        ending = BROKEN
+        try:
+            ending = self._to_guard()
+        finally:
+            self._agent_closed = ending.drains
+            self._endings.put(ending)  # before the guard hears of it and ends too
+            with suppress(OSError):
+                self._guard.shutdown(socket.SHUT_WR if ending.drains else socket.SHUT_RDWR)
+
+    def _to_guard(self) -> Ending:
+        try:
+            for message in messages(_from_agent, self._decoder):
+                self._pending.asked(message)
+                self._guard.sendall(encode(_on_one_line(message), Framing.LINES))
+        except FramingError as error:
+            return Ending(2, f"what the agent says cannot be understood: {error}", drains=True)
+        except OSError:
+            return GUARD_DEAF
+        return AGENT_CLOSED
+
+    def _downwards(self) -> None:
+        ending = BROKEN
+        try:
+            ending = self._to_agent()
+        finally:
+            self._endings.put(ending)
+
+    def _to_agent(self) -> Ending:
+        ending = GUARD_GONE
+        try:
+            try:
+                for message in self._answers:
+                    self._pending.answered(message)
+                    self._say(message)
+            except FramingError as error:
+                ending = Ending(1, f"what the guard says cannot be understood: {error}")
+            if not self._agent_closed:
+                for refusal in self._pending.refusals("the guard has ended"):
+                    self._say(refusal)
+        except _AgentGone:
+            return AGENT_GONE
+        return ending
+
+    def _say(self, message: bytes) -> None:
+        _to_stdout(encode(message, self._decoder.framing or Framing.LINES))
+
+
+def _on_one_line(message: bytes) -> bytes:
+    """JSON may have line breaks between its parts, and must not have them elsewhere; the same is true of tabs."""
+    return message.replace(b"\n", b"\t")
+
+
+def _from_agent() -> bytes:
+    while True:
+        try:
+            return os.read(STDIN, CHUNK)
+        except BlockingIOError:  # somebody who shares our streams has made them so
+            select.select([STDIN], [], [])
+        except OSError:  # a terminal that is gone
+            return b""
+
+
+def _to_stdout(data: bytes) -> None:
+    rest = memoryview(data)
+    while rest:
+        try:
+            rest = rest[os.write(STDOUT, rest) :]
+        except BlockingIOError:
+            select.select([], [STDOUT], [])
+        except OSError as error:
+            raise _AgentGone from error
