@@ -1,4 +1,4 @@
-"""Alembic's entry. The guard hands in its own connection, inside its own transaction (mcpguard/store/schema.py)."""
+"""Alembic's entry. The guard hands in its own connection, in its own transaction (mcpguard/store/engine/schema.py)."""
 
 from alembic import context
 from sqlmodel import SQLModel

@@ -35,10 +35,10 @@ from mcpguard.ledger.verify.report import LOG_ONLY, Report, Trust
 from mcpguard.ledger.verify.verify import verify
 from mcpguard.settings.load import load
 from mcpguard.settings.model import Settings
-from mcpguard.store import chains, records
-from mcpguard.store.offline import named, reading
-from mcpguard.store.schema import upgrade
-from mcpguard.store.sqlite import SQLite
+from mcpguard.store.engine.offline import named, reading
+from mcpguard.store.engine.schema import upgrade
+from mcpguard.store.engine.sqlite import SQLite
+from mcpguard.store.rows import chains, records
 from mcpguard.web.api.app import Api
 from mcpguard.web.network import network_app
 from mcpguard.web.operator import operator_app

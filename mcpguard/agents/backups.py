@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import Any, Final
 
 from mcpguard.agents.program import Form, Place
-from mcpguard.store.datadir import prepare
-from mcpguard.store.keyfiles import make, remove
+from mcpguard.store.files.datadir import prepare
+from mcpguard.store.files.keyfiles import make, remove
 
 _NOTE: Final = ".json"
 _BEFORE: Final = ".before"

@@ -24,8 +24,8 @@ from mcpguard.agents.editing.understanding import NotUnderstood
 from mcpguard.agents.program import Place
 from mcpguard.agents.reading import Unclear, file
 from mcpguard.domain.errors import StoreUnavailable
-from mcpguard.store.datadir import prepare
-from mcpguard.store.keyfiles import remove, synced
+from mcpguard.store.files.datadir import prepare
+from mcpguard.store.files.keyfiles import remove, synced
 
 _LOCK: Final = "lock"
 _NEW: Final = 0o600

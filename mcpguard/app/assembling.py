@@ -64,17 +64,18 @@ from mcpguard.guard.trust.confirmed_settings import Confirming
 from mcpguard.ledger import digests
 from mcpguard.ledger.ledger import Ledger
 from mcpguard.settings.model import Settings
-from mcpguard.store import keyfiles, sealing, upstreams
-from mcpguard.store.backend import Connection
-from mcpguard.store.sealing import Seal
-from mcpguard.store.store import Store
-from mcpguard.upstreams.addresses import Address
-from mcpguard.upstreams.fleet import Fleet
-from mcpguard.upstreams.reach import Reaching
+from mcpguard.store.engine.backend import Connection
+from mcpguard.store.engine.store import Store
+from mcpguard.store.files import keyfiles, sealing
+from mcpguard.store.files.sealing import Seal
+from mcpguard.store.rows import upstreams
+from mcpguard.upstreams.launch.start import Starting
 from mcpguard.upstreams.sandbox.confinement import Confinement, limits
 from mcpguard.upstreams.sandbox.probe import Fails, Works
-from mcpguard.upstreams.starting import Starting
-from mcpguard.upstreams.surroundings import Surroundings
+from mcpguard.upstreams.supervise.context import Surroundings
+from mcpguard.upstreams.supervise.fleet import Fleet
+from mcpguard.upstreams.supervise.reach import Reaching
+from mcpguard.upstreams.transports.addresses import Address
 from mcpguard.upstreams.transports.dialing import Dialing
 
 KNOWN_PER_ENTRY = 4

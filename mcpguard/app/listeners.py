@@ -33,7 +33,7 @@ from mcpguard.gateway.http.door import Door
 from mcpguard.gateway.methods import Methods
 from mcpguard.gateway.streams.door import Streams
 from mcpguard.settings.model import Settings
-from mcpguard.store import datadir
+from mcpguard.store.files import datadir
 from mcpguard.web.api.app import Api
 from mcpguard.web.network import network_app
 from mcpguard.web.operator import operator_app

@@ -5,10 +5,10 @@ from pathlib import Path
 from mcpguard.relay import place
 from mcpguard.settings.model import Settings
 from mcpguard.settings.problems import SettingsError
-from mcpguard.store.backend import Backend
-from mcpguard.store.offline import Place, place_from
-from mcpguard.store.postgres import Postgres
-from mcpguard.store.sqlite import SQLite
+from mcpguard.store.engine.backend import Backend
+from mcpguard.store.engine.offline import Place, place_from
+from mcpguard.store.engine.postgres import Postgres
+from mcpguard.store.engine.sqlite import SQLite
 
 OPERATOR = "operator.sock"
 INSIDE = "audit.anchor_file: the file must lie outside the data directory, which it is to vouch for; name another one"

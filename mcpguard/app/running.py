@@ -30,10 +30,11 @@ from mcpguard.ledger.chain import Chain
 from mcpguard.ledger.keyfile import KeyFile
 from mcpguard.ledger.ledger import Ledger
 from mcpguard.settings.model import Settings
-from mcpguard.store import datadir, store
-from mcpguard.upstreams.addresses import Address
-from mcpguard.upstreams.fleet import Fleet
+from mcpguard.store.engine import store
+from mcpguard.store.files import datadir
 from mcpguard.upstreams.sandbox.probe import Fails, Works
+from mcpguard.upstreams.supervise.fleet import Fleet
+from mcpguard.upstreams.transports.addresses import Address
 
 DRAIN_SECONDS = 2.0
 log = structlog.get_logger("mcpguard")

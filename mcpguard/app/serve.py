@@ -29,7 +29,7 @@ from mcpguard.settings.load import Loaded
 from mcpguard.settings.model import Log, Settings
 from mcpguard.settings.problems import SettingsError
 from mcpguard.settings.servers import Servers
-from mcpguard.upstreams.orphans import sweeping, swept
+from mcpguard.upstreams.process.orphans import sweeping, swept
 from mcpguard.web.peer import keep_orphans
 
 Announce = Callable[[Running, Listening], None]

@@ -11,7 +11,7 @@ from mcpguard.ledger.chain import Chain
 from mcpguard.ledger.format import Fields
 from mcpguard.ledger.keyfile import KeyFile
 from mcpguard.settings.model import Settings
-from mcpguard.store.store import Store
+from mcpguard.store.engine.store import Store
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,8 +8,9 @@ import typer
 from mcpguard.app import places
 from mcpguard.cli.shared.common import Config, DataDir, loaded, telling
 from mcpguard.domain.errors import StoreUnavailable
-from mcpguard.store import datadir, sqlite
-from mcpguard.store.schema import upgrade as upgrade_schema
+from mcpguard.store.engine import sqlite
+from mcpguard.store.engine.schema import upgrade as upgrade_schema
+from mcpguard.store.files import datadir
 
 app = typer.Typer(help="Upgrade and back up the database.", no_args_is_help=True)
 

@@ -1,6 +1,6 @@
 """A declaration ⇄ bytes, so that a server that was declared anywhere but in the file can be kept.
 
-What was written out in it may be a secret: whoever keeps these bytes seals them (`store/sealing.py`).
+What was written out in it may be a secret: whoever keeps these bytes seals them (`store/files/sealing.py`).
 """
 
 from collections.abc import Iterable

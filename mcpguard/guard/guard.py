@@ -45,7 +45,7 @@ from mcpguard.guard.trust.confirmed_settings import Confirming
 from mcpguard.ledger.anchoring import Anchoring
 from mcpguard.ledger.ledger import Ledger
 from mcpguard.settings.fields import Json
-from mcpguard.store.store import Store
+from mcpguard.store.engine.store import Store
 
 
 @dataclass(frozen=True, slots=True)

@@ -30,11 +30,11 @@ from mcpguard.domain.records import RecordKind
 from mcpguard.ledger import anchors
 from mcpguard.ledger.chain import Chain
 from mcpguard.ledger.checkpoints import Checkpoint, Signed, kept
-from mcpguard.store import chains, checkpoints, records
-from mcpguard.store.backend import Connection
-from mcpguard.store.checkpoints import StoredCheckpoint
-from mcpguard.store.durability import Durability
-from mcpguard.store.store import Store
+from mcpguard.store.engine.backend import Connection
+from mcpguard.store.engine.durability import Durability
+from mcpguard.store.engine.store import Store
+from mcpguard.store.rows import chains, checkpoints, records
+from mcpguard.store.rows.checkpoints import StoredCheckpoint
 
 PATIENCE: Final = 5.0
 """Seconds that the file may take to answer. It may be somewhere on a network."""

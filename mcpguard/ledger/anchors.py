@@ -18,7 +18,7 @@ from typing import BinaryIO, Final
 
 from mcpguard.domain.errors import StoreUnavailable
 from mcpguard.ledger.checkpoints import LONGEST, BadCheckpoint, Signed
-from mcpguard.store.keyfiles import synced
+from mcpguard.store.files.keyfiles import synced
 
 BLOCK: Final = 64 * 1024
 _PARTS: Final = (b'{"content":"', b'","signature":"', b'"}')

@@ -24,9 +24,9 @@ from mcpguard.ledger.checkpoints import Checkpoint, Signed, Why, sign
 from mcpguard.ledger.format import GENESIS, SALT_BYTES, VERSION, Fields, body_fields, link
 from mcpguard.ledger.keys import SigningKey
 from mcpguard.ledger.rotations import Rotation, signing
-from mcpguard.store import chains, checkpoints, records
-from mcpguard.store.backend import Connection
-from mcpguard.store.checkpoints import StoredCheckpoint
+from mcpguard.store.engine.backend import Connection
+from mcpguard.store.rows import chains, checkpoints, records
+from mcpguard.store.rows.checkpoints import StoredCheckpoint
 
 Signing = Callable[[], object]
 """Called on the writer's thread when a checkpoint is stored."""

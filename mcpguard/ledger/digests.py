@@ -9,7 +9,7 @@ from pathlib import Path
 
 from mcpguard.domain.bodies import DigestedBody
 from mcpguard.domain.errors import StoreUnavailable
-from mcpguard.store import keyfiles
+from mcpguard.store.files import keyfiles
 
 KEY_BYTES = 32
 

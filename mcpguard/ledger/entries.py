@@ -19,8 +19,8 @@ from mcpguard.domain.outcomes import Executed, Outcome, OutcomeKind
 from mcpguard.domain.reasons import Reason
 from mcpguard.domain.records import Permit
 from mcpguard.domain.verdicts import Allow, Hold, Verdict
-from mcpguard.store.backend import Connection
-from mcpguard.store.durability import Durability
+from mcpguard.store.engine.backend import Connection
+from mcpguard.store.engine.durability import Durability
 
 Still = Callable[[Connection], bool]
 """Whether what a verdict rests on is what the store has."""

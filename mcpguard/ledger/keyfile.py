@@ -16,8 +16,9 @@ from mcpguard.domain.errors import StoreUnavailable
 from mcpguard.ledger import keys
 from mcpguard.ledger.keys import SigningKey
 from mcpguard.ledger.rotations import retired, signing
-from mcpguard.store import chains, keyfiles
-from mcpguard.store.backend import Connection
+from mcpguard.store.engine.backend import Connection
+from mcpguard.store.files import keyfiles
+from mcpguard.store.rows import chains
 
 log = structlog.get_logger("mcpguard.ledger")
 

@@ -9,7 +9,7 @@ from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
 
 from mcpguard.domain.errors import StoreUnavailable
-from mcpguard.store import keyfiles
+from mcpguard.store.files import keyfiles
 
 WHAT = "signing key"
 

@@ -36,10 +36,10 @@ from mcpguard.ledger.left import calls
 from mcpguard.ledger.outage import Outage, Owed
 from mcpguard.ledger.recordable import recordable
 from mcpguard.settings.model import Settings
-from mcpguard.store import records
-from mcpguard.store.backend import Connection
-from mcpguard.store.durability import Durability
-from mcpguard.store.writer import Writer
+from mcpguard.store.engine.backend import Connection
+from mcpguard.store.engine.durability import Durability
+from mcpguard.store.engine.writer import Writer
+from mcpguard.store.rows import records
 from mcpguard.text.visible import visible
 
 T = TypeVar("T")

@@ -3,8 +3,8 @@
 from collections.abc import Mapping, Sequence
 
 from mcpguard.ledger.format import Fields, about, parsed
-from mcpguard.store import records
-from mcpguard.store.backend import Connection
+from mcpguard.store.engine.backend import Connection
+from mcpguard.store.rows import records
 
 
 def calls(connection: Connection, chain: str, entries: Sequence[str]) -> Mapping[str, Fields]:

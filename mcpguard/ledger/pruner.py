@@ -26,10 +26,10 @@ from mcpguard.ledger.format import Fields
 from mcpguard.ledger.ledger import Append, Ledger
 from mcpguard.ledger.prunings import Cause, Stretch, Unsound, What, left, unfinished
 from mcpguard.ledger.surveying import Surveying
-from mcpguard.store import checkpoints, pruning
-from mcpguard.store.backend import Connection
-from mcpguard.store.durability import Durability
-from mcpguard.store.store import Store
+from mcpguard.store.engine.backend import Connection
+from mcpguard.store.engine.durability import Durability
+from mcpguard.store.engine.store import Store
+from mcpguard.store.rows import checkpoints, pruning
 
 FEWEST: Final = 10
 FIRST: Final = 50

@@ -12,8 +12,8 @@ from typing import Final, Self
 from mcpguard.codec.canonical import Scalar
 from mcpguard.domain.errors import GuardError
 from mcpguard.ledger.format import Fields, parsed
-from mcpguard.store import pruning
-from mcpguard.store.backend import Connection
+from mcpguard.store.engine.backend import Connection
+from mcpguard.store.rows import pruning
 
 
 class What(StrEnum):

@@ -20,9 +20,9 @@ from mcpguard.domain.records import RecordKind
 from mcpguard.ledger.checkpoints import Checkpoint
 from mcpguard.ledger.format import KEY_TAG, VERSION
 from mcpguard.ledger.keys import SigningKey, public_from
-from mcpguard.store import checkpoints, records, searching
-from mcpguard.store.backend import Connection
-from mcpguard.store.records import StoredRecord
+from mcpguard.store.engine.backend import Connection
+from mcpguard.store.rows import checkpoints, records, searching
+from mcpguard.store.rows.records import StoredRecord
 
 LONGEST = 65_536
 """Bytes of a record of this kind."""

@@ -5,10 +5,10 @@ from typing import Any, Final
 
 from mcpguard.ledger.format import GENESIS, SALT_BYTES, body_digest, link, parsed
 from mcpguard.ledger.prunings import NOTHING, Covered, Unsound
-from mcpguard.store import records
-from mcpguard.store.backend import Connection
-from mcpguard.store.pages import batched
-from mcpguard.store.records import COLUMNS, StoredBody, StoredRecord
+from mcpguard.store.engine.backend import Connection
+from mcpguard.store.rows import records
+from mcpguard.store.rows.pages import batched
+from mcpguard.store.rows.records import COLUMNS, StoredBody, StoredRecord
 
 TOGETHER: Final = 10
 """Bodies that are read at once: each may have 16 MiB."""

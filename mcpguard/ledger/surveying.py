@@ -19,11 +19,11 @@ from mcpguard.ledger.format import GENESIS
 from mcpguard.ledger.ledger import Ledger
 from mcpguard.ledger.prunings import Covered, Stretch, Unsound, What, reached, said
 from mcpguard.ledger.soundness import check_alone, check_bodies, sound
-from mcpguard.store import checkpoints, holds, pruning, records
-from mcpguard.store.backend import Connection
-from mcpguard.store.pages import batched
-from mcpguard.store.readers import Readers
-from mcpguard.store.records import StoredRecord
+from mcpguard.store.engine.backend import Connection
+from mcpguard.store.engine.readers import Readers
+from mcpguard.store.rows import checkpoints, holds, pruning, records
+from mcpguard.store.rows.pages import batched
+from mcpguard.store.rows.records import StoredRecord
 
 PAGE: Final = 500
 """Records that are read at once."""

@@ -96,7 +96,7 @@ class _Start:
         return "".join(["; its log, ", str(self._log), ", says:", *(f"\n  {line}" for line in lines)]) if lines else ""
 
     def _kept_out(self) -> bool:
-        """In the words of `mcpguard.store.datadir`, as a test makes sure."""
+        """In the words of `mcpguard.store.files.datadir`, as a test makes sure."""
         return any("the data directory " in line and " is in use by " in line for line in self._said().splitlines())
 
     def _said(self) -> str:

@@ -9,7 +9,7 @@ from mcpguard import __version__
 from mcpguard.domain.reasons import Reason
 from mcpguard.domain.records import RecordKind
 from mcpguard.domain.words import WORDS
-from mcpguard.store.records import COLUMNS
+from mcpguard.store.rows.records import COLUMNS
 from tests.documents import DOCS, DOCUMENTS
 
 ROOT = DOCS.parent

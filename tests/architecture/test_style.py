@@ -32,10 +32,16 @@ ALLOWED = {
     ): "what one server's texts make go wrong is logged and keeps that server out",
     ("guard/audit/verification.py", "Exception"): "what lies in a store makes one verification fail, and not the guard",
     ("ledger/ledger.py", "BaseException"): "closes the entry whatever ended the work, and raises it again",
-    ("store/writer.py", "BaseException"): "whoever waits for the writer must hear of its failure, whatever it is",
-    ("store/writer.py", "Exception"): "what goes wrong in a job is its caller's, who gets it",
-    ("upstreams/visit.py", "Exception"): "what one server makes go wrong is logged and ends that visit only",
-    ("upstreams/supervisor.py", "Exception"): "what one server makes go wrong is logged and ends that connection only",
+    (
+        "store/engine/writer.py",
+        "BaseException",
+    ): "whoever waits for the writer must hear of its failure, whatever it is",
+    ("store/engine/writer.py", "Exception"): "what goes wrong in a job is its caller's, who gets it",
+    ("upstreams/supervise/visit.py", "Exception"): "what one server makes go wrong is logged and ends that visit only",
+    (
+        "upstreams/supervise/supervisor.py",
+        "Exception",
+    ): "what one server makes go wrong is logged and ends that connection only",
 }
 OWNERLESS = {"create_task", "ensure_future", "run_coroutine_threadsafe"}
 

@@ -13,13 +13,13 @@ import anyio
 import pytest
 
 from mcpguard.domain.launches import Mount, Profile
-from mcpguard.upstreams.logs import UpstreamLog
-from mcpguard.upstreams.orphans import MARK
+from mcpguard.upstreams.process.logs import UpstreamLog
+from mcpguard.upstreams.process.orphans import MARK
+from mcpguard.upstreams.process.stdio import Launch, Patience, Stdio, stdio
+from mcpguard.upstreams.process.tree import descendants
 from mcpguard.upstreams.sandbox.confining import confined
 from mcpguard.upstreams.sandbox.limits import Limits
 from mcpguard.upstreams.sandbox.probe import Fails, Works, probed
-from mcpguard.upstreams.transports.stdio import Launch, Patience, Stdio, stdio
-from mcpguard.upstreams.transports.tree import descendants
 from tests.attacks import inside
 from tests.conftest import NO_SANDBOX
 from tests.patience import PATIENCE

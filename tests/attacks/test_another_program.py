@@ -10,7 +10,7 @@ from sqlalchemy import Connection
 from mcpguard.domain.launches import Profile
 from mcpguard.domain.news import Listed
 from mcpguard.domain.standing import CapabilityStanding, UpstreamStanding
-from mcpguard.upstreams.transports.child import RUNNING
+from mcpguard.upstreams.process.child import RUNNING
 from tests.attacks.confined import attempts, in_file
 from tests.attacks.quarantined import let_time_pass, moves, pin, records, standing, until, upstream
 from tests.attacks.sandboxed import works

@@ -7,7 +7,7 @@ import pytest
 
 from mcpguard.domain.decisions import Answer
 from mcpguard.domain.standing import CapabilityStanding
-from mcpguard.store import pins
+from mcpguard.store.rows import pins
 from tests.attacks.quarantined import TOOL, moves, pin, refused, until
 from tests.gate import gate
 from tests.gateway.speaking import guarded, played

@@ -13,7 +13,7 @@ from sqlalchemy import Connection, Table, update
 from mcpguard.domain.capabilities import CapabilityKind
 from mcpguard.domain.decisions import Answer, Approval, Key
 from mcpguard.guard.servers.grave_findings import to_read
-from mcpguard.store.tables import capabilities, upstreams
+from mcpguard.store.rows.tables import capabilities, upstreams
 from tests import people, review
 from tests.attacks.unread import FORECAST, approve, one, rules
 from tests.web.measured import metric

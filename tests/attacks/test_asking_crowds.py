@@ -8,8 +8,8 @@ import pytest
 from anyio.lowlevel import checkpoint
 
 from mcpguard.codec.messages import Failure, Request, Result
-from mcpguard.upstreams.conversation import Bounds, Counts
-from mcpguard.upstreams.serving import Serving
+from mcpguard.upstreams.exchange.conversation import Bounds, Counts
+from mcpguard.upstreams.exchange.server_requests import Serving
 from tests.attacks.asking import ADA, FORM, PERMITTED, WHO, Questioned, answers_to, nosy, notes
 from tests.gateway.speaking import HOWS, guarded, speaking
 from tests.simulators.asked import Asked

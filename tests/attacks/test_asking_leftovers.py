@@ -12,9 +12,9 @@ import pytest
 from mcpguard.gateway.parking import Parking
 from mcpguard.gateway.questions import Line, Questions
 from mcpguard.guard.calls.client_questions import Asking
-from mcpguard.upstreams.inflight import InFlight
-from mcpguard.upstreams.serving import Serving
-from mcpguard.upstreams.switchboard import Switchboard
+from mcpguard.upstreams.exchange.server_requests import Serving
+from mcpguard.upstreams.protocol.calls_in_flight import InFlight
+from mcpguard.upstreams.protocol.switchboard import Switchboard
 from tests.attacks.asking import ASKED_BY, PERMITTED, TOOL, Questioned, all_closed, nosy, once_each, refusals
 from tests.attacks.in_front import until
 from tests.gate import Gate

@@ -16,7 +16,7 @@ from mcpguard.app import places
 from mcpguard.domain.asks import AskKind
 from mcpguard.domain.decisions import Decision
 from mcpguard.domain.launches import Declared, Launch, RemoteLaunch, StdioLaunch, Templates
-from mcpguard.store.offline import reading
+from mcpguard.store.engine.offline import reading
 from tests import postgres
 from tests.attacks.asking import Questioned, once_each
 from tests.attacks.canaries import WORD, Canaries, forms

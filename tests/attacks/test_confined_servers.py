@@ -15,9 +15,9 @@ from anyio.lowlevel import checkpoint
 from mcpguard.domain.decisions import Actor, Decision, NeedsConsent, Undecidable
 from mcpguard.domain.launches import Declared, Mount, Profile, StdioLaunch
 from mcpguard.domain.standing import UpstreamStanding
+from mcpguard.upstreams.process.child import RUNNING
+from mcpguard.upstreams.process.tree import descendants
 from mcpguard.upstreams.sandbox.probe import Fails
-from mcpguard.upstreams.transports.child import RUNNING
-from mcpguard.upstreams.transports.tree import descendants
 from tests.attacks.confined import attacker, attempts
 from tests.attacks.quarantined import records, standing, until, upstream
 from tests.attacks.sandboxed import works

@@ -16,7 +16,7 @@ from mcpguard.domain.asks import AskKind
 from mcpguard.domain.capabilities import CapabilityKind
 from mcpguard.domain.decisions import Answer
 from mcpguard.domain.standing import UpstreamStanding
-from mcpguard.upstreams.transports.child import RUNNING
+from mcpguard.upstreams.process.child import RUNNING
 from tests.attacks.quarantined import TOOL, let_time_pass, pin, refused, standing, until
 from tests.gate import Gate
 from tests.gateway.speaking import HOWS, guarded, speaking

@@ -12,16 +12,16 @@ import pytest
 from mcpguard.domain.connections import ConnectionState
 from mcpguard.domain.launches import Declared, Mount, Profile, StdioLaunch
 from mcpguard.domain.standing import UpstreamStanding
-from mcpguard.upstreams import program_files
-from mcpguard.upstreams.changeable import changeable
-from mcpguard.upstreams.logs import UpstreamLog
-from mcpguard.upstreams.program_files import read
+from mcpguard.upstreams.exchange.transport import TransportEnded
+from mcpguard.upstreams.launch.start import AnotherProgram, Starting
+from mcpguard.upstreams.process import program_files
+from mcpguard.upstreams.process.changeable_files import changeable
+from mcpguard.upstreams.process.logs import UpstreamLog
+from mcpguard.upstreams.process.program_files import read
+from mcpguard.upstreams.process.stdio import Launch, stdio
 from mcpguard.upstreams.sandbox.confinement import Confinement
 from mcpguard.upstreams.sandbox.limits import Limits
-from mcpguard.upstreams.starting import AnotherProgram, Starting
 from mcpguard.upstreams.transports.dialing import Dialing
-from mcpguard.upstreams.transports.stdio import Launch, stdio
-from mcpguard.upstreams.transports.transport import TransportEnded
 from tests.attacks.confined import attempts, in_file
 from tests.attacks.exchanging import exchanged
 from tests.attacks.quarantined import let_time_pass, moves, standing, until, upstream

@@ -12,15 +12,15 @@ import pytest
 from mcpguard.domain.connections import ConnectionState
 from mcpguard.domain.launches import Declared, Mount, Profile, StdioLaunch
 from mcpguard.domain.standing import UpstreamStanding
-from mcpguard.upstreams import program_files
-from mcpguard.upstreams.logs import UpstreamLog
+from mcpguard.upstreams.launch.start import AnotherProgram, Ready, Starting
+from mcpguard.upstreams.process import program_files
+from mcpguard.upstreams.process.logs import UpstreamLog
+from mcpguard.upstreams.process.stdio import Launch, stdio
 from mcpguard.upstreams.sandbox import keeping
 from mcpguard.upstreams.sandbox.confinement import Confinement
 from mcpguard.upstreams.sandbox.limits import Limits
-from mcpguard.upstreams.sandbox.refused import Refused
-from mcpguard.upstreams.starting import AnotherProgram, Ready, Starting
+from mcpguard.upstreams.sandbox.not_confined import Refused
 from mcpguard.upstreams.transports.dialing import Dialing
-from mcpguard.upstreams.transports.stdio import Launch, stdio
 from tests.attacks.confined import attempts, in_file
 from tests.attacks.exchanging import exchanged
 from tests.attacks.quarantined import let_time_pass, standing, until

@@ -16,7 +16,7 @@ from sqlalchemy import update
 from mcpguard.codec.refusals import facts
 from mcpguard.domain.decisions import Stale
 from mcpguard.domain.errors import LedgerUnavailable
-from mcpguard.store.tables import upstreams
+from mcpguard.store.rows.tables import upstreams
 from tests.gate import Gate
 from tests.gateway.granting import granted
 from tests.gateway.guard_face import agent

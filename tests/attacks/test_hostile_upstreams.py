@@ -10,7 +10,7 @@ import anyio
 import pytest
 
 from mcpguard.domain.launches import Declared
-from mcpguard.upstreams.transports.child import RUNNING
+from mcpguard.upstreams.process.child import RUNNING
 from tests.attacks import hostile_server
 from tests.attacks.in_front import in_front_of, refused, state, trusted_too_early, until
 from tests.gate import DIRECT, gate, process, remote

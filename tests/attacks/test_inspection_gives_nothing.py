@@ -14,7 +14,7 @@ from mcpguard.domain.launches import RemoteLaunch
 from mcpguard.domain.standing import UpstreamStanding
 from mcpguard.domain.upstreams import Origin, Transport
 from mcpguard.guard.review.admission import Source
-from mcpguard.upstreams.transports.child import RUNNING
+from mcpguard.upstreams.process.child import RUNNING
 from tests.attacks.quarantined import let_time_pass, records, standing, upstream
 from tests.gate import gate, process
 from tests.gateway.speaking import played

@@ -12,7 +12,7 @@ import pytest
 from mcpguard.domain.launches import Declared, RemoteLaunch
 from mcpguard.domain.standing import UpstreamStanding
 from mcpguard.domain.upstreams import Transport
-from mcpguard.upstreams.conversation import ServerError
+from mcpguard.upstreams.exchange.conversation import ServerError
 from tests.attacks.quarantined import standing, until
 from tests.gate import Gate, Remote, gate, remote
 from tests.gateway.speaking import refused_once

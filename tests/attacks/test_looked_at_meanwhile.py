@@ -15,9 +15,9 @@ from mcpguard.domain.launches import Confinement, Declared, Profile, StdioLaunch
 from mcpguard.domain.standing import UpstreamStanding
 from mcpguard.domain.upstreams import Origin
 from mcpguard.guard.review.admission import Source
-from mcpguard.store import upstreams
-from mcpguard.store.sealing import load_or_make
-from mcpguard.upstreams.transports.child import RUNNING
+from mcpguard.store.files.sealing import load_or_make
+from mcpguard.store.rows import upstreams
+from mcpguard.upstreams.process.child import RUNNING
 from tests.attacks.confined import attacker, in_file
 from tests.attacks.quarantined import records, standing, until, upstream
 from tests.attacks.sandboxed import works

@@ -9,7 +9,7 @@ import pytest
 
 from mcpguard.domain.launches import Declared, Profile, StdioLaunch
 from mcpguard.domain.standing import UpstreamStanding
-from mcpguard.upstreams.transports.child import RUNNING
+from mcpguard.upstreams.process.child import RUNNING
 from tests.attacks.quarantined import records, standing, until, upstream
 from tests.attacks.sandboxed import works
 from tests.gate import Gate, gate

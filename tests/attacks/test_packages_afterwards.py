@@ -8,10 +8,10 @@ import anyio
 import pytest
 
 from mcpguard.domain.launches import Profile
-from mcpguard.upstreams.logs import UpstreamLog
-from mcpguard.upstreams.packages.refused import Changed, NotInstalled
+from mcpguard.upstreams.packages.not_installed import Changed, NotInstalled
 from mcpguard.upstreams.packages.trees import Tree, kept, verified
-from mcpguard.upstreams.transports.stdio import stdio
+from mcpguard.upstreams.process.logs import UpstreamLog
+from mcpguard.upstreams.process.stdio import stdio
 from tests.attacks.sandboxed import EACH_PROFILE, works
 from tests.patience import PATIENCE
 from tests.simulators.registry import Registry, file, npm_package, registry, wheel

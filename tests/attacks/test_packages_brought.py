@@ -9,7 +9,7 @@ from pathlib import Path
 import anyio
 import pytest
 
-from mcpguard.upstreams.packages.refused import NotInstalled
+from mcpguard.upstreams.packages.not_installed import NotInstalled
 from mcpguard.upstreams.packages.trees import verified
 from tests.attacks.sandboxed import works
 from tests.conformance import tools

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from mcpguard.upstreams.packages.refused import NotInstalled
+from mcpguard.upstreams.packages.not_installed import NotInstalled
 from tests.attacks.sandboxed import works
 from tests.simulators.registry import Registry, npm_package, redirect, registry, wheel
 from tests.upstreams.packages.installations import install, nothing_left, package, pointed_at, way

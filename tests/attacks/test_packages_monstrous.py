@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from mcpguard.upstreams.packages.refused import NotInstalled
+from mcpguard.upstreams.packages.not_installed import NotInstalled
 from mcpguard.upstreams.packages.trees import cleared, verified
 from mcpguard.upstreams.sandbox.limits import MEBIBYTE
 from tests.attacks.sandboxed import works

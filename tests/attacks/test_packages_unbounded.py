@@ -7,9 +7,9 @@ from pathlib import Path
 import anyio
 import pytest
 
-from mcpguard.upstreams.packages.refused import NotInstalled
+from mcpguard.upstreams.packages.not_installed import NotInstalled
+from mcpguard.upstreams.process.tree import descendants
 from mcpguard.upstreams.sandbox.limits import MEBIBYTE
-from mcpguard.upstreams.transports.tree import descendants
 from tests.attacks.sandboxed import works
 from tests.patience import PATIENCE
 from tests.simulators.registry import Registry, npm_package, registry, wheel

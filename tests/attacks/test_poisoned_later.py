@@ -10,7 +10,7 @@ from mcpguard.domain.capabilities import Effect
 from mcpguard.domain.decisions import Answer
 from mcpguard.domain.standing import CapabilityStanding
 from mcpguard.guard.servers.repeated_findings import PAUSE_SECONDS
-from mcpguard.inspection.inspect import inspected
+from mcpguard.inspection.definitions.inspect import inspected
 from tests.attacks.quarantined import TOOL, moves, pin, records, refused, until
 from tests.gate import gate
 from tests.gateway.speaking import TOKEN, callers, changed, guarded, played, scope

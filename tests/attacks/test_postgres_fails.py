@@ -17,7 +17,7 @@ from mcpguard.domain.capabilities import Effect
 from mcpguard.domain.errors import StoreUnavailable
 from mcpguard.domain.outcomes import Outcome, OutcomeKind
 from mcpguard.ledger.entries import Entry
-from mcpguard.store.postgres import Postgres
+from mcpguard.store.engine.postgres import Postgres
 from tests import postgres
 from tests.attacks.refusing import refused
 from tests.patience import PATIENCE

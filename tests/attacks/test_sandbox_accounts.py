@@ -11,15 +11,15 @@ from typing import Any
 import pytest
 
 from mcpguard.domain.launches import Declared, Mount, Profile, StdioLaunch
-from mcpguard.upstreams.logs import UpstreamLog
+from mcpguard.upstreams.launch.start import Starting
+from mcpguard.upstreams.process.logs import UpstreamLog
+from mcpguard.upstreams.process.stdio import Launch, Stdio, stdio
 from mcpguard.upstreams.sandbox import accounts as sandbox_accounts
 from mcpguard.upstreams.sandbox.accounts import GROUP, NUMBERS, Accounts
 from mcpguard.upstreams.sandbox.confinement import Confinement
 from mcpguard.upstreams.sandbox.limits import Limits
-from mcpguard.upstreams.sandbox.refused import Refused
-from mcpguard.upstreams.starting import Starting
+from mcpguard.upstreams.sandbox.not_confined import Refused
 from mcpguard.upstreams.transports.dialing import Dialing
-from mcpguard.upstreams.transports.stdio import Launch, Stdio, stdio
 from tests.attacks.sandboxed import CODE, EACH_PROFILE, QUICK, told, works
 
 pytestmark = pytest.mark.anyio

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from mcpguard.domain.launches import Mount, Profile
-from mcpguard.upstreams.sandbox.refused import Refused
+from mcpguard.upstreams.sandbox.not_confined import Refused
 from mcpguard.upstreams.sandbox.wrapping import HOME, SHARED_MEMORY, TEMPORARY
 from tests.attacks.sandboxed import EACH_PROFILE, started, told, tried
 from tests.process import Served, serving

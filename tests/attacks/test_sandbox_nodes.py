@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from mcpguard.domain.launches import Mount, Profile
-from mcpguard.upstreams.sandbox.refused import Refused
+from mcpguard.upstreams.sandbox.not_confined import Refused
 from tests.attacks.sandboxed import EACH_PROFILE, started, told, tried
 
 pytestmark = pytest.mark.anyio

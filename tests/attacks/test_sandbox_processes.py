@@ -11,11 +11,11 @@ import anyio
 import pytest
 
 from mcpguard.domain.launches import Profile
+from mcpguard.upstreams.exchange.transport import TransportEnded
+from mcpguard.upstreams.process.tree import descendants
 from mcpguard.upstreams.sandbox.limits import MEBIBYTE, Limits
-from mcpguard.upstreams.sandbox.watching import EVERY, within_memory
+from mcpguard.upstreams.sandbox.memory_watch import EVERY, within_memory
 from mcpguard.upstreams.sandbox.wrapping import HOME, SHARED_MEMORY, TEMPORARY
-from mcpguard.upstreams.transports.transport import TransportEnded
-from mcpguard.upstreams.transports.tree import descendants
 from tests.attacks.sandboxed import EACH_PROFILE, here, started, told, tried, works
 from tests.patience import PATIENCE
 from tests.process import ROOT, gone, until
@@ -27,7 +27,7 @@ import os, sys
 from pathlib import Path
 import anyio
 from mcpguard.domain.launches import Profile
-from mcpguard.upstreams.transports.tree import descendants
+from mcpguard.upstreams.process.tree import descendants
 from tests.attacks.sandboxed import started, told
 
 async def main():

@@ -7,7 +7,7 @@ from pathlib import Path
 import anyio
 import pytest
 
-from mcpguard.upstreams.succession import MOST
+from mcpguard.upstreams.supervise.succession import MOST
 from tests.attacks.aftermath import Ended, nothing_else
 from tests.attacks.asking import ADA, EVE, PERMITTED, TOOL, nosy
 from tests.attacks.in_front import until

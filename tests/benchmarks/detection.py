@@ -18,8 +18,8 @@ import typer
 from rich.console import Console
 
 from mcpguard.domain.findings import Inspected
+from mcpguard.inspection.definitions.inspect import inspected
 from mcpguard.inspection.detectors.detector import Surroundings
-from mcpguard.inspection.inspect import inspected
 from tests.benchmarks.report import Row, Sheet, as_json, machine, quantile, show
 from tests.inspection.detectors import attacks, other_words
 

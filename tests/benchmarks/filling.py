@@ -11,8 +11,8 @@ from mcpguard.ledger import keys
 from mcpguard.ledger.chain import Chain
 from mcpguard.ledger.format import Fields, about, closing_fields, opening_fields
 from mcpguard.settings.model import Settings
-from mcpguard.store.durability import Durability
-from mcpguard.store.schema import upgrade
+from mcpguard.store.engine.durability import Durability
+from mcpguard.store.engine.schema import upgrade
 from tests.benchmarks import calls
 
 _EFFECTS = (Effect.READ, Effect.READ, Effect.READ, Effect.WRITE, Effect.DESTRUCTIVE)

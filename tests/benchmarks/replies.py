@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable
 
 from mcpguard.domain.screening import Screening
-from mcpguard.inspection.screening import Looked, is_plain, looked_at
+from mcpguard.inspection.replies.screening import Looked, is_plain, looked_at
 from mcpguard.policy.secrets.hiding import Values
 from tests.benchmarks.replies_told import AROUND, Case, cases
 

@@ -10,7 +10,7 @@ import orjson
 from sqlalchemy import URL
 
 from mcpguard.app import places as app_places
-from mcpguard.store.offline import Place
+from mcpguard.store.engine.offline import Place
 from tests.benchmarks import places
 from tests.benchmarks.filling import fill
 from tests.benchmarks.report import Row, Sheet, medians

@@ -12,7 +12,7 @@ import orjson
 
 from mcpguard.ledger.verify.report import LOG_ONLY
 from mcpguard.ledger.verify.verify import verify
-from mcpguard.store.offline import named, place_from, reading
+from mcpguard.store.engine.offline import named, place_from, reading
 
 
 def main() -> None:

@@ -16,8 +16,8 @@ import pytest
 from mcpguard.cli.audit.export_file import Unfinished
 from mcpguard.ledger.export.export import Span, Tape, batches
 from mcpguard.ledger.export.formats import form
-from mcpguard.store import chains
-from mcpguard.store.offline import reading
+from mcpguard.store.engine.offline import reading
+from mcpguard.store.rows import chains
 from tests import second_bundle_verifier as second
 from tests.cli.command import HOSTILE, inert, mcpguard, refusal
 from tests.ledger.export.ocsf_validator import problems

@@ -16,7 +16,7 @@ from mcpguard.domain.outcomes import Outcome
 from mcpguard.domain.reasons import Reason
 from mcpguard.domain.records import RecordKind
 from mcpguard.domain.verdicts import Deny
-from mcpguard.store.backend import Connection
+from mcpguard.store.engine.backend import Connection
 from tests.cli.command import HOSTILE, inert, mcpguard, refusal
 from tests.patience import PATIENCE
 from tests.process import ROOT, environment

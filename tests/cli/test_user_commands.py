@@ -12,7 +12,7 @@ from typer.testing import CliRunner, Result
 
 from mcpguard.cli.main import build
 from mcpguard.guard.people.passwords import USUAL
-from mcpguard.store.offline import reading
+from mcpguard.store.engine.offline import reading
 from tests.cli.command import inert, mcpguard, refusal
 from tests.cli.desk import Desk
 from tests.patience import PATIENCE

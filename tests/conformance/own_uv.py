@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 
 from mcpguard.upstreams.packages.bringing import bring
-from mcpguard.upstreams.packages.refused import NotInstalled
+from mcpguard.upstreams.packages.not_installed import NotInstalled
 
 TOOLS = Path(__file__).parents[2] / ".tools"
 

@@ -13,7 +13,7 @@ from typing import Any
 from mcpguard.app.places import agents_socket
 from mcpguard.codec.framing import Decoder, Framing
 from mcpguard.domain.errors import StoreUnavailable
-from mcpguard.store import datadir
+from mcpguard.store.files import datadir
 from tests.patience import PATIENCE
 
 LIMIT = 32 * 1024 * 1024

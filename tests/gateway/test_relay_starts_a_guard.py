@@ -17,7 +17,7 @@ import pytest
 from mcpguard.app.places import agents_socket
 from mcpguard.relay.problem import CannotRelay
 from mcpguard.relay.starting import connect
-from mcpguard.store import datadir
+from mcpguard.store.files import datadir
 from tests.gateway import relay_that_starts
 from tests.gateway.agent import Agent, python, relaying, request
 from tests.gateway.played_guard import playing

@@ -15,7 +15,7 @@ from mcpguard.domain.launches import StdioLaunch, Templates
 from mcpguard.gateway.tools.declaring import MOST_LINES
 from mcpguard.guard.review.log_lines import LIKE_ORDER, LIKE_SECRET, MOST_CHARACTERS, UNTOLD
 from mcpguard.policy.secrets.masking import HIDDEN
-from mcpguard.upstreams.hiding import KEY
+from mcpguard.upstreams.process.hidden_secrets import KEY
 from tests.gate import Gate, gate
 from tests.gateway.servers_tool import CALLERS, MANAGER, NARROW, PLAIN, asked, managed
 from tests.gateway.speaking import flushed, played

@@ -15,7 +15,7 @@ from mcpguard.guard.servers.registry import Known
 from mcpguard.policy.intents import BY_HARM
 from mcpguard.settings.confirmation import looser
 from mcpguard.settings.fields import Json, public
-from mcpguard.store import confirmed
+from mcpguard.store.rows import confirmed
 from tests.gate import Gate
 
 STANDINGS = {"blocked": 0, "pending": 1, "changed": 1, "quarantined": 1, "approved": 2}

@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 
 from mcpguard.domain.filters import EVERYTHING, Filter
 from mcpguard.guard.audit.histogram import MOST, SECOND, Bar, grain, histogram
-from mcpguard.store.counting import Counted
+from mcpguard.store.rows.counting import Counted
 
 VERDICTS = st.sampled_from(["allow", "hold", "deny", "", "something else"])
 HOUR = 3600 * SECOND

@@ -22,7 +22,7 @@ from mcpguard.ledger.entries import Entry
 from mcpguard.ledger.prunings import Cause, Unsound
 from mcpguard.ledger.verify.report import Source, Trust
 from mcpguard.settings.retention import Retention as Settings
-from mcpguard.store import pruning
+from mcpguard.store.rows import pruning
 from tests import postgres, second_bundle_verifier, second_verifier
 from tests.guard.pruned import BY, gone, prunings, rows
 from tests.ledger import bundling

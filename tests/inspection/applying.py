@@ -3,7 +3,7 @@
 import copy
 from typing import Any
 
-from mcpguard.inspection.changes import Change, Kind, Path
+from mcpguard.inspection.diff.changes import Change, Kind, Path
 
 WHOLE = "whole"
 

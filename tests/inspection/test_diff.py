@@ -6,8 +6,8 @@ from typing import Any
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from mcpguard.inspection.changes import Diff, Kind
-from mcpguard.inspection.diff import compared
+from mcpguard.inspection.diff.changes import Diff, Kind
+from mcpguard.inspection.diff.diff import compared
 from tests.inspection.applying import applied, exactly
 from tests.tiers import examples
 

@@ -7,10 +7,10 @@ from typing import Any
 import orjson
 import pytest
 
-from mcpguard.inspection.changes import Diff, Kind
-from mcpguard.inspection.diff import MOST_CHANGES, MOST_PLACES, compared
-from mcpguard.inspection.rendering import rendered
-from mcpguard.inspection.shown import as_json
+from mcpguard.inspection.diff.changes import Diff, Kind
+from mcpguard.inspection.diff.diff import MOST_CHANGES, MOST_PLACES, compared
+from mcpguard.inspection.diff.rendering import rendered
+from mcpguard.inspection.diff.shown_values import as_json
 from tests.inspection.applying import applied, exactly
 
 LONG = 5_000_000

@@ -6,7 +6,7 @@ import pytest
 
 from mcpguard.domain.launches import RemoteLaunch, StdioLaunch
 from mcpguard.domain.upstreams import Transport
-from mcpguard.inspection.launching import RULES, launched, pinned
+from mcpguard.inspection.definitions.launches import RULES, launched, pinned
 
 
 def rules(line: str, **environment: str) -> set[str]:

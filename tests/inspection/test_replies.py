@@ -7,8 +7,9 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from mcpguard.domain.screening import Screening
-from mcpguard.inspection import hiding, replies
-from mcpguard.inspection.screening import OutOfTime, is_plain, looked_at
+from mcpguard.inspection.diff import hidden_characters
+from mcpguard.inspection.replies import reply_findings
+from mcpguard.inspection.replies.screening import OutOfTime, is_plain, looked_at
 from mcpguard.policy.secrets.hiding import Values, telling
 from tests.benchmarks.replies import screened
 from tests.benchmarks.replies_told import AROUND, cases
@@ -36,9 +37,9 @@ def test_most_of_what_is_hostile_is_found_and_little_of_what_is_not() -> None:
 @settings(max_examples=examples(400))
 @given(WINDOWS)
 def test_a_glance_misses_nothing_that_reading_a_window_finds(said: str) -> None:
-    window = said[: replies.WINDOW]
-    if replies.read(window, AROUND):
-        assert replies.worth_reading(window, AROUND)
+    window = said[: reply_findings.WINDOW]
+    if reply_findings.read(window, AROUND):
+        assert reply_findings.worth_reading(window, AROUND)
 
 
 @given(st.text(max_size=3000), st.text(max_size=3000))
@@ -75,9 +76,9 @@ def test_an_order_that_is_spread_over_several_texts_is_found() -> None:
 
 @given(st.text())
 def test_what_is_shown_hides_nothing_and_nothing_else_is_changed(said: str) -> None:
-    shown, times = hiding.shown(said)
+    shown, times = hidden_characters.shown(said)
     assert (shown == said) is (times == 0)
-    assert hiding.shown(shown) == (shown, 0)
+    assert hidden_characters.shown(shown) == (shown, 0)
 
 
 @pytest.mark.parametrize(
@@ -92,8 +93,8 @@ def test_what_is_shown_hides_nothing_and_nothing_else_is_changed(said: str) -> N
     ],
 )
 def test_ordinary_scripts_and_emoji_are_left_alone(said: str) -> None:
-    assert hiding.shown(said) == (said, 0)
-    assert [*hiding.hidden(said)] == []
+    assert hidden_characters.shown(said) == (said, 0)
+    assert [*hidden_characters.hidden(said)] == []
 
 
 def test_what_takes_too_long_is_not_passed_on() -> None:

@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mcpguard.inspection.diff import compared
-from mcpguard.inspection.rendering import rendered
-from mcpguard.inspection.shown import as_json
+from mcpguard.inspection.diff.diff import compared
+from mcpguard.inspection.diff.rendering import rendered
+from mcpguard.inspection.diff.shown_values import as_json
 from mcpguard.text.visible import hides
 
 TOOL = {

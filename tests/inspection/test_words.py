@@ -5,8 +5,8 @@ from itertools import pairwise
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mcpguard.inspection.aligning import Effort
-from mcpguard.inspection.words import Fate, Words, compared
+from mcpguard.inspection.diff.alignment import Effort
+from mcpguard.inspection.diff.changed_words import Fate, Words, compared
 from mcpguard.text.visible import hides
 
 HIDDEN = "\x1b\r\u200b\u202e\ufe0f\U000e0041"

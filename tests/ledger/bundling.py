@@ -20,8 +20,8 @@ from mcpguard.ledger.export.export import Span
 from mcpguard.ledger.export.selection import EVERYTHING, Fitting
 from mcpguard.ledger.keys import SigningKey
 from mcpguard.ledger.verify.report import LOG_ONLY, Source, Trust
-from mcpguard.store import chains, records
-from mcpguard.store.offline import reading
+from mcpguard.store.engine.offline import reading
+from mcpguard.store.rows import chains, records
 
 ALL = Wanted(("jsonl", "csv"), bodies=True)
 STRANGER = SigningKey(Ed25519PrivateKey.generate())

@@ -16,10 +16,10 @@ from mcpguard.ledger.format import VERSION, link
 from mcpguard.ledger.keys import SigningKey
 from mcpguard.ledger.rotations import Rotation
 from mcpguard.ledger.verify.report import LOG_ONLY, ChainReport, Source, Tampering, Trust
-from mcpguard.store.backend import Connection
-from mcpguard.store.durability import Durability
-from mcpguard.store.records import COLUMNS
-from mcpguard.store.sqlite import SQLite
+from mcpguard.store.engine.backend import Connection
+from mcpguard.store.engine.durability import Durability
+from mcpguard.store.engine.sqlite import SQLite
+from mcpguard.store.rows.records import COLUMNS
 from tests import second_verifier
 from tests.clock import FakeClock
 from tests.ledger.tampering import tampering

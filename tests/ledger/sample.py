@@ -16,7 +16,7 @@ from mcpguard.domain.reasons import Reason
 from mcpguard.domain.records import RecordKind
 from mcpguard.domain.verdicts import Allow, Deny, Hold
 from mcpguard.ledger.entries import Entry
-from mcpguard.store.tables import bodies, records
+from mcpguard.store.rows.tables import bodies, records
 from tests.world import World, world
 
 

@@ -17,8 +17,8 @@ from mcpguard.ledger import anchors
 from mcpguard.ledger.anchoring import PATIENCE
 from mcpguard.ledger.checkpoints import Checkpoint, Signed, Why, sign
 from mcpguard.settings.problems import SettingsError
-from mcpguard.store.checkpoints import StoredCheckpoint
-from mcpguard.store.durability import Durability
+from mcpguard.store.engine.durability import Durability
+from mcpguard.store.rows.checkpoints import StoredCheckpoint
 from tests import postgres, second_verifier
 from tests.gateway.hearing import until
 from tests.ledger.chained import new_key

@@ -20,8 +20,8 @@ from mcpguard.ledger.export.jsonl import Jsonl
 from mcpguard.ledger.export.line import Line
 from mcpguard.ledger.export.selection import EVERYTHING, Fitting
 from mcpguard.ledger.format import GENESIS, link
-from mcpguard.store import chains, records
-from mcpguard.store.offline import reading
+from mcpguard.store.engine.offline import reading
+from mcpguard.store.rows import chains, records
 from tests.ledger import sample
 from tests.ledger.export.ocsf_validator import problems
 from tests.ledger.tampering import tampering

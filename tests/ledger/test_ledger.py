@@ -18,7 +18,7 @@ from mcpguard.ledger import keys
 from mcpguard.ledger.entries import Entry
 from mcpguard.ledger.entries import durability as stored_with
 from mcpguard.ledger.format import opening_fields
-from mcpguard.store.durability import Durability
+from mcpguard.store.engine.durability import Durability
 from tests.world import World, world
 
 pytestmark = pytest.mark.anyio

@@ -16,7 +16,7 @@ from mcpguard.ledger import keys
 from mcpguard.ledger.checkpoints import Why
 from mcpguard.ledger.keyfile import KeyFile
 from mcpguard.ledger.verify.report import Source, Trust
-from mcpguard.store import keyfiles
+from mcpguard.store.files import keyfiles
 from tests import postgres, second_verifier
 from tests.ledger.rotating import BY, DECISION, rotated
 from tests.ledger.tampering import tampering

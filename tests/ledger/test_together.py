@@ -7,7 +7,7 @@ from mcpguard.domain.capabilities import Fingerprint
 from mcpguard.domain.errors import LedgerUnavailable, Unrecordable
 from mcpguard.domain.records import RecordKind
 from mcpguard.ledger.ledger import Append
-from mcpguard.store import versions
+from mcpguard.store.rows import versions
 from tests.world import World
 
 pytestmark = pytest.mark.anyio

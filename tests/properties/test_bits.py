@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from mcpguard.domain.errors import StoreUnavailable
 from mcpguard.ledger.verify.report import LOG_ONLY
 from mcpguard.ledger.verify.verify import verify
-from mcpguard.store.backend import Connection
-from mcpguard.store.offline import reading
+from mcpguard.store.engine.backend import Connection
+from mcpguard.store.engine.offline import reading
 from tests import second_verifier
 from tests.ledger import sample
 from tests.tiers import examples

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from mcpguard.store import chains, records
-from mcpguard.store.offline import reading
+from mcpguard.store.engine.offline import reading
+from mcpguard.store.rows import chains, records
 from tests.soak.book import ANSWERED, BUSY, FAILED, GIVEN_UP, LOST, UNREACHABLE, Asked, Book
 
 OUTCOMES = {ANSWERED: "answered", FAILED: "failed", LOST: "unknown", UNREACHABLE: "refused", BUSY: "refused"}

@@ -7,12 +7,12 @@ from typing import Any
 import pytest
 from sqlalchemy import Connection, make_url
 
-from mcpguard.store.backend import Backend
-from mcpguard.store.durability import Durability
-from mcpguard.store.postgres import Postgres
-from mcpguard.store.schema import upgrade
-from mcpguard.store.sqlite import SQLite
-from mcpguard.store.store import Store, opened
+from mcpguard.store.engine.backend import Backend
+from mcpguard.store.engine.durability import Durability
+from mcpguard.store.engine.postgres import Postgres
+from mcpguard.store.engine.schema import upgrade
+from mcpguard.store.engine.sqlite import SQLite
+from mcpguard.store.engine.store import Store, opened
 from tests.postgres import fresh_database
 from tests.store.searched import fill
 from tests.store.tally import Tally

@@ -6,10 +6,10 @@ from typing import Any, TypeVar
 
 from sqlalchemy import Connection
 
-from mcpguard.store import records
-from mcpguard.store.records import COLUMNS
-from mcpguard.store.store import Store
-from mcpguard.store.tables import callers
+from mcpguard.store.engine.store import Store
+from mcpguard.store.rows import records
+from mcpguard.store.rows.records import COLUMNS
+from mcpguard.store.rows.tables import callers
 
 T = TypeVar("T")
 Row = Mapping[str, Any]

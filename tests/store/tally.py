@@ -2,8 +2,8 @@
 
 from sqlalchemy import Connection, func, select
 
-from mcpguard.store import chains
-from mcpguard.store.tables import chains as chains_table
+from mcpguard.store.rows import chains
+from mcpguard.store.rows.tables import chains as chains_table
 
 
 class Tally:

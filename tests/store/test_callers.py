@@ -9,8 +9,8 @@ from sqlalchemy.exc import IntegrityError
 from mcpguard.domain.callers import Caller, Scope
 from mcpguard.domain.capabilities import Effect
 from mcpguard.domain.grants import Grant
-from mcpguard.store import callers
-from mcpguard.store.tables import callers as table
+from mcpguard.store.rows import callers
+from mcpguard.store.rows.tables import callers as table
 from tests.tiers import examples
 
 PATTERNS = st.lists(st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), max_size=9), max_size=3)

@@ -3,10 +3,10 @@
 import pytest
 from sqlalchemy import select
 
-from mcpguard.store import confirmed
-from mcpguard.store.confirmed import Json
-from mcpguard.store.store import Store
-from mcpguard.store.tables import confirmed as table
+from mcpguard.store.engine.store import Store
+from mcpguard.store.rows import confirmed
+from mcpguard.store.rows.confirmed import Json
+from mcpguard.store.rows.tables import confirmed as table
 
 pytestmark = pytest.mark.anyio
 VALUES: dict[str, Json] = {

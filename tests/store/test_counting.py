@@ -8,10 +8,10 @@ import pytest
 
 from mcpguard.codec.filters import parse
 from mcpguard.domain.filters import EVERYTHING
-from mcpguard.store import counting, records
-from mcpguard.store.counting import Counted
-from mcpguard.store.records import COLUMNS
-from mcpguard.store.store import Store
+from mcpguard.store.engine.store import Store
+from mcpguard.store.rows import counting, records
+from mcpguard.store.rows.counting import Counted
+from mcpguard.store.rows.records import COLUMNS
 from tests.store.searched import FILTERS, ask, rows
 
 pytestmark = pytest.mark.anyio

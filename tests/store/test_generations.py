@@ -10,11 +10,11 @@ from mcpguard.domain.capabilities import CapabilityKind, Fingerprint
 from mcpguard.domain.launches import Declared, RemoteLaunch
 from mcpguard.domain.pins import Pin
 from mcpguard.domain.upstreams import Transport, Upstream
-from mcpguard.store import generations, pins, upstreams
-from mcpguard.store.backend import Backend
-from mcpguard.store.durability import Durability
-from mcpguard.store.schema import upgrade
-from mcpguard.store.sealing import Seal
+from mcpguard.store.engine.backend import Backend
+from mcpguard.store.engine.durability import Durability
+from mcpguard.store.engine.schema import upgrade
+from mcpguard.store.files.sealing import Seal
+from mcpguard.store.rows import generations, pins, upstreams
 
 UPSTREAM = Upstream("up", "web", Transport.HTTP, generation=3, prefixes=("file:///data", "note://ä"))
 PIN = Pin("one", "up", CapabilityKind.TOOL, "tool", Fingerprint("v1:" + "a" * 64), generation=7)

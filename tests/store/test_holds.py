@@ -8,8 +8,8 @@ from sqlalchemy import Connection, delete
 
 from mcpguard.domain.capabilities import Capability, CapabilityKind
 from mcpguard.domain.holds import Asking, Hold, HoldState, Rests
-from mcpguard.store import holds
-from mcpguard.store.tables import holds as table
+from mcpguard.store.rows import holds
+from mcpguard.store.rows.tables import holds as table
 from tests.tiers import examples
 
 TEXTS = st.text(st.characters(exclude_categories=["Cs"]), max_size=9)

@@ -10,7 +10,7 @@ import pytest
 
 from mcpguard.domain.errors import StoreUnavailable
 from mcpguard.ledger import digests, keys
-from mcpguard.store import sealing
+from mcpguard.store.files import sealing
 from tests.store.full import file_size_limit
 
 MADE: dict[str, Callable[[Path], object]] = {
@@ -21,7 +21,7 @@ MADE: dict[str, Callable[[Path], object]] = {
 MAKING = {
     "audit.key": "from mcpguard.ledger.keys import load_or_make",
     "digest.key": "from mcpguard.ledger.digests import load_or_make",
-    "seal.key": "from mcpguard.store.sealing import load_or_make",
+    "seal.key": "from mcpguard.store.files.sealing import load_or_make",
 }
 KILLED = {
     "before anything is written": "resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))",

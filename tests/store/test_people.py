@@ -7,7 +7,7 @@ from sqlalchemy import Connection
 from sqlalchemy.exc import IntegrityError
 
 from mcpguard.domain.people import OperatorToken, Role, Session, User
-from mcpguard.store import people, sessions
+from mcpguard.store.rows import people, sessions
 
 ADA = User("u-1", "ada", Role.ADMIN, "$hash", 1, "somebody")
 SESSION = Session("s-1", "u-1", 5, 6, 7, "192.0.2.1")

@@ -11,7 +11,7 @@ from sqlalchemy.exc import IntegrityError
 from mcpguard.domain.capabilities import CapabilityKind, Effect, Fingerprint
 from mcpguard.domain.pins import Pin
 from mcpguard.domain.standing import CapabilityStanding
-from mcpguard.store import pins, versions
+from mcpguard.store.rows import pins, versions
 from tests.tiers import examples
 
 A, B = (Fingerprint(f"v1:{letter * 64}") for letter in "ab")

@@ -6,13 +6,13 @@ from pathlib import Path
 import pytest
 from sqlalchemy import Connection, make_url, select
 
-from mcpguard.store import pruning, records
-from mcpguard.store.postgres import Postgres
-from mcpguard.store.records import COLUMNS, StoredBody
-from mcpguard.store.schema import upgrade
-from mcpguard.store.sqlite import SQLite
-from mcpguard.store.tables import bodies
-from mcpguard.store.tables import records as table
+from mcpguard.store.engine.postgres import Postgres
+from mcpguard.store.engine.schema import upgrade
+from mcpguard.store.engine.sqlite import SQLite
+from mcpguard.store.rows import pruning, records
+from mcpguard.store.rows.records import COLUMNS, StoredBody
+from mcpguard.store.rows.tables import bodies
+from mcpguard.store.rows.tables import records as table
 from tests.postgres import fresh_database
 
 CHAIN = "00000000-0000-7000-8000-000000000000"

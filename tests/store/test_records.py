@@ -10,12 +10,12 @@ import pytest
 from sqlalchemy import Connection
 
 from mcpguard.domain.errors import StoreUnavailable
-from mcpguard.store import checkpoints, records
-from mcpguard.store.checkpoints import StoredCheckpoint
-from mcpguard.store.records import COLUMNS, StoredBody
-from mcpguard.store.schema import upgrade
-from mcpguard.store.sqlite import SQLite
-from mcpguard.store.store import Store
+from mcpguard.store.engine.schema import upgrade
+from mcpguard.store.engine.sqlite import SQLite
+from mcpguard.store.engine.store import Store
+from mcpguard.store.rows import checkpoints, records
+from mcpguard.store.rows.checkpoints import StoredCheckpoint
+from mcpguard.store.rows.records import COLUMNS, StoredBody
 
 pytestmark = pytest.mark.anyio
 T = TypeVar("T")

@@ -13,13 +13,13 @@ from mcpguard import assets
 from mcpguard.domain.capabilities import Fingerprint
 from mcpguard.domain.errors import StoreUnavailable
 from mcpguard.domain.findings import Evidence, Finding, Inspected, Severity
-from mcpguard.store import chains, pins, versions
-from mcpguard.store import upstreams as stored_upstreams
-from mcpguard.store.backend import Backend
-from mcpguard.store.durability import Durability
-from mcpguard.store.schema import upgrade
-from mcpguard.store.sqlite import SQLite
-from mcpguard.store.tables import upstreams
+from mcpguard.store.engine.backend import Backend
+from mcpguard.store.engine.durability import Durability
+from mcpguard.store.engine.schema import upgrade
+from mcpguard.store.engine.sqlite import SQLite
+from mcpguard.store.rows import chains, pins, versions
+from mcpguard.store.rows import upstreams as stored_upstreams
+from mcpguard.store.rows.tables import upstreams
 from tests.store import NEWEST
 
 NEXT = f"""

@@ -7,9 +7,9 @@ import pytest
 
 from mcpguard.codec.filters import parse
 from mcpguard.domain.filters import EVERYTHING, Filter
-from mcpguard.store import records, searching
-from mcpguard.store.records import COLUMNS
-from mcpguard.store.store import Store
+from mcpguard.store.engine.store import Store
+from mcpguard.store.rows import records, searching
+from mcpguard.store.rows.records import COLUMNS
 from tests.store.searched import FILTERS, ask, rows
 
 pytestmark = pytest.mark.anyio

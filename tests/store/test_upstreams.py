@@ -28,12 +28,13 @@ from mcpguard.domain.launches import (
 )
 from mcpguard.domain.standing import UpstreamStanding
 from mcpguard.domain.upstreams import Identity, Origin, Transport, Upstream
-from mcpguard.store import sealing, upstreams
-from mcpguard.store.durability import Durability
-from mcpguard.store.schema import upgrade
-from mcpguard.store.sealing import Seal
-from mcpguard.store.sqlite import SQLite
-from mcpguard.store.tables import upstreams as table
+from mcpguard.store.engine.durability import Durability
+from mcpguard.store.engine.schema import upgrade
+from mcpguard.store.engine.sqlite import SQLite
+from mcpguard.store.files import sealing
+from mcpguard.store.files.sealing import Seal
+from mcpguard.store.rows import upstreams
+from mcpguard.store.rows.tables import upstreams as table
 from tests.tiers import examples
 
 CANARY = "a-secret-that-was-written-out"

@@ -6,7 +6,7 @@ from sqlalchemy import Connection
 from mcpguard.domain.capabilities import CapabilityKind, Fingerprint
 from mcpguard.domain.findings import Evidence, Finding, Inspected, Severity
 from mcpguard.domain.pins import Pin
-from mcpguard.store import pins, versions
+from mcpguard.store.rows import pins, versions
 
 FOUND = Inspected((Finding("a.rule", "T1", Severity.HIGH, 0.5, True, "It says so", Evidence("key:/a~1b", 1, 3)),), 50)
 PRINTS = [Fingerprint(f"v1:{number:064x}") for number in range(30)]

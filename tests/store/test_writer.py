@@ -8,9 +8,9 @@ import pytest
 from sqlalchemy import Connection, text
 
 from mcpguard.domain.errors import GuardError, StoreUnavailable
-from mcpguard.store import chains
-from mcpguard.store.durability import Durability
-from mcpguard.store.store import Store
+from mcpguard.store.engine.durability import Durability
+from mcpguard.store.engine.store import Store
+from mcpguard.store.rows import chains
 from tests.store.tally import Tally
 
 pytestmark = pytest.mark.anyio

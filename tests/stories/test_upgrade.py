@@ -19,9 +19,9 @@ from mcpguard.ledger import keys
 from mcpguard.ledger.chain import Chain
 from mcpguard.ledger.ledger import Ledger
 from mcpguard.settings.model import Settings
-from mcpguard.store import datadir
-from mcpguard.store.schema import upgrade
-from mcpguard.store.store import opened
+from mcpguard.store.engine.schema import upgrade
+from mcpguard.store.engine.store import opened
+from mcpguard.store.files import datadir
 from tests.clock import FakeClock
 from tests.process import ROOT, Served, approve, recorded, run, serving, whole
 from tests.simulators.http_client import HttpClient

@@ -8,9 +8,9 @@ from typing import Any
 import anyio
 from anyio import wait_all_tasks_blocked
 
-from mcpguard.upstreams.conversation import METHOD_NOT_FOUND, Bounds, Refused, ServerError
-from mcpguard.upstreams.peer import Peer
-from mcpguard.upstreams.transports.transport import TransportEnded
+from mcpguard.upstreams.exchange.conversation import METHOD_NOT_FOUND, Bounds, Refused, ServerError
+from mcpguard.upstreams.exchange.peer import Peer
+from mcpguard.upstreams.exchange.transport import TransportEnded
 
 
 class Played:

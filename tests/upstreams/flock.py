@@ -25,18 +25,18 @@ from mcpguard.domain.records import Permit
 from mcpguard.domain.upstreams import Transport
 from mcpguard.settings.model import Upstreams
 from mcpguard.settings.review import Definitions
-from mcpguard.upstreams.conversation import Bounds, Conversation, ServerError
-from mcpguard.upstreams.fleet import Fleet, Placed
-from mcpguard.upstreams.peer import Peer
-from mcpguard.upstreams.reach import Reaching
+from mcpguard.upstreams.exchange.conversation import Bounds, Conversation, ServerError
+from mcpguard.upstreams.exchange.peer import Peer
+from mcpguard.upstreams.exchange.transport import TransportEnded
+from mcpguard.upstreams.launch.start import Starting
+from mcpguard.upstreams.protocol.switchboard import Switchboard
 from mcpguard.upstreams.sandbox.confinement import Confinement
 from mcpguard.upstreams.sandbox.limits import Limits
 from mcpguard.upstreams.sandbox.probe import Fails
-from mcpguard.upstreams.starting import Starting
-from mcpguard.upstreams.surroundings import Reach, Surroundings
-from mcpguard.upstreams.switchboard import Switchboard
+from mcpguard.upstreams.supervise.context import Reach, Surroundings
+from mcpguard.upstreams.supervise.fleet import Fleet, Placed
+from mcpguard.upstreams.supervise.reach import Reaching
 from mcpguard.upstreams.transports.dialing import Dialing
-from mcpguard.upstreams.transports.transport import TransportEnded
 from tests.clock import FakeClock
 from tests.patience import PATIENCE
 from tests.simulators.over_http import serving_http

@@ -12,7 +12,7 @@ from anyio.abc import ByteStream
 from anyio.streams.buffered import BufferedByteReceiveStream
 from anyio.streams.tls import TLSStream
 
-from mcpguard.upstreams.addresses import Address
+from mcpguard.upstreams.transports.addresses import Address
 from mcpguard.upstreams.transports.dialing import Dialing
 from tests.patience import PATIENCE
 

@@ -8,12 +8,12 @@ import anyio
 from anyio.abc import TaskGroup
 
 from mcpguard.codec import envelope
-from mcpguard.upstreams.conversation import METHOD_NOT_FOUND, Bounds, Refused, ServerError
+from mcpguard.upstreams.exchange.conversation import METHOD_NOT_FOUND, Bounds, Refused, ServerError
+from mcpguard.upstreams.exchange.transport import TransportEnded
 from mcpguard.upstreams.transports.dialing import Dialing
 from mcpguard.upstreams.transports.http import Http, http
 from mcpguard.upstreams.transports.http_streams import Waits
 from mcpguard.upstreams.transports.remotes import Remote
-from mcpguard.upstreams.transports.transport import TransportEnded
 from tests.patience import PATIENCE
 from tests.upstreams.played import Played, dialing
 

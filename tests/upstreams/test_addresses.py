@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mcpguard.upstreams.addresses import Forbidden, checked, is_public
+from mcpguard.upstreams.transports.addresses import Forbidden, checked, is_public
 
 pytestmark = pytest.mark.anyio
 

@@ -8,11 +8,12 @@ from pathlib import Path
 import pytest
 
 from mcpguard.domain.launches import StdioLaunch
-from mcpguard.inspection.launching import launched
-from mcpguard.upstreams import artifacts, program_files
-from mcpguard.upstreams.artifacts import executed
-from mcpguard.upstreams.sandbox.programs import find
-from mcpguard.upstreams.transports.stdio import Launch
+from mcpguard.inspection.definitions.launches import launched
+from mcpguard.upstreams.launch import artifacts
+from mcpguard.upstreams.launch.artifacts import executed
+from mcpguard.upstreams.process import program_files
+from mcpguard.upstreams.process.stdio import Launch
+from mcpguard.upstreams.sandbox.command_files import find
 
 PATH = {"PATH": "/usr/bin:/bin"}
 

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mcpguard.upstreams.backoff import Backoff
+from mcpguard.upstreams.supervise.backoff import Backoff
 
 seconds = st.floats(0.001, 3600)
 chance = st.floats(0, 1, exclude_max=True)

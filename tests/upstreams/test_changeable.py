@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from mcpguard.upstreams.changeable import adding, changeable
+from mcpguard.upstreams.process.changeable_files import adding, changeable
 
 OWN = pwd.struct_passwd(("me", "x", os.geteuid(), os.getegid(), "", "/", ""))
 OTHER = pwd.struct_passwd(("other", "x", 4999, 4999, "", "/", ""))

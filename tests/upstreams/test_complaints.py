@@ -2,8 +2,8 @@
 
 import pytest
 
-from mcpguard.upstreams.complaints import sentence
-from mcpguard.upstreams.conversation import ServerError
+from mcpguard.upstreams.exchange.conversation import ServerError
+from mcpguard.upstreams.protocol.error_sentences import sentence
 
 CREDENTIALS = "the server answered with HTTP status 401: it wants credentials; declare a header for it, as in "
 CREDENTIALS += "--header 'Authorization=Bearer ${env:TOKEN}'"

@@ -4,7 +4,7 @@ import pytest
 
 from mcpguard.policy.secrets.masking import masked
 from mcpguard.settings.references import Value, resolved
-from mcpguard.upstreams.confided import MOST, Confided, secrets
+from mcpguard.upstreams.process.given_secrets import MOST, Confided, secrets
 
 
 @pytest.mark.parametrize(

@@ -12,12 +12,12 @@ from anyio.lowlevel import checkpoint
 from mcpguard.codec import envelope
 from mcpguard.domain.launches import Era
 from mcpguard.domain.upstreams import Transport
-from mcpguard.upstreams.connection import Connection
-from mcpguard.upstreams.conversation import Counts
-from mcpguard.upstreams.listing import ListingBounds
-from mcpguard.upstreams.negotiation import Greeting
-from mcpguard.upstreams.switchboard import Switchboard
-from mcpguard.upstreams.turns import Turns
+from mcpguard.upstreams.exchange.conversation import Counts
+from mcpguard.upstreams.protocol.call_slots import Turns
+from mcpguard.upstreams.protocol.connection import Connection
+from mcpguard.upstreams.protocol.listing import ListingBounds
+from mcpguard.upstreams.protocol.negotiation import Greeting
+from mcpguard.upstreams.protocol.switchboard import Switchboard
 from tests.simulators.over_http import HttpFace, serving_http
 from tests.simulators.over_sse import serving_sse
 from tests.simulators.processes import controlled

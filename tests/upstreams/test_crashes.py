@@ -6,7 +6,7 @@ import anyio
 import pytest
 
 from mcpguard.domain.upstreams import Transport
-from mcpguard.upstreams.transports.transport import TransportEnded
+from mcpguard.upstreams.exchange.transport import TransportEnded
 from tests.process import gone
 from tests.simulators.asked import Asked
 from tests.simulators.over_http import HttpFace, serving_http

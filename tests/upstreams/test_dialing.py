@@ -14,8 +14,8 @@ import anyio
 import pytest
 from anyio.abc import ByteStream, SocketAttribute, SocketStream
 
+from mcpguard.upstreams.exchange.endings import Unanswered, Unsent
 from mcpguard.upstreams.transports.dialing import Dialer, Dialing
-from mcpguard.upstreams.transports.endings import Unanswered, Unsent
 from tests.patience import PATIENCE
 from tests.upstreams.certificates import DAY, Authority
 from tests.upstreams.played import LOOPBACK, Played, dialing, played

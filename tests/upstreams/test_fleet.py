@@ -10,8 +10,8 @@ from anyio.lowlevel import checkpoint
 from mcpguard.domain.capabilities import CapabilityKind
 from mcpguard.domain.connections import ConnectionState
 from mcpguard.domain.launches import Declared, Profile, StdioLaunch, Templates
-from mcpguard.upstreams.fleet import Placed, Unreachable
-from mcpguard.upstreams.transports.transport import TransportEnded
+from mcpguard.upstreams.exchange.transport import TransportEnded
+from mcpguard.upstreams.supervise.fleet import Placed, Unreachable
 from tests.process import gone
 from tests.simulators.asked import Asked
 from tests.simulators.over_http import serving_http

@@ -7,10 +7,10 @@ import pytest
 from anyio.lowlevel import checkpoint
 
 from mcpguard.domain.launches import Era
-from mcpguard.upstreams.fleet import Unreachable
-from mcpguard.upstreams.inflight import Overdue
-from mcpguard.upstreams.transports.transport import TransportEnded
-from mcpguard.upstreams.turns import Busy
+from mcpguard.upstreams.exchange.transport import TransportEnded
+from mcpguard.upstreams.protocol.call_slots import Busy
+from mcpguard.upstreams.protocol.calls_in_flight import Overdue
+from mcpguard.upstreams.supervise.fleet import Unreachable
 from tests.patience import PATIENCE
 from tests.simulators.asked import Asked
 from tests.simulators.script import Script

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from mcpguard.upstreams.negotiation import LONGEST_INSTRUCTIONS
+from mcpguard.upstreams.protocol.negotiation import LONGEST_INSTRUCTIONS
 from tests.simulators.script import Script
 from tests.simulators.words import LEGACY, MODERN, Json
 from tests.upstreams.flock import flock

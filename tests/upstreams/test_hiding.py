@@ -5,7 +5,7 @@ import random
 import pytest
 
 from mcpguard.policy.secrets.masking import ways
-from mcpguard.upstreams.hiding import KEY, LONGEST_KEY, Hiding
+from mcpguard.upstreams.process.hidden_secrets import KEY, LONGEST_KEY, Hiding
 from tests.policy.secrets.made_up import PEM, TOKEN, drawing
 
 BEGIN, END = PEM.format("BEGIN"), PEM.format("END")

@@ -3,8 +3,8 @@
 import anyio
 import pytest
 
-from mcpguard.upstreams.conversation import INTERNAL_ERROR, METHOD_NOT_FOUND, Bounds, ServerError
-from mcpguard.upstreams.transports.transport import TransportEnded
+from mcpguard.upstreams.exchange.conversation import INTERNAL_ERROR, METHOD_NOT_FOUND, Bounds, ServerError
+from mcpguard.upstreams.exchange.transport import TransportEnded
 from tests.patience import PATIENCE
 from tests.upstreams.played import Asked, played
 from tests.upstreams.talking import LEGACY, MODERN, STAMP, in_session, modern, talking

@@ -6,8 +6,8 @@ import anyio
 import pytest
 from anyio.lowlevel import checkpoint
 
-from mcpguard.upstreams.conversation import Bounds
-from mcpguard.upstreams.transports.endings import Unanswered
+from mcpguard.upstreams.exchange.conversation import Bounds
+from mcpguard.upstreams.exchange.endings import Unanswered
 from tests.upstreams.floods import AS_EVENTS, FLOODS, without_end
 from tests.upstreams.played import Asked, played
 from tests.upstreams.talking import modern

@@ -5,8 +5,8 @@ from collections.abc import Awaitable, Callable
 import anyio
 import pytest
 
-from mcpguard.upstreams.conversation import INTERNAL_ERROR, Bounds
-from mcpguard.upstreams.transports.endings import TooLarge, Unanswered, Unsent
+from mcpguard.upstreams.exchange.conversation import INTERNAL_ERROR, Bounds
+from mcpguard.upstreams.exchange.endings import TooLarge, Unanswered, Unsent
 from mcpguard.upstreams.transports.http_posts import MOST
 from tests.upstreams.played import Asked, played
 from tests.upstreams.talking import Talk, in_session, modern, talking

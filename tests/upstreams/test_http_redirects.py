@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from mcpguard.upstreams.conversation import ServerError
-from mcpguard.upstreams.transports.endings import Unanswered
+from mcpguard.upstreams.exchange.conversation import ServerError
+from mcpguard.upstreams.exchange.endings import Unanswered
 from tests.upstreams.certificates import Authority
 from tests.upstreams.played import dialing, played
 from tests.upstreams.talking import in_session, modern, talking

@@ -10,7 +10,7 @@ import uvicorn
 from mcp.server.mcpserver import Context, MCPServer
 from starlette.types import ASGIApp
 
-from mcpguard.upstreams.peer import Peer
+from mcpguard.upstreams.exchange.peer import Peer
 from mcpguard.upstreams.transports.remotes import Remote
 from mcpguard.upstreams.transports.sse import sse
 from tests.patience import PATIENCE

@@ -5,7 +5,7 @@ from dataclasses import replace
 import anyio
 import pytest
 
-from mcpguard.upstreams.transports.endings import SessionLost, Unanswered, Unsent
+from mcpguard.upstreams.exchange.endings import SessionLost, Unanswered, Unsent
 from tests.patience import PATIENCE
 from tests.upstreams.played import played
 from tests.upstreams.talking import LEGACY, QUICK, in_session, talking

@@ -7,8 +7,8 @@ import pytest
 
 from mcpguard.domain.asks import Answers, Ask, Asks, Declined
 from mcpguard.domain.reasons import Reason
-from mcpguard.upstreams.inflight import InFlight
-from mcpguard.upstreams.turns import Turns
+from mcpguard.upstreams.protocol.call_slots import Turns
+from mcpguard.upstreams.protocol.calls_in_flight import InFlight
 from tests.upstreams.flock import Somebody
 
 pytestmark = pytest.mark.anyio

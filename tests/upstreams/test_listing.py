@@ -8,9 +8,9 @@ from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
 from mcpguard.domain.launches import Era
-from mcpguard.upstreams.conversation import ServerError
-from mcpguard.upstreams.listing import LONGEST_CURSOR, ListingBounds, ListingRefused, listing
-from mcpguard.upstreams.negotiation import Greeting
+from mcpguard.upstreams.exchange.conversation import ServerError
+from mcpguard.upstreams.protocol.listing import LONGEST_CURSOR, ListingBounds, ListingRefused, listing
+from mcpguard.upstreams.protocol.negotiation import Greeting
 from tests.simulators.hostile import cursor_loop, on
 from tests.simulators.script import Script
 from tests.simulators.words import METHOD_NOT_FOUND, Json

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mcpguard.upstreams.logs import LONGEST_LINE, UpstreamLog, last_lines, mark
+from mcpguard.upstreams.process.logs import LONGEST_LINE, UpstreamLog, last_lines, mark
 
 
 def written(folder: Path, *pieces: bytes, limit: int = 1_000_000) -> str:

@@ -9,11 +9,11 @@ import anyio
 import pytest
 
 from mcpguard.domain.launches import Era
-from mcpguard.upstreams.negotiation import Us, negotiate
-from mcpguard.upstreams.peer import Peer
-from mcpguard.upstreams.reach import Reaching
-from mcpguard.upstreams.switchboard import Switchboard
-from mcpguard.upstreams.turns import Turns
+from mcpguard.upstreams.exchange.peer import Peer
+from mcpguard.upstreams.protocol.call_slots import Turns
+from mcpguard.upstreams.protocol.negotiation import Us, negotiate
+from mcpguard.upstreams.protocol.switchboard import Switchboard
+from mcpguard.upstreams.supervise.reach import Reaching
 from tests.simulators.asked import Asked, Reply
 from tests.simulators.hostile import never, on, once
 from tests.simulators.over_http import HttpFace, serving_http

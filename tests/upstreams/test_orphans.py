@@ -18,8 +18,8 @@ from tests.process import ROOT, Served, environment, gone, run, serving, until
 SWEEPER = """
 import json, os, subprocess, sys, time
 import anyio
-from mcpguard.upstreams.orphans import MARK, sweep, swept
-from mcpguard.upstreams.transports.child import Child
+from mcpguard.upstreams.process.orphans import MARK, sweep, swept
+from mcpguard.upstreams.process.child import Child
 from mcpguard.web.peer import keep_orphans
 
 keep_orphans()

@@ -5,9 +5,9 @@ import pytest
 from anyio import wait_all_tasks_blocked
 from anyio.lowlevel import checkpoint
 
-from mcpguard.upstreams.conversation import INTERNAL_ERROR, METHOD_NOT_FOUND, Bounds, ServerError
-from mcpguard.upstreams.transports.endings import Unsayable
-from mcpguard.upstreams.whose import MOST_TAKEN_BACK
+from mcpguard.upstreams.exchange.attribution import MOST_TAKEN_BACK
+from mcpguard.upstreams.exchange.conversation import INTERNAL_ERROR, METHOD_NOT_FOUND, Bounds, ServerError
+from mcpguard.upstreams.exchange.endings import Unsayable
 from tests.upstreams.conversing import conversing
 
 pytestmark = pytest.mark.anyio

@@ -3,7 +3,7 @@
 import pytest
 
 from mcpguard.domain.asks import Ask
-from mcpguard.upstreams.questions import questions
+from mcpguard.upstreams.protocol.questions import questions
 from tests.simulators.words import Json
 
 CALL = "tools/call"

@@ -4,8 +4,8 @@ import anyio
 import pytest
 
 from mcpguard.codec.messages import BadMessage, Result
-from mcpguard.upstreams.conversation import Bounds
-from mcpguard.upstreams.reading import LARGE, Reader
+from mcpguard.upstreams.exchange.conversation import Bounds
+from mcpguard.upstreams.exchange.message_reader import LARGE, Reader
 
 pytestmark = pytest.mark.anyio
 SMALL = b'{"jsonrpc":"2.0","id":1,"result":{}}'

@@ -9,16 +9,16 @@ from pathlib import Path
 import pytest
 
 from mcpguard.domain.launches import Mount, Profile
+from mcpguard.upstreams.process.secret_arguments import Handed
+from mcpguard.upstreams.process.stdio import Launch
+from mcpguard.upstreams.sandbox.command_files import found, needed
 from mcpguard.upstreams.sandbox.confining import confined
 from mcpguard.upstreams.sandbox.filter import PROCESSORS
 from mcpguard.upstreams.sandbox.limits import Limits
 from mcpguard.upstreams.sandbox.mounts import admitted, free
+from mcpguard.upstreams.sandbox.not_confined import Refused
 from mcpguard.upstreams.sandbox.places import Bind, system
-from mcpguard.upstreams.sandbox.programs import found, needed
-from mcpguard.upstreams.sandbox.refused import Refused
 from mcpguard.upstreams.sandbox.wrapping import Sandbox
-from mcpguard.upstreams.transports.handed import Handed
-from mcpguard.upstreams.transports.stdio import Launch
 
 PROCESSOR = PROCESSORS["x86_64"]
 PATH = {"PATH": "/usr/bin:/bin"}

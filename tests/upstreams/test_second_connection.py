@@ -10,10 +10,10 @@ from mcpguard.domain.asks import AskKind
 from mcpguard.domain.capabilities import CapabilityKind
 from mcpguard.domain.launches import Era
 from mcpguard.domain.news import Altered
-from mcpguard.upstreams.fleet import Placed, Unreachable
-from mcpguard.upstreams.second_connection import FAILED_SECONDS, IDLE_SECONDS
-from mcpguard.upstreams.starting import AnotherProgram
-from mcpguard.upstreams.transports.transport import TransportEnded
+from mcpguard.upstreams.exchange.transport import TransportEnded
+from mcpguard.upstreams.launch.start import AnotherProgram
+from mcpguard.upstreams.supervise.fleet import Placed, Unreachable
+from mcpguard.upstreams.supervise.second_connection import FAILED_SECONDS, IDLE_SECONDS
 from tests.patience import PATIENCE
 from tests.simulators.asked import Asked
 from tests.simulators.script import Script

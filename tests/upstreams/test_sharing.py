@@ -8,8 +8,8 @@ import anyio
 import pytest
 from anyio.lowlevel import checkpoint
 
-from mcpguard.upstreams.transports.child import Ended
-from mcpguard.upstreams.transports.sharing import Share
+from mcpguard.upstreams.process.child import Ended
+from mcpguard.upstreams.process.sharing import Share
 
 pytestmark = pytest.mark.anyio
 PLENTY = 1_000_000

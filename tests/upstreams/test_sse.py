@@ -7,12 +7,12 @@ import anyio
 import pytest
 from anyio.abc import TaskGroup
 
-from mcpguard.upstreams.conversation import Bounds, ServerError
-from mcpguard.upstreams.peer import Peer
+from mcpguard.upstreams.exchange.conversation import Bounds, ServerError
+from mcpguard.upstreams.exchange.peer import Peer
+from mcpguard.upstreams.exchange.transport import TransportEnded
 from mcpguard.upstreams.transports.http_streams import Waits
 from mcpguard.upstreams.transports.remotes import Remote
 from mcpguard.upstreams.transports.sse import Sse, sse
-from mcpguard.upstreams.transports.transport import TransportEnded
 from tests.patience import PATIENCE
 from tests.upstreams.played import Asked, Played, dialing, played
 

@@ -5,9 +5,9 @@ import pytest
 from anyio import wait_all_tasks_blocked
 
 from mcpguard.codec.envelope import SUBSCRIPTION
-from mcpguard.upstreams.conversation import Standing
-from mcpguard.upstreams.switchboard import Switchboard
-from mcpguard.upstreams.turns import Turns
+from mcpguard.upstreams.exchange.conversation import Standing
+from mcpguard.upstreams.protocol.call_slots import Turns
+from mcpguard.upstreams.protocol.switchboard import Switchboard
 from tests.simulators.asked import Asked
 from tests.simulators.script import Script
 from tests.upstreams.conversing import conversing

@@ -11,11 +11,11 @@ import anyio
 import pytest
 
 from mcpguard.codec.framing import Framing
-from mcpguard.upstreams.environment import environment
-from mcpguard.upstreams.logs import UpstreamLog
-from mcpguard.upstreams.transports.handed import Handed
-from mcpguard.upstreams.transports.stdio import Launch, Patience, Stdio, stdio
-from mcpguard.upstreams.transports.transport import TransportEnded
+from mcpguard.upstreams.exchange.transport import TransportEnded
+from mcpguard.upstreams.process.environment import environment
+from mcpguard.upstreams.process.logs import UpstreamLog
+from mcpguard.upstreams.process.secret_arguments import Handed
+from mcpguard.upstreams.process.stdio import Launch, Patience, Stdio, stdio
 from tests.process import gone, until
 
 pytestmark = pytest.mark.anyio

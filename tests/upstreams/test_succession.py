@@ -9,8 +9,8 @@ import pytest
 
 from mcpguard.domain.asks import AskKind
 from mcpguard.domain.launches import Era
-from mcpguard.upstreams.fleet import Unreachable
-from mcpguard.upstreams.transports.transport import TransportEnded
+from mcpguard.upstreams.exchange.transport import TransportEnded
+from mcpguard.upstreams.supervise.fleet import Unreachable
 from tests.attacks.in_front import until
 from tests.simulators.asked import Asked
 from tests.simulators.script import Script

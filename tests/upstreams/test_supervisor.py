@@ -11,10 +11,10 @@ import pytest
 
 from mcpguard.domain.connections import Condition
 from mcpguard.domain.launches import Declared, Era
-from mcpguard.upstreams.conversation import Conversation, ServerError
-from mcpguard.upstreams.fleet import Unreachable
-from mcpguard.upstreams.switchboard import Switchboard
-from mcpguard.upstreams.transports.transport import TransportEnded
+from mcpguard.upstreams.exchange.conversation import Conversation, ServerError
+from mcpguard.upstreams.exchange.transport import TransportEnded
+from mcpguard.upstreams.protocol.switchboard import Switchboard
+from mcpguard.upstreams.supervise.fleet import Unreachable
 from tests.patience import PATIENCE
 from tests.simulators.asked import Asked, Reply
 from tests.simulators.hostile import never, on, once

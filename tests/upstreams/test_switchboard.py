@@ -11,10 +11,10 @@ import pytest
 from mcpguard.domain.asks import Declined
 from mcpguard.domain.capabilities import CapabilityKind
 from mcpguard.domain.reasons import Reason
-from mcpguard.upstreams.conversation import DENIED, METHOD_NOT_FOUND, Origin, Refused
-from mcpguard.upstreams.inflight import InFlight
-from mcpguard.upstreams.switchboard import Switchboard
-from mcpguard.upstreams.turns import Turns
+from mcpguard.upstreams.exchange.conversation import DENIED, METHOD_NOT_FOUND, Origin, Refused
+from mcpguard.upstreams.protocol.call_slots import Turns
+from mcpguard.upstreams.protocol.calls_in_flight import InFlight
+from mcpguard.upstreams.protocol.switchboard import Switchboard
 from tests.simulators.asked import Asked
 from tests.simulators.hostile import on, reverse_requests
 from tests.simulators.script import Script

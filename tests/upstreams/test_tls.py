@@ -10,8 +10,8 @@ import anyio
 import pytest
 from anyio.abc import ByteStream, SocketAttribute
 
+from mcpguard.upstreams.exchange.endings import Unanswered, Unsent
 from mcpguard.upstreams.transports.dialing import Dialer, Dialing
-from mcpguard.upstreams.transports.endings import Unanswered, Unsent
 from tests.patience import PATIENCE
 from tests.upstreams.certificates import DAY, FOR_CLIENTS, Authority
 from tests.upstreams.played import GONE, LOOPBACK, dialing, played

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from mcpguard.upstreams.transports.tree import Descendants, descendants, resident
+from mcpguard.upstreams.process.tree import Descendants, descendants, resident
 
 LOOKS = 1000
 COMING_AND_GOING = """

@@ -5,10 +5,10 @@ from typing import Any
 import anyio
 import pytest
 
-from mcpguard.upstreams.conversation import DENIED, METHOD_NOT_FOUND, ServerError
-from mcpguard.upstreams.transports.transport import TransportEnded
-from mcpguard.upstreams.watching.each import AT_ONCE
-from mcpguard.upstreams.watching.watching import LONGEST_URI, MOST, Watching
+from mcpguard.upstreams.exchange.conversation import DENIED, METHOD_NOT_FOUND, ServerError
+from mcpguard.upstreams.exchange.transport import TransportEnded
+from mcpguard.upstreams.supervise.watching.each import AT_ONCE
+from mcpguard.upstreams.supervise.watching.watching import LONGEST_URI, MOST, Watching
 from tests.patience import PATIENCE
 from tests.upstreams.flock import settled
 from tests.upstreams.watched import REFUSED, Holder, Kept, kept

@@ -4,7 +4,7 @@ import time
 
 import pytest
 
-from mcpguard.upstreams.transports.sharing import FREE_READS, GO, Turns, Work
+from mcpguard.upstreams.process.sharing import FREE_READS, GO, Turns, Work
 
 pytestmark = pytest.mark.anyio
 

@@ -6,10 +6,10 @@ from contextlib import asynccontextmanager
 import anyio
 from anyio.lowlevel import checkpoint
 
-from mcpguard.upstreams.backoff import Backoff
-from mcpguard.upstreams.conversation import ServerError, Standing
-from mcpguard.upstreams.transports.transport import TransportEnded
-from mcpguard.upstreams.watching.watching import Watching
+from mcpguard.upstreams.exchange.conversation import ServerError, Standing
+from mcpguard.upstreams.exchange.transport import TransportEnded
+from mcpguard.upstreams.supervise.backoff import Backoff
+from mcpguard.upstreams.supervise.watching.watching import Watching
 from tests.upstreams.flock import Clock, settled
 
 REFUSED = {"code": -32002, "message": "no such resource"}

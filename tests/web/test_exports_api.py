@@ -22,10 +22,10 @@ from mcpguard.ledger.bundle.verify import verify
 from mcpguard.ledger.checkpoints import Signed
 from mcpguard.ledger.ledger import Append
 from mcpguard.ledger.verify.report import Source, Trust
-from mcpguard.store import chains
-from mcpguard.store import records as records_of
-from mcpguard.store.backend import Connection
-from mcpguard.store.records import COLUMNS
+from mcpguard.store.engine.backend import Connection
+from mcpguard.store.rows import chains
+from mcpguard.store.rows import records as records_of
+from mcpguard.store.rows.records import COLUMNS
 from mcpguard.web.letting_out import Streamed
 from tests import people
 from tests import second_bundle_verifier as second

@@ -14,7 +14,7 @@ from mcpguard.domain.people import Role
 from mcpguard.domain.reasons import Reason
 from mcpguard.domain.verdicts import Deny
 from mcpguard.ledger.checkpoints import Checkpoint, Why
-from mcpguard.store.backend import Connection
+from mcpguard.store.engine.backend import Connection
 from tests.web.rest import API, Json, program
 from tests.web.reviewing import problem, said
 from tests.world import World

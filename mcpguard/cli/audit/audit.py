@@ -18,7 +18,7 @@ from mcpguard.ledger.bundle.source import is_bundle
 from mcpguard.ledger.verify.explain import as_json, sentences
 from mcpguard.ledger.verify.report import LOG_ONLY, Source, Trust
 from mcpguard.ledger.verify.verify import verify as verify_store
-from mcpguard.store.offline import named, reading
+from mcpguard.store.engine.offline import named, reading
 from mcpguard.text.visible import visible
 
 app = typer.Typer(help="Read the audit log, hand it on, and prove it whole.", no_args_is_help=True)

@@ -10,7 +10,7 @@ from mcpguard.cli.shared.common import Config, DataDir, print_json, telling
 from mcpguard.cli.shared.guard_client import API, Operator
 from mcpguard.domain.errors import StoreUnavailable
 from mcpguard.ledger.checkpoints import BadCheckpoint, Checkpoint, kept
-from mcpguard.store import checkpoints, records
+from mcpguard.store.rows import checkpoints, records
 
 CHECKPOINTS: Final = f"{API}/checkpoints"
 

@@ -22,9 +22,9 @@ from mcpguard.ledger import keys
 from mcpguard.ledger.export.export import Span
 from mcpguard.ledger.export.selection import Fitting
 from mcpguard.settings.model import Settings
-from mcpguard.store import chains, records
-from mcpguard.store.backend import Connection
-from mcpguard.store.offline import place_from, reading
+from mcpguard.store.engine.backend import Connection
+from mcpguard.store.engine.offline import place_from, reading
+from mcpguard.store.rows import chains, records
 
 UNRECORDED = "no guard runs here that could record this export, so the log does not say that it was made"
 OF_A_COPY = "this is a copy: no record is made of its export"

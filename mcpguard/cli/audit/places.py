@@ -13,9 +13,9 @@ from mcpguard.cli.shared.common import loaded
 from mcpguard.codec.filters import parse
 from mcpguard.domain.errors import StoreUnavailable
 from mcpguard.domain.filters import ABOUT, Filter
-from mcpguard.store import chains
-from mcpguard.store.backend import Connection
-from mcpguard.store.offline import Place, place_from, reading
+from mcpguard.store.engine.backend import Connection
+from mcpguard.store.engine.offline import Place, place_from, reading
+from mcpguard.store.rows import chains
 
 OTHER = "A copy of the database, or a postgresql:// URL; else the live one."
 HELP: Final = (

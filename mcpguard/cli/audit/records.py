@@ -11,9 +11,9 @@ from mcpguard.cli.audit.record_rows import COLUMNS, row, said, time_
 from mcpguard.cli.shared.common import As, Config, DataDir, Output, json_line, print_json, print_table, telling
 from mcpguard.domain.filters import Filter
 from mcpguard.guard.audit.audit_log import RecordUnknown, body_of
-from mcpguard.store import records, searching
-from mcpguard.store.backend import Connection
-from mcpguard.store.records import StoredRecord
+from mcpguard.store.engine.backend import Connection
+from mcpguard.store.rows import records, searching
+from mcpguard.store.rows.records import StoredRecord
 from mcpguard.text.visible import visible
 
 EVERY: Final = 0.5

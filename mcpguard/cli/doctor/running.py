@@ -20,7 +20,7 @@ from mcpguard import __version__
 from mcpguard.app.places import agents_socket, operator_socket
 from mcpguard.cli.doctor.finding import Finding, notice, ok, problem
 from mcpguard.cli.doctor.sight import Sight
-from mcpguard.store.datadir import LOCK
+from mcpguard.store.files.datadir import LOCK
 
 TIMEOUT: Final = 2.0
 SERVE: Final = "start it: mcpguard serve"

@@ -14,7 +14,7 @@ from mcpguard.app.places import server_logs
 from mcpguard.cli.doctor.finding import Finding, notice, ok, problem
 from mcpguard.cli.doctor.sight import MICROSECONDS, Sight
 from mcpguard.domain.upstreams import Transport
-from mcpguard.upstreams.logs import last_lines
+from mcpguard.upstreams.process.logs import last_lines
 
 LINES: Final = 5
 LOG_BYTES: Final = 8192

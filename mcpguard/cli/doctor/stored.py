@@ -16,10 +16,10 @@ from mcpguard.domain.upstreams import Upstream
 from mcpguard.ledger.rotations import signing
 from mcpguard.settings.fields import Json
 from mcpguard.settings.model import Settings
-from mcpguard.store import chains, checkpoints, confirmed, records, searching, upstreams
-from mcpguard.store.backend import Connection
-from mcpguard.store.offline import named, reading
-from mcpguard.store.schema import Schema, schema_of
+from mcpguard.store.engine.backend import Connection
+from mcpguard.store.engine.offline import named, reading
+from mcpguard.store.engine.schema import Schema, schema_of
+from mcpguard.store.rows import chains, checkpoints, confirmed, records, searching, upstreams
 
 _AT: Final = records.COLUMNS.index("at")
 

@@ -21,9 +21,9 @@ from mcpguard.cli.shared.common import json_line
 from mcpguard.codec.findings import as_json
 from mcpguard.codec.strict import StrictError, parse
 from mcpguard.domain.findings import Inspected
-from mcpguard.inspection import sarif
+from mcpguard.inspection.definitions import sarif
+from mcpguard.inspection.definitions.inspect import inspected, rules
 from mcpguard.inspection.detectors.detector import Surroundings
-from mcpguard.inspection.inspect import inspected, rules
 from mcpguard.text.visible import visible
 
 _LONGEST_LINE: Final = 16 * 1024 * 1024

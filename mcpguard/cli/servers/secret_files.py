@@ -5,8 +5,8 @@ from contextlib import suppress
 from pathlib import Path
 
 from mcpguard.domain.errors import StoreUnavailable
-from mcpguard.store.datadir import prepare
-from mcpguard.store.keyfiles import make, read, remove
+from mcpguard.store.files.datadir import prepare
+from mcpguard.store.files.keyfiles import make, read, remove
 
 
 class NotKept(Exception):

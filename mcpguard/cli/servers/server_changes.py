@@ -17,7 +17,7 @@ from mcpguard.domain.errors import InvalidName
 from mcpguard.domain.launches import Profile
 from mcpguard.text.visible import visible
 from mcpguard.upstreams.packages.bringing import HOW, bring, brought, folder
-from mcpguard.upstreams.packages.refused import NotInstalled
+from mcpguard.upstreams.packages.not_installed import NotInstalled
 
 LARGEST = 1024 * 1024
 UV = ("uv", "uvx")

@@ -20,11 +20,11 @@ from mcpguard.domain.filters import EVERYTHING, Filter
 from mcpguard.guard.audit.histogram import Histogram, grain, histogram
 from mcpguard.ledger.checkpoints import Signed, Why
 from mcpguard.ledger.ledger import Ledger
-from mcpguard.store import checkpoints, counting, records, searching
-from mcpguard.store.backend import Connection
-from mcpguard.store.checkpoints import StoredCheckpoint
-from mcpguard.store.records import StoredRecord
-from mcpguard.store.store import Store
+from mcpguard.store.engine.backend import Connection
+from mcpguard.store.engine.store import Store
+from mcpguard.store.rows import checkpoints, counting, records, searching
+from mcpguard.store.rows.checkpoints import StoredCheckpoint
+from mcpguard.store.rows.records import StoredRecord
 
 PATIENCE: Final = 0.5
 GLANCE: Final = 0.05

@@ -35,9 +35,10 @@ from mcpguard.ledger.export.export import Span, Tape, next_batch
 from mcpguard.ledger.export.formats import form
 from mcpguard.ledger.export.selection import EVERYTHING, Selection
 from mcpguard.ledger.ledger import Ledger
-from mcpguard.store import chains, datadir, records
-from mcpguard.store.backend import Connection
-from mcpguard.store.store import Store
+from mcpguard.store.engine.backend import Connection
+from mcpguard.store.engine.store import Store
+from mcpguard.store.files import datadir
+from mcpguard.store.rows import chains, records
 
 FOLDER: Final = "exports"
 """In the data directory: bundles that are being handed over."""

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from mcpguard.domain.filters import Filter
-from mcpguard.store.counting import Counted
+from mcpguard.store.rows.counting import Counted
 
 SECOND: Final = 1_000_000
 MOST: Final = 60

@@ -23,7 +23,7 @@ from mcpguard.ledger.checkpoints import Why
 from mcpguard.ledger.keyfile import KeyFile
 from mcpguard.ledger.ledger import Append, Ledger
 from mcpguard.ledger.recordable import recordable
-from mcpguard.store.backend import Connection
+from mcpguard.store.engine.backend import Connection
 
 log = structlog.get_logger("mcpguard.guard")
 

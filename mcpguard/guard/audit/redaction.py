@@ -16,10 +16,10 @@ from mcpguard.guard.servers import facts
 from mcpguard.ledger.format import parsed
 from mcpguard.ledger.ledger import Ledger
 from mcpguard.ledger.pruner import Pruner
-from mcpguard.store import holds, pruning, records
-from mcpguard.store.backend import Connection
-from mcpguard.store.pages import batched
-from mcpguard.store.records import COLUMNS, StoredRecord
+from mcpguard.store.engine.backend import Connection
+from mcpguard.store.rows import holds, pruning, records
+from mcpguard.store.rows.pages import batched
+from mcpguard.store.rows.records import COLUMNS, StoredRecord
 
 LINKED_FOR: Final = 3 * 86_400 * 1_000_000
 """Microseconds after which no further call can belong to one that has ended: what was cut is kept for a day, what was

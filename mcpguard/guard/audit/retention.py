@@ -21,7 +21,7 @@ from mcpguard.ledger.ledger import Ledger
 from mcpguard.ledger.pruner import Pruner
 from mcpguard.ledger.prunings import Cause, Stretch, Unsound, What
 from mcpguard.settings.retention import Retention as Settings
-from mcpguard.store.store import Store
+from mcpguard.store.engine.store import Store
 
 DAY: Final = 86_400 * 1_000_000
 FEWEST: Final = 1000

@@ -26,7 +26,7 @@ from mcpguard.ledger.ledger import Ledger
 from mcpguard.ledger.verify.explain import sentences
 from mcpguard.ledger.verify.report import Problem, Report, Source, Trust
 from mcpguard.ledger.verify.verify import verify
-from mcpguard.store.offline import Place, reading
+from mcpguard.store.engine.offline import Place, reading
 
 HERE: Final = "the store"
 """What it is called to people who need not know where it is."""

@@ -20,9 +20,9 @@ from mcpguard.domain.grants import ANONYMOUS, Grant
 from mcpguard.guard.traffic.events import Ended
 from mcpguard.guard.traffic.wake import Waking
 from mcpguard.settings.anonymous import Anonymous
-from mcpguard.store import callers as stored
-from mcpguard.store.backend import Connection
-from mcpguard.store.readers import Readers
+from mcpguard.store.engine.backend import Connection
+from mcpguard.store.engine.readers import Readers
+from mcpguard.store.rows import callers as stored
 
 Lost = Callable[[str], None]
 

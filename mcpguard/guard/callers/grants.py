@@ -26,8 +26,8 @@ from mcpguard.guard.servers import facts
 from mcpguard.ledger.ledger import Append, Ledger
 from mcpguard.policy.intents import BY_HARM
 from mcpguard.policy.scopes import within
-from mcpguard.store import callers as stored
-from mcpguard.store.backend import Connection
+from mcpguard.store.engine.backend import Connection
+from mcpguard.store.rows import callers as stored
 
 MOST_CALLERS: Final = 1000
 LONGEST_SECONDS: Final = 10 * 366 * 86_400

@@ -28,7 +28,7 @@ from mcpguard.domain.reasons import Reason
 from mcpguard.domain.records import Opening, RecordKind
 from mcpguard.guard.calls.question_limits import Desk
 from mcpguard.guard.calls.screening import Noticed, Screener, rules_of
-from mcpguard.inspection.screening import Looked
+from mcpguard.inspection.replies.screening import Looked
 from mcpguard.policy.asks import objection, offered, passed_on
 
 if TYPE_CHECKING:

@@ -27,9 +27,9 @@ from mcpguard.guard.traffic.wake import Waking
 from mcpguard.ledger.ledger import Append, Ledger
 from mcpguard.policy.secrets.masking import masked
 from mcpguard.settings.holds import Holds
-from mcpguard.store import generations, holds
-from mcpguard.store.backend import Connection
-from mcpguard.store.readers import Readers
+from mcpguard.store.engine.backend import Connection
+from mcpguard.store.engine.readers import Readers
+from mcpguard.store.rows import generations, holds
 
 RETRY_US: Final = 1_000_000
 CHANGED: Final = ("what was called is not as it was when the call was made",)

@@ -17,9 +17,9 @@ from mcpguard.domain.holds import Hold
 from mcpguard.domain.records import RecordKind
 from mcpguard.guard.calls.hold_answers import Answering
 from mcpguard.guard.servers.registry import Registry
-from mcpguard.store import records
-from mcpguard.store.backend import Connection
-from mcpguard.store.store import Store
+from mcpguard.store.engine.backend import Connection
+from mcpguard.store.engine.store import Store
+from mcpguard.store.rows import records
 
 DEEPEST: Final = 200
 """What a call may carry is no deeper (settings `limits.depth`)."""

@@ -31,8 +31,8 @@ from mcpguard.policy.prefixes import under
 from mcpguard.policy.scopes import within
 from mcpguard.policy.shares import Crowded
 from mcpguard.policy.tasks import needs_tasks
-from mcpguard.store import generations
-from mcpguard.store.backend import Connection
+from mcpguard.store.engine.backend import Connection
+from mcpguard.store.rows import generations
 
 Spent = Callable[[Caller, Capability], str | None]
 """Which budget is used up."""

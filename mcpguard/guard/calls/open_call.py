@@ -29,14 +29,14 @@ from mcpguard.guard.servers.running_calls import Cutting
 from mcpguard.guard.servers.servers import Servers
 from mcpguard.guard.traffic.events import Course, Events, Stage
 from mcpguard.ledger.entries import Entry
-from mcpguard.store.backend import Connection
-from mcpguard.upstreams.conversation import ServerError
-from mcpguard.upstreams.fleet import Fleet, Placed, Turn, Unreachable
-from mcpguard.upstreams.inflight import Overdue
-from mcpguard.upstreams.succession import Unsettling
-from mcpguard.upstreams.transports.endings import Unsent
-from mcpguard.upstreams.transports.transport import TransportEnded
-from mcpguard.upstreams.turns import Busy
+from mcpguard.store.engine.backend import Connection
+from mcpguard.upstreams.exchange.conversation import ServerError
+from mcpguard.upstreams.exchange.endings import Unsent
+from mcpguard.upstreams.exchange.transport import TransportEnded
+from mcpguard.upstreams.protocol.call_slots import Busy
+from mcpguard.upstreams.protocol.calls_in_flight import Overdue
+from mcpguard.upstreams.supervise.fleet import Fleet, Placed, Turn, Unreachable
+from mcpguard.upstreams.supervise.succession import Unsettling
 
 if TYPE_CHECKING:
     from mcpguard.domain.objections import Detail

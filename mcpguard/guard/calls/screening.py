@@ -32,7 +32,7 @@ from mcpguard.domain.screening import Screened, Screening
 from mcpguard.guard.servers.neighbours import Around
 from mcpguard.guard.servers.servers import Servers
 from mcpguard.inspection.detectors.detector import Rule, Surroundings
-from mcpguard.inspection.screening import Looked, OutOfTime, is_plain, looked_at
+from mcpguard.inspection.replies.screening import Looked, OutOfTime, is_plain, looked_at
 from mcpguard.policy.arguments.fitting import CALL
 from mcpguard.policy.arguments.schemas import Anything, Checks
 from mcpguard.policy.secrets.hiding import Values

@@ -34,8 +34,8 @@ from mcpguard.guard.calls.judgement import Judged
 from mcpguard.guard.calls.open_holds import Ticket, rests
 from mcpguard.guard.calls.subject import Subject
 from mcpguard.settings.holds import Holds
-from mcpguard.store import holds
-from mcpguard.store.backend import Connection
+from mcpguard.store.engine.backend import Connection
+from mcpguard.store.rows import holds
 
 PROGRESS_SECONDS: Final = 5.0
 WAITS: Final = "The call waits for a person to allow it."

@@ -22,9 +22,9 @@ from mcpguard.guard.people.people import People, digest_of
 from mcpguard.guard.people.sign_in import SignedIn, SigningIn
 from mcpguard.guard.people.users import Users, check_name, check_why
 from mcpguard.ledger.ledger import Append, Ledger
-from mcpguard.store import sessions
-from mcpguard.store.backend import Connection
-from mcpguard.store.store import Store
+from mcpguard.store.engine.backend import Connection
+from mcpguard.store.engine.store import Store
+from mcpguard.store.rows import sessions
 
 SECONDS: Final = 1800
 KEY_BYTES: Final = 32

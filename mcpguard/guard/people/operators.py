@@ -18,8 +18,8 @@ from mcpguard.guard.people import people_facts
 from mcpguard.guard.people.people import People, digest_of
 from mcpguard.guard.people.users import check_name, check_why
 from mcpguard.ledger.ledger import Append, Ledger
-from mcpguard.store import people as stored
-from mcpguard.store.backend import Connection
+from mcpguard.store.engine.backend import Connection
+from mcpguard.store.rows import people as stored
 
 MOST_TOKENS: Final = 1000
 LONGEST_SECONDS: Final = 10 * 366 * 86_400

@@ -22,9 +22,9 @@ from mcpguard.domain.clock import Clock
 from mcpguard.domain.errors import LedgerUnavailable, StoreUnavailable
 from mcpguard.domain.people import OperatorToken, Principal, Session, User
 from mcpguard.settings.people import People as Limits
-from mcpguard.store import people, sessions
-from mcpguard.store.backend import Connection
-from mcpguard.store.store import Store
+from mcpguard.store.engine.backend import Connection
+from mcpguard.store.engine.store import Store
+from mcpguard.store.rows import people, sessions
 
 PERIOD_SECONDS: Final = 60.0
 _SECOND: Final = 1_000_000

@@ -26,9 +26,9 @@ from mcpguard.guard.people.proof import Claim, Proof
 from mcpguard.guard.people.throttle import Throttle
 from mcpguard.guard.traffic.tallies import Tallies
 from mcpguard.ledger.ledger import Append, Ledger
-from mcpguard.store import people as stored
-from mcpguard.store import sessions
-from mcpguard.store.backend import Connection
+from mcpguard.store.engine.backend import Connection
+from mcpguard.store.rows import people as stored
+from mcpguard.store.rows import sessions
 
 MOST_SESSIONS: Final = 20
 """Of one person."""

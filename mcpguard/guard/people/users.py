@@ -26,9 +26,9 @@ from mcpguard.guard.people.passwords import Passwords
 from mcpguard.guard.people.people import People
 from mcpguard.guard.people.throttle import Throttle
 from mcpguard.ledger.ledger import Append, Ledger
-from mcpguard.store import people as stored
-from mcpguard.store import sessions
-from mcpguard.store.backend import Connection
+from mcpguard.store.engine.backend import Connection
+from mcpguard.store.rows import people as stored
+from mcpguard.store.rows import sessions
 
 MOST_USERS: Final = 1000
 NOT_YOURS: Final = "the present password is not yours, or not any more"

@@ -31,7 +31,7 @@ from mcpguard.guard.servers import facts
 from mcpguard.guard.servers.listed_findings import in_launch
 from mcpguard.guard.servers.registry import Known
 from mcpguard.guard.servers.standings import Change, Standings
-from mcpguard.inspection.launching import reference_in_code
+from mcpguard.inspection.definitions.launches import reference_in_code
 from mcpguard.policy import quarantine
 from mcpguard.policy.pinning import identity_changed
 from mcpguard.policy.secrets.launches import secret_arguments, secret_in_command, secret_in_url

@@ -38,9 +38,9 @@ from mcpguard.guard.review.withheld_secrets import only_secrets, without_secrets
 from mcpguard.guard.servers.intake import Intake
 from mcpguard.guard.servers.registry import Known
 from mcpguard.policy.secrets.launches import shown_arguments, shown_command
-from mcpguard.upstreams.fleet import Fleet
-from mcpguard.upstreams.surroundings import Lost
-from mcpguard.upstreams.visit import NeverStarted
+from mcpguard.upstreams.supervise.context import Lost
+from mcpguard.upstreams.supervise.fleet import Fleet
+from mcpguard.upstreams.supervise.visit import NeverStarted
 
 Looking = Callable[[], Awaitable["Inspected"]]
 """Goes on with an inspection that has begun."""

@@ -28,8 +28,8 @@ from mcpguard.guard.servers import facts
 from mcpguard.guard.servers.registry import Known
 from mcpguard.guard.servers.standings import Change, Standings
 from mcpguard.text.visible import visible
-from mcpguard.upstreams.complaints import of_ours
-from mcpguard.upstreams.logs import Mark
+from mcpguard.upstreams.process.logs import Mark
+from mcpguard.upstreams.protocol.error_sentences import of_ours
 
 CUT_OFF: Final = "the inspection was cut off before it ended"
 GUARD_ENDED: Final = "the inspection was cut off: the guard ended, or could not record how it went on"

@@ -15,8 +15,8 @@ from mcpguard.domain.launches import Declared
 from mcpguard.guard.review.log_lines import fit
 from mcpguard.guard.servers.neighbours import Neighbours
 from mcpguard.guard.servers.registry import Known, Registry
-from mcpguard.upstreams.logs import Mark
-from mcpguard.upstreams.reach import Wrote
+from mcpguard.upstreams.process.logs import Mark
+from mcpguard.upstreams.supervise.reach import Wrote
 
 MOST_LINES: Final = 10
 MOST_BYTES: Final = 64 * 1024

@@ -39,17 +39,17 @@ from mcpguard.guard.servers.servers import Servers
 from mcpguard.guard.servers.status import SandboxStatus
 from mcpguard.guard.servers.tool_effects import Effects, Told
 from mcpguard.inspection.detectors.detector import Surroundings
-from mcpguard.inspection.diff import compared
-from mcpguard.inspection.excerpts import excerpt
-from mcpguard.inspection.fitting import fitted, written
-from mcpguard.inspection.rendering import rendered
-from mcpguard.inspection.shown import as_json as diff_as_json
+from mcpguard.inspection.diff.clipping import fitted, written
+from mcpguard.inspection.diff.diff import compared
+from mcpguard.inspection.diff.excerpts import excerpt
+from mcpguard.inspection.diff.rendering import rendered
+from mcpguard.inspection.diff.shown_values import as_json as diff_as_json
 from mcpguard.policy.secrets.launches import shown_arguments, shown_command, shown_url
 from mcpguard.settings.references import parts
-from mcpguard.store import versions
-from mcpguard.store.backend import Connection
-from mcpguard.store.store import Store
-from mcpguard.store.versions import Version
+from mcpguard.store.engine.backend import Connection
+from mcpguard.store.engine.store import Store
+from mcpguard.store.rows import versions
+from mcpguard.store.rows.versions import Version
 from mcpguard.upstreams.sandbox.unseen import unseen
 
 _SCHEME: Final = re.compile(r"(Bearer|Basic|Token) +\$\{[^{}]*\}", re.IGNORECASE)

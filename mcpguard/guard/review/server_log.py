@@ -24,7 +24,7 @@ from mcpguard.guard.review.log_lines import Fit, fit
 from mcpguard.guard.servers.neighbours import Neighbours
 from mcpguard.guard.servers.registry import Known, Registry
 from mcpguard.policy.scopes import reaches
-from mcpguard.upstreams.reach import Wrote
+from mcpguard.upstreams.supervise.reach import Wrote
 
 MOST_BYTES: Final = 256 * 1024
 """Of a log that are read: so many lines of the longest that there are."""

@@ -27,10 +27,10 @@ from mcpguard.domain.findings import Evidence, Finding, Inspected, Severity, wei
 from mcpguard.domain.launches import Launch
 from mcpguard.domain.listings import INSTRUCTIONS, Listing
 from mcpguard.domain.pins import Pin
+from mcpguard.inspection.definitions.inspect import inspected, risk
+from mcpguard.inspection.definitions.launches import launched
 from mcpguard.inspection.detectors.detector import Rule, Since, Surroundings
 from mcpguard.inspection.detectors.unusable import by_patterns, depends_on_patterns
-from mcpguard.inspection.inspect import inspected, risk
-from mcpguard.inspection.launching import launched
 from mcpguard.policy.reconciling import Read, named
 
 MOST_KEPT: Final = 20

@@ -22,7 +22,7 @@ from mcpguard.guard.servers.standings import Standings
 from mcpguard.guard.servers.status import InspectionStatus, ServerStatus
 from mcpguard.policy.scopes import reaches
 from mcpguard.settings.model import Settings
-from mcpguard.upstreams.fleet import Fleet
+from mcpguard.upstreams.supervise.fleet import Fleet
 
 _KINDS = (CapabilityKind.TOOL, CapabilityKind.RESOURCE, CapabilityKind.TEMPLATE, CapabilityKind.PROMPT)
 

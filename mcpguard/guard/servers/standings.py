@@ -33,13 +33,13 @@ from mcpguard.ledger.ledger import Append, Ledger
 from mcpguard.policy.prefixes import under
 from mcpguard.policy.reconciling import Seen
 from mcpguard.settings.model import Settings
-from mcpguard.store import pins as stored_pins
-from mcpguard.store import upstreams as stored_upstreams
-from mcpguard.store import versions as stored_versions
-from mcpguard.store.backend import Connection
-from mcpguard.store.readers import Readers
-from mcpguard.store.sealing import Seal
-from mcpguard.upstreams.fleet import Fleet
+from mcpguard.store.engine.backend import Connection
+from mcpguard.store.engine.readers import Readers
+from mcpguard.store.files.sealing import Seal
+from mcpguard.store.rows import pins as stored_pins
+from mcpguard.store.rows import upstreams as stored_upstreams
+from mcpguard.store.rows import versions as stored_versions
+from mcpguard.upstreams.supervise.fleet import Fleet
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,9 +12,9 @@ from mcpguard.domain.pins import Pin
 from mcpguard.policy.effects import Suggestion, careful, declared, suggested
 from mcpguard.policy.reaching import reaches_others
 from mcpguard.policy.tasks import needs_tasks
-from mcpguard.store import versions
-from mcpguard.store.backend import Connection
-from mcpguard.store.store import Store
+from mcpguard.store.engine.backend import Connection
+from mcpguard.store.engine.store import Store
+from mcpguard.store.rows import versions
 
 MOST_KEPT = 20_000
 

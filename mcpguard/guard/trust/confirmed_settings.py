@@ -23,9 +23,9 @@ from mcpguard.ledger.ledger import Append, Ledger
 from mcpguard.settings.confirmation import carrying_trust, in_force, looser, tighter
 from mcpguard.settings.fields import Json
 from mcpguard.settings.model import Settings
-from mcpguard.store import confirmed
-from mcpguard.store.backend import Connection
-from mcpguard.store.store import Store
+from mcpguard.store.engine.backend import Connection
+from mcpguard.store.engine.store import Store
+from mcpguard.store.rows import confirmed
 
 BY_THE_START: Final = "start"
 log = structlog.get_logger("mcpguard.guard")

@@ -6,7 +6,7 @@ from typing import Final
 
 from mcpguard.domain.findings import Finding, Severity
 from mcpguard.inspection.detectors.detector import Detector, Rule, Surroundings
-from mcpguard.inspection.reading.texts import Subject, Text
+from mcpguard.inspection.texts.texts import Subject, Text
 
 _COMMAND: Final = Rule(
     "command.text", "T24", Severity.HIGH, 0.55, "It has a command that fetches and runs code, or destroys"

@@ -6,7 +6,7 @@ from typing import Final
 from mcpguard.domain.findings import Finding, Severity
 from mcpguard.inspection.detectors.detector import Detector, Phrases, Rule, Surroundings, phrases
 from mcpguard.inspection.detectors.handing import CHATS, VAULTS
-from mcpguard.inspection.reading.texts import Role, Subject, Text
+from mcpguard.inspection.texts.texts import Role, Subject, Text
 
 _NAMED: Final = Rule(
     "context.name", "T13", Severity.HIGH, 0.55, "A parameter asks by its name for what it has no need of"

@@ -6,7 +6,7 @@ from typing import Final
 from mcpguard.domain.capabilities import Effect
 from mcpguard.domain.findings import Evidence, Finding, Severity
 from mcpguard.inspection.detectors.detector import Detector, Rule, Surroundings
-from mcpguard.inspection.reading.texts import Subject
+from mcpguard.inspection.texts.texts import Subject
 from mcpguard.policy.effects import declared, suggested
 
 _DESTROYS: Final = Rule(

@@ -13,11 +13,11 @@ from functools import cached_property
 from typing import Final
 
 from mcpguard.domain.findings import Evidence, Finding, Severity
-from mcpguard.inspection.reading.marks import MARKS
 from mcpguard.inspection.reading.patterns import Pattern, mask, pattern
-from mcpguard.inspection.reading.texts import Subject, Text
 from mcpguard.inspection.reading.tokens import SENTENCE
 from mcpguard.inspection.reading.vocabulary import Hit
+from mcpguard.inspection.texts.marks import MARKS
+from mcpguard.inspection.texts.texts import Subject, Text
 from mcpguard.inspection.vocabulary import WORDS
 
 _MEANINGS: Final = WORDS.meanings | MARKS | {"FOREIGN", "STRANGE"}

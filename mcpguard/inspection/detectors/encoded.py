@@ -10,8 +10,8 @@ from typing import Final
 
 from mcpguard.domain.findings import Finding, Severity
 from mcpguard.inspection.detectors.detector import Detector, Rule, Surroundings
-from mcpguard.inspection.reading.decoding import layers
-from mcpguard.inspection.reading.texts import Subject, Text
+from mcpguard.inspection.texts.decoding import layers
+from mcpguard.inspection.texts.texts import Subject, Text
 
 _ORDER: Final = Rule("encoded.order", "T4", Severity.CRITICAL, 0.95, "It decodes to an order or a command", hard=True)
 _TEXT: Final = Rule("encoded.text", "T4", Severity.LOW, 0.2, "It decodes to readable text")

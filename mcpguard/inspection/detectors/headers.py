@@ -6,7 +6,7 @@ from typing import Final
 
 from mcpguard.domain.findings import Finding, Severity
 from mcpguard.inspection.detectors.detector import Detector, Rule, Surroundings
-from mcpguard.inspection.reading.texts import Role, Subject, Text
+from mcpguard.inspection.texts.texts import Role, Subject, Text
 
 _SECRET: Final = Rule(
     "header.secret", "T22", Severity.HIGH, 0.6, "It puts a parameter that looks like a secret into a header"

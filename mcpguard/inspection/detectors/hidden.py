@@ -10,7 +10,7 @@ from typing import Final
 
 from mcpguard.domain.findings import Finding, Severity
 from mcpguard.inspection.detectors.detector import Detector, Rule, Surroundings
-from mcpguard.inspection.reading.texts import Subject, Text
+from mcpguard.inspection.texts.texts import Subject, Text
 from mcpguard.text.visible import BLANK_LETTERS
 
 _TAGS: Final = Rule(

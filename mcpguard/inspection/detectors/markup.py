@@ -6,7 +6,7 @@ from typing import Final
 
 from mcpguard.domain.findings import Finding, Severity
 from mcpguard.inspection.detectors.detector import Detector, Rule, Surroundings
-from mcpguard.inspection.reading.texts import Subject, Text
+from mcpguard.inspection.texts.texts import Subject, Text
 
 _COMMENT: Final = Rule(
     "markup.comment", "T3", Severity.MEDIUM, 0.4, "It has a comment, which is not displayed, that gives orders"

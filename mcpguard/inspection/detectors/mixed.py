@@ -6,8 +6,8 @@ from typing import Final
 
 from mcpguard.domain.findings import Finding, Severity
 from mcpguard.inspection.detectors.detector import Detector, Rule, Surroundings
-from mcpguard.inspection.reading.texts import Role, Subject, Text
 from mcpguard.inspection.reading.tokens import STYLED
+from mcpguard.inspection.texts.texts import Role, Subject, Text
 from mcpguard.policy.lexicon import unmarked
 from mcpguard.text.confusable import latin
 

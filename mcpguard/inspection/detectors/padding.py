@@ -6,7 +6,7 @@ from typing import Final
 
 from mcpguard.domain.findings import Finding, Severity
 from mcpguard.inspection.detectors.detector import Detector, Rule, Surroundings
-from mcpguard.inspection.reading.texts import Subject
+from mcpguard.inspection.texts.texts import Subject
 
 _ROOM: Final = Rule("padding.room", "T3", Severity.HIGH, 0.6, "It pushes text out of sight by much white space")
 _BLOB: Final = Rule(

@@ -8,7 +8,7 @@ from typing import Final
 
 from mcpguard.domain.findings import Finding, Severity
 from mcpguard.inspection.detectors.detector import Detector, Rule, Surroundings, phrases
-from mcpguard.inspection.reading.texts import Subject
+from mcpguard.inspection.texts.texts import Subject
 
 _TOPICS: Final = """
     disable mute toggle set update config setting settings rule rules policy firewall alert approve approval waf

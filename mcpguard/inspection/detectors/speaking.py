@@ -9,7 +9,7 @@ from typing import Final
 from mcpguard.domain.findings import Finding, Severity
 from mcpguard.inspection.detectors.detector import Detector, Rule, Surroundings, phrases
 from mcpguard.inspection.detectors.steering import foreign_in
-from mcpguard.inspection.reading.texts import Subject
+from mcpguard.inspection.texts.texts import Subject
 
 _ADDRESSED: Final = phrases(
     Rule("speaking.addressed", "T11", Severity.MEDIUM, 0.5, "It turns to the model that reads it"),

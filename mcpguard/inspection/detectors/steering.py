@@ -12,9 +12,9 @@ from typing import Final
 
 from mcpguard.domain.findings import Finding, Severity
 from mcpguard.inspection.detectors.detector import Detector, Rule, Surroundings, phrases
-from mcpguard.inspection.reading.texts import Role, Subject, Text
 from mcpguard.inspection.reading.tokens import words
 from mcpguard.inspection.reading.vocabulary import Hit
+from mcpguard.inspection.texts.texts import Role, Subject, Text
 from mcpguard.policy.lexicon import parts
 
 _STEERS: Final = phrases(

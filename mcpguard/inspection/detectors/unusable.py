@@ -9,7 +9,7 @@ from typing import Final
 
 from mcpguard.domain.findings import Evidence, Finding, Severity
 from mcpguard.inspection.detectors.detector import Detector, Rule, Surroundings
-from mcpguard.inspection.reading.texts import Subject
+from mcpguard.inspection.texts.texts import Subject
 from mcpguard.policy.arguments.schemas import is_usable
 
 _ARGUMENTS: Final = Rule(

@@ -7,7 +7,7 @@ from mcpguard.ledger.bundle.manifest import Manifest
 from mcpguard.ledger.bundle.whole import Files
 from mcpguard.ledger.verify.report import ChainReport, Trust
 from mcpguard.ledger.verify.succession import Succession
-from mcpguard.store.records import StoredRecord
+from mcpguard.store.rows.records import StoredRecord
 
 
 def keys_of(files: Files, manifest: Manifest, trust: Trust, report: ChainReport) -> Succession:

@@ -10,8 +10,8 @@ import orjson
 from mcpguard.codec.strict import refuse_values
 from mcpguard.ledger.bundle.manifest import HASH, Kept
 from mcpguard.ledger.bundle.source import Source, Unreadable
-from mcpguard.store.checkpoints import StoredCheckpoint
-from mcpguard.store.records import StoredBody
+from mcpguard.store.rows.checkpoints import StoredCheckpoint
+from mcpguard.store.rows.records import StoredBody
 
 _LINE: Final = re.compile(
     rb'\{"hash":"(?P<hash>[0-9a-f]{64})",(?:"previous":"(?P<previous>[0-9a-f]{64})",)?"record":(?P<raw>\{.*\})\}',

@@ -24,9 +24,9 @@ from mcpguard.ledger.export.formats import form
 from mcpguard.ledger.export.line import Form, Line
 from mcpguard.ledger.format import GENESIS
 from mcpguard.ledger.keys import SigningKey
-from mcpguard.store import checkpoints, records
-from mcpguard.store.backend import Connection
-from mcpguard.store.checkpoints import StoredCheckpoint
+from mcpguard.store.engine.backend import Connection
+from mcpguard.store.rows import checkpoints, records
+from mcpguard.store.rows.checkpoints import StoredCheckpoint
 
 BODIES_TOGETHER: Final = 10
 """Each may have 16 MiB."""

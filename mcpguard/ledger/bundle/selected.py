@@ -13,7 +13,7 @@ from mcpguard.ledger.verify.report import ChainReport, Tampering
 from mcpguard.ledger.verify.succession import Succession
 from mcpguard.ledger.verify.tombstones import Tombstones
 from mcpguard.ledger.verify.walk import Progress
-from mcpguard.store.checkpoints import StoredCheckpoint
+from mcpguard.store.rows.checkpoints import StoredCheckpoint
 
 
 class _Elsewhere(Tombstones):

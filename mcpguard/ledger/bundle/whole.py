@@ -16,8 +16,8 @@ from mcpguard.ledger.verify.signatures import Signatures
 from mcpguard.ledger.verify.succession import Succession
 from mcpguard.ledger.verify.tombstones import Claim, Tombstones
 from mcpguard.ledger.verify.walk import Progress, Walk
-from mcpguard.store.checkpoints import StoredCheckpoint
-from mcpguard.store.records import COLUMNS, StoredBody, StoredRecord
+from mcpguard.store.rows.checkpoints import StoredCheckpoint
+from mcpguard.store.rows.records import COLUMNS, StoredBody, StoredRecord
 
 T = TypeVar("T")
 

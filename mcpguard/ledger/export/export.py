@@ -17,8 +17,8 @@ import orjson
 from mcpguard.ledger.export.line import Form, Line
 from mcpguard.ledger.export.selection import EVERYTHING, Chosen, Selection
 from mcpguard.ledger.format import GENESIS
-from mcpguard.store import records
-from mcpguard.store.backend import Connection
+from mcpguard.store.engine.backend import Connection
+from mcpguard.store.rows import records
 
 TOGETHER: Final = 500
 """Records that are read and written at once: as many as a walk reads in one page."""

@@ -10,8 +10,8 @@ from typing import Final, Protocol
 from mcpguard.codec import filters
 from mcpguard.domain.filters import EVERYTHING as ALL
 from mcpguard.domain.filters import Filter
-from mcpguard.store import records, searching
-from mcpguard.store.backend import Connection
+from mcpguard.store.engine.backend import Connection
+from mcpguard.store.rows import records, searching
 
 TOGETHER: Final = 500
 """Records that are looked for at once."""

@@ -9,8 +9,8 @@ from typing import Final
 
 from mcpguard.ledger.checkpoints import Checkpoint
 from mcpguard.ledger.verify.report import ChainReport, Tampering
-from mcpguard.store import checkpoints, records
-from mcpguard.store.backend import Connection
+from mcpguard.store.engine.backend import Connection
+from mcpguard.store.rows import checkpoints, records
 
 PAUSE: Final = 1000
 """After so many the connection lets go of what it reads, as others write to it."""

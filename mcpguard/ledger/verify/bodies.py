@@ -7,7 +7,7 @@ from mcpguard.domain.bodies import KEYED
 from mcpguard.ledger.format import SALT_BYTES, body_digest
 from mcpguard.ledger.verify.report import ChainReport, Tampering
 from mcpguard.ledger.verify.tombstones import Tombstones
-from mcpguard.store.records import StoredBody
+from mcpguard.store.rows.records import StoredBody
 
 _SAYS = ("body_size", "body_digest", "body_kept")
 

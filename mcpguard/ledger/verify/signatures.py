@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from mcpguard.ledger.checkpoints import BadCheckpoint, Checkpoint
 from mcpguard.ledger.verify.report import ChainReport, Tampering
 from mcpguard.ledger.verify.succession import Succession
-from mcpguard.store.checkpoints import StoredCheckpoint
+from mcpguard.store.rows.checkpoints import StoredCheckpoint
 
 
 class Signatures:

@@ -14,7 +14,7 @@ from typing import Final
 from mcpguard.ledger.format import GENESIS
 from mcpguard.ledger.rotations import BadRotation, Rotation
 from mcpguard.ledger.verify.report import ChainReport, Source, Tampering, Trust
-from mcpguard.store.records import StoredRecord
+from mcpguard.store.rows.records import StoredRecord
 
 MOST: Final = 10_000
 """Keys of one chain that are known, and records that join them. No guard has so many, and anybody can write more."""

@@ -12,8 +12,8 @@ from typing import Any, Final, NamedTuple
 from mcpguard.ledger.format import parsed
 from mcpguard.ledger.verify import succession
 from mcpguard.ledger.verify.report import ChainReport, Tampering
-from mcpguard.store.pruning import NEVER
-from mcpguard.store.records import StoredRecord
+from mcpguard.store.rows.pruning import NEVER
+from mcpguard.store.rows.records import StoredRecord
 
 _BECAUSE = {
     "age": "as they were older than the settings keep them",

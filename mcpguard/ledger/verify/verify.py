@@ -14,9 +14,9 @@ from mcpguard.ledger.verify.signatures import Signatures
 from mcpguard.ledger.verify.succession import Succession
 from mcpguard.ledger.verify.tombstones import Tombstones
 from mcpguard.ledger.verify.walk import Progress, Walk
-from mcpguard.store import chains, checkpoints, records
-from mcpguard.store.backend import Connection
-from mcpguard.store.offline import refuse_misfits
+from mcpguard.store.engine.backend import Connection
+from mcpguard.store.engine.offline import refuse_misfits
+from mcpguard.store.rows import chains, checkpoints, records
 
 Connect = Callable[[], Connection]
 TRIES: Final = 5

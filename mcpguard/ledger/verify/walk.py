@@ -19,7 +19,7 @@ from mcpguard.ledger.verify.entries import Entries
 from mcpguard.ledger.verify.report import ChainReport, Tampering
 from mcpguard.ledger.verify.signatures import Signatures
 from mcpguard.ledger.verify.tombstones import Tombstones
-from mcpguard.store.records import COLUMNS, StoredRecord
+from mcpguard.store.rows.records import COLUMNS, StoredRecord
 
 _SAID_ANYWAY = {"chain", "seq"}
 Progress = Callable[[int], None]

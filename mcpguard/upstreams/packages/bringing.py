@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Final
 
 from mcpguard.text.visible import visible
-from mcpguard.upstreams.packages.refused import NotInstalled
+from mcpguard.upstreams.packages.not_installed import NotInstalled
 
 WANTED: Final = Path(__file__).with_name("uv.txt")
 HOW: Final = "mcpguard server fetch-uv"

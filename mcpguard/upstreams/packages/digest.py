@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from mcpguard.text.visible import visible
-from mcpguard.upstreams.packages.refused import NotInstalled
+from mcpguard.upstreams.packages.not_installed import NotInstalled
 from mcpguard.upstreams.sandbox.limits import MEBIBYTE
 
 MOST_FILES = 100_000

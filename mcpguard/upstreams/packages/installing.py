@@ -26,24 +26,24 @@ import structlog
 from anyio import to_thread
 
 from mcpguard.domain.launches import Profile
-from mcpguard.upstreams.orphans import MARK
 from mcpguard.upstreams.packages import programs, sources, tools, trees
 from mcpguard.upstreams.packages.digest import MOST_BYTES, MOST_FILES, entries
 from mcpguard.upstreams.packages.launching import INSIDE
+from mcpguard.upstreams.packages.not_installed import NotInstalled
 from mcpguard.upstreams.packages.outlet import outlet
 from mcpguard.upstreams.packages.package import Package
 from mcpguard.upstreams.packages.plans import CACHE, Plan, planned
-from mcpguard.upstreams.packages.refused import NotInstalled
 from mcpguard.upstreams.packages.removing import removed
 from mcpguard.upstreams.packages.room import memory, room, too_much
 from mcpguard.upstreams.packages.running import Watch, complaint, ran
 from mcpguard.upstreams.packages.trees import INCOMING, RECORD, TREE, Tree
+from mcpguard.upstreams.process.orphans import MARK
+from mcpguard.upstreams.process.stdio import Launch
 from mcpguard.upstreams.sandbox.confining import confined
 from mcpguard.upstreams.sandbox.limits import MEBIBYTE, Limits
 from mcpguard.upstreams.sandbox.places import Bind
 from mcpguard.upstreams.sandbox.wrapping import Sandbox
 from mcpguard.upstreams.transports.dialing import Dialing
-from mcpguard.upstreams.transports.stdio import Launch
 
 LIMITS: Final = Limits(memory=2048 * MEBIBYTE, scratch=256 * MEBIBYTE, file=512 * MEBIBYTE, open_files=4096)
 HOME: Final = "home"

@@ -10,8 +10,8 @@ from typing import Final
 
 from mcpguard.upstreams.packages.package import Ecosystem, Package
 from mcpguard.upstreams.packages.trees import Tree
+from mcpguard.upstreams.process.stdio import Launch
 from mcpguard.upstreams.sandbox.places import Bind
-from mcpguard.upstreams.transports.stdio import Launch
 
 INSIDE: Final = Path("/opt/package")
 """Where a confined process sees it."""

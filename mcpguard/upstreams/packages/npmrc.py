@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Final
 
-from mcpguard.upstreams.packages.refused import NotInstalled
+from mcpguard.upstreams.packages.not_installed import NotInstalled
 
 WANTED: Final = frozenset({"registry", "cafile", "https-proxy", "proxy", "noproxy"})
 OF_THE_SYSTEM: Final = Path("/etc/npmrc")

@@ -26,12 +26,12 @@ from anyio.abc import ByteReceiveStream, SocketAttribute, SocketStream
 from anyio.streams.buffered import BufferedByteReceiveStream
 
 from mcpguard.domain.errors import GuardError
-from mcpguard.upstreams.addresses import Forbidden
+from mcpguard.upstreams.exchange.endings import Unsent
 from mcpguard.upstreams.packages.sources import Origin
+from mcpguard.upstreams.process.sharing import Turns, Work
+from mcpguard.upstreams.transports.addresses import Forbidden
 from mcpguard.upstreams.transports.dialing import CHUNK, CONNECT_SECONDS, Dialer, Dialing
-from mcpguard.upstreams.transports.endings import Unsent
 from mcpguard.upstreams.transports.remotes import BadRemote, Place, place
-from mcpguard.upstreams.transports.sharing import Turns, Work
 
 LONGEST_HEAD: Final = 65_536
 MOST_CONNECTIONS: Final = 256

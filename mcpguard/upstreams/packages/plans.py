@@ -18,8 +18,8 @@ from mcpguard.upstreams.packages import npmrc, sources, tools
 from mcpguard.upstreams.packages.package import Ecosystem, Package
 from mcpguard.upstreams.packages.sources import Origin
 from mcpguard.upstreams.packages.tools import Search
+from mcpguard.upstreams.sandbox.command_files import needed
 from mcpguard.upstreams.sandbox.places import Bind, Place, in_system
-from mcpguard.upstreams.sandbox.programs import needed
 from mcpguard.upstreams.sandbox.wrapping import OUR_PATH
 
 OF_NPM: Final = (

@@ -14,8 +14,8 @@ from pathlib import Path, PurePosixPath
 from typing import Any, Final
 
 from mcpguard.text.visible import visible
+from mcpguard.upstreams.packages.not_installed import NotInstalled
 from mcpguard.upstreams.packages.package import Ecosystem, Package
-from mcpguard.upstreams.packages.refused import NotInstalled
 
 LONGEST: Final = 1024 * 1024
 LONGEST_NAME: Final = 40

@@ -16,7 +16,7 @@ from anyio import to_thread
 
 from mcpguard.upstreams.packages.running import Watch
 from mcpguard.upstreams.sandbox.limits import MEBIBYTE
-from mcpguard.upstreams.sandbox.watching import within_memory
+from mcpguard.upstreams.sandbox.memory_watch import within_memory
 
 EVERY = 0.5
 BLOCK = 512

@@ -12,11 +12,11 @@ from dataclasses import dataclass
 import anyio
 
 from mcpguard.text.visible import visible
-from mcpguard.upstreams.packages.refused import NotInstalled
-from mcpguard.upstreams.transports.child import Child, Ended
-from mcpguard.upstreams.transports.sharing import Share
-from mcpguard.upstreams.transports.stdio import Launch, Patience, begun, ended
-from mcpguard.upstreams.transports.transport import TransportEnded
+from mcpguard.upstreams.exchange.transport import TransportEnded
+from mcpguard.upstreams.packages.not_installed import NotInstalled
+from mcpguard.upstreams.process.child import Child, Ended
+from mcpguard.upstreams.process.sharing import Share
+from mcpguard.upstreams.process.stdio import Launch, Patience, begun, ended
 
 AT_ONCE = Patience(0, 0)
 CHUNK = 65_536

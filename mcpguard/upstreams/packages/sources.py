@@ -18,7 +18,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
-from mcpguard.upstreams.packages.refused import NotInstalled
+from mcpguard.upstreams.packages.not_installed import NotInstalled
 from mcpguard.upstreams.transports.remotes import PORTS, BadRemote, place
 
 Origin = tuple[str, int]

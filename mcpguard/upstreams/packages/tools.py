@@ -20,9 +20,9 @@ from typing import Final
 from anyio import to_thread
 
 from mcpguard.upstreams.packages.bringing import HOW, brought
-from mcpguard.upstreams.packages.refused import NotInstalled
+from mcpguard.upstreams.packages.not_installed import NotInstalled
 from mcpguard.upstreams.packages.running import Ran, complaint, ran
-from mcpguard.upstreams.transports.stdio import Launch
+from mcpguard.upstreams.process.stdio import Launch
 
 SECONDS: Final = 20.0
 WHERE_PYTHON: Final = (

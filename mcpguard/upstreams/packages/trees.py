@@ -16,9 +16,9 @@ from pathlib import Path
 from typing import Final
 
 from mcpguard.upstreams.packages.digest import tree_digest
+from mcpguard.upstreams.packages.not_installed import Changed, NotInstalled
 from mcpguard.upstreams.packages.package import Ecosystem, Package
 from mcpguard.upstreams.packages.programs import Program
-from mcpguard.upstreams.packages.refused import Changed, NotInstalled
 from mcpguard.upstreams.packages.removing import removed
 
 RECORD: Final = "package.json"

@@ -16,7 +16,7 @@ from pathlib import Path
 from threading import Lock
 from typing import Final
 
-from mcpguard.upstreams.sandbox.refused import Refused
+from mcpguard.upstreams.sandbox.not_confined import Refused
 
 NUMBERS: Final = range(61184, 65520)
 GROUP: Final = 65533

@@ -17,15 +17,15 @@ from mcpguard.domain.errors import GuardError
 from mcpguard.domain.launches import Profile, StdioLaunch
 from mcpguard.settings.sandbox import Sandbox
 from mcpguard.text.visible import visible
+from mcpguard.upstreams.process.stdio import Launch
 from mcpguard.upstreams.sandbox.accounts import Accounts
 from mcpguard.upstreams.sandbox.confining import confined
 from mcpguard.upstreams.sandbox.keeping import Kept
 from mcpguard.upstreams.sandbox.limits import MEBIBYTE, Limits
+from mcpguard.upstreams.sandbox.memory_watch import within_memory
+from mcpguard.upstreams.sandbox.not_confined import Refused
 from mcpguard.upstreams.sandbox.places import Bind
 from mcpguard.upstreams.sandbox.probe import Fails, Works
-from mcpguard.upstreams.sandbox.refused import Refused
-from mcpguard.upstreams.sandbox.watching import within_memory
-from mcpguard.upstreams.transports.stdio import Launch
 
 
 class Killed(GuardError):

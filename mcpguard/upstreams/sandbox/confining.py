@@ -8,15 +8,15 @@ from dataclasses import replace
 from pathlib import Path
 
 from mcpguard.domain.launches import Mount, Profile
-from mcpguard.upstreams.orphans import MARK
+from mcpguard.upstreams.process.orphans import MARK
+from mcpguard.upstreams.process.stdio import Launch
+from mcpguard.upstreams.sandbox.command_files import found, needed
 from mcpguard.upstreams.sandbox.keeping import Kept, opened, seen_as_kept
 from mcpguard.upstreams.sandbox.limits import Limits
 from mcpguard.upstreams.sandbox.mounts import admitted, apart, free
+from mcpguard.upstreams.sandbox.not_confined import Refused
 from mcpguard.upstreams.sandbox.places import Bind, Place, system
-from mcpguard.upstreams.sandbox.programs import found, needed
-from mcpguard.upstreams.sandbox.refused import Refused
 from mcpguard.upstreams.sandbox.wrapping import HOME, OUR_PATH, TEMPORARY, Sandbox, Wanted, seen, wrapped
-from mcpguard.upstreams.transports.stdio import Launch
 
 ANYWHERE = Path("/")
 SHARING = 0o002

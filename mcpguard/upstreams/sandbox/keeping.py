@@ -15,8 +15,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
+from mcpguard.upstreams.sandbox.not_confined import Refused
 from mcpguard.upstreams.sandbox.places import Bind, Copy, Link, Place
-from mcpguard.upstreams.sandbox.refused import Refused
 
 MOST_ENTRIES: Final = 500
 """Measured: half a second; the time grows with the square."""

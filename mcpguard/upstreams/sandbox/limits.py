@@ -4,7 +4,7 @@ Rules kept here:
 1. A limit is never above the guard's own: nobody can raise those but the system's owner.
 2. The limit on processes is set inside, where the kernel counts them for each sandbox apart; root's it never counts.
 3. There is none on address space: some interpreters reserve hundreds of gigabytes that they never touch. A process's
-   own memory is bounded, and what all of them occupy together is watched (`watching`).
+   own memory is bounded, and what all of them occupy together is watched (`memory_watch`).
 """
 
 import resource

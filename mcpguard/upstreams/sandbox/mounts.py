@@ -18,8 +18,8 @@ from shlex import quote
 from socket import AF_UNIX, SOCK_SEQPACKET, SOCK_STREAM, socket
 
 from mcpguard.domain.launches import Mount
+from mcpguard.upstreams.sandbox.not_confined import Refused
 from mcpguard.upstreams.sandbox.places import BESIDE, Bind, Place
-from mcpguard.upstreams.sandbox.refused import Refused
 
 MOST_ENTRIES = 200_000
 LIVING = ("/proc", "/sys", "/dev", "/run", "/var/run")

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from mcpguard.upstreams.transports.handed import Handed, Word
+from mcpguard.upstreams.process.secret_arguments import Handed, Word
 
 SYSTEM = Path("/usr")
 BESIDE = ("/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32")

@@ -19,13 +19,13 @@ from pathlib import Path
 
 from mcpguard.domain.launches import Profile
 from mcpguard.text.visible import visible
+from mcpguard.upstreams.process.secret_arguments import opened
 from mcpguard.upstreams.sandbox.accounts import GROUP, NUMBERS
 from mcpguard.upstreams.sandbox.filter import processor
 from mcpguard.upstreams.sandbox.limits import MEBIBYTE, Limits
+from mcpguard.upstreams.sandbox.memory_watch import EVERY
 from mcpguard.upstreams.sandbox.places import system
-from mcpguard.upstreams.sandbox.watching import EVERY
 from mcpguard.upstreams.sandbox.wrapping import OUR_PATH, Sandbox, Wanted, wrapped
-from mcpguard.upstreams.transports.handed import opened
 
 SECONDS = 10
 APART_SINCE = (5, 14)

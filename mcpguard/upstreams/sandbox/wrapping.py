@@ -23,10 +23,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from mcpguard.domain.launches import Profile
+from mcpguard.upstreams.process.secret_arguments import Handed, Word
 from mcpguard.upstreams.sandbox.filter import Processor, program
 from mcpguard.upstreams.sandbox.limits import Limits
 from mcpguard.upstreams.sandbox.places import Copy, Place, options, staged
-from mcpguard.upstreams.transports.handed import Handed, Word
 
 TEMPORARY = "/tmp"  # noqa: S108 - it is one of its own
 HOME = f"{TEMPORARY}/home"

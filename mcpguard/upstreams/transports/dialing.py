@@ -28,9 +28,9 @@ from anyio import aclose_forcefully, to_thread
 from anyio.abc import ByteStream, SocketAttribute, SocketStream
 from anyio.streams.tls import TLSAttribute, TLSStream
 
-from mcpguard.upstreams.addresses import Address, Forbidden, Network, checked
-from mcpguard.upstreams.transports.endings import Unsent
-from mcpguard.upstreams.transports.sharing import Turns, Work
+from mcpguard.upstreams.exchange.endings import Unsent
+from mcpguard.upstreams.process.sharing import Turns, Work
+from mcpguard.upstreams.transports.addresses import Address, Forbidden, Network, checked
 
 CONNECT_SECONDS = 10.0
 CHUNK = 32_768

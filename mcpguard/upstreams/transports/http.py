@@ -7,7 +7,7 @@ Rules kept here:
    2025-11-25 a stream that breaks off is taken up again where the server made that possible, and a question that is
    taken back is taken back in words; from 2026-07-28 on closing the stream says that.
 3. What a server sends on the stream of a request comes with that request's origin. What it sends on the stream that
-   belongs to none comes with the origin of the only request in progress, if there is one only (`whose`).
+   belongs to none comes with the origin of the only request in progress, if there is one only (`attribution`).
 4. Nothing is sent twice. Whoever asks is told whether the server can have carried it out.
 """
 
@@ -20,9 +20,19 @@ import anyio
 from anyio.abc import TaskGroup
 
 from mcpguard.codec.messages import Notification, Result
-from mcpguard.upstreams.conversation import Bounds, Counts, OnNotification, OnRequest, Origin, Params, ServerError
+from mcpguard.upstreams.exchange.attribution import Whose
+from mcpguard.upstreams.exchange.conversation import (
+    Bounds,
+    Counts,
+    OnNotification,
+    OnRequest,
+    Origin,
+    Params,
+    ServerError,
+)
+from mcpguard.upstreams.exchange.endings import SessionLost, Unsent
+from mcpguard.upstreams.exchange.transport import TransportEnded
 from mcpguard.upstreams.transports.dialing import Dialing
-from mcpguard.upstreams.transports.endings import SessionLost, Unsent
 from mcpguard.upstreams.transports.http_headers import INITIALIZE, Heading
 from mcpguard.upstreams.transports.http_pool import HttpPool
 from mcpguard.upstreams.transports.http_posts import Posts
@@ -30,8 +40,6 @@ from mcpguard.upstreams.transports.http_pushes import Asked, Pushes
 from mcpguard.upstreams.transports.http_questions import Questions
 from mcpguard.upstreams.transports.http_streams import Waits
 from mcpguard.upstreams.transports.remotes import Remote
-from mcpguard.upstreams.transports.transport import TransportEnded
-from mcpguard.upstreams.whose import Whose
 
 INITIALIZED = "notifications/initialized"
 CANCELLED = "notifications/cancelled"

@@ -15,8 +15,8 @@ from typing import Any
 from mcp.shared.inbound import NAME_BEARING_METHODS, encode_header_value
 
 from mcpguard.codec import envelope
-from mcpguard.upstreams.conversation import Params
-from mcpguard.upstreams.transports.endings import Unanswered
+from mcpguard.upstreams.exchange.conversation import Params
+from mcpguard.upstreams.exchange.endings import Unanswered
 from mcpguard.upstreams.transports.http_pool import Headers
 from mcpguard.upstreams.transports.http_replies import Reply
 from mcpguard.upstreams.transports.remotes import Header, Place, Remote, mirrored

@@ -16,8 +16,8 @@ from collections.abc import Callable
 import httpcore2
 import structlog
 
+from mcpguard.upstreams.exchange.endings import Unanswered, Unsent
 from mcpguard.upstreams.transports.dialing import CONNECT_SECONDS, Dialer, Dialing
-from mcpguard.upstreams.transports.endings import Unanswered, Unsent
 from mcpguard.upstreams.transports.http_replies import Reply
 from mcpguard.upstreams.transports.remotes import BadRemote, Header, Place, Remote
 

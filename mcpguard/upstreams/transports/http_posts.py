@@ -12,12 +12,12 @@ import structlog
 from anyio.abc import TaskGroup
 
 from mcpguard.codec.messages import Message, Notification, write
-from mcpguard.upstreams.conversation import Counts
-from mcpguard.upstreams.transports.endings import SessionLost, Unanswered, Unsayable
+from mcpguard.upstreams.exchange.conversation import Counts
+from mcpguard.upstreams.exchange.endings import SessionLost, Unanswered, Unsayable
+from mcpguard.upstreams.exchange.transport import TransportEnded
 from mcpguard.upstreams.transports.http_headers import Heading
 from mcpguard.upstreams.transports.http_pool import HttpPool
 from mcpguard.upstreams.transports.http_replies import EVENTS, NOT_FOUND, Reply
-from mcpguard.upstreams.transports.transport import TransportEnded
 
 MOST = 64
 LITTLE = 65_536

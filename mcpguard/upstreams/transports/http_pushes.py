@@ -1,7 +1,7 @@
 """What a server says on its streams without having been asked.
 
 Rules kept here:
-1. A notification is handed over at once; a request is answered aside (`serving`), so neither holds up reading.
+1. A notification is handed over at once; a request is answered aside (`server_requests`), so neither holds up reading.
 2. Servers of the modern era may not ask anything on a stream: that is dropped and counted.
 3. What cannot be understood costs nobody but itself: it is counted and passed over.
 """
@@ -12,13 +12,13 @@ import structlog
 from anyio.abc import TaskGroup
 
 from mcpguard.codec.messages import BadMessage, Failure, Notification, Request, Result
-from mcpguard.upstreams.conversation import Bounds, Counts, OnNotification, OnRequest, Origin
-from mcpguard.upstreams.reading import Reader
-from mcpguard.upstreams.serving import Serving
+from mcpguard.upstreams.exchange.attribution import Whose
+from mcpguard.upstreams.exchange.conversation import Bounds, Counts, OnNotification, OnRequest, Origin
+from mcpguard.upstreams.exchange.message_reader import Reader
+from mcpguard.upstreams.exchange.server_requests import Serving
 from mcpguard.upstreams.transports.events import Event
 from mcpguard.upstreams.transports.http_posts import Posts
 from mcpguard.upstreams.transports.http_streams import Answer, Waits
-from mcpguard.upstreams.whose import Whose
 
 log = structlog.get_logger("mcpguard.upstreams")
 

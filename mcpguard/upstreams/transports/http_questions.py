@@ -14,8 +14,9 @@ import anyio
 import structlog
 
 from mcpguard.codec.messages import Request, write
-from mcpguard.upstreams.conversation import Bounds, Params
-from mcpguard.upstreams.transports.endings import SessionLost, TooLarge, Unanswered, Unsayable
+from mcpguard.upstreams.exchange.conversation import Bounds, Params
+from mcpguard.upstreams.exchange.endings import SessionLost, TooLarge, Unanswered, Unsayable
+from mcpguard.upstreams.exchange.transport import TransportEnded
 from mcpguard.upstreams.transports.http_headers import INITIALIZE, Heading
 from mcpguard.upstreams.transports.http_pool import HttpPool
 from mcpguard.upstreams.transports.http_posts import Posts
@@ -23,7 +24,6 @@ from mcpguard.upstreams.transports.http_pushes import Asked, Pushes
 from mcpguard.upstreams.transports.http_replies import EVENTS, JSON, Reply, refusal
 from mcpguard.upstreams.transports.http_streams import Answer, Following, Waits
 from mcpguard.upstreams.transports.remotes import BadRemote
-from mcpguard.upstreams.transports.transport import TransportEnded
 
 MOST_FAILURES = 3
 BROKEN_OFF = "the server closed its answer before it was whole"

@@ -13,10 +13,10 @@ from typing import Any, Self, cast
 import httpcore2
 
 from mcpguard.codec.messages import BadMessage, Failure
-from mcpguard.upstreams.conversation import INTERNAL_ERROR, Bounds, ServerError
-from mcpguard.upstreams.reading import Reader
+from mcpguard.upstreams.exchange.conversation import INTERNAL_ERROR, Bounds, ServerError
+from mcpguard.upstreams.exchange.endings import TooLarge, Unanswered
+from mcpguard.upstreams.exchange.message_reader import Reader
 from mcpguard.upstreams.transports.dialing import wire_of
-from mcpguard.upstreams.transports.endings import TooLarge, Unanswered
 from mcpguard.upstreams.transports.remotes import Place
 
 JSON = b"application/json"

@@ -10,7 +10,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 
 from mcpguard.codec.messages import Failure, Result
-from mcpguard.upstreams.transports.endings import TooLarge, Unanswered
+from mcpguard.upstreams.exchange.endings import TooLarge, Unanswered
 from mcpguard.upstreams.transports.events import Event, EventParser, EventTooLarge
 from mcpguard.upstreams.transports.http_replies import Reply
 

@@ -14,16 +14,16 @@ import anyio
 import structlog
 from anyio.abc import TaskGroup
 
-from mcpguard.upstreams.conversation import Bounds
+from mcpguard.upstreams.exchange.conversation import Bounds
+from mcpguard.upstreams.exchange.endings import Unanswered
+from mcpguard.upstreams.exchange.transport import TransportEnded
 from mcpguard.upstreams.transports.dialing import Dialing
-from mcpguard.upstreams.transports.endings import Unanswered
 from mcpguard.upstreams.transports.events import Event, EventParser, EventTooLarge
 from mcpguard.upstreams.transports.http_headers import Heading
 from mcpguard.upstreams.transports.http_pool import HttpPool
 from mcpguard.upstreams.transports.http_replies import EVENTS, Reply, refusal
 from mcpguard.upstreams.transports.http_streams import Waits
 from mcpguard.upstreams.transports.remotes import BadRemote, Place, Remote
-from mcpguard.upstreams.transports.transport import TransportEnded
 
 MOST = 256
 LITTLE = 65_536

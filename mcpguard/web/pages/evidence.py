@@ -15,7 +15,7 @@ from mcpguard.domain.decisions import Key
 from mcpguard.domain.findings import Evidence, Finding, Inspected, Severity
 from mcpguard.domain.listings import INSTRUCTIONS
 from mcpguard.guard.servers.registry import Known
-from mcpguard.inspection.excerpts import excerpt, text_at
+from mcpguard.inspection.diff.excerpts import excerpt, text_at
 from mcpguard.text.visible import hides
 from mcpguard.web.wells import Mark
 

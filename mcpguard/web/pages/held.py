@@ -11,7 +11,7 @@ from mcpguard.domain.findings import Severity
 from mcpguard.domain.people import Right
 from mcpguard.guard.calls.holds_shown import tag
 from mcpguard.guard.guard import Guard
-from mcpguard.inspection import fitting
+from mcpguard.inspection.diff import clipping
 from mcpguard.web.api.access import may
 from mcpguard.web.forms import FINE, Form, Told
 from mcpguard.web.pages.desk import Desk, Done
@@ -69,8 +69,8 @@ def held(guard: Guard, desk: Desk) -> APIRouter:
 
 def card(call: Json) -> Json:
     """With its tag, its arguments and `_meta` as text, empty where there are none, and how many findings there are."""
-    written = "" if call["arguments"] is None else fitting.written(call["arguments"])
-    beside = "" if call["meta"] is None else fitting.written(call["meta"])
+    written = "" if call["arguments"] is None else clipping.written(call["arguments"])
+    beside = "" if call["meta"] is None else clipping.written(call["meta"])
     counts = Counter(finding["severity"] for finding in call["findings"])
     ordered = [(each.value, counts[each.value]) for each in reversed(Severity) if counts[each.value]]
     return {**call, "tag": tag(call["state"], call["until"]), "written": written, "beside": beside, "counts": ordered}

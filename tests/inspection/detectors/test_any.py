@@ -5,9 +5,9 @@ from typing import Any
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from mcpguard.inspection.definitions.inspect import inspected, risk, rules
 from mcpguard.inspection.detectors.detector import Surroundings
-from mcpguard.inspection.inspect import inspected, risk, rules
-from mcpguard.inspection.reading.texts import MOST_READ, MOST_TEXTS, strings, subject
+from mcpguard.inspection.texts.texts import MOST_READ, MOST_TEXTS, strings, subject
 from tests.inspection.detectors.attacks import SAID
 
 ATTACKS = [text for texts in SAID.values() for text in texts]

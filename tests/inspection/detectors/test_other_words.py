@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from mcpguard.domain.findings import Inspected
-from mcpguard.inspection.inspect import inspected
+from mcpguard.inspection.definitions.inspect import inspected
 from tests.inspection.detectors.other_words import HONEST, SAID
 
 KINDS = [(kind, text) for kind, texts in SAID.items() for text in texts]

@@ -3,14 +3,14 @@
 import pytest
 
 from mcpguard.domain.findings import Severity
+from mcpguard.inspection.definitions.inspect import inspected
 from mcpguard.inspection.detectors.detector import Rule, phrases
-from mcpguard.inspection.inspect import inspected
-from mcpguard.inspection.reading.decoding import MOST_DECODED, MOST_LAYERS, layers
-from mcpguard.inspection.reading.marks import marked
 from mcpguard.inspection.reading.patterns import pattern
-from mcpguard.inspection.reading.texts import Role, Text
 from mcpguard.inspection.reading.tokens import SENTENCE, tokens, words
 from mcpguard.inspection.reading.vocabulary import LONGEST_PHRASE, Hit, Vocabulary, forms
+from mcpguard.inspection.texts.decoding import MOST_DECODED, MOST_LAYERS, layers
+from mcpguard.inspection.texts.marks import marked
+from mcpguard.inspection.texts.texts import Role, Text
 from mcpguard.inspection.vocabulary import TABLES, WORDS, tongues
 from mcpguard.inspection.vocabulary.secrets import ALONE, PATHS
 

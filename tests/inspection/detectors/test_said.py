@@ -4,8 +4,8 @@ import pytest
 
 from mcpguard.demo import poison
 from mcpguard.domain.findings import Inspected
+from mcpguard.inspection.definitions.inspect import inspected
 from mcpguard.inspection.detectors.detector import Surroundings
-from mcpguard.inspection.inspect import inspected
 from tests.inspection.detectors.attacks import HONEST, MORE, SAID
 
 FAMILIES = {

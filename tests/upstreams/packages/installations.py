@@ -13,12 +13,12 @@ from mcpguard.upstreams.packages.launching import from_tree, place
 from mcpguard.upstreams.packages.package import Package
 from mcpguard.upstreams.packages.recognising import recognised
 from mcpguard.upstreams.packages.trees import Tree
+from mcpguard.upstreams.process.stdio import Launch
+from mcpguard.upstreams.process.tree import descendants
 from mcpguard.upstreams.sandbox.confining import confined
 from mcpguard.upstreams.sandbox.limits import Limits
 from mcpguard.upstreams.sandbox.wrapping import Sandbox
 from mcpguard.upstreams.transports.dialing import Dialing
-from mcpguard.upstreams.transports.stdio import Launch
-from mcpguard.upstreams.transports.tree import descendants
 from tests.conformance import own_uv, tools
 from tests.patience import PATIENCE
 

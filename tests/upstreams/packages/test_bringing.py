@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from mcpguard.upstreams.packages import bringing
-from mcpguard.upstreams.packages.refused import NotInstalled
+from mcpguard.upstreams.packages.not_installed import NotInstalled
 from tests.cli.command import mcpguard
 
 PINNED = bringing.WANTED.read_text()

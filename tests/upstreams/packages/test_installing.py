@@ -9,9 +9,9 @@ import anyio
 import pytest
 
 from mcpguard.domain.launches import Profile
-from mcpguard.upstreams.logs import UpstreamLog
 from mcpguard.upstreams.packages.trees import cleared, kept, verified
-from mcpguard.upstreams.transports.stdio import Launch, stdio
+from mcpguard.upstreams.process.logs import UpstreamLog
+from mcpguard.upstreams.process.stdio import Launch, stdio
 from tests.attacks.sandboxed import works
 from tests.patience import PATIENCE
 from tests.upstreams.packages.installations import environ, folder, install, launched, package, way

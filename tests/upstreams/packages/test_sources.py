@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
+from mcpguard.upstreams.packages.not_installed import NotInstalled
 from mcpguard.upstreams.packages.npmrc import configured
-from mcpguard.upstreams.packages.refused import NotInstalled
 from mcpguard.upstreams.packages.sources import certificates, for_npm, for_uv, no_index_of_uv
 
 

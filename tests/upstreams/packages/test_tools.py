@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from mcpguard.upstreams.packages import bringing, tools
-from mcpguard.upstreams.packages.refused import NotInstalled
+from mcpguard.upstreams.packages.not_installed import NotInstalled
 from mcpguard.upstreams.packages.tools import Search, search
 from tests.upstreams.packages.installations import environ
 

@@ -10,9 +10,9 @@ import pytest
 
 from mcpguard.upstreams.packages import trees
 from mcpguard.upstreams.packages.digest import MOST_BYTES, tree_digest
+from mcpguard.upstreams.packages.not_installed import Changed, NotInstalled
 from mcpguard.upstreams.packages.package import Ecosystem, Package
 from mcpguard.upstreams.packages.programs import Program
-from mcpguard.upstreams.packages.refused import Changed, NotInstalled
 from mcpguard.upstreams.packages.trees import Tree, cleared, kept, verified
 
 PACKAGE = Package(Ecosystem.NPM, ("server@1",))

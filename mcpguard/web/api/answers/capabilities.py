@@ -7,7 +7,7 @@ from pydantic import Field
 from mcpguard.domain.capabilities import CapabilityKind, Effect
 from mcpguard.domain.reasons import Reason
 from mcpguard.domain.standing import CapabilityStanding
-from mcpguard.inspection.shown import ShownChange
+from mcpguard.inspection.diff.shown_values import ShownChange
 from mcpguard.web.api.answers.answer import Answer, Fingerprint, Moment
 from mcpguard.web.api.answers.findings import Finding, FindingShown
 

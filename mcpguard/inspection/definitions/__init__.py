@@ -1,0 +1,1 @@
+"""What is found in what servers list, and in how they are launched."""

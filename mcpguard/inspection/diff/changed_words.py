@@ -1,0 +1,113 @@
+"""How two strings differ, word by word, for a person to read.
+
+Rules kept here:
+1. Kept and removed spans, joined, are the old string exactly; kept and added spans are the new one.
+2. Words are not divided, except by hidden characters: where nothing but those differs, only they are removed or
+   added. (A word of hundreds of letters may be divided too.)
+3. Where a person would read one phrase replaced by another, it is one removed and one added span (`phrases`).
+4. The cost is bounded by the `Effort`. What is different and could not be paid for is one removed and one added span,
+   and the answer says that it is `coarse`.
+"""
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Final, NamedTuple
+
+from mcpguard.inspection.diff.alignment import Effort, Run, aligned, common
+from mcpguard.inspection.diff.diff_tokens import breaks, pieces, sentences, within_word
+from mcpguard.inspection.diff.phrases import Part, hidden_apart, joined, phrases
+
+EFFORT: Final = 100_000
+"""For two strings that are compared alone: some 40 ms."""
+_LONGEST_WORD: Final = 200
+"""So far a place inside a word is moved to find where the word begins or ends."""
+
+
+class Fate(StrEnum):
+    """What became of a part of a string."""
+
+    KEPT = "kept"
+    REMOVED = "removed"
+    ADDED = "added"
+
+
+class Span(NamedTuple):
+    """A part of the old string, of the new one, or of both."""
+
+    fate: Fate
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Words:
+    """The difference. `coarse` says that some of what differs was not compared word by word."""
+
+    spans: tuple[Span, ...]
+    coarse: bool = False
+
+
+def compared(old: str, new: str, effort: Effort | None = None) -> Words:
+    """The difference between two strings; no spans at all stand for two empty strings."""
+    effort = effort or Effort(EFFORT)
+    refusals = effort.refusals
+    head = _same_head(old, new)
+    tail = _same_tail(old[head:], new[head:])
+    middle = _by_sentences(old[head : len(old) - tail], new[head : len(new) - tail], effort)
+    ends = Part(old[:head], new[:head]), Part(old[len(old) - tail :], new[len(new) - tail :])
+    coarse = effort.refusals > refusals
+    parts = phrases(joined([ends[0], *middle, ends[1]]), effort)
+    return Words(tuple(span for part in parts for span in _spans(part)), coarse)
+
+
+def _spans(part: Part) -> list[Span]:
+    if part.kept:
+        return [Span(Fate.KEPT, part.old)]
+    both = Span(Fate.REMOVED, part.old), Span(Fate.ADDED, part.new)
+    return [span for span in both if span.text]
+
+
+def _same_head(old: str, new: str) -> int:
+    head = common(min(len(old), len(new)), lambda start, end: old[start:end] == new[start:end])
+    for at in range(head, max(head - _LONGEST_WORD, -1), -1):
+        if not within_word(old, at) and not within_word(new, at):
+            return at
+    return head
+
+
+def _same_tail(old: str, new: str) -> int:
+    ends = len(old), len(new)
+    tail = common(min(ends), lambda a, b: old[ends[0] - b : ends[0] - a] == new[ends[1] - b : ends[1] - a])
+    for at in range(tail, max(tail - _LONGEST_WORD, -1), -1):
+        if not within_word(old, ends[0] - at) and not within_word(new, ends[1] - at):
+            return at
+    return tail
+
+
+def _by_sentences(old: str, new: str, effort: Effort) -> list[Part]:
+    whole = Part(old, new)
+    if not old or not new or not effort.spend((len(old) + len(new)) // 128 + (breaks(old) + breaks(new)) // 4):
+        return [whole]
+    if len(hidden := list(hidden_apart(whole, effort))) > 1:
+        return hidden
+    return [
+        found
+        for part in _aligned(sentences(old), sentences(new), effort)
+        for found in ([part] if part.kept else _by_words(part, effort))
+    ]
+
+
+def _by_words(part: Part, effort: Effort) -> list[Part]:
+    if not part.old or not part.new or not effort.spend((len(part.old) + len(part.new)) // 4):
+        return [part]
+    return _aligned(pieces(part.old), pieces(part.new), effort)
+
+
+def _aligned(olds: list[str], news: list[str], effort: Effort) -> list[Part]:
+    parts = []
+    at = new_at = 0
+    for run in [*aligned(olds, news, effort), Run(len(olds), len(news), 0)]:
+        parts.append(Part("".join(olds[at : run.old]), "".join(news[new_at : run.new])))
+        at, new_at = run.old + run.length, run.new + run.length
+        same = "".join(olds[run.old : at])
+        parts.append(Part(same, same))
+    return parts

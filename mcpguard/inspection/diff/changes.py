@@ -1,0 +1,55 @@
+"""The words in which a difference between two JSON values is told.
+
+Nothing here is cut or escaped: `before` and `after` are the values themselves. `shown` makes them fit to be read.
+"""
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from mcpguard.inspection.diff.changed_words import Words
+
+Path = tuple[str | int, ...]
+
+
+class Kind(StrEnum):
+    """What happened to a value."""
+
+    ADDED = "added"
+    REMOVED = "removed"
+    CHANGED = "changed"
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """One difference. Where there was nothing, the path is None and so is the value.
+
+    Both paths of what was changed are equal unless it is in a list where something was inserted or removed before it.
+    """
+
+    kind: Kind
+    old_path: Path | None
+    new_path: Path | None
+    before: object
+    after: object
+    words: Words | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class LeftOut:
+    """What a diff does not contain: changes beyond the most, and places (the first ones, and how many more)."""
+
+    changes: int = 0
+    places: tuple[Path, ...] = ()
+    more_places: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Diff:
+    """All differences, in the order of the definition, unless something was left out."""
+
+    changes: tuple[Change, ...]
+    left_out: LeftOut = LeftOut()
+
+    @property
+    def complete(self) -> bool:
+        return self.left_out == LeftOut()

@@ -1,0 +1,193 @@
+"""How two versions of a definition differ: what was added, removed and changed, and where.
+
+The values are JSON as `codec.strict` parses it: a tool, a resource, a template or a prompt, or a server's instructions
+(a string). Rules kept here:
+1. Applying all changes to the one gives the other: the removals from the last to the first, the changes, then the
+   additions from the first to the last.
+2. `1`, `1.0`, `true` and `"1"` are four values. A member that is null is there. The order of an object's members
+   means nothing; that of a list's elements does, and where only it changed, the change is one of the whole list.
+3. An element inserted into a list is one change: elements are matched by what they are (`elements`).
+4. What is read first is compared first: what a definition says of itself before what is nested in it, level by level.
+   So nothing that a server nests or makes up uses up the effort before the description is compared.
+5. The cost is bounded, however large and deep the values are. What was `left_out` is said: how many more changes were
+   found, and which places were not compared. In those there may be changes or none.
+"""
+
+from collections import deque
+from collections.abc import Iterable
+from itertools import chain as in_turn
+from typing import Any, Final, NamedTuple
+
+from mcpguard.inspection.diff.alignment import Effort
+from mcpguard.inspection.diff.changed_words import EFFORT
+from mcpguard.inspection.diff.changed_words import compared as compared_words
+from mcpguard.inspection.diff.changes import Change, Diff, Kind, LeftOut, Path
+from mcpguard.inspection.diff.elements import matched, same_ends
+from mcpguard.inspection.diff.sameness import Sameness
+
+MOST_CHANGES: Final = 200
+MOST_PLACES: Final = 20
+"""That were not compared and are named."""
+_MOST_BYTES: Final = 8 * 1024 * 1024
+_MOST_MEMBERS: Final = 220_000
+_NESTED: Final = 50
+"""What looking into something costs, in members."""
+_BESIDE: Final = 4
+"""What it costs to see whether something has to be looked into."""
+_ABSENT: Final = object()
+_FIRST: Final = dict.fromkeys(
+    ("name", "uri", "uriTemplate", "title", "description", "annotations", "inputSchema", "arguments")
+)
+
+
+def compared(before: object, after: object) -> Diff:
+    """How `after` differs from `before`."""
+    return _Comparison().of(before, after)
+
+
+class _Place(NamedTuple):
+    """Where something is, as a link to what it is in; a path is made only for what is reported."""
+
+    within: "_Place | None"
+    old: str | int | None
+    new: str | int | None
+    rank: int = 0
+
+
+class _Comparison:
+    """The state of one comparison: what was found, what has to be looked into, and what may still be spent."""
+
+    def __init__(self) -> None:
+        self._found: list[tuple[list[int], Change]] = []
+        self._more = 0
+        self._not_compared: list[_Place] = []
+        self._waiting: deque[tuple[_Place, object, object]] = deque()
+        self._members = Effort(_MOST_MEMBERS)
+        self._sameness = Sameness(_MOST_BYTES)
+        self._effort = Effort(EFFORT)
+
+    def of(self, before: object, after: object) -> Diff:
+        self._value(_Place(None, None, None), before, after)
+        while self._waiting:
+            place, old, new = self._waiting.popleft()
+            if not self._members.spend(_NESTED):
+                self._not_compared.append(place)
+            elif isinstance(old, dict) and isinstance(new, dict):
+                self._object(place, old, new)
+            elif isinstance(old, list) and isinstance(new, list):
+                self._list(place, old, new)
+        changes = tuple(change for _, change in sorted(self._found, key=lambda found: found[0]))
+        places = tuple(_path(_chain(place), old=False) for place in self._not_compared[:MOST_PLACES])
+        return Diff(changes, LeftOut(self._more, places, len(self._not_compared) - len(places)))
+
+    def _value(self, place: _Place, old: object, new: object, *, alone: bool = False) -> None:
+        """`alone` is what nothing else is beside: to look whether it is the same costs as much as to look into it."""
+        if type(old) is not type(new):
+            self._change(place, old, new)
+        elif isinstance(old, dict | list) and isinstance(new, dict | list):
+            if alone or not self._sameness.known(old, new):
+                self._waiting.append((place, old, new))
+        elif old != new or (isinstance(old, float) and repr(old) != repr(new)):
+            self._change(place, old, new)
+
+    def _object(self, place: _Place, old: dict[str, Any], new: dict[str, Any]) -> None:
+        if not self._members.spend(len(old) + len(new)):
+            self._not_compared.append(place)
+            return
+        nested = self._both(place, old, new)
+        if old.keys() != new.keys():
+            self._either(place, old, new)
+        if not self._members.spend(_BESIDE * len(nested)):
+            self._not_compared.append(place)
+            return
+        for child in nested:
+            self._value(child, old[str(child.old)], new[str(child.new)], alone=len(nested) == 1)
+
+    def _both(self, place: _Place, old: dict[str, Any], new: dict[str, Any]) -> list[_Place]:
+        """Compare the members that both have; give the places of those that have to be looked into."""
+        nested = []
+        for rank, (key, value) in enumerate(_ordered(place, old)):
+            other = new.get(key, _ABSENT)
+            kind = type(value)
+            if kind is type(other) and (kind is dict or kind is list):
+                nested.append(_Place(place, key, key, rank))
+            elif other is not _ABSENT and (kind is not type(other) or kind is float or value != other):
+                self._value(_Place(place, key, key, rank), value, other)
+        return nested
+
+    def _either(self, place: _Place, old: dict[str, Any], new: dict[str, Any]) -> None:
+        """Tell the members that only one has."""
+        for rank, (key, value) in enumerate(_ordered(place, old)):
+            if key not in new and self._room():
+                self._change(_Place(place, key, None, rank), value, None)
+        for rank, (key, value) in enumerate(_ordered(place, new), len(old)):
+            if key not in old and self._room():
+                self._change(_Place(place, None, key, rank), None, value)
+
+    def _list(self, place: _Place, old: list[Any], new: list[Any]) -> None:
+        head, tail = same_ends(old, new, self._sameness)
+        olds, news = old[head : len(old) - tail], new[head : len(new) - tail]
+        if not self._members.spend(len(olds) + len(news)):
+            self._not_compared.append(place)
+            return
+        if len(olds) == len(news) == 1:
+            self._value(_Place(place, head, head), olds[0], news[0], alone=True)
+            return
+        pairs = matched(olds, news, self._sameness, self._effort)
+        if pairs is None:
+            self._change(place, old, new)
+            return
+        if not self._members.spend(_BESIDE * sum(None not in pair for pair in pairs)):
+            self._not_compared.append(place)
+            return
+        for rank, (at, new_at) in enumerate(pairs):
+            if at is None and new_at is not None:
+                self._change(_Place(place, None, head + new_at, rank), None, news[new_at])
+            elif at is not None and new_at is None:
+                self._change(_Place(place, head + at, None, rank), olds[at], None)
+            elif at is not None and new_at is not None:
+                self._value(_Place(place, head + at, head + new_at, rank), olds[at], news[new_at])
+
+    def _room(self) -> bool:
+        """Whether one more change may be reported; if not, it is counted."""
+        if len(self._found) < MOST_CHANGES:
+            return True
+        self._more += 1
+        return False
+
+    def _change(self, place: _Place, before: object, after: object) -> None:
+        if not self._room():
+            return
+        chain = _chain(place)
+        old_path, new_path = _path(chain, old=True), _path(chain, old=False)
+        if chain and place.old is None:
+            change = Change(Kind.ADDED, None, new_path, None, after)
+        elif chain and place.new is None:
+            change = Change(Kind.REMOVED, old_path, None, before, None)
+        else:
+            words = None
+            if isinstance(before, str) and isinstance(after, str):
+                words = compared_words(before, after, self._effort)
+            change = Change(Kind.CHANGED, old_path, new_path, before, after, words)
+        self._found.append(([link.rank for link in chain], change))
+
+
+def _chain(place: _Place) -> list[_Place]:
+    """The places from the outermost to this one."""
+    links = []
+    while place.within is not None:
+        links.append(place)
+        place = place.within
+    return links[::-1]
+
+
+def _path(chain: list[_Place], *, old: bool) -> Path:
+    return tuple(key for link in chain if (key := link.old if old else link.new) is not None)
+
+
+def _ordered(place: _Place, members: dict[str, Any]) -> Iterable[tuple[str, Any]]:
+    """A definition's members as they are read; all others as the server has put them."""
+    if place.within is not None:
+        return members.items()
+    first = [(key, members[key]) for key in _FIRST if key in members]
+    return in_turn(first, (member for member in members.items() if member[0] not in _FIRST))

@@ -1,0 +1,47 @@
+"""The place that a finding points to, cut out of what a server wrote, for a person to read.
+
+It is short, on one line, and nothing in it hides or speaks in our name (`clipping`). What was found stands between ⟨»⟩
+and ⟨«⟩, unless it is the whole text. Where the place cannot be told (a path that was cut, say) there is no excerpt.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Final
+
+from mcpguard.domain.findings import Evidence
+from mcpguard.inspection.diff.clipping import code_point, escaped, fitted
+
+_AROUND: Final = 60
+_MOST: Final = 200
+_NAME: Final = "key:"
+_CUT: Final = "…"
+
+
+def excerpt(definition: object, evidence: Evidence) -> str:
+    text = text_at(definition, evidence.path)
+    if text is None or not 0 <= evidence.start <= evidence.end <= len(text):
+        return ""
+    start, end = evidence.start, evidence.end
+    before, after = text[max(start - _AROUND, 0) : start], text[end : end + _AROUND]
+    if start == 0 and end == len(text):  # all of it is meant, so no marks are needed
+        return fitted(text, _MOST).replace("\n", code_point("\n"))
+    head, tail = _CUT if start > _AROUND else "", _CUT if end + _AROUND < len(text) else ""
+    said = f"{head}{escaped(before)}⟨»⟩{fitted(text[start:end], _MOST)}⟨«⟩{escaped(after)}{tail}"
+    return said.replace("\n", code_point("\n"))
+
+
+def text_at(definition: object, path: str) -> str | None:
+    """The string at this path, or the name of a member there."""
+    if path.endswith(_CUT) or "/" not in path:
+        return None
+    names = [part.replace("~1", "/").replace("~0", "~") for part in path.removeprefix(_NAME).split("/")[1:]]
+    value = definition
+    for at, name in enumerate(names):
+        if isinstance(value, Mapping) and name in value:
+            if path.startswith(_NAME) and at == len(names) - 1:
+                return name
+            value = value[name]
+        elif isinstance(value, Sequence) and not isinstance(value, str) and name.isdecimal() and int(name) < len(value):
+            value = value[int(name)]
+        else:
+            return None
+    return value if isinstance(value, str) else None

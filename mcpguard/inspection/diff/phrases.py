@@ -1,0 +1,146 @@
+"""The shortest difference between two texts, made into one that reads well.
+
+Rules kept here:
+1. Nothing is lost: the parts' old texts, joined, stay what they were, and so do the new ones.
+2. What two phrases have in common by chance (the spaces between their words, a "the" in the middle) is replaced with
+   them. Line breaks and hidden characters that were kept are always shown as kept.
+3. What was only added, or only removed, begins where a line or a sentence does if it may as well do so.
+4. Where two words differ in hidden characters only, the difference is these characters.
+"""
+
+from collections.abc import Iterable, Iterator
+from itertools import groupby
+from typing import Final, NamedTuple
+
+from mcpguard.inspection.diff.alignment import Effort
+from mcpguard.inspection.diff.diff_tokens import classes, within_word, without_hidden
+
+_FARTHEST: Final = 300
+"""So far something added or removed is moved, and so much can be common by chance."""
+_MOST_MOVED: Final = 400
+"""Parts; of more nobody reads how they begin."""
+_LONGEST_HIDDEN: Final = 40_000
+_ENDS: Final = frozenset({". ", "! ", "? ", ": "})
+"""Of a sentence."""
+_PASSES: Final = 6
+"""What is replaced grows by what is absorbed, so that more may be absorbed."""
+
+
+class Part(NamedTuple):
+    """A part of the old text and what it has become; equal if it was kept."""
+
+    old: str
+    new: str
+
+    @property
+    def kept(self) -> bool:
+        return self.old == self.new
+
+
+def phrases(parts: list[Part], effort: Effort) -> list[Part]:
+    """The parts, which alternate between kept and replaced, as a person would put them."""
+    exact = joined([found for part in parts for found in hidden_apart(part, effort)])
+    whole = exact
+    for _ in range(_PASSES):
+        before, whole = whole, joined(_absorbed(whole))
+        if len(whole) == len(before):
+            break
+    for at in range(1, min(len(whole) - 1, _MOST_MOVED)):
+        if not whole[at].kept and not (whole[at].old and whole[at].new):
+            whole[at - 1 : at + 2] = _moved(*whole[at - 1 : at + 2])
+    return joined(whole)
+
+
+def joined(parts: Iterable[Part]) -> list[Part]:
+    """Kept and replaced in turn, nothing empty."""
+    filled = (part for part in parts if part.old or part.new)
+    groups = (list(group) for _, group in groupby(filled, key=lambda part: part.kept))
+    return [Part("".join(part.old for part in group), "".join(part.new for part in group)) for group in groups]
+
+
+def hidden_apart(part: Part, effort: Effort) -> Iterator[Part]:
+    """Character by character, if the two differ in hidden characters only."""
+    old, new = part
+    length = len(old) + len(new)
+    replaced = not part.kept and old and new and length <= _LONGEST_HIDDEN
+    if not replaced or _plain(old + new) or without_hidden(old) != without_hidden(new) or not effort.spend(length):
+        yield part
+    else:
+        hidden, at, new_at = classes(old), 0, 0
+        while at < len(old) or new_at < len(new):
+            if old[at : at + 1] == new[new_at : new_at + 1]:
+                yield Part(old[at], old[at])
+                at, new_at = at + 1, new_at + 1
+            elif hidden[at : at + 1] == "h":
+                yield Part(old[at], "")
+                at += 1
+            else:
+                yield Part("", new[new_at])
+                new_at += 1
+
+
+def _plain(text: str) -> bool:
+    return text.isascii() and text.isprintable()
+
+
+def _absorbed(parts: list[Part]) -> Iterator[Part]:
+    last: Part | None = None
+    at = 0
+    while at < len(parts):
+        part = parts[at]
+        following = parts[at + 1] if at + 1 < len(parts) else None
+        if last and not last.kept and part.kept and following and _by_chance(last, part.old, following):
+            last = Part(last.old + part.old + following.old, last.new + part.new + following.new)
+            at += 2
+            continue
+        if last:
+            yield last
+        last = part
+        at += 1
+    if last:
+        yield last
+
+
+def _by_chance(left: Part, kept: str, right: Part) -> bool:
+    if len(kept) > _FARTHEST:
+        return False
+    kinds = classes(kept)
+    letters = kinds.count("w")
+    if "h" in kinds or "n" in kinds:
+        return False
+    replaced = (1 if left.old and left.new else 0) + (1 if right.old and right.new else 0)
+    if not letters:
+        return replaced > 0
+    return (3 if replaced == 2 else 5) * letters <= min(max(map(len, left)), max(map(len, right)))
+
+
+def _moved(left: Part, part: Part, right: Part) -> list[Part]:
+    """The same addition or removal, begun elsewhere: what is between the two kept texts may roll along them."""
+    text = part.old or part.new
+    around = left.old[-_FARTHEST:] + text + right.old[:_FARTHEST]
+    start = min(len(left.old), _FARTHEST)
+    floor = 1 if len(left.old) > _FARTHEST else 0
+    first = last = start
+    while first > floor and around[first - 1] == around[first - 1 + len(text)]:
+        first -= 1
+    while last + len(text) < len(around) and around[last] == around[last + len(text)]:
+        last += 1
+    begin = max(range(first, last + 1), key=lambda at: (_begins(around, at, len(text)), -abs(at - start)))
+    before = left.old[: len(left.old) - start] + around[:begin]
+    after = around[begin + len(text) :] + right.old[_FARTHEST:]
+    text = around[begin : begin + len(text)]
+    return [Part(before, before), Part(text, "") if part.old else Part("", text), Part(after, after)]
+
+
+def _begins(text: str, at: int, length: int) -> int:
+    """How good a place this is to begin with what was added."""
+    before = text[max(at - 2, 0) : at]
+    if within_word(text, at) or within_word(text, at + length):
+        return 0
+    if not before or before.endswith("\n"):
+        return 5
+    if text[at : at + 1] == "\n":
+        return 4
+    if before in _ENDS or before[-1] + text[at : at + 1] in _ENDS:
+        return 3
+    return 2 if before.endswith(" ") else 1

@@ -1,0 +1,1 @@
+"""What is found in what servers say when they are called."""

@@ -1,0 +1,1 @@
+"""The texts of a definition or a reply, with what stands in them."""

@@ -1,0 +1,103 @@
+"""What a text may say, by its words alone and whatever their order: a glance that costs a fraction of reading it.
+
+Rules kept here:
+1. A glance may see what is not there, and never misses what reading would find among the words it folds: a meaning is
+   seen where all words of one of its phrases stand somewhere in the text.
+2. Words are cut and folded as reading does it. Digits that stand for letters count as those.
+"""
+
+import re
+from collections.abc import Iterator, Mapping
+from functools import lru_cache
+from typing import Final
+
+from mcpguard.inspection.reading.patterns import mask
+from mcpguard.inspection.reading.tokens import folded_word, plain_char, undisguised, word_runs
+from mcpguard.inspection.reading.tokens import words as split
+from mcpguard.inspection.reading.vocabulary import forms
+from mcpguard.inspection.texts.marks import MARKS
+from mcpguard.inspection.vocabulary.secrets import ALONE, PATHS
+from mcpguard.text.linear import Words, compiled
+
+_LONGEST: Final = 64
+_SEEN: Final = ("SECRET_FILE", "EMAIL", "NUMBER")
+ALWAYS: Final = mask([*MARKS.difference(_SEEN), "FOREIGN", "STRANGE"])
+"""What is known by its form is taken to be there, but for what is quickly seen."""
+_FILES: Final = Words([*PATHS, *ALONE])
+_NUMBER: Final = compiled(r"\+[0-9]|[A-Z]{2}[0-9]{2} ?[0-9]{4}|0x[0-9a-fA-F]{40}")
+
+
+class _Folding(dict[int, str]):
+    def __missing__(self, code: int) -> str:
+        self[code] = plain_char(chr(code))
+        return self[code]
+
+
+_FOLDING: Final = _Folding()
+_ASCII_WORDS: Final = re.compile(r"[a-z0-9]+")
+
+
+def words_of(text: str) -> set[str]:
+    """The different words of a text, as reading would cut them."""
+    if text.isascii():
+        return set(_ASCII_WORDS.findall(text.lower()))
+    return {folded_word(word) for word in word_runs(text.translate(_FOLDING))}
+
+
+def _forms(text: str) -> int:
+    raw = text.encode(errors="replace")
+    there = (bool(_FILES.within(raw)), b"@" in raw, _NUMBER.search(raw) is not None)
+    return mask(meaning for meaning, seen in zip(_SEEN, there, strict=True) if seen)
+
+
+class Glance:
+    """The meanings of a vocabulary by single words."""
+
+    def __init__(self, *tables: Mapping[str, str]) -> None:
+        self._whole: dict[str, list[tuple[int, frozenset[str]]]] = {}
+        self._stems: dict[str, list[tuple[int, frozenset[str]]]] = {}
+        for table in tables:
+            for meanings, entries in table.items():
+                bits = mask(meanings.split())
+                for entry in entries.split():
+                    for form in forms(entry):
+                        self._learn(form, bits)
+        self._lengths = tuple(sorted({len(stem) for stem in self._stems}))
+        self._of = lru_cache(maxsize=65_536)(self._looked_up)
+
+    def _learn(self, entry: str, bits: int) -> None:
+        phrase = split(entry.removesuffix("*").replace("_", " "))
+        if len(phrase) == 1 and entry.endswith("*"):
+            self._stems.setdefault(phrase[0], []).append((bits, frozenset()))
+            return
+        known = phrase[:-1] if entry.endswith("*") else phrase
+        key = max(known, key=len)  # the longest is in the fewest texts
+        self._whole.setdefault(key, []).append((bits, frozenset(known) - {key}))
+
+    def said(self, words: set[str], text: str) -> int:
+        """The meanings that a text with these words may have, as a mask."""
+        seen = ALWAYS | _forms(text)
+        for word in words:
+            sure, perhaps = self._of(word)
+            seen |= sure
+            for bits, rest in perhaps:
+                if bits & ~seen and rest <= words:
+                    seen |= bits
+        return seen
+
+    def _looked_up(self, word: str) -> tuple[int, tuple[tuple[int, frozenset[str]], ...]]:
+        """What the word means by itself, and what with others."""
+        found = [*self._entries(word)]
+        sure = 0
+        for bits, rest in found:
+            if not rest:
+                sure |= bits
+        return sure, tuple((bits, rest) for bits, rest in found if rest)
+
+    def _entries(self, word: str) -> Iterator[tuple[int, frozenset[str]]]:
+        for form in undisguised(word[:_LONGEST]):
+            yield from self._whole.get(form, ())
+            for length in self._lengths:
+                if length > len(form):
+                    break
+                yield from self._stems.get(form[:length], ())

@@ -1,0 +1,204 @@
+"""Every string of a definition, with its place in it, read once for all detectors.
+
+Rules kept here:
+1. Names of members are strings like values: what is hidden in one is found. The path of a name begins with `key:`.
+2. The work is bounded. Of a long string the beginning and the end are read, of a definition so much altogether; what
+   was left out is said (`Subject.cut`). Nothing here recurses, and nothing in a definition is trusted to be of a type.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+from functools import cached_property
+from typing import Any, Final
+
+from mcpguard.domain.findings import Evidence
+from mcpguard.inspection.reading.patterns import mask
+from mcpguard.inspection.reading.tokens import Tokens, tokens, words
+from mcpguard.inspection.reading.vocabulary import Hit
+from mcpguard.inspection.texts.marks import marked
+from mcpguard.inspection.vocabulary import WORDS, acts
+from mcpguard.policy.lexicon import parts
+
+MOST_READ: Final = 24_000
+"""Characters of a definition."""
+MOST_TEXTS: Final = 600
+_MOST_OF_ONE: Final = 12_000
+_LONGEST_PATH: Final = 400
+_LONGEST_NAME: Final = 100
+_LONGEST_CALLED: Final = 4
+"""Words of a name; what has more is a sentence."""
+_MOST_DEPTH: Final = 128
+_MOST_VALUES: Final = 20_000
+_SCHEMA_WORDS: Final = """
+    name title description inputSchema outputSchema annotations type properties required items enum const default
+    format examples example additionalProperties anyOf oneOf allOf minimum maximum minLength maxLength minItems maxItems
+    $schema $ref $defs definitions readOnlyHint destructiveHint idempotentHint openWorldHint
+"""
+_KEYWORDS: Final = frozenset(_SCHEMA_WORDS.split())
+_TYPES: Final = frozenset({"string", "number", "integer", "boolean", "object", "array", "null"})
+"""What every definition is full of, and what says nothing."""
+
+
+class Role(StrEnum):
+    """What a string is in a definition."""
+
+    NAME = "name"
+    KEY = "key"
+    VALUE = "value"
+
+
+@dataclass(frozen=True)
+class Text:
+    """A string, or the part of one that is read; `offset` is where it begins in the string at `path`.
+
+    `layer` says how it was decoded, from the part `source` of the string; empty for the string as it is.
+    """
+
+    path: str
+    raw: str
+    role: Role = Role.VALUE
+    offset: int = 0
+    layer: str = ""
+    source: Evidence | None = None
+    own: tuple[str, ...] = ()
+    """The words of the tool's own name, if it has several: where they stand, the tool speaks of itself."""
+
+    def at(self, start: int, end: int) -> Evidence:
+        """Evidence for a part of it: in what was decoded, all that it was decoded from."""
+        return self.source or Evidence(self.path, self.offset + start, self.offset + end)
+
+    @cached_property
+    def tokens(self) -> Tokens:
+        if self.role is Role.VALUE or " " in self.raw:
+            return tokens(self.raw)
+        apart = parts(self.raw[:_LONGEST_NAME])
+        size = len(apart)
+        return Tokens(apart, [0] * size, [len(self.raw)] * size, list(range(1, size + 1)))
+
+    @cached_property
+    def hits(self) -> dict[str, list[Hit]]:
+        """Where each meaning of ours is said, and where something has the form of one."""
+        hits = _acting(WORDS.found(self.tokens), marked(self.raw, self.tokens))
+        if self.own and (named := self._named()):
+            hits["THIS"] = sorted([*hits.get("THIS", ()), *named])
+        return hits
+
+    def _named(self) -> list[Hit]:
+        words, size = self.tokens.words, len(self.own)
+        starts = (at for at, word in enumerate(words) if word == self.own[0])
+        return [Hit(at, at + size - 1) for at in starts if tuple(words[at : at + size]) == self.own]
+
+    @cached_property
+    def said(self) -> int:
+        """The meanings that it has, as a mask."""
+        return mask(self.hits)
+
+    def of(self, hit: Hit) -> Evidence:
+        return self.at(self.tokens.starts[hit.first], self.tokens.ends[hit.last])
+
+
+def _acting(said: dict[str, list[Hit]], marked: dict[str, list[Hit]]) -> dict[str, list[Hit]]:
+    """All hits, but that a verb in the name of something tells nobody to do it."""
+    names = (hit for hit in marked.get("NAMED", ()) if hit.last - hit.first < _LONGEST_CALLED)
+    named = {at for hit in names for at in range(hit.first, hit.last + 1)}
+    for verb in acts.WORDS if named else ():
+        if verb in said:
+            said[verb] = [hit for hit in said[verb] if hit.first not in named]
+    return said | marked
+
+
+@dataclass(frozen=True)
+class Subject:
+    """A definition as detectors get it."""
+
+    definition: Mapping[str, object]
+    texts: Sequence[Text]
+    cut: Evidence | None = None
+    """The first string that was not read whole, if any."""
+
+    @cached_property
+    def purpose(self) -> frozenset[str]:
+        """What the tool is about, by the words of its name."""
+        name = self.definition.get("name")
+        return frozenset(parts(name[:_LONGEST_NAME])) if isinstance(name, str) else frozenset()
+
+
+@dataclass(slots=True)
+class _Reader:
+    left: int = MOST_READ
+    cut: Evidence | None = None
+    texts: list[Text] = field(default_factory=list)
+    own: tuple[str, ...] = ()
+    full: bool = False
+
+    def read(self, path: str, text: str | None, role: Role) -> None:
+        most = min(_MOST_OF_ONE, self.left)
+        if text is None or (text and (len(self.texts) >= MOST_TEXTS or most <= 0)):
+            self.cut = self.cut or Evidence(path, 0, len(text or ""))
+            self.full = text is not None
+            return
+        if not text:
+            return
+        if len(text) <= most:
+            self.left -= len(text)
+            self.texts.append(Text(path, text, role, own=self.own))
+            return
+        head, tail = most * 2 // 3, most // 3
+        self.left -= most
+        self.cut = self.cut or Evidence(path, head, len(text) - tail)
+        self.texts.append(Text(path, text[:head], role, own=self.own))
+        self.texts.append(Text(path, text[len(text) - tail :], role, len(text) - tail, own=self.own))
+
+
+def subject(definition: Mapping[str, object]) -> Subject:
+    reader = _Reader(own=_own(definition.get("name")))
+    for path, text, role in strings(definition):
+        reader.read(path, text, role)
+        if reader.full:
+            break
+    return Subject(definition, reader.texts, reader.cut)
+
+
+def _own(name: object) -> tuple[str, ...]:
+    """A name of one word may be any word of a text."""
+    own = words(name[:_LONGEST_NAME].replace("_", " ")) if isinstance(name, str) else ()
+    return own if len(own) > 1 or any(char.isdigit() for char in "".join(own)) else ()
+
+
+def strings(definition: Mapping[str, object]) -> Iterator[tuple[str, str | None, Role]]:
+    """Every string in the order of the definition, the name of a member before the member; None for what is too deep,
+    and at the end where there is too much."""
+    open_: list[Iterator[tuple[str, str | None, object]]] = [_members("", definition)]
+    for _ in range(_MOST_VALUES):
+        if not open_:
+            return
+        path, key, value = next(open_[-1], (None, None, None))
+        if path is None:
+            open_.pop()
+            continue
+        if key is not None and key not in _KEYWORDS:
+            yield f"key:{path}", key, Role.KEY
+        if isinstance(value, str):
+            if value not in _TYPES:
+                yield path, value, Role.NAME if path == "/name" else Role.VALUE
+        elif isinstance(value, Mapping | list | tuple) and value:
+            if len(open_) < _MOST_DEPTH:
+                open_.append(_members(path, value))
+            else:
+                yield path, None, Role.VALUE
+    yield "", None, Role.VALUE
+
+
+def _members(path: str, value: Mapping[Any, object] | Sequence[object]) -> Iterator[tuple[str, str | None, object]]:
+    if isinstance(value, Mapping):
+        return ((_below(path, str(key)), str(key), member) for key, member in value.items())
+    return ((_below(path, str(at)), None, member) for at, member in enumerate(value))
+
+
+def _below(path: str, key: str) -> str:
+    """A JSON pointer (RFC 6901); one that is very long is cut, and ends with an ellipsis."""
+    if path.endswith("…"):
+        return path
+    whole = f"{path}/{key.replace('~', '~0').replace('/', '~1')}"
+    return whole if len(whole) <= _LONGEST_PATH else f"{whole[:_LONGEST_PATH]}…"

@@ -1,0 +1,142 @@
+"""Reading a store that somebody else may be writing to, or a copy of one. Never writes, never makes a file."""
+
+import sqlite3
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from sqlalchemy import (
+    URL,
+    Column,
+    Connection,
+    Engine,
+    Integer,
+    LargeBinary,
+    Text,
+    cast,
+    create_engine,
+    event,
+    func,
+    inspect,
+    make_url,
+    or_,
+    select,
+)
+from sqlalchemy.engine.interfaces import DBAPIConnection
+from sqlalchemy.exc import ArgumentError, SQLAlchemyError
+from sqlalchemy.pool import ConnectionPoolEntry, NullPool
+
+from mcpguard.domain.errors import NotWhole, StoreUnavailable
+from mcpguard.store.engine.backend import cause
+from mcpguard.store.rows.tables import bodies, chains, checkpoints, records
+
+Place = Path | URL
+STEPS = 100_000
+"""Of SQLite's machine, between two looks at whether it is to go on: a few milliseconds."""
+OPTIONS = "-c default_transaction_read_only=on -c idle_session_timeout=0 -c idle_in_transaction_session_timeout=0"
+"""Of a session on a server: it only reads, and is idle for as long as it takes to look at what it has read."""
+NEEDED = {table.name for table in (chains, records, bodies, checkpoints)}
+
+
+@contextmanager
+def reading(place: Place, halted: Callable[[], bool] | None = None) -> Iterator[Callable[[], Connection]]:
+    """Something that opens reading connections to a database file or a PostgreSQL server. `halted`: whether a statement
+    that takes long in a file is to be given up."""
+    engine = _file(place, halted) if isinstance(place, Path) else _server(place)
+    try:
+        with engine.connect() as connection:
+            _refuse_another(connection, named(place))
+        yield engine.connect
+    except SQLAlchemyError as error:
+        raise StoreUnavailable(f"{named(place)} cannot be read: {cause(error)}") from error
+    finally:
+        engine.dispose()
+
+
+def place_from(text: str) -> Place:
+    """A path, or the URL of a server."""
+    if "://" not in text:
+        return Path(text)
+    try:
+        return make_url(text)
+    except ArgumentError as error:
+        raise StoreUnavailable("the URL of the database cannot be understood") from error
+
+
+def _refuse_another(connection: Connection, place: str) -> None:
+    found = inspect(connection)
+    missing = NEEDED - set(found.get_table_names())
+    if missing:
+        raise StoreUnavailable(f"{place} is no store of mcpguard: it has no table {', '.join(missing)}")
+    if {*records.columns.keys()} - {column["name"] for column in found.get_columns(records.name)}:
+        raise StoreUnavailable(f"{place} is of an older version: mcpguard db upgrade makes it one of this version")
+
+
+def _file(path: Path, halted: Callable[[], bool] | None) -> Engine:
+    if not path.is_file():
+        raise StoreUnavailable(f"{path} is not there")
+    # A copy without its WAL, in a folder that cannot be written, opens only as immutable; a live store must not be
+    # opened so, because its WAL would be passed over.
+    wal = path.with_name(path.name + "-wal")
+    mode = "mode=ro" if wal.exists() else "mode=ro&immutable=1"
+    uri = f"{path.absolute().as_uri()}?{mode}"
+    engine = create_engine(
+        "sqlite://",
+        creator=lambda: _connected(uri, halted),
+        poolclass=NullPool,
+    )
+
+    def prepare(connection: DBAPIConnection, _: ConnectionPoolEntry) -> None:
+        cursor = connection.cursor()
+        cursor.execute("PRAGMA query_only=ON")
+        cursor.execute("PRAGMA trusted_schema=OFF")
+        cursor.close()
+
+    event.listen(engine, "connect", prepare)
+    return engine
+
+
+def refuse_misfits(connection: Connection, place: str) -> None:
+    """SQLite lets a cell hold any type. What mcpguard never writes is refused here, by name, not met in the middle."""
+    if connection.dialect.name != "sqlite":
+        return
+    for table in (records, bodies, checkpoints):
+        wrong = or_(*(func.typeof(column).not_in(_types(column)) for column in table.columns))
+        key = select(cast(table.c.chain, Text), cast(table.c.seq, Text)).where(wrong).limit(1)
+        if found := connection.execute(key).first():
+            raise NotWhole(
+                f"{place} is not whole: in the table {table.name}, record {found[1]} of chain {found[0]} holds "
+                "a value of a type that mcpguard never writes"
+            )
+
+
+def _types(column: Column[Any]) -> tuple[str, ...]:
+    kind = "blob" if isinstance(column.type, LargeBinary) else "integer" if isinstance(column.type, Integer) else "text"
+    return (kind, "null") if column.nullable else (kind,)
+
+
+def _connected(uri: str, halted: Callable[[], bool] | None) -> sqlite3.Connection:
+    connection = sqlite3.connect(uri, uri=True, isolation_level=None, check_same_thread=False)
+    connection.text_factory = _text
+    if halted is not None:
+        connection.set_progress_handler(halted, STEPS)
+    return connection
+
+
+def _text(stored: bytes) -> str:
+    """Bytes that are no text, in a column where text belongs, must be found and not stop the search."""
+    return stored.decode(errors="surrogateescape")
+
+
+def _server(url: URL) -> Engine:
+    return create_engine(
+        url.set(drivername="postgresql+psycopg"),
+        poolclass=NullPool,
+        connect_args={"options": OPTIONS, "connect_timeout": 5},
+    )
+
+
+def named(place: Place) -> str:
+    """What to call it in messages; never contains a password."""
+    return place.render_as_string(hide_password=True) if isinstance(place, URL) else str(place)

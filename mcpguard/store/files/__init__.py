@@ -1,0 +1,1 @@
+"""The data directory, and the files with keys in it."""

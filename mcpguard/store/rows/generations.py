@@ -1,0 +1,20 @@
+"""Whether what a verdict rests on is what the store has: asked for every call, in the transaction that opens it."""
+
+from sqlalchemy import Connection, bindparam, select
+
+from mcpguard.store.rows.tables import capabilities, upstreams
+
+_OF_UPSTREAM = select(upstreams.c.generation).where(upstreams.c.id == bindparam("upstream"))
+_OF_BOTH = (
+    select(upstreams.c.generation, capabilities.c.generation)
+    .join(capabilities, capabilities.c.upstream == upstreams.c.id)
+    .where(upstreams.c.id == bindparam("upstream"), capabilities.c.id == bindparam("pin"))
+)
+
+
+def are(connection: Connection, upstream: tuple[str, int], pin: tuple[str, int] | None) -> bool:
+    """Whether the upstream, and the capability if there is one, have these generations."""
+    if pin is None:
+        return connection.scalar(_OF_UPSTREAM, {"upstream": upstream[0]}) == upstream[1]
+    found = connection.execute(_OF_BOTH, {"upstream": upstream[0], "pin": pin[0]}).first()
+    return found is not None and tuple(found) == (upstream[1], pin[1])

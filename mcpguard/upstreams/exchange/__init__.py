@@ -1,0 +1,1 @@
+"""Messages to and from one server: who asked what, and who is answered."""

@@ -1,0 +1,207 @@
+"""A conversation with one server over a stream of messages: who asked what, and who is answered.
+
+Rules kept here:
+1. Reading never waits for anything but the next message: not for a caller, not for what a server's own request sets in
+   motion. So a request of the server during a call cannot block the call's answer.
+2. Every request ends: with its answer, with the server's error, with the caller's cancellation, or with the end of the
+   stream, which ends them all. An answer that nobody waits for any more is dropped.
+3. What the server sends without being asked is bounded: beyond a number of requests in progress they are refused (and
+   dropped, where it does not read the refusals). Servers of the modern era may not ask anything: that is dropped and
+   counted. Notifications are handed over at once, in the order in which they came, before the answer that follows them;
+   nothing of them is kept here.
+4. A line that is no message costs nobody but itself: it is counted and passed over.
+5. No answer counts before it is confirmed that who answers is who was started.
+"""
+
+import itertools
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Any
+
+import anyio
+import structlog
+from anyio.abc import TaskGroup
+
+from mcpguard.codec import envelope
+from mcpguard.codec.messages import BadMessage, Failure, Id, Message, Notification, Request, Result, is_id, write
+from mcpguard.upstreams.exchange.attribution import Whose
+from mcpguard.upstreams.exchange.conversation import (
+    Bounds,
+    Counts,
+    OnNotification,
+    OnRequest,
+    Origin,
+    Params,
+    ServerError,
+    Standing,
+)
+from mcpguard.upstreams.exchange.endings import Unsayable
+from mcpguard.upstreams.exchange.message_reader import Reader
+from mcpguard.upstreams.exchange.server_requests import Serving
+from mcpguard.upstreams.exchange.transport import Transport, TransportEnded
+
+log = structlog.get_logger("mcpguard.upstreams")
+
+
+class _Pending:
+    """A request that waits for its answer."""
+
+    def __init__(self, origin: Origin | None) -> None:
+        self.origin = origin
+        self.done = anyio.Event()
+        self.answer: Result | Failure | TransportEnded | None = None
+
+    def settle(self, answer: "Result | Failure | TransportEnded") -> None:
+        self.answer = answer
+        self.done.set()
+
+
+class Peer:
+    """One side of a conversation. `run` reads; everything else may be called from any task while it runs."""
+
+    def __init__(
+        self,
+        transport: Transport,
+        on_request: OnRequest,
+        on_notification: OnNotification,
+        bounds: Bounds | None = None,
+        artifact: str | None = None,
+        confirm: Callable[[], Awaitable[None]] | None = None,
+    ) -> None:
+        self.counts = Counts()
+        self.artifact = artifact
+        self._transport = transport
+        self._on_notification = on_notification
+        bounds = bounds or Bounds()
+        self._reader = Reader(bounds)
+        self._numbers = itertools.count(1)
+        self._pending: dict[Id, _Pending] = {}
+        self._whose = Whose()
+        self._modern = False
+        self._serving = Serving(on_request, self._send, bounds, self.counts)
+        self._ended: TransportEnded | None = None
+        self._confirm = confirm
+
+    @property
+    def in_doubt(self) -> bool:
+        return self._whose.in_doubt
+
+    async def request(
+        self,
+        method: str,
+        params: Params = None,
+        origin: Origin | None = None,
+        headers: Mapping[str, str] | None = None,  # noqa: ARG002 - a stream has none
+    ) -> dict[str, Any]:
+        """Ask, and return the result. Raises ServerError, or TransportEnded when there is nobody to answer.
+
+        A caller that is cancelled takes its question back: the server is told, and a late answer is dropped.
+        """
+        if self._ended is not None:
+            raise TransportEnded(str(self._ended))
+        id_, pending = next(self._numbers), _Pending(origin)
+        message = _written(Request(id_, method, params))
+        self._pending[id_] = pending
+        self._whose.begin(id_, origin)
+        try:
+            await self._transport.send(message)
+            await pending.done.wait()
+        except anyio.get_cancelled_exc_class():
+            self._whose.take_back(id_)
+            await self._take_back(id_)
+            raise
+        finally:
+            self._pending.pop(id_, None)
+            self._whose.end(id_)
+        if self._confirm is not None:
+            await self._confirm()
+            self._confirm = None
+        match pending.answer:
+            case Result(_, result):
+                return result
+            case Failure(_, error):
+                raise ServerError(error)
+            case ended:
+                raise TransportEnded(str(ended))
+
+    async def notify(self, method: str, params: Params = None) -> None:
+        await self._send(Notification(method, params))
+
+    def speak(self, version: str) -> None:
+        """A stream looks the same in every revision; only who may ask on it differs."""
+        self._modern = version in envelope.MODERN
+
+    async def run(self) -> None:
+        """Read until the stream ends; then everyone who waits hears of it. Raises only what a handler of ours does."""
+        try:
+            async with anyio.create_task_group() as tasks:
+                await self._read(tasks)
+                tasks.cancel_scope.cancel()
+        finally:
+            self._end_all(self._ended or TransportEnded("the conversation was ended"))
+
+    async def _read(self, tasks: TaskGroup) -> None:
+        while True:
+            try:
+                data = await self._transport.receive()
+            except TransportEnded as ended:
+                self._ended = ended
+                return
+            try:
+                message = await self._reader.read(data)
+            except BadMessage as error:
+                self.counts.unreadable += 1
+                log.debug("upstream.unreadable", why=str(error))
+            else:
+                self._take(message, tasks)
+
+    def _take(self, message: Message, tasks: TaskGroup) -> None:
+        match message:
+            case Result() | Failure():
+                self._answered(message)
+            case Notification("notifications/cancelled", params):
+                self._serving.taken_back(params)
+            case Notification(method, params):
+                self._on_notification(method, params, self._standing(params) or self._whose.only)
+            case Request() if self._modern:
+                self.counts.dropped += 1
+            case Request():
+                self._serving.take(message, self._whose.only, tasks)
+
+    def _standing(self, params: Params) -> Standing | None:
+        """The request that stays open on whose account this is said, if it names one."""
+        id_ = envelope.meta(params).get(envelope.SUBSCRIPTION)
+        pending = self._pending.get(id_) if is_id(id_) else None
+        return pending.origin if pending is not None and isinstance(pending.origin, Standing) else None
+
+    def _answered(self, message: Result | Failure) -> None:
+        pending = self._pending.get(message.id) if message.id is not None else None
+        if pending is None or pending.done.is_set():
+            self.counts.late += 1
+            self._whose.answered_late(message.id)
+        else:
+            pending.settle(message)
+
+    async def _send(self, message: Message) -> None:
+        await self._transport.send(_written(message))
+
+    async def _take_back(self, id_: Id) -> None:
+        if self._ended is not None:
+            return
+        with anyio.move_on_after(1, shield=True):
+            try:
+                await self.notify("notifications/cancelled", {"requestId": id_})
+            except TransportEnded:
+                return  # then it needs no telling
+
+    def _end_all(self, ended: TransportEnded) -> None:
+        self._ended = ended
+        for pending in self._pending.values():
+            if not pending.done.is_set():
+                pending.settle(ended)
+
+
+def _written(message: Message) -> bytes:
+    try:
+        return write(message)
+    except UnicodeEncodeError as error:
+        raise Unsayable("it holds half a character, which no message can") from error

@@ -1,0 +1,1 @@
+"""How a declared server is started, and what exactly is started."""

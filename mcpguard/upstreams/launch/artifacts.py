@@ -1,0 +1,85 @@
+"""The artifact of a server that is no package: the digest of what is executed, as far as it is one file.
+
+Rules kept here:
+1. What the system brings to run scripts is the system's own matter; what counts then is the script. An interpreter
+   from elsewhere counts too.
+2. Where what is started is not one file (a module, code in the arguments, something loaded before the script), or where
+   it cannot be read, there is no artifact. What the file itself loads is not covered.
+3. It reads files of bounded size, and the disk may hang: called in a thread.
+"""
+
+import os
+import re
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Final
+
+from mcpguard.domain.runners import file_run, runs_files
+from mcpguard.upstreams.process.program_files import ProgramFile, read
+from mcpguard.upstreams.process.secret_arguments import Word
+from mcpguard.upstreams.process.stdio import Launch
+from mcpguard.upstreams.sandbox.places import in_system
+
+_INTERPRETER: Final = re.compile(r"(python|pypy|ruby|perl|php|lua)[0-9.]*|node(js)?|deno|bun|sh|bash|dash|zsh")
+_NO_FILE: Final = frozenset({"-c", "-m", "-e", "-p", "-r", "-E", "-i", "-s", "-", "--eval", "--print", "-pe", "-ne"})
+"""Options with which what runs is not, or not only, the file that follows; `-r` and `-s` mean so to some."""
+_VALUED: Final = frozenset({"-X", "-W", "--check-hash-based-pycs", "-I", "-C", "--conditions", "--title", "--cwd"})
+_LOADING: Final = ("--require", "--import", "--loader", "--experimental-loader", "--preload")
+_VERBS: Final = frozenset({"run"})
+_LETTERS_OF_PYTHON: Final = frozenset({"-E", "-i", "-s", "-I"})
+
+
+def executed(launch: Launch, program: Path) -> tuple[ProgramFile, ...]:
+    """The files that decide what runs, where the command leads to this program; none where that cannot be told."""
+    try:
+        _not_elsewhere(launch, program)
+        name = program.resolve().name
+        if runner := next((each for each in (Path(launch.command).name, name) if runs_files(each)), None):
+            words = [word for word in launch.arguments if isinstance(word, str)]
+            return _with_runner(launch, program, file_run(runner, words))
+        if not _INTERPRETER.fullmatch(name) and not _INTERPRETER.fullmatch(Path(launch.command).name):
+            return (read("file", program),)
+        return _with_runner(launch, program, _script(name, launch.arguments))
+    except (OSError, ValueError, RuntimeError):
+        return ()
+
+
+def _with_runner(launch: Launch, program: Path, script: str | None) -> tuple[ProgramFile, ...]:
+    if script is None:
+        return ()
+    runner = () if in_system(program.resolve()) else (read("file", program),)
+    return (*runner, read("script", (launch.folder or Path.cwd()) / script))
+
+
+def artifact(files: Sequence[ProgramFile]) -> str | None:
+    """For example `file:sha256:…`, or `script:sha256:…` where the system's own interpreter runs it."""
+    return " ".join(f"{each.mark}:{each.digest}" for each in files) or None
+
+
+def _not_elsewhere(launch: Launch, program: Path) -> None:
+    """Raises ValueError where a folder of the PATH that is not written whole might hold the program that is started."""
+    if "/" not in launch.command:
+        for folder in os.get_exec_path(launch.environment):
+            if not folder.startswith("/"):
+                raise ValueError("it depends on the working directory")
+            if program == Path(folder) / launch.command:
+                return
+
+
+def _script(interpreter: str, arguments: Sequence[Word]) -> str | None:
+    """The file that it is told to run, if that is all it is told to run."""
+    python = interpreter.startswith(("python", "pypy"))
+    left = [word for word in arguments if isinstance(word, str)]
+    if interpreter in {"deno", "bun"} and left and left[0] in _VERBS:
+        left.pop(0)
+    while left and left[0].startswith("-"):
+        word = left.pop(0)
+        if word == "--":
+            break
+        if python and word in _LETTERS_OF_PYTHON:
+            continue
+        if word in _NO_FILE or word.startswith(_LOADING):
+            return None
+        if word in _VALUED:
+            del left[:1]
+    return left[0] if left else None

@@ -1,0 +1,1 @@
+"""Processes of servers: what they are given, what they write, and how they end."""

@@ -1,0 +1,185 @@
+"""A child process and its three pipes, for an event loop.
+
+We start it ourselves. uvloop's own way of starting processes leaves descriptors of the guard open in the child (its
+`close_fds` does nothing, and each standard stream is there twice), so that a server could hold on to what is not its
+own, and the end of its output would not be seen.
+"""
+
+import os
+import subprocess
+import sys
+from collections.abc import Awaitable, Mapping, Sequence
+from pathlib import Path
+from typing import IO
+
+import anyio
+import structlog
+from anyio import CapacityLimiter, to_thread
+
+from mcpguard.upstreams.process.secret_arguments import Word, opened
+
+HIGH_WATER = 1_048_576
+RUNNING: set[int] = set()
+"""The processes that were started here and have not been waited for."""
+log = structlog.get_logger("mcpguard.upstreams")
+
+
+class Ended(Exception):
+    """The other end of a pipe is closed."""
+
+
+class Child:
+    """A process in a session and process group of its own."""
+
+    def __init__(
+        self,
+        command: Sequence[Word],
+        environment: Mapping[str, str],
+        folder: Path | None = None,
+        umask: int | None = None,
+    ) -> None:
+        with opened(command) as (words, descriptors):
+            self._process = subprocess.Popen(  # noqa: S603 - starting what was approved is what we are for
+                words,
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                bufsize=0,
+                close_fds=True,
+                pass_fds=descriptors,
+                cwd=folder,
+                env=environment,
+                start_new_session=True,
+                umask=-1 if umask is None else umask,
+            )
+        self.pid = self._process.pid
+        RUNNING.add(self.pid)
+        self.input = _number(self._process.stdin)
+        self.output = _number(self._process.stdout)
+        self.errors = _number(self._process.stderr)
+        for pipe in (self.input, self.output, self.errors):
+            os.set_blocking(pipe, False)
+
+    @property
+    def code(self) -> int | None:
+        """Its exit code, once somebody has waited for it."""
+        return self._process.returncode
+
+    async def wait(self) -> None:
+        """Until the process has ended; its pipes may be held open by others."""
+        if sys.platform == "linux":
+            try:
+                await _readable_pidfd(self.pid)
+            except ProcessLookupError:
+                log.debug("upstream.waited_for", process=self.pid)
+            except OSError:  # there is no such descriptor here, or none is left
+                await self._wait_aside()
+            self._process.wait()
+        else:
+            await self._wait_aside()
+
+    async def _wait_aside(self) -> None:
+        await to_thread.run_sync(self._process.wait, abandon_on_cancel=True, limiter=CapacityLimiter(1))
+
+    def close_input(self) -> None:
+        """Say that nothing more will come."""
+        if self._process.stdin is not None and not self._process.stdin.closed:
+            anyio.notify_closing(self.input)
+            self._process.stdin.close()
+
+    def close(self) -> None:
+        RUNNING.discard(self.pid)
+        self.close_input()
+        for pipe in (self._process.stdout, self._process.stderr):
+            if pipe is not None and not pipe.closed:
+                anyio.notify_closing(pipe)
+                pipe.close()
+
+
+async def read(pipe: int, size: int) -> bytes:
+    """What has come, at least a byte. Raises Ended when nothing more will."""
+    while True:
+        try:
+            data = os.read(pipe, size)
+        except BlockingIOError:
+            await _ready(anyio.wait_readable(pipe))
+        except OSError as error:
+            raise Ended from error
+        else:
+            if not data:
+                raise Ended
+            return data
+
+
+class Outgoing:
+    """Bytes on their way into a pipe.
+
+    A sender that is cancelled must not leave half a message behind, so what was taken is written by `run`, a task of
+    its own. Senders wait while too much is on its way.
+    """
+
+    def __init__(self, pipe: int) -> None:
+        self._pipe = pipe
+        self._bytes = bytearray()
+        self._ended = False
+        self._more = anyio.Event()
+        self._less = anyio.Event()
+
+    async def put(self, data: bytes) -> None:
+        """Take `data` whole. Raises Ended when it cannot be written."""
+        self._bytes += data
+        self._write()
+        while len(self._bytes) > HIGH_WATER and not self._ended:
+            await self._less.wait()
+        if self._ended:
+            raise Ended
+
+    async def run(self) -> None:
+        try:
+            while not self._ended:
+                self._more = anyio.Event()
+                if not self._bytes:
+                    await self._more.wait()
+                try:
+                    await _ready(anyio.wait_writable(self._pipe))
+                except Ended:
+                    self._end()
+                self._write()
+        finally:
+            self._end()  # nobody writes any more, so nobody may wait for that
+
+    def _write(self) -> None:
+        try:
+            while self._bytes and not self._ended:
+                del self._bytes[: os.write(self._pipe, self._bytes)]
+        except BlockingIOError:
+            self._more.set()
+        except OSError:
+            self._end()
+        if len(self._bytes) <= HIGH_WATER or self._ended:
+            self._less.set()
+            self._less = anyio.Event()
+
+    def _end(self) -> None:
+        self._ended = True
+        self._less.set()
+
+
+def _number(pipe: IO[bytes] | None) -> int:
+    assert pipe is not None  # noqa: S101 - we asked for pipes
+    return pipe.fileno()
+
+
+async def _ready(waiting: Awaitable[None]) -> None:
+    try:
+        await waiting
+    except anyio.ClosedResourceError as error:
+        raise Ended from error
+
+
+async def _readable_pidfd(pid: int) -> None:
+    descriptor = os.pidfd_open(pid)
+    try:
+        await anyio.wait_readable(descriptor)
+    finally:
+        os.close(descriptor)

@@ -1,0 +1,134 @@
+"""What a server writes to its standard error: kept for the operator, in a file that cannot grow without end.
+
+Rules kept here:
+1. Two files of bounded size; the older one is overwritten. A flood overwrites the lines of the same server only.
+2. Lines are cut at a length, and nothing in them is obeyed: control characters are made visible when they are stored,
+   because people look at logs on terminals.
+3. What is read again is read from its end, and no more than is wanted.
+4. What surely is a secret is masked before it is stored, and so is what the server was given in confidence
+   (`hidden_secrets`).
+5. A log that cannot be written never holds up the server or the guard.
+"""
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+
+import structlog
+
+from mcpguard.text.visible import visible
+from mcpguard.upstreams.process.hidden_secrets import Hiding
+
+LONGEST_LINE = 4096
+BEYOND = 512
+"""Bytes more that are looked at of a line that is cut, so that no part of a secret is left at its end."""
+log = structlog.get_logger("mcpguard.upstreams")
+
+
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """How far the log of a server was written at a moment: in which file, by its inode, and its size; 0 without one."""
+
+    inode: int = 0
+    size: int = 0
+
+
+def mark(folder: Path, name: str) -> Mark:
+    """How far its log is written now."""
+    try:
+        found = (folder / f"{name}.log").lstat()
+    except OSError:
+        return Mark()
+    return Mark(found.st_ino, found.st_size)
+
+
+def last_lines(folder: Path, name: str, most_bytes: int, since: Mark | None = None) -> tuple[str, ...]:
+    """What the server wrote last, or what it wrote last `since` then: whole lines, as they were stored."""
+    path, found = folder / f"{name}.log", ""
+    for each in (path, path.with_name(path.name + ".1")):
+        left = most_bytes - len(found.encode())
+        text, begun = _end(each, left, since or Mark()) if left > 0 else ("", False)
+        found = text + found
+        if begun:
+            break
+    return tuple(line for line in found.split("\n") if line)
+
+
+def _end(path: Path, most_bytes: int, since: Mark) -> tuple[str, bool]:
+    """The end of a file; and whether it is the one that was written `since` then, before which nothing is read."""
+    try:
+        with os.fdopen(os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC), "rb") as file:
+            found = os.fstat(file.fileno())
+            begun = found.st_ino == since.inode
+            first = since.size if begun else 0
+            start = max(found.st_size - most_bytes, first)
+            file.seek(start)
+            data = file.read(most_bytes)
+    except OSError:
+        return "", False
+    if start > first:
+        data = data.partition(b"\n")[2]  # what the first line began with is left out, and so it is no line
+    return data.decode(errors="replace"), begun
+
+
+class UpstreamLog:
+    """The log of one server: `<name>.log`, and `<name>.log.1` with what came before."""
+
+    def __init__(self, folder: Path, name: str, limit: int, hiding: Hiding | None = None) -> None:
+        self.hiding = hiding or Hiding()
+        self.path = folder / f"{name}.log"
+        self._limit = limit
+        self._partial = bytearray()
+        self._broken = False
+
+    def write(self, data: bytes) -> None:
+        """Take what came, in whatever pieces."""
+        text = ""
+        for piece in data.splitlines(keepends=True):
+            self._take(piece)
+            if piece.endswith((b"\n", b"\r")):
+                text += self._line()
+            if len(text) >= LONGEST_LINE:
+                self._store(text)
+                text = ""
+        if text:
+            self._store(text)
+
+    def close(self) -> None:
+        """Store a last line that never ended."""
+        if self._partial:
+            self._store(self._line())
+
+    def _take(self, piece: bytes) -> None:
+        room = LONGEST_LINE + BEYOND - len(self._partial)
+        self._partial += piece.rstrip(b"\r\n")[:room]
+
+    def _line(self) -> str:
+        """What the server wrote, or what may be kept of it where that is too long."""
+        full = len(self._partial) >= LONGEST_LINE + BEYOND
+        text = self._partial.decode(errors="backslashreplace")
+        if full or len(text) > LONGEST_LINE:
+            text = self.hiding.line(text)
+            text = text[: max(min(LONGEST_LINE, len(text) - BEYOND * full), 0)] + " […]"
+        self._partial.clear()
+        return text + "\n"
+
+    def _store(self, text: str) -> None:
+        text = "\n".join(map(visible, self.hiding(text).split("\n")))
+        try:
+            self._rotate_for(len(text.encode()))
+            handle = os.open(self.path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
+            with os.fdopen(handle, "w", encoding="utf-8") as file:
+                file.write(text)
+        except OSError as error:
+            if not self._broken:
+                log.warning("upstream.log_unwritable", path=str(self.path), why=error.strerror)
+            self._broken = True
+
+    def _rotate_for(self, coming: int) -> None:
+        try:
+            size = self.path.stat().st_size
+        except FileNotFoundError:
+            return
+        if size + coming > self._limit:
+            self.path.replace(self.path.with_name(self.path.name + ".1"))

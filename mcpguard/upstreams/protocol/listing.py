@@ -1,0 +1,100 @@
+"""Asking a server for everything that it offers.
+
+Rules kept here:
+1. A listing is whole or it is none: where a list cannot be read to its end within the bounds, nothing of it counts.
+2. A server is asked only for what it says it has. One that says so and knows no such list has nothing of the kind.
+"""
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, replace
+from typing import Any
+
+from mcpguard.codec.messages import dumps
+from mcpguard.domain.errors import GuardError
+from mcpguard.domain.listings import Definition, Listing
+from mcpguard.upstreams.exchange.conversation import METHOD_NOT_FOUND, ServerError
+from mcpguard.upstreams.protocol.negotiation import Greeting
+
+Ask = Callable[[str, dict[str, Any]], Awaitable[dict[str, Any]]]
+LONGEST_CURSOR = 64 * 1024
+
+
+class ListingRefused(GuardError):
+    """A list goes beyond what is taken, or is none."""
+
+
+@dataclass(frozen=True, slots=True)
+class ListingBounds:
+    """How much is taken: pages and entries of one list, and bytes of all of them together."""
+
+    pages: int = 100
+    entries: int = 5000
+    bytes: int = 16 * 1024 * 1024
+
+
+async def listing(ask: Ask, greeting: Greeting, bounds: ListingBounds) -> Listing:
+    """Everything the server offers. Raises ListingRefused, ServerError, or TransportEnded."""
+    has, lists = greeting.capabilities, _Lists(ask, bounds)
+    found = Listing(
+        tools=await lists.drained("tools/list", "tools") if "tools" in has else (),
+        resources=await lists.drained("resources/list", "resources") if "resources" in has else (),
+        templates=await lists.drained("resources/templates/list", "resourceTemplates") if "resources" in has else (),
+        prompts=await lists.drained("prompts/list", "prompts") if "prompts" in has else (),
+        capabilities=has,
+        server=greeting.server,
+        instructions=greeting.instructions,
+    )
+    return replace(found, ttl=lists.ttl)
+
+
+class _Lists:
+    """All lists of one server."""
+
+    def __init__(self, ask: Ask, bounds: ListingBounds) -> None:
+        self._ask = ask
+        self._bounds = bounds
+        self._bytes = 0
+        self.ttl: float | None = None
+        """The shortest that any page has said, in seconds."""
+
+    async def drained(self, method: str, key: str) -> tuple[Definition, ...]:
+        """One list to its end."""
+        found: list[Definition] = []
+        seen: set[str] = set()
+        params: dict[str, Any] = {}
+        for _ in range(self._bounds.pages):
+            page = await self._page(method, key, params)
+            self._heed(page.get("ttlMs"))
+            found += self._entries(method, key, page)
+            if len(found) > self._bounds.entries:
+                raise ListingRefused(f"{method} gives more than {self._bounds.entries} entries")
+            cursor = page.get("nextCursor")
+            if cursor is None:
+                return tuple(found)
+            if not isinstance(cursor, str) or len(cursor) > LONGEST_CURSOR or cursor in seen:
+                raise ListingRefused(f"{method} goes in circles, or names a next page that cannot be asked for")
+            seen.add(cursor)
+            params = {"cursor": cursor}
+        raise ListingRefused(f"{method} does not end within {self._bounds.pages} pages")
+
+    async def _page(self, method: str, key: str, params: dict[str, Any]) -> dict[str, Any]:
+        try:
+            return await self._ask(method, params)
+        except ServerError as error:
+            if error.error.get("code") == METHOD_NOT_FOUND and not params:
+                return {key: []}
+            raise
+
+    def _heed(self, ttl: object) -> None:
+        if isinstance(ttl, int | float) and not isinstance(ttl, bool):
+            said = max(ttl / 1000, 0.0)
+            self.ttl = said if self.ttl is None else min(said, self.ttl)
+
+    def _entries(self, method: str, key: str, page: dict[str, Any]) -> list[dict[str, Any]]:
+        entries = page.get(key)
+        if not isinstance(entries, list) or not all(isinstance(entry, dict) for entry in entries):
+            raise ListingRefused(f"the answer to {method} is no list of {key}")
+        self._bytes += len(dumps(entries))
+        if self._bytes > self._bounds.bytes:
+            raise ListingRefused(f"what the server lists is larger than {self._bounds.bytes} bytes")
+        return entries

@@ -1,0 +1,127 @@
+"""What a server sends without being asked, and whom it reaches.
+
+Rules kept here:
+1. Progress reaches the call whose token it names, and no other; the token is ours, so no server can guess another's.
+2. What belongs to a call reaches that call's client. Where it cannot be known to which call it belongs, nobody gets it.
+3. A request of a server is refused unless it asks whether we are there, or asks something of the client whose call it
+   is known to be working on; whether that client is asked is decided there. A server that may ask, and asks in a way
+   that leaves open for which of several calls, works on one at a time from then on.
+"""
+
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any, Final
+
+import anyio
+import structlog
+
+from mcpguard.codec.envelope import PROGRESS
+from mcpguard.domain.asks import KINDS, Ask, Declined
+from mcpguard.domain.capabilities import CapabilityKind
+from mcpguard.domain.counterpart import Counterpart
+from mcpguard.domain.reasons import Reason
+from mcpguard.upstreams.exchange.conversation import (
+    DENIED,
+    INTERNAL_ERROR,
+    METHOD_NOT_FOUND,
+    Origin,
+    Params,
+    Refused,
+    Standing,
+)
+from mcpguard.upstreams.protocol.call_slots import Turns
+from mcpguard.upstreams.protocol.calls_in_flight import InFlight
+
+_LIST_CHANGED: Final[Mapping[str, frozenset[CapabilityKind]]] = {
+    "notifications/tools/list_changed": frozenset({CapabilityKind.TOOL}),
+    "notifications/resources/list_changed": frozenset({CapabilityKind.RESOURCE, CapabilityKind.TEMPLATE}),
+    "notifications/prompts/list_changed": frozenset({CapabilityKind.PROMPT}),
+}
+_CODES = {Reason.CLIENT_UNABLE: METHOD_NOT_FOUND, Reason.CLIENT_UNANSWERED: INTERNAL_ERROR}
+_NAMELESS = ""
+log = structlog.get_logger("mcpguard.upstreams")
+
+
+class Switchboard:
+    """The incoming side of one connection."""
+
+    def __init__(
+        self,
+        server: str,
+        turns: Turns,
+        on_list_changed: Callable[[frozenset[CapabilityKind]], None],
+        on_updated: Callable[[object], None] = lambda _: None,
+        on_unclear: Callable[[], None] = lambda: None,
+        *,
+        may_ask: bool = False,
+    ) -> None:
+        self._server = server
+        self._turns = turns
+        self._may_ask = may_ask
+        self._on_list_changed = on_list_changed
+        self._on_updated = on_updated
+        self._on_unclear = on_unclear
+        self._calls: dict[str, InFlight] = {}
+        self._unattributed: set[str] = set()
+        self._ended = anyio.Event()
+
+    @contextmanager
+    def in_flight(self, counterpart: Counterpart, seconds: float) -> Iterator[InFlight]:
+        """The server works on a call, for that long at most; the block is left when the time is over."""
+        call = InFlight(counterpart, seconds, self._turns)
+        self._calls[call.token] = call
+        try:
+            with call.limit:
+                yield call
+        finally:
+            del self._calls[call.token]
+            call.end()
+            self._ended.set()
+
+    async def idle(self) -> None:
+        """Until no call is under way."""
+        while self._calls:
+            self._ended = anyio.Event()
+            await self._ended.wait()
+
+    def told(self, method: str, params: Params, origin: Origin | None) -> None:
+        """A notification."""
+        if method in _LIST_CHANGED:
+            self._on_list_changed(_LIST_CHANGED[method])
+        elif method == "notifications/resources/updated":
+            self._on_updated((params or {}).get("uri"))
+        elif method == "notifications/subscriptions/acknowledged" and isinstance(origin, Standing):
+            origin.acknowledge(params)
+        elif method == "notifications/progress":
+            self._progress(params or {})
+        elif method == "notifications/message" and (call := self._running(origin)) is not None:
+            call.counterpart.log(params or {})
+
+    async def asked(self, method: str, params: Params, origin: Origin | None) -> dict[str, Any]:
+        """A request."""
+        if method == "ping":
+            return {}
+        if method not in KINDS:
+            raise Refused({"code": METHOD_NOT_FOUND, "message": "there is no such method here"})
+        if (call := self._running(origin)) is None:
+            if self._may_ask and self._calls:
+                self._turns.limit(1)  # so that it is clear the next time
+                self._on_unclear()
+            if method not in self._unattributed:  # said once; a server may go on asking
+                self._unattributed.add(method)
+                log.info("upstream.unattributed", server=self._server, asks=method)
+            raise Refused({"code": DENIED, "message": "it cannot be told whose call this is asked for"})
+        try:
+            return (await call.ask({_NAMELESS: Ask(method, params or {})}))[_NAMELESS]
+        except Declined as declined:
+            code = _CODES.get(declined.reason, DENIED)
+            raise Refused(declined.error or {"code": code, "message": str(declined)}) from declined
+
+    def _running(self, origin: Origin | None) -> InFlight | None:
+        return origin if isinstance(origin, InFlight) and origin.token in self._calls else None
+
+    def _progress(self, params: dict[str, Any]) -> None:
+        token = params.get(PROGRESS)
+        call = self._calls.get(token) if isinstance(token, str) else None
+        if call is not None:
+            call.counterpart.progress({key: value for key, value in params.items() if key != PROGRESS})

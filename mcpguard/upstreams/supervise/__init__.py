@@ -1,0 +1,1 @@
+"""The connections to servers are kept: begun, watched, succeeded and ended."""

@@ -1,0 +1,186 @@
+"""From how a server is declared to a conversation with it.
+
+Secrets are put into the environment and the headers here, at the last moment, and kept nowhere. They may lie in files,
+and so does what a confined server is to see; a file system may hang. So the disk is looked at aside, and while one look
+for a server hangs there is no second one.
+"""
+
+import secrets
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import TypeVar
+
+from anyio import CapacityLimiter, to_thread
+
+from mcpguard.codec.framing import Framing
+from mcpguard.domain.identity import is_code
+from mcpguard.domain.launches import Declared, RemoteLaunch, StdioLaunch
+from mcpguard.domain.upstreams import Transport
+from mcpguard.settings.model import Upstreams
+from mcpguard.settings.references import Unresolved, Value, referenced, resolved
+from mcpguard.upstreams.exchange.conversation import Bounds, Conversation
+from mcpguard.upstreams.exchange.peer import Peer
+from mcpguard.upstreams.launch.start import Ready, Starting
+from mcpguard.upstreams.process.environment import environment
+from mcpguard.upstreams.process.given_secrets import SHORTEST, Confided
+from mcpguard.upstreams.process.hidden_secrets import Hiding
+from mcpguard.upstreams.process.logs import Mark, UpstreamLog, last_lines, mark
+from mcpguard.upstreams.process.orphans import MARK
+from mcpguard.upstreams.process.stdio import Launch, Stdio, stdio
+from mcpguard.upstreams.protocol.switchboard import Switchboard
+from mcpguard.upstreams.transports.dialing import Dialing
+from mcpguard.upstreams.transports.http import http
+from mcpguard.upstreams.transports.remotes import Remote
+from mcpguard.upstreams.transports.sse import sse
+
+Made = TypeVar("Made")
+
+
+@dataclass(frozen=True, slots=True)
+class Wrote:
+    """The last lines of a server's log, and what it is given that may be a secret; None where that cannot be told."""
+
+    lines: tuple[str, ...]
+    secrets: frozenset[str] | None = field(repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Reaching:
+    """The ways to reach a server. `environ` is the guard's own environment, `logs` the folder of the servers' logs.
+
+    `kept`: the folder with a folder of secrets for each server, which no other server's declaration can name.
+    `confided`: what was given to servers on these ways.
+    """
+
+    settings: Upstreams
+    environ: Mapping[str, str]
+    logs: Path
+    kept: Path
+    dialing: Dialing
+    starting: Starting
+    confided: Confided = field(default_factory=Confided, repr=False)
+    _looking: set[str] = field(default_factory=set, repr=False)
+
+    @asynccontextmanager
+    async def __call__(self, declared: Declared, switchboard: Switchboard) -> AsyncIterator[Conversation]:
+        match declared.launch:
+            case StdioLaunch() as launch:
+                async with self._process(declared, launch) as (process, ready):
+                    yield Peer(
+                        process, switchboard.asked, switchboard.told, self._bounds, ready.artifact, ready.confirm
+                    )
+            case RemoteLaunch() as launch:
+                remote = Remote(launch.url, await self._resolved(declared.name, "the header", launch.headers))
+                if launch.transport is Transport.SSE:
+                    async with sse(remote, self._bounds, self.dialing) as stream:
+                        yield Peer(stream, switchboard.asked, switchboard.told, self._bounds)
+                else:
+                    async with http(
+                        remote, switchboard.asked, switchboard.told, self._bounds, self.dialing
+                    ) as conversation:
+                        yield conversation
+
+    @property
+    def _bounds(self) -> Bounds:
+        return Bounds(message_bytes=self.settings.message_bytes)
+
+    async def install(self, declared: Declared) -> Declared:
+        """The same, with what was installed for it, where it is a package. Raises what says why that cannot be."""
+        if not isinstance(declared.launch, StdioLaunch):
+            return declared
+        values, _ = await self._given(declared.name, declared.launch)
+        return await self.starting.install(declared, values)
+
+    async def mark(self, name: str) -> Mark:
+        """How far the log of a server is written now."""
+        return await to_thread.run_sync(mark, self.logs, name)
+
+    async def lines(self, declared: Declared, most_bytes: int) -> tuple[str, ...]:
+        """The last lines that a server which we start wrote to its standard error, as they were stored."""
+        if not isinstance(declared.launch, StdioLaunch):
+            return ()
+        return await to_thread.run_sync(last_lines, self.logs, declared.name, most_bytes)
+
+    async def wrote(self, declared: Declared, most_bytes: int, since: Mark | None = None) -> Wrote:
+        """What a server that we start wrote to its standard error last; or last since then."""
+        if not isinstance(declared.launch, StdioLaunch):
+            return Wrote((), frozenset())
+        lines = await to_thread.run_sync(last_lines, self.logs, declared.name, most_bytes, since)
+        try:
+            values, _ = await self._given(declared.name, declared.launch)
+        except Unresolved:
+            return Wrote(lines, None)
+        return Wrote(lines, _secrets([*values.values(), *self.confided.of(declared.name)]))
+
+    @asynccontextmanager
+    async def _process(self, declared: Declared, launch: StdioLaunch) -> AsyncIterator[tuple[Stdio, Ready]]:
+        """It runs, confined as it is declared, and is this, if that can be told. Raises what says why it cannot."""
+        values, arguments = await self._given(declared.name, launch)
+        launch = replace(launch, arguments=arguments)
+        plain = self._plain(launch, values)
+        with self.starting.confinement.accounts.lent(declared.name) as account:
+            ready = await self._aside(declared.name, lambda: self.starting.ready(declared, launch, plain, account))
+            hiding = Hiding(self.confided.ways(declared.name))
+            log = UpstreamLog(self.logs, declared.name, self.settings.log_bytes, hiding)
+            async with (
+                stdio(ready.launch, self.settings.message_bytes, log) as process,
+                self.starting.confinement.watched(process.pid, launch.profile),
+            ):
+                yield process, ready
+
+    async def _given(self, server: str, launch: StdioLaunch) -> tuple[dict[str, str], tuple[str, ...]]:
+        """Its environment and its arguments at this moment. Raises Unresolved."""
+        referring = {f"args[{at}]": word for at, word in enumerate(launch.arguments) if referenced(word)}
+        values = await self._resolved(server, "the environment variable", {**launch.environment, **referring})
+        words = tuple(values.pop(f"args[{at}]", word) for at, word in enumerate(launch.arguments))
+        return values, words
+
+    def _plain(self, launch: StdioLaunch, values: Mapping[str, str]) -> Launch:
+        return Launch(
+            launch.command,
+            launch.arguments,
+            environment(self.environ, {**values, MARK: secrets.token_hex(8)}),
+            Path(launch.folder) if launch.folder else None,
+            Framing(launch.framing.value),
+        )
+
+    async def _resolved(self, server: str, what: str, templates: Mapping[str, str]) -> dict[str, str]:
+        """The values at this moment. Raises Unresolved, which names what has none."""
+        if not templates:
+            return {}
+        values = await self._aside(
+            server,
+            lambda: {
+                name: self._value(server, name if name.startswith("args[") else f"{what} {name}", template)
+                for name, template in templates.items()
+            },
+        )
+        self.confided.take(server, {name: value for name, value in values.items() if not is_code(name)})
+        return {name: value.whole for name, value in values.items()}
+
+    async def _aside(self, server: str, look: Callable[[], Made]) -> Made:
+        """Look at the disk. Raises Unresolved while an earlier look hangs, and what `look` raises."""
+
+        def looking() -> Made:
+            self._looking.add(server)
+            try:
+                return look()
+            finally:
+                self._looking.discard(server)
+
+        if server in self._looking:
+            raise Unresolved("the disk is still being read for an earlier attempt")
+        return await to_thread.run_sync(looking, abandon_on_cancel=True, limiter=CapacityLimiter(1))
+
+    def _value(self, server: str, what: str, template: str) -> Value:
+        folders = [self.kept / server, *map(Path, self.settings.secret_folders)]
+        try:
+            return resolved(template, self.environ, folders)
+        except Unresolved as error:
+            raise Unresolved(f"{what} cannot be given: {error}") from None
+
+
+def _secrets(values: Iterable[str]) -> frozenset[str]:
+    return frozenset(value for value in values if len(value) >= SHORTEST)

@@ -1,0 +1,171 @@
+"""The second connection to a server that speaks both eras of the protocol: the one for clients of the handshake era.
+
+A server that asks its client something in the middle of a call (`ctx.elicit()` in the SDK) can do so in the handshake
+era only; in the modern era it has to answer with its question. The first connection is a modern one, so a client of the
+handshake era that can be asked needs another.
+
+Rules kept here:
+1. It is opened when the first such client calls, and closed when none has called for a while: a server over standard
+   streams has a second process for as long.
+2. It is listed like the first connection, and carries a call only if both list what is called alike, byte for byte. A
+   person approved what the first one lists. Everything else goes over the first.
+3. Where it cannot be opened, calls go over the first, and it is not tried again for a while. A connection that was lost
+   is tried again after a pause, which grows.
+4. What would be run for it is compared with what was inspected, as for the first; where it differs, the guard is told.
+"""
+
+from dataclasses import replace
+from typing import Final
+
+import anyio
+import structlog
+
+from mcpguard.codec.fingerprints import of_definition
+from mcpguard.domain.capabilities import Fingerprint
+from mcpguard.domain.connections import ConnectionState
+from mcpguard.domain.counterpart import Counterpart
+from mcpguard.domain.decisions import Key
+from mcpguard.domain.errors import Unreadable
+from mcpguard.domain.launches import Declared, Era
+from mcpguard.domain.listings import KEYS, Listing
+from mcpguard.domain.news import Altered, News, Stood
+from mcpguard.upstreams.supervise.context import Surroundings
+from mcpguard.upstreams.supervise.succession import Succession
+
+IDLE_SECONDS: Final = 300.0
+FAILED_SECONDS: Final = 300.0
+_ON_THE_WAY: Final = frozenset({ConnectionState.STARTING, ConnectionState.CONNECTING})
+_NOT_READY: Final = frozenset({ConnectionState.ERROR, ConnectionState.AUTHENTICATING})
+log = structlog.get_logger("mcpguard.upstreams")
+
+
+class SecondConnection:
+    """Opens the second connection to one server when it is needed. `run` has to run for as long as the first does."""
+
+    def __init__(self, declared: Declared, around: Surroundings, first: Succession) -> None:
+        self._declared = replace(declared, era=Era.LEGACY)
+        self._first = first
+        self._around = around
+        self._clock = around.clock
+        self._second: Succession | None = None
+        self._retired = False
+        self._wanted = anyio.Event()
+        self._moved = anyio.Event()
+        self._used = 0.0
+        self._not_before = 0.0
+        self._pauses = around.growing(around.settings.retry_seconds)
+        self._to_end = False
+        self._compared: tuple[Listing, Listing] | None = None
+        self._alike: dict[Key, bool] = {}
+
+    def serves(self, client: Counterpart) -> bool:
+        """Whether calls of this client are better made over this connection than over the first."""
+        first = self._first.connection
+        speaks_both = self._first.declared.era is Era.AUTO and first is not None and first.modern
+        return speaks_both and client.era is Era.LEGACY and bool(client.capabilities)
+
+    async def carrying(self, key: Key) -> Succession | None:
+        """The connection, as soon as it can carry a call of this capability; None if the first has to carry it."""
+        self._used = self._clock.monotonic()
+        with anyio.move_on_after(self._around.settings.connect_seconds):
+            while not self._retired and self._used >= self._not_before:
+                self._wanted.set()
+                moved, second = self._moved, self._second
+                if second is not None and second.connection is not None:
+                    if second.in_force() is not None:
+                        return second if self.carries(key) else None
+                    second.current.confirm()
+                await moved.wait()
+        return None
+
+    def carries(self, key: Key) -> bool:
+        """Whether both connections list this capability alike at this moment."""
+        first = self._first.in_force()
+        second = self._second.in_force() if self._second is not None else None
+        if first is None or second is None:
+            return False
+        if self._compared is None or self._compared[0] is not first or self._compared[1] is not second:
+            self._compared, self._alike = (first, second), {}
+        if key not in self._alike:
+            one, other = _fingerprint(first, key), _fingerprint(second, key)
+            self._alike[key] = one is not None and one == other
+            if not self._alike[key]:
+                log.warning("upstream.eras_differ", server=self._declared.name, kind=key[0].value, name=key[1])
+        return self._alike[key]
+
+    def end(self) -> None:
+        """Close it. It is opened again for the next call that needs it."""
+        self._to_end = True
+        self._wake()
+
+    def roots_changed(self) -> None:
+        """A client that uses this server has other roots now."""
+        if self._second is not None:
+            self._second.current.roots_changed()
+
+    def retire(self) -> None:
+        """From this moment on it carries no call."""
+        self._retired = True
+        if self._second is not None:
+            self._second.retire()
+        self._wake()
+
+    async def run(self) -> None:
+        """Until cancelled."""
+        while True:
+            await self._wanted.wait()
+            self._to_end = False
+            self._second = Succession(self._declared, replace(self._around, tell=self._told))
+            try:
+                async with anyio.create_task_group() as tasks:
+                    tasks.start_soon(self._second.run, name=f"second connection to {self._declared.name}")
+                    await self._over(self._second)
+                    tasks.cancel_scope.cancel()
+            finally:
+                self._second, self._wanted = None, anyio.Event()
+                self._wake()
+
+    async def _over(self, supervisor: Succession) -> None:
+        """Returns when the connection has failed or is to be closed, or when nobody has called for a while."""
+        began, was_ready = self._clock.monotonic(), False
+        while not self._to_end:
+            was_ready = was_ready or supervisor.connection is not None
+            now = self._clock.monotonic()
+            if supervisor.condition.state in _NOT_READY:
+                if now - began >= self._around.settings.retry_most_seconds:
+                    self._pauses.reset()
+                self._not_before = now + (self._pauses.next() if was_ready else FAILED_SECONDS)
+                log.info("upstream.second_failed", server=self._declared.name, why=supervisor.condition.error)
+                return
+            left = self._used + IDLE_SECONDS - now
+            if left <= 0 and not supervisor.taken:
+                return
+            moved = self._moved
+            async with anyio.create_task_group() as tasks:
+                tasks.start_soon(self._sleep_then_wake, max(left, 1.0))
+                await moved.wait()
+                tasks.cancel_scope.cancel()
+
+    async def _sleep_then_wake(self, seconds: float) -> None:
+        await self._clock.sleep(seconds)
+        self._wake()
+
+    def _told(self, news: News) -> None:
+        if isinstance(news, Altered):
+            self._around.tell(replace(news, declared=self._first.declared))
+        elif not isinstance(news, Stood) or news.condition.state not in _ON_THE_WAY:
+            self._wake()
+
+    def _wake(self) -> None:
+        self._moved.set()
+        self._moved = anyio.Event()
+
+
+def _fingerprint(listing: Listing, key: Key) -> Fingerprint | None:
+    """Of the one definition with this key; None where there is none, or more than one."""
+    kind, name = key
+    found = [each for each in listing.of(kind) if each.get(KEYS[kind]) == name]
+    try:
+        return of_definition(kind, found[0]) if len(found) == 1 else None
+    except Unreadable:
+        return None
