@@ -7,7 +7,7 @@ from typing import Final
 
 from mcpguard.codec.refusals import REFUSAL
 from mcpguard.domain.reasons import Reason
-from mcpguard.domain.standing import CAPABILITY_MOVES, UPSTREAM_MOVES, M, Mover, S, Table
+from mcpguard.domain.servers.standing import CAPABILITY_MOVES, UPSTREAM_MOVES, M, Mover, S, Table
 from mcpguard.domain.words import WORDS
 from mcpguard.guard.traffic.counts import BUCKETS, MOST_RULES, MOST_SERIES, MOST_SERVERS
 from mcpguard.guard.traffic.tallies import OTHER

@@ -20,8 +20,8 @@ from mcpguard.app.listeners import Listening, listening
 from mcpguard.app.running import Running, running
 from mcpguard.domain.asks import AskKind
 from mcpguard.domain.callers import Caller
-from mcpguard.domain.launches import Declared, Profile, RemoteLaunch, StdioLaunch, Templates
-from mcpguard.domain.upstreams import Transport
+from mcpguard.domain.servers.launches import Declared, Profile, RemoteLaunch, StdioLaunch, Templates
+from mcpguard.domain.servers.upstreams import Transport
 from mcpguard.guard.review.admission import from_file
 from mcpguard.upstreams.sandbox.probe import Fails, Works
 from tests.clock import FakeClock

@@ -2,7 +2,7 @@
 
 from mcpguard.domain.decisions import Actor, Decision
 from mcpguard.domain.people import Role, User
-from mcpguard.web.cookies import NAME
+from mcpguard.web.gate.cookies import NAME
 from tests.gate import Gate
 from tests.world import PORT, World
 

@@ -18,15 +18,15 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from mcpguard.app import places
 from mcpguard.app.running import Running, running
-from mcpguard.domain.bodies import Body
 from mcpguard.domain.callers import Caller
-from mcpguard.domain.calls import Face, Intent
+from mcpguard.domain.calls.bodies import Body
+from mcpguard.domain.calls.calls import Face, Intent
+from mcpguard.domain.calls.outcomes import Outcome
+from mcpguard.domain.calls.records import Opening
+from mcpguard.domain.calls.verdicts import Allow, Verdict
 from mcpguard.domain.capabilities import Capability, CapabilityKind, Effect
 from mcpguard.domain.errors import StoreUnavailable
-from mcpguard.domain.outcomes import Outcome
-from mcpguard.domain.records import Opening
-from mcpguard.domain.verdicts import Allow, Verdict
-from mcpguard.gateway.http.door import Door
+from mcpguard.gateway.http.http_door import Door
 from mcpguard.gateway.methods import Methods
 from mcpguard.guard.people.passwords import Cost
 from mcpguard.ledger.checkpoints import Checkpoint
@@ -39,10 +39,10 @@ from mcpguard.store.engine.offline import named, reading
 from mcpguard.store.engine.schema import upgrade
 from mcpguard.store.engine.sqlite import SQLite
 from mcpguard.store.rows import chains, records
-from mcpguard.web.api.app import Api
+from mcpguard.web.api.api_app import Api
+from mcpguard.web.gate.peer import Peer
 from mcpguard.web.network import network_app
 from mcpguard.web.operator import operator_app
-from mcpguard.web.peer import Peer
 from tests.clock import FakeClock
 from tests.witnesses import watched
 

@@ -21,7 +21,7 @@ from mcpguard.agents.reading import Item
 from mcpguard.codec.names import folded
 from mcpguard.domain.decisions import NotDeclared
 from mcpguard.domain.errors import InvalidName
-from mcpguard.domain.launches import Launch, Profile, RemoteLaunch, StdioLaunch
+from mcpguard.domain.servers.launches import Launch, Profile, RemoteLaunch, StdioLaunch
 from mcpguard.settings.entry import named, quoted
 from mcpguard.settings.members import read
 

@@ -16,7 +16,7 @@ from typing import Final
 
 from mcpguard.agents.program import Untaken
 from mcpguard.agents.variables import INPUT
-from mcpguard.domain.identity import is_code
+from mcpguard.domain.servers.identity import is_code
 from mcpguard.policy.secrets.hiding import called_secret
 from mcpguard.policy.secrets.launches import looks_secret, secret_arguments, secret_in_command, secret_in_url
 from mcpguard.settings.entry import below

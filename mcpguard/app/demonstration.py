@@ -12,7 +12,7 @@ from typing import Final
 
 import mcpguard
 from mcpguard.domain.decisions import Actor
-from mcpguard.domain.upstreams import Origin
+from mcpguard.domain.servers.upstreams import Origin
 from mcpguard.guard.guard import Guard
 from mcpguard.guard.review.admission import Source
 

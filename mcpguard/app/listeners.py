@@ -29,15 +29,15 @@ from mcpguard.app.places import agents_socket, operator_socket
 from mcpguard.app.running import Running
 from mcpguard.domain.clock import Clock, Ids
 from mcpguard.domain.errors import StoreUnavailable
-from mcpguard.gateway.http.door import Door
+from mcpguard.gateway.http.http_door import Door
 from mcpguard.gateway.methods import Methods
-from mcpguard.gateway.streams.door import Streams
+from mcpguard.gateway.streams.stream_door import Streams
 from mcpguard.settings.model import Settings
 from mcpguard.store.files import datadir
-from mcpguard.web.api.app import Api
+from mcpguard.web.api.api_app import Api
+from mcpguard.web.gate.peer import Refused, identify
 from mcpguard.web.network import network_app
 from mcpguard.web.operator import operator_app
-from mcpguard.web.peer import Refused, identify
 
 IDLE_SECONDS = 15
 """A connection on which nothing comes is kept for longer than clients keep theirs, or one would be closed just as it is

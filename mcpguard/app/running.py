@@ -20,7 +20,7 @@ from mcpguard.app.telemetry import telemetry
 from mcpguard.domain.callers import Caller
 from mcpguard.domain.clock import Clock, Ids
 from mcpguard.domain.errors import LedgerUnavailable
-from mcpguard.domain.launches import Declared
+from mcpguard.domain.servers.launches import Declared
 from mcpguard.guard.guard import Guard
 from mcpguard.guard.people.passwords import USUAL, Cost
 from mcpguard.guard.review.admission import Source, from_file

@@ -30,7 +30,7 @@ from mcpguard.settings.model import Log, Settings
 from mcpguard.settings.problems import SettingsError
 from mcpguard.settings.servers import Servers
 from mcpguard.upstreams.process.orphans import sweeping, swept
-from mcpguard.web.peer import keep_orphans
+from mcpguard.web.gate.peer import keep_orphans
 
 Announce = Callable[[Running, Listening], None]
 Reload = Callable[[], Loaded]

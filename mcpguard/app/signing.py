@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from anyio.abc import TaskGroup
 
 from mcpguard.app.places import anchor_file
-from mcpguard.domain.records import RecordKind
+from mcpguard.domain.calls.records import RecordKind
 from mcpguard.ledger.anchoring import Anchoring
 from mcpguard.ledger.chain import Chain
 from mcpguard.ledger.format import Fields

@@ -21,7 +21,7 @@ from opentelemetry.trace import (
 )
 
 from mcpguard.codec.traces import parent
-from mcpguard.domain.outcomes import OutcomeKind
+from mcpguard.domain.calls.outcomes import OutcomeKind
 from mcpguard.guard.traffic.counts import NONE, verdict
 from mcpguard.guard.traffic.events import Ended
 from mcpguard.guard.traffic.tallies import OTHER

@@ -13,7 +13,7 @@ from mcpguard.codec.envelope import theirs
 from mcpguard.codec.names import LONGEST_QUALIFIED, qualified
 from mcpguard.codec.uris import LONGEST_URI, wrapped
 from mcpguard.domain.capabilities import Capability, CapabilityKind, Effect
-from mcpguard.domain.listings import INSTRUCTIONS, KEYS, Definition, Listing
+from mcpguard.domain.servers.listings import INSTRUCTIONS, KEYS, Definition, Listing
 
 Effects = Callable[[CapabilityKind, str], Effect | None]
 """The effect of a capability, by kind and name; None for what is not offered."""

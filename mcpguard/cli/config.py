@@ -11,7 +11,7 @@ import typer
 
 from mcpguard.cli.shared.common import As, Config, DataDir, Output, loaded, print_json, print_table
 from mcpguard.cli.shared.guard_client import Operator
-from mcpguard.domain.launches import Declared, RemoteLaunch, StdioLaunch
+from mcpguard.domain.servers.launches import Declared, RemoteLaunch, StdioLaunch
 from mcpguard.settings.document import json_schema
 from mcpguard.settings.fields import Json, public
 from mcpguard.settings.load import Loaded

@@ -8,7 +8,7 @@ import typer
 
 from mcpguard.cli.shared.common import As, Config, DataDir, Output, loaded, print_json, print_table
 from mcpguard.cli.shared.guard_client import asked
-from mcpguard.domain.launches import Profile
+from mcpguard.domain.servers.launches import Profile
 from mcpguard.settings.entry import enumerated
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import orjson
 
-from mcpguard.domain.launches import (
+from mcpguard.domain.servers.launches import (
     Confinement,
     Declared,
     Era,
@@ -21,8 +21,8 @@ from mcpguard.domain.launches import (
     StdioLaunch,
     Templates,
 )
-from mcpguard.domain.requests import Request
-from mcpguard.domain.upstreams import Transport
+from mcpguard.domain.servers.requests import Request
+from mcpguard.domain.servers.upstreams import Transport
 
 VERSION = 3
 KNOWN = (1, 2, VERSION)

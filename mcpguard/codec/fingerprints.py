@@ -14,7 +14,7 @@ from typing import Any, Final
 
 from mcpguard.codec.exact import exact
 from mcpguard.domain.capabilities import CapabilityKind, Fingerprint
-from mcpguard.domain.identity import Given, LaunchIdentity, ObservedIdentity
+from mcpguard.domain.servers.identity import Given, LaunchIdentity, ObservedIdentity
 
 KEY_BYTES: Final = 32
 _VERSION: Final = "v1"

@@ -12,7 +12,7 @@ import re
 
 from mcpguard.codec.separators import Separator
 from mcpguard.domain.errors import InvalidName
-from mcpguard.domain.upstreams import NAME
+from mcpguard.domain.servers.upstreams import NAME
 
 LONGEST_QUALIFIED = 128
 _OTHER = re.compile(r"[^a-z0-9_-]+")

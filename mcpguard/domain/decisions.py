@@ -14,7 +14,7 @@ from typing import Final
 from mcpguard.domain.asks import AskKind
 from mcpguard.domain.capabilities import CapabilityKind, Effect, Fingerprint
 from mcpguard.domain.errors import GuardError
-from mcpguard.domain.launches import Profile
+from mcpguard.domain.servers.launches import Profile
 
 LONGEST_WHY: Final = 2000
 Key = tuple[CapabilityKind, str]

@@ -7,17 +7,17 @@ from dataclasses import dataclass
 from enum import Enum
 
 from mcpguard.domain.callers import Caller, Scope
-from mcpguard.domain.calls import Call, Face, Intent, Sensitivity
+from mcpguard.domain.calls.calls import Call, Face, Intent, Sensitivity
+from mcpguard.domain.calls.outcomes import Executed, Outcome, OutcomeKind
+from mcpguard.domain.calls.records import Opening, Permit, RecordKind
+from mcpguard.domain.calls.verdicts import Allow, Deny, Hold
 from mcpguard.domain.capabilities import Capability, CapabilityKind, Effect, Fingerprint
 from mcpguard.domain.decisions import Answer, Decision
 from mcpguard.domain.findings import Finding, Severity
-from mcpguard.domain.outcomes import Executed, Outcome, OutcomeKind
 from mcpguard.domain.people import OperatorToken, Principal, Right, Role, Session, User
 from mcpguard.domain.reasons import Reason
-from mcpguard.domain.records import Opening, Permit, RecordKind
-from mcpguard.domain.standing import CapabilityStanding, UpstreamStanding
-from mcpguard.domain.upstreams import Transport, Upstream
-from mcpguard.domain.verdicts import Allow, Deny, Hold
+from mcpguard.domain.servers.standing import CapabilityStanding, UpstreamStanding
+from mcpguard.domain.servers.upstreams import Transport, Upstream
 
 
 @dataclass(frozen=True, slots=True)

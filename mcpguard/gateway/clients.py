@@ -7,9 +7,9 @@ from typing import Any
 from mcpguard.codec import envelope
 from mcpguard.codec.messages import Notification
 from mcpguard.domain.callers import Caller
-from mcpguard.domain.launches import Era
+from mcpguard.domain.servers.launches import Era
 from mcpguard.gateway.faces.face import Face
-from mcpguard.gateway.subscribed import Subscribed
+from mcpguard.gateway.subscribed_uris import Subscribed
 from mcpguard.text.visible import visible
 
 NETWORK, STREAMS = "network", "streams"

@@ -8,7 +8,7 @@ from mcpguard.catalog.shelf import Pinned
 from mcpguard.codec import cursors
 from mcpguard.domain.callers import Scope
 from mcpguard.domain.capabilities import CapabilityKind
-from mcpguard.domain.listings import KEYS
+from mcpguard.domain.servers.listings import KEYS
 from mcpguard.gateway.faces.face import Face
 from mcpguard.gateway.wire import INVALID_PARAMS, Rejected
 from mcpguard.policy.scopes import within

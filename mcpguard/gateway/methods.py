@@ -17,23 +17,23 @@ from mcpguard.catalog.catalog import Catalog
 from mcpguard.catalog.shelf import Pinned
 from mcpguard.codec import envelope
 from mcpguard.codec.messages import Failure, Request, Result
-from mcpguard.domain import calls
+from mcpguard.domain.calls import calls
 from mcpguard.domain.capabilities import Capability, CapabilityKind
-from mcpguard.domain.launches import Era
 from mcpguard.domain.reasons import Reason
-from mcpguard.gateway.asked import asked
+from mcpguard.domain.servers.launches import Era
+from mcpguard.gateway.client_request import Exchange
 from mcpguard.gateway.clients import Client, can_do, client_name
 from mcpguard.gateway.contents import renamed
-from mcpguard.gateway.disclosing import shown
-from mcpguard.gateway.exchange import Exchange
+from mcpguard.gateway.disclosure import shown
 from mcpguard.gateway.faces.face import Meant
-from mcpguard.gateway.listening import Listening
+from mcpguard.gateway.input_required import PARKED, STATE, Parking
 from mcpguard.gateway.lists import KINDS, Lists
-from mcpguard.gateway.parking import PARKED, STATE, Parking
-from mcpguard.gateway.subscribing import Subscribing
-from mcpguard.gateway.tools.proxying import Seeing
-from mcpguard.gateway.tools.table import Tools
-from mcpguard.gateway.validating import fitting_name, invalid, understood, unknown_method, validate
+from mcpguard.gateway.requested_call import asked
+from mcpguard.gateway.subscriptions.listen import Listening
+from mcpguard.gateway.subscriptions.subscribe import Subscribing
+from mcpguard.gateway.tools.proxy import Seeing
+from mcpguard.gateway.tools.tools import Tools
+from mcpguard.gateway.validation import fitting_name, invalid, understood, unknown_method, validate
 from mcpguard.gateway.views import Views
 from mcpguard.gateway.wire import (
     INTERNAL_ERROR,

@@ -14,7 +14,7 @@ import anyio
 from mcpguard.codec.messages import Failure, Id, Notification, Request, Result
 from mcpguard.domain.asks import Answers, Asks, Declined
 from mcpguard.domain.reasons import Reason
-from mcpguard.gateway.exchange import Say
+from mcpguard.gateway.client_request import Say
 
 
 @dataclass(slots=True, eq=False)

@@ -12,10 +12,10 @@ from typing import Any
 from mcpguard import __version__
 from mcpguard.codec import envelope
 from mcpguard.codec.refusals import REFUSAL
+from mcpguard.domain.calls.objections import Detail
 from mcpguard.domain.errors import GuardError
-from mcpguard.domain.launches import Era
-from mcpguard.domain.objections import Detail
 from mcpguard.domain.reasons import Reason
+from mcpguard.domain.servers.launches import Era
 from mcpguard.policy.budgets import IN_A_MINUTE
 
 US = {"name": "mcpguard", "title": "mcpguard", "version": __version__}

@@ -25,8 +25,8 @@ import structlog
 from anyio import to_thread
 
 from mcpguard.codec.canonical import Scalar
+from mcpguard.domain.calls.records import RecordKind
 from mcpguard.domain.errors import StoreUnavailable
-from mcpguard.domain.records import RecordKind
 from mcpguard.ledger import anchors
 from mcpguard.ledger.chain import Chain
 from mcpguard.ledger.checkpoints import Checkpoint, Signed, kept

@@ -16,10 +16,10 @@ from dataclasses import dataclass
 import structlog
 
 from mcpguard.codec.canonical import Scalar, encode
-from mcpguard.domain.bodies import Body, KeptBody
+from mcpguard.domain.calls.bodies import Body, KeptBody
+from mcpguard.domain.calls.records import RecordKind
 from mcpguard.domain.clock import Clock, Ids
 from mcpguard.domain.errors import StoreUnavailable
-from mcpguard.domain.records import RecordKind
 from mcpguard.ledger.checkpoints import Checkpoint, Signed, Why, sign
 from mcpguard.ledger.format import GENESIS, SALT_BYTES, VERSION, Fields, body_fields, link
 from mcpguard.ledger.keys import SigningKey

@@ -7,7 +7,7 @@ import secrets
 from hashlib import sha256
 from pathlib import Path
 
-from mcpguard.domain.bodies import DigestedBody
+from mcpguard.domain.calls.bodies import DigestedBody
 from mcpguard.domain.errors import StoreUnavailable
 from mcpguard.store.files import keyfiles
 

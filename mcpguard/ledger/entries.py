@@ -13,12 +13,12 @@ from collections.abc import Awaitable, Callable
 
 import anyio
 
+from mcpguard.domain.calls.outcomes import Executed, Outcome, OutcomeKind
+from mcpguard.domain.calls.records import Permit
+from mcpguard.domain.calls.verdicts import Allow, Hold, Verdict
 from mcpguard.domain.capabilities import Effect
 from mcpguard.domain.errors import EntryMisused, LedgerUnavailable
-from mcpguard.domain.outcomes import Executed, Outcome, OutcomeKind
 from mcpguard.domain.reasons import Reason
-from mcpguard.domain.records import Permit
-from mcpguard.domain.verdicts import Allow, Hold, Verdict
 from mcpguard.store.engine.backend import Connection
 from mcpguard.store.engine.durability import Durability
 

@@ -12,11 +12,11 @@ from typing import Any, assert_never
 import orjson
 
 from mcpguard.codec.canonical import Scalar
-from mcpguard.domain.bodies import Body, DigestedBody, KeptBody
-from mcpguard.domain.outcomes import Outcome
-from mcpguard.domain.records import Opening
+from mcpguard.domain.calls.bodies import Body, DigestedBody, KeptBody
+from mcpguard.domain.calls.outcomes import Outcome
+from mcpguard.domain.calls.records import Opening
+from mcpguard.domain.calls.verdicts import Allow, Deny, Hold, Verdict
 from mcpguard.domain.screening import Screened
-from mcpguard.domain.verdicts import Allow, Deny, Hold, Verdict
 
 VERSION = 1
 RECORD_TAG = b"mcpguard/record/1\0"

@@ -20,21 +20,21 @@ from typing import TypeVar, assert_never, cast
 import anyio
 import structlog
 
-from mcpguard.domain.bodies import Body
+from mcpguard.domain.calls.bodies import Body
+from mcpguard.domain.calls.outcomes import Executed, Outcome
+from mcpguard.domain.calls.records import Opening, RecordKind
+from mcpguard.domain.calls.verdicts import Allow, Deny, Hold, Verdict
 from mcpguard.domain.capabilities import Effect
 from mcpguard.domain.clock import Clock
 from mcpguard.domain.errors import LedgerUnavailable, Overtaken, StoreUnavailable, Unrecordable
-from mcpguard.domain.outcomes import Executed, Outcome
 from mcpguard.domain.reasons import Reason
-from mcpguard.domain.records import Opening, RecordKind
-from mcpguard.domain.verdicts import Allow, Deny, Hold, Verdict
 from mcpguard.ledger.chain import Chain
 from mcpguard.ledger.checkpoints import Signed, Why
 from mcpguard.ledger.entries import Entry, Still, durability
 from mcpguard.ledger.format import Fields, about, closing_fields, opening_fields, verdict_fields
-from mcpguard.ledger.left import calls
 from mcpguard.ledger.outage import Outage, Owed
 from mcpguard.ledger.recordable import recordable
+from mcpguard.ledger.unclosed_calls import calls
 from mcpguard.settings.model import Settings
 from mcpguard.store.engine.backend import Connection
 from mcpguard.store.engine.durability import Durability

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from mcpguard.domain.outcomes import Outcome
+from mcpguard.domain.calls.outcomes import Outcome
 
 
 @dataclass(slots=True)

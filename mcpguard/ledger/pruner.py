@@ -19,9 +19,9 @@ import anyio
 import structlog
 from anyio import to_thread
 
+from mcpguard.domain.calls.records import RecordKind
 from mcpguard.domain.clock import Clock
 from mcpguard.domain.errors import LedgerUnavailable
-from mcpguard.domain.records import RecordKind
 from mcpguard.ledger.format import Fields
 from mcpguard.ledger.ledger import Append, Ledger
 from mcpguard.ledger.prunings import Cause, Stretch, Unsound, What, left, unfinished

@@ -15,8 +15,8 @@ from cryptography.exceptions import InvalidSignature
 
 from mcpguard.codec.canonical import Scalar, canonical
 from mcpguard.codec.strict import parse
+from mcpguard.domain.calls.records import RecordKind
 from mcpguard.domain.errors import Unrecordable
-from mcpguard.domain.records import RecordKind
 from mcpguard.ledger.checkpoints import Checkpoint
 from mcpguard.ledger.format import KEY_TAG, VERSION
 from mcpguard.ledger.keys import SigningKey, public_from

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, Final, TypeVar
 
-from mcpguard.domain.records import RecordKind
+from mcpguard.domain.calls.records import RecordKind
 from mcpguard.ledger.format import GENESIS
 from mcpguard.ledger.ledger import Ledger
 from mcpguard.ledger.prunings import Covered, Stretch, Unsound, What, reached, said

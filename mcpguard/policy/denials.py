@@ -12,8 +12,8 @@ from collections.abc import Iterable, Mapping
 from types import MappingProxyType
 from typing import Any, Final
 
-from mcpguard.domain.launches import Launch, Profile, StdioLaunch
-from mcpguard.domain.needs import Need
+from mcpguard.domain.servers.launches import Launch, Profile, StdioLaunch
+from mcpguard.domain.servers.needs import Need
 
 LONGEST: Final = 32 * 1024
 """Characters of one text that are looked at."""

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from mcpguard.domain.capabilities import Effect
-from mcpguard.domain.listings import Definition
+from mcpguard.domain.servers.listings import Definition
 from mcpguard.policy.telling import Sign, of_name, of_schema, of_text
 
 _CARE: Final = tuple(Effect)

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from mcpguard.domain.calls import Intent, Sensitivity
+from mcpguard.domain.calls.calls import Intent, Sensitivity
 from mcpguard.domain.capabilities import Effect
 from mcpguard.domain.reasons import Reason
 

@@ -11,9 +11,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
 
-from mcpguard.domain.objections import NOTHING_MORE, Detail, Objection
+from mcpguard.domain.calls.objections import NOTHING_MORE, Detail, Objection
+from mcpguard.domain.calls.verdicts import Allow, Deny, Hold, Verdict
 from mcpguard.domain.reasons import Reason
-from mcpguard.domain.verdicts import Allow, Deny, Hold, Verdict
 from mcpguard.policy.rules import (
     arguments_schema,
     arguments_secrets,

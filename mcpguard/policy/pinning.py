@@ -5,8 +5,8 @@ Rules kept here:
    server's return to exactly that definition, unless something grave was found in what it listed in between.
 2. A decision about another definition than the one that is listed now is stale: it changes nothing, and says what
    moved.
-3. Every move is one that the table of `domain/standing.py` lists, and makes the next generation. What is not a move
-   (being listed as before, being away, being rejected) leaves the generation as it was.
+3. Every move is one that the table of `domain/servers/standing.py` lists, and makes the next generation. What is not a
+   move (being listed as before, being away, being rejected) leaves the generation as it was.
 4. Approval binds a definition, its effect, and which findings in it were read. What forgets the one forgets the others.
 """
 
@@ -14,8 +14,8 @@ from dataclasses import dataclass, replace
 
 from mcpguard.domain.capabilities import Effect, Fingerprint
 from mcpguard.domain.decisions import Stale, Undecidable
-from mcpguard.domain.pins import Pin
-from mcpguard.domain.standing import CAPABILITY_MOVES, CapabilityMove, CapabilityStanding, moved
+from mcpguard.domain.servers.pins import Pin
+from mcpguard.domain.servers.standing import CAPABILITY_MOVES, CapabilityMove, CapabilityStanding, moved
 
 
 @dataclass(frozen=True, slots=True)

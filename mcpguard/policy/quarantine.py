@@ -7,7 +7,7 @@ Rules kept here:
    observed. Another launch or another observation leads back.
 3. A decision about another identity than the one it has now is stale: it changes nothing, and says what moved.
 4. Whoever holds no person's authority switches on only what itself has switched off.
-5. Every move is one that the table of `domain/standing.py` lists, and makes the next generation.
+5. Every move is one that the table of `domain/servers/standing.py` lists, and makes the next generation.
 """
 
 from collections.abc import Collection, Iterable
@@ -17,8 +17,8 @@ from mcpguard.domain.capabilities import Fingerprint
 from mcpguard.domain.decisions import Forbidden, Stale, Undecidable
 from mcpguard.domain.errors import IllegalMove
 from mcpguard.domain.screening import Screening
-from mcpguard.domain.standing import UPSTREAM_MOVES, UpstreamMove, UpstreamStanding, moved
-from mcpguard.domain.upstreams import Identity, Upstream
+from mcpguard.domain.servers.standing import UPSTREAM_MOVES, UpstreamMove, UpstreamStanding, moved
+from mcpguard.domain.servers.upstreams import Identity, Upstream
 
 
 class NotInspected(Undecidable):

@@ -20,8 +20,8 @@ from mcpguard.domain.capabilities import CapabilityKind, Fingerprint
 from mcpguard.domain.clock import Ids
 from mcpguard.domain.decisions import Key
 from mcpguard.domain.errors import Unreadable
-from mcpguard.domain.listings import INSTRUCTIONS, KEYS, Listing
-from mcpguard.domain.pins import Pin
+from mcpguard.domain.servers.listings import INSTRUCTIONS, KEYS, Listing
+from mcpguard.domain.servers.pins import Pin
 from mcpguard.policy.pinning import Outcome, gone, listed
 
 LONGEST_NAME: Final = 2500

@@ -10,12 +10,12 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from mcpguard.domain.callers import Caller
+from mcpguard.domain.calls.holds import HoldState
+from mcpguard.domain.calls.objections import Detail, Objection
 from mcpguard.domain.capabilities import Capability, Effect
-from mcpguard.domain.holds import HoldState
-from mcpguard.domain.objections import Detail, Objection
-from mcpguard.domain.pins import Pin
 from mcpguard.domain.reasons import Reason
-from mcpguard.domain.standing import UpstreamStanding
+from mcpguard.domain.servers.pins import Pin
+from mcpguard.domain.servers.standing import UpstreamStanding
 from mcpguard.policy.intents import Stated
 
 

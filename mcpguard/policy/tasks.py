@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Final
 
-from mcpguard.domain.listings import Definition
+from mcpguard.domain.servers.listings import Definition
 
 REQUIRED: Final = "required"
 

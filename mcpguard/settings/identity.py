@@ -10,8 +10,8 @@ from collections.abc import Iterator, Mapping
 
 from mcpguard.codec.fingerprints import literal
 from mcpguard.domain.errors import GuardError
-from mcpguard.domain.identity import Given, LaunchIdentity, Part, PartKind, is_code
-from mcpguard.domain.launches import Launch, RemoteLaunch, StdioLaunch
+from mcpguard.domain.servers.identity import Given, LaunchIdentity, Part, PartKind, is_code
+from mcpguard.domain.servers.launches import Launch, RemoteLaunch, StdioLaunch
 from mcpguard.settings.references import BadTemplate, parts
 
 

@@ -17,8 +17,8 @@ from types import MappingProxyType
 from typing import Final
 from urllib.parse import SplitResult, urlsplit
 
-from mcpguard.domain.launches import Launch, Mount, Profile, RemoteLaunch, StdioFraming, StdioLaunch
-from mcpguard.domain.upstreams import Transport
+from mcpguard.domain.servers.launches import Launch, Mount, Profile, RemoteLaunch, StdioFraming, StdioLaunch
+from mcpguard.domain.servers.upstreams import Transport
 from mcpguard.settings.entry import Entry, below, named
 from mcpguard.settings.references import VARIABLE, BadTemplate, literals, referenced
 

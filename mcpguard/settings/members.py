@@ -11,7 +11,15 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from mcpguard.domain.decisions import NotDeclared
-from mcpguard.domain.launches import Confinement, Declared, Era, Profile, RemoteLaunch, StdioFraming, StdioLaunch
+from mcpguard.domain.servers.launches import (
+    Confinement,
+    Declared,
+    Era,
+    Profile,
+    RemoteLaunch,
+    StdioFraming,
+    StdioLaunch,
+)
 from mcpguard.settings.launching import FOLDERS, KINDS, URLS, suggested
 from mcpguard.settings.servers import alone
 

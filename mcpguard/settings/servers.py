@@ -13,7 +13,7 @@ from typing import Final
 
 from mcpguard.codec.names import folded
 from mcpguard.domain.errors import InvalidName
-from mcpguard.domain.launches import Declared, Era
+from mcpguard.domain.servers.launches import Declared, Era
 from mcpguard.settings.entry import MOST_NAMED, Entry, below, enumerated, named, quoted
 from mcpguard.settings.launching import launch
 

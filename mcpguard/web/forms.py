@@ -10,8 +10,8 @@ from fastapi import Request
 from mcpguard.domain.decisions import PasswordNeeded
 from mcpguard.domain.errors import GuardError, LedgerUnavailable, StoreUnavailable
 from mcpguard.domain.people import TooManyTries
-from mcpguard.web.api.matching import Moved
-from mcpguard.web.api.problems import STATUS
+from mcpguard.web.gate.matching import Moved
+from mcpguard.web.gate.problems import STATUS
 
 LARGEST: Final = 16 * 1024
 MOST_FIELDS: Final = 20

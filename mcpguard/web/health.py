@@ -18,8 +18,8 @@ from fastapi.responses import JSONResponse
 
 from mcpguard.domain.people import Principal, Right
 from mcpguard.guard.guard import Guard
-from mcpguard.web.api.access import whoever
-from mcpguard.web.peer import Peer
+from mcpguard.web.gate.access import whoever
+from mcpguard.web.gate.peer import Peer
 
 STARTING = "Servers are still being connected for the first time since the start."
 

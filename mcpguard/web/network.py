@@ -7,15 +7,15 @@ from starlette.types import ASGIApp, Scope
 from mcpguard.domain.clock import Ids
 from mcpguard.guard.guard import Guard
 from mcpguard.policy.shares import Shares
-from mcpguard.web.apart import Apart
-from mcpguard.web.api.app import Api
-from mcpguard.web.credentials import Credentials
-from mcpguard.web.later import Later
-from mcpguard.web.pages.app import pages
-from mcpguard.web.problem import is_of_programs
-from mcpguard.web.requests import Requests
-from mcpguard.web.security import LOOPBACK, BodyLimit, Headers, Hosts
+from mcpguard.web.api.api_app import Api
+from mcpguard.web.gate.credentials import Credentials
+from mcpguard.web.gate.problem import is_of_programs
+from mcpguard.web.gate.requests import Requests
+from mcpguard.web.gate.security import LOOPBACK, BodyLimit, Headers, Hosts
+from mcpguard.web.lazy_app import Later
+from mcpguard.web.pages.pages_app import pages
 from mcpguard.web.shared import Shared
+from mcpguard.web.split_app import Apart
 
 AGENTS = "/mcp"
 

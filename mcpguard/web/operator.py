@@ -5,13 +5,13 @@ from starlette.types import ASGIApp
 
 from mcpguard.domain.clock import Ids
 from mcpguard.guard.guard import Guard
-from mcpguard.web.apart import Apart
-from mcpguard.web.api.app import Api
-from mcpguard.web.api.problems import tell_problems
+from mcpguard.web.api.api_app import Api
+from mcpguard.web.gate.problem import is_of_programs
+from mcpguard.web.gate.problems import tell_problems
+from mcpguard.web.gate.requests import Requests
+from mcpguard.web.gate.security import BodyLimit
 from mcpguard.web.health import health
-from mcpguard.web.problem import is_of_programs
-from mcpguard.web.requests import Requests
-from mcpguard.web.security import BodyLimit
+from mcpguard.web.split_app import Apart
 
 
 def operator_app(guard: Guard, api: Api, new_id: Ids) -> ASGIApp:

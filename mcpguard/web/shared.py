@@ -11,7 +11,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from mcpguard.domain.people import Principal
 from mcpguard.guard.traffic.tallies import Tallies
 from mcpguard.policy.shares import Crowded, Shares
-from mcpguard.web.problem import is_of_programs, problem
+from mcpguard.web.gate.problem import is_of_programs, problem
 
 AGAIN = {"retry-after": "1", "cache-control": "no-store"}
 

@@ -13,7 +13,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from mcpguard import __version__
 from mcpguard.domain.findings import Severity
 from mcpguard.text.visible import visible
-from mcpguard.web.wells import pieces
+from mcpguard.web.visible_text import pieces
 
 _UNITS: Final[tuple[tuple[int, str], ...]] = ((86_400, "d"), (3600, "h"), (60, "min"), (1, "s"))
 SECOND: Final = 1_000_000

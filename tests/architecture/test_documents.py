@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from mcpguard import __version__
+from mcpguard.domain.calls.records import RecordKind
 from mcpguard.domain.reasons import Reason
-from mcpguard.domain.records import RecordKind
 from mcpguard.domain.words import WORDS
 from mcpguard.store.rows.records import COLUMNS
 from tests.documents import DOCS, DOCUMENTS

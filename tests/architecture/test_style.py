@@ -15,7 +15,7 @@ FOLDERS = {".ci", "docs", "mcpguard", "migrations", "tests", "webui"}
 BROAD = {"Exception", "BaseException"}
 ALLOWED = {
     ("client/serving.py", "Exception"): "what a handler fails at is logged, and an error of the tool",
-    ("gateway/tools/proxying.py", "Exception"): "what goes wrong in one call of a batch is logged, and ends that call",
+    ("gateway/tools/proxy.py", "Exception"): "what goes wrong in one call of a batch is logged, and ends that call",
     ("gateway/methods.py", "Exception"): "what goes wrong in one request is told to one client and logged",
     ("guard/servers/listed_findings.py", "Exception"): "what inspection fails at is logged and is a finding",
     (

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 from mcpguard.app import places
-from mcpguard.domain.standing import CapabilityStanding
+from mcpguard.domain.servers.standing import CapabilityStanding
 from tests.gate import Gate
 from tests.world import verified
 

@@ -4,7 +4,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from mcpguard.domain.launches import Declared, Mount, Profile, StdioLaunch
+from mcpguard.domain.servers.launches import Declared, Mount, Profile, StdioLaunch
 from tests.attacks import inside
 
 _TRIES = Path(inside.__file__).read_text().partition("\nif __name__")[0]

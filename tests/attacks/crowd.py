@@ -15,14 +15,14 @@ import anyio
 
 from mcpguard.app.clock import SystemClock, new_id
 from mcpguard.app.running import Running, running
-from mcpguard.domain.bodies import KeptBody
 from mcpguard.domain.callers import Caller
-from mcpguard.domain.calls import Face, Intent
+from mcpguard.domain.calls.bodies import KeptBody
+from mcpguard.domain.calls.calls import Face, Intent
+from mcpguard.domain.calls.outcomes import Outcome
+from mcpguard.domain.calls.records import Opening
+from mcpguard.domain.calls.verdicts import Allow, Deny
 from mcpguard.domain.capabilities import Capability, CapabilityKind, Effect
-from mcpguard.domain.outcomes import Outcome
 from mcpguard.domain.reasons import Reason
-from mcpguard.domain.records import Opening
-from mcpguard.domain.verdicts import Allow, Deny
 from mcpguard.ledger.entries import Entry
 from mcpguard.settings.load import load
 

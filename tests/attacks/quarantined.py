@@ -7,9 +7,9 @@ import anyio
 from anyio.lowlevel import checkpoint
 
 from mcpguard.domain.capabilities import CapabilityKind
-from mcpguard.domain.pins import Pin
-from mcpguard.domain.standing import UpstreamStanding
-from mcpguard.domain.upstreams import Upstream
+from mcpguard.domain.servers.pins import Pin
+from mcpguard.domain.servers.standing import UpstreamStanding
+from mcpguard.domain.servers.upstreams import Upstream
 from tests.gate import Gate
 from tests.gateway.speaking import refused_once
 from tests.patience import PATIENCE

@@ -1,7 +1,7 @@
 """While a database does not take records, no call is carried out, and everybody is told."""
 
+from mcpguard.domain.calls.outcomes import Outcome
 from mcpguard.domain.capabilities import Effect
-from mcpguard.domain.outcomes import Outcome
 from mcpguard.domain.reasons import Reason
 from mcpguard.ledger.entries import Entry
 from tests.world import World

@@ -12,7 +12,7 @@ from typing import Any
 import anyio
 import pytest
 
-from mcpguard.domain.launches import Mount, Profile
+from mcpguard.domain.servers.launches import Mount, Profile
 from mcpguard.upstreams.process.logs import UpstreamLog
 from mcpguard.upstreams.process.orphans import MARK
 from mcpguard.upstreams.process.stdio import Launch, Patience, Stdio, stdio

@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 from sqlalchemy import Connection
 
-from mcpguard.domain.launches import Profile
-from mcpguard.domain.news import Listed
-from mcpguard.domain.standing import CapabilityStanding, UpstreamStanding
+from mcpguard.domain.servers.launches import Profile
+from mcpguard.domain.servers.news import Listed
+from mcpguard.domain.servers.standing import CapabilityStanding, UpstreamStanding
 from mcpguard.upstreams.process.child import RUNNING
 from tests.attacks.confined import attempts, in_file
 from tests.attacks.quarantined import let_time_pass, moves, pin, records, standing, until, upstream

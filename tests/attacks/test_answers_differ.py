@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from mcpguard.domain.decisions import Answer
-from mcpguard.domain.standing import CapabilityStanding
+from mcpguard.domain.servers.standing import CapabilityStanding
 from mcpguard.store.rows import pins
 from tests.attacks.quarantined import TOOL, moves, pin, refused, until
 from tests.gate import gate

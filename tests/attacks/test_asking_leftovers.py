@@ -9,7 +9,7 @@ from typing import Any
 import anyio
 import pytest
 
-from mcpguard.gateway.parking import Parking
+from mcpguard.gateway.input_required import Parking
 from mcpguard.gateway.questions import Line, Questions
 from mcpguard.guard.calls.client_questions import Asking
 from mcpguard.upstreams.exchange.server_requests import Serving

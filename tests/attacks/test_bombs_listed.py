@@ -12,7 +12,7 @@ import anyio
 import pytest
 
 from mcpguard.domain.people import Role
-from mcpguard.domain.standing import CapabilityStanding, UpstreamStanding
+from mcpguard.domain.servers.standing import CapabilityStanding, UpstreamStanding
 from tests import people
 from tests.attacks.aftermath import Ended, log_is_whole, nothing_else
 from tests.attacks.quarantined import TOOL, pin, standing, until

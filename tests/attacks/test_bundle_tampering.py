@@ -18,10 +18,10 @@ from hypothesis import strategies as st
 from mcpguard.domain.errors import StoreUnavailable
 from mcpguard.domain.filters import Filter
 from mcpguard.ledger.bundle import tar
-from mcpguard.ledger.bundle.explain import as_json, sentences
+from mcpguard.ledger.bundle.bundle_report import BundleReport
+from mcpguard.ledger.bundle.explain_bundle import as_json, sentences
 from mcpguard.ledger.bundle.making import Wanted
 from mcpguard.ledger.bundle.manifest import MANIFEST, SIGNATURE
-from mcpguard.ledger.bundle.report import BundleReport
 from mcpguard.ledger.export.selection import Fitting
 from mcpguard.ledger.format import link
 from tests import second_bundle_verifier as second

@@ -10,11 +10,12 @@ from typing import Any
 
 import pytest
 
-from mcpguard.ledger.bundle.explain import as_json, sentences
+from mcpguard.ledger.bundle.bundle_report import BundleReport
+from mcpguard.ledger.bundle.explain_bundle import as_json, sentences
 from mcpguard.ledger.bundle.making import Wanted
-from mcpguard.ledger.bundle.report import BundleReport
 from mcpguard.ledger.format import GENESIS, link
-from mcpguard.ledger.verify import entries, succession, tombstones
+from mcpguard.ledger.verify import calls_closed as entries
+from mcpguard.ledger.verify import succession, tombstones
 from mcpguard.ledger.verify.report import LONGEST, ChainReport, Tampering
 from tests.ledger import sample
 from tests.ledger.bundling import STRANGER, bundle, checked, said, signed_anew

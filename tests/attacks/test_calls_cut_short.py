@@ -8,7 +8,7 @@ from typing import Any
 import anyio
 import pytest
 
-from mcpguard.domain.upstreams import Transport
+from mcpguard.domain.servers.upstreams import Transport
 from tests.attacks.in_front import in_front_of, refused, until
 from tests.gate import Gate, gate, process, remote
 from tests.patience import PATIENCE

@@ -15,7 +15,7 @@ from sqlmodel import SQLModel
 from mcpguard.app import places
 from mcpguard.domain.asks import AskKind
 from mcpguard.domain.decisions import Decision
-from mcpguard.domain.launches import Declared, Launch, RemoteLaunch, StdioLaunch, Templates
+from mcpguard.domain.servers.launches import Declared, Launch, RemoteLaunch, StdioLaunch, Templates
 from mcpguard.store.engine.offline import reading
 from tests import postgres
 from tests.attacks.asking import Questioned, once_each

@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 
 from mcpguard.domain.decisions import Actor, Approval, Stale, Undecidable
-from mcpguard.domain.launches import Confinement, Mount, Profile, StdioLaunch
-from mcpguard.domain.needs import Need
-from mcpguard.domain.standing import UpstreamStanding
-from mcpguard.domain.upstreams import Origin
+from mcpguard.domain.servers.launches import Confinement, Mount, Profile, StdioLaunch
+from mcpguard.domain.servers.needs import Need
+from mcpguard.domain.servers.standing import UpstreamStanding
+from mcpguard.domain.servers.upstreams import Origin
 from mcpguard.guard.review.admission import Source
 from mcpguard.guard.servers.grave_findings import to_read
 from mcpguard.settings.members import as_members

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from mcpguard.domain.outcomes import Outcome, OutcomeKind
+from mcpguard.domain.calls.outcomes import Outcome, OutcomeKind
 from mcpguard.domain.reasons import Reason
 from tests.world import world
 

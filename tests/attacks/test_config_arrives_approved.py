@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from mcpguard.domain.decisions import Actor, DeclaredElsewhere, NameTaken
-from mcpguard.domain.standing import UpstreamStanding
-from mcpguard.domain.upstreams import Origin
+from mcpguard.domain.servers.standing import UpstreamStanding
+from mcpguard.domain.servers.upstreams import Origin
 from mcpguard.guard.review.admission import Source
 from mcpguard.settings.load import load
 from tests.attacks.quarantined import let_time_pass, records, standing, upstream

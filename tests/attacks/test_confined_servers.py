@@ -13,8 +13,8 @@ import pytest
 from anyio.lowlevel import checkpoint
 
 from mcpguard.domain.decisions import Actor, Decision, NeedsConsent, Undecidable
-from mcpguard.domain.launches import Declared, Mount, Profile, StdioLaunch
-from mcpguard.domain.standing import UpstreamStanding
+from mcpguard.domain.servers.launches import Declared, Mount, Profile, StdioLaunch
+from mcpguard.domain.servers.standing import UpstreamStanding
 from mcpguard.upstreams.process.child import RUNNING
 from mcpguard.upstreams.process.tree import descendants
 from mcpguard.upstreams.sandbox.probe import Fails

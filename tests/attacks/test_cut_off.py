@@ -15,7 +15,7 @@ from anyio.lowlevel import checkpoint
 from mcpguard.domain.asks import AskKind
 from mcpguard.domain.capabilities import CapabilityKind
 from mcpguard.domain.decisions import Answer
-from mcpguard.domain.standing import UpstreamStanding
+from mcpguard.domain.servers.standing import UpstreamStanding
 from mcpguard.upstreams.process.child import RUNNING
 from tests.attacks.quarantined import TOOL, let_time_pass, pin, refused, standing, until
 from tests.gate import Gate

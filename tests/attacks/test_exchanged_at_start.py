@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from mcpguard.domain.connections import ConnectionState
-from mcpguard.domain.launches import Declared, Mount, Profile, StdioLaunch
-from mcpguard.domain.standing import UpstreamStanding
+from mcpguard.domain.servers.connections import ConnectionState
+from mcpguard.domain.servers.launches import Declared, Mount, Profile, StdioLaunch
+from mcpguard.domain.servers.standing import UpstreamStanding
 from mcpguard.upstreams.exchange.transport import TransportEnded
 from mcpguard.upstreams.launch.start import AnotherProgram, Starting
 from mcpguard.upstreams.process import program_files

@@ -7,7 +7,7 @@ import pytest
 
 from mcpguard.domain.capabilities import Effect
 from mcpguard.domain.decisions import Answer, Approval, Stale
-from mcpguard.domain.standing import CapabilityStanding, UpstreamStanding
+from mcpguard.domain.servers.standing import CapabilityStanding, UpstreamStanding
 from tests.attacks.quarantined import TOOL, let_time_pass, pin, records, refused, standing, until
 from tests.gate import gate
 from tests.gateway.speaking import guarded, played

@@ -6,8 +6,8 @@ from pathlib import Path
 import anyio
 import pytest
 
-from mcpguard.domain.launches import Declared, StdioLaunch
-from mcpguard.domain.standing import UpstreamStanding
+from mcpguard.domain.servers.launches import Declared, StdioLaunch
+from mcpguard.domain.servers.standing import UpstreamStanding
 from tests.attacks.quarantined import records, standing, upstream
 from tests.attacks.sandboxed import works
 from tests.gate import Gate, gate

@@ -9,7 +9,7 @@ from typing import Any
 import anyio
 import pytest
 
-from mcpguard.domain.launches import Declared
+from mcpguard.domain.servers.launches import Declared
 from mcpguard.upstreams.process.child import RUNNING
 from tests.attacks import hostile_server
 from tests.attacks.in_front import in_front_of, refused, state, trusted_too_early, until

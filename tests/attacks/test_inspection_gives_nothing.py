@@ -10,9 +10,9 @@ import anyio
 import pytest
 
 from mcpguard.domain.decisions import Actor, Decision, Forbidden, NeedsConsent, Undecidable
-from mcpguard.domain.launches import RemoteLaunch
-from mcpguard.domain.standing import UpstreamStanding
-from mcpguard.domain.upstreams import Origin, Transport
+from mcpguard.domain.servers.launches import RemoteLaunch
+from mcpguard.domain.servers.standing import UpstreamStanding
+from mcpguard.domain.servers.upstreams import Origin, Transport
 from mcpguard.guard.review.admission import Source
 from mcpguard.upstreams.process.child import RUNNING
 from tests.attacks.quarantined import let_time_pass, records, standing, upstream

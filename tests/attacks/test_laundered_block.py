@@ -6,8 +6,8 @@ import pytest
 
 from mcpguard.domain.decisions import Actor, Approval
 from mcpguard.domain.errors import IllegalMove
-from mcpguard.domain.standing import UpstreamStanding
-from mcpguard.domain.upstreams import Origin
+from mcpguard.domain.servers.standing import UpstreamStanding
+from mcpguard.domain.servers.upstreams import Origin
 from mcpguard.guard.review.admission import Source
 from tests.attacks.quarantined import standing, upstream
 from tests.gate import Gate, gate

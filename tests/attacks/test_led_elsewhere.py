@@ -9,9 +9,9 @@ from pathlib import Path
 import anyio
 import pytest
 
-from mcpguard.domain.launches import Declared, RemoteLaunch
-from mcpguard.domain.standing import UpstreamStanding
-from mcpguard.domain.upstreams import Transport
+from mcpguard.domain.servers.launches import Declared, RemoteLaunch
+from mcpguard.domain.servers.standing import UpstreamStanding
+from mcpguard.domain.servers.upstreams import Transport
 from mcpguard.upstreams.exchange.conversation import ServerError
 from tests.attacks.quarantined import standing, until
 from tests.gate import Gate, Remote, gate, remote

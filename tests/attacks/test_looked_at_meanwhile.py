@@ -11,9 +11,9 @@ import pytest
 
 from mcpguard.app.places import seal_key
 from mcpguard.domain.decisions import Actor, Stale, Undecidable
-from mcpguard.domain.launches import Confinement, Declared, Profile, StdioLaunch
-from mcpguard.domain.standing import UpstreamStanding
-from mcpguard.domain.upstreams import Origin
+from mcpguard.domain.servers.launches import Confinement, Declared, Profile, StdioLaunch
+from mcpguard.domain.servers.standing import UpstreamStanding
+from mcpguard.domain.servers.upstreams import Origin
 from mcpguard.guard.review.admission import Source
 from mcpguard.store.files.sealing import load_or_make
 from mcpguard.store.rows import upstreams

@@ -8,7 +8,7 @@ import httpx2
 import pytest
 
 from mcpguard.domain.decisions import Answer
-from mcpguard.domain.standing import CapabilityStanding, UpstreamStanding
+from mcpguard.domain.servers.standing import CapabilityStanding, UpstreamStanding
 from tests.attacks.quarantined import TOOL, doubted, pin, refused, standing, until
 from tests.gate import gate
 from tests.gateway.speaking import guarded, played

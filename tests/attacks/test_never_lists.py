@@ -7,7 +7,7 @@ import pytest
 
 from mcpguard.domain.capabilities import CapabilityKind
 from mcpguard.domain.decisions import Approval
-from mcpguard.domain.standing import UpstreamStanding
+from mcpguard.domain.servers.standing import UpstreamStanding
 from mcpguard.policy.quarantine import NotInspected
 from tests.attacks.quarantined import doubted, records, refused, standing, until, upstream
 from tests.gate import gate

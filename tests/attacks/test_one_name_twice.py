@@ -7,7 +7,7 @@ import pytest
 
 from mcpguard.domain.capabilities import CapabilityKind, Effect
 from mcpguard.domain.decisions import Answer, Undecidable
-from mcpguard.domain.standing import CapabilityStanding
+from mcpguard.domain.servers.standing import CapabilityStanding
 from tests.attacks.quarantined import TOOL, pin, refused, until
 from tests.gateway.speaking import guarded
 from tests.review import DECISION

@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from mcpguard.web.peer import Refused, identify
+from mcpguard.web.gate.peer import Refused, identify
 from tests.attacks import guard_with_children, knock
 from tests.patience import PATIENCE
 from tests.process import Served, run, serving, until

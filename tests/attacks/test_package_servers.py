@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from mcpguard.domain.launches import Declared, Profile, StdioLaunch
-from mcpguard.domain.standing import UpstreamStanding
+from mcpguard.domain.servers.launches import Declared, Profile, StdioLaunch
+from mcpguard.domain.servers.standing import UpstreamStanding
 from mcpguard.upstreams.process.child import RUNNING
 from tests.attacks.quarantined import records, standing, until, upstream
 from tests.attacks.sandboxed import works

@@ -7,7 +7,7 @@ from pathlib import Path
 import anyio
 import pytest
 
-from mcpguard.domain.launches import Profile
+from mcpguard.domain.servers.launches import Profile
 from mcpguard.upstreams.packages.not_installed import Changed, NotInstalled
 from mcpguard.upstreams.packages.trees import Tree, kept, verified
 from mcpguard.upstreams.process.logs import UpstreamLog

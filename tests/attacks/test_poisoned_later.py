@@ -8,7 +8,7 @@ import pytest
 
 from mcpguard.domain.capabilities import Effect
 from mcpguard.domain.decisions import Answer
-from mcpguard.domain.standing import CapabilityStanding
+from mcpguard.domain.servers.standing import CapabilityStanding
 from mcpguard.guard.servers.repeated_findings import PAUSE_SECONDS
 from mcpguard.inspection.definitions.inspect import inspected
 from tests.attacks.quarantined import TOOL, moves, pin, records, refused, until

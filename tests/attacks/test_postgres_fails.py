@@ -13,9 +13,9 @@ from anyio import to_thread
 from anyio.abc import ByteStream, SocketAttribute, SocketStream
 from sqlalchemy import make_url, text
 
+from mcpguard.domain.calls.outcomes import Outcome, OutcomeKind
 from mcpguard.domain.capabilities import Effect
 from mcpguard.domain.errors import StoreUnavailable
-from mcpguard.domain.outcomes import Outcome, OutcomeKind
 from mcpguard.ledger.entries import Entry
 from mcpguard.store.engine.postgres import Postgres
 from tests import postgres

@@ -10,8 +10,8 @@ import pytest
 from anyio import to_thread
 from sqlalchemy import make_url
 
+from mcpguard.domain.calls.outcomes import OutcomeKind
 from mcpguard.domain.capabilities import Effect
-from mcpguard.domain.outcomes import OutcomeKind
 from tests.attacks.refusing import refused
 from tests.postgres import fresh_database
 from tests.process import until

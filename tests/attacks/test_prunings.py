@@ -10,8 +10,8 @@ import anyio
 import orjson
 import pytest
 
-from mcpguard.domain.bodies import KeptBody
-from mcpguard.domain.outcomes import Outcome
+from mcpguard.domain.calls.bodies import KeptBody
+from mcpguard.domain.calls.outcomes import Outcome
 from mcpguard.guard.audit.retention import Wanted
 from mcpguard.ledger.checkpoints import Why
 from tests import second_verifier

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from mcpguard.domain.capabilities import CapabilityKind
-from mcpguard.domain.standing import CapabilityStanding, UpstreamStanding
+from mcpguard.domain.servers.standing import CapabilityStanding, UpstreamStanding
 from tests.attacks.quarantined import moves, pin, refused, standing, until
 from tests.gateway.speaking import HOWS, guarded, speaking
 from tests.simulators.script import Script

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from mcpguard.domain.launches import Declared, Mount, Profile, StdioLaunch
+from mcpguard.domain.servers.launches import Declared, Mount, Profile, StdioLaunch
 from mcpguard.upstreams.launch.start import Starting
 from mcpguard.upstreams.process.logs import UpstreamLog
 from mcpguard.upstreams.process.stdio import Launch, Stdio, stdio

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from mcpguard.domain.launches import Mount, Profile
+from mcpguard.domain.servers.launches import Mount, Profile
 from mcpguard.upstreams.sandbox.not_confined import Refused
 from mcpguard.upstreams.sandbox.wrapping import HOME, SHARED_MEMORY, TEMPORARY
 from tests.attacks.sandboxed import EACH_PROFILE, started, told, tried

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from mcpguard.domain.launches import Profile
+from mcpguard.domain.servers.launches import Profile
 from tests.attacks.sandboxed import EACH_PROFILE, tried
 
 pytestmark = pytest.mark.anyio

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from mcpguard.domain.launches import Mount, Profile
+from mcpguard.domain.servers.launches import Mount, Profile
 from mcpguard.upstreams.sandbox.not_confined import Refused
 from tests.attacks.sandboxed import EACH_PROFILE, started, told, tried
 

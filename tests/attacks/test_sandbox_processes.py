@@ -10,7 +10,7 @@ from pathlib import Path
 import anyio
 import pytest
 
-from mcpguard.domain.launches import Profile
+from mcpguard.domain.servers.launches import Profile
 from mcpguard.upstreams.exchange.transport import TransportEnded
 from mcpguard.upstreams.process.tree import descendants
 from mcpguard.upstreams.sandbox.limits import MEBIBYTE, Limits
@@ -26,7 +26,7 @@ STARTS_ONE = """
 import os, sys
 from pathlib import Path
 import anyio
-from mcpguard.domain.launches import Profile
+from mcpguard.domain.servers.launches import Profile
 from mcpguard.upstreams.process.tree import descendants
 from tests.attacks.sandboxed import started, told
 

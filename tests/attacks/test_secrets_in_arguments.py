@@ -12,8 +12,8 @@ from anyio.lowlevel import checkpoint
 
 from mcpguard.app.places import server_logs
 from mcpguard.domain.decisions import Actor, NeedsConsent, NotDeclared
-from mcpguard.domain.launches import Profile, RemoteLaunch, StdioLaunch
-from mcpguard.domain.upstreams import Origin, Transport
+from mcpguard.domain.servers.launches import Profile, RemoteLaunch, StdioLaunch
+from mcpguard.domain.servers.upstreams import Origin, Transport
 from mcpguard.guard.review.admission import Source, from_file
 from mcpguard.policy.secrets.masking import HIDDEN as MASKED
 from tests.attacks.quarantined import records

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from mcpguard.domain.launches import Declared, RemoteLaunch, StdioLaunch
-from mcpguard.domain.standing import CapabilityStanding, UpstreamStanding
+from mcpguard.domain.servers.launches import Declared, RemoteLaunch, StdioLaunch
+from mcpguard.domain.servers.standing import CapabilityStanding, UpstreamStanding
 from tests.attacks.quarantined import let_time_pass, moves, pin, records, refused, standing
 from tests.gate import gate
 from tests.gateway.speaking import guarded, played, speaking

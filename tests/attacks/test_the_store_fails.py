@@ -15,10 +15,10 @@ import anyio
 import pytest
 from sqlalchemy import Connection
 
+from mcpguard.domain.calls.outcomes import Executed, Outcome, OutcomeKind
+from mcpguard.domain.calls.verdicts import Deny
 from mcpguard.domain.capabilities import Effect
-from mcpguard.domain.outcomes import Executed, Outcome, OutcomeKind
 from mcpguard.domain.reasons import Reason
-from mcpguard.domain.verdicts import Deny
 from mcpguard.ledger.entries import Entry
 from tests.store.full import file_size_limit
 from tests.world import World, verified, world

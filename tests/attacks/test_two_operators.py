@@ -10,8 +10,8 @@ import pytest
 from mcpguard.domain.capabilities import Effect
 from mcpguard.domain.decisions import Actor, Answer, Approval, Decision, NameTaken, Stale
 from mcpguard.domain.errors import GuardError
-from mcpguard.domain.standing import CapabilityStanding, UpstreamStanding
-from mcpguard.domain.upstreams import Origin
+from mcpguard.domain.servers.standing import CapabilityStanding, UpstreamStanding
+from mcpguard.domain.servers.upstreams import Origin
 from mcpguard.guard.review.admission import Source
 from tests.attacks.quarantined import TOOL, pin, records, refused, standing, upstream
 from tests.gate import gate

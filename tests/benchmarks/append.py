@@ -12,8 +12,8 @@ import anyio
 from mcpguard.app.clock import SystemClock, new_id
 from mcpguard.app.process import steady
 from mcpguard.app.running import running
+from mcpguard.domain.calls.outcomes import Outcome
 from mcpguard.domain.capabilities import Effect
-from mcpguard.domain.outcomes import Outcome
 from mcpguard.ledger.entries import Entry
 from mcpguard.ledger.ledger import Ledger
 from mcpguard.settings.model import Settings

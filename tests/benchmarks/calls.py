@@ -5,13 +5,13 @@ Cheap to make, because making them is timed too.
 
 from hashlib import sha256
 
-from mcpguard.domain.bodies import Body, DigestedBody, KeptBody
 from mcpguard.domain.callers import Caller
-from mcpguard.domain.calls import Face, Intent, Sensitivity
+from mcpguard.domain.calls.bodies import Body, DigestedBody, KeptBody
+from mcpguard.domain.calls.calls import Face, Intent, Sensitivity
+from mcpguard.domain.calls.outcomes import Outcome
+from mcpguard.domain.calls.records import Opening
+from mcpguard.domain.calls.verdicts import Allow
 from mcpguard.domain.capabilities import Capability, CapabilityKind, Effect, Fingerprint
-from mcpguard.domain.outcomes import Outcome
-from mcpguard.domain.records import Opening
-from mcpguard.domain.verdicts import Allow
 
 _CALLERS = [Caller(f"0198c0de-0000-7000-8000-{number:012d}", f"agent {number}") for number in range(20)]
 _TOOLS = [

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 
 from mcpguard.app import places
 from mcpguard.app.clock import SystemClock, new_id
+from mcpguard.domain.calls.records import RecordKind
 from mcpguard.domain.capabilities import Effect
-from mcpguard.domain.records import RecordKind
 from mcpguard.ledger import keys
 from mcpguard.ledger.chain import Chain
 from mcpguard.ledger.format import Fields, about, closing_fields, opening_fields

@@ -12,12 +12,12 @@ from mcpguard.catalog.shelf import shelf
 from mcpguard.codec.messages import dumps
 from mcpguard.domain.callers import Scope
 from mcpguard.domain.capabilities import CapabilityKind, Effect
-from mcpguard.domain.listings import Listing
+from mcpguard.domain.servers.listings import Listing
 from mcpguard.gateway.faces.direct import Direct
 from mcpguard.gateway.faces.face import Face
-from mcpguard.gateway.faces.guarding import Guarding
 from mcpguard.gateway.lists import Lists
-from mcpguard.gateway.tools.telling import told
+from mcpguard.gateway.tools.answers import told
+from mcpguard.gateway.tools.guard_face import Guarding
 from mcpguard.guard.search.answer_size import retrieved
 from mcpguard.guard.search.tool_search import Hit
 from mcpguard.settings.model import Settings

@@ -5,7 +5,7 @@ import pytest
 from mcpguard.catalog.catalog import Catalog
 from mcpguard.catalog.shelf import Shelf, shelf
 from mcpguard.domain.capabilities import CapabilityKind, Effect
-from mcpguard.domain.listings import Listing
+from mcpguard.domain.servers.listings import Listing
 
 TOOL, PROMPT = CapabilityKind.TOOL, CapabilityKind.PROMPT
 

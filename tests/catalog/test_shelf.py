@@ -7,7 +7,7 @@ import pytest
 from mcpguard.catalog.shelf import Shelf, shelf
 from mcpguard.codec.uris import LONGEST_URI, wrapped
 from mcpguard.domain.capabilities import CapabilityKind, Effect
-from mcpguard.domain.listings import Listing
+from mcpguard.domain.servers.listings import Listing
 
 TOOL, RESOURCE = CapabilityKind.TOOL, CapabilityKind.RESOURCE
 TEMPLATE, PROMPT = CapabilityKind.TEMPLATE, CapabilityKind.PROMPT

@@ -9,8 +9,8 @@ import anyio
 import pytest
 
 from mcpguard.domain.callers import Caller
+from mcpguard.domain.calls.verdicts import Deny
 from mcpguard.domain.reasons import Reason
-from mcpguard.domain.verdicts import Deny
 from tests.cli.command import HOSTILE
 from tests.world import world
 

@@ -10,12 +10,12 @@ import pytest
 from anyio import to_thread
 
 from mcpguard.cli.audit.record_rows import row
-from mcpguard.domain.bodies import KeptBody
+from mcpguard.domain.calls.bodies import KeptBody
+from mcpguard.domain.calls.outcomes import Outcome
+from mcpguard.domain.calls.records import RecordKind
+from mcpguard.domain.calls.verdicts import Deny
 from mcpguard.domain.capabilities import Effect
-from mcpguard.domain.outcomes import Outcome
 from mcpguard.domain.reasons import Reason
-from mcpguard.domain.records import RecordKind
-from mcpguard.domain.verdicts import Deny
 from mcpguard.store.engine.backend import Connection
 from tests.cli.command import HOSTILE, inert, mcpguard, refusal
 from tests.patience import PATIENCE

@@ -16,8 +16,8 @@ import pytest
 
 from mcpguard.codec.uris import wrapped
 from mcpguard.domain.reasons import Reason
+from mcpguard.gateway.tools.answers import OWN as UNUSABLE
 from mcpguard.gateway.tools.definitions import offered
-from mcpguard.gateway.tools.telling import OWN as UNUSABLE
 from mcpguard.settings.model import Settings
 from tests.clients import installed
 from tests.conformance import tools

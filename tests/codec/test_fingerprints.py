@@ -16,9 +16,9 @@ from mcpguard.codec.fingerprints import KEY_BYTES, literal, of_definition, of_la
 from mcpguard.codec.strict import parse
 from mcpguard.domain.capabilities import CapabilityKind
 from mcpguard.domain.errors import Unreadable
-from mcpguard.domain.identity import Given, LaunchIdentity, ObservedIdentity, Part, PartKind
-from mcpguard.domain.launches import Mount, Profile, StdioFraming
-from mcpguard.domain.upstreams import Transport
+from mcpguard.domain.servers.identity import Given, LaunchIdentity, ObservedIdentity, Part, PartKind
+from mcpguard.domain.servers.launches import Mount, Profile, StdioFraming
+from mcpguard.domain.servers.upstreams import Transport
 
 TOOL = CapabilityKind.TOOL
 KEY = bytes(range(KEY_BYTES))

@@ -16,7 +16,7 @@ from mcp.shared.inbound import mcp_param_headers, x_mcp_header_map
 sys.path.insert(0, str(Path(__file__).parents[2]))
 
 from mcpguard.domain.asks import AskKind
-from mcpguard.domain.launches import Era
+from mcpguard.domain.servers.launches import Era
 from tests.gate import gate, remote
 from tests.simulators.http_client import HttpClient
 from tests.simulators.words import MODERN, Json

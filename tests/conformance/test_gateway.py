@@ -11,7 +11,7 @@ import anyio
 import pytest
 
 from mcpguard.domain.asks import AskKind
-from mcpguard.domain.launches import Declared, Profile, StdioLaunch
+from mcpguard.domain.servers.launches import Declared, Profile, StdioLaunch
 from tests.clock import FakeClock
 from tests.conformance.fixture import face
 from tests.conformance.runner import REQUIREMENTS, Outcome, required, run_clients, run_suite

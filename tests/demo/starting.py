@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from mcp.client.stdio import StdioServerParameters
 
-from mcpguard.domain.launches import Declared, Era, Profile, StdioLaunch, Templates
+from mcpguard.domain.servers.launches import Declared, Era, Profile, StdioLaunch, Templates
 from tests.patience import PATIENCE
 from tests.process import ROOT, environment
 from tests.simulators.words import CLIENT_CAPABILITIES, MODERN, PROTOCOL_VERSION, Json

@@ -7,8 +7,8 @@ import pytest
 from mcpguard.demo.notes import AT_FIRST, PROMPT, RESOURCES, TEMPLATE, TOOLS
 from mcpguard.demo.poison import POISONED, WEATHER, WEATHER_CHANGED
 from mcpguard.demo.weather import CALLS, SAID
-from mcpguard.domain.launches import Era
 from mcpguard.domain.reasons import Reason
+from mcpguard.domain.servers.launches import Era
 from tests.demo.starting import by_guard
 from tests.gate import gate
 from tests.gateway.speaking import HOWS, speaking

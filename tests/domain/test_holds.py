@@ -4,8 +4,8 @@ import itertools
 
 import pytest
 
+from mcpguard.domain.calls.holds import HOLD_MOVES, HoldMove, HoldState, moved
 from mcpguard.domain.errors import IllegalMove
-from mcpguard.domain.holds import HOLD_MOVES, HoldMove, HoldState, moved
 
 LISTED = {
     "waiting": {"allow": "allowed", "deny": "denied", "expire": "expired", "void": "expired", "withdraw": "withdrawn"},

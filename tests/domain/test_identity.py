@@ -4,9 +4,9 @@ from itertools import permutations
 
 import pytest
 
-from mcpguard.domain.identity import Given, LaunchIdentity, Part, PartKind, is_code
-from mcpguard.domain.launches import Mount
-from mcpguard.domain.upstreams import Transport
+from mcpguard.domain.servers.identity import Given, LaunchIdentity, Part, PartKind, is_code
+from mcpguard.domain.servers.launches import Mount
+from mcpguard.domain.servers.upstreams import Transport
 
 CODE = {
     "LD_PRELOAD", "LD_LIBRARY_PATH", "LD_AUDIT", "DYLD_INSERT_LIBRARIES", "NODE_OPTIONS", "NODE_PATH",

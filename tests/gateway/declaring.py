@@ -5,9 +5,9 @@ from typing import Any
 
 from mcpguard.domain.asks import Answers, Asks, Capabilities
 from mcpguard.domain.callers import Caller
-from mcpguard.domain.calls import Face
+from mcpguard.domain.calls.calls import Face
 from mcpguard.domain.capabilities import Capability, CapabilityKind
-from mcpguard.domain.launches import Era
+from mcpguard.domain.servers.launches import Era
 from mcpguard.guard.calls.request import Asked, Told
 from mcpguard.policy.intents import Stated
 from tests.gate import Gate

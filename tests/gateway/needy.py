@@ -3,7 +3,7 @@
 import sys
 from typing import Any
 
-from mcpguard.domain.launches import Declared, Mount, Profile, StdioLaunch
+from mcpguard.domain.servers.launches import Declared, Mount, Profile, StdioLaunch
 
 _CODE = """
 import json, os, pathlib, socket, sys

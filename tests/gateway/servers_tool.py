@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from mcpguard.domain.callers import Caller
-from mcpguard.domain.launches import Declared
-from mcpguard.domain.upstreams import Origin
+from mcpguard.domain.servers.launches import Declared
+from mcpguard.domain.servers.upstreams import Origin
 from mcpguard.guard.review.admission import Source
 from tests.gate import Gate, gate
 from tests.gateway.speaking import scope

@@ -11,9 +11,9 @@ import anyio.lowlevel
 
 from mcpguard.domain.callers import Caller, Scope
 from mcpguard.domain.capabilities import Effect
-from mcpguard.domain.launches import Declared
-from mcpguard.domain.listings import Listing
-from mcpguard.domain.upstreams import Transport
+from mcpguard.domain.servers.launches import Declared
+from mcpguard.domain.servers.listings import Listing
+from mcpguard.domain.servers.upstreams import Transport
 from tests.gate import DIRECT, Gate, gate, process, remote
 from tests.review import approved_as_listed
 from tests.simulators.client import RawClient

@@ -11,8 +11,8 @@ import pytest
 
 from mcpguard.domain.capabilities import CapabilityKind
 from mcpguard.domain.decisions import Answer
-from mcpguard.domain.standing import CapabilityStanding
-from mcpguard.domain.upstreams import Origin
+from mcpguard.domain.servers.standing import CapabilityStanding
+from mcpguard.domain.servers.upstreams import Origin
 from mcpguard.guard.review.admission import Source
 from tests.attacks.quarantined import pin, until
 from tests.gate import Gate, gate, process, remote

@@ -10,7 +10,7 @@ import anyio
 import pytest
 from anyio.abc import SocketStream
 
-from mcpguard.gateway.http.door import Door
+from mcpguard.gateway.http.http_door import Door
 from mcpguard.gateway.http.plain import Patience
 from mcpguard.gateway.methods import Methods
 from tests.gate import Gate

@@ -9,7 +9,7 @@ from mcp.shared.uri_template import UriTemplate
 
 from mcpguard.catalog.shelf import Shelf, shelf
 from mcpguard.domain.capabilities import Effect
-from mcpguard.domain.listings import Listing
+from mcpguard.domain.servers.listings import Listing
 from mcpguard.gateway.faces import coverage
 from mcpguard.gateway.faces.coverage import covering, covers
 

@@ -9,7 +9,7 @@ from anyio.lowlevel import checkpoint
 from mcp.client import Client
 
 from mcpguard.domain.capabilities import Effect
-from mcpguard.domain.standing import CapabilityStanding
+from mcpguard.domain.servers.standing import CapabilityStanding
 from mcpguard.gateway.tools.definitions import DEFINITIONS
 from tests.attacks.quarantined import pin, until
 from tests.gate import gate

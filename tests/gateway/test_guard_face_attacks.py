@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from mcpguard.gateway.tools.given import MOST_NAMES
+from mcpguard.gateway.tools.arguments import MOST_NAMES
 from mcpguard.guard.traffic.tallies import MOST_OF_ONE
 from tests.gateway.guard_face import agent, answer, calls_to, refused
 from tests.gateway.speaking import (

@@ -7,8 +7,8 @@ import pytest
 from mcpguard.domain.callers import Scope
 from mcpguard.domain.capabilities import CapabilityKind
 from mcpguard.domain.decisions import Answer
-from mcpguard.domain.listings import INSTRUCTIONS
-from mcpguard.domain.standing import CapabilityStanding
+from mcpguard.domain.servers.listings import INSTRUCTIONS
+from mcpguard.domain.servers.standing import CapabilityStanding
 from mcpguard.guard.search.answer_size import MOST_BYTES, described
 from tests.attacks.quarantined import pin, until
 from tests.gate import Gate

@@ -6,7 +6,7 @@ import anyio
 import anyio.lowlevel
 import pytest
 
-from mcpguard.gateway.parking import LONGEST_KEPT, MOST_KEPT
+from mcpguard.gateway.input_required import LONGEST_KEPT, MOST_KEPT
 from tests.gateway.asking import FORM, behind
 from tests.simulators.asked import Asked
 from tests.simulators.client import RawClient

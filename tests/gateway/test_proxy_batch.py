@@ -9,12 +9,12 @@ import pytest
 
 from mcpguard.codec.messages import Request
 from mcpguard.domain.callers import Caller
-from mcpguard.domain.launches import Era
+from mcpguard.domain.servers.launches import Era
+from mcpguard.gateway.client_request import Exchange
 from mcpguard.gateway.clients import Client
-from mcpguard.gateway.exchange import Exchange
 from mcpguard.gateway.faces.direct import Direct
 from mcpguard.gateway.lists import Lists
-from mcpguard.gateway.tools.proxying import Proxying, Seeing
+from mcpguard.gateway.tools.proxy import Proxying, Seeing
 from mcpguard.guard.calls.request import Asked as CallAsked
 from mcpguard.guard.calls.request import Told
 from mcpguard.proxy.annotations import META

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from mcpguard.domain.standing import UpstreamStanding
+from mcpguard.domain.servers.standing import UpstreamStanding
 from tests.gate import DIRECT, Gate
 from tests.gateway.guard_face import FACE
 from tests.gateway.speaking import ONLY, TOKEN, callers, changed, guarded, nothing_happens, refused_once, scope

@@ -9,7 +9,7 @@ import anyio
 import pytest
 
 from mcpguard.codec.messages import BadMessage, Message, Request
-from mcpguard.gateway.reading import LARGE, Reader
+from mcpguard.gateway.message_reader import LARGE, Reader
 from mcpguard.settings.limits import Limits
 from tests.gateway.holding import until
 from tests.gateway.speaking import (

@@ -6,12 +6,12 @@ import anyio
 import pytest
 
 from mcpguard.codec.uris import wrapped
-from mcpguard.domain.bodies import KeptBody
+from mcpguard.domain.calls.bodies import KeptBody
+from mcpguard.domain.calls.outcomes import Executed, Outcome, OutcomeKind
 from mcpguard.domain.capabilities import Capability, CapabilityKind
 from mcpguard.domain.findings import Evidence, Finding, Severity
-from mcpguard.domain.launches import Era
-from mcpguard.domain.outcomes import Executed, Outcome, OutcomeKind
 from mcpguard.domain.reasons import Reason
+from mcpguard.domain.servers.launches import Era
 from mcpguard.gateway.wire import refused_error, refused_result
 from mcpguard.guard.calls.refusals import refusal
 from mcpguard.guard.calls.request import Told

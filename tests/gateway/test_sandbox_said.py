@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from mcpguard.domain.launches import Declared, Profile, StdioLaunch
-from mcpguard.domain.needs import CONFINED, Need
+from mcpguard.domain.servers.launches import Declared, Profile, StdioLaunch
+from mcpguard.domain.servers.needs import CONFINED, Need
 from mcpguard.policy.denials import phrases
 from tests.attacks.sandboxed import works
 from tests.gate import Gate, gate

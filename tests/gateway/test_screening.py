@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from mcpguard.codec.envelope import BY_SERVER
-from mcpguard.domain.launches import StdioLaunch, Templates
 from mcpguard.domain.screening import Screening
+from mcpguard.domain.servers.launches import StdioLaunch, Templates
 from tests.gate import Gate, gate
 from tests.gateway.asking import ANSWERS, answering, behind, permitted, rounds
 from tests.gateway.guard_face import agent

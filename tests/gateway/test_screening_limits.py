@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 
 from mcpguard.codec.envelope import BY_SERVER
 from mcpguard.codec.messages import dumps
-from mcpguard.domain.bodies import KeptBody
-from mcpguard.domain.outcomes import Outcome
+from mcpguard.domain.calls.bodies import KeptBody
+from mcpguard.domain.calls.outcomes import Outcome
 from mcpguard.domain.screening import Screening
 from mcpguard.guard.calls.screening import Noticed, Screener
 from mcpguard.guard.servers.neighbours import Around

@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mcpguard.domain.launches import Declared
-from mcpguard.gateway.tools.declaring import Operation, Servers
+from mcpguard.domain.servers.launches import Declared
+from mcpguard.gateway.tools.arguments import Unusable
+from mcpguard.gateway.tools.declarations import Operation, Servers
 from mcpguard.gateway.tools.definitions import DEFINITIONS
-from mcpguard.gateway.tools.given import Unusable
 from mcpguard.gateway.tools.servers import ServersTool
 from mcpguard.guard.review.agent_requests import LARGEST, MOST_ADDED, MOST_BROUGHT, MOST_REQUESTED
 from mcpguard.settings.members import as_members

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from mcpguard.domain.decisions import Decision
-from mcpguard.domain.launches import RemoteLaunch, StdioLaunch
-from mcpguard.domain.standing import UpstreamStanding
+from mcpguard.domain.servers.launches import RemoteLaunch, StdioLaunch
+from mcpguard.domain.servers.standing import UpstreamStanding
 from tests.attacks.quarantined import standing, upstream
 from tests.gate import Gate, gate
 from tests.gateway.servers_tool import CALLERS, administrative, agent, asked, declared, managed

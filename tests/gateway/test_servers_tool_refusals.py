@@ -10,8 +10,8 @@ from mcpguard.codec.refusals import facts
 from mcpguard.domain.callers import Caller
 from mcpguard.domain.decisions import Decision
 from mcpguard.domain.grants import ANONYMOUS
-from mcpguard.domain.upstreams import Origin
-from mcpguard.gateway.tools.declaring import COMMANDS, MANAGING
+from mcpguard.domain.servers.upstreams import Origin
+from mcpguard.gateway.tools.declarations import COMMANDS, MANAGING
 from mcpguard.guard.review.admission import Source
 from tests.attacks.quarantined import upstream
 from tests.gate import gate, remote

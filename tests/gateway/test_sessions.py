@@ -8,7 +8,7 @@ import anyio
 import pytest
 
 from mcpguard.domain.callers import Caller
-from mcpguard.domain.launches import Era
+from mcpguard.domain.servers.launches import Era
 from mcpguard.gateway.clients import NETWORK, Client
 from mcpguard.gateway.faces.direct import Direct
 from mcpguard.gateway.http.plain import Turned

@@ -13,7 +13,7 @@ from anyio.abc import SocketListener, SocketStream
 
 from mcpguard.codec.envelope import BY_GUARD
 from mcpguard.gateway.methods import Methods
-from mcpguard.gateway.streams.door import LONGEST_HELLO, Streams
+from mcpguard.gateway.streams.stream_door import LONGEST_HELLO, Streams
 from tests.gate import Gate
 from tests.gateway.speaking import OTHER_TOKEN, TOKEN, callers, guarded, nothing_happens, scope, turned_away
 from tests.gateway.wires import modern

@@ -11,7 +11,7 @@ import pytest
 from anyio.abc import TaskStatus
 
 from mcpguard.codec.uris import wrapped
-from mcpguard.domain.launches import Declared
+from mcpguard.domain.servers.launches import Declared
 from tests.gate import DIRECT, Gate, gate
 from tests.gateway.hearing import ACKNOWLEDGED, FIRST, asked, hearing, insist, nothing_subscribed, subscribed, until
 from tests.gateway.speaking import HOWS, guarded, played

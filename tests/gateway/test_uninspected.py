@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from mcpguard.domain.upstreams import Origin
+from mcpguard.domain.servers.upstreams import Origin
 from mcpguard.guard.calls.unseen_server import LONGEST_WORD, MOST_WORDS
 from mcpguard.guard.review.admission import Source
 from tests.attacks.quarantined import standing, upstream

@@ -4,12 +4,12 @@ from dataclasses import replace
 from typing import Any
 
 from mcpguard.domain.capabilities import CapabilityKind, Effect, Fingerprint
-from mcpguard.domain.launches import Declared, RemoteLaunch, Templates
-from mcpguard.domain.listings import Listing
-from mcpguard.domain.pins import Pin
 from mcpguard.domain.reasons import Reason
-from mcpguard.domain.standing import CapabilityStanding
-from mcpguard.domain.upstreams import Transport, Upstream
+from mcpguard.domain.servers.launches import Declared, RemoteLaunch, Templates
+from mcpguard.domain.servers.listings import Listing
+from mcpguard.domain.servers.pins import Pin
+from mcpguard.domain.servers.standing import CapabilityStanding
+from mcpguard.domain.servers.upstreams import Transport, Upstream
 from mcpguard.guard.servers import argument_checks as module
 from mcpguard.guard.servers.argument_checks import MOST_SCHEMAS, Checking
 from mcpguard.guard.servers.registry import Known

@@ -5,7 +5,7 @@ import hmac
 import pytest
 
 from mcpguard.codec.messages import dumps
-from mcpguard.domain.bodies import DigestedBody, KeptBody
+from mcpguard.domain.calls.bodies import DigestedBody, KeptBody
 from mcpguard.guard.calls.kept_bodies import LARGE, Bodies
 from mcpguard.ledger.digests import Digests
 from mcpguard.policy.secrets.masking import ways

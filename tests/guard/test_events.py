@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mcpguard.domain.outcomes import Outcome
+from mcpguard.domain.calls.outcomes import Outcome
 from mcpguard.guard.traffic.events import OF_OTHERS, Ended, Events, Stage
 from tests.clock import FakeClock
 from tests.world import World

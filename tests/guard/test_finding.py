@@ -5,9 +5,9 @@ from typing import Any
 
 from mcpguard.domain.capabilities import CapabilityKind
 from mcpguard.domain.findings import Evidence, Finding, Inspected, Severity
-from mcpguard.domain.launches import RemoteLaunch, StdioLaunch, Templates
-from mcpguard.domain.listings import INSTRUCTIONS, Listing
-from mcpguard.domain.upstreams import Transport
+from mcpguard.domain.servers.launches import RemoteLaunch, StdioLaunch, Templates
+from mcpguard.domain.servers.listings import INSTRUCTIONS, Listing
+from mcpguard.domain.servers.upstreams import Transport
 from mcpguard.guard.servers.listed_findings import (
     MOST_KEPT,
     NOTHING,

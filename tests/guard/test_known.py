@@ -2,10 +2,10 @@
 
 import pytest
 
-from mcpguard.domain.inspections import Inspection
-from mcpguard.domain.launches import Declared, Mount, Profile, StdioLaunch
-from mcpguard.domain.standing import UpstreamStanding
-from mcpguard.domain.upstreams import Transport, Upstream
+from mcpguard.domain.servers.inspections import Inspection
+from mcpguard.domain.servers.launches import Declared, Mount, Profile, StdioLaunch
+from mcpguard.domain.servers.standing import UpstreamStanding
+from mcpguard.domain.servers.upstreams import Transport, Upstream
 from mcpguard.guard.servers.registry import Known, Registry
 
 READS, WRITES = Mount("/srv/docs"), Mount("/srv/out", writable=True)

@@ -12,10 +12,10 @@ import anyio
 import pytest
 
 from mcpguard.app import places
-from mcpguard.domain.bodies import KeptBody
+from mcpguard.domain.calls.bodies import KeptBody
+from mcpguard.domain.calls.outcomes import Outcome
 from mcpguard.domain.decisions import Actor, Decision, Forbidden, Undecidable
 from mcpguard.domain.errors import LedgerUnavailable, StoreUnavailable
-from mcpguard.domain.outcomes import Outcome
 from mcpguard.guard.audit.retention import Retention, Wanted
 from mcpguard.ledger.checkpoints import Why
 from mcpguard.ledger.entries import Entry

@@ -11,7 +11,7 @@ from anyio.lowlevel import checkpoint
 from mcpguard.catalog.shelf import shelf
 from mcpguard.domain.callers import Scope
 from mcpguard.domain.capabilities import Effect
-from mcpguard.domain.listings import Listing
+from mcpguard.domain.servers.listings import Listing
 from mcpguard.guard.search.tool_search import Searching, Wish
 from mcpguard.guard.servers.publisher import Publisher
 from tests.patience import PATIENCE

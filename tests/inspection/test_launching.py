@@ -4,8 +4,8 @@ import shlex
 
 import pytest
 
-from mcpguard.domain.launches import RemoteLaunch, StdioLaunch
-from mcpguard.domain.upstreams import Transport
+from mcpguard.domain.servers.launches import RemoteLaunch, StdioLaunch
+from mcpguard.domain.servers.upstreams import Transport
 from mcpguard.inspection.definitions.launches import RULES, launched, pinned
 
 

@@ -11,10 +11,10 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 from mcpguard.ledger import keys
 from mcpguard.ledger.bundle import tar
+from mcpguard.ledger.bundle.bundle_report import BundleReport
 from mcpguard.ledger.bundle.making import Maker, Wanted, make
 from mcpguard.ledger.bundle.manifest import MANIFEST, SIGNATURE, Manifest, sign
-from mcpguard.ledger.bundle.report import BundleReport
-from mcpguard.ledger.bundle.verify import verify
+from mcpguard.ledger.bundle.verify_bundle import verify
 from mcpguard.ledger.checkpoints import Checkpoint
 from mcpguard.ledger.export.export import Span
 from mcpguard.ledger.export.selection import EVERYTHING, Fitting

@@ -9,7 +9,7 @@ from typing import Any
 
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
-from mcpguard.domain.records import RecordKind
+from mcpguard.domain.calls.records import RecordKind
 from mcpguard.ledger.chain import Chain
 from mcpguard.ledger.checkpoints import Checkpoint, Signed, Why, sign
 from mcpguard.ledger.format import VERSION, link

@@ -9,12 +9,12 @@ from pathlib import Path
 import anyio
 from sqlalchemy import Connection
 
-from mcpguard.domain.bodies import DigestedBody, KeptBody
+from mcpguard.domain.calls.bodies import DigestedBody, KeptBody
+from mcpguard.domain.calls.outcomes import Outcome
+from mcpguard.domain.calls.records import RecordKind
+from mcpguard.domain.calls.verdicts import Allow, Deny, Hold
 from mcpguard.domain.capabilities import Effect
-from mcpguard.domain.outcomes import Outcome
 from mcpguard.domain.reasons import Reason
-from mcpguard.domain.records import RecordKind
-from mcpguard.domain.verdicts import Allow, Deny, Hold
 from mcpguard.ledger.entries import Entry
 from mcpguard.store.rows.tables import bodies, records
 from tests.world import World, world

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from mcpguard.domain.filters import Filter, Key, Term
-from mcpguard.ledger.bundle.report import BundleReport, Flaw
+from mcpguard.ledger.bundle.bundle_report import BundleReport, Flaw
 from mcpguard.ledger.checkpoints import Checkpoint, Signed
 from mcpguard.ledger.export.selection import EVERYTHING, Fitting
 from mcpguard.ledger.verify.report import Tampering

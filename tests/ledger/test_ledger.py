@@ -7,13 +7,13 @@ from pathlib import Path
 import anyio
 import pytest
 
-from mcpguard.domain.calls import Intent
+from mcpguard.domain.calls.calls import Intent
+from mcpguard.domain.calls.outcomes import Outcome, OutcomeKind
+from mcpguard.domain.calls.records import RecordKind
+from mcpguard.domain.calls.verdicts import Allow, Deny, Hold, Verdict
 from mcpguard.domain.capabilities import Effect
 from mcpguard.domain.errors import Unrecordable
-from mcpguard.domain.outcomes import Outcome, OutcomeKind
 from mcpguard.domain.reasons import Reason
-from mcpguard.domain.records import RecordKind
-from mcpguard.domain.verdicts import Allow, Deny, Hold, Verdict
 from mcpguard.ledger import keys
 from mcpguard.ledger.entries import Entry
 from mcpguard.ledger.entries import durability as stored_with

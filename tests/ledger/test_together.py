@@ -3,9 +3,9 @@
 import pytest
 from sqlalchemy import Connection
 
+from mcpguard.domain.calls.records import RecordKind
 from mcpguard.domain.capabilities import Fingerprint
 from mcpguard.domain.errors import LedgerUnavailable, Unrecordable
-from mcpguard.domain.records import RecordKind
 from mcpguard.ledger.ledger import Append
 from mcpguard.store.rows import versions
 from tests.world import World

@@ -6,13 +6,13 @@ from typing import Final
 from hypothesis import strategies as st
 
 from mcpguard.domain.callers import Caller, Scope
-from mcpguard.domain.calls import Intent, Sensitivity
+from mcpguard.domain.calls.calls import Intent, Sensitivity
+from mcpguard.domain.calls.holds import HoldState
+from mcpguard.domain.calls.objections import Detail, Objection
 from mcpguard.domain.capabilities import Capability, CapabilityKind, Effect, Fingerprint
-from mcpguard.domain.holds import HoldState
-from mcpguard.domain.objections import Detail, Objection
-from mcpguard.domain.pins import Pin
 from mcpguard.domain.reasons import Reason
-from mcpguard.domain.standing import CapabilityStanding, UpstreamStanding
+from mcpguard.domain.servers.pins import Pin
+from mcpguard.domain.servers.standing import CapabilityStanding, UpstreamStanding
 from mcpguard.policy.intents import Stated
 from mcpguard.policy.situation import Situation
 

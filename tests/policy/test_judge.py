@@ -6,11 +6,11 @@ from itertools import product
 import pytest
 
 from mcpguard.domain.callers import Caller, Scope
+from mcpguard.domain.calls.verdicts import Allow, Deny
 from mcpguard.domain.capabilities import Capability, CapabilityKind, Effect, Fingerprint
-from mcpguard.domain.pins import Pin
 from mcpguard.domain.reasons import Reason
-from mcpguard.domain.standing import CapabilityStanding, UpstreamStanding
-from mcpguard.domain.verdicts import Allow, Deny
+from mcpguard.domain.servers.pins import Pin
+from mcpguard.domain.servers.standing import CapabilityStanding, UpstreamStanding
 from mcpguard.policy.judge import RULES, Situation, judge
 from mcpguard.policy.scopes import reaches, within
 

@@ -4,9 +4,9 @@ from dataclasses import replace
 
 from hypothesis import given
 
-from mcpguard.domain.holds import HoldState
+from mcpguard.domain.calls.holds import HoldState
+from mcpguard.domain.calls.verdicts import Allow, Deny, Hold
 from mcpguard.domain.reasons import Reason
-from mcpguard.domain.verdicts import Allow, Deny, Hold
 from mcpguard.policy.judge import RULES, judge
 from mcpguard.policy.situation import Situation
 from tests.policy.situations import FINE, SITUATIONS, Carried

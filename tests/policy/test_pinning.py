@@ -11,8 +11,8 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 from mcpguard.domain.capabilities import CapabilityKind, Effect, Fingerprint
 from mcpguard.domain.decisions import Stale, Undecidable
 from mcpguard.domain.errors import IllegalMove
-from mcpguard.domain.pins import Pin
-from mcpguard.domain.standing import CAPABILITY_MOVES, CapabilityMove, CapabilityStanding
+from mcpguard.domain.servers.pins import Pin
+from mcpguard.domain.servers.standing import CAPABILITY_MOVES, CapabilityMove, CapabilityStanding
 from mcpguard.policy import pinning
 from mcpguard.policy.pinning import Outcome
 from tests.tiers import examples

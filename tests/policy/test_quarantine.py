@@ -11,8 +11,8 @@ from mcpguard.domain.capabilities import Fingerprint
 from mcpguard.domain.decisions import Forbidden, Stale, Undecidable
 from mcpguard.domain.errors import IllegalMove
 from mcpguard.domain.screening import Screening
-from mcpguard.domain.standing import UPSTREAM_MOVES, UpstreamMove, UpstreamStanding
-from mcpguard.domain.upstreams import Identity, Transport, Upstream
+from mcpguard.domain.servers.standing import UPSTREAM_MOVES, UpstreamMove, UpstreamStanding
+from mcpguard.domain.servers.upstreams import Identity, Transport, Upstream
 from mcpguard.policy import quarantine
 from mcpguard.policy.quarantine import Moved, NotInspected
 from tests.tiers import examples

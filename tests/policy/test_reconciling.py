@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 
 from mcpguard.domain.capabilities import CapabilityKind, Effect, Fingerprint
 from mcpguard.domain.decisions import Key
-from mcpguard.domain.listings import Listing
-from mcpguard.domain.pins import Pin
-from mcpguard.domain.standing import CapabilityMove, CapabilityStanding
+from mcpguard.domain.servers.listings import Listing
+from mcpguard.domain.servers.pins import Pin
+from mcpguard.domain.servers.standing import CapabilityMove, CapabilityStanding
 from mcpguard.policy.pinning import approve
 from mcpguard.policy.reconciling import Reconciled, read, reconciled
 

@@ -15,12 +15,12 @@ import anyio
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from mcpguard.domain.bodies import KeptBody
+from mcpguard.domain.calls.bodies import KeptBody
+from mcpguard.domain.calls.outcomes import Executed, Outcome, OutcomeKind
+from mcpguard.domain.calls.verdicts import Allow, Deny, Hold, Verdict
 from mcpguard.domain.capabilities import Effect
 from mcpguard.domain.errors import EntryMisused, StoreUnavailable
-from mcpguard.domain.outcomes import Executed, Outcome, OutcomeKind
 from mcpguard.domain.reasons import Reason
-from mcpguard.domain.verdicts import Allow, Deny, Hold, Verdict
 from mcpguard.ledger.entries import Entry
 from tests.tiers import examples
 from tests.world import World, world

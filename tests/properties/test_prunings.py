@@ -10,9 +10,9 @@ import anyio
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from mcpguard.domain.bodies import KeptBody
+from mcpguard.domain.calls.bodies import KeptBody
+from mcpguard.domain.calls.outcomes import Outcome
 from mcpguard.domain.decisions import Undecidable
-from mcpguard.domain.outcomes import Outcome
 from mcpguard.guard.audit.retention import Wanted
 from mcpguard.ledger.checkpoints import Why
 from tests import second_verifier

@@ -5,7 +5,7 @@ import itertools
 import pytest
 
 from mcpguard.domain.errors import IllegalMove
-from mcpguard.domain.standing import (
+from mcpguard.domain.servers.standing import (
     CAPABILITY_MOVES,
     UPSTREAM_MOVES,
     CapabilityMove,

@@ -7,9 +7,9 @@ import pytest
 
 from mcpguard.codec.fingerprints import of_launch
 from mcpguard.domain.errors import Unreadable
-from mcpguard.domain.identity import PartKind
-from mcpguard.domain.launches import Launch, Mount, Profile, RemoteLaunch, StdioLaunch
-from mcpguard.domain.upstreams import Transport
+from mcpguard.domain.servers.identity import PartKind
+from mcpguard.domain.servers.launches import Launch, Mount, Profile, RemoteLaunch, StdioLaunch
+from mcpguard.domain.servers.upstreams import Transport
 from mcpguard.settings.identity import Unidentifiable, identity
 
 KEY = b"k" * 32

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from mcpguard.codec.names import folded
 from mcpguard.domain.decisions import NotDeclared
 from mcpguard.domain.errors import InvalidName
-from mcpguard.domain.launches import Declared, Era, Mount, Profile, RemoteLaunch, StdioFraming, StdioLaunch
-from mcpguard.domain.upstreams import Transport
+from mcpguard.domain.servers.launches import Declared, Era, Mount, Profile, RemoteLaunch, StdioFraming, StdioLaunch
+from mcpguard.domain.servers.upstreams import Transport
 from mcpguard.settings.members import as_members, one, patched
 from tests.settings.entries import CANARY, remote, stdio
 

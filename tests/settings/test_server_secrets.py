@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from typer.testing import CliRunner
 
 from mcpguard.cli.config import app
-from mcpguard.domain.upstreams import NAME
+from mcpguard.domain.servers.upstreams import NAME
 from mcpguard.settings.load import load
 from mcpguard.settings.problems import SettingsError
 from mcpguard.settings.servers import declared

@@ -8,8 +8,8 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from mcpguard.cli.config import app
-from mcpguard.domain.launches import Declared, Era, RemoteLaunch, StdioFraming, StdioLaunch, Templates
-from mcpguard.domain.upstreams import Transport
+from mcpguard.domain.servers.launches import Declared, Era, RemoteLaunch, StdioFraming, StdioLaunch, Templates
+from mcpguard.domain.servers.upstreams import Transport
 from mcpguard.settings.load import load
 from mcpguard.settings.problems import SettingsError
 from mcpguard.settings.servers import MOST_SERVERS, Servers, declared

@@ -7,9 +7,9 @@ import pytest
 from sqlalchemy import Connection
 
 from mcpguard.domain.capabilities import CapabilityKind, Fingerprint
-from mcpguard.domain.launches import Declared, RemoteLaunch
-from mcpguard.domain.pins import Pin
-from mcpguard.domain.upstreams import Transport, Upstream
+from mcpguard.domain.servers.launches import Declared, RemoteLaunch
+from mcpguard.domain.servers.pins import Pin
+from mcpguard.domain.servers.upstreams import Transport, Upstream
 from mcpguard.store.engine.backend import Backend
 from mcpguard.store.engine.durability import Durability
 from mcpguard.store.engine.schema import upgrade

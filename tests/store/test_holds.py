@@ -6,8 +6,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from sqlalchemy import Connection, delete
 
+from mcpguard.domain.calls.holds import Asking, Hold, HoldState, Rests
 from mcpguard.domain.capabilities import Capability, CapabilityKind
-from mcpguard.domain.holds import Asking, Hold, HoldState, Rests
 from mcpguard.store.rows import holds
 from mcpguard.store.rows.tables import holds as table
 from tests.tiers import examples

@@ -9,8 +9,8 @@ from sqlalchemy import Connection
 from sqlalchemy.exc import IntegrityError
 
 from mcpguard.domain.capabilities import CapabilityKind, Effect, Fingerprint
-from mcpguard.domain.pins import Pin
-from mcpguard.domain.standing import CapabilityStanding
+from mcpguard.domain.servers.pins import Pin
+from mcpguard.domain.servers.standing import CapabilityStanding
 from mcpguard.store.rows import pins, versions
 from tests.tiers import examples
 

@@ -14,8 +14,8 @@ from mcpguard.codec import declarations
 from mcpguard.domain.asks import AskKind
 from mcpguard.domain.capabilities import Fingerprint
 from mcpguard.domain.errors import StoreUnavailable
-from mcpguard.domain.inspections import Inspection
-from mcpguard.domain.launches import (
+from mcpguard.domain.servers.inspections import Inspection
+from mcpguard.domain.servers.launches import (
     Confinement,
     Declared,
     Era,
@@ -26,8 +26,8 @@ from mcpguard.domain.launches import (
     StdioLaunch,
     Templates,
 )
-from mcpguard.domain.standing import UpstreamStanding
-from mcpguard.domain.upstreams import Identity, Origin, Transport, Upstream
+from mcpguard.domain.servers.standing import UpstreamStanding
+from mcpguard.domain.servers.upstreams import Identity, Origin, Transport, Upstream
 from mcpguard.store.engine.durability import Durability
 from mcpguard.store.engine.schema import upgrade
 from mcpguard.store.engine.sqlite import SQLite

@@ -5,7 +5,7 @@ from sqlalchemy import Connection
 
 from mcpguard.domain.capabilities import CapabilityKind, Fingerprint
 from mcpguard.domain.findings import Evidence, Finding, Inspected, Severity
-from mcpguard.domain.pins import Pin
+from mcpguard.domain.servers.pins import Pin
 from mcpguard.store.rows import pins, versions
 
 FOUND = Inspected((Finding("a.rule", "T1", Severity.HIGH, 0.5, True, "It says so", Evidence("key:/a~1b", 1, 3)),), 50)

@@ -6,12 +6,12 @@ from pathlib import Path
 import anyio
 import pytest
 
-from mcpguard.domain.bodies import DigestedBody, KeptBody
+from mcpguard.domain.calls.bodies import DigestedBody, KeptBody
+from mcpguard.domain.calls.outcomes import Executed, Outcome, OutcomeKind
+from mcpguard.domain.calls.verdicts import Allow, Deny, Hold
 from mcpguard.domain.capabilities import Effect
 from mcpguard.domain.errors import EntryMisused
-from mcpguard.domain.outcomes import Executed, Outcome, OutcomeKind
 from mcpguard.domain.reasons import Reason
-from mcpguard.domain.verdicts import Allow, Deny, Hold
 from mcpguard.ledger.entries import Entry
 from tests import postgres
 from tests.world import World, world

@@ -16,9 +16,9 @@ import pytest
 import typer.main
 
 from mcpguard.cli.main import build
-from mcpguard.domain.bodies import KeptBody
+from mcpguard.domain.calls.bodies import KeptBody
+from mcpguard.domain.calls.records import RecordKind
 from mcpguard.domain.people import Role
-from mcpguard.domain.records import RecordKind
 from mcpguard.gateway.methods import Methods
 from mcpguard.web.api.openapi import routed
 from tests import people

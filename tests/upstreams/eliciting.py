@@ -3,7 +3,7 @@
 import anyio
 from anyio.lowlevel import checkpoint
 
-from mcpguard.domain.launches import Era
+from mcpguard.domain.servers.launches import Era
 from tests.patience import PATIENCE
 from tests.simulators.words import Json
 from tests.upstreams.flock import Flock, Somebody

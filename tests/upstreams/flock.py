@@ -15,14 +15,14 @@ from anyio import wait_all_tasks_blocked
 from anyio.lowlevel import checkpoint
 
 from mcpguard.domain.asks import Answers, Ask, AskKind, Asks, Declined
+from mcpguard.domain.calls.records import Permit
 from mcpguard.domain.capabilities import CapabilityKind
-from mcpguard.domain.connections import Condition, ConnectionState
-from mcpguard.domain.launches import Declared, Era, Profile, RemoteLaunch, StdioLaunch, Templates
-from mcpguard.domain.listings import Listing
-from mcpguard.domain.news import Listed, News, Removed, Stood
 from mcpguard.domain.reasons import Reason
-from mcpguard.domain.records import Permit
-from mcpguard.domain.upstreams import Transport
+from mcpguard.domain.servers.connections import Condition, ConnectionState
+from mcpguard.domain.servers.launches import Declared, Era, Profile, RemoteLaunch, StdioLaunch, Templates
+from mcpguard.domain.servers.listings import Listing
+from mcpguard.domain.servers.news import Listed, News, Removed, Stood
+from mcpguard.domain.servers.upstreams import Transport
 from mcpguard.settings.model import Upstreams
 from mcpguard.settings.review import Definitions
 from mcpguard.upstreams.exchange.conversation import Bounds, Conversation, ServerError

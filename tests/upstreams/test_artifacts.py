@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from mcpguard.domain.launches import StdioLaunch
+from mcpguard.domain.servers.launches import StdioLaunch
 from mcpguard.inspection.definitions.launches import launched
 from mcpguard.upstreams.launch import artifacts
 from mcpguard.upstreams.launch.artifacts import executed

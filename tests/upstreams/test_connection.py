@@ -10,8 +10,8 @@ import pytest
 from anyio.lowlevel import checkpoint
 
 from mcpguard.codec import envelope
-from mcpguard.domain.launches import Era
-from mcpguard.domain.upstreams import Transport
+from mcpguard.domain.servers.launches import Era
+from mcpguard.domain.servers.upstreams import Transport
 from mcpguard.upstreams.exchange.conversation import Counts
 from mcpguard.upstreams.protocol.call_slots import Turns
 from mcpguard.upstreams.protocol.connection import Connection

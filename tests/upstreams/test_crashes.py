@@ -5,7 +5,7 @@ from pathlib import Path
 import anyio
 import pytest
 
-from mcpguard.domain.upstreams import Transport
+from mcpguard.domain.servers.upstreams import Transport
 from mcpguard.upstreams.exchange.transport import TransportEnded
 from tests.process import gone
 from tests.simulators.asked import Asked

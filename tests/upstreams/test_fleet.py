@@ -8,8 +8,8 @@ import pytest
 from anyio.lowlevel import checkpoint
 
 from mcpguard.domain.capabilities import CapabilityKind
-from mcpguard.domain.connections import ConnectionState
-from mcpguard.domain.launches import Declared, Profile, StdioLaunch, Templates
+from mcpguard.domain.servers.connections import ConnectionState
+from mcpguard.domain.servers.launches import Declared, Profile, StdioLaunch, Templates
 from mcpguard.upstreams.exchange.transport import TransportEnded
 from mcpguard.upstreams.supervise.fleet import Placed, Unreachable
 from tests.process import gone

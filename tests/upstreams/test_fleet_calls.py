@@ -6,7 +6,7 @@ import anyio
 import pytest
 from anyio.lowlevel import checkpoint
 
-from mcpguard.domain.launches import Era
+from mcpguard.domain.servers.launches import Era
 from mcpguard.upstreams.exchange.transport import TransportEnded
 from mcpguard.upstreams.protocol.call_slots import Busy
 from mcpguard.upstreams.protocol.calls_in_flight import Overdue

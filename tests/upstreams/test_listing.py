@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
-from mcpguard.domain.launches import Era
+from mcpguard.domain.servers.launches import Era
 from mcpguard.upstreams.exchange.conversation import ServerError
 from mcpguard.upstreams.protocol.listing import LONGEST_CURSOR, ListingBounds, ListingRefused, listing
 from mcpguard.upstreams.protocol.negotiation import Greeting

@@ -8,7 +8,7 @@ from typing import Any
 import anyio
 import pytest
 
-from mcpguard.domain.launches import Era
+from mcpguard.domain.servers.launches import Era
 from mcpguard.upstreams.exchange.peer import Peer
 from mcpguard.upstreams.protocol.call_slots import Turns
 from mcpguard.upstreams.protocol.negotiation import Us, negotiate

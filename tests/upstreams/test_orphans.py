@@ -20,7 +20,7 @@ import json, os, subprocess, sys, time
 import anyio
 from mcpguard.upstreams.process.orphans import MARK, sweep, swept
 from mcpguard.upstreams.process.child import Child
-from mcpguard.web.peer import keep_orphans
+from mcpguard.web.gate.peer import keep_orphans
 
 keep_orphans()
 

@@ -11,8 +11,8 @@ import pytest
 import structlog
 from anyio import from_thread, to_thread
 
-from mcpguard.domain.launches import Declared, Profile, StdioLaunch, Templates
-from mcpguard.domain.upstreams import Transport
+from mcpguard.domain.servers.launches import Declared, Profile, StdioLaunch, Templates
+from mcpguard.domain.servers.upstreams import Transport
 from tests.simulators.over_http import HttpFace, serving_http
 from tests.simulators.over_sse import serving_sse
 from tests.simulators.processes import controlled

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from mcpguard.domain.launches import Mount, Profile
+from mcpguard.domain.servers.launches import Mount, Profile
 from mcpguard.upstreams.process.secret_arguments import Handed
 from mcpguard.upstreams.process.stdio import Launch
 from mcpguard.upstreams.sandbox.command_files import found, needed

@@ -8,8 +8,8 @@ import pytest
 
 from mcpguard.domain.asks import AskKind
 from mcpguard.domain.capabilities import CapabilityKind
-from mcpguard.domain.launches import Era
-from mcpguard.domain.news import Altered
+from mcpguard.domain.servers.launches import Era
+from mcpguard.domain.servers.news import Altered
 from mcpguard.upstreams.exchange.transport import TransportEnded
 from mcpguard.upstreams.launch.start import AnotherProgram
 from mcpguard.upstreams.supervise.fleet import Placed, Unreachable

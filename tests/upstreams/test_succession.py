@@ -8,7 +8,7 @@ import anyio
 import pytest
 
 from mcpguard.domain.asks import AskKind
-from mcpguard.domain.launches import Era
+from mcpguard.domain.servers.launches import Era
 from mcpguard.upstreams.exchange.transport import TransportEnded
 from mcpguard.upstreams.supervise.fleet import Unreachable
 from tests.attacks.in_front import until

@@ -9,8 +9,8 @@ from contextlib import asynccontextmanager
 import anyio
 import pytest
 
-from mcpguard.domain.connections import Condition
-from mcpguard.domain.launches import Declared, Era
+from mcpguard.domain.servers.connections import Condition
+from mcpguard.domain.servers.launches import Declared, Era
 from mcpguard.upstreams.exchange.conversation import Conversation, ServerError
 from mcpguard.upstreams.exchange.transport import TransportEnded
 from mcpguard.upstreams.protocol.switchboard import Switchboard

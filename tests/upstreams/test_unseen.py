@@ -2,7 +2,7 @@
 
 import pytest
 
-from mcpguard.domain.launches import Mount, Profile, StdioLaunch
+from mcpguard.domain.servers.launches import Mount, Profile, StdioLaunch
 from mcpguard.upstreams.sandbox.unseen import unseen
 from mcpguard.upstreams.sandbox.wrapping import TEMPORARY
 

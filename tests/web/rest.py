@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any, cast
 from fastapi import FastAPI
 
 from mcpguard.domain.people import Role
-from mcpguard.web.api.app import routes
-from mcpguard.web.api.strictly import PREFIX
+from mcpguard.web.api.api_app import routes
+from mcpguard.web.gate.strict_routes import PREFIX
 from tests import people
 from tests.clock import FakeClock
 from tests.world import World

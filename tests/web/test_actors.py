@@ -5,7 +5,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from mcpguard.web.api.actors import LONGEST, account, program
+from mcpguard.web.gate.actors import LONGEST, account, program
 from tests.cli.command import inert
 from tests.process import until
 

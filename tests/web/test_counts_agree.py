@@ -7,7 +7,7 @@ import pytest
 
 from mcpguard.domain.findings import Severity
 from mcpguard.domain.people import Role
-from mcpguard.web.pages import findings
+from mcpguard.web.pages.servers import findings_page
 from tests import people
 from tests.web.measured import metric
 from tests.web.pages.filling import Page, Reviewer, reviewer
@@ -62,7 +62,7 @@ async def of_server(by: Reviewer, name: str) -> int:
 
 
 async def test_findings_are_counted_alike_everywhere(guard: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(findings, "PAGE", 1000)
+    monkeypatch.setattr(findings_page, "PAGE", 1000)
     servers = await filled(guard)
     by = await reviewer(guard, Role.ADMIN)
     page = await by.open("/servers")

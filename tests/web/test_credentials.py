@@ -8,8 +8,8 @@ from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from mcpguard.domain.people import Principal, Role
-from mcpguard.web.cookies import NAME
-from mcpguard.web.credentials import Credentials
+from mcpguard.web.gate.cookies import NAME
+from mcpguard.web.gate.credentials import Credentials
 from tests.people import BY, OURS, PASSWORD, bears, cookie, shows, token, user
 from tests.web.raw import Answer, ask
 from tests.world import World

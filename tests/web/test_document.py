@@ -11,7 +11,7 @@ from mcpguard.domain.people import Right
 from mcpguard.ledger.export.formats import FORMS
 from mcpguard.web.api.openapi import PROBLEM, WHEN, routed
 from mcpguard.web.api.reference import groups
-from mcpguard.web.security import SECURITY_HEADERS
+from mcpguard.web.gate.security import SECURITY_HEADERS
 from tests.web.conforming import api
 from tests.web.rest import API, bare
 from tests.world import World

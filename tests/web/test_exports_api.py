@@ -12,13 +12,13 @@ import pytest
 from anyio import to_thread
 
 from mcpguard.codec.filters import write
+from mcpguard.domain.calls.records import RecordKind
 from mcpguard.domain.decisions import Actor, Lapsed
 from mcpguard.domain.errors import StoreUnavailable
 from mcpguard.domain.filters import Filter
 from mcpguard.domain.people import Role
-from mcpguard.domain.records import RecordKind
 from mcpguard.guard.audit.exports import FOLDER, Wanted
-from mcpguard.ledger.bundle.verify import verify
+from mcpguard.ledger.bundle.verify_bundle import verify
 from mcpguard.ledger.checkpoints import Signed
 from mcpguard.ledger.ledger import Append
 from mcpguard.ledger.verify.report import Source, Trust
@@ -26,7 +26,7 @@ from mcpguard.store.engine.backend import Connection
 from mcpguard.store.rows import chains
 from mcpguard.store.rows import records as records_of
 from mcpguard.store.rows.records import COLUMNS
-from mcpguard.web.letting_out import Streamed
+from mcpguard.web.downloads import Streamed
 from tests import people
 from tests import second_bundle_verifier as second
 from tests.gate import Gate, gate

@@ -7,7 +7,7 @@ import pytest
 from fastapi import Body, FastAPI, Request
 from starlette.types import ASGIApp
 
-from mcpguard.web.security import SECURITY_HEADERS, BodyLimit
+from mcpguard.web.gate.security import SECURITY_HEADERS, BodyLimit
 from tests.web.raw import Answer, app_of, ask, endless
 from tests.world import PORT, World, world
 

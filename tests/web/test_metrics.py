@@ -11,14 +11,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mcpguard.domain.callers import Caller
-from mcpguard.domain.calls import Face, Intent
+from mcpguard.domain.calls.calls import Face, Intent
+from mcpguard.domain.calls.outcomes import Outcome
+from mcpguard.domain.calls.records import Opening, RecordKind
+from mcpguard.domain.calls.verdicts import Allow
 from mcpguard.domain.capabilities import Capability, CapabilityKind, Effect
-from mcpguard.domain.outcomes import Outcome
 from mcpguard.domain.people import Role
 from mcpguard.domain.reasons import Reason
-from mcpguard.domain.records import Opening, RecordKind
 from mcpguard.domain.screening import Screened, Screening
-from mcpguard.domain.verdicts import Allow
 from mcpguard.guard.traffic.counts import BUCKETS, MOST_RULES, MOST_SERIES, MOST_SERVERS, NONE, Counting, Durations
 from mcpguard.guard.traffic.events import Ended, Stage
 from mcpguard.guard.traffic.tallies import MOST_WHYS, OTHER

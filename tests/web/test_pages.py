@@ -2,7 +2,7 @@
 
 import pytest
 
-from mcpguard.domain.outcomes import Outcome
+from mcpguard.domain.calls.outcomes import Outcome
 from mcpguard.domain.people import Role
 from mcpguard.domain.reasons import Reason
 from tests.web.rest import browser

@@ -12,11 +12,11 @@ from fastapi import FastAPI
 import mcpguard.guard
 from mcpguard.domain import decisions, errors, people
 from mcpguard.domain.errors import GuardError
-from mcpguard.web.api.access import OPEN
 from mcpguard.web.api.bodies import Approving
-from mcpguard.web.api.problems import MOST_PROBLEMS, STATUS, tell_problems
-from mcpguard.web.api.strictly import LARGE, MOST_VALUES, StrictRoute
-from mcpguard.web.problem import MEDIA_TYPE
+from mcpguard.web.gate.access import OPEN
+from mcpguard.web.gate.problem import MEDIA_TYPE
+from mcpguard.web.gate.problems import MOST_PROBLEMS, STATUS, tell_problems
+from mcpguard.web.gate.strict_routes import LARGE, MOST_VALUES, StrictRoute
 
 pytestmark = pytest.mark.anyio
 

@@ -5,8 +5,8 @@ from typing import Any
 import httpx2
 import pytest
 
-from mcpguard.domain.bodies import KeptBody
-from mcpguard.domain.outcomes import Outcome
+from mcpguard.domain.calls.bodies import KeptBody
+from mcpguard.domain.calls.outcomes import Outcome
 from mcpguard.domain.people import Role
 from mcpguard.ledger.checkpoints import Why
 from tests.web.conforming import conforms

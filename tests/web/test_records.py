@@ -7,12 +7,12 @@ from typing import Any
 import pytest
 
 from mcpguard.codec.cursors import encode
-from mcpguard.domain.bodies import KeptBody
+from mcpguard.domain.calls.bodies import KeptBody
+from mcpguard.domain.calls.outcomes import Outcome
+from mcpguard.domain.calls.verdicts import Deny
 from mcpguard.domain.capabilities import Effect
-from mcpguard.domain.outcomes import Outcome
 from mcpguard.domain.people import Role
 from mcpguard.domain.reasons import Reason
-from mcpguard.domain.verdicts import Deny
 from mcpguard.ledger.checkpoints import Checkpoint, Why
 from mcpguard.store.engine.backend import Connection
 from tests.web.rest import API, Json, program

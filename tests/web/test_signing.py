@@ -12,7 +12,7 @@ import pytest
 from mcpguard.domain.decisions import Actor, Decision
 from mcpguard.domain.people import Role, SetupOver
 from mcpguard.guard.people.first_user import SECONDS
-from mcpguard.web.cookies import NAME
+from mcpguard.web.gate.cookies import NAME
 from tests.people import BY, NARROW, OURS, PASSWORD, cookie, shows, user
 from tests.web.raw import app_of, ask
 from tests.world import World, files, world

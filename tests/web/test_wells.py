@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mcpguard.text.visible import hides
-from mcpguard.web.wells import Mark, Piece, pieces
+from mcpguard.web.visible_text import Mark, Piece, pieces
 
 MARKS = st.lists(st.tuples(st.integers(0, 40), st.integers(0, 40), st.sampled_from(["low", "critical"])), max_size=5)
 HIDDEN = st.sampled_from(["\u200b", "\u202e", "\u2066", "\x00", "\r", "\U000e0041", "\ufe0f", "\u3164"])

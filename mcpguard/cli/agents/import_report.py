@@ -9,7 +9,7 @@ import typer
 from mcpguard.agents.candidates import Candidate, Way
 from mcpguard.agents.reading import Contents
 from mcpguard.cli.shared.common import Output, print_json, print_table, this_program
-from mcpguard.domain.launches import Profile
+from mcpguard.domain.servers.launches import Profile
 from mcpguard.settings.entry import enumerated
 from mcpguard.text.visible import visible
 

@@ -25,7 +25,7 @@ from mcpguard.cli.shared.common import As, Config, DataDir, Output, loaded
 from mcpguard.cli.shared.guard_client import SERVERS, Operator, Problem
 from mcpguard.cli.shared.options import Confining
 from mcpguard.codec.names import is_meant
-from mcpguard.domain.launches import Profile, StdioLaunch
+from mcpguard.domain.servers.launches import Profile, StdioLaunch
 from mcpguard.settings.entry import enumerated, named
 from mcpguard.text.visible import visible
 

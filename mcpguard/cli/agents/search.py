@@ -6,7 +6,7 @@ import typer
 
 from mcpguard.cli.agents.agent_client import Agent, answered
 from mcpguard.cli.shared.common import As, Config, DataDir, Output, print_json, print_table
-from mcpguard.gateway.tools.given import MOST_FOUND
+from mcpguard.gateway.tools.arguments import MOST_FOUND
 
 SECONDS = 30.0
 HEAD = ("tool", "effect", "call with", "score", "what it does")

@@ -6,8 +6,8 @@ from pathlib import Path
 import typer
 
 from mcpguard.cli.shared.common import Output, print_json, progress
-from mcpguard.ledger.bundle.explain import as_json, sentences
-from mcpguard.ledger.bundle.verify import verify
+from mcpguard.ledger.bundle.explain_bundle import as_json, sentences
+from mcpguard.ledger.bundle.verify_bundle import verify
 from mcpguard.ledger.checkpoints import Checkpoint
 from mcpguard.ledger.verify.report import Trust
 from mcpguard.text.visible import visible

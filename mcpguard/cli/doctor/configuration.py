@@ -12,7 +12,7 @@ from typing import Final
 
 from mcpguard.cli.doctor.finding import Finding, notice, ok, problem
 from mcpguard.cli.doctor.sight import Sight
-from mcpguard.domain.launches import StdioLaunch
+from mcpguard.domain.servers.launches import StdioLaunch
 from mcpguard.settings.confirmation import carrying_trust, looser
 from mcpguard.settings.load import Loaded
 from mcpguard.settings.references import BadTemplate, literals

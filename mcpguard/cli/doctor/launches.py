@@ -18,7 +18,7 @@ from typing import Any, Final
 from mcpguard.cli.doctor.finding import Finding, Level, ok
 from mcpguard.cli.doctor.sight import Sight
 from mcpguard.cli.shared.guard_client import server_path
-from mcpguard.domain.launches import Launch, StdioLaunch
+from mcpguard.domain.servers.launches import Launch, StdioLaunch
 from mcpguard.settings.references import LARGEST_SECRET, BadTemplate, Kind, Reference, referenced
 from mcpguard.upstreams.packages.package import Ecosystem, Package
 from mcpguard.upstreams.packages.recognising import recognised

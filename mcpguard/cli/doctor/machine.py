@@ -10,7 +10,7 @@ from typing import Final
 
 from mcpguard.cli.doctor.finding import Finding, notice, ok, problem
 from mcpguard.cli.doctor.sight import Sight
-from mcpguard.domain.launches import Profile
+from mcpguard.domain.servers.launches import Profile
 from mcpguard.upstreams.sandbox.probe import Fails, probed
 
 BESIDES: Final = 200

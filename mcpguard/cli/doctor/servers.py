@@ -13,7 +13,7 @@ from typing import Any, Final
 from mcpguard.app.places import server_logs
 from mcpguard.cli.doctor.finding import Finding, notice, ok, problem
 from mcpguard.cli.doctor.sight import MICROSECONDS, Sight
-from mcpguard.domain.upstreams import Transport
+from mcpguard.domain.servers.upstreams import Transport
 from mcpguard.upstreams.process.logs import last_lines
 
 LINES: Final = 5

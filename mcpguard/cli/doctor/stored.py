@@ -12,7 +12,7 @@ from typing import Final
 
 from mcpguard.app import places
 from mcpguard.domain.errors import GuardError
-from mcpguard.domain.upstreams import Upstream
+from mcpguard.domain.servers.upstreams import Upstream
 from mcpguard.ledger.rotations import signing
 from mcpguard.settings.fields import Json
 from mcpguard.settings.model import Settings

@@ -23,7 +23,7 @@ from mcpguard.cli.shared.common import As, Config, DataDir, Output, loaded, prin
 from mcpguard.cli.shared.guard_client import SERVERS, Operator, server_path
 from mcpguard.cli.shared.options import Name
 from mcpguard.codec.keyed import written
-from mcpguard.domain.launches import Profile
+from mcpguard.domain.servers.launches import Profile
 from mcpguard.settings.entry import enumerated
 from mcpguard.text.visible import visible
 

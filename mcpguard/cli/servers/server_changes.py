@@ -14,7 +14,7 @@ from mcpguard.cli.shared.options import Mounts, Name, Sandbox, mounts, pairs
 from mcpguard.codec.names import folded, is_meant
 from mcpguard.codec.strict import StrictError, parse
 from mcpguard.domain.errors import InvalidName
-from mcpguard.domain.launches import Profile
+from mcpguard.domain.servers.launches import Profile
 from mcpguard.text.visible import visible
 from mcpguard.upstreams.packages.bringing import HOW, bring, brought, folder
 from mcpguard.upstreams.packages.not_installed import NotInstalled

@@ -24,9 +24,9 @@ from mcpguard.cli.shared.guard_client import Operator, Problem, server_path, tel
 from mcpguard.cli.shared.options import Confined, Mounts, Name, Reason, mounts
 from mcpguard.domain.asks import AskKind
 from mcpguard.domain.decisions import ITSELF
-from mcpguard.domain.inspections import InspectionStage
-from mcpguard.domain.launches import Profile
-from mcpguard.domain.upstreams import Origin
+from mcpguard.domain.servers.inspections import InspectionStage
+from mcpguard.domain.servers.launches import Profile
+from mcpguard.domain.servers.upstreams import Origin
 from mcpguard.text.visible import visible
 
 INSPECTING = 600.0

@@ -14,9 +14,9 @@ from mcpguard.cli.shared.guard_client import Operator, server_path
 from mcpguard.codec.keyed import written
 from mcpguard.domain.decisions import ITSELF
 from mcpguard.domain.findings import Severity, is_grave
-from mcpguard.domain.launches import Profile
-from mcpguard.domain.needs import Need
-from mcpguard.domain.upstreams import Origin
+from mcpguard.domain.servers.launches import Profile
+from mcpguard.domain.servers.needs import Need
+from mcpguard.domain.servers.upstreams import Origin
 from mcpguard.text.visible import visible
 
 SHORT: Final = 15

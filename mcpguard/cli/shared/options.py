@@ -11,7 +11,7 @@ import typer
 from mcpguard.codec.names import is_server_name, reference
 from mcpguard.domain.capabilities import CapabilityKind
 from mcpguard.domain.errors import InvalidName
-from mcpguard.domain.launches import Mount, Profile
+from mcpguard.domain.servers.launches import Mount, Profile
 
 
 def server_name(given: str | None) -> str | None:

@@ -18,10 +18,10 @@ from mcpguard.catalog.shelf import Pinned, Shelf
 from mcpguard.codec.names import is_server_name, qualified
 from mcpguard.codec.separators import REFERENCE, SEPARATORS, Separator
 from mcpguard.codec.uris import PREFIX, unwrapped, wrapped
-from mcpguard.domain import calls
+from mcpguard.domain.calls import calls
 from mcpguard.domain.capabilities import Capability, CapabilityKind
 from mcpguard.domain.errors import InvalidName
-from mcpguard.domain.listings import KEYS
+from mcpguard.domain.servers.listings import KEYS
 from mcpguard.gateway.faces.coverage import covering
 from mcpguard.gateway.faces.face import Meant
 from mcpguard.proxy.filtering import ORIGIN

@@ -11,7 +11,7 @@ from typing import Any, Protocol
 
 from mcpguard.catalog.catalog import Catalog
 from mcpguard.catalog.shelf import Pinned, Shelf
-from mcpguard.domain import calls
+from mcpguard.domain.calls import calls
 from mcpguard.domain.capabilities import Capability, CapabilityKind
 
 

@@ -5,7 +5,7 @@ from typing import Any
 
 from mcpguard.catalog.catalog import Catalog
 from mcpguard.catalog.shelf import Pinned, Shelf
-from mcpguard.domain import calls
+from mcpguard.domain.calls import calls
 from mcpguard.domain.capabilities import Capability, CapabilityKind
 from mcpguard.gateway.faces.coverage import covering
 from mcpguard.gateway.faces.face import Meant

@@ -10,9 +10,9 @@ from starlette.types import Receive, Scope, Send
 from mcpguard.codec import envelope
 from mcpguard.codec.messages import INVALID_REQUEST, Failure, Message, Notification, Request, Result, write
 from mcpguard.domain.callers import Caller
-from mcpguard.domain.launches import Era
+from mcpguard.domain.servers.launches import Era
+from mcpguard.gateway.client_request import Exchange, Say
 from mcpguard.gateway.clients import NETWORK, Client
-from mcpguard.gateway.exchange import Exchange, Say
 from mcpguard.gateway.faces.face import Face
 from mcpguard.gateway.http.plain import Patience, Turned, give, header
 from mcpguard.gateway.http.reply import KEEP_ALIVE, STREAM, reply

@@ -9,7 +9,7 @@ from starlette.types import Receive, Scope, Send
 
 from mcpguard.codec.messages import INVALID_REQUEST, Failure, Id, write
 from mcpguard.domain.errors import GuardError
-from mcpguard.gateway.reading import LARGE
+from mcpguard.gateway.message_reader import LARGE
 from mcpguard.gateway.wire import own_error
 
 HEADER_MISMATCH = -32020

@@ -16,7 +16,7 @@ from anyio.abc import TaskGroup
 from starlette.types import Receive, Send
 
 from mcpguard.codec.messages import Notification, Request, write
-from mcpguard.gateway.exchange import Say
+from mcpguard.gateway.client_request import Say
 from mcpguard.gateway.http.plain import Headers, give
 from mcpguard.gateway.outbox import Outbox
 

@@ -20,9 +20,9 @@ from mcpguard.domain.clock import Clock
 from mcpguard.gateway.clients import Client
 from mcpguard.gateway.http.plain import Turned
 from mcpguard.gateway.http.reply import event
-from mcpguard.gateway.news import For
 from mcpguard.gateway.outbox import Outbox
 from mcpguard.gateway.questions import Questions
+from mcpguard.gateway.subscriptions.list_news import For
 
 
 @dataclass(slots=True, eq=False)

@@ -33,14 +33,14 @@ from mcpguard.codec.messages import (
     is_id,
     write,
 )
-from mcpguard.domain.launches import Era
+from mcpguard.domain.servers.launches import Era
+from mcpguard.gateway.client_request import Exchange
 from mcpguard.gateway.clients import STREAMS, Client, can_do, client_name
-from mcpguard.gateway.exchange import Exchange
+from mcpguard.gateway.message_reader import Reader
 from mcpguard.gateway.methods import Methods
-from mcpguard.gateway.news import For
 from mcpguard.gateway.outbox import Outbox
 from mcpguard.gateway.questions import Questions
-from mcpguard.gateway.reading import Reader
+from mcpguard.gateway.subscriptions.list_news import For
 from mcpguard.gateway.wire import INVALID_PARAMS, METHOD_NOT_FOUND, REFUSED, Rejected, own_error
 from mcpguard.settings.limits import Limits
 

@@ -7,8 +7,8 @@ from typing import Any
 from mcpguard.catalog.catalog import Catalog
 from mcpguard.domain.callers import Scope
 from mcpguard.domain.capabilities import Capability, CapabilityKind, Effect
-from mcpguard.gateway.tools.given import Call, Unusable, Variant
-from mcpguard.gateway.tools.meaning import named
+from mcpguard.gateway.tools.arguments import Call, Unusable, Variant
+from mcpguard.gateway.tools.names import named
 from mcpguard.policy.intents import Stated, stated
 
 

@@ -10,8 +10,8 @@ from types import MappingProxyType
 from typing import Any, Final
 
 from mcpguard.domain.capabilities import Effect
-from mcpguard.gateway.tools.declaring import MOST_LINES, Operation
-from mcpguard.gateway.tools.given import LONGEST_QUERY, LONGEST_REASON, MOST_FOUND, MOST_NAMES
+from mcpguard.gateway.tools.arguments import LONGEST_QUERY, LONGEST_REASON, MOST_FOUND, MOST_NAMES
+from mcpguard.gateway.tools.declarations import MOST_LINES, Operation
 from mcpguard.proxy.definition import definition
 from mcpguard.settings.model import Settings
 

@@ -23,8 +23,8 @@ from mcpguard.domain.decisions import (
 )
 from mcpguard.domain.errors import IllegalMove, LedgerUnavailable
 from mcpguard.domain.reasons import Reason
-from mcpguard.gateway.tools.declaring import COMMANDS, MANAGING, Operation, Servers, servers, wanted
-from mcpguard.gateway.tools.given import Unusable
+from mcpguard.gateway.tools.arguments import Unusable
+from mcpguard.gateway.tools.declarations import COMMANDS, MANAGING, Operation, Servers, servers, wanted
 from mcpguard.guard.guard import Guard
 from mcpguard.guard.servers.status import ServerStatus
 from mcpguard.policy.scopes import reaches

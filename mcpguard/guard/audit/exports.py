@@ -22,10 +22,10 @@ from anyio import CancelScope, from_thread, to_thread
 
 from mcpguard import __version__
 from mcpguard.codec.canonical import Scalar
+from mcpguard.domain.calls.records import RecordKind
 from mcpguard.domain.clock import Clock
 from mcpguard.domain.decisions import Actor, Unknown
 from mcpguard.domain.errors import StoreUnavailable
-from mcpguard.domain.records import RecordKind
 from mcpguard.ledger.bundle import tar
 from mcpguard.ledger.bundle.making import Maker, make
 from mcpguard.ledger.bundle.making import Wanted as Kept

@@ -15,9 +15,9 @@ import anyio
 import structlog
 from anyio import to_thread
 
+from mcpguard.domain.calls.records import RecordKind
 from mcpguard.domain.decisions import Decision, Undecidable
 from mcpguard.domain.errors import LedgerUnavailable, StoreUnavailable
-from mcpguard.domain.records import RecordKind
 from mcpguard.guard.people.users import check_why
 from mcpguard.ledger.checkpoints import Why
 from mcpguard.ledger.keyfile import KeyFile

@@ -4,10 +4,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from mcpguard.domain.callers import Caller
+from mcpguard.domain.calls.verdicts import Deny, Verdict
 from mcpguard.domain.capabilities import Capability
 from mcpguard.domain.clock import Clock
 from mcpguard.domain.errors import Overtaken
-from mcpguard.domain.verdicts import Deny, Verdict
 from mcpguard.policy.budgets import Budgets, Most, Place
 from mcpguard.settings.model import Settings
 

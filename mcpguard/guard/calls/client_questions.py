@@ -20,12 +20,12 @@ from mcpguard.codec import envelope
 from mcpguard.codec.members import answered
 from mcpguard.codec.messages import dumps
 from mcpguard.domain.asks import Answers, Ask, AskKind, Asks, Capabilities, Declined
-from mcpguard.domain.bodies import Body
-from mcpguard.domain.counterpart import Counterpart
+from mcpguard.domain.calls.bodies import Body
+from mcpguard.domain.calls.counterpart import Counterpart
+from mcpguard.domain.calls.records import Opening, RecordKind
 from mcpguard.domain.errors import LedgerUnavailable
-from mcpguard.domain.launches import Era
 from mcpguard.domain.reasons import Reason
-from mcpguard.domain.records import Opening, RecordKind
+from mcpguard.domain.servers.launches import Era
 from mcpguard.guard.calls.question_limits import Desk
 from mcpguard.guard.calls.screening import Noticed, Screener, rules_of
 from mcpguard.inspection.replies.screening import Looked

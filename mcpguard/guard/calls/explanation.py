@@ -10,11 +10,11 @@ and carry is judged with it, where it is given. Budgets are not asked about: the
 from typing import Any, Final
 
 from mcpguard.domain.callers import Caller, Scope
+from mcpguard.domain.calls.objections import Detail
+from mcpguard.domain.calls.verdicts import Allow
 from mcpguard.domain.capabilities import Capability, Effect
 from mcpguard.domain.decisions import Key
-from mcpguard.domain.objections import Detail
 from mcpguard.domain.reasons import Reason
-from mcpguard.domain.verdicts import Allow
 from mcpguard.guard.calls.judgement import PASSING, Judged, Judging
 from mcpguard.guard.calls.refusals import beside, helps
 from mcpguard.guard.calls.request import Asked

@@ -17,16 +17,16 @@ from functools import partial
 
 from mcpguard.codec import envelope
 from mcpguard.domain.callers import Caller
-from mcpguard.domain.calls import Intent
+from mcpguard.domain.calls.calls import Intent
+from mcpguard.domain.calls.counterpart import Counterpart
+from mcpguard.domain.calls.objections import NOTHING_MORE, Detail
+from mcpguard.domain.calls.outcomes import Outcome, OutcomeKind
+from mcpguard.domain.calls.records import Opening
+from mcpguard.domain.calls.verdicts import Deny
 from mcpguard.domain.capabilities import Effect
 from mcpguard.domain.clock import Ids
-from mcpguard.domain.counterpart import Counterpart
 from mcpguard.domain.errors import Overtaken
-from mcpguard.domain.objections import NOTHING_MORE, Detail
-from mcpguard.domain.outcomes import Outcome, OutcomeKind
 from mcpguard.domain.reasons import Reason
-from mcpguard.domain.records import Opening
-from mcpguard.domain.verdicts import Deny
 from mcpguard.guard.calls.caller_budgets import Budgeting
 from mcpguard.guard.calls.client_questions import Asking
 from mcpguard.guard.calls.hold_rules import NOBODY

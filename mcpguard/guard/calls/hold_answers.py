@@ -14,10 +14,10 @@ from typing import Final
 import anyio
 import structlog
 
+from mcpguard.domain.calls.holds import Hold, HoldMove, HoldState, moved
 from mcpguard.domain.clock import Clock, Ids
 from mcpguard.domain.decisions import LONGEST_WHY, Answer, Decision, Stale, Undecidable
 from mcpguard.domain.errors import IllegalMove, LedgerUnavailable
-from mcpguard.domain.holds import Hold, HoldMove, HoldState, moved
 from mcpguard.guard.callers.callers import Callers
 from mcpguard.guard.calls.open_holds import LIVE, Ticket, Tickets
 from mcpguard.guard.servers import facts

@@ -4,10 +4,10 @@ from dataclasses import dataclass
 from typing import Final
 
 from mcpguard.codec.demands import Demand, demand
+from mcpguard.domain.calls.holds import HoldState
 from mcpguard.domain.capabilities import Effect
-from mcpguard.domain.holds import HoldState
-from mcpguard.domain.pins import Pin
-from mcpguard.domain.upstreams import Upstream
+from mcpguard.domain.servers.pins import Pin
+from mcpguard.domain.servers.upstreams import Upstream
 from mcpguard.guard.calls.open_holds import Ticket, Tickets, rests
 from mcpguard.guard.calls.subject import Subject
 from mcpguard.policy.demands import demanded

@@ -12,9 +12,9 @@ from typing import Any, Final
 
 from mcpguard.codec.findings import as_json
 from mcpguard.codec.strict import parse
+from mcpguard.domain.calls.holds import Hold
+from mcpguard.domain.calls.records import RecordKind
 from mcpguard.domain.decisions import Decision
-from mcpguard.domain.holds import Hold
-from mcpguard.domain.records import RecordKind
 from mcpguard.guard.calls.hold_answers import Answering
 from mcpguard.guard.servers.registry import Registry
 from mcpguard.store.engine.backend import Connection

@@ -14,13 +14,13 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from mcpguard.domain.callers import Caller
+from mcpguard.domain.calls.objections import NOTHING_MORE, Detail
+from mcpguard.domain.calls.verdicts import Allow, Deny, Hold, Verdict
 from mcpguard.domain.capabilities import Capability, CapabilityKind, Effect
 from mcpguard.domain.findings import Finding, weight
-from mcpguard.domain.objections import NOTHING_MORE, Detail
-from mcpguard.domain.pins import Pin
 from mcpguard.domain.reasons import Reason
-from mcpguard.domain.upstreams import Upstream
-from mcpguard.domain.verdicts import Allow, Deny, Hold, Verdict
+from mcpguard.domain.servers.pins import Pin
+from mcpguard.domain.servers.upstreams import Upstream
 from mcpguard.guard.calls.hold_rules import NOBODY, Demanding, Look
 from mcpguard.guard.calls.subject import Subject
 from mcpguard.guard.calls.unseen_server import Uninspected, uninspected

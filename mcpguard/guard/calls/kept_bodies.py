@@ -16,8 +16,8 @@ from typing import Final
 from anyio import CapacityLimiter, to_thread
 
 from mcpguard.codec.messages import dumps
-from mcpguard.domain.bodies import Body, KeptBody
-from mcpguard.domain.records import Opening
+from mcpguard.domain.calls.bodies import Body, KeptBody
+from mcpguard.domain.calls.records import Opening
 from mcpguard.ledger.digests import Digests
 from mcpguard.policy.secrets.masking import Ways, masked
 from mcpguard.settings.model import Audit

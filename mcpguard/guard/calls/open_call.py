@@ -11,11 +11,11 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from mcpguard.domain.asks import Declined
-from mcpguard.domain.bodies import Body
+from mcpguard.domain.calls.bodies import Body
+from mcpguard.domain.calls.outcomes import Outcome
+from mcpguard.domain.calls.verdicts import Deny
 from mcpguard.domain.errors import Overtaken
-from mcpguard.domain.outcomes import Outcome
 from mcpguard.domain.reasons import Reason
-from mcpguard.domain.verdicts import Deny
 from mcpguard.guard.callers.callers import Callers
 from mcpguard.guard.calls.client_questions import Asking
 from mcpguard.guard.calls.judgement import Judged, Judging
@@ -39,7 +39,7 @@ from mcpguard.upstreams.supervise.fleet import Fleet, Placed, Turn, Unreachable
 from mcpguard.upstreams.supervise.succession import Unsettling
 
 if TYPE_CHECKING:
-    from mcpguard.domain.objections import Detail
+    from mcpguard.domain.calls.objections import Detail
 
 MOST_TRIES = 3
 """How often a call is judged anew, or sent back to wait for a listing, before it is refused."""

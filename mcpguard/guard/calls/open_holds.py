@@ -19,12 +19,12 @@ import orjson
 from mcpguard.codec import envelope
 from mcpguard.codec.messages import dumps
 from mcpguard.codec.traces import parent
+from mcpguard.domain.calls.holds import Hold, HoldMove, HoldState, Rests
 from mcpguard.domain.capabilities import Fingerprint
 from mcpguard.domain.decisions import Unknown
 from mcpguard.domain.grants import ANONYMOUS
-from mcpguard.domain.holds import Hold, HoldMove, HoldState, Rests
-from mcpguard.domain.pins import Pin
-from mcpguard.domain.upstreams import Upstream
+from mcpguard.domain.servers.pins import Pin
+from mcpguard.domain.servers.upstreams import Upstream
 from mcpguard.guard.calls.subject import Subject
 from mcpguard.ledger.digests import Digests
 from mcpguard.policy.arguments.call_arguments import Given

@@ -10,10 +10,10 @@ from dataclasses import replace
 from typing import Any, Final
 
 from mcpguard.codec.findings import titles
+from mcpguard.domain.calls.objections import Detail
+from mcpguard.domain.calls.outcomes import Executed, Outcome, OutcomeKind
 from mcpguard.domain.capabilities import Capability, CapabilityKind
 from mcpguard.domain.findings import Finding
-from mcpguard.domain.objections import Detail
-from mcpguard.domain.outcomes import Executed, Outcome, OutcomeKind
 from mcpguard.domain.reasons import Reason
 from mcpguard.guard.calls.request import Told
 from mcpguard.guard.calls.unseen_server import Uninspected

@@ -5,11 +5,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from mcpguard.domain.callers import Caller
-from mcpguard.domain.calls import Face
+from mcpguard.domain.calls.calls import Face
+from mcpguard.domain.calls.objections import NOTHING_MORE, Detail
+from mcpguard.domain.calls.outcomes import Outcome
 from mcpguard.domain.capabilities import Capability
 from mcpguard.domain.findings import Finding
-from mcpguard.domain.objections import NOTHING_MORE, Detail
-from mcpguard.domain.outcomes import Outcome
 from mcpguard.guard.calls.subject import Subject
 from mcpguard.guard.calls.unseen_server import Uninspected
 from mcpguard.policy.arguments.call_arguments import Given

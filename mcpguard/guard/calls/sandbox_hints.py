@@ -9,9 +9,9 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from mcpguard.codec import envelope
-from mcpguard.domain.launches import Launch, StdioLaunch
-from mcpguard.domain.needs import CONFINED, Need
-from mcpguard.domain.objections import Detail
+from mcpguard.domain.calls.objections import Detail
+from mcpguard.domain.servers.launches import Launch, StdioLaunch
+from mcpguard.domain.servers.needs import CONFINED, Need
 from mcpguard.policy.denials import phrases, texts_of_error, texts_of_result
 
 Json = dict[str, Any]

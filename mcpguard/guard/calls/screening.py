@@ -23,12 +23,12 @@ from mcpguard.codec import envelope
 from mcpguard.codec.findings import titles
 from mcpguard.codec.messages import dumps
 from mcpguard.domain.asks import Ask, Asks
+from mcpguard.domain.calls.outcomes import Outcome
 from mcpguard.domain.clock import Clock
 from mcpguard.domain.findings import Evidence, Severity
-from mcpguard.domain.outcomes import Outcome
-from mcpguard.domain.pins import Pin
 from mcpguard.domain.reasons import Reason
 from mcpguard.domain.screening import Screened, Screening
+from mcpguard.domain.servers.pins import Pin
 from mcpguard.guard.servers.neighbours import Around
 from mcpguard.guard.servers.servers import Servers
 from mcpguard.inspection.detectors.detector import Rule, Surroundings

@@ -13,8 +13,8 @@ from datetime import UTC, datetime
 from typing import Any, Final
 
 from mcpguard.domain.callers import Caller
-from mcpguard.domain.launches import Launch, StdioLaunch
-from mcpguard.domain.upstreams import Origin, Upstream
+from mcpguard.domain.servers.launches import Launch, StdioLaunch
+from mcpguard.domain.servers.upstreams import Origin, Upstream
 from mcpguard.guard.servers.registry import Known
 from mcpguard.policy.secrets.launches import shown_arguments, shown_command, shown_url
 from mcpguard.text.visible import visible

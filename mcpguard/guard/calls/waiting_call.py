@@ -17,17 +17,17 @@ from typing import Final
 
 import anyio
 
+from mcpguard.domain.calls.counterpart import Counterpart
+from mcpguard.domain.calls.holds import Asking, HoldMove, HoldState
+from mcpguard.domain.calls.holds import Hold as Held
+from mcpguard.domain.calls.objections import NOTHING_MORE, Detail
+from mcpguard.domain.calls.outcomes import Outcome
+from mcpguard.domain.calls.records import Opening
+from mcpguard.domain.calls.verdicts import Allow, Hold
 from mcpguard.domain.capabilities import Effect
 from mcpguard.domain.clock import Clock
-from mcpguard.domain.counterpart import Counterpart
 from mcpguard.domain.errors import Overtaken
-from mcpguard.domain.holds import Asking, HoldMove, HoldState
-from mcpguard.domain.holds import Hold as Held
-from mcpguard.domain.objections import NOTHING_MORE, Detail
-from mcpguard.domain.outcomes import Outcome
 from mcpguard.domain.reasons import Reason
-from mcpguard.domain.records import Opening
-from mcpguard.domain.verdicts import Allow, Hold
 from mcpguard.guard.calls.hold_answers import Answering
 from mcpguard.guard.calls.hold_rules import Demanding
 from mcpguard.guard.calls.judgement import Judged

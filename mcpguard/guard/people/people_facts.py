@@ -1,9 +1,9 @@
 """What is recorded of people and of operators' tokens. docs/ledger-format.md lists the fields of each kind."""
 
 from mcpguard.codec.canonical import Scalar
+from mcpguard.domain.calls.records import RecordKind
 from mcpguard.domain.decisions import Actor, Decision
 from mcpguard.domain.people import OperatorToken, Session, User
-from mcpguard.domain.records import RecordKind
 from mcpguard.guard.servers.facts import Fact
 
 

@@ -22,9 +22,9 @@ from mcpguard.codec.names import is_meant
 from mcpguard.domain.capabilities import Fingerprint
 from mcpguard.domain.clock import Clock, Ids
 from mcpguard.domain.decisions import Actor, DeclaredElsewhere, NotDeclared, Stale, Undecidable
-from mcpguard.domain.launches import Declared, Launch, RemoteLaunch, StdioLaunch
-from mcpguard.domain.requests import Request
-from mcpguard.domain.upstreams import Identity, Origin, Transport, Upstream
+from mcpguard.domain.servers.launches import Declared, Launch, RemoteLaunch, StdioLaunch
+from mcpguard.domain.servers.requests import Request
+from mcpguard.domain.servers.upstreams import Identity, Origin, Transport, Upstream
 from mcpguard.guard.review.launch_fingerprints import Fingerprints
 from mcpguard.guard.review.requests import as_json
 from mcpguard.guard.servers import facts

@@ -23,15 +23,15 @@ import anyio
 from mcpguard.codec.messages import dumps
 from mcpguard.codec.names import folded
 from mcpguard.domain.callers import Caller
+from mcpguard.domain.calls.verdicts import Allow
 from mcpguard.domain.capabilities import Capability, CapabilityKind
 from mcpguard.domain.clock import Clock
 from mcpguard.domain.decisions import Actor, Decision, Undecidable, Unknown
 from mcpguard.domain.errors import InvalidName
 from mcpguard.domain.grants import ANONYMOUS
 from mcpguard.domain.reasons import Reason
-from mcpguard.domain.standing import UpstreamStanding
-from mcpguard.domain.upstreams import Origin
-from mcpguard.domain.verdicts import Allow
+from mcpguard.domain.servers.standing import UpstreamStanding
+from mcpguard.domain.servers.upstreams import Origin
 from mcpguard.guard.callers.callers import Callers
 from mcpguard.guard.calls.caller_budgets import Budgeting
 from mcpguard.guard.review.admission import Added, Admission, Source

@@ -8,10 +8,10 @@ from mcpguard.domain.asks import AskKind
 from mcpguard.domain.capabilities import CapabilityKind, Effect, Fingerprint
 from mcpguard.domain.decisions import Answer, Key, Read
 from mcpguard.domain.findings import Inspected
-from mcpguard.domain.launches import Launch, StdioLaunch
-from mcpguard.domain.pins import Pin
-from mcpguard.domain.standing import CapabilityStanding
-from mcpguard.domain.upstreams import Upstream
+from mcpguard.domain.servers.launches import Launch, StdioLaunch
+from mcpguard.domain.servers.pins import Pin
+from mcpguard.domain.servers.standing import CapabilityStanding
+from mcpguard.domain.servers.upstreams import Upstream
 from mcpguard.guard.servers.grave_findings import said_read
 from mcpguard.guard.servers.registry import Known
 from mcpguard.policy import pinning

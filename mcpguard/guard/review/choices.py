@@ -10,8 +10,8 @@ from collections.abc import Mapping
 
 from mcpguard.domain.capabilities import CapabilityKind, Effect, Fingerprint
 from mcpguard.domain.decisions import Approval, Key, Undecidable, Unknown
-from mcpguard.domain.pins import Pin
-from mcpguard.domain.standing import CapabilityStanding
+from mcpguard.domain.servers.pins import Pin
+from mcpguard.domain.servers.standing import CapabilityStanding
 from mcpguard.guard.review.staleness import MOST_NAMED
 from mcpguard.guard.servers.registry import Known
 from mcpguard.guard.servers.tool_effects import Told

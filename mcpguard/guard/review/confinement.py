@@ -10,7 +10,7 @@ from dataclasses import replace
 from typing import Final
 
 from mcpguard.domain.decisions import Approval, NotDeclared, Undecidable
-from mcpguard.domain.launches import Declared, Profile, StdioLaunch
+from mcpguard.domain.servers.launches import Declared, Profile, StdioLaunch
 from mcpguard.settings.members import confinement
 
 _NO_SANDBOX: Final = "an approval takes no sandbox away: inspect {} with consent to have it run without one"

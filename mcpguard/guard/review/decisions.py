@@ -31,11 +31,11 @@ from mcpguard.domain.decisions import (
     Undecidable,
     Unread,
 )
-from mcpguard.domain.launches import Declared
-from mcpguard.domain.pins import Pin
 from mcpguard.domain.screening import Screening
-from mcpguard.domain.standing import UpstreamStanding
-from mcpguard.domain.upstreams import Identity, Upstream
+from mcpguard.domain.servers.launches import Declared
+from mcpguard.domain.servers.pins import Pin
+from mcpguard.domain.servers.standing import UpstreamStanding
+from mcpguard.domain.servers.upstreams import Identity, Upstream
 from mcpguard.guard.review.approval import Approved, ApprovedOne, confinement_said, in_spite, left_out, permitted
 from mcpguard.guard.review.choices import chosen, effect_of, pin_of
 from mcpguard.guard.review.confinement import confined, without_choice

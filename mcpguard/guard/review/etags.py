@@ -8,7 +8,7 @@ import hashlib
 
 from mcpguard.codec.messages import dumps
 from mcpguard.domain.decisions import Key, Unknown
-from mcpguard.domain.pins import Pin
+from mcpguard.domain.servers.pins import Pin
 from mcpguard.guard.servers.registry import Known
 
 

@@ -11,9 +11,9 @@ from weakref import WeakKeyDictionary
 
 from mcpguard.domain.decisions import Key
 from mcpguard.domain.findings import Inspected, Severity
-from mcpguard.domain.pins import Pin
-from mcpguard.domain.standing import UpstreamStanding
-from mcpguard.domain.upstreams import Upstream
+from mcpguard.domain.servers.pins import Pin
+from mcpguard.domain.servers.standing import UpstreamStanding
+from mcpguard.domain.servers.upstreams import Upstream
 from mcpguard.guard.servers.grave_findings import unread
 from mcpguard.guard.servers.listed_findings import Found
 from mcpguard.guard.servers.registry import Known, Registry

@@ -27,10 +27,10 @@ import structlog
 from mcpguard.domain.capabilities import Fingerprint
 from mcpguard.domain.decisions import Actor, Answer, Decision, NeedsConsent, Stale, Undecidable
 from mcpguard.domain.errors import GuardError, Unreadable
-from mcpguard.domain.inspections import InspectionStage
-from mcpguard.domain.launches import Declared, Profile, StdioLaunch
-from mcpguard.domain.listings import Listing
-from mcpguard.domain.standing import UpstreamStanding
+from mcpguard.domain.servers.inspections import InspectionStage
+from mcpguard.domain.servers.launches import Declared, Profile, StdioLaunch
+from mcpguard.domain.servers.listings import Listing
+from mcpguard.domain.servers.standing import UpstreamStanding
 from mcpguard.guard.review.admission import Admission
 from mcpguard.guard.review.decisions import authorised
 from mcpguard.guard.review.inspection_records import Begun, Inspections, not_blocked

@@ -20,9 +20,9 @@ from mcpguard.domain.capabilities import Fingerprint
 from mcpguard.domain.clock import Clock
 from mcpguard.domain.decisions import Actor, Decision, Undecidable, Unknown
 from mcpguard.domain.errors import LedgerUnavailable
-from mcpguard.domain.inspections import Inspection
-from mcpguard.domain.launches import Declared
-from mcpguard.domain.standing import UpstreamStanding
+from mcpguard.domain.servers.inspections import Inspection
+from mcpguard.domain.servers.launches import Declared
+from mcpguard.domain.servers.standing import UpstreamStanding
 from mcpguard.guard.review.last_words import LastWords
 from mcpguard.guard.servers import facts
 from mcpguard.guard.servers.registry import Known

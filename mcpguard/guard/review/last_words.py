@@ -11,7 +11,7 @@ from typing import Final
 
 from anyio import CapacityLimiter, to_thread
 
-from mcpguard.domain.launches import Declared
+from mcpguard.domain.servers.launches import Declared
 from mcpguard.guard.review.log_lines import fit
 from mcpguard.guard.servers.neighbours import Neighbours
 from mcpguard.guard.servers.registry import Known, Registry

@@ -6,7 +6,7 @@ from mcpguard.codec.fingerprints import of_launch
 from mcpguard.domain.capabilities import Fingerprint
 from mcpguard.domain.decisions import NotDeclared
 from mcpguard.domain.errors import Unreadable
-from mcpguard.domain.launches import Launch
+from mcpguard.domain.servers.launches import Launch
 from mcpguard.settings.identity import Unidentifiable, identity
 
 

@@ -14,7 +14,7 @@ from typing import Any, Final
 
 from mcpguard.domain.callers import Caller
 from mcpguard.domain.decisions import Undecidable
-from mcpguard.domain.requests import Request
+from mcpguard.domain.servers.requests import Request
 from mcpguard.policy.secrets.hiding import called_secret
 from mcpguard.policy.secrets.launches import looks_secret
 from mcpguard.settings.members import patched

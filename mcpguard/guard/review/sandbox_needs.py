@@ -12,9 +12,9 @@ from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
 from typing import Final
 
 from mcpguard.domain.capabilities import Effect, Fingerprint
-from mcpguard.domain.launches import Declared, StdioLaunch
-from mcpguard.domain.needs import Need, Sign
-from mcpguard.domain.pins import Pin
+from mcpguard.domain.servers.launches import Declared, StdioLaunch
+from mcpguard.domain.servers.needs import Need, Sign
+from mcpguard.domain.servers.pins import Pin
 from mcpguard.guard.servers.registry import Known
 from mcpguard.guard.servers.tool_effects import Told
 from mcpguard.policy.denials import kept_from, phrases

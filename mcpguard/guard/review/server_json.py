@@ -19,12 +19,12 @@ from mcpguard.codec.findings import as_json
 from mcpguard.domain.capabilities import Fingerprint
 from mcpguard.domain.decisions import Key, Seen, Unknown
 from mcpguard.domain.findings import Inspected
-from mcpguard.domain.identity import is_code
-from mcpguard.domain.launches import Declared, Launch, Profile, RemoteLaunch, StdioLaunch
-from mcpguard.domain.listings import INSTRUCTIONS
-from mcpguard.domain.needs import Sign
-from mcpguard.domain.pins import Pin
-from mcpguard.domain.upstreams import Identity
+from mcpguard.domain.servers.identity import is_code
+from mcpguard.domain.servers.launches import Declared, Launch, Profile, RemoteLaunch, StdioLaunch
+from mcpguard.domain.servers.listings import INSTRUCTIONS
+from mcpguard.domain.servers.needs import Sign
+from mcpguard.domain.servers.pins import Pin
+from mcpguard.domain.servers.upstreams import Identity
 from mcpguard.guard.calls.explanation import explained
 from mcpguard.guard.calls.judgement import Judging
 from mcpguard.guard.review import etags

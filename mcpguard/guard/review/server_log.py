@@ -16,9 +16,9 @@ from anyio import CapacityLimiter, to_thread
 from mcpguard.domain.callers import Caller
 from mcpguard.domain.decisions import Unknown
 from mcpguard.domain.grants import ANONYMOUS
-from mcpguard.domain.launches import Declared
 from mcpguard.domain.reasons import Reason
-from mcpguard.domain.standing import UpstreamStanding
+from mcpguard.domain.servers.launches import Declared
+from mcpguard.domain.servers.standing import UpstreamStanding
 from mcpguard.guard.callers.callers import Callers
 from mcpguard.guard.review.log_lines import Fit, fit
 from mcpguard.guard.servers.neighbours import Neighbours

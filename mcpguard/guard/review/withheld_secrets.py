@@ -5,8 +5,8 @@ from dataclasses import replace
 from typing import Final
 
 from mcpguard.domain.decisions import Undecidable
-from mcpguard.domain.identity import is_code
-from mcpguard.domain.launches import Declared, RemoteLaunch, StdioLaunch
+from mcpguard.domain.servers.identity import is_code
+from mcpguard.domain.servers.launches import Declared, RemoteLaunch, StdioLaunch
 from mcpguard.settings.references import bare, referenced
 
 PLACEHOLDER: Final = "not-given-during-inspection"

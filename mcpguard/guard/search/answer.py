@@ -6,7 +6,7 @@ Rule kept here: what a server says is shown only of tools that a person approved
 from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
-from mcpguard.domain.standing import UpstreamStanding
+from mcpguard.domain.servers.standing import UpstreamStanding
 from mcpguard.guard.search.answer_size import retrieved
 from mcpguard.guard.search.tool_search import Searching, Wish
 from mcpguard.guard.servers.servers import Servers

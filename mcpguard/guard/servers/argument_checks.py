@@ -11,10 +11,10 @@ from collections import OrderedDict
 from dataclasses import dataclass
 from typing import Final
 
+from mcpguard.domain.calls.objections import Detail, Objection
 from mcpguard.domain.capabilities import Fingerprint
-from mcpguard.domain.listings import Definition
-from mcpguard.domain.objections import Detail, Objection
-from mcpguard.domain.pins import Pin
+from mcpguard.domain.servers.listings import Definition
+from mcpguard.domain.servers.pins import Pin
 from mcpguard.guard.servers.registry import Known
 from mcpguard.policy.arguments.call_arguments import Given
 from mcpguard.policy.arguments.fitting import CALL, GET, of_prompt, of_tool

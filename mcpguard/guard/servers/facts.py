@@ -8,17 +8,17 @@ from dataclasses import dataclass
 
 from mcpguard.codec.canonical import Scalar
 from mcpguard.domain.callers import Caller
+from mcpguard.domain.calls.holds import Hold, HoldMove, HoldState
+from mcpguard.domain.calls.records import RecordKind
 from mcpguard.domain.capabilities import Fingerprint
 from mcpguard.domain.decisions import Actor, Answer, Decision
 from mcpguard.domain.findings import Inspected
 from mcpguard.domain.grants import Grant
-from mcpguard.domain.holds import Hold, HoldMove, HoldState
-from mcpguard.domain.inspections import Inspection
-from mcpguard.domain.launches import Profile
-from mcpguard.domain.pins import Pin
-from mcpguard.domain.records import RecordKind
-from mcpguard.domain.standing import CapabilityMove, CapabilityStanding, UpstreamMove, UpstreamStanding
-from mcpguard.domain.upstreams import Upstream
+from mcpguard.domain.servers.inspections import Inspection
+from mcpguard.domain.servers.launches import Profile
+from mcpguard.domain.servers.pins import Pin
+from mcpguard.domain.servers.standing import CapabilityMove, CapabilityStanding, UpstreamMove, UpstreamStanding
+from mcpguard.domain.servers.upstreams import Upstream
 from mcpguard.guard.servers.listed_findings import NOTHING, rules
 from mcpguard.policy.pinning import Outcome
 

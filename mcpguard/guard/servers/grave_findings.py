@@ -11,8 +11,8 @@ from collections.abc import Mapping
 
 from mcpguard.domain.capabilities import Effect
 from mcpguard.domain.decisions import ITSELF, Key, Read, Unread
-from mcpguard.domain.pins import Pin
-from mcpguard.domain.standing import UpstreamStanding
+from mcpguard.domain.servers.pins import Pin
+from mcpguard.domain.servers.standing import UpstreamStanding
 from mcpguard.guard.servers.registry import Known
 
 _CARE = tuple(Effect)

@@ -24,13 +24,13 @@ from anyio import CapacityLimiter, to_thread
 
 from mcpguard.codec.fingerprints import of_observed
 from mcpguard.domain.clock import Clock, Ids
-from mcpguard.domain.connections import ConnectionState
 from mcpguard.domain.decisions import Actor, Undecidable, Unknown
 from mcpguard.domain.errors import LedgerUnavailable, Unreadable
-from mcpguard.domain.identity import ObservedIdentity
-from mcpguard.domain.launches import Declared
-from mcpguard.domain.listings import Listing
-from mcpguard.domain.news import Altered, Changes, Listed, Removed, Stood
+from mcpguard.domain.servers.connections import ConnectionState
+from mcpguard.domain.servers.identity import ObservedIdentity
+from mcpguard.domain.servers.launches import Declared
+from mcpguard.domain.servers.listings import Listing
+from mcpguard.domain.servers.news import Altered, Changes, Listed, Removed, Stood
 from mcpguard.guard.servers import facts
 from mcpguard.guard.servers.listed_findings import Found, Looking
 from mcpguard.guard.servers.listing_changes import Comparing, Heard, Taken, altered

@@ -24,9 +24,9 @@ from mcpguard.codec.canonical import Scalar
 from mcpguard.domain.capabilities import CapabilityKind, Fingerprint
 from mcpguard.domain.decisions import Key
 from mcpguard.domain.findings import Evidence, Finding, Inspected, Severity, weight
-from mcpguard.domain.launches import Launch
-from mcpguard.domain.listings import INSTRUCTIONS, Listing
-from mcpguard.domain.pins import Pin
+from mcpguard.domain.servers.launches import Launch
+from mcpguard.domain.servers.listings import INSTRUCTIONS, Listing
+from mcpguard.domain.servers.pins import Pin
 from mcpguard.inspection.definitions.inspect import inspected, risk
 from mcpguard.inspection.definitions.launches import launched
 from mcpguard.inspection.detectors.detector import Rule, Since, Surroundings

@@ -13,9 +13,9 @@ from dataclasses import dataclass, field
 from mcpguard.domain.capabilities import Fingerprint
 from mcpguard.domain.clock import Ids
 from mcpguard.domain.decisions import Actor, Key
-from mcpguard.domain.launches import Declared
-from mcpguard.domain.pins import Pin
-from mcpguard.domain.standing import CapabilityMove, CapabilityStanding
+from mcpguard.domain.servers.launches import Declared
+from mcpguard.domain.servers.pins import Pin
+from mcpguard.domain.servers.standing import CapabilityMove, CapabilityStanding
 from mcpguard.guard.servers import facts
 from mcpguard.guard.servers.listed_findings import Found, refound
 from mcpguard.guard.servers.registry import Known

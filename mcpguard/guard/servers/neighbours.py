@@ -7,8 +7,8 @@ from typing import Final
 
 from mcpguard.domain.capabilities import CapabilityKind
 from mcpguard.domain.decisions import Key
-from mcpguard.domain.pins import Pin
-from mcpguard.domain.standing import UpstreamStanding
+from mcpguard.domain.servers.pins import Pin
+from mcpguard.domain.servers.standing import UpstreamStanding
 from mcpguard.guard.servers.listed_findings import Beside, names_digest
 from mcpguard.guard.servers.registry import Known, Registry
 from mcpguard.inspection.detectors.detector import Since, Surroundings

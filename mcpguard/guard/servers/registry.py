@@ -13,12 +13,12 @@ from mcpguard.catalog.shelf import Shelf, shelf
 from mcpguard.domain.capabilities import CapabilityKind, Effect
 from mcpguard.domain.decisions import Key, Unknown
 from mcpguard.domain.findings import Finding, Inspected, weight
-from mcpguard.domain.inspections import InspectionStage
-from mcpguard.domain.launches import Declared, Launch, Mount, Profile, StdioLaunch
-from mcpguard.domain.listings import INSTRUCTIONS, KEYS, Definition, Listing
-from mcpguard.domain.pins import Pin
-from mcpguard.domain.standing import UpstreamStanding
-from mcpguard.domain.upstreams import Upstream
+from mcpguard.domain.servers.inspections import InspectionStage
+from mcpguard.domain.servers.launches import Declared, Launch, Mount, Profile, StdioLaunch
+from mcpguard.domain.servers.listings import INSTRUCTIONS, KEYS, Definition, Listing
+from mcpguard.domain.servers.pins import Pin
+from mcpguard.domain.servers.standing import UpstreamStanding
+from mcpguard.domain.servers.upstreams import Upstream
 from mcpguard.guard.servers.listed_findings import NOTHING, Found, in_launch
 
 

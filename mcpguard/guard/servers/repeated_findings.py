@@ -8,8 +8,8 @@ is so for longer than that, and nobody can fill it.
 from dataclasses import dataclass
 from typing import Final
 
+from mcpguard.domain.calls.records import RecordKind
 from mcpguard.domain.clock import Clock
-from mcpguard.domain.records import RecordKind
 from mcpguard.guard.servers.facts import Fact, Fields
 
 PAUSE_SECONDS: Final = 600.0

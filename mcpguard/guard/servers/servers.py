@@ -8,11 +8,11 @@ from mcpguard.domain.asks import AskKind
 from mcpguard.domain.callers import Caller, Scope
 from mcpguard.domain.capabilities import CapabilityKind
 from mcpguard.domain.clock import Clock
-from mcpguard.domain.connections import Condition, ConnectionState
-from mcpguard.domain.inspections import Inspection
-from mcpguard.domain.news import News, Updated
 from mcpguard.domain.screening import Screening
-from mcpguard.domain.standing import UpstreamStanding
+from mcpguard.domain.servers.connections import Condition, ConnectionState
+from mcpguard.domain.servers.inspections import Inspection
+from mcpguard.domain.servers.news import News, Updated
+from mcpguard.domain.servers.standing import UpstreamStanding
 from mcpguard.guard.servers.argument_checks import Checking
 from mcpguard.guard.servers.first_connections import FirstConnections
 from mcpguard.guard.servers.grave_findings import unread

@@ -19,10 +19,10 @@ from mcpguard.domain.capabilities import Fingerprint
 from mcpguard.domain.clock import Clock
 from mcpguard.domain.decisions import Actor, Key, NameTaken, Unknown
 from mcpguard.domain.findings import Inspected
-from mcpguard.domain.launches import Declared
-from mcpguard.domain.listings import Listing
-from mcpguard.domain.pins import Pin
-from mcpguard.domain.upstreams import Upstream
+from mcpguard.domain.servers.launches import Declared
+from mcpguard.domain.servers.listings import Listing
+from mcpguard.domain.servers.pins import Pin
+from mcpguard.domain.servers.upstreams import Upstream
 from mcpguard.guard.servers.facts import Fact
 from mcpguard.guard.servers.listed_findings import Found
 from mcpguard.guard.servers.publisher import Publisher

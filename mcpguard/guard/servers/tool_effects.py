@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from mcpguard.codec.exact import read_back
 from mcpguard.domain.capabilities import CapabilityKind, Effect, Fingerprint
-from mcpguard.domain.pins import Pin
+from mcpguard.domain.servers.pins import Pin
 from mcpguard.policy.effects import Suggestion, careful, declared, suggested
 from mcpguard.policy.reaching import reaches_others
 from mcpguard.policy.tasks import needs_tasks

@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable
 from typing import Final, NamedTuple, assert_never
 
-from mcpguard.domain.verdicts import Allow, Deny, Hold, Verdict
+from mcpguard.domain.calls.verdicts import Allow, Deny, Hold, Verdict
 from mcpguard.guard.traffic.events import Ended
 from mcpguard.guard.traffic.tallies import OTHER
 

@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
 
+from mcpguard.domain.calls.outcomes import Outcome
+from mcpguard.domain.calls.records import Opening
 from mcpguard.domain.clock import Clock
-from mcpguard.domain.outcomes import Outcome
-from mcpguard.domain.records import Opening
 
 
 class Stage(StrEnum):

@@ -14,9 +14,9 @@ from collections import Counter
 from collections.abc import Mapping
 
 from mcpguard.codec.canonical import Scalar
+from mcpguard.domain.calls.records import RecordKind
 from mcpguard.domain.clock import Clock
 from mcpguard.domain.errors import LedgerUnavailable
-from mcpguard.domain.records import RecordKind
 from mcpguard.ledger.ledger import Ledger
 from mcpguard.policy.secrets.finding import secrets
 from mcpguard.text.visible import visible

@@ -16,9 +16,9 @@ import anyio
 import orjson
 import structlog
 
+from mcpguard.domain.calls.records import RecordKind
 from mcpguard.domain.clock import Clock
 from mcpguard.domain.decisions import Actor, Stale
-from mcpguard.domain.records import RecordKind
 from mcpguard.ledger.ledger import Append, Ledger
 from mcpguard.settings.confirmation import carrying_trust, in_force, looser, tighter
 from mcpguard.settings.fields import Json

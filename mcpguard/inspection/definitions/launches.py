@@ -10,9 +10,9 @@ from typing import Final
 from urllib.parse import urlsplit
 
 from mcpguard.domain.findings import Evidence, Finding, Severity
-from mcpguard.domain.identity import is_code
-from mcpguard.domain.launches import Launch, RemoteLaunch, StdioLaunch
-from mcpguard.domain.runners import file_run, runs_files
+from mcpguard.domain.servers.identity import is_code
+from mcpguard.domain.servers.launches import Launch, RemoteLaunch, StdioLaunch
+from mcpguard.domain.servers.runners import file_run, runs_files
 from mcpguard.inspection.detectors.commands import command as command_in
 from mcpguard.inspection.detectors.detector import Rule
 from mcpguard.policy.secrets.launches import secret_arguments, secret_in_command, secret_in_url

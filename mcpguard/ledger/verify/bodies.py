@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from mcpguard.domain.bodies import KEYED
+from mcpguard.domain.calls.bodies import KEYED
 from mcpguard.ledger.format import SALT_BYTES, body_digest
 from mcpguard.ledger.verify.report import ChainReport, Tampering
 from mcpguard.ledger.verify.tombstones import Tombstones

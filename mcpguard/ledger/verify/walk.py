@@ -15,7 +15,7 @@ from typing import Any
 from mcpguard.ledger.format import GENESIS, link, parsed
 from mcpguard.ledger.keys import named
 from mcpguard.ledger.verify.bodies import Bodies
-from mcpguard.ledger.verify.entries import Entries
+from mcpguard.ledger.verify.calls_closed import Entries
 from mcpguard.ledger.verify.report import ChainReport, Tampering
 from mcpguard.ledger.verify.signatures import Signatures
 from mcpguard.ledger.verify.tombstones import Tombstones

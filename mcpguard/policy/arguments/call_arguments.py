@@ -6,8 +6,8 @@ from functools import cached_property
 from typing import Any
 
 from mcpguard.codec.messages import dumps
+from mcpguard.domain.calls.objections import Objection
 from mcpguard.domain.capabilities import Fingerprint
-from mcpguard.domain.objections import Objection
 from mcpguard.policy.secrets.finding import Found
 
 

@@ -10,7 +10,7 @@ from typing import Final
 
 from jsonschema_rs import ValidationError, ValidationErrorKind
 
-from mcpguard.domain.objections import Detail
+from mcpguard.domain.calls.objections import Detail
 from mcpguard.text.visible import visible
 
 Step = str | int

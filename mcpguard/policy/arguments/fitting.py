@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
-from mcpguard.domain.objections import Detail, Objection
+from mcpguard.domain.calls.objections import Detail, Objection
 from mcpguard.domain.reasons import Reason
 from mcpguard.policy.arguments.expected import path
 from mcpguard.policy.arguments.schemas import Checks

@@ -16,7 +16,7 @@ from typing import Any, Final
 from jsonschema_rs import FancyRegexOptions, RegexOptions, ValidationError, Validator, validator_for
 
 from mcpguard.codec.messages import dumps
-from mcpguard.domain.objections import Detail, Objection
+from mcpguard.domain.calls.objections import Detail, Objection
 from mcpguard.domain.reasons import Reason
 from mcpguard.policy.arguments.expected import WHATEVER, told
 from mcpguard.policy.arguments.weights import TooHeavy, Weighed, nodes, weighed

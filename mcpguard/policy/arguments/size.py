@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from mcpguard.domain.objections import Detail
+from mcpguard.domain.calls.objections import Detail
 
 
 def too_large(params: Mapping[str, Any], written: bytes, most_bytes: int, most_depth: int) -> Detail | None:

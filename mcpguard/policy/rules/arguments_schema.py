@@ -1,6 +1,6 @@
 """Whether the arguments are what the definition describes that a person approved (`policy.arguments`)."""
 
-from mcpguard.domain.objections import Objection
+from mcpguard.domain.calls.objections import Objection
 from mcpguard.policy.situation import Situation
 
 

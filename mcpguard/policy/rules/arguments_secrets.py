@@ -1,6 +1,6 @@
 """Whether something in the arguments looks like a secret. Which rule found it is told, never what it found."""
 
-from mcpguard.domain.objections import Detail, Objection
+from mcpguard.domain.calls.objections import Detail, Objection
 from mcpguard.domain.reasons import Reason
 from mcpguard.policy.situation import Situation
 

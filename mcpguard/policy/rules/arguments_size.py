@@ -1,6 +1,6 @@
 """Whether the call carries no more than it may, in bytes and in levels. What is too large is not looked at further."""
 
-from mcpguard.domain.objections import Objection
+from mcpguard.domain.calls.objections import Objection
 from mcpguard.domain.reasons import Reason
 from mcpguard.policy.situation import Situation
 

@@ -1,6 +1,6 @@
 """Whether the caller has calls left. It is the last question, so that what is refused for another reason costs none."""
 
-from mcpguard.domain.objections import Detail, Objection
+from mcpguard.domain.calls.objections import Detail, Objection
 from mcpguard.domain.reasons import Reason
 from mcpguard.policy.situation import Situation
 

@@ -1,6 +1,6 @@
 """Whether the server offers such a thing now. Of one that is not connected nobody can tell."""
 
-from mcpguard.domain.objections import Objection
+from mcpguard.domain.calls.objections import Objection
 from mcpguard.domain.reasons import Reason
 from mcpguard.policy.situation import Situation
 

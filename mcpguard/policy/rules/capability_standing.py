@@ -1,8 +1,8 @@
 """Whether a person has approved exactly the definition that the server lists, and has not blocked it."""
 
-from mcpguard.domain.objections import Objection
+from mcpguard.domain.calls.objections import Objection
 from mcpguard.domain.reasons import Reason
-from mcpguard.domain.standing import CapabilityStanding
+from mcpguard.domain.servers.standing import CapabilityStanding
 from mcpguard.policy.situation import Situation
 
 

@@ -1,6 +1,6 @@
 """Whether the tool can be called without a task. Tasks are not carried, so one that needs them would fail."""
 
-from mcpguard.domain.objections import Objection
+from mcpguard.domain.calls.objections import Objection
 from mcpguard.domain.reasons import Reason
 from mcpguard.policy.situation import Situation
 

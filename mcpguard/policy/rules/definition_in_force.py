@@ -1,6 +1,6 @@
 """Whether what is known of the server is what the very connection that would carry the call listed last."""
 
-from mcpguard.domain.objections import Objection
+from mcpguard.domain.calls.objections import Objection
 from mcpguard.domain.reasons import Reason
 from mcpguard.policy.situation import Situation
 

@@ -1,7 +1,7 @@
 """Whether a person must allow the call, and has. The last question: nobody is asked about what is refused anyway."""
 
-from mcpguard.domain.holds import HoldState
-from mcpguard.domain.objections import Detail, Objection
+from mcpguard.domain.calls.holds import HoldState
+from mcpguard.domain.calls.objections import Detail, Objection
 from mcpguard.domain.reasons import Reason
 from mcpguard.policy.situation import Situation
 

@@ -7,8 +7,8 @@ Rules kept here:
 3. What nobody declared is implied, and equal to the effect; a caller who must declare may only read so.
 """
 
+from mcpguard.domain.calls.objections import Detail, Objection
 from mcpguard.domain.capabilities import Effect
-from mcpguard.domain.objections import Detail, Objection
 from mcpguard.domain.reasons import Reason
 from mcpguard.policy.intents import call_with, understates
 from mcpguard.policy.situation import Situation

@@ -1,6 +1,6 @@
 """Whether the caller may use what has this effect: the one that a person assigned, whatever the call declares."""
 
-from mcpguard.domain.objections import Detail, Objection
+from mcpguard.domain.calls.objections import Detail, Objection
 from mcpguard.domain.reasons import Reason
 from mcpguard.policy.situation import Situation
 

@@ -5,7 +5,7 @@ It is the first question, and nothing was looked up for it: out of reach and unk
 
 from typing import Final
 
-from mcpguard.domain.objections import Objection
+from mcpguard.domain.calls.objections import Objection
 from mcpguard.domain.reasons import Reason
 from mcpguard.policy.scopes import within
 from mcpguard.policy.situation import Situation

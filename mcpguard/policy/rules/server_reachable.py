@@ -1,6 +1,6 @@
 """Whether there is a connection that the call could use."""
 
-from mcpguard.domain.objections import Objection
+from mcpguard.domain.calls.objections import Objection
 from mcpguard.policy.situation import Situation
 
 

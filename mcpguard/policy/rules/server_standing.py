@@ -1,8 +1,8 @@
 """Whether a person has approved the server, as it is launched, and nobody has switched it off."""
 
-from mcpguard.domain.objections import Objection
+from mcpguard.domain.calls.objections import Objection
 from mcpguard.domain.reasons import Reason
-from mcpguard.domain.standing import UpstreamStanding
+from mcpguard.domain.servers.standing import UpstreamStanding
 from mcpguard.policy.situation import Situation
 
 

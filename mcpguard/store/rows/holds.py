@@ -5,8 +5,8 @@ from dataclasses import asdict
 import orjson
 from sqlalchemy import Connection, RowMapping, delete, insert, select, update
 
+from mcpguard.domain.calls.holds import Asking, Hold, HoldState, Rests
 from mcpguard.domain.capabilities import Capability, CapabilityKind
-from mcpguard.domain.holds import Asking, Hold, HoldState, Rests
 from mcpguard.store.rows.tables import holds
 
 

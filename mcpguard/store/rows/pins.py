@@ -5,8 +5,8 @@ from collections.abc import Iterable, Sequence
 from sqlalchemy import Connection, RowMapping, delete, insert, select
 
 from mcpguard.domain.capabilities import CapabilityKind, Effect, Fingerprint
-from mcpguard.domain.pins import Pin
-from mcpguard.domain.standing import CapabilityStanding
+from mcpguard.domain.servers.pins import Pin
+from mcpguard.domain.servers.standing import CapabilityStanding
 from mcpguard.store.rows import versions
 from mcpguard.store.rows.pages import batched
 from mcpguard.store.rows.tables import capabilities

@@ -93,7 +93,7 @@ class CheckpointRow(SQLModel, table=True):
 class UpstreamRow(SQLModel, table=True):
     """An upstream, how it stands, and how it was declared: sealed, as secrets may be written out in that.
 
-    `inspection`: as JSON, the last one that has not ended or failed (`domain/inspections.py`).
+    `inspection`: as JSON, the last one that has not ended or failed (`domain/servers/inspections.py`).
     """
 
     __tablename__ = "upstreams"
@@ -129,7 +129,7 @@ class UpstreamRow(SQLModel, table=True):
 
 
 class CapabilityRow(SQLModel, table=True):
-    """Where one capability of an upstream stands (`domain/pins.py`)."""
+    """Where one capability of an upstream stands (`domain/servers/pins.py`)."""
 
     __tablename__ = "capabilities"
     __table_args__ = (Index("capability_once", "upstream", "kind", "name", unique=True),)
@@ -202,7 +202,7 @@ class CallerRow(SQLModel, table=True):
 
 
 class HoldRow(SQLModel, table=True):
-    """A call that waits for a person, or was allowed by one (`domain/holds.py`). `same`: which calls are the same one.
+    """A call that waits for a person, or was allowed by one (`domain/calls/holds.py`). `same`: which are the same one.
 
     `said`: what is told of it besides, as JSON, none of which is compared.
     """

@@ -8,11 +8,11 @@ from sqlalchemy import Connection, RowMapping, delete, insert, select
 from mcpguard.codec import declarations
 from mcpguard.domain.asks import AskKind
 from mcpguard.domain.capabilities import Fingerprint
-from mcpguard.domain.inspections import Inspection
-from mcpguard.domain.launches import Declared
 from mcpguard.domain.screening import Screening
-from mcpguard.domain.standing import UpstreamStanding
-from mcpguard.domain.upstreams import Identity, Origin, Transport, Upstream
+from mcpguard.domain.servers.inspections import Inspection
+from mcpguard.domain.servers.launches import Declared
+from mcpguard.domain.servers.standing import UpstreamStanding
+from mcpguard.domain.servers.upstreams import Identity, Origin, Transport, Upstream
 from mcpguard.store.files.sealing import Seal
 from mcpguard.store.rows.tables import upstreams
 

@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
-from mcpguard.domain.runners import file_run, runs_files
+from mcpguard.domain.servers.runners import file_run, runs_files
 from mcpguard.upstreams.process.program_files import ProgramFile, read
 from mcpguard.upstreams.process.secret_arguments import Word
 from mcpguard.upstreams.process.stdio import Launch

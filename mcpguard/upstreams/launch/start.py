@@ -18,9 +18,9 @@ from pathlib import Path
 from anyio import to_thread
 
 from mcpguard.domain.errors import NotStarted
-from mcpguard.domain.identity import is_code
-from mcpguard.domain.launches import Declared, Mount, Profile, StdioLaunch
-from mcpguard.domain.launches import Launch as DeclaredLaunch
+from mcpguard.domain.servers.identity import is_code
+from mcpguard.domain.servers.launches import Declared, Mount, Profile, StdioLaunch
+from mcpguard.domain.servers.launches import Launch as DeclaredLaunch
 from mcpguard.upstreams.launch.artifacts import artifact, executed
 from mcpguard.upstreams.launch.exposure import kept, ways
 from mcpguard.upstreams.packages import trees

@@ -25,7 +25,7 @@ import anyio
 import structlog
 from anyio import to_thread
 
-from mcpguard.domain.launches import Profile
+from mcpguard.domain.servers.launches import Profile
 from mcpguard.upstreams.packages import programs, sources, tools, trees
 from mcpguard.upstreams.packages.digest import MOST_BYTES, MOST_FILES, entries
 from mcpguard.upstreams.packages.launching import INSIDE

@@ -14,7 +14,7 @@ from contextlib import contextmanager
 import anyio
 
 from mcpguard.domain.asks import Answers, Asks, Declined
-from mcpguard.domain.counterpart import Counterpart
+from mcpguard.domain.calls.counterpart import Counterpart
 from mcpguard.domain.errors import GuardError
 from mcpguard.domain.reasons import Reason
 from mcpguard.upstreams.protocol.call_slots import Turns

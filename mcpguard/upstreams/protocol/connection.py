@@ -19,10 +19,10 @@ from mcp.shared.inbound import find_invalid_x_mcp_header, mcp_param_headers, x_m
 
 from mcpguard.codec import envelope
 from mcpguard.domain.asks import Declined
-from mcpguard.domain.counterpart import Counterpart
-from mcpguard.domain.launches import Era
-from mcpguard.domain.listings import Listing
+from mcpguard.domain.calls.counterpart import Counterpart
 from mcpguard.domain.reasons import Reason
+from mcpguard.domain.servers.launches import Era
+from mcpguard.domain.servers.listings import Listing
 from mcpguard.text.visible import visible
 from mcpguard.upstreams.exchange.conversation import INTERNAL_ERROR, Conversation, ServerError, Standing
 from mcpguard.upstreams.exchange.endings import Unsent

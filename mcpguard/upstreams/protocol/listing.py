@@ -11,7 +11,7 @@ from typing import Any
 
 from mcpguard.codec.messages import dumps
 from mcpguard.domain.errors import GuardError
-from mcpguard.domain.listings import Definition, Listing
+from mcpguard.domain.servers.listings import Definition, Listing
 from mcpguard.upstreams.exchange.conversation import METHOD_NOT_FOUND, ServerError
 from mcpguard.upstreams.protocol.negotiation import Greeting
 

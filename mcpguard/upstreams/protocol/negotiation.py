@@ -20,7 +20,7 @@ import anyio
 
 from mcpguard.codec import envelope
 from mcpguard.domain.errors import GuardError
-from mcpguard.domain.launches import Era
+from mcpguard.domain.servers.launches import Era
 from mcpguard.upstreams.exchange.conversation import Conversation, ServerError
 from mcpguard.upstreams.exchange.endings import Unanswered, Unsent
 from mcpguard.upstreams.exchange.transport import TransportEnded

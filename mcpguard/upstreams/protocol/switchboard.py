@@ -17,8 +17,8 @@ import structlog
 
 from mcpguard.codec.envelope import PROGRESS
 from mcpguard.domain.asks import KINDS, Ask, Declined
+from mcpguard.domain.calls.counterpart import Counterpart
 from mcpguard.domain.capabilities import CapabilityKind
-from mcpguard.domain.counterpart import Counterpart
 from mcpguard.domain.reasons import Reason
 from mcpguard.upstreams.exchange.conversation import (
     DENIED,

@@ -14,7 +14,7 @@ from pathlib import Path
 import anyio
 
 from mcpguard.domain.errors import GuardError
-from mcpguard.domain.launches import Profile, StdioLaunch
+from mcpguard.domain.servers.launches import Profile, StdioLaunch
 from mcpguard.settings.sandbox import Sandbox
 from mcpguard.text.visible import visible
 from mcpguard.upstreams.process.stdio import Launch

@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
 
-from mcpguard.domain.launches import Mount, Profile
+from mcpguard.domain.servers.launches import Mount, Profile
 from mcpguard.upstreams.process.orphans import MARK
 from mcpguard.upstreams.process.stdio import Launch
 from mcpguard.upstreams.sandbox.command_files import found, needed

@@ -17,7 +17,7 @@ from pathlib import Path
 from shlex import quote
 from socket import AF_UNIX, SOCK_SEQPACKET, SOCK_STREAM, socket
 
-from mcpguard.domain.launches import Mount
+from mcpguard.domain.servers.launches import Mount
 from mcpguard.upstreams.sandbox.not_confined import Refused
 from mcpguard.upstreams.sandbox.places import BESIDE, Bind, Place
 

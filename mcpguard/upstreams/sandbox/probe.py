@@ -17,7 +17,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from mcpguard.domain.launches import Profile
+from mcpguard.domain.servers.launches import Profile
 from mcpguard.text.visible import visible
 from mcpguard.upstreams.process.secret_arguments import opened
 from mcpguard.upstreams.sandbox.accounts import GROUP, NUMBERS

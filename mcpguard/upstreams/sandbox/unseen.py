@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from mcpguard.domain.launches import Profile, StdioLaunch
+from mcpguard.domain.servers.launches import Profile, StdioLaunch
 from mcpguard.upstreams.sandbox.places import in_system
 from mcpguard.upstreams.sandbox.wrapping import TEMPORARY
 

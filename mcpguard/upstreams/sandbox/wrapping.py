@@ -22,7 +22,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from mcpguard.domain.launches import Profile
+from mcpguard.domain.servers.launches import Profile
 from mcpguard.upstreams.process.secret_arguments import Handed, Word
 from mcpguard.upstreams.sandbox.filter import Processor, program
 from mcpguard.upstreams.sandbox.limits import Limits

@@ -8,8 +8,8 @@ from typing import Any
 from mcpguard.domain.asks import AskKind
 from mcpguard.domain.clock import Clock
 from mcpguard.domain.errors import GuardError
-from mcpguard.domain.launches import Declared
-from mcpguard.domain.news import News
+from mcpguard.domain.servers.launches import Declared
+from mcpguard.domain.servers.news import News
 from mcpguard.settings.model import Upstreams
 from mcpguard.settings.review import Definitions
 from mcpguard.upstreams.exchange.conversation import Conversation

@@ -15,14 +15,14 @@ from typing import Any, Self
 
 import anyio
 
-from mcpguard.domain.connections import Condition, ConnectionState
-from mcpguard.domain.counterpart import Counterpart
+from mcpguard.domain.calls.counterpart import Counterpart
+from mcpguard.domain.calls.records import Permit
 from mcpguard.domain.decisions import Key
 from mcpguard.domain.errors import GuardError
-from mcpguard.domain.launches import Declared
-from mcpguard.domain.listings import Listing
-from mcpguard.domain.news import Removed
-from mcpguard.domain.records import Permit
+from mcpguard.domain.servers.connections import Condition, ConnectionState
+from mcpguard.domain.servers.launches import Declared
+from mcpguard.domain.servers.listings import Listing
+from mcpguard.domain.servers.news import Removed
 from mcpguard.upstreams.protocol.calls_in_flight import Overdue
 from mcpguard.upstreams.supervise.context import Surroundings
 from mcpguard.upstreams.supervise.second_connection import SecondConnection

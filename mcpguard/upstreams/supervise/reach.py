@@ -15,9 +15,9 @@ from typing import TypeVar
 from anyio import CapacityLimiter, to_thread
 
 from mcpguard.codec.framing import Framing
-from mcpguard.domain.identity import is_code
-from mcpguard.domain.launches import Declared, RemoteLaunch, StdioLaunch
-from mcpguard.domain.upstreams import Transport
+from mcpguard.domain.servers.identity import is_code
+from mcpguard.domain.servers.launches import Declared, RemoteLaunch, StdioLaunch
+from mcpguard.domain.servers.upstreams import Transport
 from mcpguard.settings.model import Upstreams
 from mcpguard.settings.references import Unresolved, Value, referenced, resolved
 from mcpguard.upstreams.exchange.conversation import Bounds, Conversation

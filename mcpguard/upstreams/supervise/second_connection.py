@@ -21,14 +21,14 @@ import anyio
 import structlog
 
 from mcpguard.codec.fingerprints import of_definition
+from mcpguard.domain.calls.counterpart import Counterpart
 from mcpguard.domain.capabilities import Fingerprint
-from mcpguard.domain.connections import ConnectionState
-from mcpguard.domain.counterpart import Counterpart
 from mcpguard.domain.decisions import Key
 from mcpguard.domain.errors import Unreadable
-from mcpguard.domain.launches import Declared, Era
-from mcpguard.domain.listings import KEYS, Listing
-from mcpguard.domain.news import Altered, News, Stood
+from mcpguard.domain.servers.connections import ConnectionState
+from mcpguard.domain.servers.launches import Declared, Era
+from mcpguard.domain.servers.listings import KEYS, Listing
+from mcpguard.domain.servers.news import Altered, News, Stood
 from mcpguard.upstreams.supervise.context import Surroundings
 from mcpguard.upstreams.supervise.succession import Succession
 

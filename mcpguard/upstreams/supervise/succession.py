@@ -23,12 +23,12 @@ import anyio
 import structlog
 from anyio.abc import TaskGroup
 
-from mcpguard.domain.connections import Condition, ConnectionState
-from mcpguard.domain.counterpart import Counterpart
+from mcpguard.domain.calls.counterpart import Counterpart
 from mcpguard.domain.errors import GuardError
-from mcpguard.domain.launches import Declared
-from mcpguard.domain.listings import Listing
-from mcpguard.domain.news import Altered, Listed, News
+from mcpguard.domain.servers.connections import Condition, ConnectionState
+from mcpguard.domain.servers.launches import Declared
+from mcpguard.domain.servers.listings import Listing
+from mcpguard.domain.servers.news import Altered, Listed, News
 from mcpguard.upstreams.protocol.connection import Connection
 from mcpguard.upstreams.supervise.context import Lost, Surroundings
 from mcpguard.upstreams.supervise.supervisor import Supervisor

@@ -19,12 +19,12 @@ import structlog
 from anyio.abc import TaskStatus
 
 from mcpguard.domain.asks import AskKind
-from mcpguard.domain.connections import Condition, ConnectionState
 from mcpguard.domain.errors import GuardError
-from mcpguard.domain.launches import Declared, Era
-from mcpguard.domain.listings import Listing
-from mcpguard.domain.news import Altered, Stood, Updated
-from mcpguard.domain.upstreams import Transport
+from mcpguard.domain.servers.connections import Condition, ConnectionState
+from mcpguard.domain.servers.launches import Declared, Era
+from mcpguard.domain.servers.listings import Listing
+from mcpguard.domain.servers.news import Altered, Stood, Updated
+from mcpguard.domain.servers.upstreams import Transport
 from mcpguard.text.visible import visible
 from mcpguard.upstreams.exchange.conversation import Conversation, ServerError, Standing
 from mcpguard.upstreams.launch.start import AnotherProgram

@@ -19,9 +19,9 @@ import structlog
 
 from mcpguard.domain.capabilities import CapabilityKind
 from mcpguard.domain.errors import GuardError
-from mcpguard.domain.launches import Declared
-from mcpguard.domain.listings import Listing
-from mcpguard.domain.news import Listed
+from mcpguard.domain.servers.launches import Declared
+from mcpguard.domain.servers.listings import Listing
+from mcpguard.domain.servers.news import Listed
 from mcpguard.upstreams.exchange.conversation import METHOD_NOT_FOUND, ServerError, Standing
 from mcpguard.upstreams.exchange.transport import TransportEnded
 from mcpguard.upstreams.protocol.call_slots import Busy, Turns

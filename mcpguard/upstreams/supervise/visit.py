@@ -13,10 +13,10 @@ import anyio
 import structlog
 
 from mcpguard.domain.errors import GuardError, NotStarted
-from mcpguard.domain.inspections import InspectionStage
-from mcpguard.domain.launches import Declared, Era, StdioLaunch
-from mcpguard.domain.listings import Listing
-from mcpguard.domain.upstreams import Transport
+from mcpguard.domain.servers.inspections import InspectionStage
+from mcpguard.domain.servers.launches import Declared, Era, StdioLaunch
+from mcpguard.domain.servers.listings import Listing
+from mcpguard.domain.servers.upstreams import Transport
 from mcpguard.upstreams.protocol.call_slots import Turns
 from mcpguard.upstreams.protocol.connection import Connection
 from mcpguard.upstreams.protocol.error_sentences import leaves, sentence

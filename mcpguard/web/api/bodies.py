@@ -14,8 +14,8 @@ from mcpguard.domain.asks import AskKind
 from mcpguard.domain.capabilities import FINGERPRINT, CapabilityKind, Effect, Fingerprint
 from mcpguard.domain.decisions import ITSELF, LONGEST_WHY, Approval, Key, Seen
 from mcpguard.domain.grants import USUAL_SECONDS
-from mcpguard.domain.launches import Profile
 from mcpguard.domain.screening import Screening
+from mcpguard.domain.servers.launches import Profile
 from mcpguard.guard.audit.exports import Wanted
 from mcpguard.ledger.export.formats import WORDS
 from mcpguard.ledger.export.selection import Selection

@@ -8,7 +8,7 @@ from pydantic_core import PydanticCustomError
 from mcpguard.codec.names import reference
 from mcpguard.codec.uris import LONGEST_URI
 from mcpguard.domain.callers import Caller
-from mcpguard.domain.calls import Face, Sensitivity
+from mcpguard.domain.calls.calls import Face, Sensitivity
 from mcpguard.domain.capabilities import Capability, CapabilityKind, Effect
 from mcpguard.domain.errors import InvalidName
 from mcpguard.guard.calls.request import Asked

@@ -16,11 +16,11 @@ from fastapi.routing import iter_route_contexts
 
 from mcpguard import __version__
 from mcpguard.domain.people import Right
-from mcpguard.web.api.access import Needs
-from mcpguard.web.api.matching import AS_SEEN, SHOWN
-from mcpguard.web.api.strictly import StrictRoute
-from mcpguard.web.cookies import NAME
-from mcpguard.web.problem import MEDIA_TYPE
+from mcpguard.web.gate.access import Needs
+from mcpguard.web.gate.cookies import NAME
+from mcpguard.web.gate.matching import AS_SEEN, SHOWN
+from mcpguard.web.gate.problem import MEDIA_TYPE
+from mcpguard.web.gate.strict_routes import StrictRoute
 
 SAID: Final = """What the console can do, for programs. Whoever sends a request shows an operator's token, or is a
 person's browser in which they have signed in; an agent's token is worth nothing here. Times are microseconds since 1970

@@ -11,7 +11,7 @@ from fastapi.responses import JSONResponse
 
 from mcpguard.domain.decisions import Key
 from mcpguard.guard.guard import Guard
-from mcpguard.web.api.matching import etag
+from mcpguard.web.gate.matching import etag
 
 
 async def shown(

@@ -20,10 +20,10 @@ from prometheus_client.registry import Collector
 
 from mcpguard.domain.people import Right
 from mcpguard.guard.guard import Guard
-from mcpguard.web.api.access import may
-from mcpguard.web.api.strictly import StrictRoute
+from mcpguard.web.gate.access import may
+from mcpguard.web.gate.problem import METRICS
+from mcpguard.web.gate.strict_routes import StrictRoute
 from mcpguard.web.metrics.taking import Later, taken
-from mcpguard.web.problem import METRICS
 
 TEXT: Final = "text/plain; version=0.0.4; charset=utf-8"
 OPEN_METRICS: Final = "application/openmetrics-text"

@@ -11,9 +11,9 @@ from itertools import accumulate
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, HistogramMetricFamily
 from prometheus_client.core import Metric as Family
 
-from mcpguard.domain.connections import ConnectionState
-from mcpguard.domain.records import RecordKind
-from mcpguard.domain.standing import UpstreamStanding
+from mcpguard.domain.calls.records import RecordKind
+from mcpguard.domain.servers.connections import ConnectionState
+from mcpguard.domain.servers.standing import UpstreamStanding
 from mcpguard.guard.guard import Guard
 from mcpguard.guard.traffic.counts import BUCKETS, MOST_RULES, Durations
 from mcpguard.guard.traffic.tallies import OTHER

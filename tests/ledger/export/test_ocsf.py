@@ -9,11 +9,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from mcpguard.domain.calls.holds import HoldMove
+from mcpguard.domain.calls.records import RecordKind
 from mcpguard.domain.decisions import Answer
-from mcpguard.domain.holds import HoldMove
 from mcpguard.domain.reasons import Reason
-from mcpguard.domain.records import RecordKind
-from mcpguard.domain.standing import CapabilityMove, UpstreamMove
+from mcpguard.domain.servers.standing import CapabilityMove, UpstreamMove
 from mcpguard.ledger.export.line import Line
 from mcpguard.ledger.export.ocsf.form import KINDS, Ocsf
 from tests.documents import DOCS

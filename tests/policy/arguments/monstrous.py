@@ -3,7 +3,7 @@
 from typing import Any
 
 from mcpguard.codec.messages import dumps
-from mcpguard.domain.objections import Objection
+from mcpguard.domain.calls.objections import Objection
 from mcpguard.policy.arguments.fitting import of_tool
 from mcpguard.policy.arguments.schemas import checks
 

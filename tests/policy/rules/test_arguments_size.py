@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mcpguard.codec.messages import dumps
-from mcpguard.domain.objections import Detail
+from mcpguard.domain.calls.objections import Detail
 from mcpguard.domain.reasons import Reason
 from mcpguard.policy.arguments.size import depth, too_large
 from mcpguard.policy.rules.arguments_size import objection

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from mcpguard.domain.holds import HoldState
+from mcpguard.domain.calls.holds import HoldState
 from mcpguard.domain.reasons import Reason
 from mcpguard.policy.rules.hold_person import objection
 from tests.policy.situations import FINE

@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mcpguard.domain.calls import Sensitivity
+from mcpguard.domain.calls.calls import Sensitivity
+from mcpguard.domain.calls.objections import Objection
 from mcpguard.domain.capabilities import Effect
-from mcpguard.domain.objections import Objection
 from mcpguard.domain.reasons import Reason
 from mcpguard.policy.intents import BY_HARM, LONGEST_REASON, call_with, stated, understates
 from mcpguard.policy.rules.intent import objection

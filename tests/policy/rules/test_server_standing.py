@@ -2,7 +2,7 @@
 
 from hypothesis import given
 
-from mcpguard.domain.standing import UpstreamStanding
+from mcpguard.domain.servers.standing import UpstreamStanding
 from mcpguard.policy.rules.server_standing import objection
 from mcpguard.policy.situation import Situation
 from tests.policy.situations import SITUATIONS

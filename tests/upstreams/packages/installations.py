@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from mcpguard.domain.launches import Profile
+from mcpguard.domain.servers.launches import Profile
 from mcpguard.upstreams.packages.installing import Installing, installed
 from mcpguard.upstreams.packages.launching import from_tree, place
 from mcpguard.upstreams.packages.package import Package

@@ -8,7 +8,7 @@ from typing import Any
 import anyio
 import pytest
 
-from mcpguard.domain.launches import Profile
+from mcpguard.domain.servers.launches import Profile
 from mcpguard.upstreams.packages.trees import cleared, kept, verified
 from mcpguard.upstreams.process.logs import UpstreamLog
 from mcpguard.upstreams.process.stdio import Launch, stdio

@@ -10,8 +10,8 @@ from fastapi.routing import iter_route_contexts
 
 from mcpguard.domain.people import Right
 from mcpguard.settings.model import Settings
-from mcpguard.web.pages.app import pages
-from mcpguard.web.pages.route import PageRoute
+from mcpguard.web.pages.base.route import PageRoute
+from mcpguard.web.pages.pages_app import pages
 from tests.clock import FakeClock
 from tests.web.everybody import EVERYBODY, standing
 from tests.web.pages.reading import heading

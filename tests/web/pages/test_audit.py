@@ -9,14 +9,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from mcpguard.domain.calls.verdicts import Deny
 from mcpguard.domain.capabilities import Capability, CapabilityKind
 from mcpguard.domain.people import Role
 from mcpguard.domain.reasons import Reason
-from mcpguard.domain.verdicts import Deny
 from mcpguard.guard.audit import audit_log
 from mcpguard.guard.audit.histogram import SECOND, Bar, Histogram
-from mcpguard.web.pages import audit
-from mcpguard.web.pages.drawing import HIGH, WIDE, drawing
+from mcpguard.web.pages.audit import audit
+from mcpguard.web.pages.audit.drawing import HIGH, WIDE, drawing
 from tests.ledger.tampering import tampering
 from tests.web.rest import browser
 from tests.world import World

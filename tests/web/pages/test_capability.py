@@ -9,9 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mcpguard.domain.people import Role
-from mcpguard.domain.standing import CapabilityStanding
-from mcpguard.web.pages.raw import DEEPEST, LONGEST, raw
-from mcpguard.web.wells import Mark
+from mcpguard.domain.servers.standing import CapabilityStanding
+from mcpguard.web.pages.servers.raw import DEEPEST, LONGEST, raw
+from mcpguard.web.visible_text import Mark
 from tests import people
 from tests.attacks.quarantined import pin, until
 from tests.gateway.speaking import guarded

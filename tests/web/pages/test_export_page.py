@@ -9,7 +9,7 @@ import httpx2
 import pytest
 
 from mcpguard.domain.people import Role
-from mcpguard.ledger.bundle.verify import verify
+from mcpguard.ledger.bundle.verify_bundle import verify
 from mcpguard.ledger.export.formats import WORDS
 from mcpguard.ledger.verify.report import Source, Trust
 from tests.web.rest import browser

@@ -6,7 +6,7 @@ import pytest
 
 from mcpguard.domain.findings import Severity
 from mcpguard.domain.people import Role
-from mcpguard.web.pages import findings
+from mcpguard.web.pages.servers import findings_page
 from tests.web.pages.filling import Page, reviewer
 from tests.web.reviewing import POISONED, add, inspected
 from tests.world import World
@@ -53,9 +53,9 @@ async def test_they_are_filtered_by_severity_server_and_rule(guard: World) -> No
 
 async def test_they_come_in_parts(guard: World, monkeypatch: pytest.MonkeyPatch) -> None:
     server = await inspected(guard, "weather", **POISONED)
-    monkeypatch.setattr(findings, "PAGE", 10)
+    monkeypatch.setattr(findings_page, "PAGE", 10)
     by = await reviewer(guard)
     found = [rule for start in ("0", "10", "20") for rule in rules(await by.open("/findings", start=start))]
-    monkeypatch.setattr(findings, "PAGE", 1000)
+    monkeypatch.setattr(findings_page, "PAGE", 1000)
     assert found == rules(await by.open("/findings"))
     assert len(found) == server["found"]

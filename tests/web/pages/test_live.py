@@ -7,7 +7,7 @@ import anyio
 import pytest
 
 from mcpguard.domain.people import Role
-from mcpguard.web.pages.live import event
+from mcpguard.web.pages.agents.live import event
 from tests import people
 from tests.gate import Gate
 from tests.gateway.holding import HELD, Making, held

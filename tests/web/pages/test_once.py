@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mcpguard.web.forms import Form, Misshapen
-from mcpguard.web.pages import once
-from mcpguard.web.pages.once import FIELD, Once
+from mcpguard.web.pages.base import single_use_forms
+from mcpguard.web.pages.base.single_use_forms import FIELD, Once
 
 
 def is_used(at: Once, number: str) -> bool:
@@ -37,7 +37,7 @@ def test_no_two_forms_have_the_same_number() -> None:
 
 
 def test_what_is_kept_of_them_is_bounded_and_the_newest_are_known(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(once, "MOST", 3)
+    monkeypatch.setattr(single_use_forms, "MOST", 3)
     at = Once()
     for number in "abcd":
         assert is_used(at, number)

@@ -10,14 +10,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mcpguard.domain.bodies import DigestedBody, KeptBody
-from mcpguard.domain.outcomes import Outcome
+from mcpguard.domain.calls.bodies import DigestedBody, KeptBody
+from mcpguard.domain.calls.outcomes import Outcome
+from mcpguard.domain.calls.verdicts import Deny
 from mcpguard.domain.reasons import Reason
-from mcpguard.domain.verdicts import Deny
 from mcpguard.ledger.checkpoints import Why
 from mcpguard.ledger.entries import Entry
-from mcpguard.web.pages import records
-from mcpguard.web.pages.records import MOST_OF_A_BODY, body, fields, recorded, row
+from mcpguard.web.pages.audit import record_rows
+from mcpguard.web.pages.audit.record_rows import MOST_OF_A_BODY, body, fields, recorded, row
 from tests.ledger.tampering import tampering
 from tests.web.pages.reading import page
 from tests.web.pages.reading import text as plain
@@ -174,7 +174,7 @@ def test_a_number_that_some_readers_round_stays_as_it_is() -> None:
 def test_whatever_a_record_says_it_can_be_shown(content: dict[str, Any]) -> None:
     record = {"seq": 1, "pruned": False, "content": content, "body": None, "previous": None, "hash": "0" * 64}
     shown = row(record)
-    assert shown.at is None or 0 <= shown.at <= records.LATEST
+    assert shown.at is None or 0 <= shown.at <= record_rows.LATEST
     assert {field.name for field in fields(record)} == content.keys()
     assert isinstance(recorded(record), str)
     body(record)

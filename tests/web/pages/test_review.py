@@ -8,8 +8,8 @@ import pytest
 from mcpguard.domain.capabilities import CapabilityKind
 from mcpguard.domain.decisions import Seen
 from mcpguard.domain.people import Role
-from mcpguard.web.pages import chosen as choosing
-from mcpguard.web.pages import review as reviewing
+from mcpguard.web.pages.servers import choices as choosing
+from mcpguard.web.pages.servers import review as reviewing
 from tests import people
 from tests.attacks.sandboxed import works
 from tests.web.pages.filling import Page, Reviewer, reviewer

@@ -3,9 +3,10 @@
 import pytest
 
 from mcpguard.domain.people import Role
-from mcpguard.domain.upstreams import Origin
+from mcpguard.domain.servers.upstreams import Origin
 from mcpguard.guard.review.admission import Source
-from mcpguard.web.pages import adding, servers
+from mcpguard.web.pages.servers import add as add_page
+from mcpguard.web.pages.servers import servers_page
 from tests import people
 from tests.web.pages.filling import Page, reviewer
 from tests.web.reviewing import POISONED, WHY, add, approved, decisions, inspected, show, unchanged
@@ -91,7 +92,7 @@ async def test_filters_stand_in_the_url(guard: World) -> None:
 
 
 async def test_a_thousand_servers_come_in_parts(guard: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(servers, "PAGE", 2)
+    monkeypatch.setattr(servers_page, "PAGE", 2)
     await bring(guard, "a", "b", "c", "d", "e")
     by = await reviewer(guard)
     found = [listed(await by.open("/servers", start=start)) for start in ("0", "2", "4", "6")]
@@ -217,8 +218,8 @@ async def test_an_address_is_added_with_its_headers(guard: World) -> None:
 @pytest.mark.parametrize(
     ("sent", "problem"),
     [
-        ({"name": "x"}, adding.EITHER),
-        ({"name": "x", "command": "a", "url": "https://x.example/"}, adding.EITHER),
+        ({"name": "x"}, add_page.EITHER),
+        ({"name": "x", "command": "a", "url": "https://x.example/"}, add_page.EITHER),
         ({"name": "x", "command": "a", "environment": "A=1\nsecret-without-a-name"}, "line 2 is not a variable"),
         (
             {"name": "x", "command": "a", "environment": "A=1\nA=2"},

@@ -1,0 +1,80 @@
+"""The facts that the ledger keeps. docs/ledger-format.md says how each is written."""
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from mcpguard.domain.callers import Caller
+from mcpguard.domain.calls.bodies import Body
+from mcpguard.domain.calls.calls import Face, Intent
+from mcpguard.domain.calls.verdicts import Verdict
+from mcpguard.domain.capabilities import Capability, Effect, Fingerprint
+
+
+class RecordKind(StrEnum):
+    """The kinds of record."""
+
+    STARTED = "started"
+    STOPPED = "stopped"
+    OPENED = "opened"
+    RELEASED = "released"
+    ASKED = "asked"
+    HEARD = "heard"
+    CLOSED = "closed"
+    RESUMED = "resumed"
+    ADMITTED = "admitted"
+    DECIDED = "decided"
+    MOVED = "moved"
+    LISTED = "listed"
+    INSPECTED = "inspected"
+    INSPECTION_FAILED = "inspection_failed"
+    CONFIGURED = "configured"
+    GRANTED = "granted"
+    REVOKED = "revoked"
+    PERSON = "person"
+    OPERATOR = "operator"
+    SIGNED_IN = "signed_in"
+    SIGNED_OUT = "signed_out"
+    SIGN_IN_REFUSED = "sign_in_refused"
+    DISCLOSED = "disclosed"
+    TURNED_AWAY = "turned_away"
+    LOST = "lost"
+    ROLLED_BACK = "rolled_back"
+    ROTATED = "rotated"
+    RETIRED = "retired"
+    PRUNED = "pruned"
+    EXPORTED = "exported"
+
+
+@dataclass(frozen=True, slots=True)
+class Opening:
+    """A call and the verdict about it, with everything that the verdict rests on; its arguments only as a body.
+
+    `secrets`: the rules by which something in the arguments looks like a secret. `by`: the person who calls in the
+    caller's name; empty where the caller itself does.
+    """
+
+    entry: str
+    caller: Caller
+    capability: Capability
+    intent: Intent
+    face: Face
+    verdict: Verdict
+    method: str = ""
+    effect: Effect | None = None
+    fingerprint: Fingerprint | None = None
+    rules: tuple[str, ...] = ()
+    settings: str = ""
+    client: str = ""
+    trace: str = ""
+    continues: str = ""
+    ticket: str = ""
+    secrets: tuple[str, ...] = ()
+    by: str = ""
+    arguments: Body | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Permit:
+    """Says that the verdict which allows this call is stored. Nothing is sent to an upstream without one."""
+
+    entry: str

@@ -1,0 +1,49 @@
+"""From what a client said to what it asked for.
+
+Rule kept here: what is recorded of a call can be stored in every database. A NUL character cannot, and no server's name
+for anything has one.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+from mcpguard.codec import envelope
+from mcpguard.gateway.client_request import Exchange
+from mcpguard.gateway.faces.face import Meant
+from mcpguard.gateway.input_required import AGAIN
+from mcpguard.gateway.validation import invalid
+from mcpguard.guard.calls.request import Asked, Page
+from mcpguard.policy.intents import Stated
+
+
+def asked(
+    exchange: Exchange,
+    method: str,
+    meant: Meant,
+    params: Mapping[str, Any],
+    watcher: object | None = None,
+    stated: Stated | None = None,
+    page: Page | None = None,
+) -> Asked:
+    """The call that a request makes. Answers to what nobody asked do not go along, and neither do arguments that are
+    null, which are judged as none: a server gets what was judged. Raises Rejected."""
+    client, named = exchange.client, meant.capability
+    if "\0" in named.server or "\0" in named.name:
+        raise invalid("a name or a URI has no NUL character")
+    own = {key: value for key, value in envelope.bare(params).items() if key not in AGAIN}
+    if own.get("arguments", ...) is None:
+        del own["arguments"]
+    return Asked(
+        caller=client.caller,
+        face=client.face.word,
+        method=method,
+        capability=named,
+        params=own,
+        client=client.name,
+        pinned=meant.pinned,
+        trace=exchange.trace,
+        watcher=watcher,
+        stated=stated,
+        page=page,
+        session=client.session,
+    )

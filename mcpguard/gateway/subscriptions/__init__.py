@@ -1,0 +1,1 @@
+"""What clients want to hear of, and how they are told."""

@@ -1,0 +1,52 @@
+"""`retrieve_tools` and `describe_tool`: what an agent may find, and whether it can be called now.
+
+Rules kept here:
+1. What a server says is shown only of tools that a person approved as they are. Of everything else there is a reason.
+2. What is beyond a caller's scope, and what does not exist, look the same. The names of a scope say what is found, its
+   effects what may be used of that.
+3. With a tool the instructions of its server are told, where a person approved exactly those.
+"""
+
+from typing import Any
+
+from mcpguard.catalog.shelf import Pinned
+from mcpguard.codec.names import reference
+from mcpguard.domain.callers import Caller
+from mcpguard.domain.capabilities import Capability, CapabilityKind, Effect
+from mcpguard.domain.errors import InvalidName
+from mcpguard.gateway.tools.arguments import Describe, Retrieve
+from mcpguard.guard.guard import Guard
+from mcpguard.guard.search.answer_size import described
+from mcpguard.guard.search.tool_search import Wish
+
+Json = dict[str, Any]
+
+
+class Finding:
+    """Answers for one guard."""
+
+    def __init__(self, guard: Guard) -> None:
+        self._guard = guard
+
+    def retrieve(self, caller: Caller, given: Retrieve) -> Json:
+        effects = frozenset(Effect if given.effects is None else given.effects)
+        wish = Wish(caller.scope, effects, None if given.servers is None else frozenset(given.servers))
+        return self._guard.found(given.query, given.limit, wish, full=given.detail == "full")
+
+    def describe(self, caller: Caller, given: Describe) -> Json:
+        said = [self._one(caller, name) for name in dict.fromkeys(given.names)]
+        shelves = self._guard.catalog.shelves
+        servers = dict.fromkeys(pinned.capability.server for _, pinned in said if pinned is not None)
+        every = {server: shelves[server].instructions for server in servers if server in shelves}
+        return described(said, {server: text for server, text in every.items() if text})
+
+    def _one(self, caller: Caller, name: str) -> tuple[Json, Pinned | None]:
+        """What is said of it, and the definition that may be shown with that."""
+        try:
+            server, own = reference(name)
+        except InvalidName:
+            server, own = "", name
+        capability = Capability(server, CapabilityKind.TOOL, own)
+        said: Json = {"name": name, **self._guard.explained(caller, capability)}
+        pinned = self._guard.catalog.find(server, CapabilityKind.TOOL, own)
+        return said, pinned if said["answer"] != "unknown" else None

@@ -1,0 +1,236 @@
+"""The `proxy` tool: everything behind the guard through one tool, for programs that take one (docs/proxy.md).
+
+Rules kept here:
+1. Names, URIs and definitions are those of the direct face. A call is a call like any other, whatever is called: judged
+   once and recorded. What is listed or described leaves a `disclosed` record.
+2. Whatever goes wrong is told as the result of a tool.
+3. The guard's own tools are not called through this one; so it never calls itself.
+4. What a batch asks for is done one after the other, each as if it were asked for by itself. So a batch has one call
+   under way, and every rule holds for each of them. None of them is kept from being done by how another ended.
+"""
+
+import hashlib
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import structlog
+from anyio import to_thread
+
+from mcpguard.catalog.catalog import Catalog
+from mcpguard.codec.envelope import BY_GUARD, BY_SERVER, SPEAKER, meta, with_meta
+from mcpguard.codec.separators import SEPARATORS
+from mcpguard.domain.capabilities import Capability, CapabilityKind
+from mcpguard.domain.errors import InvalidName
+from mcpguard.domain.reasons import Reason
+from mcpguard.domain.servers.listings import KEYS
+from mcpguard.gateway.client_request import Exchange
+from mcpguard.gateway.clients import Client
+from mcpguard.gateway.contents import renamed
+from mcpguard.gateway.faces.direct import Direct
+from mcpguard.gateway.faces.face import Meant
+from mcpguard.gateway.input_required import RESPONSES
+from mcpguard.gateway.lists import Lists
+from mcpguard.gateway.requested_call import asked
+from mcpguard.gateway.tools import names
+from mcpguard.gateway.tools.answers import of_call, refused, unusable
+from mcpguard.gateway.tools.arguments import LONGEST_NAME, Unusable
+from mcpguard.gateway.validation import validate
+from mcpguard.gateway.wire import INTERNAL_ERROR, Passed, Rejected, own_error, refused_result
+from mcpguard.guard.calls.refusals import refusal
+from mcpguard.guard.calls.request import Asked, Told
+from mcpguard.guard.guard import Guard
+from mcpguard.policy.scopes import within
+from mcpguard.proxy import envelope
+from mcpguard.proxy.batches import FULL, Results
+from mcpguard.proxy.filtering import ORIGIN
+from mcpguard.proxy.operations import Action, Batch, InvalidOperation, Operation, ProxyType, read
+
+Json = dict[str, Any]
+Make = Callable[[Exchange, Asked], Awaitable[Told]]
+KINDS = {
+    ProxyType.TOOL: (CapabilityKind.TOOL,),
+    ProxyType.RESOURCE: names.RESOURCES,
+    ProxyType.PROMPT: (CapabilityKind.PROMPT,),
+}
+METHODS = {ProxyType.TOOL: "tools/call", ProxyType.RESOURCE: "resources/read", ProxyType.PROMPT: "prompts/get"}
+log = structlog.get_logger("mcpguard.gateway")
+LARGE = 32 * 1024
+"""Bytes; a smaller reply is put into its form at once, because a thread costs more than that."""
+
+
+@dataclass(frozen=True, slots=True)
+class Seeing:
+    """What clients may see: of the catalog, in lists, and from when on."""
+
+    seen: Callable[[Client], Catalog]
+    settled: Callable[[Client], Awaitable[None]]
+    """Waits until what is starting has listed what it offers. Raises Rejected for who is no caller any more."""
+    lists: Lists
+
+
+class Proxying:
+    """Answers for one guard. `own`: the names of the guard's tools."""
+
+    def __init__(self, guard: Guard, make: Make, seeing: Seeing, own: Collection[str]) -> None:
+        self._guard = guard
+        self._make = make
+        self._seen = seeing.seen
+        self._settled = seeing.settled
+        self._lists = seeing.lists
+        self._own = own
+        self._name = guard.settings.proxy.name
+        self._separator = guard.settings.separator
+        self._faces = {each: Direct(each) for each in SEPARATORS}
+
+    async def answer(self, exchange: Exchange, params: Mapping[str, Any], arguments: Json) -> Json:
+        """Raises Unusable."""
+        try:
+            wanted = read(arguments)
+        except InvalidOperation as error:
+            raise Unusable(str(error)) from None
+        if isinstance(wanted, Batch):
+            return await self._in_turn(exchange, params, wanted)
+        return await self._done(exchange, params, wanted)
+
+    async def _in_turn(self, exchange: Exchange, params: Mapping[str, Any], batch: Batch) -> Json:
+        """Raises Unusable."""
+        if RESPONSES in params:  # to which of the calls they are an answer nobody could tell
+            raise Unusable(f"{RESPONSES}: a batch brings none along; answer what is asked when it is asked")
+        exchange.several = True
+        results = Results()
+        for operation in batch.operations:
+            result = self._unusable(exchange.client, FULL) if results.is_full else None
+            await to_thread.run_sync(results.add, result or await self._item(exchange, params, operation))
+        return _with_speaker(results.answer())
+
+    async def _item(self, exchange: Exchange, params: Mapping[str, Any], operation: Operation) -> Json:
+        """One of a batch: whatever becomes of it, the others are told of theirs."""
+        try:
+            return await self._done(exchange, params, operation)
+        except Unusable as error:
+            return self._unusable(exchange.client, str(error))
+        except Exception:
+            log.exception("gateway.failed", method=f"proxy {operation.action} {operation.type}")
+            return _with_speaker(envelope.failed(operation, own_error(INTERNAL_ERROR, Reason.GUARD_ERROR.sentence)))
+
+    def _unusable(self, client: Client, sentence: str) -> Json:
+        self._guard.tallies.turned_away(door=client.door, why="arguments")
+        return unusable(self._name, sentence)
+
+    async def _done(self, exchange: Exchange, params: Mapping[str, Any], operation: Operation) -> Json:
+        """Raises Unusable."""
+        try:
+            match operation.action:
+                case Action.LIST:
+                    return await self._list(exchange.client, operation)
+                case Action.INFO:
+                    return await self._info(exchange.client, operation)
+                case Action.CALL:
+                    return await self._call(exchange, params, operation)
+        except (InvalidOperation, Rejected) as error:
+            raise Unusable(str(error)) from None
+        except InvalidName as error:
+            raise Unusable(f"path: {error}") from None
+
+    async def _list(self, client: Client, operation: Operation) -> Json:
+        await self._settled(client)
+        catalog, scope, direct = self._seen(client), client.caller.scope, self._direct(client)
+        shown = [
+            (entry, str(entry[KEYS[kind]]))
+            for kind in KINDS[operation.type]
+            for entry in self._lists.entries(direct, kind, scope, catalog)
+            if operation.server in ("", entry["_meta"][ORIGIN]["server"]) and operation.filter.wants(entry)
+        ]
+        part = shown[operation.offset : operation.offset + operation.limit]
+        told, given = envelope.listed(operation, [entry for entry, _ in part], len(shown))
+        self._disclosed(client, operation, [name for _, name in part[:given]])
+        return _with_speaker(told)
+
+    async def _info(self, client: Client, operation: Operation) -> Json:
+        await self._settled(client)
+        catalog, scope = self._seen(client), client.caller.scope
+        if operation.type is ProxyType.RESOURCE:
+            found = names.listed(self._direct(client), catalog, scope, operation.path)
+        else:
+            found = self._named(client, operation)
+        pinned = catalog.find(found.server, found.kind, found.name) if found else None
+        if found is None or pinned is None or not within(scope, found):
+            return self._absent(client, found)
+        definition = self._direct(client).shown(pinned)
+        self._disclosed(client, operation, [str(definition[KEYS[found.kind]])])
+        is_template = found.kind is CapabilityKind.TEMPLATE
+        return _with_speaker(envelope.described(operation, definition, template=is_template))
+
+    async def _call(self, exchange: Exchange, params: Mapping[str, Any], operation: Operation) -> Json:
+        method = METHODS[operation.type]
+        call = self._asked(exchange, method, params, operation)
+        try:
+            ended = await self._make(exchange, call)
+        except Passed as passed:
+            return with_meta(envelope.failed(operation, passed.error), BY_SERVER)
+        if ended.result is None:
+            return refused_result(refusal(ended), structured=True)
+        reply, result = ended.outcome.reply, ended.result
+        if operation.type is ProxyType.RESOURCE:
+            at = partial(self._direct(exchange.client).uri, call.capability.server)
+            result = renamed(result, call.capability.name, operation.path, at)
+        form = partial(envelope.called, operation, result)
+        is_large = reply is not None and reply.size > LARGE
+        answer = await to_thread.run_sync(form, abandon_on_cancel=True) if is_large else form()
+        return of_call(_with_speaker(answer), ended.call)
+
+    def _asked(self, exchange: Exchange, method: str, params: Mapping[str, Any], operation: Operation) -> Asked:
+        client, arguments = exchange.client, dict(operation.arguments)
+        own = {"_meta": params["_meta"]} if "_meta" in params else {}
+        if operation.type is ProxyType.RESOURCE:
+            meant = names.resource(self._direct(client), self._seen(client), client.caller.scope, operation.path)
+            if arguments:
+                raise InvalidOperation("args: a resource takes none; what varies is in its URI")
+            return asked(exchange, method, meant, {**own, "uri": meant.capability.name})
+        meant = Meant(self._named(client, operation))
+        wanted = {**own, "name": meant.capability.name, "arguments": arguments}
+        validate(method, client.version, wanted)
+        return asked(exchange, method, meant, wanted)
+
+    def _named(self, client: Client, operation: Operation) -> Capability:
+        """The tool or the prompt that is meant."""
+        if operation.type is ProxyType.TOOL and operation.path in self._own:
+            raise InvalidOperation("path: the guard's own tools are called by themselves, not through this one")
+        if len(operation.path) > LONGEST_NAME:
+            raise InvalidOperation(f"path: the name of a {operation.type} has at most {LONGEST_NAME} characters")
+        (kind,) = KINDS[operation.type]
+        catalog = self._seen(client)
+        found = names.named(catalog, client.caller.scope, kind, operation.path)
+        return found or self._direct(client).named(catalog, kind, operation.path)
+
+    def _direct(self, client: Client) -> Direct:
+        """What names are written as: where the client sees names itself, as it sees them there."""
+        face = client.face
+        return self._faces[face.separator if isinstance(face, Direct) else self._separator]
+
+    def _absent(self, client: Client, found: Capability | None) -> Json:
+        """Why there is no definition to show, as a refused call would be told. Out of reach and not there look the
+        same."""
+        said = self._guard.explained(client.caller, found) if found else {}
+        reason = said.get("reason", Reason.CAPABILITY_UNKNOWN.value)
+        self._guard.tallies.turned_away(door=client.door, why=reason, caller=client.caller.id)
+        if "reason" not in said:
+            return refused(self._name, Reason.CAPABILITY_UNKNOWN)
+        told = {name: value for name, value in said.items() if name != "answer"}
+        return refused_result({"status": "refused", "executed": "no", **told}, structured=True)
+
+    def _disclosed(self, client: Client, operation: Operation, names: Sequence[str]) -> None:
+        self._guard.tallies.disclosed(
+            caller=client.caller.id,
+            face=client.face.word.value,
+            method=f"proxy {operation.action} {operation.type}",
+            names=len(names),
+            digest=hashlib.sha256("\0".join(names).encode()).hexdigest(),
+        )
+
+
+def _with_speaker(answer: Json) -> Json:
+    """The guard speaks, unless a server does: where it answered in no form that there is, the guard says so."""
+    return answer if SPEAKER in meta(answer) else with_meta(answer, BY_GUARD)

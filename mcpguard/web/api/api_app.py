@@ -1,0 +1,86 @@
+"""The API as an application: the same routes at the operator's socket and on the network.
+
+Rules kept here:
+1. A path has one way to be written: none of ours needs an escape, so one that has any is nobody's.
+2. Whatever is asked for, and however it is refused, is answered as a problem, and kept by nobody on the way.
+3. HEAD is GET without the body. No other origin's page reads an answer: there are no CORS headers.
+4. The routes are built for the first request: nothing else at a start takes as long.
+"""
+
+from functools import partial
+
+from fastapi import FastAPI
+from starlette.datastructures import MutableHeaders
+from starlette.types import Message, Receive, Scope, Send
+
+from mcpguard import assets
+from mcpguard.guard.guard import Guard
+from mcpguard.web.api.routes.callers import callers
+from mcpguard.web.api.routes.calls import calls
+from mcpguard.web.api.routes.capabilities import capabilities
+from mcpguard.web.api.routes.decisions import decisions
+from mcpguard.web.api.routes.documents import documents
+from mcpguard.web.api.routes.exports import HEAD, exports
+from mcpguard.web.api.routes.guard import guarding
+from mcpguard.web.api.routes.held import held
+from mcpguard.web.api.routes.operators import operators
+from mcpguard.web.api.routes.people import people, sessions
+from mcpguard.web.api.routes.pruning import pruning
+from mcpguard.web.api.routes.records import records
+from mcpguard.web.api.routes.reviews import reviews
+from mcpguard.web.api.routes.servers import servers
+from mcpguard.web.api.routes.settings import settings
+from mcpguard.web.api.routes.signing import signing
+from mcpguard.web.gate.problems import nothing_here, tell_problems
+from mcpguard.web.lazy_app import Later
+from mcpguard.web.metrics.page import metrics
+from mcpguard.web.views import Views
+
+SUBJECTS = (
+    servers,
+    reviews,
+    decisions,
+    capabilities,
+    calls,
+    held,
+    callers,
+    exports,
+    records,
+    pruning,
+    people,
+    sessions,
+    operators,
+    settings,
+    signing,
+    guarding,
+)
+
+
+def routes(guard: Guard) -> FastAPI:
+    """The routes, without what stands before them. To include a router would build its routes a second time."""
+    app = FastAPI(title="mcpguard", openapi_url=None, docs_url=None, redoc_url=None, redirect_slashes=False)
+    tell_problems(app, guard.tallies)
+    for subject in (*SUBJECTS, metrics):
+        app.router.routes.extend(subject(guard).routes)
+    app.router.routes.extend(documents(app, Views(assets.webui() / "templates")).routes)
+    return app
+
+
+class Api:
+    """The routes, and what stands before them; one for all doors. Takes nothing but HTTP."""
+
+    def __init__(self, guard: Guard) -> None:
+        self._routes = Later(partial(routes, guard))
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        head = scope["method"] == "HEAD"
+
+        async def answer(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                MutableHeaders(scope=message)["cache-control"] = "no-store"
+            await send({**message, "body": b""} if head and message["type"] == "http.response.body" else message)
+
+        if b"%" in scope.get("raw_path", b""):
+            await nothing_here()(scope, receive, answer)
+        else:
+            await self._routes({**scope, "method": "GET", HEAD: True} if head else scope, receive, answer)

@@ -1,0 +1,65 @@
+"""Operators' tokens: which there are, making one, and revoking it. What is shown of it is in one answer, once."""
+
+from typing import Any
+
+from fastapi import APIRouter, Request
+from fastapi.responses import JSONResponse
+from pydantic import StrictInt
+
+from mcpguard.domain.grants import USUAL_SECONDS
+from mcpguard.domain.people import OperatorToken, Right, Role
+from mcpguard.guard.guard import Guard
+from mcpguard.web.api.answers import NewOperator, Operators, RevokedOperator
+from mcpguard.web.api.bodies import example
+from mcpguard.web.api.pages import Cursor, Limit, page
+from mcpguard.web.api.routes.people import Because, because
+from mcpguard.web.gate.access import may
+from mcpguard.web.gate.strict_routes import api_router
+
+
+class TokenAdded(Because):
+    """A token for a program; `expires_in`: for how many seconds, left out: 90 days, null: until it is revoked."""
+
+    model_config = example({"name": "ci", "role": "auditor", "expires_in": 2592000})
+
+    name: str
+    role: Role
+    expires_in: StrictInt | None = USUAL_SECONDS
+
+
+def operators(guard: Guard) -> APIRouter:
+    router = api_router("operators")
+    administer = [may(Right.ADMINISTER)]
+
+    @router.get("/operators", dependencies=administer, response_model=Operators)
+    async def tokens(limit: Limit = 100, cursor: Cursor = None) -> JSONResponse:
+        """The tokens with which programs act for people, by name; nothing of what is shown of them."""
+        found, after = page([*guard.people.tokens()], lambda token: token.name, limit, cursor)
+        return JSONResponse({"operators": [_token(guard, token) for token in found], "next": after})
+
+    @router.post("/operators", dependencies=administer, response_model=NewOperator, status_code=201)
+    async def add_token(request: Request, body: TokenAdded) -> JSONResponse:
+        """Make a token for a program. It is in this answer, and nowhere else."""
+        made = await guard.operators.add(body.name, body.role, body.expires_in, because(request, guard, body))
+        said = _token(guard, made[0]) | {"token": made[1]}
+        return JSONResponse(said, 201, headers={"cache-control": "no-store"})
+
+    @router.post("/operators/{token}/revoke", dependencies=administer, response_model=RevokedOperator)
+    async def revoke(request: Request, token: str, body: Because) -> JSONResponse:
+        """Revoke a token, by its id."""
+        revoked = await guard.operators.revoke(token, because(request, guard, body))
+        return JSONResponse(_token(guard, revoked) | {"standing": "revoked"})
+
+    return router
+
+
+def _token(guard: Guard, token: OperatorToken) -> dict[str, Any]:
+    return {
+        "id": token.id,
+        "name": token.name,
+        "role": token.role,
+        "standing": "active" if token.holds(guard.clock.now()) else "expired",
+        "created_at": token.created_at,
+        "created_by": token.created_by,
+        "expires_at": token.expires_at,
+    }

@@ -1,0 +1,63 @@
+"""Removing from the audit log what it says: old records, old bodies, the bodies of one call. What remains is proven."""
+
+from typing import Annotated
+
+from fastapi import APIRouter, Path, Request
+from fastapi.responses import JSONResponse
+from pydantic import Field, StrictBool
+
+from mcpguard.codec.canonical import LARGEST
+from mcpguard.codec.filters import moment
+from mcpguard.domain.decisions import Decision, Undecidable
+from mcpguard.domain.people import Right
+from mcpguard.guard.audit.retention import Wanted
+from mcpguard.guard.guard import Guard
+from mcpguard.web.api.answers import Pruned, Redacted
+from mcpguard.web.api.bodies import Number, Why, example
+from mcpguard.web.gate.access import may
+from mcpguard.web.gate.actors import actor
+from mcpguard.web.gate.strict_routes import api_router
+
+Seq = Annotated[int, Path(ge=1, le=LARGEST, description="The number of a record of the call.")]
+CallId = Annotated[str, Path(min_length=1, max_length=64, description="The id of a call.")]
+
+
+class Pruning(Why):
+    """What is pruned: everything before a moment, or all but the newest. `bodies`: its bodies alone, and the records
+    stay. `dry`: only say what would go."""
+
+    model_config = example({"why": "a year is over", "before": "365d", "dry": True})
+
+    before: Annotated[str, Field(max_length=40)] | None = None
+    keep: Number | None = None
+    bodies: StrictBool = False
+    dry: StrictBool = False
+
+    def wanted(self, now: int) -> Wanted:
+        """Raises Undecidable or BadFilter."""
+        if (self.before is None) == (self.keep is None):
+            raise Undecidable("say either `before`, a time, or `keep`, how many of the newest stay")
+        return Wanted(None if self.before is None else moment(self.before, now), self.keep, self.bodies)
+
+
+def pruning(guard: Guard) -> APIRouter:
+    router = api_router("audit")
+    administer = [may(Right.ADMINISTER)]
+
+    @router.post("/records/prune", dependencies=administer, response_model=Pruned)
+    async def prune(request: Request, body: Pruning) -> JSONResponse:
+        """Prune old records, or old bodies, as much as is done at once; `more` says whether to ask again."""
+        decision = Decision(actor(request, guard), body.why)
+        return JSONResponse(await guard.retention.asked(body.wanted(guard.clock.now()), decision, dry=body.dry))
+
+    @router.post("/records/{seq}/redact", dependencies=administer, response_model=Redacted)
+    async def redact(request: Request, seq: Seq, body: Why) -> JSONResponse:
+        """Remove the bodies of the call that this record is about, and of what it goes on with."""
+        return JSONResponse(await guard.redacting.redact(seq, Decision(actor(request, guard), body.why)))
+
+    @router.post("/calls/{call}/redact", dependencies=administer, response_model=Redacted)
+    async def redact_call(request: Request, call: CallId, body: Why) -> JSONResponse:
+        """Remove the bodies of a call, and of what it goes on with. That it was made, and how it ended, stays."""
+        return JSONResponse(await guard.redacting.redact(call, Decision(actor(request, guard), body.why)))
+
+    return router

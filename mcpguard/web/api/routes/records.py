@@ -1,0 +1,59 @@
+"""The audit log: what fits a filter, one record with what it rests on, all that is recorded of a call."""
+
+from typing import Annotated, Literal
+
+from fastapi import APIRouter, Path, Query
+from fastapi.responses import JSONResponse
+
+from mcpguard.codec.cursors import LONGEST, MOST, decode, encode
+from mcpguard.codec.filters import LONGEST as LONGEST_FILTER
+from mcpguard.codec.filters import parse
+from mcpguard.domain.people import Right
+from mcpguard.guard.guard import Guard
+from mcpguard.web.api.answers import CallRecords, Records, WholeRecord
+from mcpguard.web.api.pages import Limit, read
+from mcpguard.web.gate.access import may
+from mcpguard.web.gate.strict_routes import api_router
+
+After = Annotated[
+    str | None, Query(max_length=LONGEST, description="Where to go on: `next` of the page before, or an older one.")
+]
+Wanted = Annotated[
+    str,
+    Query(
+        max_length=LONGEST_FILTER,
+        description="A filter, such as `server:files verdict:deny since:2h` (docs/audit.md); everything if left out.",
+    ),
+]
+Order = Annotated[Literal["oldest", "newest"], Query(description="Which records come first.")]
+Seq = Annotated[int, Path(ge=1, lt=MOST, description="The number of a record.")]
+CallId = Annotated[str, Path(min_length=1, max_length=64, description="The id of a call.")]
+
+
+def records(guard: Guard) -> APIRouter:
+    router = api_router("records")
+    look = [may(Right.AUDIT)]
+
+    @router.get("/records", dependencies=look, response_model=Records)
+    async def every(q: Wanted = "", order: Order = "oldest", after: After = None, limit: Limit = 100) -> JSONResponse:
+        """Records of the audit log that fit a filter.
+
+        `next` is where to go on; a page may hold fewer than were asked for, or none, and still have `more` after it.
+        Of the oldest first, `next` is always there: asked with it again, what was recorded since follows.
+        """
+        start, newest = None if after is None else read(after, decode), order == "newest"
+        page = await guard.auditing.page(parse(q, guard.clock.now()), start, limit, newest_first=newest)
+        following = None if newest and not page.more else encode(page.last)
+        return JSONResponse({"records": list(page.records), "next": following, "more": page.more})
+
+    @router.get("/records/{seq}", dependencies=look, response_model=WholeRecord)
+    async def one(seq: Seq) -> JSONResponse:
+        """One record, its body, the hash before it, and the first checkpoint that covers it."""
+        return JSONResponse(await guard.auditing.record(seq))
+
+    @router.get("/calls/{call}", dependencies=look, response_model=CallRecords)
+    async def of_call(call: CallId) -> JSONResponse:
+        """All that is recorded of a call, with what was sent and what was answered, their secrets masked."""
+        return JSONResponse({"records": await guard.auditing.call(call)})
+
+    return router

@@ -1,0 +1,49 @@
+"""Looking at what a server is and offers, and approving it as it was seen."""
+
+from dataclasses import asdict
+from functools import partial
+
+from fastapi import APIRouter, Request
+from fastapi.responses import JSONResponse
+
+from mcpguard.domain.people import Right
+from mcpguard.guard.guard import Guard
+from mcpguard.web.api.answers import Approved, Inspected
+from mcpguard.web.api.bodies import Approving, Inspection, printed
+from mcpguard.web.api.routes.decisions import deciding
+from mcpguard.web.gate.access import may
+from mcpguard.web.gate.matching import AS_SEEN
+from mcpguard.web.gate.strict_routes import api_router
+
+
+def reviews(guard: Guard) -> APIRouter:
+    router = api_router("decisions", "/servers/{server}")
+    decide = [may(Right.DECIDE)]
+    decided = partial(deciding, guard)
+
+    @router.post("/inspect", dependencies=decide, response_model=Inspected, openapi_extra=AS_SEEN)
+    async def inspect(request: Request, server: str, body: Inspection) -> JSONResponse:
+        """Have a server list what it offers. One that does not run is started for that, confined and without secrets;
+        one that runs is listed again."""
+        decision, give = decided(request, server, body.why), frozenset(body.give)
+        seen = printed(body.seen)
+        done = await guard.inspecting.inspect(server, decision, consent=body.consent, give=give, seen=seen)
+        return JSONResponse(asdict(done))
+
+    @router.post("/approve", dependencies=decide, response_model=Approved, openapi_extra=AS_SEEN)
+    async def approve(request: Request, server: str, body: Approving) -> JSONResponse:
+        """Approve a server as it was seen: from now on it runs, and agents may use what was approved of it."""
+        done = await guard.decisions.approve(server, body.approval, decided(request, server, body.why))
+        approved = [
+            {
+                "kind": one.kind,
+                "name": one.name,
+                "fingerprint": str(one.fingerprint),
+                "effect": one.effect,
+                "given": one.given,
+            }
+            for one in done.approved
+        ]
+        return JSONResponse({"approved": approved, "waiting": done.waiting, "unread": done.unread})
+
+    return router

@@ -1,0 +1,96 @@
+"""Who decides, at the operator's socket and on the network, as it goes into the record.
+
+Rules kept here:
+1. At the socket the account is the kernel's word (`peer`). The program is what can be read of it: it helps whoever
+   reads the record, and proves nothing.
+2. Where nobody is known, nobody decides.
+3. Whether a shell, or a token whose role decides, may let more happen than before are settings. People may whose role
+   decides, and who have given their password a moment ago.
+"""
+
+import os
+import pwd
+from functools import partial
+from pathlib import Path
+from typing import Final
+
+from fastapi import Request
+
+from mcpguard.domain.decisions import TOKENS, Actor, Forbidden
+from mcpguard.domain.people import Principal, Right
+from mcpguard.guard.guard import Guard
+from mcpguard.text.visible import visible
+from mcpguard.web.gate.access import whoever
+from mcpguard.web.gate.peer import Peer
+
+VIA: Final = "operator socket"
+API: Final = "api"
+LONGEST: Final = 60
+"""Characters of each name that somebody else chose."""
+_UNIX98: Final = range(136, 144)
+_CONSOLE: Final = 4
+
+
+def actor(request: Request, guard: Guard, via: str = API) -> Actor:
+    """Who sent this request; `via` is the door that they came through on the network. Raises Forbidden."""
+    match whoever(request):
+        case Peer(pid, uid):
+            return Actor(account(uid), VIA, program(pid), may_widen=guard.settings.authority.shell == "full")
+        case Principal() as by:
+            return _token(by, via, guard) if by.kind == "token" else _person(by, via, guard)
+        case None:
+            raise Forbidden("who sent this is not known, so nothing is decided")
+
+
+def _person(by: Principal, via: str, guard: Guard) -> Actor:
+    widens = by.recent and by.may(Right.DECIDE)
+    return Actor(_id(by), via, may_widen=widens, recent=by.recent, holds=partial(guard.people.holds, by))
+
+
+def _token(by: Principal, via: str, guard: Guard) -> Actor:
+    widens = by.may(Right.DECIDE) and guard.settings.authority.tokens == "full"
+    return Actor(_id(by), via, may_widen=widens, bound=TOKENS, holds=partial(guard.people.holds, by))
+
+
+def _id(by: Principal) -> str:
+    return f"{by.kind}:{by.id} ({by.name})"
+
+
+def peer_of(request: Request) -> str:
+    """From where it comes; empty where that is no address."""
+    return request.client.host if request.client else ""
+
+
+def account(uid: int) -> str:
+    """The account by its number, and by its name if it has one."""
+    try:
+        return f"uid:{uid} ({_short(pwd.getpwuid(uid).pw_name)})"
+    except KeyError:
+        return f"uid:{uid}"
+
+
+def program(pid: int) -> str:
+    """The executable, the process and its terminal, as far as they can be read: `python3.11 (4711) on pts/3`."""
+    here = Path("/proc") / str(pid)
+    try:
+        name = _short((here / "exe").readlink().name)
+    except OSError:
+        name = "process"
+    terminal = _terminal(here)
+    return f"{name} ({pid})" + (f" on {terminal}" if terminal else "")
+
+
+def _terminal(here: Path) -> str:
+    try:
+        stat = (here / "stat").read_bytes()
+    except OSError:
+        return ""
+    number = int(stat.rpartition(b")")[2].split()[4])  # the name before it may contain anything
+    major, minor = os.major(number), os.minor(number)
+    if major in _UNIX98:
+        return f"pts/{minor}"
+    return f"tty{minor}" if major == _CONSOLE else ""
+
+
+def _short(name: str) -> str:
+    return visible(name if len(name) <= LONGEST else name[:LONGEST] + "…")

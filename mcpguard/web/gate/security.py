@@ -1,0 +1,137 @@
+"""Gates that every network request passes before it reaches a page.
+
+Rules kept here:
+1. A Host that is not ours is 421: a page elsewhere that points its own name at us (DNS rebinding) gets nothing.
+2. A body over the limit is 413 before it is read to its end, whatever its headers say.
+3. Every answer forbids scripts, frames and connections that are not ours.
+"""
+
+from collections.abc import Iterable
+from http import HTTPStatus
+
+from starlette.datastructures import Headers as RequestHeaders
+from starlette.datastructures import MutableHeaders
+from starlette.responses import PlainTextResponse, Response
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from mcpguard.settings.address import TLS
+from mcpguard.web.gate.problem import is_of_programs, problem
+
+LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
+LONGEST_NUMBER = 18  # digits; Python itself refuses to read very long ones, with an exception
+SECURITY_HEADERS = {
+    "content-security-policy": (
+        "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; font-src 'self'; "
+        "connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+    ),
+    "cross-origin-opener-policy": "same-origin",
+    "cross-origin-resource-policy": "same-origin",
+    "referrer-policy": "same-origin",
+    "x-content-type-options": "nosniff",
+}
+
+
+class Hosts:
+    """Refuses a foreign Host, and knows at which of ours a proxy speaks TLS: no header of a request decides that."""
+
+    def __init__(self, app: ASGIApp, ours: Iterable[str]) -> None:
+        self._app = app
+        every = [host.lower() for host in ours]
+        self._ours = {host.removeprefix(TLS) for host in every}
+        self._secure = {host.removeprefix(TLS) for host in every if host.startswith(TLS)}
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "http":
+            given = [host.lower() for host in RequestHeaders(scope=scope).getlist("host")]
+            if len(given) != 1 or given[0] not in self._ours:
+                sentence = "This host name is not one of this guard. Add it to the setting `hosts` if it should be."
+                await _refusal(scope, 421, sentence)(scope, receive, send)
+                return
+            if given[0] in self._secure:
+                scope["scheme"] = "https"
+        await self._app(scope, receive, send)
+
+
+class Headers:
+    """Adds what browsers must be told."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        async def answer(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                MutableHeaders(scope=message).update(SECURITY_HEADERS)
+            await send(message)
+
+        await self._app(scope, receive, answer)
+
+
+def _refusal(scope: Scope, status: int, sentence: str) -> Response:
+    """In the form of whoever asks: a problem for programs, a line for everybody else."""
+    if is_of_programs(scope):
+        return problem("refused", status, HTTPStatus(status).phrase, sentence)
+    return PlainTextResponse(f"{sentence}\n", status)
+
+
+class _TooLarge(Exception):
+    """More came than is taken."""
+
+
+class BodyLimit:
+    """Refuses a body over the limit, by what it says of itself and by what comes."""
+
+    def __init__(self, app: ASGIApp, limit: int) -> None:
+        self._app = app
+        self._limit = limit
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        if not self._fits(RequestHeaders(scope=scope).get("content-length", "0")):
+            await self._refusal(scope)(scope, receive, send)
+            return
+        body = _Body(receive, send, self._limit)
+        try:
+            await self._app(scope, body.receive, body.answer)
+        except _TooLarge:
+            if not body.refused:
+                raise
+        if body.refused:
+            await self._refusal(scope)(scope, receive, send)
+
+    def _refusal(self, scope: Scope) -> Response:
+        return _refusal(scope, 413, f"The body is larger than {self._limit} bytes.")
+
+    def _fits(self, length: str) -> bool:
+        return length.isdecimal() and len(length) <= LONGEST_NUMBER and int(length) <= self._limit
+
+
+class _Body:
+    """A body that is counted as it comes, and the answer to it."""
+
+    def __init__(self, receive: Receive, send: Send, limit: int) -> None:
+        self._receive = receive
+        self._send = send
+        self._left = limit
+        self._answered = False
+
+    @property
+    def refused(self) -> bool:
+        """More came than is taken, before an answer had begun."""
+        return self._left < 0 and not self._answered
+
+    async def receive(self) -> Message:
+        if self._left >= 0:
+            message = await self._receive()
+            self._left -= len(message.get("body", b""))
+        if self._left < 0:
+            raise _TooLarge
+        return message
+
+    async def answer(self, message: Message) -> None:
+        if self.refused:
+            return  # what a framework makes of a body that it could not read, 400 or 500, is not the reason
+        self._answered = True
+        await self._send(message)

@@ -1,0 +1,64 @@
+"""The routes of the API, each through the same steps: who may, which form.
+
+Rules kept here:
+1. Whoever may not use a route is refused before its body is read.
+2. A body is JSON that has one meaning, or it is refused: what decides about trust is read by the strict reader only.
+"""
+
+from collections.abc import Callable, Coroutine
+from functools import partial
+from typing import Any, Final
+
+from anyio import to_thread
+from fastapi import APIRouter, HTTPException, Request, Response
+from fastapi.routing import APIRoute
+
+from mcpguard.codec.strict import StrictError, parse
+from mcpguard.web.gate.access import Needs, needed
+
+PREFIX: Final = "/api/v1"
+LARGE: Final = 64 * 1024
+"""Bytes; what is larger is read aside, as it may take long."""
+MOST_VALUES: Final = 100_000
+
+
+class StrictRoute(APIRoute):
+    """A route that names the right it needs, and whose body is strict JSON."""
+
+    @property
+    def needs(self) -> Needs:
+        """Raises ValueError for a route that does not say, or says more than one."""
+        return needed(self)
+
+    def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
+        handler, needs, has_body = super().get_route_handler(), self.needs, self.body_field is not None
+
+        async def strictly(request: Request) -> Response:
+            await needs(request)
+            if has_body:
+                _check_type(request)
+            return await handler(_Strict(request.scope, request.receive))
+
+        return strictly
+
+
+def api_router(tag: str, prefix: str = "") -> APIRouter:
+    """For the routes of one subject; their paths are whole, so that nobody needs to build them a second time."""
+    return APIRouter(prefix=PREFIX + prefix, tags=[tag], route_class=StrictRoute)
+
+
+def _check_type(request: Request) -> None:
+    kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
+    coded = request.headers.get("content-encoding", "identity").strip().lower()
+    if kind != "application/json" or coded != "identity":
+        raise HTTPException(415, "send application/json, and not compressed")
+
+
+class _Strict(Request):
+    async def json(self) -> object:
+        body = await self.body()  # the gate before has measured it
+        read = partial(parse, body, max_bytes=len(body), max_values=MOST_VALUES)
+        try:
+            return await to_thread.run_sync(read) if len(body) > LARGE else read()
+        except StrictError as error:
+            raise HTTPException(400, f"the body is not strict JSON: {error.message}") from error

@@ -1,0 +1,1 @@
+"""Pages about agents, and about calls that wait."""

@@ -1,0 +1,81 @@
+"""`/callers/add`: letting a caller in.
+
+Rules kept here:
+1. A token is in the answer to the form that made it and nowhere else; no reload shows it again, or makes another.
+2. Nothing is widened by leaving a field as it was: a caller only reads unless more is chosen.
+"""
+
+import json
+from typing import Final
+
+from fastapi import APIRouter, Request
+from fastapi.responses import Response
+
+from mcpguard.domain.callers import Scope
+from mcpguard.domain.capabilities import Effect
+from mcpguard.domain.decisions import Actor, Decision, Undecidable
+from mcpguard.domain.people import Right
+from mcpguard.guard.callers.grants import Wanted
+from mcpguard.guard.guard import Guard
+from mcpguard.policy.intents import BY_HARM
+from mcpguard.web.forms import FINE, Form, Told
+from mcpguard.web.gate.access import may
+from mcpguard.web.pages.base import times
+from mcpguard.web.pages.base.console import Desk
+from mcpguard.web.pages.base.route import PageRoute
+
+NEW: Final = Form([("servers", "*"), ("tools", "*"), ("effects", "read"), ("expires", times.USUAL)])
+LARGEST: Final = 64 * 1024
+
+
+def caller_adding(guard: Guard, desk: Desk) -> APIRouter:
+    router = APIRouter(route_class=PageRoute)
+
+    async def asked(request: Request, given: Form = NEW, told: Told = FINE) -> Response:
+        """The form; what was typed stands in it."""
+        more = {"effects": BY_HARM, "times": times.CHOICES, "once": desk.once.minted()}
+        return desk.page(request, "callers", "caller_add.html", told.status, given=given, problem=told.sentence, **more)
+
+    @router.get("/callers/add", dependencies=[may(Right.ADMINISTER)])
+    async def form(request: Request) -> Response:
+        return await asked(request)
+
+    @router.post("/callers/add", dependencies=[may(Right.ADMINISTER)])
+    async def add(request: Request) -> Response:
+        async def work(by: Actor, given: Form) -> Response:
+            wanted = _wanted(given)
+            by.check_widening()
+            desk.once.use(given)
+            grant, token = await guard.granting.add(wanted, Decision(by, given.one("why")))
+            clients = snippets(f"{request.url.scheme}://{request.url.netloc}", token)
+            known = guard.granting.shown(grant)
+            return desk.page(request, "callers", "caller_added.html", caller=known, token=token, clients=clients)
+
+        async def again(given: Form, told: Told) -> Response:
+            return await asked(request, given, told)
+
+        return await desk.carried_out(request, work, again, largest=LARGEST)
+
+    return router
+
+
+def _wanted(given: Form) -> Wanted:
+    """Raises Undecidable."""
+    chosen = given.every("effects")
+    if not {*chosen} <= {*Effect}:
+        raise Undecidable("effects are read, write and destructive")
+    scope = Scope(_lines(given.one("servers")), _lines(given.one("tools")), frozenset(map(Effect, chosen)))
+    must_declare, manage = (given.one(each) == "yes" for each in ("must_declare", "manage"))
+    return Wanted(given.one("name").strip(), scope, times.seconds(given.one("expires")), must_declare, manage)
+
+
+def _lines(text: str) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(line.strip() for line in text.splitlines() if line.strip()))
+
+
+def snippets(url: str, token: str) -> dict[str, str]:
+    """What to paste, for a client that speaks HTTP and for one that starts programs."""
+    remote = {"type": "http", "url": f"{url}/mcp", "headers": {"Authorization": f"Bearer {token}"}}
+    started = {"command": "mcpguard", "args": ["stdio"], "env": {"MCPGUARD_TOKEN": token}}
+    entries = {"http": remote, "stdio": started}
+    return {how: json.dumps({"mcpServers": {"mcpguard": entry}}, indent=2) for how, entry in entries.items()}

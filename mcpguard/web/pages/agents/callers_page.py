@@ -1,0 +1,62 @@
+"""`/callers`: the agents that have a token, how far each reaches, and what agents without one may do.
+
+How one is let in is `caller_adding`.
+"""
+
+from typing import Final
+
+from fastapi import APIRouter, Request
+from fastapi.responses import Response
+
+from mcpguard.domain.decisions import Actor, Decision
+from mcpguard.domain.filters import Filter, Key, Term
+from mcpguard.domain.grants import ANONYMOUS
+from mcpguard.domain.people import Right
+from mcpguard.guard.guard import Guard
+from mcpguard.web.forms import FINE, Form, Told
+from mcpguard.web.gate.access import may
+from mcpguard.web.pages.base.console import Desk, Done
+from mcpguard.web.pages.base.route import PageRoute
+
+NOTHING: Final = Form([])
+
+
+def callers(guard: Guard, desk: Desk) -> APIRouter:
+    router = APIRouter(route_class=PageRoute)
+
+    async def shown(request: Request, caller: str, given: Form = NOTHING, told: Told = FINE) -> Response:
+        """One of them."""
+        grant = guard.callers.find(caller)
+        if grant is None:
+            return desk.missing(request, "There is no such caller, or it was revoked. The audit log knows which.")
+        mine = Filter((Term(Key.CALLER, (caller,)),))
+        newest = await guard.auditing.page(mine, limit=1, newest_first=True)
+        last = next(iter(newest.records), None)
+        said = {"why": given.one("why"), "problem": told.sentence}
+        return desk.page(
+            request, "callers", "caller.html", told.status, caller=guard.granting.shown(grant[0]), last=last, said=said
+        )
+
+    @router.get("/callers", dependencies=[may(Right.AUDIT)])
+    async def every(request: Request) -> Response:
+        more = {"callers": guard.granting.every(), "anonymous": guard.granting.anonymous()}
+        came = guard.callers.came(ANONYMOUS)
+        return desk.page(request, "callers", "callers.html", **more, came=came, started=guard.facts.started_at)
+
+    @router.get("/callers/{caller}", dependencies=[may(Right.AUDIT)])
+    async def one(request: Request, caller: str) -> Response:
+        return await shown(request, caller)
+
+    @router.post("/callers/{caller}", dependencies=[may(Right.ADMINISTER)])
+    async def revoke(request: Request, caller: str) -> Response:
+        async def work(by: Actor, given: Form) -> tuple[str, Done]:
+            grant = await guard.granting.revoke(caller, Decision(by, given.one("why")))
+            said = f"Revoked {grant.caller.label}. Its token is worth nothing, and what was open in its name has ended."
+            return "/callers", Done(said, "blocked")
+
+        async def again(given: Form, told: Told) -> Response:
+            return await shown(request, caller, given, told)
+
+        return await desk.carried_out(request, work, again)
+
+    return router

@@ -1,0 +1,83 @@
+"""`/held`: calls that wait for a person, each with all that it takes to answer it."""
+
+from collections import Counter
+from typing import Any
+
+from fastapi import APIRouter, Request
+from fastapi.responses import Response
+
+from mcpguard.domain.decisions import Actor, Decision, Unknown
+from mcpguard.domain.findings import Severity
+from mcpguard.domain.people import Right
+from mcpguard.guard.calls.holds_shown import tag
+from mcpguard.guard.guard import Guard
+from mcpguard.inspection.diff import clipping
+from mcpguard.web.forms import FINE, Form, Told
+from mcpguard.web.gate.access import may
+from mcpguard.web.pages.base.console import Desk, Done
+from mcpguard.web.pages.base.route import PageRoute
+
+Json = dict[str, Any]
+NOTHING = Form([])
+
+
+def held(guard: Guard, desk: Desk) -> APIRouter:
+    router = APIRouter(route_class=PageRoute)
+
+    async def shown(request: Request, ticket: str = "", given: Form = NOTHING, told: Told = FINE) -> Response:
+        """All of them, or one; what was typed stands at the one that was answered."""
+        try:
+            every = [await guard.held.one(ticket)] if ticket else await guard.held.every()
+        except Unknown:
+            return desk.page(request, "held", "held_gone.html", 404, ticket=ticket)
+        cards = [card(call) for call in every]
+        return desk.page(
+            request,
+            "held",
+            "held.html",
+            told.status,
+            waiting=[each for each in cards if each["state"] == "waiting"],
+            answered=[each for each in cards if each["state"] != "waiting"],
+            said={"why": given.one("why"), "problem": told.sentence, "ticket": ticket},
+            alone=bool(ticket),
+        )
+
+    @router.get("/held", dependencies=[may(Right.AUDIT)])
+    async def every(request: Request) -> Response:
+        return await shown(request)
+
+    @router.get("/held/{ticket}", dependencies=[may(Right.AUDIT)])
+    async def one(request: Request, ticket: str) -> Response:
+        return await shown(request, ticket)
+
+    @router.post("/held/{ticket}", dependencies=[may(Right.DECIDE)])
+    async def answer(request: Request, ticket: str) -> Response:
+        async def work(by: Actor, given: Form) -> tuple[str, Done]:
+            resting = desk.resting(by, given, lambda: guard.held.tag(ticket))
+            allows = given.one("answer") == "allow"
+            answered = guard.held.allow if allows else guard.held.deny
+            call = await answered(ticket, Decision(resting, given.one("why")))
+            return "/held", _done(call, allows=allows)
+
+        async def again(given: Form, told: Told) -> Response:
+            return await shown(request, ticket, given, told)
+
+        return await desk.carried_out(request, work, again)
+
+    return router
+
+
+def card(call: Json) -> Json:
+    """With its tag, its arguments and `_meta` as text, empty where there are none, and how many findings there are."""
+    written = "" if call["arguments"] is None else clipping.written(call["arguments"])
+    beside = "" if call["meta"] is None else clipping.written(call["meta"])
+    counts = Counter(finding["severity"] for finding in call["findings"])
+    ordered = [(each.value, counts[each.value]) for each in reversed(Severity) if counts[each.value]]
+    return {**call, "tag": tag(call["state"], call["until"]), "written": written, "beside": beside, "counts": ordered}
+
+
+def _done(call: Json, *, allows: bool) -> Done:
+    what = f"{call['server']}:{call['name']} for {call['caller']['name']}"
+    if allows:
+        return Done(f"Allowed {what}, once.", "allowed", f"/calls/{call['id']}", "Its records")
+    return Done(f"Denied {what}. Its agent is told the reason.", "blocked", f"/calls/{call['id']}", "Its records")

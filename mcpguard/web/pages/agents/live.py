@@ -1,0 +1,81 @@
+"""`/live`: what changed since a page was made, as one stream of events for each tab.
+
+Rules kept here:
+1. An event has numbers and nothing else: what they stand for, a page asks for as its reader.
+2. Whoever may no longer look is told nothing more, from that moment on.
+3. It is looked at in memory, a few times a second; a browser that comes back says which record it knew last, and is
+   told at once how many there are now.
+4. One person's streams are no more than half of what that person may have under way, and all streams no more than half
+   of what all may: tabs that stay open keep nobody from the pages.
+"""
+
+from collections.abc import AsyncIterator
+from typing import Final
+
+import orjson
+from fastapi import APIRouter, Request
+from fastapi.responses import Response, StreamingResponse
+from starlette.types import Receive, Scope, Send
+
+from mcpguard.domain.people import Principal, Right
+from mcpguard.guard.guard import Guard
+from mcpguard.policy.shares import Crowded, Shares
+from mcpguard.web.gate.access import may
+from mcpguard.web.pages.base.console import Desk, principal
+from mcpguard.web.pages.base.rail import counted
+from mcpguard.web.pages.base.route import PageRoute
+
+EVERY: Final = 0.25
+QUIET: Final = 15.0
+"""Seconds after which something is said even if nothing changed: else whoever stands between ends the stream."""
+
+
+def live(guard: Guard, _: Desk) -> APIRouter:
+    router = APIRouter(route_class=PageRoute)
+    limits = guard.settings.limits
+    shares = Shares(limits.of_person // 2, limits.of_people // 2)
+
+    async def told(me: Principal) -> AsyncIterator[bytes]:
+        before, quiet = b"", 0.0
+        yield b"retry: 2000\n\n"
+        while guard.people.holds(me):
+            now = event(guard, me)
+            if now != before or quiet >= QUIET:
+                before, quiet = now, 0.0
+                yield now
+            await guard.clock.sleep(EVERY)
+            quiet += EVERY
+        yield b"event: over\ndata: {}\n\n"
+
+    @router.get("/live", dependencies=[may(Right.LOOK)])
+    async def stream(request: Request) -> Response:
+        me = principal(request)
+        return _Stream(told(me), shares, me.id)
+
+    return router
+
+
+class _Stream(StreamingResponse):
+    """A stream that has a place for as long as it is sent; without one it is refused."""
+
+    def __init__(self, told: AsyncIterator[bytes], shares: Shares, who: str) -> None:
+        headers = {"cache-control": "no-store", "x-accel-buffering": "no"}
+        super().__init__(told, headers=headers, media_type="text/event-stream")
+        self._shares = shares
+        self._who = who
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        try:
+            place = self._shares.take(self._who)
+        except Crowded:
+            await Response(status_code=503, headers={"retry-after": "5"})(scope, receive, send)
+            return
+        with place:
+            await super().__call__(scope, receive, send)
+
+
+def event(guard: Guard, me: Principal) -> bytes:
+    """How it is now, for one reader."""
+    said = {"counts": counted(guard, me), "ready": guard.readiness().ready}
+    number = guard.depth().records if me.may(Right.AUDIT) else 0
+    return b"id: %d\nevent: now\ndata: %s\n\n" % (number, orjson.dumps(said | {"records": number}))

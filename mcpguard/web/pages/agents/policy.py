@@ -1,0 +1,125 @@
+"""`/policy`: the rules in force, in their order, and what would become of a call.
+
+Rules kept here:
+1. Trying a call sends, counts and records nothing. What is typed stays in the form, and out of addresses and logs.
+2. Arguments are read as those of agents are: what could mean two things is refused.
+"""
+
+from typing import Any, Final
+
+from fastapi import APIRouter, Request
+from fastapi.responses import Response
+from pydantic import ValidationError
+
+from mcpguard.codec.names import reference
+from mcpguard.codec.strict import StrictError, parse
+from mcpguard.domain.capabilities import Effect
+from mcpguard.domain.errors import GuardError, InvalidName
+from mcpguard.domain.grants import ANONYMOUS, CallerUnknown
+from mcpguard.domain.people import Right
+from mcpguard.guard.calls.explanation import foreseen
+from mcpguard.guard.guard import Guard
+from mcpguard.guard.trust import rules_in_force
+from mcpguard.policy.intents import BY_HARM, LONGEST_REASON
+from mcpguard.web.api.calling import Wanted
+from mcpguard.web.api.routes.calls import found
+from mcpguard.web.forms import FINE, Form, Misshapen, Told, form, told
+from mcpguard.web.gate.access import may
+from mcpguard.web.gate.actors import actor
+from mcpguard.web.pages.base.console import VIA, Desk
+from mcpguard.web.pages.base.route import PageRoute
+
+LARGEST: Final = 1024 * 1024
+NOTHING: Final = Form([])
+FIELDS: Final = ("caller", "name", "kind", "operation")
+"""What an address can fill in, so that other pages lead here. Arguments and reasons stand in no address."""
+
+
+def policy(guard: Guard, desk: Desk) -> APIRouter:
+    router = APIRouter(route_class=PageRoute)
+
+    def shown(
+        request: Request, given: Form = NOTHING, told: Told = FINE, answer: dict[str, Any] | None = None
+    ) -> Response:
+        """The rules, and what they would say of a call, if one was given."""
+        said = {each["rule"]: each["outcome"] for each in answer["rules"]} if answer else {}
+        return desk.page(
+            request,
+            "policy",
+            "policy.html",
+            told.status,
+            rules=rules_in_force.rules(guard.settings),
+            after=rules_in_force.after(guard.settings),
+            outcomes={rules_in_force.FIRST: "passed"} | said if answer else {},
+            answer=answer,
+            given=given,
+            problem=told.sentence,
+            callers=[*([ANONYMOUS] if guard.callers.anonymous else []), *(each.caller.label for each in guard.callers)],
+            effects=BY_HARM,
+            longest=LONGEST_REASON,
+        )
+
+    def tried(request: Request, given: Form) -> Response:
+        try:
+            wanted = _wanted(given)
+            asked = wanted.asked(_caller(guard, wanted.caller), actor(request, guard, VIA).id)
+            return shown(request, given, FINE, foreseen(asked, guard.calls.foreseen(asked)))
+        except GuardError as error:
+            return shown(request, given, told(error))
+
+    @router.get("/policy", dependencies=[may(Right.AUDIT)])
+    async def page(request: Request) -> Response:
+        given = Form([(each, value) for each in FIELDS for value in request.query_params.getlist(each)[:1]])
+        return tried(request, given) if given.one("caller") and given.one("name") else shown(request, given)
+
+    @router.post("/policy", dependencies=[may(Right.AUDIT)])
+    async def try_(request: Request) -> Response:
+        try:
+            given = await form(request, LARGEST)
+        except GuardError as error:
+            return shown(request, NOTHING, told(error))
+        return tried(request, given)
+
+    return router
+
+
+def _caller(guard: Guard, named: str) -> Any:  # noqa: ANN401
+    try:
+        return found(guard, named)
+    except CallerUnknown:
+        raise CallerUnknown("there is no caller of this name; Callers has those that there are") from None
+
+
+def _wanted(given: Form) -> Wanted:
+    """The call that was typed. Raises Misshapen, in a sentence about the first thing that is wrong."""
+    name = given.one("name").strip()
+    try:
+        reference(name)
+    except InvalidName:
+        raise Misshapen(422, "the tool is named as server:name, such as files:read_file") from None
+    operation, why = given.one("operation"), given.one("why")
+    if operation and operation not in {*Effect}:
+        raise Misshapen(422, "an operation is read, write or destructive")
+    if why and not operation:
+        raise Misshapen(422, "a reason is part of what a call declares: choose what it declares, too")
+    intent = {"operation_type": operation, "reason": why} if operation else None
+    sent = {"caller": given.one("caller").strip(), "name": name, "kind": given.one("kind", "tool"), "intent": intent}
+    try:
+        return Wanted.model_validate(sent | {"arguments": _arguments(given.one("arguments"))})
+    except ValidationError as error:
+        place = " ".join(str(each) for each in error.errors()[0]["loc"][:1]) or "arguments"
+        raise Misshapen(422, f"this is no call: look at its {place}") from None
+
+
+def _arguments(text: str) -> dict[str, Any] | None:
+    """Raises Misshapen."""
+    if not text.strip():
+        return None
+    try:
+        given = parse(text.encode(), max_bytes=LARGEST)
+    except StrictError as error:
+        where = f" (line {error.line}, column {error.column})" if error.line else ""
+        raise Misshapen(422, f"the arguments are no JSON with one meaning: {error.message}{where}") from None
+    if not isinstance(given, dict):
+        raise Misshapen(422, 'the arguments are an object, such as {"path": "notes.txt"}')
+    return given

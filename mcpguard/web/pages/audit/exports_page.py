@@ -1,0 +1,73 @@
+"""`/audit/export`: the log, or what fits a filter, as a file to take away.
+
+Rules kept here:
+1. It is the same export as the API's and the command's: recorded before its first byte, and it holds the record of
+   itself.
+2. What cannot be let out is told on the form, with everything that was chosen.
+"""
+
+from fastapi import APIRouter, Request
+from fastapi.responses import Response
+
+from mcpguard.codec.canonical import LARGEST
+from mcpguard.codec.filters import parse
+from mcpguard.domain.decisions import Undecidable
+from mcpguard.domain.errors import GuardError
+from mcpguard.domain.people import Right
+from mcpguard.guard.audit.exports import Wanted
+from mcpguard.guard.guard import Guard
+from mcpguard.ledger.export.formats import OWN, WORDS
+from mcpguard.ledger.export.selection import Fitting
+from mcpguard.web.downloads import checked, let_out
+from mcpguard.web.forms import FINE, Told, told
+from mcpguard.web.gate.access import may
+from mcpguard.web.gate.actors import actor
+from mcpguard.web.pages.base.console import VIA, Desk
+from mcpguard.web.pages.base.route import PageRoute
+
+
+def exporting(guard: Guard, desk: Desk) -> APIRouter:
+    router = APIRouter(route_class=PageRoute)
+
+    def shown(request: Request, told: Told = FINE) -> Response:
+        given = request.query_params
+        return desk.page(
+            request,
+            "audit",
+            "export.html",
+            told.status,
+            problem=told.sentence,
+            q=given.get("q", ""),
+            words=WORDS,
+            word=given.get("format", OWN.word),
+            after=given.get("after", ""),
+            compressed=given.get("compressed") == "yes",
+            bundle=given.get("bundle") == "yes",
+            depth=guard.depth(),
+        )
+
+    @router.get("/audit/export", dependencies=[may(Right.AUDIT)])
+    async def form(request: Request) -> Response:
+        return shown(request)
+
+    @router.get("/audit/export/file", dependencies=[may(Right.AUDIT)])
+    async def file(request: Request) -> Response:
+        try:
+            return await let_out(guard.exporting, _wanted(request, guard), actor(request, guard, VIA))
+        except GuardError as error:
+            return shown(request, told(error))
+
+    return router
+
+
+def _wanted(request: Request, guard: Guard) -> Wanted:
+    """Raises BadFilter and Undecidable."""
+    given = request.query_params
+    word, after = given.get("format", ""), given.get("after", "").strip()
+    if word not in WORDS:
+        raise Undecidable(f"there is no such format; there are {', '.join(WORDS)}")
+    if after and not (after.isascii() and after.isdecimal() and int(after[:17]) <= LARGEST):
+        raise Undecidable("a number of a record has digits and nothing else")
+    chosen = Fitting(parse(given.get("q", ""), guard.clock.now()))
+    packed, bundle = given.get("compressed") == "yes", given.get("bundle") == "yes"
+    return checked(Wanted((word,), chosen, int(after or 0), None, packed, bundle))

@@ -1,0 +1,73 @@
+"""`/audit/{seq}`: one record, what it says and what proves it; `/calls/{call}`: all that is recorded of a call."""
+
+from fastapi import APIRouter, Request
+from fastapi.responses import Response
+
+from mcpguard.codec.canonical import LARGEST
+from mcpguard.domain.people import Right
+from mcpguard.guard.audit.audit_log import RecordUnknown
+from mcpguard.guard.guard import Guard
+from mcpguard.ledger import single_record
+from mcpguard.web.gate.access import may
+from mcpguard.web.pages.audit.record_rows import Json, body, fields, moment, recorded, row
+from mcpguard.web.pages.base.console import Desk
+from mcpguard.web.pages.base.route import PageRoute
+
+LONGEST_CALL = 64
+
+
+def record(guard: Guard, desk: Desk) -> APIRouter:
+    router = APIRouter(route_class=PageRoute)
+
+    @router.get("/audit/{seq:int}", dependencies=[may(Right.AUDIT)])
+    async def one(request: Request, seq: int) -> Response:
+        newest = guard.depth().records
+        try:
+            found = await guard.auditing.record(seq if 0 < seq <= LARGEST else 0)
+        except RecordUnknown:
+            sentence = f"There is no record of this number; they go from 1 to {newest:,}."
+            return desk.page(request, "audit", "missing.html", 404, title="No such record", sentence=sentence)
+        content = found["content"] or {}
+        return desk.page(
+            request,
+            "audit",
+            "record.html",
+            record=found,
+            row=row(found),
+            fields=fields(found),
+            body=body(found),
+            recorded=recorded(found),
+            call=content.get("entry"),
+            newest=newest,
+            proof=proof(found, guard.depth().key),
+        )
+
+    @router.get("/calls/{call}", dependencies=[may(Right.AUDIT)])
+    async def all_of(request: Request, call: str) -> Response:
+        try:
+            found = await guard.auditing.call(call) if len(call) <= LONGEST_CALL else []
+        except RecordUnknown:
+            found = []
+        if not found:
+            sentence = "Nothing is recorded of a call with this id; what was pruned is not found by it either."
+            return desk.page(request, "audit", "missing.html", 404, title="No such call", sentence=sentence)
+        steps = [{"row": row(each), "fields": fields(each), "body": body(each)} for each in found]
+        closed = any((each["content"] or {}).get("kind") == "closed" for each in found)
+        return desk.page(request, "audit", "call.html", call=call, steps=steps, first=row(found[0]), closed=closed)
+
+    return router
+
+
+def proof(record: Json, key: str) -> Json:
+    """What a record rests on, checked as far as that goes without its chain."""
+    content, covering = record["content"], record["checkpoint"]
+    follows = None
+    if content is not None:
+        follows = single_record.follows(content, record["seq"], record["previous"], record["hash"])
+    signed = None
+    if covering is not None and covering["content"] is not None:
+        signed = single_record.signed(covering["content"], covering["signature"])
+    names = signed is None or signed.seq != record["seq"] or signed.hash == record["hash"]
+    at = None if signed is None else moment(signed.at)
+    ours = signed is not None and signed.key == key
+    return {"follows": follows, "signed": signed, "at": at, "names": names, "ours": ours}

@@ -1,0 +1,49 @@
+"""`/audit/verify`: having the whole log verified, how far that has come, and what it found."""
+
+from fastapi import APIRouter, Request
+from fastapi.responses import Response
+
+from mcpguard.domain.decisions import Actor
+from mcpguard.domain.people import Right
+from mcpguard.guard.guard import Guard
+from mcpguard.web.forms import FINE, Form, Told
+from mcpguard.web.gate.access import may
+from mcpguard.web.pages.base.console import Desk, Done
+from mcpguard.web.pages.base.route import PageRoute
+
+
+def verifying(guard: Guard, desk: Desk) -> APIRouter:
+    router = APIRouter(route_class=PageRoute)
+
+    def shown(request: Request, told: Told = FINE) -> Response:
+        depth, last = guard.depth(), guard.verifying.last
+        return desk.page(
+            request,
+            "audit",
+            "verify.html",
+            told.status,
+            depth=depth,
+            last=last,
+            verifying=guard.verifying.now,
+            newer_than_proven=max(0, depth.records - last.to) if last else 0,
+            problem=told.sentence,
+        )
+
+    @router.get("/audit/verify", dependencies=[may(Right.AUDIT)])
+    async def look(request: Request) -> Response:
+        return shown(request)
+
+    @router.post("/audit/verify", dependencies=[may(Right.AUDIT)])
+    async def begin(request: Request) -> Response:
+        async def work(by: Actor, _: Form) -> tuple[str, Done]:
+            by.check()
+            begun = guard.verifying.begin(by.id)
+            sentence = "The whole log is being verified." if begun else "It is being verified already."
+            return "/audit/verify", Done(sentence, "pending")
+
+        async def again(_: Form, told: Told) -> Response:
+            return shown(request, told)
+
+        return await desk.carried_out(request, work, again)
+
+    return router

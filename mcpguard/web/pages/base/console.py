@@ -1,0 +1,157 @@
+"""What every page of the console stands on: the shell around it, who looks at it, what they were told last, and how a
+form of it is carried out.
+
+Rules kept here:
+1. A page shows only what its reader may see: what is counted in the rail, too.
+2. What somebody did is told on the next page they see, once, and nobody else can make a page say it.
+3. A form with a password proves who sends it once more, before anything of it is done. What was typed is not lost.
+"""
+
+from collections import OrderedDict
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from typing import Final
+
+from anyio import to_thread
+from fastapi import Request
+from fastapi.responses import HTMLResponse, RedirectResponse, Response
+
+from mcpguard.domain.decisions import Actor
+from mcpguard.domain.errors import GuardError
+from mcpguard.domain.people import Principal, Right
+from mcpguard.guard.guard import Guard
+from mcpguard.web.forms import LARGEST, MOST_FIELDS, Form, Told, form, told
+from mcpguard.web.gate import cookies
+from mcpguard.web.gate.actors import actor, peer_of
+from mcpguard.web.gate.matching import bound
+from mcpguard.web.pages.base.looks import Looks
+from mcpguard.web.pages.base.rail import chain, rail
+from mcpguard.web.pages.base.route import RENEWED
+from mcpguard.web.pages.base.single_use_forms import Once
+from mcpguard.web.views import Views
+
+VIA: Final = "console"
+MOST_TOLD: Final = 1000
+Work = Callable[[Actor, Form], Awaitable["tuple[str, Done] | Response"]]
+"""Does what a form says; where to go then, and what is told there. Or the page itself, of what is shown only once."""
+Again = Callable[[Form, Told], Awaitable[Response]]
+"""Shows the form once more, with what was typed and why nothing was done."""
+
+
+@dataclass(frozen=True, slots=True)
+class Done:
+    """What is told on the next page. `kind` is the standing or verdict whose icon goes before it."""
+
+    sentence: str
+    kind: str = "approved"
+    link: str = ""
+    link_text: str = ""
+
+
+class Desk:
+    """One for all pages."""
+
+    def __init__(self, guard: Guard, views: Views) -> None:
+        self.guard = guard
+        self._views = views
+        self._told: OrderedDict[str, Done] = OrderedDict()
+        self.once = Once()
+
+    def page(self, request: Request, word: str, template: str, code: int = 200, /, **values: object) -> HTMLResponse:
+        """A page; `word`: which place of the rail it belongs to."""
+        return self._views.page(template, code, **self._shell(request, word), **values)
+
+    async def long_page(
+        self, request: Request, word: str, template: str, code: int = 200, /, **values: object
+    ) -> HTMLResponse:
+        """The same where there may be very much on it: it is written aside, so that nobody else waits for it.
+
+        `leads_on`: the page soon leads to another by itself, so what somebody did is left for that one to tell.
+        """
+        shell = self._shell(request, word, leads_on=values.get("leads_on") is True)
+        return await to_thread.run_sync(lambda: self._views.page(template, code, **shell, **values))
+
+    def _shell(self, request: Request, word: str, *, leads_on: bool = False) -> dict[str, object]:
+        me = principal(request)
+        return {
+            "page": word,
+            "path": request.url.path,
+            "me": me,
+            "decides": me.may(Right.DECIDE),
+            "audits": me.may(Right.AUDIT),
+            "administers": me.may(Right.ADMINISTER),
+            "now": self.guard.clock.now(),
+            "looks": Looks.of(request),
+            "rail": rail(self.guard, me),
+            "chain": chain(self.guard),
+            "ready": self.guard.readiness().ready,
+            "told": None if leads_on else self._told.pop(me.session, None),
+        }
+
+    def bare(self, template: str, status: int = 200, **values: object) -> HTMLResponse:
+        """A page of somebody who may be nobody."""
+        return self._views.page(template, status, **values)
+
+    def missing(self, request: Request, sentence: str) -> HTMLResponse:
+        """What was asked for is not there."""
+        return self.page(request, "", "missing.html", 404, title="Not found", sentence=sentence)
+
+    async def carried_out(
+        self,
+        request: Request,
+        work: Work,
+        again: Again,
+        *,
+        largest: int = LARGEST,
+        most: int = MOST_FIELDS,
+    ) -> Response:
+        """Do what a form says, or show it again."""
+        given = Form([])
+        try:
+            given = await form(request, largest, most)
+            by = await self._sender(request, given)
+            done = await work(by, given)
+        except GuardError as error:
+            return await again(given, told(error))
+        if isinstance(done, Response):
+            return done
+        path, said = done
+        return self.go(request, path, said)
+
+    def go(self, request: Request, path: str, done: Done) -> Response:
+        """There, where it is told."""
+        self.tell(request, done)
+        return led(path)
+
+    def tell(self, request: Request, done: Done) -> None:
+        """On the next page that they see."""
+        session = principal(request).session
+        if session:
+            self._told[session] = done
+            while len(self._told) > MOST_TOLD:
+                self._told.popitem(last=False)
+
+    def resting(self, by: Actor, given: Form, now: Callable[[], str]) -> Actor:
+        """Whoever decides, only as long as stands what their page showed. Raises Moved, NotNamed or Misshapen."""
+        return bound(given.one("seen"), by, now)
+
+    async def _sender(self, request: Request, given: Form) -> Actor:
+        """Who sends a form; with their password they are known anew, by another session."""
+        me, password = principal(request), given.one("password")
+        if password and me.kind == "user":
+            before = next(iter(cookies.shown(request.scope)), "")
+            renewed = await self.guard.signing_in.with_password(me.name, password, peer_of(request), before)
+            setattr(request.state, RENEWED, renewed.shown)
+            request.state.principal = self.guard.people.by_session(renewed.shown)
+        return actor(request, self.guard, VIA)
+
+
+def led(path: str) -> Response:
+    """To another page."""
+    return RedirectResponse(path, 303, {"cache-control": "no-store"})
+
+
+def principal(request: Request) -> Principal:
+    """Who looks at a page that needs a right: somebody, then."""
+    found: Principal = request.state.principal
+    return found

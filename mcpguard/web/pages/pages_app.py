@@ -1,0 +1,111 @@
+"""The pages as an application, and what is said where there is none."""
+
+from fastapi import FastAPI, Request
+from fastapi.responses import Response
+from fastapi.staticfiles import StaticFiles
+from starlette.exceptions import HTTPException
+from structlog.contextvars import get_contextvars
+
+from mcpguard import assets
+from mcpguard.domain.errors import GuardError
+from mcpguard.domain.people import Principal
+from mcpguard.guard.guard import Guard
+from mcpguard.web.forms import told
+from mcpguard.web.gate.access import RightLacking, whoever
+from mcpguard.web.health import health
+from mcpguard.web.pages.agents.add_caller import caller_adding
+from mcpguard.web.pages.agents.callers_page import callers
+from mcpguard.web.pages.agents.held_page import held
+from mcpguard.web.pages.agents.live import live
+from mcpguard.web.pages.agents.policy import policy
+from mcpguard.web.pages.audit.audit import audit
+from mcpguard.web.pages.audit.exports_page import exporting
+from mcpguard.web.pages.audit.record import record
+from mcpguard.web.pages.audit.verification import verifying
+from mcpguard.web.pages.base.console import Desk
+from mcpguard.web.pages.people.me import me
+from mcpguard.web.pages.people.sessions import sessions
+from mcpguard.web.pages.people.setup import setup
+from mcpguard.web.pages.people.sign_in import signing
+from mcpguard.web.pages.people.tokens import tokens
+from mcpguard.web.pages.people.user import user
+from mcpguard.web.pages.people.users import users
+from mcpguard.web.pages.servers.add import adding
+from mcpguard.web.pages.servers.capability import capability
+from mcpguard.web.pages.servers.configuration import configuration
+from mcpguard.web.pages.servers.findings_page import findings
+from mcpguard.web.pages.servers.inbox import inbox
+from mcpguard.web.pages.servers.inspection import inspection
+from mcpguard.web.pages.servers.review import review
+from mcpguard.web.pages.servers.servers_page import servers
+from mcpguard.web.pages.servers.tabs import logs, tabs
+from mcpguard.web.pages.settings.settings_page import settings
+from mcpguard.web.views import Views
+
+SUBJECTS = (
+    inbox,
+    held,
+    servers,
+    adding,
+    review,
+    inspection,
+    tabs,
+    logs,
+    capability,
+    configuration,
+    findings,
+    audit,
+    verifying,
+    exporting,
+    record,
+    caller_adding,
+    callers,
+    policy,
+    settings,
+    users,
+    user,
+    sessions,
+    tokens,
+    me,
+    live,
+)
+
+
+def pages(guard: Guard) -> FastAPI:
+    """Every page, with what it is made of."""
+    app = FastAPI(title="mcpguard", openapi_url=None, docs_url=None, redoc_url=None, redirect_slashes=False)
+    views = Views(assets.webui() / "templates")
+    desk = Desk(guard, views)
+    subjects = [subject(guard, desk) for subject in SUBJECTS]
+    for router in (health(guard, causes=False), *subjects, signing(guard, views), setup(guard, views)):
+        app.router.routes.extend(router.routes)  # to include a router would build its routes a second time
+    app.mount("/static", StaticFiles(directory=assets.webui() / "static"))
+
+    def plainly(status: int, title: str, sentence: str) -> Response:
+        return views.page("error.html", status, title=title, sentence=sentence)
+
+    @app.exception_handler(HTTPException)
+    async def refused(_: Request, error: HTTPException) -> Response:
+        if error.status_code == 404:
+            return plainly(404, "Not found", "There is no such page.")
+        return plainly(error.status_code, "Refused", "This page does not take that.")
+
+    @app.exception_handler(GuardError)
+    async def foreseen(request: Request, error: GuardError) -> Response:
+        by = whoever(request)
+        if isinstance(error, RightLacking) and isinstance(by, Principal):
+            guard.tallies.turned_away(door="network", why="right", by=f"{by.kind}:{by.id}")
+            return plainly(403, "Not for you", f"You are signed in as {by.name}, and {by.role} may not do that.")
+        said = told(error)
+        return plainly(said.status, "Not found" if said.status == 404 else "Not now", said.sentence)
+
+    @app.exception_handler(Exception)
+    async def broken(_: Request, __: Exception) -> Response:
+        """It is logged with its traceback, by whoever serves; here only what to look for."""
+        reference = get_contextvars().get("request", "")
+        sentence = (
+            f"Something broke on our side. The guard's log has it as {reference}; the audit log says what was done."
+        )
+        return plainly(500, "This did not work", sentence)
+
+    return app

@@ -1,0 +1,1 @@
+"""Pages about people, and how they sign in."""

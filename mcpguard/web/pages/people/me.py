@@ -1,0 +1,94 @@
+"""`/settings/me`: one's own account: what one may do, where one is signed in, one's password.
+
+Rule kept here: nobody reaches anybody else's account from here, whatever a form says: it is about whoever sends it.
+"""
+
+from typing import Final
+
+from fastapi import APIRouter, Request
+from fastapi.responses import Response
+
+from mcpguard.domain.decisions import Actor
+from mcpguard.domain.people import Right, User, UserUnknown
+from mcpguard.guard.guard import Guard
+from mcpguard.web.forms import FINE, Form, Told
+from mcpguard.web.gate.access import may
+from mcpguard.web.gate.actors import peer_of
+from mcpguard.web.pages.base.console import Desk, Done, principal
+from mcpguard.web.pages.base.route import PageRoute
+from mcpguard.web.pages.people.typed_people import typed_twice
+
+PROGRAMS: Final = "A program with a token has no account; whoever made the token finds it among the tokens."
+RIGHTS: Final = {
+    Right.LOOK: "See servers, what they offer and what was found in it",
+    Right.AUDIT: "See what agents do: the audit log, held calls with their arguments, who the callers are",
+    Right.DECIDE: "Bring servers, inspect them and decide about them, and about held calls",
+    Right.ADMINISTER: "Let callers and people in and out, confirm settings",
+}
+
+
+def me(guard: Guard, desk: Desk) -> APIRouter:
+    router = APIRouter(route_class=PageRoute)
+
+    def shown(request: Request, told: Told = FINE, about: str = "") -> Response:
+        user = _user(guard, request)
+        if user is None:
+            return desk.missing(request, PROGRAMS)
+        return desk.page(
+            request,
+            "settings",
+            "me.html",
+            told.status,
+            user=user,
+            sessions=[*guard.people.sessions(user)],
+            rights=[(right, said, right in user.role.rights) for right, said in RIGHTS.items()],
+            recent=guard.settings.people.recent_seconds // 60,
+            said={"about": about, "problem": told.sentence},
+        )
+
+    @router.get("/settings/me", dependencies=[may(Right.LOOK)])
+    async def page(request: Request) -> Response:
+        return shown(request)
+
+    @router.post("/settings/me/password", dependencies=[may(Right.LOOK)])
+    async def password(request: Request) -> Response:
+        async def work(by: Actor, given: Form) -> tuple[str, Done]:
+            sender, new = principal(request), typed_twice(given)
+            await guard.own_password.change(sender, given.one("present"), new, peer_of(request), by)
+            return "/settings/me", Done("Changed your password. Your other sessions have ended.")
+
+        async def again(_: Form, told: Told) -> Response:
+            return shown(request, told, "password")
+
+        return await desk.carried_out(request, work, again)
+
+    @router.post("/settings/me/sessions", dependencies=[may(Right.LOOK)])
+    async def end(request: Request) -> Response:
+        async def work(by: Actor, given: Form) -> tuple[str, Done]:
+            return await _ended(guard, _user(guard, request), given.one("session"), by)
+
+        async def again(_: Form, told: Told) -> Response:
+            return shown(request, told, "sessions")
+
+        return await desk.carried_out(request, work, again)
+
+    return router
+
+
+def _user(guard: Guard, request: Request) -> User | None:
+    """Whoever asks; None for a program."""
+    by = principal(request)
+    return guard.people.user_of(by.id) if by.kind == "user" else None
+
+
+async def _ended(guard: Guard, user: User | None, wanted: str, by: Actor) -> tuple[str, Done]:
+    """One of their sessions ends, or all of them. Raises UserUnknown."""
+    if user is None:
+        raise UserUnknown(PROGRAMS)
+    if wanted == "every":
+        await guard.signing_in.sign_out_everywhere(user, by)
+        return "/login", Done("Signed you out everywhere.")
+    if wanted not in {session.id for session in guard.people.sessions(user)}:
+        raise UserUnknown("you have no such session, or not any more")
+    await guard.signing_in.sign_out(wanted, by)
+    return "/settings/me", Done("Ended one of your sessions.", "blocked")

@@ -1,0 +1,43 @@
+"""`/settings/sessions`: who is signed in, from where and since when; any of it can be ended."""
+
+from typing import Final
+
+from fastapi import APIRouter, Request
+from fastapi.responses import Response
+
+from mcpguard.domain.decisions import Actor, Decision
+from mcpguard.domain.people import Right
+from mcpguard.guard.guard import Guard
+from mcpguard.web.forms import FINE, Form, Told
+from mcpguard.web.gate.access import may
+from mcpguard.web.pages.base.console import Desk, Done
+from mcpguard.web.pages.base.route import PageRoute
+
+NOTHING: Final = Form([])
+
+
+def sessions(guard: Guard, desk: Desk) -> APIRouter:
+    router = APIRouter(route_class=PageRoute)
+    administer = [may(Right.ADMINISTER)]
+
+    def signed_in(request: Request, given: Form = NOTHING, told: Told = FINE) -> Response:
+        rows = [(session, guard.people.user_of(session.user)) for session in guard.people.sessions()]
+        more = {"sessions": rows, "why": given.one("why"), "problem": told.sentence}
+        return desk.page(request, "settings", "sessions.html", told.status, **more)
+
+    @router.get("/settings/sessions", dependencies=administer)
+    async def page(request: Request) -> Response:
+        return signed_in(request)
+
+    @router.post("/settings/sessions", dependencies=administer)
+    async def end(request: Request) -> Response:
+        async def work(by: Actor, given: Form) -> tuple[str, Done]:
+            user = await guard.users.end_session(given.one("session"), Decision(by, given.one("why")))
+            return "/settings/sessions", Done(f"Ended a session of {user.name}.", "blocked")
+
+        async def again(given: Form, told: Told) -> Response:
+            return signed_in(request, given, told)
+
+        return await desk.carried_out(request, work, again)
+
+    return router

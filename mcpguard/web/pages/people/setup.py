@@ -1,0 +1,54 @@
+"""`/setup`: the first admin, by the link that was told on the terminal.
+
+There is such a page until somebody was a user ever, and never again. Looking at it changes nothing.
+"""
+
+from fastapi import APIRouter, Request
+from fastapi.responses import Response
+
+from mcpguard.domain.decisions import Undecidable
+from mcpguard.domain.errors import GuardError
+from mcpguard.domain.people import SetupOver
+from mcpguard.guard.guard import Guard
+from mcpguard.web.forms import FINE, Told, fields, told
+from mcpguard.web.gate.actors import peer_of
+from mcpguard.web.pages.people.sign_in import signed_in, told_on
+from mcpguard.web.views import Views
+
+
+def setup(guard: Guard, views: Views) -> APIRouter:
+    router = APIRouter()
+
+    def page(key: str, told: Told = FINE) -> Response:
+        return told_on(views, "setup.html", told, key=key)
+
+    def refused(error: GuardError, key: str) -> Response:
+        if not guard.setting_up.needed:
+            return views.page("error.html", 404, title="Not found", sentence="There is no such page.")
+        if isinstance(error, SetupOver):
+            return views.page("error.html", 403, title="This link is not valid", sentence=told(error).sentence)
+        return page(key, told(error))
+
+    @router.get("/setup")
+    async def form(request: Request) -> Response:
+        key = request.query_params.get("key", "")
+        try:
+            await guard.setting_up.check(key)
+        except GuardError as error:
+            return refused(error, key)
+        return page(key)
+
+    @router.post("/setup")
+    async def sets_up(request: Request) -> Response:
+        key = ""
+        try:
+            given = await fields(request)
+            key, password = given.get("key", ""), given.get("password", "")
+            if password != given.get("again", ""):
+                raise Undecidable("the two passwords differ")
+            done = await guard.setting_up.use(key, given.get("name", ""), password, peer_of(request))
+        except GuardError as error:
+            return refused(error, key)
+        return signed_in(done, request)
+
+    return router

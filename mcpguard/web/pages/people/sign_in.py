@@ -1,0 +1,103 @@
+"""`/login` and `/logout`: forms that work without a script.
+
+Rules kept here:
+1. Which part of a name and a password was wrong is told nobody, and neither is shown again.
+2. Whoever signs in, or in again, gets another session; the one before is worth nothing.
+"""
+
+import re
+from typing import Final
+
+from fastapi import APIRouter, Request
+from fastapi.responses import RedirectResponse, Response
+
+from mcpguard.domain.errors import GuardError
+from mcpguard.domain.people import Principal
+from mcpguard.guard.guard import Guard
+from mcpguard.guard.people.sign_in import SignedIn
+from mcpguard.web.forms import FINE, Told, fields, told
+from mcpguard.web.gate import cookies
+from mcpguard.web.gate.actors import actor, peer_of
+from mcpguard.web.views import Views
+
+VIA: Final = "console"
+_OURS: Final = re.compile(r"/(?![/\\])[\x21-\x5b\x5d-\x7e]{0,2000}")
+
+
+def signing(guard: Guard, views: Views) -> APIRouter:
+    router = APIRouter()
+
+    def page(request: Request, back: str, told: Told = FINE) -> Response:
+        needed = guard.setting_up.needed
+        return told_on(views, "login.html", told, person=person_of(request), setup=needed, back=ours(back))
+
+    @router.get("/login")
+    async def login(request: Request) -> Response:
+        return page(request, request.query_params.get("back", ""))
+
+    @router.post("/login")
+    async def signs_in(request: Request) -> Response:
+        before, back = next(iter(cookies.shown(request.scope)), ""), ""
+        try:
+            given = await fields(request)
+            back = given.get("back", "")
+            name, password = given.get("name", ""), given.get("password", "")
+            done = await guard.signing_in.with_password(name, password, peer_of(request), before)
+        except GuardError as error:
+            return page(request, back, told(error))
+        return signed_in(done, request, ours(back))
+
+    @router.get("/logout")
+    async def logout(request: Request) -> Response:
+        person = person_of(request)
+        return told_on(views, "logout.html", FINE, person=person) if person else _signed_out(request)
+
+    @router.post("/logout")
+    async def signs_out(request: Request) -> Response:
+        person = person_of(request)
+        user = None if person is None else guard.people.user_of(person.id)
+        if person is None or user is None:
+            return _signed_out(request)
+        by = actor(request, guard, VIA)
+        try:
+            if (await fields(request)).get("where") == "everywhere":
+                await guard.signing_in.sign_out_everywhere(user, by)
+            else:
+                await guard.signing_in.sign_out(person.session, by)
+        except GuardError as error:
+            return told_on(views, "logout.html", told(error), person=person)
+        return _signed_out(request)
+
+    return router
+
+
+def told_on(views: Views, template: str, told: Told, **values: object) -> Response:
+    """The page of a form, with what was wrong."""
+    page = views.page(template, told.status, problem=told.sentence, **values)
+    if told.wait:
+        page.headers["retry-after"] = str(told.wait)
+    return page
+
+
+def person_of(request: Request) -> Principal | None:
+    """Whoever has signed in; not a program, whose token opens no forms."""
+    principal: Principal | None = request.state.principal
+    return principal if principal is not None and principal.kind == "user" else None
+
+
+def signed_in(done: SignedIn, request: Request, back: str = "") -> Response:
+    """To where they wanted to go, or to the start, with a session."""
+    response = RedirectResponse(back or "/", 303, {"cache-control": "no-store"})
+    cookies.give(response, request.scope, done.shown)
+    return response
+
+
+def ours(back: str) -> str:
+    """Where somebody wanted to go, if that is a page of ours; nothing else leads away from here."""
+    return back if _OURS.fullmatch(back) else ""
+
+
+def _signed_out(request: Request) -> Response:
+    response = RedirectResponse("/login", 303, {"cache-control": "no-store"})
+    cookies.take(response, request.scope)
+    return response

@@ -1,0 +1,76 @@
+"""`/settings/tokens`: the tokens with which programs act for people.
+
+Rule kept here: a token is in the answer to the form that made it and nowhere else; no reload shows it again, or makes
+another.
+"""
+
+from typing import Final
+
+from fastapi import APIRouter, Request
+from fastapi.responses import Response
+
+from mcpguard.domain.decisions import Actor, Decision, Undecidable
+from mcpguard.domain.people import Right, Role
+from mcpguard.guard.guard import Guard
+from mcpguard.web.forms import FINE, Form, Told
+from mcpguard.web.gate.access import may
+from mcpguard.web.pages.base import times
+from mcpguard.web.pages.base.console import Desk, Done
+from mcpguard.web.pages.base.route import PageRoute
+
+NEW: Final = Form([("role", "viewer"), ("expires", times.USUAL)])
+
+
+def tokens(guard: Guard, desk: Desk) -> APIRouter:
+    router = APIRouter(route_class=PageRoute)
+    administer = [may(Right.ADMINISTER)]
+
+    def every(request: Request, given: Form = NEW, told: Told = FINE, about: str = "") -> Response:
+        return desk.page(
+            request,
+            "settings",
+            "tokens.html",
+            told.status,
+            tokens=[*guard.people.tokens()],
+            widens=guard.settings.authority.tokens == "full",
+            roles=Role,
+            times=times.CHOICES,
+            once=desk.once.minted(),
+            given=given,
+            said={"about": about, "problem": told.sentence},
+        )
+
+    @router.get("/settings/tokens", dependencies=administer)
+    async def page(request: Request) -> Response:
+        return every(request)
+
+    @router.post("/settings/tokens/add", dependencies=administer)
+    async def add(request: Request) -> Response:
+        async def work(by: Actor, given: Form) -> Response:
+            if given.one("role") not in {*Role}:
+                raise Undecidable("choose a role: viewer, auditor, approver or admin")
+            role, until = Role(given.one("role")), times.seconds(given.one("expires"))
+            by.check_widening()
+            desk.once.use(given)
+            decision = Decision(by, given.one("why"))
+            made, shown = await guard.operators.add(given.one("name").strip(), role, until, decision)
+            url = f"{request.url.scheme}://{request.url.netloc}"
+            return desk.page(request, "settings", "token_added.html", made=made, shown=shown, url=url)
+
+        async def again(given: Form, told: Told) -> Response:
+            return every(request, given, told, "add")
+
+        return await desk.carried_out(request, work, again)
+
+    @router.post("/settings/tokens", dependencies=administer)
+    async def revoke(request: Request) -> Response:
+        async def work(by: Actor, given: Form) -> tuple[str, Done]:
+            token = await guard.operators.revoke(given.one("token"), Decision(by, given.one("why")))
+            return "/settings/tokens", Done(f"Revoked {token.name}. Its next request is refused.", "blocked")
+
+        async def again(given: Form, told: Told) -> Response:
+            return every(request, given, told, "revoke")
+
+        return await desk.carried_out(request, work, again)
+
+    return router

@@ -1,0 +1,58 @@
+"""`/settings/users`: the people who may sign in, and letting somebody in.
+
+Rule kept here: no password is ever shown again, not to whoever typed it.
+"""
+
+from collections import Counter
+from typing import Final
+
+from fastapi import APIRouter, Request
+from fastapi.responses import Response
+
+from mcpguard.domain.decisions import Actor, Decision
+from mcpguard.domain.people import Right, Role
+from mcpguard.guard.guard import Guard
+from mcpguard.web.forms import FINE, Form, Told
+from mcpguard.web.gate.access import may
+from mcpguard.web.pages.base.console import Desk, Done
+from mcpguard.web.pages.base.route import PageRoute
+from mcpguard.web.pages.people.typed_people import role_of, typed_twice
+
+NOTHING: Final = Form([])
+
+
+def users(guard: Guard, desk: Desk) -> APIRouter:
+    router = APIRouter(route_class=PageRoute)
+    administer = [may(Right.ADMINISTER)]
+
+    def everybody(request: Request, given: Form = NOTHING, told: Told = FINE) -> Response:
+        return desk.page(
+            request,
+            "settings",
+            "users.html",
+            told.status,
+            users=[*guard.people.users()],
+            open_=Counter(session.user for session in guard.people.sessions()),
+            needed=guard.setting_up.needed,
+            roles=Role,
+            given=given,
+            problem=told.sentence,
+        )
+
+    @router.get("/settings/users", dependencies=administer)
+    async def page(request: Request) -> Response:
+        return everybody(request)
+
+    @router.post("/settings/users", dependencies=administer)
+    async def add(request: Request) -> Response:
+        async def work(by: Actor, given: Form) -> tuple[str, Done]:
+            role, decision = role_of(given), Decision(by, given.one("why"))
+            user = await guard.users.add(given.one("name").strip(), role, typed_twice(given), decision)
+            return "/settings/users", Done(f"{user.name} may sign in as {user.role}.")
+
+        async def again(given: Form, told: Told) -> Response:
+            return everybody(request, given, told)
+
+        return await desk.carried_out(request, work, again)
+
+    return router

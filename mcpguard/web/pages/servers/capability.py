@@ -1,0 +1,164 @@
+"""`/servers/{name}/capability?kind=…&name=…`: one capability, with all its versions, and what is decided about it.
+
+Rules kept here:
+1. A decision names the definition that was on the page. Where another is listed by then, nothing happens.
+2. Who may call it, and who has, is for those who may see what agents do.
+"""
+
+from collections.abc import Mapping
+from functools import partial
+from typing import Any, Final
+from urllib.parse import urlencode
+
+from fastapi import APIRouter, Request
+from fastapi.responses import Response
+
+from mcpguard.domain.capabilities import FINGERPRINT, Capability, CapabilityKind, Effect, Fingerprint
+from mcpguard.domain.decisions import Actor, Answer, Decision, Key, Unknown
+from mcpguard.domain.findings import Finding, Inspected
+from mcpguard.domain.people import Right
+from mcpguard.guard.guard import Guard
+from mcpguard.guard.servers.registry import Known
+from mcpguard.web.forms import FINE, Form, Misshapen, Told
+from mcpguard.web.gate.access import may
+from mcpguard.web.pages.base.console import Desk, Done, principal
+from mcpguard.web.pages.base.route import PageRoute
+from mcpguard.web.pages.servers.choices import careful_effect
+from mcpguard.web.pages.servers.evidence import cut_out, marks
+from mcpguard.web.pages.servers.one_server import OneServer
+from mcpguard.web.pages.servers.raw import raw
+
+Json = dict[str, Any]
+CALLS: Final = 10
+NOTHING: Final = Form([])
+ANSWERS: Final[Mapping[str, Answer]] = {
+    each.value: each for each in (Answer.BLOCK, Answer.REJECT, Answer.REVOKE, Answer.UNBLOCK, Answer.APPROVE)
+}
+_DONE: Final = {
+    Answer.BLOCK: ("Blocked {}. It is refused in every version until a person lifts that.", "blocked"),
+    Answer.REJECT: ("{} waits for nobody any more. It is refused as before.", "pending"),
+    Answer.REVOKE: ("Took the approval of {} back. It is refused until a person approves it again.", "pending"),
+    Answer.UNBLOCK: ("Lifted the block of {}. It waits for a person.", "pending"),
+    Answer.APPROVE: ("Approved {}.", "approved"),
+}
+
+
+def capability(guard: Guard, desk: Desk) -> APIRouter:
+    router = APIRouter(route_class=PageRoute)
+    one = OneServer(guard, desk)
+
+    async def shown(request: Request, name: str, given: Form = NOTHING, told: Told = FINE) -> Response:
+        known, key = one.find(name), key_of(request)
+        if known is None:
+            return one.missing(request, name)
+        if key is None or key not in known.pins:
+            return desk.missing(request, f"{name} has nothing of this kind and name.")
+        tag = guard.queries.tag(name, key)
+        said = await guard.queries.capability(name, key)
+        found = known.found.at(known.pins[key])
+        shown = raw(said["definition"], marks(found)) if said["complete"] else None
+        return await one.page(
+            request,
+            known,
+            "capabilities",
+            "capability.html",
+            told.status,
+            one=said,
+            tag=tag,
+            raw=shown,
+            numbered=_numbered(found, said["definition"], {mark.number for mark in shown.marks} if shown else set()),
+            diff=await _diff(guard, request, name, key, said),
+            chosen_effect=given.one("effect") or said["assigned"] or careful_effect(said),
+            to_read=" ".join(sorted(found.grave)),
+            unread=said["unread"],
+            typed=_typed(given, told),
+            moved=told.moved,
+            url=url_of(name, key),
+            use=await _use(guard, one, request, known, key),
+        )
+
+    @router.get("/servers/{name}/capability", dependencies=[may(Right.LOOK)])
+    async def page(request: Request, name: str) -> Response:
+        return await shown(request, name)
+
+    @router.post("/servers/{name}/capability", dependencies=[may(Right.DECIDE)])
+    async def decide(request: Request, name: str) -> Response:
+        async def work(by: Actor, given: Form) -> tuple[str, Done]:
+            answer, key = ANSWERS.get(given.one("decision")), key_of(request)
+            if answer is None or key is None:
+                raise Misshapen(400, "this is no answer about a capability")
+            resting = desk.resting(by, given, partial(guard.queries.tag, name, key))
+            effect = _effect(given) if answer is Answer.APPROVE else None
+            seen = _print(given.one("fingerprint"))
+            decision, read = Decision(resting, given.one("why")), given.one("read").split()
+            await guard.decisions.decide(name, key, answer, seen, decision, effect, read)
+            sentence, kind = _DONE[answer]
+            return url_of(name, key), Done(sentence.format(f"{name}:{key[1]}"), kind)
+
+        async def again(given: Form, told: Told) -> Response:
+            return await shown(request, name, given, told)
+
+        return await desk.carried_out(request, work, again)
+
+    return router
+
+
+def key_of(request: Request) -> Key | None:
+    """Which capability the URL names; a server's kinds are a closed set, its names anything."""
+    kind, name = request.query_params.get("kind", ""), request.query_params.get("name", "")
+    return (CapabilityKind(kind), name) if kind in tuple(CapabilityKind) else None
+
+
+def url_of(name: str, key: Key, **more: str) -> str:
+    return f"/servers/{name}/capability?" + urlencode({"kind": key[0].value, "name": key[1], **more})
+
+
+def _numbered(found: Inspected, definition: object, placed: set[int]) -> list[tuple[int, Finding, bool, str]]:
+    """The findings as they are listed: each with its number, and what it points to where that has no mark."""
+    return [
+        (number, each, number in placed, "" if number in placed else cut_out(definition, each.evidence))
+        for number, each in enumerate(found.findings, 1)
+    ]
+
+
+def _typed(given: Form, told: Told) -> Json:
+    said = {"read": given.one("read"), "why": given.one("why")}
+    return {**said, "problem": told.sentence, "stale": told.status == 409}
+
+
+def _print(text: str) -> Fingerprint | None:
+    return Fingerprint(text) if text else None
+
+
+def _effect(given: Form) -> Effect | None:
+    """Raises Misshapen."""
+    word = given.one("effect")
+    if word and word not in tuple(Effect):
+        raise Misshapen(400, "there is no such effect")
+    return Effect(word) if word else None
+
+
+async def _diff(guard: Guard, request: Request, name: str, key: Key, said: Json) -> Json | None:
+    """Between the versions that the URL names; else from what was approved, or before, to what is listed."""
+    wanted = {word: request.query_params.get(word, "") for word in ("before", "after")}
+    before, after = (_print(each) if FINGERPRINT.fullmatch(each) else None for each in wanted.values())
+    moved = said["approved"] is not None and said["approved"] != said["fingerprint"]
+    if not (before or after or moved or len(said["versions"]) > 1):
+        return None
+    try:
+        return await guard.queries.diff(name, key, before, after)
+    except Unknown:
+        return None
+
+
+async def _use(guard: Guard, one: OneServer, request: Request, known: Known, key: Key) -> Json | None:
+    """Who may call it, and who has; None for those who may not see that."""
+    if not principal(request).may(Right.AUDIT):
+        return None
+    capability = Capability(known.name, *key)
+    effect = known.pins[key].effect or Effect.READ
+    return {
+        "callers": guard.granting.reaching(capability, effect),
+        "anonymous": guard.granting.anonymous_reaches(capability, effect),
+        "calls": await one.calls(known.name, CALLS, key),
+    }

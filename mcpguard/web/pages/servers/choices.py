@@ -1,0 +1,147 @@
+"""What was on the page of a server, and what was chosen of it, as a form carries both.
+
+Rules kept here:
+1. A name may be anything, so it never names a field: capabilities are numbered, and the list says which is which.
+2. What a form says of what was seen is believed by nobody: it is compared with what stands.
+3. Whatever was chosen is chosen again on the page that comes back, by kind and name, as far as it is still there.
+"""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from mcpguard.domain.capabilities import CapabilityKind, Effect, Fingerprint
+from mcpguard.domain.decisions import ITSELF, Key, Read, Seen
+from mcpguard.domain.errors import GuardError
+from mcpguard.domain.findings import Severity
+from mcpguard.domain.servers.launches import Profile
+from mcpguard.policy.effects import careful as most_careful
+from mcpguard.web.forms import Form, Misshapen
+
+Json = dict[str, Any]
+MOST_ROWS: Final = 1000
+_CLEAN: Final = (Severity.INFO, Severity.LOW)
+
+
+@dataclass(frozen=True, slots=True)
+class Chosen:
+    """What was seen, what of it was chosen, and which effects were."""
+
+    seen: Seen
+    keys: frozenset[Key]
+    effects: Mapping[Key, Effect]
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A capability on the page. `number`: of its checkbox; None where it cannot be chosen."""
+
+    said: Json
+    key: Key
+    number: int | None
+    chosen: bool
+    effect: str
+
+
+def looked(seen: Seen) -> str:
+    """What is on a page, to be sent back with an answer."""
+    listed = [[kind.value, name, print_ and print_.text] for (kind, name), print_ in sorted(seen.capabilities.items())]
+    observed = seen.observed and seen.observed.text
+    return json.dumps({"launch": seen.launch.text, "observed": observed, "capabilities": listed})
+
+
+def chosen(given: Form) -> Chosen | None:
+    """What a form says; None where it says nothing that our page could have said."""
+    try:
+        match json.loads(given.one("looked")):
+            case {"launch": str(launch), "observed": observed, "capabilities": [*listed]}:
+                keys = [(CapabilityKind(kind), str(name)) for kind, name, _ in listed]
+                prints = {key: _print(each[2]) for key, each in zip(keys, listed, strict=True)}
+            case _:
+                return None
+        seen = Seen(Fingerprint(launch), _print(observed), prints)
+        picked = frozenset(keys[_place(text, keys)] for text in given.every("choose"))
+        words = given.beginning("effect:").items()
+        return Chosen(seen, picked, {keys[_place(place, keys)]: Effect(word) for place, word in words})
+    except (GuardError, ValueError, TypeError, RecursionError):
+        return None
+
+
+def effects(typed: Chosen) -> dict[str, Effect]:
+    """Those of the tools that were chosen."""
+    return {
+        name: effect
+        for (kind, name), effect in typed.effects.items()
+        if kind is CapabilityKind.TOOL and (kind, name) in typed.keys
+    }
+
+
+def written_out(read: Read) -> str:
+    """What has to be read, as a form carries it back when somebody says that they have read it."""
+    return json.dumps([[*(key or (ITSELF, "")), sorted(rules)] for key, rules in read.items()])
+
+
+def read_of(given: Form) -> Read:
+    """What a form says was read. Raises Misshapen."""
+    try:
+        every = json.loads(given.one("read") or "[]")
+        return {
+            None if kind == ITSELF else (CapabilityKind(kind), str(name)): frozenset(map(str, rules))
+            for kind, name, rules in every
+        }
+    except (ValueError, TypeError, RecursionError):
+        raise Misshapen(400, "the form does not say what was read; open the page again") from None
+
+
+def confinement_of(given: Form) -> tuple[Profile | None, tuple[str, ...] | None]:
+    """How a form says that the server is confined; None where it says nothing. Raises Misshapen."""
+    if not given.one("sandbox"):
+        return None, None
+    try:
+        profile = Profile(given.one("sandbox"))
+    except ValueError:
+        raise Misshapen(400, "the form names a sandbox that there is not; open the page again") from None
+    return profile, tuple(line.strip() for line in given.one("mounts").splitlines() if line.strip())
+
+
+def rows(capabilities: Sequence[Json], seen: Seen, typed: Chosen | None, *, clean: bool = False) -> list[Row]:
+    """What is listed now, with what is chosen of it. `clean`: also everything in which nothing worse than low was
+    found. Nothing is chosen beforehand but what was approved already."""
+    numbers = {key: number for number, key in enumerate(sorted(seen.capabilities))}
+    return [
+        _row(each, key, numbers[key], typed, clean=clean)
+        for each in capabilities
+        if each["present"] and (key := (CapabilityKind(each["kind"]), each["name"])) in numbers
+    ][:MOST_ROWS]
+
+
+def _row(each: Json, key: Key, number: int, typed: Chosen | None, *, clean: bool) -> Row:
+    can = each["fingerprint"] is not None and each["standing"] != "blocked"
+    picked = key in typed.keys if typed is not None else each["callable"]
+    picked = picked or (clean and all(found["severity"] in _CLEAN and not found["hard"] for found in each["findings"]))
+    effect = each["assigned"] or careful_effect(each)
+    if typed is not None and key in typed.effects:
+        effect = typed.effects[key].value
+    return Row(each, key, number if can else None, can and picked, effect)
+
+
+def careful_effect(each: Json) -> str:
+    """What a tool gets if nobody says otherwise."""
+    declared, suggested = each["declared"], each["suggested"]
+    if suggested is None:
+        return Effect.READ.value
+    return most_careful(Effect(declared) if declared else None, Effect(suggested)).value
+
+
+def _place(text: str, keys: Sequence[Key]) -> int:
+    """Raises ValueError where it is none of them."""
+    place = int(text) if text.isdecimal() and text.isascii() and len(text) < 8 else -1
+    if not 0 <= place < len(keys):
+        raise ValueError("no such place")
+    return place
+
+
+def _print(text: Any) -> Fingerprint | None:  # noqa: ANN401 - JSON of a form
+    """Raises InvalidName and TypeError."""
+    return None if text is None else Fingerprint(text)

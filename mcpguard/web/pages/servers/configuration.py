@@ -1,0 +1,96 @@
+"""`/servers/{name}/configuration`: how a server is declared, what it may ask, how it is screened; and its end.
+
+Of the environment and of headers only names and references are shown, as `Queries` gives them.
+"""
+
+from functools import partial
+from typing import Final
+
+from fastapi import APIRouter, Request
+from fastapi.responses import Response
+
+from mcpguard.domain.asks import AskKind
+from mcpguard.domain.decisions import Actor, Decision
+from mcpguard.domain.people import Right
+from mcpguard.domain.screening import Screening
+from mcpguard.domain.servers.upstreams import Origin
+from mcpguard.guard.guard import Guard
+from mcpguard.web.forms import FINE, Form, Misshapen, Told
+from mcpguard.web.gate.access import may
+from mcpguard.web.pages.base.console import Desk, Done
+from mcpguard.web.pages.base.route import PageRoute
+from mcpguard.web.pages.servers.one_server import OneServer
+
+NOTHING: Final = Form([])
+DEFAULT: Final = "default"
+
+
+def configuration(guard: Guard, desk: Desk) -> APIRouter:
+    router = APIRouter(route_class=PageRoute)
+    one = OneServer(guard, desk)
+
+    async def shown(request: Request, name: str, given: Form = NOTHING, told: Told = FINE) -> Response:
+        known = one.find(name)
+        if known is None:
+            return one.missing(request, name)
+        return await one.page(
+            request,
+            known,
+            "configuration",
+            "configuration.html",
+            told.status,
+            tag=guard.queries.tag(name),
+            modes=tuple(each.value for each in Screening),
+            kinds=tuple(each.value for each in AskKind),
+            typed={
+                "about": given.one("decision"),
+                "why": given.one("why"),
+                "mode": given.one("mode"),
+                "kinds": given.every("kind"),
+                "problem": told.sentence,
+            },
+            from_file=known.upstream.origin is Origin.FILE,
+        )
+
+    @router.get("/servers/{name}/configuration", dependencies=[may(Right.LOOK)])
+    async def page(request: Request, name: str) -> Response:
+        return await shown(request, name)
+
+    @router.post("/servers/{name}/configuration", dependencies=[may(Right.DECIDE)])
+    async def decide(request: Request, name: str) -> Response:
+        async def work(by: Actor, given: Form) -> tuple[str, Done]:
+            resting = desk.resting(by, given, partial(guard.queries.tag, name))
+            return await _carried_out(guard, name, given, resting)
+
+        async def again(given: Form, told: Told) -> Response:
+            return await shown(request, name, given, told)
+
+        return await desk.carried_out(request, work, again)
+
+    return router
+
+
+async def _carried_out(guard: Guard, name: str, given: Form, by: Actor) -> tuple[str, Done]:
+    """Raises Misshapen, and what the decision raises."""
+    here, decision = f"/servers/{name}/configuration", Decision(by, given.one("why"))
+    match given.one("decision"):
+        case "screen":
+            mode = given.one("mode")
+            if mode not in (*Screening, DEFAULT):
+                raise Misshapen(400, "there is no such way to screen")
+            await guard.decisions.screen(name, None if mode == DEFAULT else Screening(mode), decision)
+            return here, Done(f"What {name} says is screened with {guard.servers.screening(name)} now.", "person")
+        case "permit":
+            kinds = given.every("kind")
+            if not {*kinds} <= {*AskKind}:
+                raise Misshapen(400, "there is no such kind")
+            await guard.decisions.permit(name, frozenset(map(AskKind, kinds)), decision)
+            return here, Done(f"{name} may ask for {', '.join(sorted(kinds)) or 'nothing'} now.", "person")
+        case "remove":
+            revision = given.one("revision")
+            if not (revision.isascii() and revision.isdecimal()):
+                raise Misshapen(400, "the form does not say what was seen; open the page again")
+            await guard.admission.remove(name, int(revision[:15]), by)
+            return "/servers", Done(f"Removed {name}. What was decided about it is not forgotten.", "disabled")
+        case _:
+            raise Misshapen(400, "this is no answer about a server")

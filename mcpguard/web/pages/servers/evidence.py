@@ -1,0 +1,165 @@
+"""What a server wrote, one field in each well, with numbered marks where findings point.
+
+Rules kept here:
+1. Findings are numbered over the whole page, the worst first. A number in a well and in the list is the same one.
+2. Whatever a finding points to is shown: in its place, or cut out where the place is not on the page.
+3. A page has an end: what is left out of a text, or of what is on it, is said.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Final
+
+from mcpguard.domain.capabilities import CapabilityKind
+from mcpguard.domain.decisions import Key
+from mcpguard.domain.findings import Evidence, Finding, Inspected, Severity
+from mcpguard.domain.servers.listings import INSTRUCTIONS
+from mcpguard.guard.servers.registry import Known
+from mcpguard.inspection.diff.excerpts import excerpt, text_at
+from mcpguard.text.visible import hides
+from mcpguard.web.visible_text import Mark
+
+LONGEST: Final = 20_000
+"""Characters of a text that are shown on the page of a server; a capability's own page has more of it."""
+MOST_FINDINGS: Final = 200
+MOST_WELLS: Final = 60
+MOST_FOLDED: Final = 200
+_SEVERITIES: Final = tuple(Severity)
+_DESCRIPTION: Final = "/description"
+_NAME: Final = "/name"
+_SEEN: Final = frozenset("\n\t")
+_BRIEF: Final = frozenset({_NAME, "/uri", "/uriTemplate"})
+"""What names a capability: it stands on the page already."""
+
+
+@dataclass(frozen=True, slots=True)
+class Numbered:
+    """A finding with its number. `key`: in which capability, None: in how the server is launched; `placed`: whether it
+    is marked on the page; `excerpt`: what it points to, where it is not."""
+
+    number: int
+    finding: Finding
+    key: Key | None
+    placed: bool
+    excerpt: str
+
+
+@dataclass(frozen=True, slots=True)
+class Well:
+    """A field of a capability. `hidden`: how many of its characters would not be seen; `left_out`: how many more there
+    are."""
+
+    key: Key
+    path: str
+    text: str
+    characters: int
+    hidden: int
+    marks: tuple[Mark, ...] = ()
+
+    @property
+    def left_out(self) -> int:
+        return self.characters - len(self.text)
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """All of it. `launch`: the marks in how it is launched, by their paths; `folded`: descriptions in which nothing was
+    found; `more`: how many findings and wells are not here."""
+
+    findings: tuple[Numbered, ...] = ()
+    wells: tuple[Well, ...] = ()
+    folded: tuple[Well, ...] = ()
+    launch: Mapping[str, tuple[Mark, ...]] = field(default_factory=dict)
+    more: int = 0
+    more_folded: int = 0
+
+
+def said(known: Known, definitions: Mapping[Key, object]) -> Said:
+    """What a server says, as far as a page has room for it."""
+    found = sorted(known.findings(), key=lambda each: (worse(each[0]), each[1] is None), reverse=True)
+    shown = [(number, *each) for number, each in enumerate(found[:MOST_FINDINGS], 1)]
+    launch, fields = _by_place(shown)
+    wells = tuple(
+        well(key, path, text, marks) for (key, path), marks in fields.items() if (text := _text(definitions, key, path))
+    )
+    kept = {(each.key, each.path): len(each.text) for each in wells[:MOST_WELLS]}
+    findings = tuple(_numbered(number, each, key, definitions, kept) for number, each, key in shown)
+    flagged = {key for key, path in kept if path in (_DESCRIPTION, "/" + INSTRUCTIONS)}
+    rest = [key for key in sorted(definitions) if key not in flagged and _described(definitions, key)]
+    folded = tuple(_described_well(definitions, key) for key in rest[:MOST_FOLDED])
+    more = len(found) - len(shown)
+    return Said(findings, wells[:MOST_WELLS], folded, launch, more, len(rest) - len(folded))
+
+
+def well(key: Key, path: str, text: str, marks: Sequence[Mark] = (), longest: int = LONGEST) -> Well:
+    """A field with the marks in it."""
+    hidden = sum(hides(char) for char in text if char not in _SEEN)
+    return Well(key, path, text[:longest], len(text), hidden, tuple(marks))
+
+
+def marks(found: Inspected) -> dict[str, tuple[Mark, ...]]:
+    """The places in one definition, by their paths, numbered as they come."""
+    by_path: dict[str, list[Mark]] = {}
+    for number, each in enumerate(found.findings, 1):
+        by_path.setdefault(each.evidence.path, []).append(mark(number, each))
+    return {path: tuple(some) for path, some in by_path.items()}
+
+
+def mark(number: int, found: Finding) -> Mark:
+    return Mark(found.evidence.start, found.evidence.end, number, found.severity.value)
+
+
+def cut_out(definition: object, evidence: Evidence) -> str:
+    """What a finding points to, with what is around it."""
+    whole = {INSTRUCTIONS: definition} if isinstance(definition, str) else definition
+    return excerpt(whole, evidence)
+
+
+def worse(found: Finding) -> tuple[int, bool, float]:
+    """More for what a person should read first: the order of the words that are shown."""
+    return _SEVERITIES.index(found.severity), found.hard, found.confidence
+
+
+def _by_place(
+    shown: Sequence[tuple[int, Finding, Key | None]],
+) -> tuple[dict[str, tuple[Mark, ...]], dict[tuple[Key, str], list[Mark]]]:
+    launch: dict[str, list[Mark]] = {}
+    fields: dict[tuple[Key, str], list[Mark]] = {}
+    for number, found, key in shown:
+        path = found.evidence.path
+        if key is None:
+            launch.setdefault(path, []).append(mark(number, found))
+        elif path not in _BRIEF and not path.startswith("key:"):
+            fields.setdefault((key, path), []).append(mark(number, found))
+    return {path: tuple(some) for path, some in launch.items()}, fields
+
+
+def _numbered(
+    number: int,
+    found: Finding,
+    key: Key | None,
+    definitions: Mapping[Key, object],
+    kept: Mapping[tuple[Key, str], int],
+) -> Numbered:
+    place = found.evidence
+    if key is None:
+        return Numbered(number, found, None, place.start < place.end, "")
+    placed = place.start < place.end <= kept.get((key, place.path), 0)
+    return Numbered(number, found, key, placed, "" if placed else cut_out(definitions.get(key), place))
+
+
+def _text(definitions: Mapping[Key, object], key: Key, path: str) -> str:
+    definition = definitions.get(key)
+    return text_at({INSTRUCTIONS: definition} if isinstance(definition, str) else definition, path) or ""
+
+
+def _described(definitions: Mapping[Key, object], key: Key) -> bool:
+    return bool(_text(definitions, key, _path(key)))
+
+
+def _described_well(definitions: Mapping[Key, object], key: Key) -> Well:
+    return well(key, _path(key), _text(definitions, key, _path(key)))
+
+
+def _path(key: Key) -> str:
+    return "/" + INSTRUCTIONS if key[0] is CapabilityKind.INSTRUCTIONS else _DESCRIPTION

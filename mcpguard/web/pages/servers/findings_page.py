@@ -1,0 +1,97 @@
+"""`/findings`: everything that inspection found, on all servers, the worst first."""
+
+from collections import Counter
+from dataclasses import dataclass
+from typing import Any, Final, Self
+from urllib.parse import urlencode
+
+from fastapi import APIRouter, Request
+from fastapi.responses import Response
+
+from mcpguard.domain.decisions import Key
+from mcpguard.domain.findings import Finding, Severity
+from mcpguard.domain.people import Right
+from mcpguard.guard.guard import Guard
+from mcpguard.guard.servers.registry import Known
+from mcpguard.web.gate.access import may
+from mcpguard.web.pages.base.console import Desk
+from mcpguard.web.pages.base.paging import part
+from mcpguard.web.pages.base.route import PageRoute
+from mcpguard.web.pages.servers.evidence import worse
+from mcpguard.web.pages.servers.one_server import path_of
+
+Json = dict[str, Any]
+PAGE: Final = 100
+SEVERITIES: Final = tuple(each.value for each in reversed(Severity))
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """Which findings: as severe as this, of this server, by this rule."""
+
+    severity: str = ""
+    server: str = ""
+    rule: str = ""
+
+    @classmethod
+    def of(cls, request: Request) -> Self:
+        given = request.query_params
+        severity = given.get("severity", "")
+        return cls(
+            severity if severity in SEVERITIES else "",
+            given.get("server", "").strip()[:100],
+            given.get("rule", "").strip()[:100],
+        )
+
+    def fits(self, known: Known, found: Finding) -> bool:
+        return (
+            self.severity in ("", found.severity.value)
+            and self.server in ("", known.name)
+            and self.rule in ("", found.rule)
+        )
+
+    def url(self, **changed: object) -> str:
+        """Where these are, or others: `changed` says in what."""
+        now = {"severity": self.severity, "server": self.server, "rule": self.rule} | changed
+        said = urlencode({name: value for name, value in now.items() if value})
+        return f"/findings?{said}" if said else "/findings"
+
+
+def findings(guard: Guard, desk: Desk) -> APIRouter:
+    router = APIRouter(route_class=PageRoute)
+
+    @router.get("/findings", dependencies=[may(Right.LOOK)])
+    async def page(request: Request) -> Response:
+        wanted = Wanted.of(request)
+        all_ = [(known, found, key) for known in guard.servers.every() for found, key in known.findings()]
+        chosen = [each for each in all_ if wanted.fits(each[0], each[1])]
+        chosen.sort(key=lambda each: worse(each[1]), reverse=True)
+        found = part(chosen, request, PAGE)
+        return desk.page(
+            request,
+            "findings",
+            "findings.html",
+            rows=[_row(*each) for each in found.of],
+            found=found,
+            all=len(all_),
+            counts=_counts(all_, wanted),
+            wanted=wanted,
+            more=wanted.url(start=found.next) if found.next else "",
+            first=wanted.url() if found.start else "",
+        )
+
+    return router
+
+
+def _row(known: Known, found: Finding, key: Key | None) -> Json:
+    return {"known": known, "finding": found, "key": key, "path": path_of(known.name)}
+
+
+def _counts(all_: list[tuple[Known, Finding, Key | None]], wanted: Wanted) -> list[tuple[str, int, str, bool]]:
+    """Each severity with how many there are of the others that are wanted, and where those are."""
+    others = Wanted("", wanted.server, wanted.rule)
+    counts = Counter(found.severity.value for known, found, _ in all_ if others.fits(known, found))
+    return [
+        (word, counts[word], wanted.url(severity="" if wanted.severity == word else word), wanted.severity == word)
+        for word in SEVERITIES
+    ]

@@ -1,0 +1,64 @@
+"""`/`: what waits for a person, the most urgent first, and how the guard is."""
+
+from typing import Any
+
+from fastapi import APIRouter, Request
+from fastapi.responses import Response
+
+from mcpguard.domain.decisions import ITSELF
+from mcpguard.domain.people import Right
+from mcpguard.guard.guard import Guard
+from mcpguard.guard.review.inbox import UnreadApproval
+from mcpguard.guard.servers.registry import Known
+from mcpguard.web.gate.access import may
+from mcpguard.web.pages.base.console import Desk, principal
+from mcpguard.web.pages.base.route import PageRoute
+from mcpguard.web.pages.servers.capability import url_of
+from mcpguard.web.pages.servers.one_server import path_of
+
+MOST = 50
+"""Of each sort that is shown; the rest has pages of its own."""
+
+
+def inbox(guard: Guard, desk: Desk) -> APIRouter:
+    router = APIRouter(route_class=PageRoute)
+
+    @router.get("/", dependencies=[may(Right.LOOK)])
+    async def page(request: Request) -> Response:
+        audits = principal(request).may(Right.AUDIT)
+        calls = [call for call in await guard.held.every() if call["state"] == "waiting"] if audits else []
+        waiting = guard.inbox.every()
+        review = [each for each in waiting if not each.reviewed]
+        moved = [(each, pin) for each in waiting if each.reviewed for pin in each.pins]
+        unread = [(each.known, left) for each in waiting for left in each.unread]
+        status = guard.status()
+        unwell = [each for each in status.servers if each.standing == "approved" and each.enabled and each.error]
+        running = sum(each.standing == "approved" and each.enabled for each in status.servers)
+        return desk.page(
+            request,
+            "inbox",
+            "inbox.html",
+            calls=calls[:MOST],
+            review=review[:MOST],
+            moved=moved[:MOST],
+            unread=[_unread(*each) for each in unread[:MOST]],
+            left_out=sum(max(0, len(each) - MOST) for each in (review, moved, unread)),
+            waits=len(calls) + len(review) + len(moved) + len(unread),
+            status=status,
+            unwell=unwell,
+            running=running,
+        )
+
+    return router
+
+
+def _unread(known: Known, left: UnreadApproval) -> dict[str, Any]:
+    key = left.key
+    return {
+        "server": known.name,
+        "kind": key[0].value if key else ITSELF,
+        "name": key[1] if key else "",
+        "url": url_of(known.name, key) if key else path_of(known.name),
+        "rules": sorted(left.rules),
+        "severities": left.severities,
+    }

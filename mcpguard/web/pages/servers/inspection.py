@@ -1,0 +1,105 @@
+"""`POST /servers/{name}/inspect`: having a server looked at, with the consent that this needs; and
+`/servers/{name}/inspection`: how far that has come.
+
+What would happen is on the page before anybody agrees to it; the form says which launch that was. It is answered as
+soon as the inspection has begun, which may take minutes.
+"""
+
+from typing import Final
+
+from fastapi import APIRouter, Request
+from fastapi.responses import Response
+
+from mcpguard.domain.capabilities import Fingerprint
+from mcpguard.domain.decisions import Actor, Decision, NeedsConsent
+from mcpguard.domain.people import Right
+from mcpguard.domain.servers.inspections import InspectionStage
+from mcpguard.domain.servers.launches import StdioLaunch
+from mcpguard.guard.guard import Guard
+from mcpguard.guard.review.inspection import Inspected
+from mcpguard.guard.servers.registry import Known
+from mcpguard.web.forms import Form, Told
+from mcpguard.web.gate.access import may
+from mcpguard.web.pages.base.console import Desk, Done, led
+from mcpguard.web.pages.base.route import PageRoute
+from mcpguard.web.pages.servers.one_server import OneServer, path_of
+
+MOST: Final = 500
+
+
+def inspection(guard: Guard, desk: Desk) -> APIRouter:
+    router = APIRouter(route_class=PageRoute)
+    one = OneServer(guard, desk)
+
+    @router.post("/servers/{name}/inspect", dependencies=[may(Right.DECIDE)])
+    async def inspect(request: Request, name: str) -> Response:
+        consent_needed = False
+
+        async def work(by: Actor, given: Form) -> Response:
+            nonlocal consent_needed
+            try:
+                await guard.inspecting.begin(
+                    name,
+                    Decision(by, given.one("why")),
+                    consent=given.one("consent") == "yes",
+                    give=frozenset(given.every("give")),
+                    seen=Fingerprint(given.one("launch")),
+                    told=lambda done: desk.tell(request, _done(name, done)),
+                )
+            except NeedsConsent:
+                consent_needed = True
+                raise
+            return led(f"/servers/{name}/inspection")
+
+        async def again(given: Form, told: Told) -> Response:
+            known = one.find(name)
+            if known is None:
+                return one.missing(request, name)
+            return await one.page(
+                request,
+                known,
+                "review",
+                "inspect.html",
+                told.status,
+                typed={"why": given.one("why"), "give": given.every("give"), "problem": told.sentence},
+                consent_needed=consent_needed,
+            )
+
+        return await desk.carried_out(request, work, again, most=MOST)
+
+    @router.get("/servers/{name}/inspection", dependencies=[may(Right.LOOK)])
+    async def how_far(request: Request, name: str) -> Response:
+        known = one.find(name)
+        if known is None:
+            return one.missing(request, name)
+        if known.stage is None:
+            return led(path_of(name))
+        return await one.page(
+            request,
+            known,
+            "review",
+            "inspecting.html",
+            leads_on=True,
+            inspection=known.upstream.inspection,
+            stages=_stages(known),
+            stage=known.stage,
+        )
+
+    return router
+
+
+def _stages(known: Known) -> list[InspectionStage]:
+    """What an inspection of it goes through."""
+    if known.runs:
+        return [InspectionStage.LISTING]
+    fetches = isinstance(known.declared.launch, StdioLaunch)
+    return [each for each in InspectionStage if fetches or each is not InspectionStage.INSTALLING]
+
+
+def _done(name: str, done: Inspected) -> Done:
+    if done.error:
+        how = "was started and" if done.started else "was not started, and"
+        return Done(f"{name} {how} could not be inspected: {done.error}", "medium", f"/servers/{name}/logs", "Its log")
+    left = f" {done.left_out} more cannot be offered to anybody." if done.left_out else ""
+    counts = f"{done.new} new, {done.changed} changed, {done.gone} gone"
+    return Done(f"Inspected {name}: it lists {done.capabilities} capabilities ({counts}).{left}", "person")

@@ -1,0 +1,112 @@
+"""What every page of one server begins with: what it is called, where it stands, and since whose answer."""
+
+from collections.abc import Mapping, Sequence
+from difflib import get_close_matches
+from typing import Any, Final
+
+from fastapi import Request
+from fastapi.responses import HTMLResponse
+
+from mcpguard.codec.filters import MOST_WILD
+from mcpguard.domain.calls.records import RecordKind
+from mcpguard.domain.decisions import Key as CapabilityKey
+from mcpguard.domain.errors import StoreUnavailable
+from mcpguard.domain.filters import Filter, Key, Term
+from mcpguard.domain.people import Right
+from mcpguard.domain.servers.standing import UpstreamStanding
+from mcpguard.guard.guard import Guard
+from mcpguard.guard.servers.registry import Known
+from mcpguard.web.pages.base.console import Desk, principal
+
+Json = dict[str, Any]
+TAKEN: Final = "add"
+"""What comes after `/servers/` and is no server: one of this name has its review elsewhere."""
+ABOUT: Final = tuple(kind.value for kind in (RecordKind.DECIDED, RecordKind.MOVED, RecordKind.ADMITTED))
+_CALLS: Final = (RecordKind.OPENED.value, RecordKind.CLOSED.value)
+_LOOKED_THROUGH: Final = 200
+"""Records of a server, for the newest about itself."""
+
+
+def path_of(name: str) -> str:
+    """Where the review of a server is."""
+    return f"/servers/{name}/review" if name == TAKEN else f"/servers/{name}"
+
+
+class OneServer:
+    """Shows the pages of one server."""
+
+    def __init__(self, guard: Guard, desk: Desk) -> None:
+        self._guard = guard
+        self._desk = desk
+
+    def find(self, name: str) -> Known | None:
+        return self._guard.servers.find(name)
+
+    def missing(self, request: Request, name: str) -> HTMLResponse:
+        """There is none of this name."""
+        names = [known.name for known in self._guard.servers.every()]
+        near = get_close_matches(name[:100], names, 1)
+        more = f" Nearest: {near[0]}." if near else ""
+        return self._desk.missing(request, f"No server is called {name[:100]}.{more}")
+
+    async def page(
+        self,
+        request: Request,
+        known: Known,
+        tab: str,
+        template: str,
+        code: int = 200,
+        /,
+        server: Json | None = None,
+        **values: object,
+    ) -> HTMLResponse:
+        """A page of this server; `tab`: which of them, `server`: what is known of it, where that was asked already."""
+        server = server or await self._guard.queries.server(known.name)
+        audits = principal(request).may(Right.AUDIT)
+        return await self._desk.long_page(
+            request,
+            "servers",
+            template,
+            code,
+            tab=tab,
+            server=server,
+            known=known,
+            here=path_of(known.name),
+            latest=await self._latest(known) if audits else None,
+            present=server["present"],
+            approved=server["approved_now"],
+            is_new=known.upstream.standing is UpstreamStanding.QUARANTINED and known.upstream.waits,
+            **values,
+        )
+
+    async def records(self, name: str, kinds: Sequence[str], limit: int) -> tuple[Json, ...]:
+        """The newest records of these kinds about a server; none where the log cannot be read now."""
+        terms = Term(Key.SERVER, (name,)), Term(Key.KIND, tuple(kinds))
+        try:
+            page = await self._guard.auditing.page(Filter(terms), None, limit, newest_first=True)
+        except StoreUnavailable:
+            return ()
+        return tuple({"seq": each["seq"], **each["content"]} for each in page.records if each["content"])
+
+    async def calls(self, name: str, limit: int, key: CapabilityKey | None = None) -> list[Json]:
+        """The newest calls of a server, or of one capability of it, each with how it ended where it has."""
+        terms = [Term(Key.SERVER, (name,)), Term(Key.KIND, _CALLS)]
+        if key is not None:
+            terms += [Term(Key.NAME, (key[1],))] if sum(map(key[1].count, "*?")) <= MOST_WILD else []
+        try:
+            page = await self._guard.auditing.page(Filter(tuple(terms)), None, 2 * limit, newest_first=True)
+        except StoreUnavailable:
+            return []
+        found: dict[str, Json] = {}
+        for each in page.records:
+            content = each["content"] or {}
+            if "entry" in content:
+                found[content["entry"]] = {"seq": each["seq"], **found.get(content["entry"], {}), **content}
+        opened = [each for each in found.values() if "verdict" in each and (key is None or each["name"] == key[1])]
+        return opened[:limit]
+
+    async def _latest(self, known: Known) -> Mapping[str, Any] | None:
+        """The newest record about the server itself, and not about a capability of it."""
+        found = await self.records(known.name, ABOUT, _LOOKED_THROUGH)
+        own = (each for each in found if "capability" not in each and each.get("upstream") == known.upstream.id)
+        return next(own, None)

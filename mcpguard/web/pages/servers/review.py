@@ -1,0 +1,164 @@
+"""`/servers/{name}`: what will run, what it says and what it can do; and what a person decides about that.
+
+Rules kept here:
+1. A decision is about exactly what the page showed: an approval about the definitions that it names, any other about
+   the tag. Where something else stands now, nothing happens, and what moved is shown with all that was typed.
+2. Nothing is chosen beforehand where anything hard or critical was found, and nothing of what something was found in.
+3. What a server may ask and read besides stays as it is; that is changed elsewhere. How it is confined stays as it
+   is, unless it is chosen here: what it probably needs is said, and not chosen.
+"""
+
+from collections import Counter
+from functools import partial
+from typing import Any, Final
+
+from anyio import to_thread
+from fastapi import APIRouter, Request
+from fastapi.responses import Response
+
+from mcpguard.domain.decisions import Actor, Approval, Decision, Stale, Undecidable
+from mcpguard.domain.findings import Severity
+from mcpguard.domain.people import Right
+from mcpguard.guard.guard import Guard
+from mcpguard.guard.servers.grave_findings import to_read
+from mcpguard.guard.servers.registry import Known
+from mcpguard.text.visible import visible
+from mcpguard.web.forms import FINE, Form, Misshapen, Told
+from mcpguard.web.gate.access import may
+from mcpguard.web.pages.base.console import Desk, Done
+from mcpguard.web.pages.base.route import PageRoute
+from mcpguard.web.pages.servers.choices import chosen, confinement_of, effects, looked, read_of, rows, written_out
+from mcpguard.web.pages.servers.evidence import said
+from mcpguard.web.pages.servers.one_server import OneServer, path_of
+
+Json = dict[str, Any]
+LARGEST: Final = 4 * 1024 * 1024
+MOST: Final = 20_000
+NOTHING: Final = Form([])
+CLEAN: Final = "clean"
+CHOOSE: Final = "Choose at least 1 of what it offers, or leave the server in quarantine"
+_DONE: Final = {
+    "block": ("Blocked {}. It does not run.", "blocked"),
+    "reject": ("Left {} in quarantine. It comes back when it changes.", "quarantined"),
+    "quarantine": ("Put {} in quarantine. It does not run, and nothing of it can be called.", "quarantined"),
+    "disable": ("Switched {} off. Calls are refused.", "disabled"),
+    "enable": ("Switched {} on.", "approved"),
+}
+
+
+def review(guard: Guard, desk: Desk) -> APIRouter:
+    router = APIRouter(route_class=PageRoute)
+    one = OneServer(guard, desk)
+
+    async def shown(request: Request, name: str, given: Form = NOTHING, told: Told = FINE) -> Response:
+        known = one.find(name)
+        if known is None:
+            return one.missing(request, name)
+        tag, seen = guard.queries.tag(name), guard.queries.seen(name)
+        server = await guard.queries.server(name)
+        definitions = await guard.queries.definitions(name)
+        evidence = await to_thread.run_sync(said, known, definitions)
+        typed = chosen(given)
+        stale = told.status == 409 and typed is not None
+        moved = told.moved or (guard.queries.moved(name, typed.seen) if stale and typed else ())
+        return await one.page(
+            request,
+            known,
+            "review",
+            "review.html",
+            told.status,
+            server=server,
+            tag=tag,
+            looked=looked(seen),
+            rows=rows(server["capabilities"], seen, typed, clean=told is FINE and given.one("decision") == CLEAN),
+            evidence=evidence,
+            grave=_grave(known),
+            to_read=written_out(to_read(known)),
+            typed={"why": given.one("why"), "read": given.one("read"), "problem": told.sentence, "stale": stale},
+            confined={"sandbox": given.one("sandbox"), "mounts": given.one("mounts")},
+            moved=moved,
+        )
+
+    @router.get("/servers/{name}", dependencies=[may(Right.LOOK)])
+    @router.get("/servers/{name}/review", dependencies=[may(Right.LOOK)])
+    async def page(request: Request, name: str) -> Response:
+        return await shown(request, name)
+
+    @router.post("/servers/{name}/review", dependencies=[may(Right.DECIDE)])
+    async def decide(request: Request, name: str) -> Response:
+        async def work(by: Actor, given: Form) -> tuple[str, Done] | Response:
+            if given.one("decision") == CLEAN:
+                return await shown(request, name, given)
+            answer, why = given.one("decision"), given.one("why")
+            if answer in ("approve", "reject"):
+                done = await _as_looked(guard, name, answer, given, Decision(by, why))
+            else:
+                resting = desk.resting(by, given, partial(guard.queries.tag, name))
+                done = await _carried_out(guard, name, answer, Decision(resting, why))
+            return path_of(name), done
+
+        async def again(given: Form, told: Told) -> Response:
+            return await shown(request, name, given, told)
+
+        return await desk.carried_out(request, work, again, largest=LARGEST, most=MOST)
+
+    return router
+
+
+async def _as_looked(guard: Guard, name: str, answer: str, given: Form, decision: Decision) -> Done:
+    """An answer that names all that was on the page."""
+    typed = chosen(given)
+    known = guard.servers.find(name)
+    if typed is None or known is None:
+        raise Misshapen(400, "the form does not say what was seen; open the page again")
+    if answer == "reject":
+        await guard.decisions.reject(name, typed.seen, decision)
+        return _done(name, answer)
+    if moved := guard.queries.moved(name, typed.seen):
+        raise Stale(moved)
+    if typed.seen.capabilities and not typed.keys:
+        raise Undecidable(CHOOSE)
+    server = await guard.queries.server(name)
+    offered = {row.key for row in rows(server["capabilities"], typed.seen, typed) if row.number is not None}
+    sandbox, mounts = confinement_of(given)
+    approval = Approval(
+        typed.seen,
+        typed.keys,
+        effects(typed),
+        read=read_of(given),
+        left_out=frozenset(offered - typed.keys),
+        sandbox=sandbox,
+        mounts=mounts,
+    )
+    done = await guard.decisions.approve(name, approval, decision)
+    sentence = f"Approved {name} with {len(done.approved)} of {len(typed.seen.capabilities)} capabilities."
+    starts = " It is starting." if known.enabled else " It is switched off, and stays that."
+    unread = f" Left out, with findings that nobody confirmed reading: {', '.join(done.unread)}." if done.unread else ""
+    return Done(sentence + starts + visible(unread), "approved", f"/servers/{name}/decisions", "Its records")
+
+
+async def _carried_out(guard: Guard, name: str, answer: str, decision: Decision) -> Done:
+    answers = guard.decisions
+    carry_out = {
+        "block": answers.block,
+        "quarantine": answers.quarantine,
+        "disable": answers.disable,
+        "enable": answers.enable,
+    }.get(answer)
+    if carry_out is None:
+        raise Misshapen(400, "this is no answer about a server")
+    await carry_out(name, decision)
+    return _done(name, answer)
+
+
+def _done(name: str, answer: str) -> Done:
+    sentence, kind = _DONE[answer]
+    return Done(sentence.format(name), kind, f"/servers/{name}/decisions", "Its records")
+
+
+def _grave(known: Known) -> list[tuple[str, int]]:
+    """How many findings have to be read before all of it is approved, of each severity, the worst first."""
+    ids = to_read(known)
+    every = [known.launched if key is None else known.inspected(key) for key in ids]
+    counts = Counter(each.severity for found in every for each in found.findings if each.grave)
+    return [(each.value, counts[each]) for each in reversed(Severity) if counts[each]]

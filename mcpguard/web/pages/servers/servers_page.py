@@ -1,0 +1,211 @@
+"""`/servers`: all servers, and what is done to several of them at once.
+
+Rules kept here:
+1. Several are put into quarantine or switched off at once, and never approved.
+2. Each of them is as it was shown, or nothing happens to it; the others are done all the same, and both is told.
+"""
+
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, Final, Literal, Self
+from urllib.parse import urlencode
+
+from fastapi import APIRouter, Request
+from fastapi.responses import Response
+
+from mcpguard.domain.decisions import Actor, Decision, Stale, Undecidable, Unknown
+from mcpguard.domain.errors import IllegalMove
+from mcpguard.domain.people import Right
+from mcpguard.domain.servers.standing import UpstreamStanding
+from mcpguard.guard.guard import Guard
+from mcpguard.guard.review.inbox import severities
+from mcpguard.guard.servers.registry import Known
+from mcpguard.web.forms import FINE, Form, Misshapen, Told
+from mcpguard.web.gate.access import may
+from mcpguard.web.gate.matching import Moved, bound
+from mcpguard.web.pages.base.console import Desk, Done
+from mcpguard.web.pages.base.paging import Part, part
+from mcpguard.web.pages.base.route import PageRoute
+from mcpguard.web.pages.servers.one_server import path_of
+
+Json = dict[str, Any]
+PAGE: Final = 200
+LARGEST: Final = 64 * 1024
+MOST: Final = PAGE + 20
+NOTHING: Final = Form([])
+NONE: Final = "Choose at least 1 server"
+UNSAID: Final = "Write a reason; it counts for every server that is chosen"
+STANDINGS: Final = tuple(each.value for each in UpstreamStanding)
+CHOICES: Final = (*STANDINGS, "disabled")
+ANSWERS: Final = {"quarantine": ("in quarantine", "quarantined"), "disable": ("switched off", "disabled")}
+_EACH_ITS_OWN: Final = (IllegalMove, Moved, Stale, Undecidable, Unknown)
+"""What keeps one server from being done, and no other."""
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """Which servers: with this in their names, in this standing, of which something waits, which are not well."""
+
+    q: str = ""
+    standing: str = ""
+    waiting: bool = False
+    unwell: bool = False
+
+    @classmethod
+    def of(cls, request: Request) -> Self:
+        """As the URL says; what it cannot say is not looked at."""
+        given = request.query_params
+        standing = given.get("standing", "")
+        return cls(
+            given.get("q", "").strip()[:100],
+            standing if standing in CHOICES else "",
+            given.get("waiting") == "1",
+            given.get("unwell") == "1",
+        )
+
+    def url(self, **changed: object) -> str:
+        """Where these are, or others: `changed` says in what."""
+        now = {"q": self.q, "standing": self.standing, "waiting": self.waiting, "unwell": self.unwell} | changed
+        said = urlencode({name: "1" if value is True else value for name, value in now.items() if value})
+        return f"/servers?{said}" if said else "/servers"
+
+
+def servers(guard: Guard, desk: Desk) -> APIRouter:
+    router = APIRouter(route_class=PageRoute)
+
+    async def shown(request: Request, given: Form = NOTHING, told: Told = FINE) -> Response:
+        wanted = Wanted.of(request)
+        every = guard.servers.every()
+        waits = {each.known.name for each in guard.inbox.every()}
+        found = part([known for known in every if _fits(guard, known, wanted, waits)], request, PAGE)
+        return await desk.long_page(
+            request,
+            "servers",
+            "servers.html",
+            told.status,
+            rows=[_row(guard, known, known.name in waits) for known in found.of],
+            found=found,
+            all=len(every),
+            wanted=wanted,
+            urls=_urls(wanted, found),
+            standings=CHOICES,
+            typed={"why": given.one("why"), "chosen": given.every("choose"), "problem": told.sentence},
+        )
+
+    @router.get("/servers", dependencies=[may(Right.LOOK)])
+    async def page(request: Request) -> Response:
+        return await shown(request)
+
+    @router.post("/servers", dependencies=[may(Right.DECIDE)])
+    async def several(request: Request) -> Response:
+        async def work(by: Actor, given: Form) -> tuple[str, Done]:
+            return Wanted.of(request).url(), await _several(guard, by, given)
+
+        async def again(given: Form, told: Told) -> Response:
+            return await shown(request, given, told)
+
+        return await desk.carried_out(request, work, again, largest=LARGEST, most=MOST)
+
+    return router
+
+
+async def _several(guard: Guard, by: Actor, given: Form) -> Done:
+    """Raises Misshapen, Undecidable, and what keeps every server from being done."""
+    answer, why = given.one("decision"), given.one("why")
+    if answer not in ANSWERS:
+        raise Misshapen(400, "this is no answer about several servers")
+    rows = [each.partition(":") for each in given.every("choose")]
+    if not rows:
+        raise Undecidable(NONE)
+    if not why.strip():
+        raise Undecidable(UNSAID)
+    failed: list[str] = []
+    for name, _, tag in rows:
+        try:
+            await _do(guard, answer, name, Decision(_resting(guard, by, name, tag), why))
+        except _EACH_ITS_OWN as error:
+            failed.append(f"{name}: {_why(error)}")
+    return _done(answer, len(rows), failed)
+
+
+def _resting(guard: Guard, by: Actor, name: str, tag: str) -> Actor:
+    return bound(tag, by, partial(guard.queries.tag, name))
+
+
+async def _do(guard: Guard, answer: str, name: str, decision: Decision) -> None:
+    """Raises as the decision does, and Undecidable for what would let more happen."""
+    known = guard.servers.find(name)
+    if answer == "quarantine" and known is not None and known.upstream.standing is not UpstreamStanding.APPROVED:
+        raise Undecidable("only what is approved is put in quarantine so")
+    await (guard.decisions.quarantine if answer == "quarantine" else guard.decisions.disable)(name, decision)
+
+
+def _done(answer: str, all_: int, failed: list[str]) -> Done:
+    said, kind = ANSWERS[answer]
+    done = all_ - len(failed)
+    sentence = f"{done} of {all_} {'server is' if all_ == 1 else 'servers are'} {said} now."
+    if failed:
+        more = f", and {len(failed) - 5} more" if len(failed) > 5 else ""
+        sentence += f" Not: {'; '.join(failed[:5])}{more}."
+    return Done(sentence, kind if done else "medium")
+
+
+def _why(error: Exception) -> str:
+    match error:
+        case Moved() | Stale():
+            return "it changed while you read"
+        case IllegalMove():
+            return "it is so already"
+        case Unknown():
+            return "it is gone"
+        case _:
+            return str(error)
+
+
+def _fits(guard: Guard, known: Known, wanted: Wanted, waits: set[str]) -> bool:
+    if wanted.q and wanted.q.lower() not in known.name:
+        return False
+    if wanted.standing == "disabled" and known.enabled:
+        return False
+    if wanted.standing in STANDINGS and known.upstream.standing != wanted.standing:
+        return False
+    if wanted.waiting and known.name not in waits:
+        return False
+    return not wanted.unwell or (known.runs and bool(guard.servers.status_of(known).error))
+
+
+def _row(guard: Guard, known: Known, waits: bool) -> Json:
+    status = guard.servers.status_of(known)
+    return {
+        "known": known,
+        "status": status,
+        "tag": guard.queries.tag(known.name),
+        "path": path_of(known.name),
+        "severities": severities([found for _, found in known.every()]),
+        "waits": waits,
+        "connection": _connection(known, status.state),
+    }
+
+
+def _connection(known: Known, state: str) -> Literal["off", "ready", "error", "starting", "connecting", "not running"]:
+    if not known.enabled:
+        return "off"
+    if not known.runs:
+        return "not running"
+    match state:
+        case "ready" | "error" | "starting":
+            return state
+        case _:
+            return "connecting"
+
+
+def _urls(wanted: Wanted, found: Part[Known]) -> Json:
+    return {
+        "all": "/servers",
+        "here": wanted.url(start=found.start),
+        "standing": {each: wanted.url(standing="" if wanted.standing == each else each) for each in CHOICES},
+        "waiting": wanted.url(waiting=not wanted.waiting),
+        "unwell": wanted.url(unwell=not wanted.unwell),
+        "next": wanted.url(start=found.next) if found.next else "",
+        "first": wanted.url() if found.start else "",
+    }

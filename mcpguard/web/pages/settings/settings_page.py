@@ -1,0 +1,124 @@
+"""`/settings`: how the pages look, the settings in force and those that wait, the key that signs, what runs here.
+
+Rules kept here:
+1. Settings are changed in the file and the environment. Here is confirmed what lets more happen, exactly as it was
+   shown; whatever else was found meanwhile is not.
+2. Of secrets only whether they are set is shown. What names files of the guard is for admins.
+"""
+
+from typing import Any, Final
+
+import orjson
+from fastapi import APIRouter, Request
+from fastapi.responses import Response
+
+from mcpguard.codec.strict import StrictError, parse
+from mcpguard.domain.decisions import Actor, Decision
+from mcpguard.domain.people import Right
+from mcpguard.guard.guard import Guard
+from mcpguard.settings.fields import leaves, public
+from mcpguard.settings.model import Settings
+from mcpguard.web.forms import FINE, Form, Misshapen, Told
+from mcpguard.web.gate.access import may
+from mcpguard.web.pages.base.console import Again, Desk, Done, principal
+from mcpguard.web.pages.base.looks import THEMES, Looks
+from mcpguard.web.pages.base.route import PageRoute
+from mcpguard.web.pages.settings.shown_settings import sections
+
+LARGEST: Final = 256 * 1024
+NOTHING: Final = Form([])
+LETTING_GO: Final = (
+    "retention.record_days",
+    "retention.records",
+    "retention.database_bytes",
+    "retention.body_days",
+)
+KEEPING: Final = (
+    *LETTING_GO,
+    "audit.bodies",
+    "audit.body_bytes",
+    "audit.checkpoint_records",
+    "audit.checkpoint_seconds",
+)
+
+
+def settings(guard: Guard, desk: Desk) -> APIRouter:
+    router = APIRouter(route_class=PageRoute)
+
+    def again(request: Request, about: str) -> Again:
+        async def once_more(given: Form, told: Told) -> Response:
+            return _shown(guard, desk, request, given, told, about)
+
+        return once_more
+
+    @router.get("/settings", dependencies=[may(Right.LOOK)])
+    async def page(request: Request) -> Response:
+        return _shown(guard, desk, request)
+
+    @router.post("/settings/looks", dependencies=[may(Right.LOOK)])
+    async def looks(request: Request) -> Response:
+        async def work(_: Actor, given: Form) -> Response:
+            chosen = _looks(given)
+            answer = desk.go(request, "/settings", Done("Saved how the pages look, in this browser."))
+            chosen.give(answer, secure=request.url.scheme == "https")
+            return answer
+
+        return await desk.carried_out(request, work, again(request, "looks"))
+
+    @router.post("/settings/confirm", dependencies=[may(Right.ADMINISTER)])
+    async def confirm(request: Request) -> Response:
+        async def work(by: Actor, given: Form) -> tuple[str, Done]:
+            keys = await guard.confirm(_seen(given.one("seen")), by)
+            return "/settings", Done(f"Confirmed {', '.join(keys)}: in force from the next start on.")
+
+        return await desk.carried_out(request, work, again(request, "confirm"), largest=LARGEST)
+
+    @router.post("/settings/key", dependencies=[may(Right.ADMINISTER)])
+    async def rotate(request: Request) -> Response:
+        async def work(by: Actor, given: Form) -> tuple[str, Done]:
+            done = await guard.rotating.rotate(Decision(by, given.one("why")))
+            link = f"/audit/{done.record}"
+            return "/settings", Done("Another key signs the audit log.", "approved", link, f"Record {done.record:,}")
+
+        return await desk.carried_out(request, work, again(request, "key"))
+
+    return router
+
+
+def _shown(
+    guard: Guard, desk: Desk, request: Request, given: Form = NOTHING, told: Told = FINE, about: str = ""
+) -> Response:
+    """All of it. `about`: the form that could not be carried out, which says why and keeps what was typed."""
+    full = principal(request).may(Right.ADMINISTER)
+    waiting = guard.confirming.waiting
+    return desk.page(
+        request,
+        "settings",
+        "settings.html",
+        told.status,
+        waiting=waiting,
+        seen=orjson.dumps({each.key: each.found for each in waiting}, option=orjson.OPT_SORT_KEYS).decode(),
+        sections=sections(guard.settings, full=full),
+        known=leaves(Settings),
+        ledger=guard.depth(),
+        facts=guard.facts,
+        forever=all(public(guard.settings)[key] is None for key in LETTING_GO),
+        keeping=[(key, public(guard.settings)[key]) for key in KEEPING],
+        said={"about": about, "why": given.one("why"), "problem": told.sentence, "moved": told.moved},
+    )
+
+
+def _looks(given: Form) -> Looks:
+    theme = given.one("theme")
+    return Looks(theme if theme in THEMES else "", given.one("space") == "roomy", given.one("keys") == "on")
+
+
+def _seen(text: str) -> dict[str, Any]:
+    """What the form showed, which is what is confirmed. Raises Misshapen."""
+    try:
+        seen = parse(text.encode(), max_bytes=LARGEST)
+    except StrictError:
+        seen = None
+    if not isinstance(seen, dict):
+        raise Misshapen(422, "the form does not say what was seen; open the page again")
+    return seen
