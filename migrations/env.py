@@ -3,7 +3,7 @@
 from alembic import context
 from sqlmodel import SQLModel
 
-from mcpguard.store import tables  # noqa: F401 - declares the tables
+from mcpguard.store.rows import tables  # noqa: F401 - declares the tables
 
 context.configure(
     connection=context.config.attributes["connection"],

@@ -12,7 +12,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Final
 
-from mcpguard.codec.separators import Separator
+from mcpguard.codec.names import Separator
 
 EVERY: Final = "*"
 """Among the keys of a place: every member of the object. It is the folder of a project."""

@@ -12,8 +12,7 @@ from functools import cached_property
 from types import MappingProxyType
 
 from mcpguard.catalog.shelf import Pinned, Shelf
-from mcpguard.codec.names import qualified
-from mcpguard.codec.separators import SEPARATORS
+from mcpguard.codec.names import SEPARATORS, qualified
 from mcpguard.domain.capabilities import CapabilityKind
 
 

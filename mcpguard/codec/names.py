@@ -9,11 +9,16 @@ Rules kept here:
 """
 
 import re
+from typing import Final, Literal
 
-from mcpguard.codec.separators import Separator
 from mcpguard.domain.errors import InvalidName
 from mcpguard.domain.servers.upstreams import NAME
 
+Separator = Literal["::", "__", "."]
+SEPARATORS: Final[tuple[Separator, ...]] = ("::", "__", ".")
+"""What may stand between server and name. Some models take no colons, and some no dots."""
+REFERENCE: Final = ":"
+"""What stands there in what the guard's own tools answer. No server's name has one, so it is understood everywhere."""
 LONGEST_QUALIFIED = 128
 _OTHER = re.compile(r"[^a-z0-9_-]+")
 _UNDERSCORES = re.compile(r"__+")

@@ -88,7 +88,7 @@ def test_our_part_and_every_group_must_be_objects(write: WriteFile) -> None:
 
 def test_a_key_with_a_dot_is_no_second_way_to_write_a_nested_one(write: WriteFile) -> None:
     path = write('{"mcpguard": {"store.readers": 1, "store": {"readers": 2}}}')
-    assert problems(path) == (f'mcpguard.store.engine.readers in {path} must be nested: "store": {{"readers": …}}',)
+    assert problems(path) == (f'mcpguard.store.readers in {path} must be nested: "store": {{"readers": …}}',)
 
 
 def test_all_problems_of_all_layers_are_told_at_once(write: WriteFile) -> None:
@@ -105,7 +105,7 @@ def test_all_problems_of_all_layers_are_told_at_once(write: WriteFile) -> None:
         f"--listen on the command line {not_loopback}",
         "MCPGUARD_LIMIT in the environment is not a setting; did you mean MCPGUARD_LISTEN?",
         "MCPGUARD_LIMITS__CONNECTIONS in the environment must be a whole number from 1 to 65536",
-        f"mcpguard.store.engine.readers in {path} must be a number, not true or false",
+        f"mcpguard.store.readers in {path} must be a number, not true or false",
         f"mcpguard.store.busy_timout in {path} is not a setting; did you mean store.busy_timeout?",
         f"mcpguard.log.level in {path} must be one of auto, debug, info, warning, error",
         f"mcpguard.hosts in {path} must be a list of texts",

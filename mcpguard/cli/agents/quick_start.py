@@ -7,7 +7,7 @@ knows the same options and has the words for it.
 from collections.abc import Sequence
 from pathlib import Path
 
-from mcpguard.codec.separators import SEPARATORS
+from mcpguard.codec.names import SEPARATORS
 from mcpguard.relay.relay import USUAL, Asked, Face
 
 OPTIONS = ("--config", "--data-dir", "--face", "--only", "--separator")

@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from mcpguard.cli.shared.common import Config, DataDir
-from mcpguard.codec.separators import SEPARATORS
+from mcpguard.codec.names import SEPARATORS
 from mcpguard.relay.relay import USUAL, Asked, Face, relay
 
 

@@ -15,8 +15,7 @@ from typing import Any
 
 from mcpguard.catalog.catalog import Catalog
 from mcpguard.catalog.shelf import Pinned, Shelf
-from mcpguard.codec.names import is_server_name, qualified
-from mcpguard.codec.separators import REFERENCE, SEPARATORS, Separator
+from mcpguard.codec.names import REFERENCE, SEPARATORS, Separator, is_server_name, qualified
 from mcpguard.codec.uris import PREFIX, unwrapped, wrapped
 from mcpguard.domain.calls import calls
 from mcpguard.domain.capabilities import Capability, CapabilityKind

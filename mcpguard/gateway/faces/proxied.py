@@ -7,7 +7,7 @@ direct face does not show.
 from typing import Any
 
 from mcpguard.catalog.catalog import Catalog
-from mcpguard.codec.separators import Separator
+from mcpguard.codec.names import Separator
 from mcpguard.domain.capabilities import Capability, CapabilityKind
 from mcpguard.gateway.faces.direct import Direct
 from mcpguard.proxy.definition import definition

@@ -20,8 +20,7 @@ from starlette.types import Receive, Scope, Send
 
 from mcpguard.codec import envelope
 from mcpguard.codec.messages import INVALID_REQUEST, BadMessage, Id, Message, Request
-from mcpguard.codec.names import is_server_name
-from mcpguard.codec.separators import SEPARATORS, Separator
+from mcpguard.codec.names import SEPARATORS, Separator, is_server_name
 from mcpguard.domain.callers import Caller
 from mcpguard.domain.clock import Clock
 from mcpguard.domain.reasons import Reason

@@ -23,8 +23,7 @@ import structlog
 from anyio.abc import ByteStream, SocketListener
 from anyio.streams.buffered import BufferedByteStream
 
-from mcpguard.codec.names import is_server_name
-from mcpguard.codec.separators import SEPARATORS, Separator
+from mcpguard.codec.names import SEPARATORS, Separator, is_server_name
 from mcpguard.codec.strict import StrictError, parse
 from mcpguard.domain.callers import Caller
 from mcpguard.domain.clock import Clock

@@ -20,7 +20,7 @@ from anyio import to_thread
 
 from mcpguard.catalog.catalog import Catalog
 from mcpguard.codec.envelope import BY_GUARD, BY_SERVER, SPEAKER, meta, with_meta
-from mcpguard.codec.separators import SEPARATORS
+from mcpguard.codec.names import SEPARATORS
 from mcpguard.domain.capabilities import Capability, CapabilityKind
 from mcpguard.domain.errors import InvalidName
 from mcpguard.domain.reasons import Reason

@@ -1,0 +1,83 @@
+"""Folders are small, a file's name means one thing within a top folder, and files that are named in texts exist."""
+
+import ast
+import re
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.process import ROOT
+
+PACKAGE = ROOT / "mcpguard"
+MOST = 20
+LARGER = {"inspection/detectors": 29, "settings": 32}
+"""Folders that have more files than they should. None may be added, and none may grow."""
+WRITTEN = sorted([*(ROOT / "docs").rglob("*.md"), ROOT / "README.md", ROOT / "CONTRIBUTING.md"])
+MODULES = sorted(path for path in PACKAGE.rglob("*.py"))
+NOT_OURS = {"config/gitleaks.toml"}
+"""A file of another project, from which something was made."""
+
+
+def folders() -> dict[str, list[str]]:
+    """The modules of each folder."""
+    found: dict[str, list[str]] = {}
+    for path in MODULES:
+        if path.name != "__init__.py":
+            found.setdefault(path.parent.relative_to(PACKAGE).as_posix(), []).append(path.name)
+    return found
+
+
+def test_no_folder_has_more_files_than_can_be_looked_over() -> None:
+    assert {folder: len(files) for folder, files in folders().items() if len(files) > MOST} == LARGER
+
+
+def test_a_file_name_is_there_once_in_a_top_folder() -> None:
+    names = Counter((folder.partition("/")[0], name) for folder, files in folders().items() for name in files)
+    assert [name for name, count in names.items() if count > 1] == []
+
+
+def named(text: str) -> Iterator[str]:
+    """Files that a text names in a code span."""
+    for span in re.findall(r"(?<!`)`([^`\n]+)`(?!`)", text):
+        if re.fullmatch(r"[\w./-]+\.(py|toml|css|js|html)", span):
+            yield span
+
+
+def exists(name: str, *folders: Path) -> bool:
+    """Whether it is a file of this repository, by its path or by the end of that."""
+    if any((folder / name).exists() for folder in (ROOT, PACKAGE, *folders)):
+        return True
+    return any(path.as_posix().endswith(f"/{name}") for path in FILES)
+
+
+FILES = [
+    path
+    for folder in ("mcpguard", "tests", "webui", "migrations", "docs")
+    for path in (ROOT / folder).rglob("*.*")
+    if "__pycache__" not in path.parts
+]
+
+
+@pytest.mark.parametrize("document", WRITTEN, ids=lambda path: path.name)
+def test_files_that_a_document_names_exist(document: Path) -> None:
+    found = {*named(document.read_text())} - NOT_OURS
+    assert [name for name in sorted(found) if not exists(name, document.parent)] == []
+
+
+def test_files_that_the_code_names_exist() -> None:
+    wrong: list[tuple[str, str]] = []
+    for path in MODULES:
+        for node in ast.walk(ast.parse(path.read_bytes())):
+            if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
+                said = {*named(ast.get_docstring(node) or "")} - NOT_OURS
+                wrong += [(path.name, name) for name in said if not exists(name, path.parent)]
+    assert wrong == []
+
+
+def test_a_file_that_is_not_there_is_found() -> None:
+    assert [*named("see `guard/gone.py`, `here` and `x = y.py`")] == ["guard/gone.py"]
+    assert not exists("guard/gone.py")
+    assert exists("guard/calls/handle.py")
+    assert exists("handle.py")
