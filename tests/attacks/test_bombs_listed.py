@@ -20,7 +20,7 @@ from tests.gate import Gate, gate
 from tests.gateway.speaking import played
 from tests.patience import PATIENCE
 from tests.policy.arguments.monstrous import doubling, nested
-from tests.review import DECISION, approved_as_listed
+from tests.review import DECISION, approved_as_listed, in_force
 from tests.simulators.script import Script
 from tests.simulators.words import Json
 
@@ -148,6 +148,7 @@ async def test_while_it_runs_the_tool_is_changed_and_nothing_else_is(bomb: str, 
         assert standing(guard) is UpstreamStanding.APPROVED
         assert rules(guard) == ["schema.arguments", "schema.result"]
         assert REFUSED in await reviewed(guard)
+        await until(guard, lambda: in_force(guard.now, "web"))  # time has passed, and it may be listed once more
         wanted = [Ended("web", "bomb", "refused", "no", "capability:changed"), Ended("web", "echo", "answered", "yes")]
         with nothing_else(guard, *wanted):
             said = (await agent.call("web::bomb", {})).result["_meta"]["mcpguard/refusal"]

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import anyio
 import pytest
-from anyio.abc import SocketStream
+from anyio.abc import SocketAttribute
 
 from mcpguard.gateway.http.http_door import Door
 from mcpguard.gateway.http.plain import Patience
@@ -40,10 +40,9 @@ async def door(guard: Gate, **patience: float) -> AsyncIterator[int]:
 async def narrow(guard: Gate, port: int | None = None) -> AsyncIterator[Wire]:
     """A connection that takes in little before its client reads."""
     port = port or int(guard.where.url.rpartition(":")[2])
-    raw = socket.socket()
-    raw.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
-    raw.connect(("127.0.0.1", port))
-    async with await SocketStream.from_socket(raw) as stream:
+    async with await anyio.connect_tcp("127.0.0.1", port) as stream:
+        raw = stream.extra(SocketAttribute.raw_socket)  # noqa: S610 - no query of a database
+        raw.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
         yield Wire(stream, f"127.0.0.1:{port}")
 
 
