@@ -11,9 +11,10 @@ import typer
 
 from mcpguard.cli.shared.common import As, Config, DataDir, Output, loaded, print_json, print_table
 from mcpguard.cli.shared.guard_client import Operator
+from mcpguard.domain.json import SettingValue
 from mcpguard.domain.servers.launches import Declared, RemoteLaunch, StdioLaunch
 from mcpguard.settings.document import json_schema
-from mcpguard.settings.fields import Json, public
+from mcpguard.settings.fields import public
 from mcpguard.settings.load import Loaded
 from mcpguard.settings.servers import Servers
 from mcpguard.text.visible import visible
@@ -99,7 +100,7 @@ def _waiting_row(waiting: dict[str, Any]) -> tuple[str, ...]:
     return waiting["key"], _shown(waiting["in_force"]), _shown(waiting["found"])
 
 
-def _shown(value: Json) -> str:
+def _shown(value: SettingValue) -> str:
     if value is None:
         return "not set"
     return ", ".join(value) or "none" if isinstance(value, list) else str(value)

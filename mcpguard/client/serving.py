@@ -17,13 +17,13 @@ from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 from pydantic import BaseModel, ValidationError
 
 from mcpguard.client.detecting import MOST_PAGES
+from mcpguard.domain.json import Json
 from mcpguard.proxy import envelope
 from mcpguard.proxy.batches import FULL, Results
 from mcpguard.proxy.definition import NAME, definition
 from mcpguard.proxy.filtering import ORIGIN
 from mcpguard.proxy.operations import Action, Batch, InvalidOperation, Operation, ProxyType, read
 
-Json = dict[str, Any]
 Context = ServerRequestContext[Any, Any]
 TEMPLATE_KEY: Final = "uriTemplate"
 LISTS: Final = {

@@ -128,16 +128,6 @@ class Reason(StrEnum):
         "This caller may not use capabilities with this effect.",
         "Ask the security team for a wider scope.",
     )
-    SCOPE_SERVER = (
-        "scope:server",
-        "This caller may not use this server.",
-        "Ask the security team for a wider scope.",
-    )
-    SCOPE_TOOL = (
-        "scope:tool",
-        "This caller may not use this tool.",
-        "Ask the security team for a wider scope.",
-    )
     ARGUMENTS_INVALID = (
         "arguments:invalid",
         "The arguments do not match the approved schema.",

@@ -9,6 +9,7 @@ from mcpguard.domain.callers import Caller
 from mcpguard.domain.capabilities import Capability
 from mcpguard.domain.clock import Clock
 from mcpguard.domain.decisions import Actor
+from mcpguard.domain.json import SettingValue
 from mcpguard.domain.reasons import Reason
 from mcpguard.guard.audit.audit_log import Auditing
 from mcpguard.guard.audit.exports import Exporting
@@ -44,7 +45,6 @@ from mcpguard.guard.traffic.tallies import Tallies
 from mcpguard.guard.trust.confirmed_settings import Confirming
 from mcpguard.ledger.anchoring import Anchoring
 from mcpguard.ledger.ledger import Ledger
-from mcpguard.settings.fields import Json
 from mcpguard.store.engine.store import Store
 
 
@@ -180,7 +180,7 @@ class Guard:
         """The tools that fit best, for whoever reaches as far as `wish` says (`answer`)."""
         return found(query, limit, wish, self.searching, self.servers, full=full)
 
-    async def confirm(self, seen: Mapping[str, Json], by: Actor) -> tuple[str, ...]:
+    async def confirm(self, seen: Mapping[str, SettingValue], by: Actor) -> tuple[str, ...]:
         """Confirm the settings that wait (`confirmed_settings`)."""
         return await self.confirming.confirm(seen, by, self._ledger, self.clock)
 

@@ -9,6 +9,7 @@ from typing import Any, Final
 from urllib.parse import quote
 
 from mcpguard.codec.messages import dumps
+from mcpguard.domain.json import Json
 from mcpguard.proxy.annotations import (
     CONTENT_TYPE,
     OF_BATCH,
@@ -24,7 +25,6 @@ from mcpguard.proxy.annotations import (
 from mcpguard.proxy.objects import JSON, MOST_BYTES, objectified
 from mcpguard.proxy.operations import BATCH, Operation, ProxyType
 
-Json = dict[str, Any]
 LARGEST_LIST: Final = 4 * 1024 * 1024
 """Bytes of a list that are given at once; one entry is always given."""
 MOST_ANNOTATED: Final = 256

@@ -18,8 +18,9 @@ from pydantic.fields import FieldInfo
 from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import CoreSchema
 
+from mcpguard.domain.json import SettingValue
+
 ENV_PREFIX: Final = "MCPGUARD_"
-Json = str | int | float | bool | list[str] | None
 
 
 class Applies(StrEnum):
@@ -43,7 +44,7 @@ class Trust:
     `agreed`: of the confirmed value and another, what both let happen (`trust`).
     """
 
-    agreed: Callable[[Json, Json], Json]
+    agreed: Callable[[SettingValue, SettingValue], SettingValue]
 
     def __get_pydantic_json_schema__(self, schema: CoreSchema, handler: GetJsonSchemaHandler) -> JsonSchemaValue:
         return handler(schema) | {"x-trust": True}
@@ -116,7 +117,7 @@ def groups(model: type[BaseModel]) -> Mapping[str, FieldInfo]:
     return MappingProxyType({key: field for key, field, group in walk(model) if group is not None})
 
 
-def public(settings: BaseModel) -> dict[str, Json]:
+def public(settings: BaseModel) -> dict[str, SettingValue]:
     """Give every setting's value as JSON has it; of a secret only whether it is set."""
     return {key: _public(leaf, attrgetter(key)(settings)) for key, leaf in leaves(type(settings)).items()}
 
@@ -126,7 +127,7 @@ def trusted(model: type[BaseModel]) -> Mapping[str, Trust]:
     return {key: leaf.trust for key, leaf in leaves(model).items() if leaf.trust is not None}
 
 
-def _public(leaf: Leaf, value: object) -> Json:
+def _public(leaf: Leaf, value: object) -> SettingValue:
     if leaf.secret:
         return "not set" if value is None else "set"
     match value:

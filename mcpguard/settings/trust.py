@@ -12,7 +12,8 @@ from typing import Final
 from mcpguard.codec.demands import ANY, demand
 from mcpguard.codec.globs import covers
 from mcpguard.domain.errors import InvalidName
-from mcpguard.settings.fields import Json, Trust
+from mcpguard.domain.json import SettingValue
+from mcpguard.settings.fields import Trust
 
 _Network = IPv4Network | IPv6Network
 
@@ -20,7 +21,7 @@ _Network = IPv4Network | IPv6Network
 def ranked(*ranks: str) -> Trust:
     """One of these words, the strictest first."""
 
-    def stricter(confirmed: Json, now: Json) -> Json:
+    def stricter(confirmed: SettingValue, now: SettingValue) -> SettingValue:
         return ranks[
             min(ranks.index(each) if isinstance(each, str) and each in ranks else 0 for each in (confirmed, now))
         ]
@@ -31,30 +32,30 @@ def ranked(*ranks: str) -> Trust:
 def at_most(least: int) -> Trust:
     """A number, of which less lets less happen; it cannot be less than this."""
 
-    def less(confirmed: Json, now: Json) -> Json:
+    def less(confirmed: SettingValue, now: SettingValue) -> SettingValue:
         numbers = [each for each in (confirmed, now) if isinstance(each, int) and not isinstance(each, bool)]
         return max(min(numbers), least) if len(numbers) == 2 else least
 
     return Trust(less)
 
 
-def looser_than(trust: Trust, confirmed: Json, now: Json) -> bool:
+def looser_than(trust: Trust, confirmed: SettingValue, now: SettingValue) -> bool:
     """Whether more may happen now than was confirmed."""
     return _plain(trust.agreed(confirmed, now)) != _plain(now)
 
 
-def _longer(confirmed: Json, now: Json) -> Json:
+def _longer(confirmed: SettingValue, now: SettingValue) -> SettingValue:
     """The greater number; nothing at all is more than any."""
     numbers = [each for each in (confirmed, now) if isinstance(each, int) and not isinstance(each, bool) and each > 0]
     return max(numbers) if len(numbers) == 2 else None
 
 
-def _common(confirmed: Json, now: Json) -> Json:
+def _common(confirmed: SettingValue, now: SettingValue) -> SettingValue:
     known = _listed(confirmed)
     return [each for each in _listed(now) if each in known]
 
 
-def _either(confirmed: Json, now: Json) -> Json:
+def _either(confirmed: SettingValue, now: SettingValue) -> SettingValue:
     """A phrase that cannot be read may have been about anything."""
     known = confirmed if isinstance(confirmed, list) else [""]
     return list(dict.fromkeys((*_listed(now), *(each if _is_phrase(each) else ANY for each in known))))
@@ -67,15 +68,15 @@ def _is_phrase(text: str) -> bool:
         return False
 
 
-def _same(confirmed: Json, now: Json) -> Json:
+def _same(confirmed: SettingValue, now: SettingValue) -> SettingValue:
     return now if now == confirmed else None
 
 
-def _both(confirmed: Json, now: Json) -> Json:
+def _both(confirmed: SettingValue, now: SettingValue) -> SettingValue:
     return confirmed is True and now is True
 
 
-def _narrower(confirmed: Json, now: Json) -> Json:
+def _narrower(confirmed: SettingValue, now: SettingValue) -> SettingValue:
     """Of each two patterns of which one covers the other, the narrower one."""
     known = _listed(confirmed)
     return list(dict.fromkeys(part for each in _listed(now) for part in _covered(each, known)))
@@ -89,7 +90,7 @@ def _covered(pattern: str, known: Iterable[str]) -> Iterator[str]:
             yield other
 
 
-def _overlap(confirmed: Json, now: Json) -> Json:
+def _overlap(confirmed: SettingValue, now: SettingValue) -> SettingValue:
     """The networks whose addresses are in both."""
     known = [*_networks(_listed(confirmed))]
     return list(dict.fromkeys(str(part) for each in _networks(_listed(now)) for part in _parts(each, known)))
@@ -117,11 +118,11 @@ def _networks(texts: Iterable[str]) -> Iterator[_Network]:
             continue
 
 
-def _listed(value: Json) -> list[str]:
+def _listed(value: SettingValue) -> list[str]:
     return value if isinstance(value, list) else []
 
 
-def _plain(value: Json) -> object:
+def _plain(value: SettingValue) -> object:
     return frozenset(value) if isinstance(value, list) else value
 
 

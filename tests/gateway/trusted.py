@@ -11,10 +11,11 @@ from dataclasses import dataclass, field, replace
 
 from mcpguard.domain.callers import Caller, Scope
 from mcpguard.domain.capabilities import Effect
+from mcpguard.domain.json import SettingValue
 from mcpguard.guard.servers.registry import Known
 from mcpguard.policy.intents import BY_HARM
 from mcpguard.settings.confirmation import looser
-from mcpguard.settings.fields import Json, public
+from mcpguard.settings.fields import public
 from mcpguard.store.rows import confirmed
 from tests.gate import Gate
 
@@ -49,8 +50,8 @@ class Trust:
 
     servers: Mapping[str, Server] = field(default_factory=dict)
     callers: Mapping[str, Caller] = field(default_factory=dict)
-    confirmed: Mapping[str, Json] = field(default_factory=dict)
-    settings: Mapping[str, Json] = field(default_factory=dict)
+    confirmed: Mapping[str, SettingValue] = field(default_factory=dict)
+    settings: Mapping[str, SettingValue] = field(default_factory=dict)
 
 
 def wider(before: Trust, after: Trust) -> frozenset[str]:

@@ -10,8 +10,9 @@ from mcpguard.codec.demands import demand
 from mcpguard.codec.globs import matcher
 from mcpguard.domain.callers import Caller
 from mcpguard.domain.capabilities import Capability, CapabilityKind, Effect
+from mcpguard.domain.json import SettingValue
 from mcpguard.settings.confirmation import DEFAULTS, TRUSTED, carrying_trust, in_force, looser, tighter, with_values
-from mcpguard.settings.fields import Json, public
+from mcpguard.settings.fields import public
 from mcpguard.settings.layer import nested
 from mcpguard.settings.model import Settings
 from tests.settings.samples import SAMPLES
@@ -69,11 +70,11 @@ VALUES = st.fixed_dictionaries(
 )
 
 
-def settings(values: dict[str, Json]) -> Settings:
+def settings(values: dict[str, SettingValue]) -> Settings:
     return Settings.model_validate(nested(values))
 
 
-def _unheld(values: dict[str, Json]) -> set[object]:
+def _unheld(values: dict[str, SettingValue]) -> set[object]:
     """The calls that need no person."""
     phrases = [demand(str(each)) for each in values["holds.calls"] or []]  # type: ignore[union-attr]
     return {
@@ -83,7 +84,7 @@ def _unheld(values: dict[str, Json]) -> set[object]:
     }
 
 
-def permitted(values: dict[str, Json]) -> set[object]:
+def permitted(values: dict[str, SettingValue]) -> set[object]:
     """Everything that these settings let happen."""
     networks = [ip_network(text) for text in values["upstreams.networks"] or []]  # type: ignore[union-attr]
     reached: set[object] = {str(address) for address in ADDRESSES if any(address in network for network in networks)}
@@ -102,11 +103,11 @@ def permitted(values: dict[str, Json]) -> set[object]:
     return reached | listed | counted | words | unscreened | sent | _unheld(values)
 
 
-def _plain(values: dict[str, Json]) -> list[tuple[str, object]]:
+def _plain(values: dict[str, SettingValue]) -> list[tuple[str, object]]:
     return [(key, value) for key, value in values.items() if isinstance(value, str | bool)]
 
 
-def _matched(values: dict[str, Json], key: str) -> set[object]:
+def _matched(values: dict[str, SettingValue], key: str) -> set[object]:
     patterns = values[key]
     assert isinstance(patterns, list)
     return {(key, name) for name in MATCHED for pattern in patterns if matcher(pattern)(name)}
@@ -123,7 +124,9 @@ def test_every_setting_that_carries_trust_is_tried_here() -> None:
 
 
 @given(VALUES, VALUES)
-def test_what_is_in_force_is_what_both_let_happen(confirmed: dict[str, Json], now: dict[str, Json]) -> None:
+def test_what_is_in_force_is_what_both_let_happen(
+    confirmed: dict[str, SettingValue], now: dict[str, SettingValue]
+) -> None:
     found = settings(now)
     force = carrying_trust(in_force(found, confirmed))
     assert permitted(force) == permitted(confirmed) & permitted(now)
@@ -132,7 +135,7 @@ def test_what_is_in_force_is_what_both_let_happen(confirmed: dict[str, Json], no
 
 @given(VALUES, VALUES)
 def test_a_setting_is_looser_if_it_lets_more_happen_and_tighter_if_less(
-    confirmed: dict[str, Json], now: dict[str, Json]
+    confirmed: dict[str, SettingValue], now: dict[str, SettingValue]
 ) -> None:
     for key in TRUSTED:
         one, other = (
@@ -147,7 +150,7 @@ def test_a_setting_is_looser_if_it_lets_more_happen_and_tighter_if_less(
 
 
 @given(VALUES)
-def test_what_was_confirmed_is_in_force_as_it_was_written(now: dict[str, Json]) -> None:
+def test_what_was_confirmed_is_in_force_as_it_was_written(now: dict[str, SettingValue]) -> None:
     assume(len(set(now["upstreams.networks"])) == len(now["upstreams.networks"]))  # type: ignore[arg-type]
     found = settings(now)
     assert looser(now, now) == tighter(now, now) == ()
@@ -195,15 +198,15 @@ def test_what_was_confirmed_is_in_force_as_it_was_written(now: dict[str, Json]) 
         ("retention.database_bytes", "much", 20_000_000, None),
     ],
 )
-def test_what_is_in_force(key: str, confirmed: Json, now: Json, force: Json) -> None:
+def test_what_is_in_force(key: str, confirmed: SettingValue, now: SettingValue, force: SettingValue) -> None:
     made = in_force(settings({key: now}), {key: confirmed})
     assert public(made)[key] == force
     assert made == with_values(settings({key: now}), {key: force})
 
 
 @pytest.mark.parametrize("confirmed", [None, 5, "", "unheard of", ["not a network"], True])
-def test_a_confirmed_value_that_nobody_can_read_lets_nothing_happen(confirmed: Json) -> None:
-    now: dict[str, Json] = {"authority.shell": "full", "upstreams.networks": ["10.0.0.0/8"], "hosts": ["a"]}
+def test_a_confirmed_value_that_nobody_can_read_lets_nothing_happen(confirmed: SettingValue) -> None:
+    now: dict[str, SettingValue] = {"authority.shell": "full", "upstreams.networks": ["10.0.0.0/8"], "hosts": ["a"]}
     now["anonymous.enabled"] = confirmed is not True  # for this one, that can be read
     force = carrying_trust(in_force(settings(now), dict.fromkeys(TRUSTED, confirmed)))
     assert permitted(force) == set()

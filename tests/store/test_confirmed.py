@@ -3,13 +3,13 @@
 import pytest
 from sqlalchemy import select
 
+from mcpguard.domain.json import SettingValue
 from mcpguard.store.engine.store import Store
 from mcpguard.store.rows import confirmed
-from mcpguard.store.rows.confirmed import Json
 from mcpguard.store.rows.tables import confirmed as table
 
 pytestmark = pytest.mark.anyio
-VALUES: dict[str, Json] = {
+VALUES: dict[str, SettingValue] = {
     "a": "text \U0001f512 \x00",
     "b": ["one", "two"],
     "c": [],

@@ -12,9 +12,9 @@ from typing import Final
 
 from mcpguard.app import places
 from mcpguard.domain.errors import GuardError
+from mcpguard.domain.json import SettingValue
 from mcpguard.domain.servers.upstreams import Upstream
 from mcpguard.ledger.rotations import signing
-from mcpguard.settings.fields import Json
 from mcpguard.settings.model import Settings
 from mcpguard.store.engine.backend import Connection
 from mcpguard.store.engine.offline import named, reading
@@ -39,7 +39,7 @@ class Stored:
     at: int = 0
     signed_to: int = 0
     key: str = ""
-    confirmed: Mapping[str, Json] | None = None
+    confirmed: Mapping[str, SettingValue] | None = None
     upstreams: tuple[Upstream, ...] = ()
 
     @property

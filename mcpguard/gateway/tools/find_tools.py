@@ -7,19 +7,16 @@ Rules kept here:
 3. With a tool the instructions of its server are told, where a person approved exactly those.
 """
 
-from typing import Any
-
 from mcpguard.catalog.shelf import Pinned
 from mcpguard.codec.names import reference
 from mcpguard.domain.callers import Caller
 from mcpguard.domain.capabilities import Capability, CapabilityKind, Effect
 from mcpguard.domain.errors import InvalidName
+from mcpguard.domain.json import Json
 from mcpguard.gateway.tools.arguments import Describe, Retrieve
 from mcpguard.guard.guard import Guard
 from mcpguard.guard.search.answer_size import described
 from mcpguard.guard.search.tool_search import Wish
-
-Json = dict[str, Any]
 
 
 class Finding:

@@ -23,6 +23,7 @@ from mcpguard.codec.envelope import BY_GUARD, BY_SERVER, SPEAKER, meta, with_met
 from mcpguard.codec.names import SEPARATORS
 from mcpguard.domain.capabilities import Capability, CapabilityKind
 from mcpguard.domain.errors import InvalidName
+from mcpguard.domain.json import Json
 from mcpguard.domain.reasons import Reason
 from mcpguard.domain.servers.listings import KEYS
 from mcpguard.gateway.client_request import Exchange
@@ -47,7 +48,6 @@ from mcpguard.proxy.batches import FULL, Results
 from mcpguard.proxy.filtering import ORIGIN
 from mcpguard.proxy.operations import Action, Batch, InvalidOperation, Operation, ProxyType, read
 
-Json = dict[str, Any]
 Make = Callable[[Exchange, Asked], Awaitable[Told]]
 KINDS = {
     ProxyType.TOOL: (CapabilityKind.TOOL,),

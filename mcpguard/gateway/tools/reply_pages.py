@@ -13,6 +13,7 @@ from typing import Any
 
 from mcpguard.codec import envelope
 from mcpguard.domain.clock import Clock
+from mcpguard.domain.json import Json
 from mcpguard.gateway.client_request import Exchange
 from mcpguard.gateway.clients import Client
 from mcpguard.gateway.faces.face import Meant
@@ -23,8 +24,6 @@ from mcpguard.gateway.tools.kept_replies import Replies, Rest
 from mcpguard.gateway.tools.shortening import shortened
 from mcpguard.guard.calls.request import Asked, Page, Told
 from mcpguard.settings.calls import Replies as Settings
-
-Json = dict[str, Any]
 
 
 @dataclass(frozen=True, slots=True)

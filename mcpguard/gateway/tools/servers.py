@@ -8,7 +8,7 @@ Rules kept here:
 """
 
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
 from mcpguard.domain.callers import Caller
 from mcpguard.domain.decisions import (
@@ -22,6 +22,7 @@ from mcpguard.domain.decisions import (
     Unknown,
 )
 from mcpguard.domain.errors import IllegalMove, LedgerUnavailable
+from mcpguard.domain.json import Json
 from mcpguard.domain.reasons import Reason
 from mcpguard.gateway.tools.arguments import Unusable
 from mcpguard.gateway.tools.declarations import COMMANDS, MANAGING, Operation, Servers, servers, wanted
@@ -29,7 +30,6 @@ from mcpguard.guard.guard import Guard
 from mcpguard.guard.servers.status import ServerStatus
 from mcpguard.policy.scopes import reaches
 
-Json = dict[str, Any]
 ABSENT: Final = "no server of this name is within your reach"
 BY_A_PERSON: Final = "A person does this with `mcpguard server {}`."
 IN_THE_FILE: Final = "The server is declared in the configuration file, and a person changes it there."

@@ -13,8 +13,8 @@ from typing import Any, Final
 
 from mcpguard.codec.messages import dumps
 from mcpguard.codec.strict import StrictError, parse
+from mcpguard.domain.json import Json
 
-Json = dict[str, Any]
 LONGEST_READ: Final = 256 * 1024
 """Characters of a text that is read as JSON; a longer one is taken for something else than the structure."""
 BETWEEN: Final = "\n"

@@ -10,6 +10,7 @@ Rules kept here:
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from typing import Any
 
+from mcpguard.domain.json import Json
 from mcpguard.gateway.client_request import Exchange
 from mcpguard.gateway.disclosure import shown
 from mcpguard.gateway.faces.face import Meant
@@ -28,7 +29,6 @@ from mcpguard.guard.calls.refusals import refusal
 from mcpguard.guard.calls.request import Asked, Told
 from mcpguard.guard.guard import Guard
 
-Json = dict[str, Any]
 Make = Callable[[Exchange, Asked], Awaitable[Told]]
 Answer = Callable[[Exchange, Mapping[str, Any], Json], Awaitable[Json]]
 

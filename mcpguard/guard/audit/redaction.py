@@ -9,9 +9,10 @@ Rules kept here:
 
 from collections.abc import Iterable, Mapping
 from functools import partial
-from typing import Any, Final
+from typing import Final
 
 from mcpguard.domain.decisions import LONGEST_WHY, Decision, Undecidable, Unknown
+from mcpguard.domain.json import Json
 from mcpguard.guard.servers import facts
 from mcpguard.ledger.format import parsed
 from mcpguard.ledger.ledger import Ledger
@@ -28,7 +29,6 @@ FAR: Final = 50_000
 TOGETHER: Final = 100
 """Ids that are looked for at once."""
 LINKS: Final = ("continues", "ticket")
-Json = dict[str, Any]
 
 
 class Redacting:

@@ -9,13 +9,14 @@ Rules kept here:
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, Final
+from typing import Final
 
 import structlog
 
 from mcpguard.domain.clock import Clock
 from mcpguard.domain.decisions import LONGEST_WHY, Decision, Undecidable
 from mcpguard.domain.errors import LedgerUnavailable, StoreUnavailable
+from mcpguard.domain.json import Json
 from mcpguard.guard.servers import facts
 from mcpguard.ledger.ledger import Ledger
 from mcpguard.ledger.pruner import Pruner
@@ -30,7 +31,6 @@ LATER: Final = (
     "nothing can be pruned yet: from record {} on they are not covered by a signed checkpoint, or a call that is open "
     "or that a person can still answer began there; ask again later"
 )
-Json = dict[str, Any]
 Upto = Callable[[int], Awaitable[int]]
 """Up to which number something may go, of what follows a number."""
 log = structlog.get_logger("mcpguard.guard")

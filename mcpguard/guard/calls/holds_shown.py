@@ -8,13 +8,14 @@ Rules kept here:
 
 from collections.abc import Sequence
 from functools import partial
-from typing import Any, Final
+from typing import Final
 
 from mcpguard.codec.findings import as_json
 from mcpguard.codec.strict import parse
 from mcpguard.domain.calls.holds import Hold
 from mcpguard.domain.calls.records import RecordKind
 from mcpguard.domain.decisions import Decision
+from mcpguard.domain.json import Json
 from mcpguard.guard.calls.hold_answers import Answering
 from mcpguard.guard.servers.registry import Registry
 from mcpguard.store.engine.backend import Connection
@@ -23,7 +24,6 @@ from mcpguard.store.rows import records
 
 DEEPEST: Final = 200
 """What a call may carry is no deeper (settings `limits.depth`)."""
-Json = dict[str, Any]
 
 
 class Held:

@@ -10,11 +10,10 @@ from typing import Any
 
 from mcpguard.codec import envelope
 from mcpguard.domain.calls.objections import Detail
+from mcpguard.domain.json import Json
 from mcpguard.domain.servers.launches import Launch, StdioLaunch
 from mcpguard.domain.servers.needs import CONFINED, Need
 from mcpguard.policy.denials import phrases, texts_of_error, texts_of_result
-
-Json = dict[str, Any]
 
 
 def beside_result(result: Mapping[str, Any], launch: Launch) -> Json:

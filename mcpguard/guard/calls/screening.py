@@ -51,7 +51,6 @@ STRUCTURE: Final = "structuredContent"
 _UNREAD: Final = Rule("message.unread", "T27", Severity.INFO, 0.0, "It is too long to be looked at whole")
 _UNTOLD: Final = Rule("schema.unverified", "T9", Severity.LOW, 0.1, "It cannot be held against what the tool returns")
 _NOWHERE: Final = Evidence("", 0, 0)
-Json = Mapping[str, Any]
 
 
 T = TypeVar("T")
@@ -109,7 +108,7 @@ class Screener:
             reason = await self._screened(server, method, pin, size, said, mode, noticed)
         return self._withheld(outcome, said, reason, mode, noticed) if reason else self._ended(outcome, mode, noticed)
 
-    async def _cleaned(self, server: str, value: Json, size: int) -> dict[str, Any]:
+    async def _cleaned(self, server: str, value: Mapping[str, Any], size: int) -> dict[str, Any]:
         """Without what is ours to say. Where much is nested in it, that takes long."""
         if size <= LARGE:
             return envelope.theirs(value)
@@ -140,7 +139,7 @@ class Screener:
         _pass_on(said, _telling(looked, mode) if is_result else looked.value)
         return None
 
-    def message(self, server: str, params: Json, noticed: Noticed) -> Json | None:
+    def message(self, server: str, params: Mapping[str, Any], noticed: Noticed) -> Mapping[str, Any] | None:
         """What a server says while it works on a call; None where it is dropped."""
         mode, size = self._servers.screening(server), len(dumps(params))
         bare = envelope.theirs(params if size <= LARGE else _in_short(params))
@@ -180,7 +179,7 @@ class Screener:
         return passed, found, Reason.UPSTREAM_REQUEST_SCREENED if refused else None
 
     async def _looked(
-        self, server: str, value: Json, mode: Screening, size: int, checks: Checks | None
+        self, server: str, value: Mapping[str, Any], mode: Screening, size: int, checks: Checks | None
     ) -> tuple[bool | None, Looked]:
         """Whether the structure is what it has to be, None where that cannot be told; and what was found."""
         given, around = self._values_of(server), self._around(server)
@@ -189,7 +188,7 @@ class Screener:
         return await self._aside(server, partial(self._read, value, mode, given, around, checks))
 
     def _read(
-        self, value: Json, mode: Screening, given: Values, around: Surroundings, checks: Checks | None
+        self, value: Mapping[str, Any], mode: Screening, given: Values, around: Surroundings, checks: Checks | None
     ) -> tuple[bool | None, Looked]:
         until = self._clock.monotonic() + self._patience
         still, bare = partial(self._is_before, until), envelope.theirs(value)
@@ -226,7 +225,7 @@ def _pass_on(said: Said, value: dict[str, Any]) -> None:
         said.error = value
 
 
-def _in_short(params: Json) -> dict[str, Any]:
+def _in_short(params: Mapping[str, Any]) -> dict[str, Any]:
     """Of a message that is very long what messages have, as text and as much as is passed on of one."""
     known = {name: params[name] for name in _OF_MESSAGES if name in params}
     return {
@@ -238,7 +237,7 @@ def _text(value: object) -> str:
     return value if isinstance(value, str) else dumps(value).decode()
 
 
-def _fits(value: Json, checks: Checks | None) -> bool | None:
+def _fits(value: Mapping[str, Any], checks: Checks | None) -> bool | None:
     """Whether a result has the structure that it has to have. One that is left out has not."""
     if checks is None or isinstance(checks, Anything):
         return True

@@ -10,7 +10,7 @@ Rules kept here:
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict
-from typing import Any, Final
+from typing import Final
 
 from anyio import to_thread
 
@@ -19,6 +19,7 @@ from mcpguard.codec.findings import as_json
 from mcpguard.domain.capabilities import Fingerprint
 from mcpguard.domain.decisions import Key, Seen, Unknown
 from mcpguard.domain.findings import Inspected
+from mcpguard.domain.json import Json
 from mcpguard.domain.servers.identity import is_code
 from mcpguard.domain.servers.launches import Declared, Launch, Profile, RemoteLaunch, StdioLaunch
 from mcpguard.domain.servers.listings import INSTRUCTIONS
@@ -55,7 +56,6 @@ from mcpguard.upstreams.sandbox.unseen import unseen
 _SCHEME: Final = re.compile(r"(Bearer|Basic|Token) +\$\{[^{}]*\}", re.IGNORECASE)
 MOST_SHOWN: Final = 60_000
 LARGEST_DEFINITION: Final = 1024 * 1024
-Json = dict[str, Any]
 Left = Mapping[Key | None, frozenset[str]]
 """What of grave findings nobody confirmed reading."""
 

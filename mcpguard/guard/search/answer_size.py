@@ -7,15 +7,15 @@ Rules kept here:
 """
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Final
+from typing import Final
 
 from mcpguard.catalog.search.compact import signature, summary
 from mcpguard.catalog.shelf import Pinned
 from mcpguard.codec.messages import dumps
+from mcpguard.domain.json import Json
 from mcpguard.guard.search.tool_search import Hit
 from mcpguard.policy.intents import call_with
 
-Json = dict[str, Any]
 MOST_BYTES: Final = 256 * 1024
 BEYOND: Final = "Shown in short: the whole definition does not fit into this answer. Ask for fewer tools at once."
 TOO_LARGE: Final = f"Shown in short: the whole definition is larger than the {MOST_BYTES // 1024} KiB of an answer."

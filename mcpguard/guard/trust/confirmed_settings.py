@@ -19,9 +19,9 @@ import structlog
 from mcpguard.domain.calls.records import RecordKind
 from mcpguard.domain.clock import Clock
 from mcpguard.domain.decisions import Actor, Stale
+from mcpguard.domain.json import SettingValue
 from mcpguard.ledger.ledger import Append, Ledger
 from mcpguard.settings.confirmation import carrying_trust, in_force, looser, tighter
-from mcpguard.settings.fields import Json
 from mcpguard.settings.model import Settings
 from mcpguard.store.engine.backend import Connection
 from mcpguard.store.engine.store import Store
@@ -36,14 +36,14 @@ class Waiting:
     """A setting whose value waits to be confirmed: the value in force, and the one that was found."""
 
     key: str
-    in_force: Json
-    found: Json
+    in_force: SettingValue
+    found: SettingValue
 
 
 class Confirming:
     """What was confirmed when the guard started, and what of it has changed since."""
 
-    def __init__(self, found: Settings, known: Mapping[str, Json]) -> None:
+    def __init__(self, found: Settings, known: Mapping[str, SettingValue]) -> None:
         """`known`: what was confirmed before; nothing for a guard that starts for the first time."""
         now = carrying_trust(found)
         before = known or now
@@ -75,7 +75,9 @@ class Confirming:
         if self.waiting:
             log.warning("settings.unconfirmed", keys=[*self.unconfirmed], next="mcpguard config confirm")
 
-    async def confirm(self, seen: Mapping[str, Json], by: Actor, ledger: Ledger, clock: Clock) -> tuple[str, ...]:
+    async def confirm(
+        self, seen: Mapping[str, SettingValue], by: Actor, ledger: Ledger, clock: Clock
+    ) -> tuple[str, ...]:
         """Confirm all that waits; its keys. Raises Forbidden, Stale if it is not what was seen, LedgerUnavailable."""
         by.check_widening()  # what waits lets more happen
         async with self._confirming:
@@ -90,11 +92,11 @@ class Confirming:
         return tuple(values)
 
 
-def _of(values: Mapping[str, Json], key: str) -> tuple[bool, Json]:
+def _of(values: Mapping[str, SettingValue], key: str) -> tuple[bool, SettingValue]:
     return key in values, values.get(key)
 
 
-async def _confirm(ledger: Ledger, clock: Clock, what: str, values: Mapping[str, Json], by: Actor) -> None:
+async def _confirm(ledger: Ledger, clock: Clock, what: str, values: Mapping[str, SettingValue], by: Actor) -> None:
     written = orjson.dumps(values, option=orjson.OPT_SORT_KEYS).decode()
     said = {"by": by.id, "via": by.via, "process": by.process or None, "what": what}
 

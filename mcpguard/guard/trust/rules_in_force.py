@@ -7,7 +7,8 @@ nothing switches off; a setting here is as it is in force, which is not always a
 from dataclasses import dataclass
 from typing import Final
 
-from mcpguard.settings.fields import Json, public
+from mcpguard.domain.json import SettingValue
+from mcpguard.settings.fields import public
 from mcpguard.settings.model import Settings
 
 FIRST: Final = "caller.holds"
@@ -20,7 +21,7 @@ class Governs:
 
     name: str
     asks: str
-    settings: tuple[tuple[str, Json], ...]
+    settings: tuple[tuple[str, SettingValue], ...]
 
 
 _RULES: Final = (

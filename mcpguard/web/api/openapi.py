@@ -8,13 +8,14 @@ Rules kept here:
 import re
 from collections.abc import Iterator, Mapping
 from http import HTTPStatus
-from typing import Any, Final
+from typing import Final
 
 from fastapi import FastAPI
 from fastapi.openapi.utils import get_openapi
 from fastapi.routing import iter_route_contexts
 
 from mcpguard import __version__
+from mcpguard.domain.json import Json
 from mcpguard.domain.people import Right
 from mcpguard.web.gate.access import Needs
 from mcpguard.web.gate.cookies import NAME
@@ -86,7 +87,6 @@ IF_MATCH: Final = {
     "description": "The `ETag` under which it was shown, in its quotation marks. Not needed at the operator's socket.",
     "schema": {"type": "string", "pattern": '^"[!#-~]{1,200}"$'},
 }
-Json = dict[str, Any]
 
 
 def document(app: FastAPI) -> Json:

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 _REF: Final = "#/components/schemas/"
-Json = Mapping[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +54,7 @@ class Group:
     routes: tuple[Route, ...]
 
 
-def groups(document: Json) -> list[Group]:
+def groups(document: Mapping[str, Any]) -> list[Group]:
     """Everything in the document, by subject."""
     schemas = document["components"]["schemas"]
     found: defaultdict[str, list[Route]] = defaultdict(list)
@@ -65,7 +64,7 @@ def groups(document: Json) -> list[Group]:
     return [Group(name, tuple(routes)) for name, routes in found.items()]
 
 
-def _route(method: str, path: str, operation: Json, schemas: Json) -> Route:
+def _route(method: str, path: str, operation: Mapping[str, Any], schemas: Mapping[str, Any]) -> Route:
     sent = operation.get("requestBody", {}).get("content", {}).get("application/json", {}).get("schema", {})
     whole = _resolved(sent, schemas)
     return Route(
@@ -85,7 +84,7 @@ def _route(method: str, path: str, operation: Json, schemas: Json) -> Route:
     )
 
 
-def _answers(responses: Json, schemas: Json) -> Iterator[Answer]:
+def _answers(responses: Mapping[str, Any], schemas: Mapping[str, Any]) -> Iterator[Answer]:
     for status, answer in responses.items():
         schema = answer.get("content", {}).get("application/json", {}).get("schema", {})
         if schema.get("type") == "array":
@@ -94,19 +93,19 @@ def _answers(responses: Json, schemas: Json) -> Iterator[Answer]:
             yield Answer(status, answer["description"], tuple(_members(schema, schemas)))
 
 
-def _members(schema: Json, schemas: Json) -> Iterator[Member]:
+def _members(schema: Mapping[str, Any], schemas: Mapping[str, Any]) -> Iterator[Member]:
     whole = _resolved(schema, schemas)
     needed = whole.get("required", ())
     for name, one in whole.get("properties", {}).items():
         yield Member(name, form(one), name in needed, _line(one.get("description", "")))
 
 
-def _resolved(schema: Json, schemas: Json) -> Json:
+def _resolved(schema: Mapping[str, Any], schemas: Mapping[str, Any]) -> Mapping[str, Any]:
     ref = schema.get("$ref")
     return schema if ref is None else schemas[ref.removeprefix(_REF)]
 
 
-def form(schema: Json) -> str:
+def form(schema: Mapping[str, Any]) -> str:
     """What a value is, in a few words."""
     some = schema.get("anyOf") or schema.get("oneOf") or schema.get("allOf")
     inside = schema.get("items") or schema.get("additionalProperties")

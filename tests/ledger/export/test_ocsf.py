@@ -186,7 +186,7 @@ def test_the_effect_is_the_activity(effect: str | None, activity: str) -> None:
         ({"kind": "opened", "verdict": "allow"}, "allow", "Allowed"),
         ({"kind": "opened", "verdict": "hold", "reason": "hold:waiting"}, "hold", "Delayed"),
         ({"kind": "opened", "verdict": "deny", "reason": "capability:changed"}, "Failure", "Blocked"),
-        ({"kind": "opened", "verdict": "deny", "reason": "scope:server"}, "Failure", "Unauthorized"),
+        ({"kind": "opened", "verdict": "deny", "reason": "scope:effect"}, "Failure", "Unauthorized"),
         ({"kind": "opened", "verdict": "odd"}, "Unknown", "Unknown"),
         ({"kind": "closed", "outcome": "answered", "executed": "yes"}, "Success", "Allowed"),
         ({"kind": "closed", "outcome": "answered", "executed": "yes", "masked": 2}, "Success", "Corrected"),
@@ -228,7 +228,7 @@ def test_a_reason_is_the_status_code_with_its_constant_sentence(reason: Reason) 
         ({"kind": "opened", "verdict": "allow"}, "Informational"),
         ({"kind": "opened", "verdict": "allow", "secrets": "aws.key"}, "Medium"),
         ({"kind": "closed", "outcome": "answered", "executed": "yes", "found": "steer.order"}, "Medium"),
-        ({"kind": "closed", "outcome": "refused", "executed": "no", "reason": "scope:tool"}, "Low"),
+        ({"kind": "closed", "outcome": "refused", "executed": "no", "reason": "scope:effect"}, "Low"),
         ({"kind": "closed", "outcome": "refused", "executed": "no", "reason": "capability:changed"}, "Medium"),
         ({"kind": "closed", "outcome": "unknown", "executed": "unknown", "reason": "reply:timeout"}, "Medium"),
         ({"kind": "closed", "outcome": "cancelled", "executed": "unknown"}, "Low"),
@@ -254,7 +254,7 @@ def test_how_much_it_matters(said: dict[str, Any], severity: str) -> None:
 
 
 def test_a_reason_lowers_no_severity() -> None:
-    said = {"kind": "closed", "outcome": "refused", "executed": "no", "reason": "scope:tool"}
+    said = {"kind": "closed", "outcome": "refused", "executed": "no", "reason": "scope:effect"}
     assert event(line(said))["severity"] == "Low"
     assert event(line({**said, "found": "steer.order"}))["severity"] == "Medium"
 

@@ -7,9 +7,9 @@ from fastapi import APIRouter, Request
 from fastapi.responses import JSONResponse
 from pydantic import BaseModel, ConfigDict
 
+from mcpguard.domain.json import SettingValue
 from mcpguard.domain.people import Right
 from mcpguard.guard.guard import Guard
-from mcpguard.settings.fields import Json
 from mcpguard.web.api import answers
 from mcpguard.web.api.answers import Waiting
 from mcpguard.web.gate.access import may
@@ -22,7 +22,7 @@ class Confirmed(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True, hide_input_in_errors=True)
 
-    values: Mapping[str, Json]
+    values: Mapping[str, SettingValue]
 
 
 def settings(guard: Guard) -> APIRouter:

@@ -1,13 +1,13 @@
 """`/held`: calls that wait for a person, each with all that it takes to answer it."""
 
 from collections import Counter
-from typing import Any
 
 from fastapi import APIRouter, Request
 from fastapi.responses import Response
 
 from mcpguard.domain.decisions import Actor, Decision, Unknown
 from mcpguard.domain.findings import Severity
+from mcpguard.domain.json import Json
 from mcpguard.domain.people import Right
 from mcpguard.guard.calls.holds_shown import tag
 from mcpguard.guard.guard import Guard
@@ -17,7 +17,6 @@ from mcpguard.web.gate.access import may
 from mcpguard.web.pages.base.console import Desk, Done
 from mcpguard.web.pages.base.route import PageRoute
 
-Json = dict[str, Any]
 NOTHING = Form([])
 
 

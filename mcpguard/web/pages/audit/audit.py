@@ -9,7 +9,7 @@ Rules kept here:
 import re
 from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime
-from typing import Any, Final
+from typing import Final
 from urllib.parse import urlencode
 
 from fastapi import APIRouter, Request
@@ -18,6 +18,7 @@ from fastapi.responses import Response
 from mcpguard.codec.canonical import LARGEST
 from mcpguard.codec.filters import parse, spelt
 from mcpguard.domain.filters import BadFilter, Filter
+from mcpguard.domain.json import Json
 from mcpguard.domain.people import Right
 from mcpguard.guard.guard import Guard
 from mcpguard.web.forms import told
@@ -32,7 +33,6 @@ KEYS: Final = ("server", "tool", "caller", "actor", "verdict", "outcome", "effec
 """Those that are offered."""
 VERDICTS: Final = ("allow", "hold", "deny")
 DAY: Final = 86_400_000_000
-Json = dict[str, Any]
 Terms = list[tuple[str, str]]
 """The key of each, and how it is written."""
 NOTHING: Final[Json] = {

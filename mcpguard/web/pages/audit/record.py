@@ -4,12 +4,13 @@ from fastapi import APIRouter, Request
 from fastapi.responses import Response
 
 from mcpguard.codec.canonical import LARGEST
+from mcpguard.domain.json import Json
 from mcpguard.domain.people import Right
 from mcpguard.guard.audit.audit_log import RecordUnknown
 from mcpguard.guard.guard import Guard
 from mcpguard.ledger import single_record
 from mcpguard.web.gate.access import may
-from mcpguard.web.pages.audit.record_rows import Json, body, fields, moment, recorded, row
+from mcpguard.web.pages.audit.record_rows import body, fields, moment, recorded, row
 from mcpguard.web.pages.base.console import Desk
 from mcpguard.web.pages.base.route import PageRoute
 

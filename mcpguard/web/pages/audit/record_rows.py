@@ -12,10 +12,10 @@ import orjson
 
 from mcpguard.codec.canonical import canonical
 from mcpguard.domain.errors import Unrecordable
+from mcpguard.domain.json import Json
 from mcpguard.domain.reasons import Reason
 from mcpguard.ledger import words
 
-Json = dict[str, Any]
 LATEST: Final = int(datetime(9999, 12, 31, tzinfo=UTC).timestamp()) * 1_000_000
 """Times after that no calendar has."""
 MOST_OF_A_BODY: Final = 100_000

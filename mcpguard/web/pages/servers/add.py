@@ -1,11 +1,12 @@
 """`/servers/add`: bringing a server. It is quarantined, and not started."""
 
-from typing import Any, Final
+from typing import Final
 
 from fastapi import APIRouter, Request
 from fastapi.responses import Response
 
 from mcpguard.domain.decisions import Actor, NotDeclared
+from mcpguard.domain.json import Json
 from mcpguard.domain.people import Right
 from mcpguard.domain.servers.upstreams import Origin
 from mcpguard.guard.guard import Guard
@@ -16,7 +17,6 @@ from mcpguard.web.pages.base.console import Desk, Done
 from mcpguard.web.pages.base.route import PageRoute
 from mcpguard.web.pages.servers.one_server import TAKEN, path_of
 
-Json = dict[str, Any]
 LARGEST: Final = 256 * 1024
 FIELDS: Final = ("name", "command", "arguments", "environment", "folder", "sandbox", "url", "headers")
 NOTHING: Final = Form([])

@@ -7,7 +7,7 @@ Rules kept here:
 
 from collections.abc import Mapping
 from functools import partial
-from typing import Any, Final
+from typing import Final
 from urllib.parse import urlencode
 
 from fastapi import APIRouter, Request
@@ -16,6 +16,7 @@ from fastapi.responses import Response
 from mcpguard.domain.capabilities import FINGERPRINT, Capability, CapabilityKind, Effect, Fingerprint
 from mcpguard.domain.decisions import Actor, Answer, Decision, Key, Unknown
 from mcpguard.domain.findings import Finding, Inspected
+from mcpguard.domain.json import Json
 from mcpguard.domain.people import Right
 from mcpguard.guard.guard import Guard
 from mcpguard.guard.servers.registry import Known
@@ -28,7 +29,6 @@ from mcpguard.web.pages.servers.evidence import cut_out, marks
 from mcpguard.web.pages.servers.one_server import OneServer
 from mcpguard.web.pages.servers.raw import raw
 
-Json = dict[str, Any]
 CALLS: Final = 10
 NOTHING: Final = Form([])
 ANSWERS: Final[Mapping[str, Answer]] = {

@@ -15,11 +15,11 @@ from mcpguard.domain.capabilities import CapabilityKind, Effect, Fingerprint
 from mcpguard.domain.decisions import ITSELF, Key, Read, Seen
 from mcpguard.domain.errors import GuardError
 from mcpguard.domain.findings import Severity
+from mcpguard.domain.json import Json
 from mcpguard.domain.servers.launches import Profile
 from mcpguard.policy.effects import careful as most_careful
 from mcpguard.web.forms import Form, Misshapen
 
-Json = dict[str, Any]
 MOST_ROWS: Final = 1000
 _CLEAN: Final = (Severity.INFO, Severity.LOW)
 

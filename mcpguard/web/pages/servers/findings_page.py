@@ -2,7 +2,7 @@
 
 from collections import Counter
 from dataclasses import dataclass
-from typing import Any, Final, Self
+from typing import Final, Self
 from urllib.parse import urlencode
 
 from fastapi import APIRouter, Request
@@ -10,6 +10,7 @@ from fastapi.responses import Response
 
 from mcpguard.domain.decisions import Key
 from mcpguard.domain.findings import Finding, Severity
+from mcpguard.domain.json import Json
 from mcpguard.domain.people import Right
 from mcpguard.guard.guard import Guard
 from mcpguard.guard.servers.registry import Known
@@ -20,7 +21,6 @@ from mcpguard.web.pages.base.route import PageRoute
 from mcpguard.web.pages.servers.evidence import worse
 from mcpguard.web.pages.servers.one_server import path_of
 
-Json = dict[str, Any]
 PAGE: Final = 100
 SEVERITIES: Final = tuple(each.value for each in reversed(Severity))
 

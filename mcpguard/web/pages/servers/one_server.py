@@ -12,13 +12,13 @@ from mcpguard.domain.calls.records import RecordKind
 from mcpguard.domain.decisions import Key as CapabilityKey
 from mcpguard.domain.errors import StoreUnavailable
 from mcpguard.domain.filters import Filter, Key, Term
+from mcpguard.domain.json import Json
 from mcpguard.domain.people import Right
 from mcpguard.domain.servers.standing import UpstreamStanding
 from mcpguard.guard.guard import Guard
 from mcpguard.guard.servers.registry import Known
 from mcpguard.web.pages.base.console import Desk, principal
 
-Json = dict[str, Any]
 TAKEN: Final = "add"
 """What comes after `/servers/` and is no server: one of this name has its review elsewhere."""
 ABOUT: Final = tuple(kind.value for kind in (RecordKind.DECIDED, RecordKind.MOVED, RecordKind.ADMITTED))

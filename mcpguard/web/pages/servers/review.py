@@ -10,7 +10,7 @@ Rules kept here:
 
 from collections import Counter
 from functools import partial
-from typing import Any, Final
+from typing import Final
 
 from anyio import to_thread
 from fastapi import APIRouter, Request
@@ -31,7 +31,6 @@ from mcpguard.web.pages.servers.choices import chosen, confinement_of, effects, 
 from mcpguard.web.pages.servers.evidence import said
 from mcpguard.web.pages.servers.one_server import OneServer, path_of
 
-Json = dict[str, Any]
 LARGEST: Final = 4 * 1024 * 1024
 MOST: Final = 20_000
 NOTHING: Final = Form([])

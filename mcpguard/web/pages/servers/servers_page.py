@@ -7,7 +7,7 @@ Rules kept here:
 
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, Final, Literal, Self
+from typing import Final, Literal, Self
 from urllib.parse import urlencode
 
 from fastapi import APIRouter, Request
@@ -15,6 +15,7 @@ from fastapi.responses import Response
 
 from mcpguard.domain.decisions import Actor, Decision, Stale, Undecidable, Unknown
 from mcpguard.domain.errors import IllegalMove
+from mcpguard.domain.json import Json
 from mcpguard.domain.people import Right
 from mcpguard.domain.servers.standing import UpstreamStanding
 from mcpguard.guard.guard import Guard
@@ -28,7 +29,6 @@ from mcpguard.web.pages.base.paging import Part, part
 from mcpguard.web.pages.base.route import PageRoute
 from mcpguard.web.pages.servers.one_server import path_of
 
-Json = dict[str, Any]
 PAGE: Final = 200
 LARGEST: Final = 64 * 1024
 MOST: Final = PAGE + 20

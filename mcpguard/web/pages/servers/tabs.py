@@ -1,6 +1,6 @@
 """The other pages of a server: what it lists, what moved since its approval, its calls, its log, what was decided."""
 
-from typing import Any, Final
+from typing import Final
 from urllib.parse import urlencode
 
 from fastapi import APIRouter, Request
@@ -8,6 +8,7 @@ from fastapi.responses import Response
 
 from mcpguard.domain.calls.records import RecordKind
 from mcpguard.domain.decisions import Unknown
+from mcpguard.domain.json import Json
 from mcpguard.domain.people import Right
 from mcpguard.domain.servers.pins import Pin
 from mcpguard.domain.servers.standing import CapabilityStanding
@@ -18,7 +19,6 @@ from mcpguard.web.pages.base.paging import part
 from mcpguard.web.pages.base.route import PageRoute
 from mcpguard.web.pages.servers.one_server import ABOUT, OneServer
 
-Json = dict[str, Any]
 PAGE: Final = 200
 CALLS: Final = 50
 DECISIONS: Final = 100

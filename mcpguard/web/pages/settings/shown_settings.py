@@ -3,7 +3,8 @@
 from dataclasses import dataclass
 from pathlib import Path
 
-from mcpguard.settings.fields import Json, Leaf, groups, leaves, public
+from mcpguard.domain.json import SettingValue
+from mcpguard.settings.fields import Leaf, groups, leaves, public
 from mcpguard.settings.model import Settings
 
 
@@ -12,7 +13,7 @@ class Shown:
     """One setting and what is in force. `chosen`: it is another than without a word about it."""
 
     leaf: Leaf
-    value: Json
+    value: SettingValue
     chosen: bool
 
 
@@ -47,7 +48,7 @@ def sections(settings: Settings, *, full: bool) -> list[Section]:
     return [Section(group, text, rows(group)) for group, text in about.items()]
 
 
-def _chosen(leaf: Leaf, value: Json) -> bool:
+def _chosen(leaf: Leaf, value: SettingValue) -> bool:
     if leaf.default_words is not None:
         return False
     usual = leaf.field.default
