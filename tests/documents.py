@@ -12,7 +12,7 @@ from mcpguard.domain.words import WORDS
 from mcpguard.guard.traffic.counts import BUCKETS, MOST_RULES, MOST_SERIES, MOST_SERVERS
 from mcpguard.guard.traffic.tallies import OTHER
 from mcpguard.settings.document import markdown as settings
-from mcpguard.web.metrics.names import METRICS, Kind, Metric
+from mcpguard.web.metrics.names import METRICS, Metric, MetricKind
 from tests.cli_document import markdown as cli
 from tests.rest_document import markdown as rest
 
@@ -141,7 +141,7 @@ def metrics() -> str:
             "|---|---|---|---|",
             *(_row(metric) for metric in METRICS),
             "",
-            f"Buckets of a {Kind.HISTOGRAM}, in seconds: {', '.join(f'{bound:g}' for bound in BUCKETS)}.",
+            f"Buckets of a {MetricKind.HISTOGRAM}, in seconds: {', '.join(f'{bound:g}' for bound in BUCKETS)}.",
             "",
         )
     )

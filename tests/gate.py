@@ -16,7 +16,7 @@ import httpx2
 from anyio.streams.buffered import BufferedByteReceiveStream
 
 from mcpguard.app import places
-from mcpguard.app.listeners import Listening, listening
+from mcpguard.app.listeners import ListenAddresses, listening
 from mcpguard.app.running import Running, running
 from mcpguard.domain.asks import AskKind
 from mcpguard.domain.callers import Caller
@@ -43,7 +43,7 @@ class Gate:
     """A guard that runs, and what a test does with it."""
 
     now: Running
-    where: Listening
+    where: ListenAddresses
     clock: FakeClock
     http: httpx2.AsyncClient
 

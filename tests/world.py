@@ -31,7 +31,7 @@ from mcpguard.gateway.methods import Methods
 from mcpguard.guard.people.passwords import Cost
 from mcpguard.ledger.checkpoints import Checkpoint
 from mcpguard.ledger.entries import Entry
-from mcpguard.ledger.verify.report import LOG_ONLY, Report, Trust
+from mcpguard.ledger.verify.report import LOG_ONLY, KeyTrust, Report
 from mcpguard.ledger.verify.verify import verify
 from mcpguard.settings.load import load
 from mcpguard.settings.model import Settings
@@ -40,7 +40,7 @@ from mcpguard.store.engine.schema import upgrade
 from mcpguard.store.engine.sqlite import SQLite
 from mcpguard.store.rows import chains, records
 from mcpguard.web.api.api_app import Api
-from mcpguard.web.gate.peer import Peer
+from mcpguard.web.gate.peer import OperatorPeer
 from mcpguard.web.network import network_app
 from mcpguard.web.operator import operator_app
 from tests.clock import FakeClock
@@ -112,7 +112,7 @@ class World:
         """Every record in the store, as it lies there."""
         return said(places.database(self.now.settings))
 
-    def verified(self, *anchors: Checkpoint, trust: Trust = LOG_ONLY) -> Report:
+    def verified(self, *anchors: Checkpoint, trust: KeyTrust = LOG_ONLY) -> Report:
         return verified(places.database(self.now.settings), *anchors, trust=trust)
 
 
@@ -131,7 +131,7 @@ def said(place: Any) -> list[dict[str, Any]]:  # noqa: ANN401 - a path or a URL
         ]
 
 
-def verified(place: Any, *anchors: Checkpoint, trust: Trust = LOG_ONLY) -> Report:  # noqa: ANN401 - a path or a URL
+def verified(place: Any, *anchors: Checkpoint, trust: KeyTrust = LOG_ONLY) -> Report:  # noqa: ANN401 - a path or a URL
     with reading(place) as connect:
         return verify(connect, named(place), anchors, trust, lambda _: None)
 
@@ -198,7 +198,7 @@ def files(folder: Path) -> list[Path]:
 
 def _known(app: ASGIApp) -> ASGIApp:
     """What the operator's listener adds to every request: who sent it."""
-    peer = Peer(os.getpid(), os.getuid())
+    peer = OperatorPeer(os.getpid(), os.getuid())
 
     async def known(scope: Scope, receive: Receive, send: Send) -> None:
         await app({**scope, "state": {"peer": peer}}, receive, send)

@@ -12,7 +12,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any, Final
 
-from mcpguard.agents.program import Form, Place
+from mcpguard.agents.program import ConfigFile, FileForm
 from mcpguard.store.files.datadir import prepare
 from mcpguard.store.files.keyfiles import make, remove
 
@@ -21,7 +21,7 @@ _BEFORE: Final = ".before"
 
 
 @dataclass(frozen=True, slots=True)
-class Done:
+class BackedUpChange:
     """A change that was made. `was`: the members that stood there before and were replaced or taken away.
 
     `before` and `after`: digests of the whole file; None before if there was none.
@@ -29,15 +29,15 @@ class Done:
 
     path: Path
     keys: tuple[str, ...]
-    form: Form
+    form: FileForm
     before: str | None
     after: str
     put: Mapping[str, Any] = field(repr=False)
     was: Mapping[str, Any] = field(repr=False)
 
     @property
-    def place(self) -> Place:
-        return Place(self.path, self.keys, self.form)
+    def place(self) -> ConfigFile:
+        return ConfigFile(self.path, self.keys, self.form)
 
 
 def digest(data: bytes) -> str:
@@ -50,7 +50,7 @@ class Backups:
     def __init__(self, folder: Path, program: str) -> None:
         self.folder = folder / program
 
-    def keep(self, done: Done, before: bytes | None) -> int:
+    def keep(self, done: BackedUpChange, before: bytes | None) -> int:
         """The number under which it is kept. Raises OSError or StoreUnavailable."""
         prepare(self.folder.parent)
         prepare(self.folder)
@@ -64,15 +64,20 @@ class Backups:
         make(self._note(number), json.dumps(said, ensure_ascii=False).encode())
         return number
 
-    def last(self) -> tuple[int, Done] | None:
+    def last(self) -> tuple[int, BackedUpChange] | None:
         """What was done last, with its number. Raises ValueError where a note is no note."""
         if not (numbers := self._numbers()):
             return None
         number = max(numbers)
         said = json.loads(self._note(number).read_bytes())
         try:
-            done = Done(
-                Path(said["path"]), tuple(said["keys"]), Form(said["form"]), said["before"], said["after"], said["put"],
+            done = BackedUpChange(
+                Path(said["path"]),
+                tuple(said["keys"]),
+                FileForm(said["form"]),
+                said["before"],
+                said["after"],
+                said["put"],
                 said["was"],
             )  # fmt: skip
         except (KeyError, TypeError) as error:

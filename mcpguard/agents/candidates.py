@@ -13,7 +13,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Any, Final
 
-from mcpguard.agents.confiding import Confided, confided
+from mcpguard.agents.confiding import SecretFreeEntry, confided
 from mcpguard.agents.folders import told_of
 from mcpguard.agents.ourselves import ours
 from mcpguard.agents.program import Untaken
@@ -28,7 +28,7 @@ from mcpguard.settings.members import read
 OTHERWISE: Final = "--as NAME"
 
 
-class Way(StrEnum):
+class CandidateWay(StrEnum):
     """What is to become of an entry."""
 
     NEW = "new"
@@ -45,9 +45,9 @@ class Candidate:
 
     item: Item
     name: str
-    way: Way
+    way: CandidateWay
     why: str = ""
-    confided: Confided | None = None
+    confided: SecretFreeEntry | None = None
     launch: Launch | None = None
     notices: tuple[str, ...] = ()
 
@@ -90,7 +90,7 @@ def candidates(items: Iterable[Item], guarded: Guarded) -> list[Candidate]:
     first: dict[str, Candidate] = {}
     for item in items:
         each = candidate(item, guarded)
-        if each.way is Way.NEW:
+        if each.way is CandidateWay.NEW:
             earlier = first.setdefault(each.name, each)
             if earlier is not each:
                 each = _after(each, earlier)
@@ -102,7 +102,7 @@ def candidate(item: Item, guarded: Guarded, name: str | None = None) -> Candidat
     """One entry's. `name`: what it is to be called instead."""
     label = item.label if name is None else name
     if ours(item.entry, guarded.origins):
-        return Candidate(item, named(label), Way.OURS)
+        return Candidate(item, named(label), CandidateWay.OURS)
     try:
         if not isinstance(item.entry, Mapping):
             raise Untaken("must be an object")  # noqa: TRY301 - told as everything else that is wrong with it
@@ -112,16 +112,21 @@ def candidate(item: Item, guarded: Guarded, name: str | None = None) -> Candidat
         without = confided(meant | ({"mounts": [*folders]} if folders else {}), guarded.secrets / called)
         declared, notices = read(label, without.members)
     except Untaken as error:
-        return Candidate(item, named(label), Way.NOT, f"{quoted(label)} {error}")
+        return Candidate(item, named(label), CandidateWay.NOT, f"{quoted(label)} {error}")
     except InvalidName:
-        return Candidate(item, named(label), Way.NOT, f"{quoted(label)} has no letter or digit to make a name of")
+        return Candidate(
+            item, named(label), CandidateWay.NOT, f"{quoted(label)} has no letter or digit to make a name of"
+        )
     except NotDeclared as error:
-        return Candidate(item, named(label), Way.NOT, "; ".join(error.problems))
-    way, why = Way.NEW, ""
+        return Candidate(item, named(label), CandidateWay.NOT, "; ".join(error.problems))
+    way, why = CandidateWay.NEW, ""
     if (there := guarded.launches.get(called)) is not None:
-        way, why = Way.HERE, guarded.standings[called]
+        way, why = CandidateWay.HERE, guarded.standings[called]
         if not _same(declared.launch, there):
-            way, why = Way.TAKEN, f"the guard has another server of this name; give this one another: {OTHERWISE}"
+            way, why = (
+                CandidateWay.TAKEN,
+                f"the guard has another server of this name; give this one another: {OTHERWISE}",
+            )
     return Candidate(item, called, way, why, without, declared.launch, notices)
 
 
@@ -129,9 +134,9 @@ def _after(each: Candidate, earlier: Candidate) -> Candidate:
     """One that is called as an earlier one, which the guard does not have either."""
     whose = f"{earlier.item.program.title}, {earlier.item.scope}"
     if each.launch == earlier.launch:
-        return replace(each, way=Way.AGAIN, why=f"the same as that of {whose}")
+        return replace(each, way=CandidateWay.AGAIN, why=f"the same as that of {whose}")
     return replace(
-        each, way=Way.TAKEN, why=f"that of {whose} is called so too; give this one another name: {OTHERWISE}"
+        each, way=CandidateWay.TAKEN, why=f"that of {whose} is called so too; give this one another name: {OTHERWISE}"
     )
 
 

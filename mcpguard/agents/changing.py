@@ -18,10 +18,10 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Final
 
-from mcpguard.agents.backups import Backups, Done, digest
+from mcpguard.agents.backups import BackedUpChange, Backups, digest
 from mcpguard.agents.editing.edit import Edit, edited, servers
-from mcpguard.agents.editing.understanding import NotUnderstood
-from mcpguard.agents.program import Place
+from mcpguard.agents.editing.understanding import FileNotUnderstood
+from mcpguard.agents.program import ConfigFile
 from mcpguard.agents.reading import Unclear, file
 from mcpguard.domain.errors import StoreUnavailable
 from mcpguard.store.files.datadir import prepare
@@ -36,19 +36,19 @@ class NotChanged(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class FileChange:
     """What is to be done to one file. None: there is no file. `number`: of what it takes back."""
 
     path: Path
     before: bytes | None = field(repr=False)
     after: bytes | None = field(repr=False)
-    done: Done | None = None
+    done: BackedUpChange | None = None
     number: int | None = None
     whole: bool = True
     """Whether all of the file is as it was, when this takes something back."""
 
 
-def planned(place: Place, edit: Edit) -> Change:
+def planned(place: ConfigFile, edit: Edit) -> FileChange:
     """What the edit would do. Raises NotChanged."""
     path = _real(place.path)
     place = replace(place, path=path)
@@ -56,14 +56,16 @@ def planned(place: Place, edit: Edit) -> Change:
     try:
         after = edited(before or b"", place, edit)
         there = servers(before or b"", place)
-    except NotUnderstood as error:
+    except FileNotUnderstood as error:
         raise NotChanged(f"{path} {error}") from None
     was = {name: there[name] for name in (*edit.take, *edit.put) if name in there}
-    done = Done(path, place.keys, place.form, None if before is None else digest(before), digest(after), edit.put, was)
-    return Change(path, before, after, done)
+    done = BackedUpChange(
+        path, place.keys, place.form, None if before is None else digest(before), digest(after), edit.put, was
+    )
+    return FileChange(path, before, after, done)
 
 
-def taking_back(backups: Backups) -> Change:
+def taking_back(backups: Backups) -> FileChange:
     """What would take back what was done last. Raises NotChanged."""
     try:
         last = backups.last()
@@ -77,7 +79,7 @@ def taking_back(backups: Backups) -> Change:
         before = None
         if done.before is not None:
             before = _kept(backups.before(number), done.before)
-        return Change(done.path, now, before, number=number)
+        return FileChange(done.path, now, before, number=number)
     if now is None:
         raise NotChanged(f"{done.path} is not there any more; what it was before is in {backups.before(number)}")
     try:
@@ -85,12 +87,12 @@ def taking_back(backups: Backups) -> Change:
         ours = frozenset(name for name, entry in done.put.items() if there.get(name) == entry)
         free = {name: entry for name, entry in done.was.items() if name not in there or name in ours}
         after = edited(now, done.place, Edit(free, ours))
-    except NotUnderstood as error:
+    except FileNotUnderstood as error:
         raise NotChanged(f"{done.path} {error}; what it was before is in {backups.before(number)}") from None
-    return Change(done.path, now, after, number=number, whole=False)
+    return FileChange(done.path, now, after, number=number, whole=False)
 
 
-def carry_out(change: Change, backups: Backups) -> None:
+def carry_out(change: FileChange, backups: Backups) -> None:
     """Raises NotChanged, and then nothing is changed and nothing left behind."""
     number = None
     try:
@@ -112,7 +114,7 @@ def carry_out(change: Change, backups: Backups) -> None:
         raise NotChanged(sentence) from None
 
 
-def _written(change: Change) -> None:
+def _written(change: FileChange) -> None:
     """The new file in the place of the old one."""
     assert change.after is not None  # noqa: S101 - else it is removed
     handle, name = tempfile.mkstemp(prefix=f".{change.path.name}.", dir=change.path.parent)
@@ -129,7 +131,7 @@ def _written(change: Change) -> None:
     synced(change.path.parent)
 
 
-def _as_before(change: Change, handle: int) -> None:
+def _as_before(change: FileChange, handle: int) -> None:
     """Mode and owner of the file that there was."""
     if change.before is None:
         os.fchmod(handle, _NEW)
@@ -140,8 +142,8 @@ def _as_before(change: Change, handle: int) -> None:
     os.fchmod(handle, found.st_mode & 0o7777)
 
 
-def _unchanged(change: Change) -> None:
-    if _read(Place(change.path, ())) != change.before:
+def _unchanged(change: FileChange) -> None:
+    if _read(ConfigFile(change.path, ())) != change.before:
         raise NotChanged(f"{change.path} was changed in between; look again")
 
 
@@ -155,7 +157,7 @@ def _kept(path: Path, expected: str) -> bytes:
     return data
 
 
-def _read(place: Place) -> bytes | None:
+def _read(place: ConfigFile) -> bytes | None:
     try:
         return file(place)
     except Unclear as error:

@@ -3,22 +3,22 @@
 from pathlib import Path
 
 from mcpguard.agents.dialects import reader, standard
-from mcpguard.agents.program import EVERY, Home, Place, Program
+from mcpguard.agents.program import EVERY, AgentProgram, ConfigFile, Home
 from mcpguard.agents.variables import shell
 
 _SERVERS = "mcpServers"
 
 
-def _places(home: Home, folder: Path) -> tuple[Place, ...]:
+def _places(home: Home, folder: Path) -> tuple[ConfigFile, ...]:
     own = (home.named("CLAUDE_CONFIG_DIR") or home.folder) / ".claude.json"
     return (
-        Place(own, (_SERVERS,), connectable=True),
-        Place(own, ("projects", EVERY, _SERVERS), scope="local"),
-        Place(folder / ".mcp.json", (_SERVERS,), scope="project", folder=folder),
+        ConfigFile(own, (_SERVERS,), connectable=True),
+        ConfigFile(own, ("projects", EVERY, _SERVERS), scope="local"),
+        ConfigFile(folder / ".mcp.json", (_SERVERS,), scope="project", folder=folder),
     )
 
 
-PROGRAM = Program(
+PROGRAM = AgentProgram(
     name="claude-code",
     title="Claude Code",
     after="start a new session of Claude Code; /mcp shows its servers",

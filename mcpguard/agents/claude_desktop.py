@@ -4,15 +4,17 @@ from functools import partial
 from pathlib import Path
 
 from mcpguard.agents.dialects import reader, standard
-from mcpguard.agents.program import Home, Place, Program
+from mcpguard.agents.program import AgentProgram, ConfigFile, Home
 from mcpguard.agents.variables import none
 
 
-def _places(home: Home, _folder: Path) -> tuple[Place, ...]:
-    return (Place(home.configuration / "Claude" / "claude_desktop_config.json", ("mcpServers",), connectable=True),)
+def _places(home: Home, _folder: Path) -> tuple[ConfigFile, ...]:
+    return (
+        ConfigFile(home.configuration / "Claude" / "claude_desktop_config.json", ("mcpServers",), connectable=True),
+    )
 
 
-PROGRAM = Program(
+PROGRAM = AgentProgram(
     name="claude-desktop",
     title="Claude Desktop",
     after="quit Claude Desktop altogether and start it again",

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from mcpguard.agents.dialects import placed, standard
-from mcpguard.agents.program import Around, Entry, Form, Home, Place, Program, Reach, Untaken
+from mcpguard.agents.program import AgentProgram, ConfigFile, Entry, EntryOrigin, FileForm, Home, Reach, Untaken
 from mcpguard.agents.variables import none, translated
 from mcpguard.settings.references import VARIABLE
 
@@ -14,11 +14,11 @@ _ITS_OWN = frozenset({"startup_timeout_sec", "startup_timeout_ms", "required"})
 """Of how it treats its servers, and nothing about them."""
 
 
-def _places(home: Home, folder: Path) -> tuple[Place, ...]:
+def _places(home: Home, folder: Path) -> tuple[ConfigFile, ...]:
     own = home.named("CODEX_HOME") or home.folder / ".codex"
     return (
-        Place(own / "config.toml", _KEYS, Form.TOML, connectable=True),
-        Place(folder / ".codex" / "config.toml", _KEYS, Form.TOML, scope="project", folder=folder),
+        ConfigFile(own / "config.toml", _KEYS, FileForm.TOML, connectable=True),
+        ConfigFile(folder / ".codex" / "config.toml", _KEYS, FileForm.TOML, scope="project", folder=folder),
     )
 
 
@@ -27,7 +27,7 @@ def _entry(reach: Reach) -> dict[str, object]:
     return {"http_headers" if name == "headers" else name: value for name, value in made.items()}
 
 
-def _members(entry: Entry, around: Around) -> dict[str, object]:
+def _members(entry: Entry, around: EntryOrigin) -> dict[str, object]:
     left = {name: value for name, value in entry.items() if name not in _ITS_OWN}
     made = {name: left.pop(name) for name in _OURS if name in left}
     if (headers := left.pop("http_headers", None)) is not None:
@@ -73,7 +73,7 @@ def _add(made: dict[str, object], key: str, more: Mapping[str, str]) -> None:
         made[key] = {**more, **(there or {})}
 
 
-PROGRAM = Program(
+PROGRAM = AgentProgram(
     name="codex",
     title="Codex",
     after="start a new session of Codex; /mcp shows its servers",

@@ -30,7 +30,7 @@ _FILE_NAME: Final = re.compile(r"[A-Za-z0-9_-][A-Za-z0-9._-]{0,127}")
 
 
 @dataclass(frozen=True, slots=True)
-class Confided:
+class SecretFreeEntry:
     """An entry in our words, without secrets. `files` are to be written before it is used, `asked` by a person, and
     `variables` are to be in the environment of the guard."""
 
@@ -40,7 +40,7 @@ class Confided:
     variables: tuple[str, ...] = ()
 
 
-def confided(members: Mapping[str, object], folder: Path) -> Confided:
+def confided(members: Mapping[str, object], folder: Path) -> SecretFreeEntry:
     """The entry with its secrets in files of the folder. Raises Untaken."""
     _no_secret_in_command(members.get("command"))
     _no_secret_in_arguments(members.get("args"))
@@ -50,7 +50,7 @@ def confided(members: Mapping[str, object], folder: Path) -> Confided:
         key: taken.out_of(key, value) if key in _TEMPLATES and isinstance(value, Mapping) else value
         for key, value in members.items()
     }
-    return Confided(without, taken.files, tuple(taken.asked), tuple(taken.variables))
+    return SecretFreeEntry(without, taken.files, tuple(taken.asked), tuple(taken.variables))
 
 
 class _Taken:

@@ -3,16 +3,16 @@
 from pathlib import Path
 
 from mcpguard.agents.dialects import reader, standard
-from mcpguard.agents.program import Home, Place, Program, Reach
+from mcpguard.agents.program import AgentProgram, ConfigFile, Home, Reach
 from mcpguard.agents.variables import editor
 
 _KEYS = ("mcpServers",)
 
 
-def _places(home: Home, folder: Path) -> tuple[Place, ...]:
+def _places(home: Home, folder: Path) -> tuple[ConfigFile, ...]:
     return (
-        Place(home.folder / ".cursor" / "mcp.json", _KEYS, connectable=True),
-        Place(folder / ".cursor" / "mcp.json", _KEYS, scope="project", folder=folder),
+        ConfigFile(home.folder / ".cursor" / "mcp.json", _KEYS, connectable=True),
+        ConfigFile(folder / ".cursor" / "mcp.json", _KEYS, scope="project", folder=folder),
     )
 
 
@@ -20,7 +20,7 @@ def _entry(reach: Reach) -> dict[str, object]:
     return standard(reach, typed=not reach.url)  # it finds out by itself how a URL wants to be spoken to
 
 
-PROGRAM = Program(
+PROGRAM = AgentProgram(
     name="cursor",
     title="Cursor",
     after="switch mcpguard on in the settings of Cursor, under Tools & MCP",

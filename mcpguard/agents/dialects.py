@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Final
 
-from mcpguard.agents.program import Around, Entry, Reach, Untaken
+from mcpguard.agents.program import Entry, EntryOrigin, Reach, Untaken
 from mcpguard.agents.variables import Dialect, translated
 
 _FETCHED: Final = frozenset({"npx", "uvx", "bunx", "pnpx", "docker", "podman"})
@@ -22,10 +22,10 @@ def standard(reach: Reach, *, typed: bool = True) -> dict[str, object]:
     return local | ({"env": dict(reach.environment)} if reach.environment else {})
 
 
-def reader(dialect: Dialect) -> Callable[[Entry, Around], dict[str, object]]:
+def reader(dialect: Dialect) -> Callable[[Entry, EntryOrigin], dict[str, object]]:
     """How a program means its entries that writes them in these words, and its variables in this dialect."""
 
-    def members(entry: Entry, around: Around) -> dict[str, object]:
+    def members(entry: Entry, around: EntryOrigin) -> dict[str, object]:
         if entry.get("envFile") is not None:
             raise Untaken("has an envFile, which mcpguard does not read; write its variables into env first")
         return placed(translated(renamed(entry), dialect, around), around)
@@ -42,7 +42,7 @@ def renamed(entry: Entry) -> dict[str, object]:
     return made
 
 
-def placed(members: Mapping[str, object], around: Around) -> dict[str, object]:
+def placed(members: Mapping[str, object], around: EntryOrigin) -> dict[str, object]:
     """With whole paths: what a project says is meant from its folder, and nobody else can say what a part means."""
     made = dict(members)
     command, cwd = made.get("command"), made.get("cwd")
@@ -56,7 +56,7 @@ def placed(members: Mapping[str, object], around: Around) -> dict[str, object]:
     return made
 
 
-def _whole(key: str, text: str, around: Around) -> Path:
+def _whole(key: str, text: str, around: EntryOrigin) -> Path:
     path = Path(text)
     if path.is_absolute():
         return path

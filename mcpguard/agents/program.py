@@ -20,7 +20,7 @@ EVERY: Final = "*"
 Entry = Mapping[str, object]
 
 
-class Form(StrEnum):
+class FileForm(StrEnum):
     """How a file is written. JSON may hold comments and trailing commas."""
 
     JSON = "json"
@@ -58,12 +58,12 @@ class Home:
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class ConfigFile:
     """One file that may declare servers. `keys`: where in it. `connectable`: whether the guard is entered there."""
 
     path: Path
     keys: tuple[str, ...]
-    form: Form = Form.JSON
+    form: FileForm = FileForm.JSON
     scope: str = "user"
     connectable: bool = False
     folder: Path | None = None
@@ -81,7 +81,7 @@ class Reach:
 
 
 @dataclass(frozen=True, slots=True)
-class Around:
+class EntryOrigin:
     """Where an entry was found: whose home it is, and the folder of the project if it belongs to one."""
 
     home: Home
@@ -89,7 +89,7 @@ class Around:
 
 
 @dataclass(frozen=True, slots=True)
-class Program:
+class AgentProgram:
     """A program that agents run in.
 
     `separator` is one that its models can take in names of tools. `http`: whether its file can name a server by a URL.
@@ -99,11 +99,11 @@ class Program:
     name: str
     title: str
     after: str
-    places: Callable[[Home, Path], tuple[Place, ...]]
+    places: Callable[[Home, Path], tuple[ConfigFile, ...]]
     """For a home and the folder of a project, the first connectable being the person's own."""
     entry: Callable[[Reach], dict[str, object]]
     """The entry by which it reaches the guard, in its own words."""
-    members: Callable[[Entry, Around], dict[str, object]]
+    members: Callable[[Entry, EntryOrigin], dict[str, object]]
     """One of its entries in our words. Of variables `${env:NAME}` and `${input:id}` are left. Raises Untaken."""
     http: bool = True
     separator: Separator = "__"

@@ -3,9 +3,9 @@
 from typing import Final
 
 from mcpguard.agents import claude_code, claude_desktop, codex, cursor, vscode, windsurf
-from mcpguard.agents.program import Program
+from mcpguard.agents.program import AgentProgram
 
-PROGRAMS: Final[tuple[Program, ...]] = (
+PROGRAMS: Final[tuple[AgentProgram, ...]] = (
     claude_code.PROGRAM,
     claude_desktop.PROGRAM,
     cursor.PROGRAM,

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Final
 
 from mcpguard.agents.jsonc import BOM, plain
-from mcpguard.agents.program import EVERY, Around, Form, Home, Place, Program
+from mcpguard.agents.program import EVERY, AgentProgram, ConfigFile, EntryOrigin, FileForm, Home
 from mcpguard.codec.strict import StrictError, parse
 from mcpguard.text.visible import visible
 
@@ -36,11 +36,11 @@ _LONG_KEY: Final = re.compile(r"""(?<![\w"'-])(?:[\w"'-]++\s*+\.\s*+){64}""")
 class Item:
     """One entry, as it stands in a file."""
 
-    program: Program
-    place: Place
+    program: AgentProgram
+    place: ConfigFile
     label: str
     entry: object
-    around: Around
+    around: EntryOrigin
 
     @property
     def scope(self) -> str:
@@ -53,8 +53,8 @@ class Item:
 class Contents:
     """What a file declares. `there`: whether there is such a file. `problem`: why it cannot be read, or empty."""
 
-    program: Program
-    place: Place
+    program: AgentProgram
+    place: ConfigFile
     there: bool
     items: tuple[Item, ...] = ()
     problem: str = ""
@@ -64,12 +64,12 @@ class Unclear(ValueError):
     """A file cannot be read, or is not understood. The sentence follows its name."""
 
 
-def read(program: Program, home: Home, folder: Path) -> tuple[Contents, ...]:
+def read(program: AgentProgram, home: Home, folder: Path) -> tuple[Contents, ...]:
     """What the program's files declare, in the order of its places. A file with several places is read for each."""
     return tuple(contents(program, place, home) for place in program.places(home, folder))
 
 
-def contents(program: Program, place: Place, home: Home) -> Contents:
+def contents(program: AgentProgram, place: ConfigFile, home: Home) -> Contents:
     try:
         data = file(place)
         if data is None:
@@ -78,14 +78,16 @@ def contents(program: Program, place: Place, home: Home) -> Contents:
     except Unclear as error:
         return Contents(program, place, there=True, problem=str(error))
     items = [
-        Item(program, place, label, entry, Around(home, of)) for of, every in servers for label, entry in every.items()
+        Item(program, place, label, entry, EntryOrigin(home, of))
+        for of, every in servers
+        for label, entry in every.items()
     ]
     if len(items) > MOST_ITEMS:
         return Contents(program, place, there=True, problem=f"declares more than {MOST_ITEMS} servers")
     return Contents(program, place, there=True, items=tuple(items))
 
 
-def file(place: Place) -> bytes | None:
+def file(place: ConfigFile) -> bytes | None:
     """The bytes of the file; None if there is none. Raises Unclear."""
     most = LARGEST_OWN if place.folder is None else LARGEST_FOREIGN
     try:
@@ -108,11 +110,11 @@ def file(place: Place) -> bytes | None:
     return data
 
 
-def whole(data: bytes, place: Place) -> Mapping[str, object]:
+def whole(data: bytes, place: ConfigFile) -> Mapping[str, object]:
     """What the bytes stand for. A file without anything in it declares nothing. Raises Unclear."""
     if not data.removeprefix(BOM).strip():
         return {}
-    value = _toml(data) if place.form is Form.TOML else _json(data)
+    value = _toml(data) if place.form is FileForm.TOML else _json(data)
     if not isinstance(value, Mapping):
         raise Unclear("must hold an object")
     return value

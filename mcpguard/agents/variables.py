@@ -12,7 +12,7 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Final
 
-from mcpguard.agents.program import Around, Entry, Untaken
+from mcpguard.agents.program import Entry, EntryOrigin, Untaken
 from mcpguard.settings.entry import below
 from mcpguard.settings.references import VARIABLE
 
@@ -22,11 +22,11 @@ INPUT: Final = re.compile(r"\$\{input:([A-Za-z0-9_.-]{1,64})\}")
 _TEMPLATES: Final = ("env", "headers")
 _TEXTS: Final = ("command", "url", "cwd")
 
-Dialect = Callable[[str, Around], str | None]
+Dialect = Callable[[str, EntryOrigin], str | None]
 """What the inside of `${…}` means: our reference, a text, or None if the program knows no such thing."""
 
 
-def shell(inside: str, around: Around) -> str | None:
+def shell(inside: str, around: EntryOrigin) -> str | None:
     """`${NAME}` and `${NAME:-default}`."""
     name, dash, default = inside.partition(":-")
     if not VARIABLE.fullmatch(name):
@@ -36,7 +36,7 @@ def shell(inside: str, around: Around) -> str | None:
     return f"${{env:{name}}}"
 
 
-def editor(inside: str, around: Around) -> str | None:
+def editor(inside: str, around: EntryOrigin) -> str | None:
     """`${env:NAME}`, and the folders that an editor knows."""
     word, colon, name = inside.partition(":")
     if word == "env" and colon and VARIABLE.fullmatch(name):
@@ -54,17 +54,17 @@ def editor(inside: str, around: Around) -> str | None:
             return None
 
 
-def asking(inside: str, around: Around) -> str | None:
+def asking(inside: str, around: EntryOrigin) -> str | None:
     """The same, and `${input:id}`, for which the editor asks."""
     return f"${{{inside}}}" if INPUT.fullmatch(f"${{{inside}}}") else editor(inside, around)
 
 
-def none(_inside: str, _around: Around) -> str | None:
+def none(_inside: str, _around: EntryOrigin) -> str | None:
     """A program that knows no variables."""
     return None
 
 
-def translated(entry: Entry, dialect: Dialect, around: Around) -> dict[str, object]:
+def translated(entry: Entry, dialect: Dialect, around: EntryOrigin) -> dict[str, object]:
     """The entry with its variables in our words. What has another form than a text is left to whoever reads it."""
     made = dict(entry)
     for key in _TEMPLATES:
@@ -81,7 +81,7 @@ def translated(entry: Entry, dialect: Dialect, around: Around) -> dict[str, obje
     return made
 
 
-def _template(place: str, value: object, dialect: Dialect, around: Around) -> object:
+def _template(place: str, value: object, dialect: Dialect, around: EntryOrigin) -> object:
     if isinstance(value, bool):
         raise Untaken(f"has {place}, which must be text")
     if isinstance(value, int | float):
@@ -96,7 +96,7 @@ def _template(place: str, value: object, dialect: Dialect, around: Around) -> ob
     return "".join((*pieces, _literal(place, value[at:])))
 
 
-def _plain(place: str, value: object, dialect: Dialect, around: Around) -> object:
+def _plain(place: str, value: object, dialect: Dialect, around: EntryOrigin) -> object:
     """Where no reference may stand."""
     if not isinstance(value, str) or _OPEN not in value:
         return value
@@ -117,7 +117,7 @@ def _literal(place: str, text: str) -> str:
     return text
 
 
-def _meant(place: str, inside: str, dialect: Dialect, around: Around) -> str:
+def _meant(place: str, inside: str, dialect: Dialect, around: EntryOrigin) -> str:
     if inside.partition(":")[0] == "file":
         raise Untaken(f"names a file in {place}, and what is imported does not choose which files are read")
     meant = dialect(inside, around)

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from mcpguard.agents.dialects import reader, standard
-from mcpguard.agents.program import Home, Place, Program
+from mcpguard.agents.program import AgentProgram, ConfigFile, Home
 from mcpguard.agents.variables import asking
 
 _KEYS = ("servers",)
@@ -11,16 +11,16 @@ _OLDER = ("mcp", "servers")
 _KIN = {"Code": "user", "Code - Insiders": "user, Insiders", "VSCodium": "user, VSCodium"}
 
 
-def _places(home: Home, folder: Path) -> tuple[Place, ...]:
+def _places(home: Home, folder: Path) -> tuple[ConfigFile, ...]:
     folders = [(home.configuration / name / "User", scope) for name, scope in _KIN.items()]
     return (
-        *(Place(user / "mcp.json", _KEYS, scope=scope, connectable=True) for user, scope in folders),
-        *(Place(user / "settings.json", _OLDER, scope=scope) for user, scope in folders),
-        Place(folder / ".vscode" / "mcp.json", _KEYS, scope="project", folder=folder),
+        *(ConfigFile(user / "mcp.json", _KEYS, scope=scope, connectable=True) for user, scope in folders),
+        *(ConfigFile(user / "settings.json", _OLDER, scope=scope) for user, scope in folders),
+        ConfigFile(folder / ".vscode" / "mcp.json", _KEYS, scope="project", folder=folder),
     )
 
 
-PROGRAM = Program(
+PROGRAM = AgentProgram(
     name="vscode",
     title="VS Code",
     after="run “MCP: List Servers” in VS Code and start mcpguard there",

@@ -25,12 +25,12 @@ from mcpguard.guard.calls.hold_answers import Answering
 from mcpguard.guard.calls.hold_rules import Demanding
 from mcpguard.guard.calls.holds_shown import Held
 from mcpguard.guard.calls.judgement import Judging
-from mcpguard.guard.calls.kept_bodies import Bodies
+from mcpguard.guard.calls.kept_bodies import KeptBodies
 from mcpguard.guard.calls.open_call import With
 from mcpguard.guard.calls.open_holds import Tickets
 from mcpguard.guard.calls.screening import Screener
 from mcpguard.guard.calls.waiting_call import Holding
-from mcpguard.guard.guard import Facts, Guard, Heard, Own, Proof, Review, Staff
+from mcpguard.guard.guard import CallTraffic, Facts, Guard, LogProof, Own, Review, Staff
 from mcpguard.guard.people.first_user import SettingUp
 from mcpguard.guard.people.operators import Operators
 from mcpguard.guard.people.own_password import OwnPassword
@@ -49,9 +49,9 @@ from mcpguard.guard.review.sandbox_needs import Needing
 from mcpguard.guard.review.server_json import Queries
 from mcpguard.guard.review.server_log import Tailing
 from mcpguard.guard.servers.intake import Intake
-from mcpguard.guard.servers.neighbours import Around
+from mcpguard.guard.servers.neighbours import NeighbourTools
 from mcpguard.guard.servers.publisher import Publisher
-from mcpguard.guard.servers.registry import Known, Registry
+from mcpguard.guard.servers.registry import Registry, ServerState
 from mcpguard.guard.servers.running_calls import Cutting
 from mcpguard.guard.servers.servers import Servers
 from mcpguard.guard.servers.standings import Standings, capabilities
@@ -70,9 +70,9 @@ from mcpguard.store.files import keyfiles, sealing
 from mcpguard.store.files.sealing import Seal
 from mcpguard.store.rows import upstreams
 from mcpguard.upstreams.launch.start import Starting
-from mcpguard.upstreams.sandbox.confinement import Confinement, limits
+from mcpguard.upstreams.sandbox.confinement import ProcessConfinement, limits
 from mcpguard.upstreams.sandbox.probe import Fails, Works
-from mcpguard.upstreams.supervise.context import Surroundings
+from mcpguard.upstreams.supervise.context import SupervisorContext
 from mcpguard.upstreams.supervise.fleet import Fleet
 from mcpguard.upstreams.supervise.reach import Reaching
 from mcpguard.upstreams.transports.addresses import Address
@@ -134,8 +134,8 @@ async def assembled(
     judging, strictly = Judging(servers, demanding), Judging(servers, demanding, callers.holds)
     inspections = Inspections(standings, LastWords(registry, reach.mark, reach.wrote), clock)
     inspecting = Inspecting(inspections, admission, intake, fleet, settings.definitions.confirm_seconds, confining.why)
-    budgets, bodies = Budgeting(clock, settings), Bodies(digesting, settings.audit, reach.confided.ways)
-    screener = Screener(servers, Around(registry), reach.confided.telling, settings, clock)
+    budgets, bodies = Budgeting(clock, settings), KeptBodies(digesting, settings.audit, reach.confided.ways)
+    screener = Screener(servers, NeighbourTools(registry), reach.confided.telling, settings, clock)
     queries = Queries(registry, servers, judging, effects, store, Needing(reach.lines), confining)
     heard = _heard(clock, servers, callers, ledger)
     with_ = With(servers, callers, strictly, fleet, cutting, bodies, screener, heard.events)
@@ -164,16 +164,16 @@ async def assembled(
     return Parts(guard, inspections, fleet, intake, standings, servers, listeners)
 
 
-def _proof(settings: Settings, signing: Signing, ledger: Ledger, clock: Clock) -> Proof:
+def _proof(settings: Settings, signing: Signing, ledger: Ledger, clock: Clock) -> LogProof:
     verifying = Verifying(database(settings), anchor_file(settings), ledger, clock)
-    return Proof(Rotating(signing.file, ledger), signing.anchoring, verifying)
+    return LogProof(Rotating(signing.file, ledger), signing.anchoring, verifying)
 
 
-def _heard(clock: Clock, servers: Servers, callers: Callers, ledger: Ledger) -> Heard:
+def _heard(clock: Clock, servers: Servers, callers: Callers, ledger: Ledger) -> CallTraffic:
     events, counting = Events(clock), Counting(servers.knows)
     for listener in (counting.ended, callers.called):
         events.subscribe(listener)
-    return Heard(events, counting, Tallies(ledger, clock))
+    return CallTraffic(events, counting, Tallies(ledger, clock))
 
 
 async def _staff(
@@ -196,7 +196,7 @@ def _load(registry: Registry, seal: Seal, connection: Connection) -> None:
             buried.append(upstream)
         elif (declared := upstreams.declared(connection, upstream.id, seal)) is not None:
             pins, found = capabilities(connection, upstream.id)
-            live.append(Known(upstream, declared, pins, found=found))
+            live.append(ServerState(upstream, declared, pins, found=found))
     registry.load(live, buried)
 
 
@@ -211,7 +211,7 @@ def _reach(
 ) -> Reaching:
     """Servers and packages are looked for in the same networks."""
     dialing = Dialing([ip_network(network) for network in settings.upstreams.networks], listeners)
-    confinement = Confinement(sandbox, limits(settings.sandbox), settings.data_dir)
+    confinement = ProcessConfinement(sandbox, limits(settings.sandbox), settings.data_dir)
     seconds = settings.upstreams.install_seconds
     starting = Starting(confinement, packages(settings), os.environ, seconds, dialing, registry.writable)
     return Reaching(settings.upstreams, os.environ, server_logs(settings), server_secrets(settings), dialing, starting)
@@ -221,7 +221,7 @@ def _commanded(settings: Settings, clock: Clock, servers: Servers, standings: St
     """The connections to all servers, as what is known of them and how they stand commands."""
     us = {"name": "mcpguard", "version": __version__}
     fleet = Fleet(
-        Surroundings(
+        SupervisorContext(
             settings.upstreams,
             settings.definitions,
             clock,

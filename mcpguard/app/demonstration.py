@@ -14,7 +14,7 @@ import mcpguard
 from mcpguard.domain.decisions import Actor
 from mcpguard.domain.servers.upstreams import Origin
 from mcpguard.guard.guard import Guard
-from mcpguard.guard.review.admission import Source
+from mcpguard.guard.review.admission import DeclarationSource
 
 SERVERS: Final = MappingProxyType({"demo-notes": "honest", "demo-weather": "poisoned"})
 SETTINGS: Final = MappingProxyType({"holds.calls": ["destructive of demo-notes"]})
@@ -23,7 +23,7 @@ SETTINGS: Final = MappingProxyType({"holds.calls": ["destructive of demo-notes"]
 
 async def demonstrated(guard: Guard) -> None:
     """Admit those that never were there. What somebody has removed does not come back."""
-    source = Source(Origin.CLI, Actor(getpass.getuser(), "command line", "serve --demo"))
+    source = DeclarationSource(Origin.CLI, Actor(getpass.getuser(), "command line", "serve --demo"))
     for name, which in SERVERS.items():
         if not guard.admission.ever_had(name):
             members = {"command": sys.executable, "args": ["-m", "mcpguard.demo", which], "mounts": _sources()}

@@ -35,7 +35,7 @@ from mcpguard.gateway.streams.stream_door import Streams
 from mcpguard.settings.model import Settings
 from mcpguard.store.files import datadir
 from mcpguard.web.api.api_app import Api
-from mcpguard.web.gate.peer import Refused, identify
+from mcpguard.web.gate.peer import NotTheOperator, identify
 from mcpguard.web.network import network_app
 from mcpguard.web.operator import operator_app
 
@@ -47,7 +47,7 @@ log = structlog.get_logger("mcpguard")
 
 
 @dataclass(frozen=True, slots=True)
-class Listening:
+class ListenAddresses:
     """Where the guard can be reached. `first`: the link by which the first user is made, where there was none ever."""
 
     url: str
@@ -172,7 +172,7 @@ class _OperatorProtocol(_Protocol):
         super().connection_made(transport)
         try:
             peer = identify(transport.get_extra_info("socket"))
-        except Refused as refusal:
+        except NotTheOperator as refusal:
             log.warning("operator.refused", why=str(refusal))
             self.transport.abort()
         else:
@@ -180,7 +180,7 @@ class _OperatorProtocol(_Protocol):
 
 
 @asynccontextmanager
-async def listening(now: Running, clock: Clock, new_id: Ids) -> AsyncIterator[Listening]:
+async def listening(now: Running, clock: Clock, new_id: Ids) -> AsyncIterator[ListenAddresses]:
     """All listeners, open for as long as the block runs. Requests in flight get their time to end."""
     settings, guard = now.settings, now.guard
     ours, theirs = operator_socket(settings.data_dir), agents_socket(settings.data_dir)
@@ -209,7 +209,7 @@ async def listening(now: Running, clock: Clock, new_id: Ids) -> AsyncIterator[Li
                     try:
                         url = f"http://{f'[{host}]' if ':' in host else host}:{port}"
                         guard.setting_up.console = url
-                        yield Listening(url, ours, theirs, door, streams)
+                        yield ListenAddresses(url, ours, theirs, door, streams)
                     finally:
                         door.close()
                         for server, _ in servers:

@@ -23,7 +23,7 @@ from mcpguard.domain.errors import LedgerUnavailable
 from mcpguard.domain.servers.launches import Declared
 from mcpguard.guard.guard import Guard
 from mcpguard.guard.people.passwords import USUAL, Cost
-from mcpguard.guard.review.admission import Source, from_file
+from mcpguard.guard.review.admission import DeclarationSource, from_file
 from mcpguard.guard.trust.confirmed_settings import Confirming
 from mcpguard.ledger import keys
 from mcpguard.ledger.chain import Chain
@@ -60,7 +60,7 @@ async def running(
     new_id: Ids,
     declared: Sequence[Declared] = (),
     callers: Mapping[str, Caller] | None = None,
-    source: Source | None = None,
+    source: DeclarationSource | None = None,
     sandbox: Works | Fails | None = None,
     cost: Cost = USUAL,
 ) -> AsyncIterator[Running]:

@@ -12,7 +12,7 @@ import structlog
 
 from mcpguard.app.clock import SystemClock, new_id
 from mcpguard.app.demonstration import demonstrated
-from mcpguard.app.listeners import Listening, listening, network_socket
+from mcpguard.app.listeners import ListenAddresses, listening, network_socket
 from mcpguard.app.logs import configure
 from mcpguard.app.loop import new_event_loop
 from mcpguard.app.process import steady
@@ -23,16 +23,16 @@ from mcpguard.domain.decisions import Actor, Decision
 from mcpguard.domain.errors import LedgerUnavailable
 from mcpguard.domain.people import SetupOver
 from mcpguard.guard.guard import Guard
-from mcpguard.guard.review.admission import Source, from_file
+from mcpguard.guard.review.admission import DeclarationSource, from_file
 from mcpguard.guard.trust.confirmed_settings import BY_THE_START
 from mcpguard.settings.load import Loaded
 from mcpguard.settings.model import Log, Settings
 from mcpguard.settings.problems import SettingsError
-from mcpguard.settings.servers import Servers
+from mcpguard.settings.servers import DeclaredServers
 from mcpguard.upstreams.process.orphans import sweeping, swept
 from mcpguard.web.gate.peer import keep_orphans
 
-Announce = Callable[[Running, Listening], None]
+Announce = Callable[[Running, ListenAddresses], None]
 Reload = Callable[[], Loaded]
 log = structlog.get_logger("mcpguard")
 
@@ -109,7 +109,7 @@ async def _first_link(guard: Guard) -> str:
         return ""
 
 
-async def _leave_when_idle(where: Listening, clock: Clock, seconds: float) -> None:
+async def _leave_when_idle(where: ListenAddresses, clock: Clock, seconds: float) -> None:
     """A guard that was started for an agent ends some time after the last one has left."""
     while True:
         now = clock.monotonic()
@@ -121,7 +121,7 @@ async def _leave_when_idle(where: Listening, clock: Clock, seconds: float) -> No
         await clock.sleep(left)
 
 
-async def _apply(reload: Reload, started_with: Log, now: Running, source: Source) -> None:
+async def _apply(reload: Reload, started_with: Log, now: Running, source: DeclarationSource) -> None:
     """What is marked live takes effect, and the servers; the rest waits for a restart. What cannot be loaded changes
     nothing."""
     try:
@@ -143,7 +143,7 @@ async def _apply(reload: Reload, started_with: Log, now: Running, source: Source
     log.info("settings.applied", live=["log.level", "servers"], settings=settings.version)
 
 
-def _tell(servers: Servers) -> None:
+def _tell(servers: DeclaredServers) -> None:
     """What of the file was not taken, and why."""
     for problem in servers.problems:
         log.error("servers.refused", why=problem)

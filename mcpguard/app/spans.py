@@ -23,7 +23,7 @@ from opentelemetry.trace import (
 from mcpguard.codec.traces import parent
 from mcpguard.domain.calls.outcomes import OutcomeKind
 from mcpguard.guard.traffic.counts import NONE, verdict
-from mcpguard.guard.traffic.events import Ended
+from mcpguard.guard.traffic.events import EndedCall
 from mcpguard.guard.traffic.tallies import OTHER
 
 _WENT_WRONG: Final = frozenset({OutcomeKind.FAILED, OutcomeKind.UNKNOWN})
@@ -36,7 +36,7 @@ class Spans:
         self._tracer = tracer
         self._exists = exists
 
-    def __call__(self, ended: Ended) -> None:
+    def __call__(self, ended: EndedCall) -> None:
         kind, outcome = ended.opening.capability.kind.value, ended.outcome
         span = self._tracer.start_span(
             f"call {kind}",
@@ -54,7 +54,7 @@ class Spans:
                 span.set_status(Status(StatusCode.ERROR, outcome.reason.value if outcome.reason else None))
         span.end(_at(ended, ended.took))
 
-    def _said(self, ended: Ended) -> dict[str, str]:
+    def _said(self, ended: EndedCall) -> dict[str, str]:
         opening, outcome, server = ended.opening, ended.outcome, ended.opening.capability.server
         said = {
             "call": opening.entry,
@@ -80,6 +80,6 @@ def _above(trace: str) -> Context:
     return set_span_in_context(NonRecordingSpan(SpanContext(named.trace, named.span, is_remote=True)), Context())
 
 
-def _at(ended: Ended, seconds: float) -> int:
+def _at(ended: EndedCall, seconds: float) -> int:
     """In nanoseconds, as spans have it."""
     return ended.began * 1000 + round(seconds * 1e9)

@@ -16,7 +16,7 @@ from mcpguard.domain.servers.launches import Declared, RemoteLaunch, StdioLaunch
 from mcpguard.settings.document import json_schema
 from mcpguard.settings.fields import public
 from mcpguard.settings.load import Loaded
-from mcpguard.settings.servers import Servers
+from mcpguard.settings.servers import DeclaredServers
 from mcpguard.text.visible import visible
 
 app = typer.Typer(help="Show and check the settings.", no_args_is_help=True)
@@ -106,7 +106,7 @@ def _shown(value: SettingValue) -> str:
     return ", ".join(value) or "none" if isinstance(value, list) else str(value)
 
 
-def _tell(servers: Servers) -> None:
+def _tell(servers: DeclaredServers) -> None:
     for problem in servers.problems:
         typer.echo(problem, err=True)
     for notice in servers.notices:

@@ -11,7 +11,7 @@ import typer
 
 from mcpguard import __version__
 from mcpguard.app import demonstration
-from mcpguard.app.listeners import Listening
+from mcpguard.app.listeners import ListenAddresses
 from mcpguard.app.places import signing_key
 from mcpguard.app.running import Running
 from mcpguard.app.serve import serve as run
@@ -41,7 +41,7 @@ def serve(
     def load_again() -> Loaded:
         return load({"listen": listen, "data_dir": data_dir}, os.environ, config, usual)
 
-    def announce(now: Running, where: Listening) -> None:
+    def announce(now: Running, where: ListenAddresses) -> None:
         for line in announcement(found, now, where, demo=demo):
             typer.echo(line, err=True)
 
@@ -49,12 +49,12 @@ def serve(
         run(found, load_again, announce, idle_exit, demo=demo)
 
 
-def announcement(found: Loaded, now: Running, where: Listening, *, demo: bool = False) -> list[str]:
+def announcement(found: Loaded, now: Running, where: ListenAddresses, *, demo: bool = False) -> list[str]:
     """Where everything is, and what to do now."""
     return [*_places(found, now, where), *_next(found, where, demo=demo)]
 
 
-def _places(found: Loaded, now: Running, where: Listening) -> list[str]:
+def _places(found: Loaded, now: Running, where: ListenAddresses) -> list[str]:
     file = found.config_file or "none (settings come from the environment and defaults)"
     status = now.guard.status()
     waiting = sum(server.standing == "quarantined" for server in status.servers)
@@ -80,7 +80,7 @@ def _places(found: Loaded, now: Running, where: Listening) -> list[str]:
     ]
 
 
-def _first(where: Listening) -> Iterator[str]:
+def _first(where: ListenAddresses) -> Iterator[str]:
     """The link that a person needs before anything else, where eyes are."""
     yield ""
     if where.first:
@@ -94,7 +94,7 @@ def _entry(url: str) -> str:
     return json.dumps({"mcpServers": {"mcpguard": {"type": "http", "url": f"{url}/mcp"}}})
 
 
-def _next(found: Loaded, where: Listening, *, demo: bool) -> Iterator[str]:
+def _next(found: Loaded, where: ListenAddresses, *, demo: bool) -> Iterator[str]:
     """What somebody would do now."""
     program = this_program()
     elsewhere = found.sources["data_dir"].startswith("command line")

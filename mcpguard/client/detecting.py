@@ -9,13 +9,13 @@ from mcpguard.proxy.definition import NAME
 MOST_PAGES: Final = 1000
 
 
-class Lists(Protocol):
+class ClientLists(Protocol):
     """A client of the SDK."""
 
     async def list_tools(self, *, cursor: str | None = None) -> ListToolsResult: ...
 
 
-async def has_proxy(client: Lists, name: str = NAME) -> bool:
+async def has_proxy(client: ClientLists, name: str = NAME) -> bool:
     """Whether there is a tool of this name that takes `action` and `type` and calls itself a proxy."""
     cursor = None
     for _ in range(MOST_PAGES):

@@ -22,7 +22,7 @@ from mcpguard.proxy import envelope
 from mcpguard.proxy.batches import FULL, Results
 from mcpguard.proxy.definition import NAME, definition
 from mcpguard.proxy.filtering import ORIGIN
-from mcpguard.proxy.operations import Action, Batch, InvalidOperation, Operation, ProxyType, read
+from mcpguard.proxy.operations import Action, Batch, InvalidOperation, ProxyOperation, ProxyType, read
 
 Context = ServerRequestContext[Any, Any]
 TEMPLATE_KEY: Final = "uriTemplate"
@@ -115,7 +115,7 @@ class _Proxy:
             results.add(envelope.failed(operation, ASKS) if result.get("resultType") == "input_required" else result)
         return results.answer()
 
-    async def _done(self, own: "_Own", operation: Operation) -> Json:
+    async def _done(self, own: "_Own", operation: ProxyOperation) -> Json:
         try:
             match operation.action:
                 case Action.LIST:
@@ -135,7 +135,7 @@ class _Proxy:
             log.exception("%s of a %s failed", operation.action, operation.type)
             return envelope.failed(operation, BROKEN)
 
-    def _read(self, own: "_Own") -> Operation | Batch:
+    def _read(self, own: "_Own") -> ProxyOperation | Batch:
         given = own.params.get("arguments") or {}
         if not isinstance(given, Mapping):
             raise InvalidOperation("arguments: an object")
@@ -145,13 +145,13 @@ class _Proxy:
                 raise InvalidOperation("path: the proxy tool does not call itself")
         return asked
 
-    async def _listed(self, own: "_Own", operation: Operation) -> Json:
+    async def _listed(self, own: "_Own", operation: ProxyOperation) -> Json:
         is_of = _is_of(operation.server)
         entries = await own.listed(operation.type, lambda entry: is_of(entry) and operation.filter.wants(entry))
         part = entries[operation.offset : operation.offset + operation.limit]
         return envelope.listed(operation, [entry for entry, _ in part], len(entries))[0]
 
-    async def _called(self, own: "_Own", operation: Operation) -> Json:
+    async def _called(self, own: "_Own", operation: ProxyOperation) -> Json:
         wanted: Json = {"name": operation.path, "arguments": dict(operation.arguments)}
         if operation.type is ProxyType.RESOURCE:
             if operation.arguments:
@@ -196,7 +196,7 @@ class _Own:
             pages.append(await self.asked(method, {"cursor": cursor}))
         return pages
 
-    async def found(self, operation: Operation) -> tuple[Json, str]:
+    async def found(self, operation: ProxyOperation) -> tuple[Json, str]:
         """The definition that a path names: by its URI first, and then by its name. Raises InvalidOperation."""
         entries = await self.listed(operation.type, lambda _: True)
         for by_name in (False, True):

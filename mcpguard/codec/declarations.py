@@ -21,7 +21,7 @@ from mcpguard.domain.servers.launches import (
     StdioLaunch,
     Templates,
 )
-from mcpguard.domain.servers.requests import Request
+from mcpguard.domain.servers.requests import ServerRequest
 from mcpguard.domain.servers.upstreams import Transport
 
 VERSION = 3
@@ -57,7 +57,7 @@ def read(content: bytes) -> Declared:
         said["enabled"],
         said["timeout"],
         Era(said["era"]),
-        requests=tuple(Request(**each) for each in said.get("requests", ())),
+        requests=tuple(ServerRequest(**each) for each in said.get("requests", ())),
         since=said.get("since"),
     )
 

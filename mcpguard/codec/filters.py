@@ -15,7 +15,7 @@ from datetime import UTC, datetime
 from difflib import get_close_matches
 from typing import Final
 
-from mcpguard.domain.filters import BadFilter, Filter, Key, Term
+from mcpguard.domain.filters import BadFilter, Filter, FilterTerm, Key
 
 LONGEST: Final = 1000
 MOST_TERMS: Final = 20
@@ -45,7 +45,7 @@ def parse(text: str, now: int) -> Filter:
             found.setdefault((_key(word), minus), []).append(_value(word, value))
     if sum(map(len, found.values())) > MOST_TERMS:
         raise BadFilter(f"a filter has at most {MOST_TERMS} terms")
-    terms = tuple(Term(key, tuple(dict.fromkeys(values)), without) for (key, without), values in found.items())
+    terms = tuple(FilterTerm(key, tuple(dict.fromkeys(values)), without) for (key, without), values in found.items())
     return Filter(terms, times.get(SINCE), times.get(UNTIL))
 
 

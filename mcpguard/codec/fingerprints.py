@@ -14,7 +14,7 @@ from typing import Any, Final
 
 from mcpguard.codec.exact import exact
 from mcpguard.domain.capabilities import CapabilityKind, Fingerprint
-from mcpguard.domain.servers.identity import Given, LaunchIdentity, ObservedIdentity
+from mcpguard.domain.servers.identity import GivenVariable, LaunchIdentity, ObservedIdentity
 
 KEY_BYTES: Final = 32
 _VERSION: Final = "v1"
@@ -80,5 +80,5 @@ def _reduced(definition: object, without: frozenset[str]) -> object:
     return {**definition, "_meta": {key: value for key, value in meta.items() if key not in without}}
 
 
-def _given(given: Given) -> list[object]:
+def _given(given: GivenVariable) -> list[object]:
     return [given.name, [[part.kind.value, part.text] for part in given.parts]]

@@ -11,8 +11,8 @@ import json
 from collections.abc import Callable
 from typing import Final
 
-from mcpguard.demo.methods import INVALID_PARAMS, Method, Refused, introduction, methods
-from mcpguard.demo.offer import Json, Offer, Unknown
+from mcpguard.demo.methods import INVALID_PARAMS, ErrorAnswer, Method, introduction, methods
+from mcpguard.demo.offer import Json, NotOffered, Offer
 
 MODERN: Final = "2026-07-28"
 HANDSHAKE: Final = ("2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05")
@@ -51,7 +51,7 @@ class Dialogue:
         try:
             message = json.loads(line)
         except (ValueError, RecursionError):
-            self._fail(None, Refused(PARSE_ERROR, "This is no JSON."))
+            self._fail(None, ErrorAnswer(PARSE_ERROR, "This is no JSON."))
             return
         match message:
             case {"jsonrpc": "2.0", "method": str(method), "id": str() | int() as id_} if not isinstance(id_, bool):
@@ -61,48 +61,48 @@ class Dialogue:
             case {"jsonrpc": "2.0", "result": _} | {"jsonrpc": "2.0", "error": _}:
                 return  # an answer, though nothing was asked
             case _:
-                self._fail(None, Refused(INVALID_REQUEST, "This is no message of JSON-RPC."))
+                self._fail(None, ErrorAnswer(INVALID_REQUEST, "This is no message of JSON-RPC."))
         self._tell()
 
     def _answer(self, id_: Id, method: str, params: object) -> None:
         try:
             result = self._result(id_, method, params)
-        except Refused as error:
+        except ErrorAnswer as error:
             self._fail(id_, error)
         else:
             if result is not None:
                 self._say({"jsonrpc": "2.0", "id": id_, "result": result})
 
     def _result(self, id_: Id, method: str, params: object) -> Json | None:
-        """None where the request stays open. Raises Refused."""
+        """None where the request stays open. Raises ErrorAnswer."""
         if not isinstance(params, dict):
-            raise Refused(INVALID_PARAMS, "The parameters must be an object.")
+            raise ErrorAnswer(INVALID_PARAMS, "The parameters must be an object.")
         modern = self._is_modern(method, params)
         if modern and method == "subscriptions/listen":
             self._listen(id_, params)
             return None
         found = (self._modern if modern else self._legacy).get(method)
         if found is None:
-            raise Refused(METHOD_NOT_FOUND, "There is no such method.")
+            raise ErrorAnswer(METHOD_NOT_FOUND, "There is no such method.")
         try:
             result = found(params)
-        except Unknown as error:
+        except NotOffered as error:
             missing = method == "resources/read" and not modern
-            raise Refused(NO_SUCH_RESOURCE if missing else INVALID_PARAMS, str(error)) from None
+            raise ErrorAnswer(NO_SUCH_RESOURCE if missing else INVALID_PARAMS, str(error)) from None
         return self._dressed(method, result) if modern else result
 
     def _is_modern(self, method: str, params: Json) -> bool:
-        """Which era a request belongs to. Raises Refused if it is of neither."""
+        """Which era a request belongs to. Raises ErrorAnswer if it is of neither."""
         meta = params.get("_meta")
         if not isinstance(meta, dict) or REVISION not in meta:
             if not self._greeted and method not in {"initialize", "ping"}:
-                raise Refused(INVALID_REQUEST, "There was no handshake, and the request names no revision.")
+                raise ErrorAnswer(INVALID_REQUEST, "There was no handshake, and the request names no revision.")
             return False
         revision = meta[REVISION]
         if not isinstance(revision, str) or not isinstance(meta.get(CLIENT_CAPABILITIES), dict):
-            raise Refused(INVALID_PARAMS, "The request must name its revision and what the client can do.")
+            raise ErrorAnswer(INVALID_PARAMS, "The request must name its revision and what the client can do.")
         if revision != MODERN:
-            raise Refused(UNSUPPORTED_REVISION, "Unsupported revision.", supported=[MODERN], requested=revision)
+            raise ErrorAnswer(UNSUPPORTED_REVISION, "Unsupported revision.", supported=[MODERN], requested=revision)
         return True
 
     def _dressed(self, method: str, result: Json) -> Json:
@@ -127,7 +127,7 @@ class Dialogue:
         for id_ in self._listening:
             self._say({**changed, "params": {"_meta": {SUBSCRIPTION: id_}}})
 
-    def _fail(self, id_: Id | None, refused: Refused) -> None:
+    def _fail(self, id_: Id | None, refused: ErrorAnswer) -> None:
         self._say({"jsonrpc": "2.0", "id": id_, "error": refused.error})
 
     # The methods that only one era has.

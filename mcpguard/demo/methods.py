@@ -4,13 +4,13 @@ import json
 from collections.abc import Callable
 from typing import Final
 
-from mcpguard.demo.offer import Failed, Json, Offer, Unknown, mistake
+from mcpguard.demo.offer import Failed, Json, NotOffered, Offer, mistake
 
 INVALID_PARAMS: Final = -32602
 Method = Callable[[Json], Json]
 
 
-class Refused(Exception):
+class ErrorAnswer(Exception):
     """The answer is an error."""
 
     def __init__(self, code: int, message: str, **data: object) -> None:
@@ -44,7 +44,7 @@ def introduction(offer: Offer) -> Json:
 def _listed(key: str, what: Callable[[], list[Json]]) -> Method:
     def answer(params: Json) -> Json:
         if params.get("cursor") is not None:
-            raise Refused(INVALID_PARAMS, "There is one page only.")
+            raise ErrorAnswer(INVALID_PARAMS, "There is one page only.")
         return {key: what()}
 
     return answer
@@ -53,7 +53,7 @@ def _listed(key: str, what: Callable[[], list[Json]]) -> Method:
 def _called(offer: Offer, name: str, arguments: Json) -> Json:
     tool = next((tool for tool in offer.tools if tool["name"] == name), None)
     if tool is None:
-        raise Unknown(f"There is no tool {name!a}.")
+        raise NotOffered(f"There is no tool {name!a}.")
     if found := mistake(tool["inputSchema"], arguments):
         return _failed(found)
     try:
@@ -74,12 +74,12 @@ def _prompted(text: str) -> Json:
 def _text(params: Json, name: str) -> str:
     found = params.get(name)
     if not isinstance(found, str):
-        raise Refused(INVALID_PARAMS, f"The parameter {name} must be a text.")
+        raise ErrorAnswer(INVALID_PARAMS, f"The parameter {name} must be a text.")
     return found
 
 
 def _arguments(params: Json) -> Json:
     found = params.get("arguments", {})
     if not isinstance(found, dict):
-        raise Refused(INVALID_PARAMS, "The arguments must be an object.")
+        raise ErrorAnswer(INVALID_PARAMS, "The arguments must be an object.")
     return found

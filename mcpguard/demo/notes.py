@@ -5,7 +5,7 @@ import re
 from collections.abc import Mapping
 from typing import Final
 
-from mcpguard.demo.offer import Failed, Json, Offer, Unknown, members, words
+from mcpguard.demo.offer import Failed, Json, NotOffered, Offer, members, words
 
 MOST_NOTES: Final = 100
 LONGEST_NAME: Final = 64
@@ -147,7 +147,7 @@ class Notes(Offer):
             return super().prompt(name, arguments)
         note = arguments.get("name")
         if not isinstance(note, str) or note not in self._notes:
-            raise Unknown("The argument name must be the name of a note.")
+            raise NotOffered("The argument name must be the name of a note.")
         return f"Summarize this note in one sentence:\n\n{self._notes[note]}"
 
     def _note(self, name: str) -> str:

@@ -7,7 +7,7 @@ from typing import Any
 Json = dict[str, Any]
 
 
-class Unknown(Exception):
+class NotOffered(Exception):
     """There is no such tool, resource or prompt, or it cannot be asked for like this. Says so to the client."""
 
 
@@ -35,11 +35,11 @@ class Offer:
 
     def read(self, uri: str) -> Json:
         """The content of a resource."""
-        raise Unknown(f"There is no resource {uri!a}.")
+        raise NotOffered(f"There is no resource {uri!a}.")
 
     def prompt(self, name: str, arguments: Json) -> str:  # noqa: ARG002 - it has none
         """What the prompt lets the person say."""
-        raise Unknown(f"There is no prompt {name!a}.")
+        raise NotOffered(f"There is no prompt {name!a}.")
 
 
 def words(description: str, **more: Any) -> Json:  # noqa: ANN401 - JSON

@@ -49,7 +49,7 @@ class BadFilter(GuardError, ValueError):
 
 
 @dataclass(frozen=True, slots=True)
-class Term:
+class FilterTerm:
     """A record fits if what the term is about is any of the values; or, `without`, none of them. `*` in a value is any
     run of characters, `?` any one."""
 
@@ -62,7 +62,7 @@ class Term:
 class Filter:
     """A record fits if every term does, and if it was made from `since` on and before `until` (UTC, microseconds)."""
 
-    terms: tuple[Term, ...] = ()
+    terms: tuple[FilterTerm, ...] = ()
     since: int | None = None
     until: int | None = None
 

@@ -15,7 +15,7 @@ from mcpguard.text.visible import visible
 Say = Callable[[Notification | Request], None]
 
 
-class Way(Protocol):
+class AskingWay(Protocol):
     """How the client of a request is asked something."""
 
     async def ask(self, say: Say, server: str, asks: Asks) -> Answers:
@@ -30,7 +30,7 @@ class Exchange:
     what the one before has said, so then it is counted here how often any of them got on.
     """
 
-    def __init__(self, client: Client, request: Request, say: Say, way: Way | None = None) -> None:
+    def __init__(self, client: Client, request: Request, say: Say, way: AskingWay | None = None) -> None:
         self.say = say
         self.server = ""
         self.several = False

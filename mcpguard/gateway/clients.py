@@ -8,7 +8,7 @@ from mcpguard.codec import envelope
 from mcpguard.codec.messages import Notification
 from mcpguard.domain.callers import Caller
 from mcpguard.domain.servers.launches import Era
-from mcpguard.gateway.faces.face import Face
+from mcpguard.gateway.faces.face import AgentFace
 from mcpguard.gateway.subscribed_uris import Subscribed
 from mcpguard.text.visible import visible
 
@@ -32,7 +32,7 @@ class Client:
 
     door: str
     caller: Caller
-    face: Face
+    face: AgentFace
     era: Era
     version: str = envelope.HANDSHAKE[-1]
     name: str = ""

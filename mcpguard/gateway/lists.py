@@ -9,7 +9,7 @@ from mcpguard.codec import cursors
 from mcpguard.domain.callers import Scope
 from mcpguard.domain.capabilities import CapabilityKind
 from mcpguard.domain.servers.listings import KEYS
-from mcpguard.gateway.faces.face import Face
+from mcpguard.gateway.faces.face import AgentFace
 from mcpguard.gateway.wire import INVALID_PARAMS, Rejected
 from mcpguard.policy.scopes import within
 
@@ -23,7 +23,7 @@ MOST_FACES = 256
 Shown = tuple[Catalog, list[dict[str, Any]]]
 
 
-class Lists:
+class ShownLists:
     """Remembers what it showed last, for as long as the catalog stays the same."""
 
     def __init__(self, most: int) -> None:
@@ -31,7 +31,7 @@ class Lists:
         self._shown: dict[tuple[str, CapabilityKind, Scope], Shown] = {}
 
     def page(
-        self, face: Face, scope: Scope, catalog: Catalog, method: str, params: Mapping[str, Any]
+        self, face: AgentFace, scope: Scope, catalog: Catalog, method: str, params: Mapping[str, Any]
     ) -> tuple[dict[str, Any], list[str]]:
         """A page, and the names on it."""
         kind, key = KINDS[method]
@@ -43,7 +43,7 @@ class Lists:
             result["nextCursor"] = cursors.encode(offset + limit)
         return result, [str(entry[KEYS[kind]]) for entry in page]
 
-    def entries(self, face: Face, kind: CapabilityKind, scope: Scope, catalog: Catalog) -> list[dict[str, Any]]:
+    def entries(self, face: AgentFace, kind: CapabilityKind, scope: Scope, catalog: Catalog) -> list[dict[str, Any]]:
         """All of them; nobody may change them."""
         remembered = self._shown.get((face.key, kind, scope))
         if remembered is not None and remembered[0] is catalog:
@@ -66,7 +66,7 @@ class Lists:
             raise Rejected(INVALID_PARAMS, f"{error}; use the one that the list gave", "parameters") from error
 
 
-def offered(face: Face, kind: CapabilityKind, scope: Scope, catalog: Catalog) -> Iterator[Pinned]:
+def offered(face: AgentFace, kind: CapabilityKind, scope: Scope, catalog: Catalog) -> Iterator[Pinned]:
     """What a face shows within a scope, in order. The effects of a scope say what may be used of it. What would have
     the name of one of the face's own tools could not be called by it, and is not shown."""
     taken = {each["name"] for each in face.own} if kind is CapabilityKind.TOOL else set[str]()

@@ -15,7 +15,7 @@ import anyio
 import anyio.to_thread
 
 from mcpguard.codec.messages import BadMessage, Message, read
-from mcpguard.settings.limits import Limits
+from mcpguard.settings.limits import LimitSettings
 
 LARGE: Final = 64 * 1024
 """Bytes; smaller messages are read at once, because a thread costs more than they can."""
@@ -23,10 +23,10 @@ OF_ONE: Final = 2
 OF_ALL: Final = 8
 
 
-class Reader:
+class AgentMessageReader:
     """Reads messages, the large ones one after the other in a thread."""
 
-    def __init__(self, limits: Limits) -> None:
+    def __init__(self, limits: LimitSettings) -> None:
         self._read = partial(read, max_bytes=limits.body_bytes, max_depth=limits.depth, max_values=limits.values)
         self._turn = anyio.CapacityLimiter(1)
         self._of_all = anyio.CapacityLimiter(OF_ALL)

@@ -27,14 +27,14 @@ from mcpguard.gateway.contents import renamed
 from mcpguard.gateway.disclosure import shown
 from mcpguard.gateway.faces.face import Meant
 from mcpguard.gateway.input_required import PARKED, STATE, Parking
-from mcpguard.gateway.lists import KINDS, Lists
+from mcpguard.gateway.lists import KINDS, ShownLists
 from mcpguard.gateway.requested_call import asked
-from mcpguard.gateway.subscriptions.listen import Listening
+from mcpguard.gateway.subscriptions.listen import ListenRequests
 from mcpguard.gateway.subscriptions.subscribe import Subscribing
 from mcpguard.gateway.tools.proxy import Seeing
 from mcpguard.gateway.tools.tools import Tools
 from mcpguard.gateway.validation import fitting_name, invalid, understood, unknown_method, validate
-from mcpguard.gateway.views import Views
+from mcpguard.gateway.views import CatalogViews
 from mcpguard.gateway.wire import (
     INTERNAL_ERROR,
     INVALID_PARAMS,
@@ -49,7 +49,7 @@ from mcpguard.gateway.wire import (
     refused_result,
 )
 from mcpguard.guard.calls.refusals import refusal
-from mcpguard.guard.calls.request import Asked, Told
+from mcpguard.guard.calls.request import CallRequest, CallResult
 from mcpguard.guard.guard import Guard
 from mcpguard.policy.asks import askable
 from mcpguard.policy.scopes import within
@@ -74,10 +74,10 @@ class Methods:
     def __init__(self, guard: Guard) -> None:
         self.parking = Parking()
         self._guard = guard
-        self._lists = Lists(guard.settings.limits.page)
-        self._views = Views()
+        self._lists = ShownLists(guard.settings.limits.page)
+        self._views = CatalogViews()
         subscribing = Subscribing(guard, self._meant)
-        self._listening = Listening(guard, subscribing)
+        self._listening = ListenRequests(guard, subscribing)
         self._tools = Tools(guard, self._carried_out, Seeing(self._seen_by, self._settled, self._lists))
         self._table: dict[str, Method] = {
             "server/discover": self._discover,
@@ -271,7 +271,7 @@ class Methods:
             return refused_result(said, structured=self._is_free(exchange.client, meant.capability))
         raise refused_error(said, exchange.client.era, uri)
 
-    async def _carried_out(self, exchange: Exchange, wanted: Asked) -> Told:
+    async def _carried_out(self, exchange: Exchange, wanted: CallRequest) -> CallResult:
         """What a call has come to. Raises Passed with a server's own error."""
         exchange.server = wanted.capability.server
         told = await self._guard.calls.make(wanted, exchange)

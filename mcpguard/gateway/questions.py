@@ -27,16 +27,16 @@ class _Question:
         self.done.set()
 
 
-class Questions:
+class OpenQuestions:
     """Those of one client."""
 
     def __init__(self) -> None:
         self._numbers = itertools.count(1)
         self._open: dict[Id, _Question] = {}
 
-    def line(self) -> "Line":
+    def line(self) -> "ClientLine":
         """A way to the client, along one of its requests."""
-        return Line(self)
+        return ClientLine(self)
 
     def pose(self, server: str) -> tuple[str, _Question]:
         id_ = f"{server}:{next(self._numbers)}"
@@ -55,10 +55,10 @@ class Questions:
         return self._open.pop(id_, None) is not None
 
 
-class Line:
+class ClientLine:
     """The way to a client along one of its requests."""
 
-    def __init__(self, questions: Questions) -> None:
+    def __init__(self, questions: OpenQuestions) -> None:
         self._questions = questions
         self._posed: dict[Id, _Question] = {}
         self._lost = False

@@ -12,7 +12,7 @@ from mcpguard.gateway.client_request import Exchange
 from mcpguard.gateway.faces.face import Meant
 from mcpguard.gateway.input_required import AGAIN
 from mcpguard.gateway.validation import invalid
-from mcpguard.guard.calls.request import Asked, Page
+from mcpguard.guard.calls.request import CallRequest, ReplyPage
 from mcpguard.policy.intents import Stated
 
 
@@ -23,8 +23,8 @@ def asked(
     params: Mapping[str, Any],
     watcher: object | None = None,
     stated: Stated | None = None,
-    page: Page | None = None,
-) -> Asked:
+    page: ReplyPage | None = None,
+) -> CallRequest:
     """The call that a request makes. Answers to what nobody asked do not go along, and neither do arguments that are
     null, which are judged as none: a server gets what was judged. Raises Rejected."""
     client, named = exchange.client, meant.capability
@@ -33,7 +33,7 @@ def asked(
     own = {key: value for key, value in envelope.bare(params).items() if key not in AGAIN}
     if own.get("arguments", ...) is None:
         del own["arguments"]
-    return Asked(
+    return CallRequest(
         caller=client.caller,
         face=client.face.word,
         method=method,

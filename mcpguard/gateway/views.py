@@ -13,7 +13,7 @@ from mcpguard.policy.scopes import reaches
 MOST = 256
 
 
-class Views:
+class CatalogViews:
     """Remembers them, for as long as the catalog stays the same."""
 
     def __init__(self) -> None:

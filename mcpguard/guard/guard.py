@@ -77,7 +77,7 @@ class Own:
 
 
 @dataclass(frozen=True, slots=True)
-class Heard:
+class CallTraffic:
     """What is heard of calls, and what they and all that became none were counted as."""
 
     events: Events
@@ -98,7 +98,7 @@ class Staff:
 
 
 @dataclass(frozen=True, slots=True)
-class Proof:
+class LogProof:
     """What the audit log is proven by: the key, the file outside that checkpoints go to, where one is wanted, and who
     looks whether it is whole."""
 
@@ -127,8 +127,8 @@ class Guard:
         judging: Judging,
         held: Held,
         staff: Staff,
-        heard: Heard,
-        proof: Proof,
+        heard: CallTraffic,
+        proof: LogProof,
     ) -> None:
         self.settings = confirming.settings
         self.clock = clock

@@ -42,7 +42,7 @@ class Head:
 
 
 @dataclass(frozen=True, slots=True)
-class Mark:
+class ChainMark:
     """Where a transaction stands: the end of the chain, what was signed in it, and which key is to follow."""
 
     head: Head
@@ -140,12 +140,12 @@ class Chain:
         if self._head is None:
             self._read(connection)
 
-    def mark(self, connection: Connection) -> Mark:
+    def mark(self, connection: Connection) -> ChainMark:
         self.flush(connection)
-        return Mark(self._end(), self._signing, self._next)
+        return ChainMark(self._end(), self._signing, self._next)
 
     def back_to(self, mark: object) -> None:
-        assert isinstance(mark, Mark)  # noqa: S101 - the writer hands back what `mark` gave it
+        assert isinstance(mark, ChainMark)  # noqa: S101 - the writer hands back what `mark` gave it
         self._head, self._signing, self._next = mark.head, mark.signing, mark.next
         self._rows.clear()
         self._bodies.clear()

@@ -31,7 +31,7 @@ class Most:
     at_once: int = 0
 
 
-class Budgets:
+class CallBudgets:
     """What every caller has used."""
 
     def __init__(self, most: Most) -> None:
@@ -48,13 +48,13 @@ class Budgets:
             return IN_A_MINUTE
         return OF_ONE if self._each.full((caller.id, capability), int(now)) else None
 
-    def take(self, caller: Caller, capability: Capability, now: float) -> "Place":
+    def take(self, caller: Caller, capability: Capability, now: float) -> "BudgetPlace":
         """A place for a call, which `spent` has just said there is."""
         second = int(now)
         seconds = (self._callers.add(caller.id, second), self._each.add((caller.id, capability), second))
         if self._most.at_once:
             self._open[caller.id] = self._open.get(caller.id, 0) + 1
-        return Place(self, caller.id, tuple(each for each in seconds if each is not None))
+        return BudgetPlace(self, caller.id, tuple(each for each in seconds if each is not None))
 
     def greet(self, caller: str, now: float) -> int:
         """Count a handshake and give 0, or give the seconds after which there is room for one."""
@@ -150,10 +150,10 @@ class _Minutes(Generic[K]):
                 del self.of[key]
 
 
-class Place:
+class BudgetPlace:
     """One call's part of the budgets."""
 
-    def __init__(self, budgets: Budgets, caller: str, seconds: tuple[_Second, ...]) -> None:
+    def __init__(self, budgets: CallBudgets, caller: str, seconds: tuple[_Second, ...]) -> None:
         self._budgets = budgets
         self._caller = caller
         self._seconds = seconds

@@ -13,7 +13,7 @@ from typing import Final
 
 from mcpguard.domain.capabilities import Effect
 from mcpguard.domain.servers.listings import Definition
-from mcpguard.policy.telling import Sign, of_name, of_schema, of_text
+from mcpguard.policy.telling import EffectSign, of_name, of_schema, of_text
 
 _CARE: Final = tuple(Effect)
 """From harmless to irreversible."""
@@ -67,7 +67,7 @@ def careful(declared: Effect | None, suggested: Effect) -> Effect:
     return max(suggested, declared or suggested, key=_CARE.index)
 
 
-def _signs(definition: Definition) -> Iterator[Sign]:
+def _signs(definition: Definition) -> Iterator[EffectSign]:
     name, annotations = definition.get("name"), definition.get("annotations")
     titles = [definition.get("title"), annotations.get("title") if isinstance(annotations, Mapping) else None]
     name = name if isinstance(name, str) else ""

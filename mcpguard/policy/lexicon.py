@@ -16,7 +16,7 @@ from mcpguard.policy import verbs
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class EffectWord:
     """A word of ours, and the effect that it tells of."""
 
     effect: Effect
@@ -78,13 +78,13 @@ def _forms(word: str) -> Iterator[str]:
             yield word[:-1] + "ies"
 
 
-def _told() -> dict[str, Told]:
+def _told() -> dict[str, EffectWord]:
     nouns = _listed(verbs.NOUNS)
-    found: dict[str, Told] = {}
+    found: dict[str, EffectWord] = {}
     for effect, text in _LISTS:
         for word in text.split():
             for form in _forms(plain(word)):
-                found.setdefault(form, Told(effect, word, plain(word) in nouns))
+                found.setdefault(form, EffectWord(effect, word, plain(word) in nouns))
     return found
 
 
@@ -96,7 +96,7 @@ _LISTS: Final = (
 TOLD: Final = _told()
 """By the plain form of a word."""
 SIGNS: Final = tuple(
-    (plain(sign), Told(effect, sign))
+    (plain(sign), EffectWord(effect, sign))
     for effect, text in (
         (Effect.DESTRUCTIVE, verbs.DESTRUCTIVE_SIGNS),
         (Effect.WRITE, verbs.WRITE_SIGNS),
@@ -115,12 +115,12 @@ PLACE_PARAMETERS: Final = _listed(verbs.PLACE_PARAMETERS)
 CONTENT_PARAMETERS: Final = _listed(verbs.CONTENT_PARAMETERS)
 FORCE_PARAMETERS: Final = _listed(verbs.FORCE_PARAMETERS)
 CHOICE_PARAMETERS: Final = _listed(verbs.CHOICE_PARAMETERS)
-IN_TEXT: Final = {form: Told(Effect.READ, word) for word in verbs.READ_IN_TEXT.split() for form in _forms(word)}
+IN_TEXT: Final = {form: EffectWord(Effect.READ, word) for word in verbs.READ_IN_TEXT.split() for form in _forms(word)}
 _THINGS: Final = _listed(verbs.THINGS)
 _LONGEST: Final = max(map(len, TOLD))
 
 
-def told(word: str) -> Told | None:
+def told(word: str) -> EffectWord | None:
     """What a plain word tells, also one that is written together with a thing: `dropdatabase`."""
     if found := TOLD.get(word):
         return found
@@ -133,7 +133,7 @@ def stem(word: str) -> str | None:
     return next((verb for inside, verb in verbs.STEMS.items() if inside in word), None)
 
 
-def sign(text: str) -> Told | None:
+def sign(text: str) -> EffectWord | None:
     """The most careful Chinese or Japanese sign in a plain text."""
     return None if text.isascii() else next((found for inside, found in SIGNS if inside in text), None)
 

@@ -19,14 +19,14 @@ from mcpguard.domain.servers.standing import CAPABILITY_MOVES, CapabilityMove, C
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class PinChange:
     """The pin as it is now, and the move that it made, if it made one."""
 
     pin: Pin
     move: CapabilityMove | None = None
 
 
-def listed(pin: Pin, fingerprint: Fingerprint | None, *, grave: bool = False) -> Outcome:
+def listed(pin: Pin, fingerprint: Fingerprint | None, *, grave: bool = False) -> PinChange:
     """The server lists it, with this definition, or one that could not be read. `grave`: something in it was."""
     now = replace(pin, listed=fingerprint, present=True)
     match pin.standing:
@@ -37,24 +37,26 @@ def listed(pin: Pin, fingerprint: Fingerprint | None, *, grave: bool = False) ->
         case CapabilityStanding.CHANGED if fingerprint != pin.listed:
             return _move(replace(now, returned=pin.returned or grave), CapabilityMove.DIFFERS)
         case CapabilityStanding.CHANGED if grave:
-            return Outcome(replace(now, returned=True))
+            return PinChange(replace(now, returned=True))
         case _:
-            return Outcome(now)
+            return PinChange(now)
 
 
-def gone(pin: Pin) -> Outcome:
+def gone(pin: Pin) -> PinChange:
     """The server does not list it any more. It stands where it stood, and cannot be called."""
-    return Outcome(replace(pin, present=False))
+    return PinChange(replace(pin, present=False))
 
 
-def identity_changed(pin: Pin) -> Outcome:
+def identity_changed(pin: Pin) -> PinChange:
     """The server itself is another now: what was approved of it is forgotten. What was blocked stays blocked."""
     if pin.standing in (CapabilityStanding.APPROVED, CapabilityStanding.CHANGED):
         return _move(_forgotten(pin), CapabilityMove.IDENTITY_CHANGED)
-    return Outcome(pin)
+    return PinChange(pin)
 
 
-def approve(pin: Pin, seen: Fingerprint | None, effect: Effect, findings_read: frozenset[str] = frozenset()) -> Outcome:
+def approve(
+    pin: Pin, seen: Fingerprint | None, effect: Effect, findings_read: frozenset[str] = frozenset()
+) -> PinChange:
     """A person approves what they saw, with this effect. Raises Stale, Undecidable or IllegalMove.
 
     `findings_read`: the rules of the findings in it that they say to have read, besides those that were read before.
@@ -69,34 +71,34 @@ def approve(pin: Pin, seen: Fingerprint | None, effect: Effect, findings_read: f
     read = findings_read | (pin.findings_read if seen == pin.approved else frozenset())
     if pin.standing is CapabilityStanding.APPROVED:
         if effect is pin.effect:
-            return Outcome(replace(pin, findings_read=read))
+            return PinChange(replace(pin, findings_read=read))
         move = CapabilityMove.ASSIGN_EFFECT
     now = replace(pin, approved=seen, effect=effect, returned=False, rejected=None, findings_read=read)
     return _move(now, move)
 
 
-def revoke(pin: Pin, seen: Fingerprint | None) -> Outcome:
+def revoke(pin: Pin, seen: Fingerprint | None) -> PinChange:
     """A person takes the approval back. Raises Stale or IllegalMove."""
     return _narrowed(pin, seen, CapabilityMove.REVOKE)
 
 
-def block(pin: Pin) -> Outcome:
+def block(pin: Pin) -> PinChange:
     """A person blocks it, whatever its definition is. Raises IllegalMove."""
     return _move(_forgotten(pin), CapabilityMove.BLOCK)
 
 
-def unblock(pin: Pin) -> Outcome:
+def unblock(pin: Pin) -> PinChange:
     """A person lets it wait for an approval again. Raises IllegalMove."""
     return _move(_forgotten(pin), CapabilityMove.UNBLOCK)
 
 
-def reject(pin: Pin, seen: Fingerprint | None) -> Outcome:
+def reject(pin: Pin, seen: Fingerprint | None) -> PinChange:
     """A person sends it out of the inbox, as it is now; it stands where it stood. Raises Stale or Undecidable."""
     if pin.standing not in (CapabilityStanding.PENDING, CapabilityStanding.CHANGED):
         raise Undecidable(f"{pin.kind} {pin.name} is {pin.standing}; only what waits for a person can be rejected")
     if seen != pin.listed:
         raise _stale(pin, seen)
-    return Outcome(replace(pin, rejected=seen))
+    return PinChange(replace(pin, rejected=seen))
 
 
 def _stale(pin: Pin, seen: Fingerprint | None) -> Stale:
@@ -107,7 +109,7 @@ def _is_back(pin: Pin, fingerprint: Fingerprint | None) -> bool:
     return fingerprint is not None and fingerprint == pin.approved and not pin.returned
 
 
-def _narrowed(pin: Pin, seen: Fingerprint | None, move: CapabilityMove) -> Outcome:
+def _narrowed(pin: Pin, seen: Fingerprint | None, move: CapabilityMove) -> PinChange:
     if seen != pin.listed:
         raise _stale(pin, seen)
     return _move(_forgotten(pin), move)
@@ -117,6 +119,6 @@ def _forgotten(pin: Pin) -> Pin:
     return replace(pin, approved=None, effect=None, returned=False, findings_read=frozenset())
 
 
-def _move(pin: Pin, move: CapabilityMove) -> Outcome:
+def _move(pin: Pin, move: CapabilityMove) -> PinChange:
     standing = moved(CAPABILITY_MOVES, pin.standing, move)
-    return Outcome(replace(pin, standing=standing, generation=pin.generation + 1), move)
+    return PinChange(replace(pin, standing=standing, generation=pin.generation + 1), move)

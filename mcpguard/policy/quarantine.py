@@ -26,7 +26,7 @@ class NotInspected(Undecidable):
 
 
 @dataclass(frozen=True, slots=True)
-class Moved:
+class MovedUpstream:
     """The upstream as it is now, and the move that it made, if it made one."""
 
     upstream: Upstream
@@ -45,32 +45,32 @@ def admitted(new: Upstream, known: Iterable[Upstream], alike: Collection[Fingerp
 
 def relaunched(
     upstream: Upstream, launch: Fingerprint, known: Iterable[Upstream] = (), alike: Collection[Fingerprint] = ()
-) -> Moved:
+) -> MovedUpstream:
     """It is declared with this launch. A new one was observed by nobody yet; one that was blocked is blocked again.
 
     `known` are all the others; `alike` as in `admitted`.
     """
     if upstream.identity is not None and upstream.identity.launch == launch:
-        return Moved(upstream)
+        return MovedUpstream(upstream)
     now = _changed(replace(upstream, identity=Identity(launch), artifact=None, inspection=None))
     if not any(_is_blocked(each) and _launched(each, now.upstream, alike) for each in known):
         return now
     blocked = replace(_unapproved(now.upstream), standing=UpstreamStanding.BLOCKED)
-    return Moved(replace(blocked, generation=upstream.generation + 1), now.move)
+    return MovedUpstream(replace(blocked, generation=upstream.generation + 1), now.move)
 
 
-def observed(upstream: Upstream, seen: Fingerprint, artifact: str | None = None) -> Moved:
+def observed(upstream: Upstream, seen: Fingerprint, artifact: str | None = None) -> MovedUpstream:
     """It ran, and this is what it said of itself. `artifact` is what ran, which `seen` covers.
 
     That an earlier inspection failed says nothing any more.
     """
     upstream = replace(upstream, artifact=artifact, inspection=None)
     if upstream.identity is None or upstream.identity.observed == seen:
-        return Moved(upstream)
+        return MovedUpstream(upstream)
     return _changed(replace(upstream, identity=replace(upstream.identity, observed=seen)))
 
 
-def altered(upstream: Upstream) -> Moved:
+def altered(upstream: Upstream) -> MovedUpstream:
     """What would run is not what was observed; nobody has observed that yet."""
     return _changed(replace(upstream, identity=_unobserved(upstream.identity), artifact=None))
 
@@ -81,7 +81,7 @@ def approve(
     findings_read: frozenset[str] = frozenset(),
     launch: Fingerprint | None = None,
     known: Iterable[Upstream] = (),
-) -> Moved:
+) -> MovedUpstream:
     """A person approves who they saw. Raises Stale, NotInspected, Undecidable or IllegalMove.
 
     `findings_read`: the rules of the findings in its launch that they say to have read. `launch`: how it is launched
@@ -98,8 +98,8 @@ def approve(
         # What is approved of it may be another choice; its own standing is the same.
         same = replace(upstream, findings_read=upstream.findings_read | findings_read)
         if now == seen:
-            return Moved(same)
-        return Moved(replace(same, identity=now, approved=now, generation=upstream.generation + 1))
+            return MovedUpstream(same)
+        return MovedUpstream(replace(same, identity=now, approved=now, generation=upstream.generation + 1))
     approved = replace(upstream, identity=now, approved=now, rejected=None, findings_read=findings_read)
     return _move(approved, UpstreamMove.APPROVE)
 
@@ -113,12 +113,12 @@ def reject(upstream: Upstream, seen: Identity) -> Upstream:
     return replace(upstream, rejected=seen)
 
 
-def quarantine(upstream: Upstream) -> Moved:
+def quarantine(upstream: Upstream) -> MovedUpstream:
     """A person takes the approval, or the block, back. Raises IllegalMove."""
     return _move(_unapproved(upstream), UpstreamMove.QUARANTINE)
 
 
-def block(upstream: Upstream, launch: Fingerprint | None = None) -> Moved:
+def block(upstream: Upstream, launch: Fingerprint | None = None) -> MovedUpstream:
     """A person blocks it, whoever it is. Raises IllegalMove.
 
     `launch`: as it is declared, where a person had decided to confine it otherwise. That goes with the approval, so
@@ -158,15 +158,15 @@ def removed(upstream: Upstream) -> Upstream:
     return replace(upstream, removed=True, generation=upstream.generation + 1)
 
 
-def _changed(upstream: Upstream) -> Moved:
+def _changed(upstream: Upstream) -> MovedUpstream:
     if upstream.standing is UpstreamStanding.APPROVED and upstream.identity != upstream.approved:
         return _move(_unapproved(upstream), UpstreamMove.IDENTITY_CHANGED)
-    return Moved(upstream)
+    return MovedUpstream(upstream)
 
 
-def _move(upstream: Upstream, move: UpstreamMove) -> Moved:
+def _move(upstream: Upstream, move: UpstreamMove) -> MovedUpstream:
     standing = moved(UPSTREAM_MOVES, upstream.standing, move)
-    return Moved(replace(upstream, standing=standing, generation=upstream.generation + 1), move)
+    return MovedUpstream(replace(upstream, standing=standing, generation=upstream.generation + 1), move)
 
 
 def _unapproved(upstream: Upstream) -> Upstream:

@@ -22,14 +22,14 @@ from mcpguard.domain.decisions import Key
 from mcpguard.domain.errors import Unreadable
 from mcpguard.domain.servers.listings import INSTRUCTIONS, KEYS, Listing
 from mcpguard.domain.servers.pins import Pin
-from mcpguard.policy.pinning import Outcome, gone, listed
+from mcpguard.policy.pinning import PinChange, gone, listed
 
 LONGEST_NAME: Final = 2500
 """Bytes in UTF-8: every store finds a capability by its name, and the index of one of them holds no longer ones."""
 
 
 @dataclass(frozen=True, slots=True)
-class Seen:
+class SeenDefinition:
     """A definition that was listed, in its exact form."""
 
     pin: str
@@ -38,7 +38,7 @@ class Seen:
 
 
 @dataclass(frozen=True, slots=True)
-class Read:
+class ReadListing:
     """Each capability that was listed, with its fingerprint and exact form; and what was left out, and how often."""
 
     found: Mapping[Key, tuple[Fingerprint | None, bytes]]
@@ -49,11 +49,11 @@ class Read:
 class Reconciled:
     """What is known after a listing. `outcomes` are those that are new or different than before, in any respect."""
 
-    outcomes: tuple[Outcome, ...]
-    seen: tuple[Seen, ...]
+    outcomes: tuple[PinChange, ...]
+    seen: tuple[SeenDefinition, ...]
 
 
-def read(listing: Listing) -> Read:
+def read(listing: Listing) -> ReadListing:
     """What a listing says. Where a server lists much it takes long, and waits for nothing."""
     odd: Counter[str] = Counter()
     found: dict[Key, tuple[Fingerprint | None, bytes]] = {}
@@ -63,11 +63,11 @@ def read(listing: Listing) -> Read:
         found[kind, name] = now if before[0] == now[0] else (None, b"")
         if before[0] != now[0]:
             odd[f"a {kind} that is listed twice, differently"] += 1
-    return Read(MappingProxyType(found), odd)
+    return ReadListing(MappingProxyType(found), odd)
 
 
 def reconciled(
-    upstream: str, pins: Iterable[Pin], said: Read, new_id: Ids, grave: frozenset[Key] = frozenset()
+    upstream: str, pins: Iterable[Pin], said: ReadListing, new_id: Ids, grave: frozenset[Key] = frozenset()
 ) -> Reconciled:
     """What becomes of the pins of an upstream whose listing said this. `grave`: in what something grave was found."""
     known = {(pin.kind, pin.name): pin for pin in pins}
@@ -75,13 +75,13 @@ def reconciled(
     for (kind, name), (fingerprint, definition) in said.found.items():
         pin = known.get((kind, name))
         if pin is None:
-            outcome = Outcome(Pin(new_id(), upstream, kind, name, fingerprint))
+            outcome = PinChange(Pin(new_id(), upstream, kind, name, fingerprint))
         else:
             outcome = listed(pin, fingerprint, grave=(kind, name) in grave)
         if outcome.pin != pin:
             outcomes.append(outcome)
         if fingerprint is not None:
-            seen.append(Seen(outcome.pin.id, fingerprint, definition))
+            seen.append(SeenDefinition(outcome.pin.id, fingerprint, definition))
     missing = [gone(pin) for key, pin in known.items() if key not in said.found and pin.present]
     return Reconciled((*outcomes, *missing), tuple(seen))
 

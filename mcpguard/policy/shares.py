@@ -27,7 +27,7 @@ class Shares:
         self._of: dict[str, int] = {}
         self.taken = 0
 
-    def take(self, who: str) -> "Place":
+    def take(self, who: str) -> "SharePlace":
         """A place until the block is left that it is used for. Raises Crowded."""
         if self._of.get(who, 0) >= self.of_one:
             raise Crowded(own=True)
@@ -35,7 +35,7 @@ class Shares:
             raise Crowded(own=False)
         self._of[who] = self._of.get(who, 0) + 1
         self.taken += 1
-        return Place(self, who)
+        return SharePlace(self, who)
 
     def give_back(self, who: str) -> None:
         """One place less is taken."""
@@ -45,7 +45,7 @@ class Shares:
             del self._of[who]
 
 
-class Place:
+class SharePlace:
     """One place."""
 
     def __init__(self, shares: Shares, who: str) -> None:

@@ -19,7 +19,7 @@ from mcpguard.domain.servers.standing import UpstreamStanding
 from mcpguard.policy.intents import Stated
 
 
-class Arguments(Protocol):
+class ArgumentChecks(Protocol):
     """What there is to know about the arguments of a call. Each is worked out once, when it is first asked for."""
 
     @property
@@ -60,7 +60,7 @@ class Situation:
     covered: bool = False
     blocked: bool = False
     stated: Stated | None = None
-    arguments: Arguments | None = None
+    arguments: ArgumentChecks | None = None
     spent: str | None = None
     demand: str = ""
     answer: HoldState | None = None

@@ -13,7 +13,7 @@ from typing import Final
 
 from mcpguard.domain.capabilities import Effect
 from mcpguard.policy import lexicon
-from mcpguard.policy.lexicon import Told
+from mcpguard.policy.lexicon import EffectWord
 
 LONGEST_NAME: Final = 256
 LONGEST_TEXT: Final = 4096
@@ -25,45 +25,45 @@ _BEGINNING: Final = 8
 
 
 @dataclass(frozen=True, slots=True)
-class Sign:
+class EffectSign:
     """One thing told. Without an effect of its own, it makes what all the rest tells one step worse."""
 
     effect: Effect | None
     because: str
 
 
-def of_name(name: str) -> Iterator[Sign]:
+def of_name(name: str) -> Iterator[EffectSign]:
     if len(name) > LONGEST_NAME:
-        yield Sign(Effect.DESTRUCTIVE, "its name is too long to be looked at whole")
+        yield EffectSign(Effect.DESTRUCTIVE, "its name is too long to be looked at whole")
         return
     for found in _in_name(name):
-        yield Sign(found.effect, f'its name says "{found.word}"')
+        yield EffectSign(found.effect, f'its name says "{found.word}"')
     if not lexicon.unmarked(name).isascii():
-        yield Sign(Effect.WRITE, "its name has letters that may look like others")
+        yield EffectSign(Effect.WRITE, "its name has letters that may look like others")
 
 
-def of_text(text: str, what: str) -> Iterator[Sign]:
+def of_text(text: str, what: str) -> Iterator[EffectSign]:
     """`what`: our word for the text, as in "its description"."""
     if len(text) > LONGEST_TEXT:
-        yield Sign(Effect.WRITE, f"its {what} is too long to be looked at whole")
+        yield EffectSign(Effect.WRITE, f"its {what} is too long to be looked at whole")
     whole = lexicon.plain(text[:LONGEST_TEXT])
     first = _first_sentence(whole)
     yield from _of_first(first, what)
     rest = whole[len(first) :]
     if phrase := lexicon.phrase(rest):
-        yield Sign(None, f'its {what} says "{phrase}"')
+        yield EffectSign(None, f'its {what} says "{phrase}"')
     if verb := _destroying(lexicon.words(rest)):
-        yield Sign(Effect.WRITE, f'its {what} says "{verb}"')
+        yield EffectSign(Effect.WRITE, f'its {what} says "{verb}"')
 
 
-def of_schema(schema: Mapping[object, object], name: str) -> Iterator[Sign]:
+def of_schema(schema: Mapping[object, object], name: str) -> Iterator[EffectSign]:
     """The parameters on the first level, beside the name."""
     properties = schema.get("properties")
     if not isinstance(properties, Mapping):
         return
     keys = [key for key in islice(properties, MOST_PARAMETERS) if isinstance(key, str)]
     if len(properties) > MOST_PARAMETERS or any(len(key) > LONGEST_WORD for key in keys):
-        yield Sign(Effect.WRITE, "it has too many or too long parameters to be looked at")
+        yield EffectSign(Effect.WRITE, "it has too many or too long parameters to be looked at")
     tokens = {key: lexicon.parts(key[:LONGEST_WORD]) for key in keys}
     seen = frozenset(chain(*tokens.values()))
     yield from chain(*map(_of_parameter, tokens.values()))
@@ -71,18 +71,18 @@ def of_schema(schema: Mapping[object, object], name: str) -> Iterator[Sign]:
     named = set(lexicon.parts(name[:LONGEST_NAME]))
     for runner in sorted(lexicon.RUNNERS & named):
         for subject in sorted(lexicon.RUN & (named | seen)):
-            yield Sign(Effect.DESTRUCTIVE, f'its name says "{runner}", and it is given "{subject}"')
+            yield EffectSign(Effect.DESTRUCTIVE, f'its name says "{runner}", and it is given "{subject}"')
     for place in sorted(lexicon.PLACE_PARAMETERS & seen):
         for content in sorted(lexicon.CONTENT_PARAMETERS & seen):
-            yield Sign(Effect.WRITE, f'it takes "{place}" and "{content}"')
+            yield EffectSign(Effect.WRITE, f'it takes "{place}" and "{content}"')
 
 
-def _in_name(name: str) -> Iterator[Told]:
+def _in_name(name: str) -> Iterator[EffectWord]:
     """The verbs of a name. One that may be a noun as well counts where it leads, and where it is all that leads."""
     parts = lexicon.parts(name)
     for part in (*parts, *lexicon.shouted(name)):
         if verb := lexicon.stem(part):
-            yield Told(Effect.DESTRUCTIVE, verb)
+            yield EffectWord(Effect.DESTRUCTIVE, verb)
     for part in lexicon.shouted(name):
         if (found := lexicon.told(part)) and found.effect is Effect.DESTRUCTIVE and not found.noun:
             yield found
@@ -102,7 +102,7 @@ def _compounded(parts: Sequence[str]) -> list[str]:
     return joined
 
 
-def _verbs(parts: Sequence[str]) -> Iterator[Told]:
+def _verbs(parts: Sequence[str]) -> Iterator[EffectWord]:
     leads = True
     for part in parts:
         if part in lexicon.JOINTS:
@@ -116,24 +116,24 @@ def _verbs(parts: Sequence[str]) -> Iterator[Told]:
             leads = False
 
 
-def _of_first(first: str, what: str) -> Iterator[Sign]:
+def _of_first(first: str, what: str) -> Iterator[EffectSign]:
     """The first sentence says what a tool is for."""
     words = lexicon.words(first)
     if found := _leading(words):
-        yield Sign(found.effect, f'its {what} begins with "{found.word}"')
+        yield EffectSign(found.effect, f'its {what} begins with "{found.word}"')
     if found := lexicon.sign(first):
-        yield Sign(found.effect, f'its {what} says "{found.word}"')
+        yield EffectSign(found.effect, f'its {what} says "{found.word}"')
     if phrase := lexicon.phrase(first):
-        yield Sign(Effect.DESTRUCTIVE, f'its {what} says "{phrase}"')
+        yield EffectSign(Effect.DESTRUCTIVE, f'its {what} says "{phrase}"')
     if verb := _destroying(words):
-        yield Sign(Effect.DESTRUCTIVE, f'its {what} says "{verb}"')
+        yield EffectSign(Effect.DESTRUCTIVE, f'its {what} says "{verb}"')
     for before, word in pairwise(words):
         joined = lexicon.told(word) if before in lexicon.JOINTS else None
         if joined is not None and joined.effect is not Effect.READ and not joined.noun:
-            yield Sign(joined.effect, f'its {what} says "{joined.word}"')
+            yield EffectSign(joined.effect, f'its {what} says "{joined.word}"')
 
 
-def _leading(words: Sequence[str]) -> Told | None:
+def _leading(words: Sequence[str]) -> EffectWord | None:
     """The first verb near the beginning. If more than fillers is before it, it must be no noun, and tell of more than
     reading: what came before may be a verb that we do not know."""
     filled = True
@@ -151,7 +151,7 @@ def _destroying(words: Iterable[str]) -> str | None:
     return next(filter(None, map(lexicon.stem, acting)), None)
 
 
-def _doing(word: str) -> Told | None:
+def _doing(word: str) -> EffectWord | None:
     """What `deleting`, `creating` and `getting` come from."""
     if not word.endswith("ing") or len(word) < len("doing"):
         return None
@@ -159,26 +159,26 @@ def _doing(word: str) -> Told | None:
     return lexicon.told(root) or lexicon.told(root + "e") or lexicon.told(root[:-1])
 
 
-def _of_parameter(tokens: Sequence[str]) -> Iterator[Sign]:
+def _of_parameter(tokens: Sequence[str]) -> Iterator[EffectSign]:
     for token in tokens:
         if token in lexicon.CODE_PARAMETERS:
-            yield Sign(Effect.DESTRUCTIVE, f'it takes "{token}"')
+            yield EffectSign(Effect.DESTRUCTIVE, f'it takes "{token}"')
         if token in lexicon.FORCE_PARAMETERS:
-            yield Sign(None, f'it takes "{token}"')
+            yield EffectSign(None, f'it takes "{token}"')
         if verb := lexicon.stem(token):
-            yield Sign(None, f'it takes "{verb}"')
+            yield EffectSign(None, f'it takes "{verb}"')
 
 
-def _of_choices(parameters: Iterable[object]) -> Iterator[Sign]:
+def _of_choices(parameters: Iterable[object]) -> Iterator[EffectSign]:
     """What a tool of many uses can be told to do."""
     listed = (each.get("enum", [each.get("const")]) for each in parameters if isinstance(each, Mapping))
     choices = list(islice(chain(*(each for each in listed if isinstance(each, list))), MOST_CHOICES + 1))
     if len(choices) > MOST_CHOICES or any(isinstance(each, str) and len(each) > LONGEST_WORD for each in choices):
-        yield Sign(Effect.WRITE, "it has too many or too long choices to be looked at")
+        yield EffectSign(Effect.WRITE, "it has too many or too long choices to be looked at")
     for choice in choices[:MOST_CHOICES]:
         for found in _in_name(choice[:LONGEST_WORD]) if isinstance(choice, str) else ():
             if found.effect is not Effect.READ:
-                yield Sign(found.effect, f'it can be told to "{found.word}"')
+                yield EffectSign(found.effect, f'it can be told to "{found.word}"')
 
 
 def _first_sentence(text: str) -> str:

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from mcpguard.proxy.operations import BATCH, Action, Operation, ProxyType
+from mcpguard.proxy.operations import BATCH, Action, ProxyOperation, ProxyType
 
 META: Final = "mcpguard/proxy"
 KEYS: Final = ("proxyAction", "proxyType", "proxyPath", "pythonType", "many")
@@ -63,7 +63,9 @@ class ProxyResponseInfo:
         )
 
 
-def annotations(operation: Operation, python_type: str | None = None, *, many: bool | None = None) -> dict[str, Any]:
+def annotations(
+    operation: ProxyOperation, python_type: str | None = None, *, many: bool | None = None
+) -> dict[str, Any]:
     """What an answer to this operation says of itself."""
     said: dict[str, Any] = {"proxyAction": operation.action.value, "proxyType": operation.type.value}
     if operation.action is not Action.LIST:

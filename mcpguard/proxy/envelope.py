@@ -23,7 +23,7 @@ from mcpguard.proxy.annotations import (
     with_meta,
 )
 from mcpguard.proxy.objects import JSON, MOST_BYTES, objectified
-from mcpguard.proxy.operations import BATCH, Operation, ProxyType
+from mcpguard.proxy.operations import BATCH, ProxyOperation, ProxyType
 
 LARGEST_LIST: Final = 4 * 1024 * 1024
 """Bytes of a list that are given at once; one entry is always given."""
@@ -33,7 +33,7 @@ _IN_A_PATH: Final = "/:@!$&'()*+,;="
 _MALFORMED: Final = {"code": -32603, "message": "the server's answer has another form than the protocol's"}
 
 
-def listed(operation: Operation, entries: Sequence[Mapping[str, Any]], total: int) -> tuple[Json, int]:
+def listed(operation: ProxyOperation, entries: Sequence[Mapping[str, Any]], total: int) -> tuple[Json, int]:
     """A list, or as much as may be of the part that was asked for, and how many entries that is. `total`: of how
     many."""
     texts, size = list[bytes](), 0
@@ -57,7 +57,7 @@ def batched(results: Sequence[bytes], failed: Sequence[int]) -> Json:
     return with_meta({"content": [item]}, {**OF_BATCH, "total": len(results), "failed": list(failed)})
 
 
-def described(operation: Operation, definition: Mapping[str, Any], *, template: bool = False) -> Json:
+def described(operation: ProxyOperation, definition: Mapping[str, Any], *, template: bool = False) -> Json:
     """One definition."""
     python_type = PYTHON_TYPES[operation.type]
     if operation.type is ProxyType.RESOURCE:
@@ -66,7 +66,7 @@ def described(operation: Operation, definition: Mapping[str, Any], *, template: 
     return with_meta({"content": [_json(uri(operation), dumps(dict(definition)), said)]}, said)
 
 
-def called(operation: Operation, result: Mapping[str, Any]) -> Json:
+def called(operation: ProxyOperation, result: Mapping[str, Any]) -> Json:
     """What a server answered to a call, whatever was called."""
     match operation.type:
         case ProxyType.TOOL:
@@ -77,7 +77,7 @@ def called(operation: Operation, result: Mapping[str, Any]) -> Json:
             return _prompt(operation, result)
 
 
-def failed(operation: Operation, error: Mapping[str, Any]) -> Json:
+def failed(operation: ProxyOperation, error: Mapping[str, Any]) -> Json:
     """An error that a server answered with, as the result of a tool. It is also said as it was, for programs."""
     said = annotations(operation)
     text = f"The {operation.type} answered with an error: {error.get('message', '')}"
@@ -85,7 +85,7 @@ def failed(operation: Operation, error: Mapping[str, Any]) -> Json:
     return with_meta({"content": [item], "isError": True}, {**said, "error": dict(error)})
 
 
-def uri(operation: Operation) -> str:
+def uri(operation: ProxyOperation) -> str:
     """What the JSON of an answer is called."""
     parts = [operation.action.value, operation.type.value]
     if operation.path:
@@ -93,7 +93,7 @@ def uri(operation: Operation) -> str:
     return "proxy:" + "/".join(parts)
 
 
-def _tool(operation: Operation, result: Mapping[str, Any]) -> Json:
+def _tool(operation: ProxyOperation, result: Mapping[str, Any]) -> Json:
     content = result.get("content", [])
     if not isinstance(content, list | Mapping):
         return failed(operation, _MALFORMED)
@@ -101,7 +101,7 @@ def _tool(operation: Operation, result: Mapping[str, Any]) -> Json:
     return with_meta({**result, "content": _annotated(_items(content), said)}, said)
 
 
-def _resource(operation: Operation, result: Mapping[str, Any]) -> Json:
+def _resource(operation: ProxyOperation, result: Mapping[str, Any]) -> Json:
     said, contents = annotations(operation), _items(result.get("contents"))
     if not all(isinstance(content, Mapping) for content in contents):
         return failed(operation, _MALFORMED)
@@ -115,7 +115,7 @@ def _resource(operation: Operation, result: Mapping[str, Any]) -> Json:
     return with_meta({"content": items} | _meta_of(result), said)
 
 
-def _prompt(operation: Operation, result: Mapping[str, Any]) -> Json:
+def _prompt(operation: ProxyOperation, result: Mapping[str, Any]) -> Json:
     said = annotations(operation, PROMPT_RESULT, many=False)
     own = {name: value for name, value in result.items() if name not in ("_meta", "resultType")}
     return with_meta({"content": [_json(uri(operation), dumps(own), said)]} | _meta_of(result), said)

@@ -17,7 +17,7 @@ _FRAMEWORKS: Final = ("fastmcp", "_fastmcp")
 
 
 @dataclass(frozen=True, slots=True)
-class Filter:
+class ListFilter:
     """Without anything every entry is wanted."""
 
     prefix: str = ""
@@ -33,7 +33,7 @@ class Filter:
         return not self.tags or {*_tags(entry)}.issuperset(self.tags)
 
 
-EVERYTHING: Final = Filter()
+EVERYTHING: Final = ListFilter()
 
 
 def _names(entry: Mapping[str, Any]) -> Iterator[str]:

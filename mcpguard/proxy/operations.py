@@ -16,7 +16,7 @@ from typing import Any, Final, TypeVar
 from mcpguard.codec.messages import dumps
 from mcpguard.codec.strict import StrictError, parse
 from mcpguard.domain.errors import GuardError
-from mcpguard.proxy.filtering import EVERYTHING, LONGEST_TAG, MOST_TAGS, Filter
+from mcpguard.proxy.filtering import EVERYTHING, LONGEST_TAG, MOST_TAGS, ListFilter
 
 MOST_LISTED: Final = 1000
 """Entries of a list that are given at once."""
@@ -55,7 +55,7 @@ class InvalidOperation(GuardError, ValueError):
 
 
 @dataclass(frozen=True, slots=True)
-class Operation:
+class ProxyOperation:
     """One thing to do. `limit`, `offset`, `server` and `filter` say which part of a list is meant."""
 
     action: Action
@@ -65,7 +65,7 @@ class Operation:
     limit: int = MOST_LISTED
     offset: int = 0
     server: str = ""
-    filter: Filter = EVERYTHING
+    filter: ListFilter = EVERYTHING
 
     def given(self) -> dict[str, Any]:
         """The arguments of the tool that ask for this."""
@@ -86,14 +86,14 @@ class Operation:
 class Batch:
     """Operations that are done one after the other."""
 
-    operations: tuple[Operation, ...]
+    operations: tuple[ProxyOperation, ...]
 
     def given(self) -> dict[str, Any]:
         """The arguments of the tool that ask for this."""
         return {"action": BATCH, OPERATIONS: [each.given() for each in self.operations]}
 
 
-def read(given: Mapping[str, Any]) -> Operation | Batch:
+def read(given: Mapping[str, Any]) -> ProxyOperation | Batch:
     """What the tool's arguments ask for. Raises InvalidOperation."""
     _only(given, MEMBERS)
     if given.get("action") == BATCH:
@@ -125,7 +125,7 @@ def validate_operation(
     offset: object = None,
     filter_server: object = None,
     filter: object = None,  # noqa: A002 - the contract's name
-) -> Operation:
+) -> ProxyOperation:
     """The operation, if it is one. `args`: an object, or the text of one as JSON. Raises InvalidOperation."""
     what, kind = _one_of(Action, "action", action), _one_of(ProxyType, "type", proxy_type)
     named, arguments = _text("path", path), _object("args", args)
@@ -138,7 +138,7 @@ def validate_operation(
     chosen = _filter(filter)
     if what is not Action.LIST and ((limit, offset, filter_server) != (None, None, None) or chosen != EVERYTHING):
         raise InvalidOperation(f"limit, offset, filter_server and filter: {what} takes none; list does")
-    return Operation(
+    return ProxyOperation(
         what,
         kind,
         named,
@@ -150,7 +150,7 @@ def validate_operation(
     )
 
 
-def _placed(at: int, said: object) -> Operation:
+def _placed(at: int, said: object) -> ProxyOperation:
     """The operation at this place in a batch."""
     if not isinstance(said, Mapping):
         raise InvalidOperation(f"{OPERATIONS}[{at}]: an object")
@@ -161,7 +161,7 @@ def _placed(at: int, said: object) -> Operation:
         raise InvalidOperation(f"{OPERATIONS}[{at}]: {error}") from None
 
 
-def _one(given: Mapping[str, Any]) -> Operation:
+def _one(given: Mapping[str, Any]) -> ProxyOperation:
     action, proxy_type, path, args, *part = map(given.get, OF_ONE)
     limit, offset, server, chosen = part
     return validate_operation(
@@ -174,14 +174,14 @@ def _only(given: Iterable[object], members: tuple[str, ...]) -> None:
         raise InvalidOperation(f"there are no arguments but {', '.join(members)}")
 
 
-def _filter(said: object) -> Filter:
+def _filter(said: object) -> ListFilter:
     given = _object("filter", said)
     if any(name not in _OF_FILTER for name in given):
         raise InvalidOperation(f"filter: it has no members but {', '.join(_OF_FILTER)}")
     tags = given.get("tags")
     if not isinstance(tags, list | None) or len(tags or ()) > MOST_TAGS:
         raise InvalidOperation(f"filter.tags: a list of at most {MOST_TAGS} texts")
-    return Filter(_text("filter.prefix", given.get("prefix")), tuple(map(_tag, tags or ())))
+    return ListFilter(_text("filter.prefix", given.get("prefix")), tuple(map(_tag, tags or ())))
 
 
 def _tag(said: object) -> str:
@@ -190,7 +190,7 @@ def _tag(said: object) -> str:
     return said
 
 
-def _size(operation: Operation) -> int:
+def _size(operation: ProxyOperation) -> int:
     try:
         return len(dumps(operation.arguments)) if operation.arguments else 0
     except (TypeError, ValueError):

@@ -32,7 +32,7 @@ PAUSES: Final = (0.1, 0.2, 0.4, 0.8, 0.0)
 """Seconds after each attempt that a guard ended without a word: it may be about to leave."""
 
 
-class Face(StrEnum):
+class RelayFace(StrEnum):
     """What the agent sees of the servers."""
 
     GUARD = "guard"
@@ -41,16 +41,16 @@ class Face(StrEnum):
     TRANSPARENT = "transparent"
 
 
-USUAL = Face.GUARD
+USUAL = RelayFace.GUARD
 """What is shown if nothing else is asked for."""
 
 
-class Asked(NamedTuple):
+class RelayCommand(NamedTuple):
     """What the command line says."""
 
     config: Path | None = None
     data_dir: Path | None = None
-    face: Face = Face.GUARD
+    face: RelayFace = RelayFace.GUARD
     only: str | None = None
     separator: str | None = None
 
@@ -58,7 +58,7 @@ class Asked(NamedTuple):
 Serve = Callable[[Path | None, Path], Sequence[str]]
 
 
-def relay(asked: Asked, environ: Mapping[str, str], serve: Serve = serve_command) -> int:
+def relay(asked: RelayCommand, environ: Mapping[str, str], serve: Serve = serve_command) -> int:
     """Run until either side ends. Returns the exit code. `serve` makes the command that starts a guard."""
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, _leave)
@@ -77,14 +77,14 @@ def _refuse_closed_streams() -> None:
         raise CannotRelay("standard input and output must be open; an agent speaks through them")
 
 
-def _greeting(asked: Asked, token: str | None) -> bytes:
+def _greeting(asked: RelayCommand, token: str | None) -> bytes:
     said = {"mcpguard": PROTOCOL, "face": asked.face.value, "only": asked.only, "token": token}
     if asked.separator is not None:
         said["separator"] = asked.separator
     return json.dumps(said).encode() + b"\n"
 
 
-def _introduced(asked: Asked, environ: Mapping[str, str], serve: Serve) -> tuple[socket.socket, Iterator[bytes]]:
+def _introduced(asked: RelayCommand, environ: Mapping[str, str], serve: Serve) -> tuple[socket.socket, Iterator[bytes]]:
     """A guard that accepts the agent, and what it says. One that is just leaving is followed by the next."""
     data_dir = data_directory(asked.data_dir, asked.config, environ)
     path, greeting = agents_socket(data_dir), _greeting(asked, token(environ))

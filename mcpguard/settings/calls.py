@@ -12,7 +12,7 @@ from mcpguard.settings.trust import ranked
 _MIB: Final = 1024 * 1024
 
 
-class Arguments(Group):
+class ArgumentSettings(Group):
     """What a call may carry."""
 
     largest: Annotated[int, Field(ge=1024, le=256 * _MIB), Restart] = _MIB
@@ -25,7 +25,7 @@ class Arguments(Group):
     """What becomes of a call whose arguments hold what surely is a secret; `note` lets it go and records the rule."""
 
 
-class Replies(Group):
+class ReplySettings(Group):
     """How much a server may answer, and how much of it an agent is told at once on the guard face (`read_more`)."""
 
     largest: Annotated[int, Field(ge=1024, le=256 * _MIB), Restart] = 8 * _MIB
@@ -41,7 +41,7 @@ class Replies(Group):
     """Characters that are kept for all callers together; beyond it the oldest of whoever has most goes."""
 
 
-class Screening(Group):
+class ScreeningSettings(Group):
     """What is looked for in what servers answer, say and ask, and what becomes of it."""
 
     mode: Annotated[Literal["off", "note", "mask", "refuse"], ranked(*reversed(Mode)), Restart] = "note"
@@ -51,7 +51,7 @@ class Screening(Group):
     """Seconds that screening one reply may take; a reply that takes longer is withheld."""
 
 
-class Budgets(Group):
+class BudgetSettings(Group):
     """How many calls one caller may make. 0 is without end. Refused calls do not count."""
 
     caller_minute: Annotated[int, Field(ge=0, le=10_000_000), Restart] = 6000

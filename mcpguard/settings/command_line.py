@@ -2,15 +2,15 @@
 
 from collections.abc import Mapping
 
-from mcpguard.settings.layer import LEAVES, Layer
-from mcpguard.settings.problems import Origin, unknown
+from mcpguard.settings.layer import LEAVES, SettingsLayer
+from mcpguard.settings.problems import SettingOrigin, unknown
 
 
-def command_line(given: Mapping[str, object]) -> Layer:
+def command_line(given: Mapping[str, object]) -> SettingsLayer:
     """None is an option that was not given."""
-    layer = Layer("command line")
+    layer = SettingsLayer("command line")
     for key, value in given.items():
-        origin = Origin.command_line(key)
+        origin = SettingOrigin.command_line(key)
         if value is None:
             continue
         if key in LEAVES:
@@ -20,9 +20,9 @@ def command_line(given: Mapping[str, object]) -> Layer:
     return layer
 
 
-def unless_set(given: Mapping[str, object], by: str) -> Layer:
+def unless_set(given: Mapping[str, object], by: str) -> SettingsLayer:
     """What the option `by` stands for, as long as nothing else says otherwise."""
-    layer = Layer(by)
+    layer = SettingsLayer(by)
     for key, value in given.items():
-        layer.put(key, value, Origin.command_line(by))
+        layer.put(key, value, SettingOrigin.command_line(by))
     return layer

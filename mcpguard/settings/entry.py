@@ -51,7 +51,7 @@ def enumerated(names: Iterable[str]) -> str:
     return ", ".join(every[:MOST_NAMED]) + more
 
 
-class Entry:
+class EntryReader:
     """What an entry still holds, and what was found wrong with it."""
 
     def __init__(self, place: str, members: Mapping[str, object]) -> None:

@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Final
 
 from mcpguard.settings.fields import ENV_PREFIX, Leaf
-from mcpguard.settings.layer import LEAVES, Layer
-from mcpguard.settings.problems import Origin, printable, unknown
+from mcpguard.settings.layer import LEAVES, SettingsLayer
+from mcpguard.settings.problems import SettingOrigin, printable, unknown
 
 CONFIG: Final = f"{ENV_PREFIX}CONFIG"
 RESERVED: Final = (CONFIG, f"{ENV_PREFIX}TOKEN", f"{ENV_PREFIX}TOKEN_FILE")
@@ -28,19 +28,19 @@ _SERVICE_LINK: Final = re.compile(
 )
 
 
-def environment(environ: Mapping[str, str]) -> Layer:
-    layer = Layer("environment")
+def environment(environ: Mapping[str, str]) -> SettingsLayer:
+    layer = SettingsLayer("environment")
     for name, text in sorted(environ.items()):
         if not name.upper().startswith(ENV_PREFIX) or name in RESERVED:
             continue
         if leaf := _VALUES.get(name):
-            layer.put(leaf.key, _parsed(leaf, text), Origin.environment(name))
+            layer.put(leaf.key, _parsed(leaf, text), SettingOrigin.environment(name))
         elif leaf := _FILES.get(name):
             _take_file(layer, leaf, Path(text), twice=leaf.env in environ)
         elif not _is_service_link(name, text, environ):
             not_secret = name.removesuffix("_FILE")
             known = [not_secret] if not_secret in _VALUES else _KNOWN
-            layer.problems.append(unknown(Origin.environment(printable(name)).subject, name, known))
+            layer.problems.append(unknown(SettingOrigin.environment(printable(name)).subject, name, known))
     return layer
 
 
@@ -50,8 +50,8 @@ def _parsed(leaf: Leaf, text: str) -> object:
     return [each.strip() for each in text.split(",")] if text.strip() else []
 
 
-def _take_file(layer: Layer, leaf: Leaf, path: Path, *, twice: bool) -> None:
-    origin = Origin.environment(f"{leaf.env}_FILE")
+def _take_file(layer: SettingsLayer, leaf: Leaf, path: Path, *, twice: bool) -> None:
+    origin = SettingOrigin.environment(f"{leaf.env}_FILE")
     if twice:
         layer.problems.append(f"{leaf.env} and {leaf.env}_FILE are both in the environment; give one of them")
         return

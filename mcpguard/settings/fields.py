@@ -38,7 +38,7 @@ Restart: Final = Applies.RESTART
 
 
 @dataclass(frozen=True, slots=True)
-class Trust:
+class TrustMark:
     """Marks a setting that carries trust: a looser value than the one that was confirmed last must be confirmed first.
 
     `agreed`: of the confirmed value and another, what both let happen (`trust`).
@@ -79,8 +79,8 @@ class Leaf:
         return tuple(each for each in self.field.metadata if isinstance(each, Applies))
 
     @property
-    def trust(self) -> Trust | None:
-        return next((each for each in self.field.metadata if isinstance(each, Trust)), None)
+    def trust(self) -> TrustMark | None:
+        return next((each for each in self.field.metadata if isinstance(each, TrustMark)), None)
 
     @property
     def default_words(self) -> str | None:
@@ -122,7 +122,7 @@ def public(settings: BaseModel) -> dict[str, SettingValue]:
     return {key: _public(leaf, attrgetter(key)(settings)) for key, leaf in leaves(type(settings)).items()}
 
 
-def trusted(model: type[BaseModel]) -> Mapping[str, Trust]:
+def trusted(model: type[BaseModel]) -> Mapping[str, TrustMark]:
     """For each setting that carries trust, how its values compare."""
     return {key: leaf.trust for key, leaf in leaves(model).items() if leaf.trust is not None}
 

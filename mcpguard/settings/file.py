@@ -13,11 +13,11 @@ import platformdirs
 
 from mcpguard.codec.strict import StrictError, parse
 from mcpguard.settings.fields import groups
-from mcpguard.settings.layer import LEAVES, Layer
+from mcpguard.settings.layer import LEAVES, SettingsLayer
 from mcpguard.settings.misplaced import misplaced
 from mcpguard.settings.model import Settings
-from mcpguard.settings.problems import Origin, unknown
-from mcpguard.settings.servers import Servers, declared
+from mcpguard.settings.problems import SettingOrigin, unknown
+from mcpguard.settings.servers import DeclaredServers, declared
 
 LARGEST_FILE: Final = 1024 * 1024
 GROUPS: Final = groups(Settings)
@@ -36,17 +36,17 @@ def read(path: Path) -> bytes | None:
         return None
 
 
-def from_file(path: Path, data: bytes) -> tuple[Layer, Servers]:
-    layer = Layer("file")
+def from_file(path: Path, data: bytes) -> tuple[SettingsLayer, DeclaredServers]:
+    layer = SettingsLayer("file")
     try:
         whole = parse(data, max_bytes=LARGEST_FILE)
     except StrictError as error:
         place = f", line {error.line}, column {error.column}" if error.line is not None else ""
         layer.problems.append(f"{path}{place}: {error.message}")
-        return layer, Servers()
+        return layer, DeclaredServers()
     if not isinstance(whole, dict):
         layer.problems.append(f'{path} must hold a JSON object, with our settings under "mcpguard"')
-        return layer, Servers()
+        return layer, DeclaredServers()
     ours = whole.get("mcpguard", {})
     if isinstance(ours, dict):
         _take(layer, path, ours, "")
@@ -56,10 +56,10 @@ def from_file(path: Path, data: bytes) -> tuple[Layer, Servers]:
     return layer, declared(whole)
 
 
-def _take(layer: Layer, path: Path, members: Mapping[str, object], prefix: str) -> None:
+def _take(layer: SettingsLayer, path: Path, members: Mapping[str, object], prefix: str) -> None:
     for name, value in members.items():
         key = prefix + name
-        origin = Origin.file(path, key)
+        origin = SettingOrigin.file(path, key)
         if "." in name and key in LEAVES:  # as well as the nested form it would be a second way to say it
             group, _, member = name.partition(".")
             layer.problems.append(f'{origin.subject} must be nested: "{group}": {{"{member}": …}}')

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 
 from mcpguard.codec.fingerprints import literal
 from mcpguard.domain.errors import GuardError
-from mcpguard.domain.servers.identity import Given, LaunchIdentity, Part, PartKind, is_code
+from mcpguard.domain.servers.identity import GivenVariable, LaunchIdentity, PartKind, TemplatePart, is_code
 from mcpguard.domain.servers.launches import Launch, RemoteLaunch, StdioLaunch
 from mcpguard.settings.references import BadTemplate, parts
 
@@ -38,7 +38,7 @@ def identity(launch: Launch, key: bytes) -> LaunchIdentity:
             return LaunchIdentity(transport, url=url, headers=tuple(given))
 
 
-def _variables(environment: Mapping[str, str], key: bytes) -> Iterator[Given]:
+def _variables(environment: Mapping[str, str], key: bytes) -> Iterator[GivenVariable]:
     for name, template in environment.items():
         given = _given(key, "variable", name, template)
         if is_code(name) and any(part.kind is not PartKind.LITERAL for part in given.parts):
@@ -46,17 +46,17 @@ def _variables(environment: Mapping[str, str], key: bytes) -> Iterator[Given]:
         yield given
 
 
-def _given(key: bytes, place: str, name: str, template: str) -> Given:
+def _given(key: bytes, place: str, name: str, template: str) -> GivenVariable:
     try:
         found = parts(template)
     except BadTemplate as error:
         raise Unidentifiable(f"the {place} {name} {error}") from None
-    return Given(
+    return GivenVariable(
         name,
         tuple(
-            Part(PartKind.LITERAL, literal(key, place, name, index, part))
+            TemplatePart(PartKind.LITERAL, literal(key, place, name, index, part))
             if isinstance(part, str)
-            else Part(PartKind(part.kind.value), part.name)
+            else TemplatePart(PartKind(part.kind.value), part.name)
             for index, part in enumerate(found)
         ),
     )

@@ -19,7 +19,7 @@ from urllib.parse import SplitResult, urlsplit
 
 from mcpguard.domain.servers.launches import Launch, Mount, Profile, RemoteLaunch, StdioFraming, StdioLaunch
 from mcpguard.domain.servers.upstreams import Transport
-from mcpguard.settings.entry import Entry, below, named
+from mcpguard.settings.entry import EntryReader, below, named
 from mcpguard.settings.references import VARIABLE, BadTemplate, literals, referenced
 
 MOST_ARGUMENT_BYTES: Final = 64 * 1024
@@ -54,7 +54,7 @@ _NO_HOST: Final = "must have a host, and a port from 1 to 65535 if it has one"
 _HOST: Final = re.compile(r"[a-z0-9_-]+(\.[a-z0-9_-]+)*\.?")
 
 
-def launch(entry: Entry) -> Launch | None:
+def launch(entry: EntryReader) -> Launch | None:
     """None if it cannot be made out; the entry's problems say why."""
     kind = entry.take(*KINDS)
     match entry.take("command"), entry.take(*URLS):
@@ -81,7 +81,7 @@ def suggested(url: object) -> Transport:
     return Transport.SSE if isinstance(url, str) and _OLD.fullmatch(url) else Transport.HTTP
 
 
-def _transport(entry: Entry, kind: tuple[str, object] | None, url: object = None) -> Transport:
+def _transport(entry: EntryReader, kind: tuple[str, object] | None, url: object = None) -> Transport:
     """The transport that is named, or else the one that the URL suggests; without a URL it is started here."""
     remote = url is not None
     default = suggested(url) if remote else Transport.STDIO
@@ -98,7 +98,7 @@ def _transport(entry: Entry, kind: tuple[str, object] | None, url: object = None
     return said
 
 
-def _stdio(entry: Entry, command: object) -> StdioLaunch | None:
+def _stdio(entry: EntryReader, command: object) -> StdioLaunch | None:
     words = _command(entry, command)
     environment = _templates(entry, "env")
     folder = _folder(entry)
@@ -111,7 +111,7 @@ def _stdio(entry: Entry, command: object) -> StdioLaunch | None:
     return StdioLaunch(words[0], words[1:], environment, folder, framing, profile, mounts)
 
 
-def _command(entry: Entry, command: object) -> tuple[str, ...]:
+def _command(entry: EntryReader, command: object) -> tuple[str, ...]:
     """The command and its arguments; the command may be a list that has them already."""
     given = entry.take("args")
     if isinstance(command, list):
@@ -130,7 +130,7 @@ def _command(entry: Entry, command: object) -> tuple[str, ...]:
     return words
 
 
-def _folder(entry: Entry) -> str | None:
+def _folder(entry: EntryReader) -> str | None:
     given = entry.take(*FOLDERS)
     folder = None if given is None else entry.text(*given)
     if given is not None and folder is not None and not Path(folder).is_absolute():
@@ -138,7 +138,7 @@ def _folder(entry: Entry) -> str | None:
     return folder
 
 
-def _mounts(entry: Entry) -> tuple[Mount, ...]:
+def _mounts(entry: EntryReader) -> tuple[Mount, ...]:
     given = entry.take("mounts")
     texts = () if given is None else entry.texts(*given)
     if len(texts) > MOST_MOUNTS:
@@ -156,7 +156,7 @@ def _mounts(entry: Entry) -> tuple[Mount, ...]:
     return tuple(mounts.values())
 
 
-def _remote(entry: Entry, transport: Transport, key: str, url: object) -> RemoteLaunch | None:
+def _remote(entry: EntryReader, transport: Transport, key: str, url: object) -> RemoteLaunch | None:
     text = entry.text(key, url)
     if text is not None and (remedy := _unfit_url(text)):
         entry.wrong(key, remedy)
@@ -193,7 +193,7 @@ def _unfit_host(url: SplitResult) -> str | None:
     return _NO_HOST if url.port == 0 or not (bracketed or _HOST.fullmatch(host)) else None
 
 
-def _templates(entry: Entry, key: str) -> dict[str, str]:
+def _templates(entry: EntryReader, key: str) -> dict[str, str]:
     """The members of `env` or `headers`."""
     taken = entry.take(key)
     members = {} if taken is None else taken[1]

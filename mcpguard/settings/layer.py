@@ -13,7 +13,7 @@ from pydantic_settings import BaseSettings, PydanticBaseSettingsSource
 
 from mcpguard.settings.fields import leaves
 from mcpguard.settings.model import Settings
-from mcpguard.settings.problems import Origin
+from mcpguard.settings.problems import SettingOrigin
 
 LEAVES = leaves(Settings)
 
@@ -24,17 +24,17 @@ class Root(BaseSettings):
     mcpguard: Settings
 
 
-class Layer(PydanticBaseSettingsSource):
+class SettingsLayer(PydanticBaseSettingsSource):
     """One place's say."""
 
     def __init__(self, name: str) -> None:
         super().__init__(Root)
         self.__name__ = name  # pydantic-settings tells sources apart by it
         self.values: dict[str, object] = {}
-        self.origins: dict[str, Origin] = {}
+        self.origins: dict[str, SettingOrigin] = {}
         self.problems: list[str] = []
 
-    def put(self, key: str, value: object, origin: Origin) -> None:
+    def put(self, key: str, value: object, origin: SettingOrigin) -> None:
         leaf = LEAVES[key]
         self.values[key] = SecretStr(value) if leaf.secret and isinstance(value, str) else value
         self.origins[key] = origin

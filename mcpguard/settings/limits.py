@@ -11,7 +11,7 @@ from mcpguard.settings.group import Group
 _MIB: Final = 1024 * 1024
 
 
-class Limits(Group):
+class LimitSettings(Group):
     """How much is accepted, and for how long."""
 
     body_bytes: Annotated[int, Field(ge=1024, le=1024 * _MIB), Restart] = 4 * _MIB

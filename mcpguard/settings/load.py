@@ -19,14 +19,14 @@ from pydantic_core import ErrorDetails
 from mcpguard.settings.command_line import command_line, unless_set
 from mcpguard.settings.environment import CONFIG, environment
 from mcpguard.settings.file import from_file, read, usual_place
-from mcpguard.settings.layer import LEAVES, Layer, Root
+from mcpguard.settings.layer import LEAVES, Root, SettingsLayer
 from mcpguard.settings.model import Settings
 from mcpguard.settings.phrases import kind
-from mcpguard.settings.problems import Origin, SettingsError
-from mcpguard.settings.servers import Servers
+from mcpguard.settings.problems import SettingOrigin, SettingsError
+from mcpguard.settings.servers import DeclaredServers
 
 NOTHING: Final[Mapping[str, object]] = MappingProxyType({})
-_Found = tuple[Path | None, Layer, Servers]
+_Found = tuple[Path | None, SettingsLayer, DeclaredServers]
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +36,7 @@ class Loaded:
     settings: Settings
     sources: Mapping[str, str]
     config_file: Path | None
-    servers: Servers
+    servers: DeclaredServers
 
 
 def load(
@@ -69,7 +69,7 @@ def _file(config: Path | None, environ: Mapping[str, str]) -> _Found:
         data = read(path)
     except OSError as error:
         return _refused(f"{path} cannot be read: {error.strerror}")
-    return (None, Layer("file"), Servers()) if data is None else (path, *from_file(path, data))
+    return (None, SettingsLayer("file"), DeclaredServers()) if data is None else (path, *from_file(path, data))
 
 
 def _named_file(named: Path, how: str) -> _Found:
@@ -84,12 +84,12 @@ def _named_file(named: Path, how: str) -> _Found:
 
 
 def _refused(problem: str) -> _Found:
-    layer = Layer("file")
+    layer = SettingsLayer("file")
     layer.problems.append(problem)
-    return None, layer, Servers()
+    return None, layer, DeclaredServers()
 
 
-def _sentences(error: ValidationError, origins: Mapping[str, Origin]) -> Iterator[str]:
+def _sentences(error: ValidationError, origins: Mapping[str, SettingOrigin]) -> Iterator[str]:
     for each in error.errors(include_url=False, include_input=False):
         _root, *path = each["loc"]
         key = next((key for key in (_dotted(path, 1), _dotted(path, 2)) if key in LEAVES), None)
@@ -100,7 +100,7 @@ def _sentences(error: ValidationError, origins: Mapping[str, Origin]) -> Iterato
         yield f"{origins[key].subject}{item} {_remedy(each, key)}"
 
 
-def _together(error: ErrorDetails, group: str, origins: Mapping[str, Origin]) -> str:
+def _together(error: ErrorDetails, group: str, origins: Mapping[str, SettingOrigin]) -> str:
     given = dict.fromkeys(origin.label for key, origin in origins.items() if key.startswith(f"{group}."))
     return f"{group} ({', '.join(given)}) {error['ctx']['error']}"
 

@@ -16,16 +16,16 @@ from pydantic import AfterValidator, BeforeValidator, Field, SecretStr
 
 from mcpguard.settings.address import host_header, loopback, network, split
 from mcpguard.settings.anonymous import Anonymous
-from mcpguard.settings.calls import Arguments, Budgets, Replies, Screening
+from mcpguard.settings.calls import ArgumentSettings, BudgetSettings, ReplySettings, ScreeningSettings
 from mcpguard.settings.fields import DefaultIs, Live, Restart, public
 from mcpguard.settings.group import Group
 from mcpguard.settings.holds import Holds
-from mcpguard.settings.limits import Limits
-from mcpguard.settings.people import People
+from mcpguard.settings.limits import LimitSettings
+from mcpguard.settings.people import PeopleSettings
 from mcpguard.settings.proxy import Proxy
-from mcpguard.settings.retention import Retention
+from mcpguard.settings.retention import RetentionSettings
 from mcpguard.settings.review import Authority, Definitions
-from mcpguard.settings.sandbox import Sandbox
+from mcpguard.settings.sandbox import SandboxSettings
 from mcpguard.settings.telemetry import Telemetry
 from mcpguard.settings.trust import Each, Networks
 from mcpguard.settings.values import database_url, named, none_if_empty, resolved
@@ -37,7 +37,7 @@ def _default_data_dir() -> Path:
     return platformdirs.user_data_path("mcpguard", appauthor=False).resolve()
 
 
-class Store(Group):
+class StoreSettings(Group):
     """The database."""
 
     url: Annotated[
@@ -160,7 +160,7 @@ class Upstreams(Group):
     """Folders whose files `${file:…}` may name in the environment and the headers of a server."""
 
 
-class Asking(Group):
+class AskingSettings(Group):
     """What servers may ask of the clients whose calls they are working on: roots, sampling, elicitation."""
 
     answer_seconds: Annotated[float, Field(gt=0, le=86_400), Restart] = 300.0
@@ -203,22 +203,22 @@ class Settings(Group):
     upstreams: Upstreams = Field(default_factory=Upstreams)
     """The servers that the guard stands in front of, and the connections to them."""
 
-    sandbox: Sandbox = Field(default_factory=Sandbox)
+    sandbox: SandboxSettings = Field(default_factory=SandboxSettings)
     """How much a server that runs confined may use, with all that it starts."""
 
-    asking: Asking = Field(default_factory=Asking)
+    asking: AskingSettings = Field(default_factory=AskingSettings)
     """What servers may ask of the clients whose calls they are working on: roots, sampling, elicitation."""
 
-    arguments: Arguments = Field(default_factory=Arguments)
+    arguments: ArgumentSettings = Field(default_factory=ArgumentSettings)
     """What a call may carry."""
 
-    replies: Replies = Field(default_factory=Replies)
+    replies: ReplySettings = Field(default_factory=ReplySettings)
     """How much a server may answer, and how much of it an agent is told at once."""
 
-    screening: Screening = Field(default_factory=Screening)
+    screening: ScreeningSettings = Field(default_factory=ScreeningSettings)
     """What is looked for in what servers say, and what becomes of it."""
 
-    budgets: Budgets = Field(default_factory=Budgets)
+    budgets: BudgetSettings = Field(default_factory=BudgetSettings)
     """How many calls one caller may make. 0 is without end. Refused calls do not count."""
 
     holds: Holds = Field(default_factory=Holds)
@@ -236,16 +236,16 @@ class Settings(Group):
     authority: Authority = Field(default_factory=Authority)
     """Who may decide what."""
 
-    people: People = Field(default_factory=People)
+    people: PeopleSettings = Field(default_factory=PeopleSettings)
     """The people who sign in, and for how long they are."""
 
-    store: Store = Field(default_factory=Store)
+    store: StoreSettings = Field(default_factory=StoreSettings)
     """The database."""
 
     audit: Audit = Field(default_factory=Audit)
     """The audit log."""
 
-    retention: Retention = Field(default_factory=Retention)
+    retention: RetentionSettings = Field(default_factory=RetentionSettings)
     """How much of the audit log is kept. Nothing is ever removed unless it is set here, or a person asks for it."""
 
     log: Log = Field(default_factory=Log)
@@ -254,7 +254,7 @@ class Settings(Group):
     telemetry: Telemetry = Field(default_factory=Telemetry)
     """Where spans of calls go. They name servers, capabilities and ids, and hold no arguments, replies or tokens."""
 
-    limits: Limits = Field(default_factory=Limits)
+    limits: LimitSettings = Field(default_factory=LimitSettings)
     """How much is accepted, and for how long."""
 
     @property

@@ -12,7 +12,7 @@ LEAST: Final = 60
 _DAY: Final = 86_400
 
 
-class People(Group):
+class PeopleSettings(Group):
     """The people who sign in, and for how long they are."""
 
     idle_seconds: Annotated[int, Field(ge=LEAST, le=30 * _DAY), at_most(LEAST), Restart] = 43_200

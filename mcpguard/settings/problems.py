@@ -26,7 +26,7 @@ class SettingsError(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Origin:
+class SettingOrigin:
     """Where a value was given: `label` as `config show` prints it, `subject` as a sentence begins with it."""
 
     label: str

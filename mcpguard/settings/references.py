@@ -33,7 +33,7 @@ _BEYOND: Final = "is below no folder of the setting upstreams.secret_folders, no
 _ASKED: Final = frozenset({"input", "command", "config", "promptString"})
 
 
-class Kind(StrEnum):
+class ReferenceKind(StrEnum):
     """Where a reference leads."""
 
     ENV = "env"
@@ -44,7 +44,7 @@ class Kind(StrEnum):
 class Reference:
     """One reference: the variable or the file that holds the value."""
 
-    kind: Kind
+    kind: ReferenceKind
     name: str
 
 
@@ -110,7 +110,7 @@ def unfit_template(text: str) -> str | None:
         found = referenced(text)
     except BadTemplate as error:
         return str(error)
-    if any(each.kind is not Kind.FILE for each in found):
+    if any(each.kind is not ReferenceKind.FILE for each in found):
         return "may refer to files only: write ${file:/path}"
     return None
 
@@ -146,11 +146,11 @@ def _reference(inside: str) -> Reference:
         case "env" if colon:
             if not VARIABLE.fullmatch(name):
                 raise BadTemplate("must name a variable of the environment in ${env:NAME}, and nothing else")
-            return Reference(Kind.ENV, name)
+            return Reference(ReferenceKind.ENV, name)
         case "file" if colon:
             if not name.startswith("/") or not name.isprintable():
                 raise BadTemplate("must name a file by its whole path in ${file:/path}")
-            return Reference(Kind.FILE, name)
+            return Reference(ReferenceKind.FILE, name)
         case _:
             raise BadTemplate(_instead(inside, word))
 
@@ -170,7 +170,7 @@ def _instead(inside: str, word: str) -> str:
 
 
 def _value(reference: Reference, environ: Mapping[str, str], folders: tuple[Path, ...]) -> str:
-    if reference.kind is Kind.FILE:
+    if reference.kind is ReferenceKind.FILE:
         return _content(reference.name, folders)
     value = environ.get(reference.name)
     if not value:

@@ -15,7 +15,7 @@ EVERYTHING: Final = DefaultIs("nothing is pruned because of it")
 Optional = BeforeValidator(none_if_empty)
 
 
-class Retention(Group):
+class RetentionSettings(Group):
     """How much of the audit log is kept. Nothing is ever removed unless it is set here, or a person asks for it."""
 
     record_days: Annotated[int | None, Field(ge=1, le=_DAYS), Optional, EVERYTHING, AtLeast, Restart] = None

@@ -11,7 +11,7 @@ from mcpguard.settings.trust import at_most
 MIB: Final = 1024 * 1024
 
 
-class Sandbox(Group):
+class SandboxSettings(Group):
     """How much a server that runs confined may use, with all that it starts."""
 
     processes: Annotated[int, Field(ge=8, le=65_536), at_most(8), Restart] = 256

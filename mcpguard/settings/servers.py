@@ -14,7 +14,7 @@ from typing import Final
 from mcpguard.codec.names import folded
 from mcpguard.domain.errors import InvalidName
 from mcpguard.domain.servers.launches import Declared, Era
-from mcpguard.settings.entry import MOST_NAMED, Entry, below, enumerated, named, quoted
+from mcpguard.settings.entry import MOST_NAMED, EntryReader, below, enumerated, named, quoted
 from mcpguard.settings.launching import launch
 
 MOST_SERVERS: Final = 200
@@ -26,7 +26,7 @@ _KNOWN: Final = frozenset({*_WHERE, "mcpguard", "$schema"})
 
 
 @dataclass(frozen=True, slots=True)
-class Servers:
+class DeclaredServers:
     """What the file declares. `problems` each cost a server; `notices` tell what was not read."""
 
     servers: tuple[Declared, ...] = ()
@@ -53,7 +53,7 @@ class _Candidate:
             return None
 
 
-def declared(whole: Mapping[str, object]) -> Servers:
+def declared(whole: Mapping[str, object]) -> DeclaredServers:
     """The servers of the parsed file."""
     problems: list[str] = []
     notices = list(_ignored_besides(whole))
@@ -72,13 +72,13 @@ def declared(whole: Mapping[str, object]) -> Servers:
         problems += _first(entry)
         notices += entry.notices
         servers += [server] if server else []
-    return Servers(tuple(servers), tuple(problems), tuple(notices))
+    return DeclaredServers(tuple(servers), tuple(problems), tuple(notices))
 
 
-def alone(label: str, members: Mapping[str, object]) -> Servers:
+def alone(label: str, members: Mapping[str, object]) -> DeclaredServers:
     """The one server of an entry that stands in no file."""
     server, entry = _read(_Candidate(quoted(label), label, members))
-    return Servers((server,) if server else (), tuple(_first(entry)), tuple(entry.notices))
+    return DeclaredServers((server,) if server else (), tuple(_first(entry)), tuple(entry.notices))
 
 
 def _candidates(where: str, value: object, problems: list[str]) -> Iterator[_Candidate]:
@@ -107,13 +107,13 @@ def _places(candidates: list[_Candidate]) -> dict[str, list[str]]:
     return places
 
 
-def _read(candidate: _Candidate) -> tuple[Declared | None, Entry]:
+def _read(candidate: _Candidate) -> tuple[Declared | None, EntryReader]:
     name, label = candidate.name, candidate.label
     if not isinstance(candidate.members, Mapping):
         return None, _refused(candidate, "must be an object")
     if name is None or not isinstance(label, str):
         return None, _refused(candidate, _unfit_label(label))
-    entry = Entry(candidate.place, candidate.members)
+    entry = EntryReader(candidate.place, candidate.members)
     how = launch(entry)
     enabled = _enabled(entry)
     timeout = entry.seconds("timeout", MOST_SECONDS)
@@ -124,8 +124,8 @@ def _read(candidate: _Candidate) -> tuple[Declared | None, Entry]:
     return Declared(name, label, how, enabled, timeout, era), entry
 
 
-def _refused(candidate: _Candidate, sentence: str) -> Entry:
-    entry = Entry(candidate.place, {})
+def _refused(candidate: _Candidate, sentence: str) -> EntryReader:
+    entry = EntryReader(candidate.place, {})
     entry.problems.append(f"{candidate.place} {sentence}")
     return entry
 
@@ -140,14 +140,14 @@ def _unfit_label(label: object) -> str:
     return "has no letter a to z and no digit that a name could be made of"
 
 
-def _enabled(entry: Entry) -> bool:
+def _enabled(entry: EntryReader) -> bool:
     disabled, enabled = entry.flag("disabled"), entry.flag("enabled")
     if disabled is not None and disabled == enabled:
         entry.wrong("enabled", "says something else than disabled; give one of them")
     return not disabled if enabled is None else enabled
 
 
-def _first(entry: Entry) -> list[str]:
+def _first(entry: EntryReader) -> list[str]:
     rest = len(entry.problems) - MOST_NAMED
     more = [f"{entry.place} has {rest} more problems"] if rest > 0 else []
     return entry.problems[:MOST_NAMED] + more

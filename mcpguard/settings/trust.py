@@ -13,12 +13,12 @@ from mcpguard.codec.demands import ANY, demand
 from mcpguard.codec.globs import covers
 from mcpguard.domain.errors import InvalidName
 from mcpguard.domain.json import SettingValue
-from mcpguard.settings.fields import Trust
+from mcpguard.settings.fields import TrustMark
 
 _Network = IPv4Network | IPv6Network
 
 
-def ranked(*ranks: str) -> Trust:
+def ranked(*ranks: str) -> TrustMark:
     """One of these words, the strictest first."""
 
     def stricter(confirmed: SettingValue, now: SettingValue) -> SettingValue:
@@ -26,20 +26,20 @@ def ranked(*ranks: str) -> Trust:
             min(ranks.index(each) if isinstance(each, str) and each in ranks else 0 for each in (confirmed, now))
         ]
 
-    return Trust(stricter)
+    return TrustMark(stricter)
 
 
-def at_most(least: int) -> Trust:
+def at_most(least: int) -> TrustMark:
     """A number, of which less lets less happen; it cannot be less than this."""
 
     def less(confirmed: SettingValue, now: SettingValue) -> SettingValue:
         numbers = [each for each in (confirmed, now) if isinstance(each, int) and not isinstance(each, bool)]
         return max(min(numbers), least) if len(numbers) == 2 else least
 
-    return Trust(less)
+    return TrustMark(less)
 
 
-def looser_than(trust: Trust, confirmed: SettingValue, now: SettingValue) -> bool:
+def looser_than(trust: TrustMark, confirmed: SettingValue, now: SettingValue) -> bool:
     """Whether more may happen now than was confirmed."""
     return _plain(trust.agreed(confirmed, now)) != _plain(now)
 
@@ -126,17 +126,17 @@ def _plain(value: SettingValue) -> object:
     return frozenset(value) if isinstance(value, list) else value
 
 
-Each: Final = Trust(_common)
+Each: Final = TrustMark(_common)
 """A list of which every entry lets more happen."""
-Off: Final = Trust(_both)
+Off: Final = TrustMark(_both)
 """Something that is let happen, or not."""
-Destination: Final = Trust(_same)
+Destination: Final = TrustMark(_same)
 """Where something is sent, or nothing where it is not."""
-Patterns: Final = Trust(_narrower)
+Patterns: Final = TrustMark(_narrower)
 """A list of patterns of what may be reached."""
-Demands: Final = Trust(_either)
+Demands: Final = TrustMark(_either)
 """A list of which every entry lets less happen."""
-Networks: Final = Trust(_overlap)
+Networks: Final = TrustMark(_overlap)
 """A list of networks that may be reached."""
-AtLeast: Final = Trust(_longer)
+AtLeast: Final = TrustMark(_longer)
 """How much is kept, or nothing where everything is: of less, more is removed."""

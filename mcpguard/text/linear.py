@@ -37,7 +37,7 @@ def compiled(pattern: str) -> Pattern:
     return cast("Pattern", re2.compile(pattern, _QUIET))
 
 
-class Words:
+class WordSet:
     """Words that are looked for all at once, whatever their case."""
 
     def __init__(self, words: Sequence[str]) -> None:

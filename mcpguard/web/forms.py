@@ -29,7 +29,7 @@ class Misshapen(GuardError):
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class PageProblem:
     """What a page says of a problem: with which status, in which sentence, and how many seconds to wait.
 
     `moved`: what stands otherwise than it was shown; `password`: whether it is asked for once more.
@@ -42,10 +42,10 @@ class Told:
     password: bool = False
 
 
-FINE: Final = Told()
+FINE: Final = PageProblem()
 
 
-def told(error: GuardError) -> Told:
+def told(error: GuardError) -> PageProblem:
     """What a page says of an error that was foreseen."""
     text = str(error)
     sentence = f"{text[:1].upper()}{text[1:]}"
@@ -53,18 +53,18 @@ def told(error: GuardError) -> Told:
     status = next((STATUS[kind][0] for kind in type(error).__mro__ if kind in STATUS), 422)
     match error:
         case Misshapen():
-            return Told(error.status, sentence)
+            return PageProblem(error.status, sentence)
         case Moved():
-            return Told(409, MOVED)
+            return PageProblem(409, MOVED)
         case LedgerUnavailable() | StoreUnavailable():
-            return Told(503, UNWRITTEN)
+            return PageProblem(503, UNWRITTEN)
         case _:
             wait = error.seconds if isinstance(error, TooManyTries) else 0
             moved = getattr(error, "moved", ())
-            return Told(status, sentence, wait, moved, isinstance(error, PasswordNeeded))
+            return PageProblem(status, sentence, wait, moved, isinstance(error, PasswordNeeded))
 
 
-class Form:
+class SentForm:
     """What was sent."""
 
     def __init__(self, sent: list[tuple[str, str]]) -> None:
@@ -88,7 +88,7 @@ class Form:
         return dict(found)
 
 
-async def form(request: Request, largest: int = LARGEST, most: int = MOST_FIELDS) -> Form:
+async def form(request: Request, largest: int = LARGEST, most: int = MOST_FIELDS) -> SentForm:
     """Raises Misshapen."""
     if request.headers.get("content-type", "").partition(";")[0].strip().lower() != _KIND:
         raise Misshapen(415, "this takes what a form sends")
@@ -102,7 +102,7 @@ async def form(request: Request, largest: int = LARGEST, most: int = MOST_FIELDS
         sent = parse_qsl(text, keep_blank_values=True, strict_parsing=bool(text), errors="strict", max_num_fields=most)
     except ValueError:
         raise Misshapen(400, "this is nothing that a form sends") from None
-    return Form([(name, value.replace("\r\n", "\n")) for name, value in sent])
+    return SentForm([(name, value.replace("\r\n", "\n")) for name, value in sent])
 
 
 async def fields(request: Request) -> Mapping[str, str]:

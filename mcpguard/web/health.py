@@ -19,7 +19,7 @@ from fastapi.responses import JSONResponse
 from mcpguard.domain.people import Principal, Right
 from mcpguard.guard.guard import Guard
 from mcpguard.web.gate.access import whoever
-from mcpguard.web.gate.peer import Peer
+from mcpguard.web.gate.peer import OperatorPeer
 
 STARTING = "Servers are still being connected for the first time since the start."
 
@@ -64,4 +64,4 @@ def _unconnected(guard: Guard, *, names: bool) -> dict[str, Any]:
 
 def _may_look(request: Request) -> bool:
     by = whoever(request)
-    return isinstance(by, Peer) or (isinstance(by, Principal) and by.may(Right.LOOK))
+    return isinstance(by, OperatorPeer) or (isinstance(by, Principal) and by.may(Right.LOOK))

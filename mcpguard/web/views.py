@@ -19,7 +19,7 @@ _UNITS: Final[tuple[tuple[int, str], ...]] = ((86_400, "d"), (3600, "h"), (60, "
 SECOND: Final = 1_000_000
 
 
-class Views:
+class PageViews:
     """Renders the pages in a folder of templates."""
 
     def __init__(self, folder: Path) -> None:

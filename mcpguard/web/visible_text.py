@@ -46,7 +46,7 @@ _TAGS: Final = range(0xE0020, 0xE007F)
 
 
 @dataclass(frozen=True, slots=True)
-class Mark:
+class FindingMark:
     """A place that a finding points to, from one character to before another."""
 
     start: int
@@ -56,7 +56,7 @@ class Mark:
 
 
 @dataclass(frozen=True, slots=True)
-class Piece:
+class TextPiece:
     """A part of a text. `hidden`: the chip that stands for it; `severity`: of the finding that marks it.
 
     `ends`: the findings whose place ends with it, each with its number and severity.
@@ -70,7 +70,7 @@ class Piece:
     ends: tuple[tuple[int, str], ...] = ()
 
 
-def pieces(text: str, marks: Sequence[Mark] = ()) -> Iterator[Piece]:
+def pieces(text: str, marks: Sequence[FindingMark] = ()) -> Iterator[TextPiece]:
     """The text, piece by piece."""
     inside = [mark for mark in marks if 0 <= mark.start < mark.end <= len(text)]
     bounds = sorted({0, len(text), *(mark.start for mark in inside), *(mark.end for mark in inside)})
@@ -80,22 +80,22 @@ def pieces(text: str, marks: Sequence[Mark] = ()) -> Iterator[Piece]:
         parts = list(_parts(text[start:end], over))
         yield from parts[:-1]
         last = parts[-1]
-        yield Piece(last.text, last.hidden, last.title, last.severity, last.number, ends)
+        yield TextPiece(last.text, last.hidden, last.title, last.severity, last.number, ends)
 
 
-def _parts(text: str, over: Mark | None) -> Iterator[Piece]:
+def _parts(text: str, over: FindingMark | None) -> Iterator[TextPiece]:
     severity, number = (over.severity, over.number) if over else ("", 0)
     for kind, run in groupby(text, _kind):
         said = "".join(run)
         if not kind:
-            yield Piece(said, severity=severity, number=number)
+            yield TextPiece(said, severity=severity, number=number)
         elif kind == "TAG":
             spelt = "".join(chr(ord(char) - 0xE0000) for char in said)
-            yield Piece(f"TAG ×{len(said)}", True, f"{len(said)} tag characters")  # noqa: RUF001 - a multiplication sign
-            yield Piece(f"⟨{spelt}⟩", severity=severity, number=number)
+            yield TextPiece(f"TAG ×{len(said)}", True, f"{len(said)} tag characters")  # noqa: RUF001 - a multiplication sign
+            yield TextPiece(f"⟨{spelt}⟩", severity=severity, number=number)
         else:
             times = f" ×{len(said)}" if len(said) > 1 else ""  # noqa: RUF001
-            yield Piece(
+            yield TextPiece(
                 f"{kind}{times}",
                 True,
                 f"{unicodedata.name(said[0], 'a character without a name')}, U+{ord(said[0]):04X}",

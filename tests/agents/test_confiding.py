@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mcpguard.agents.confiding import Confided, confided
+from mcpguard.agents.confiding import SecretFreeEntry, confided
 from mcpguard.agents.program import Untaken
 from mcpguard.settings.members import one
 from mcpguard.settings.references import resolve
@@ -16,11 +16,11 @@ SECRET = "correct-horse-7-battery"  # noqa: S105 - of nothing
 TOKEN = "ghp_" + "A1b2C3d4E5f6G7h8I9j0K1l2M3n4O5p6Q7r8"
 
 
-def local(*args: str, **env: str) -> Confided:
+def local(*args: str, **env: str) -> SecretFreeEntry:
     return confided({"command": "x", "args": [*args], "env": env}, FOLDER)
 
 
-def remote(url: str = "https://x.example/mcp", **headers: str) -> Confided:
+def remote(url: str = "https://x.example/mcp", **headers: str) -> SecretFreeEntry:
     return confided({"url": url, "headers": headers}, FOLDER)
 
 

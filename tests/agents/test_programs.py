@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from mcpguard.agents.program import Around, Home, Program, Reach, Untaken
+from mcpguard.agents.program import AgentProgram, EntryOrigin, Home, Reach, Untaken
 from mcpguard.agents.programs import BY_NAME, PROGRAMS
 from mcpguard.agents.reading import Item, read
 from mcpguard.settings.members import one
@@ -55,16 +55,16 @@ def test_where_each_keeps_its_servers() -> None:
 
 
 @EVERYBODY
-def test_each_can_be_connected_in_a_file_of_the_persons_own(program: Program) -> None:
+def test_each_can_be_connected_in_a_file_of_the_persons_own(program: AgentProgram) -> None:
     places = program.places(home(), PROJECT)
     assert places[0].connectable
     assert all(place.folder is None for place in places if place.connectable)
 
 
 @EVERYBODY
-def test_the_entry_for_the_guard_means_the_guard(program: Program) -> None:
+def test_the_entry_for_the_guard_means_the_guard(program: AgentProgram) -> None:
     """What is written in the words of a program says the same when it is read in them."""
-    here = Around(home())
+    here = EntryOrigin(home())
     declared = one("mcpguard", program.members(program.entry(BY_COMMAND), here))
     assert declared == one(
         "mcpguard", {"command": "/opt/mcpguard", "args": ["stdio"], "env": {"MCPGUARD_TOKEN_FILE": "/t"}}
@@ -166,6 +166,6 @@ def test_what_cannot_be_said_in_our_words_is_refused_without_its_value(
     program: str, entry: dict[str, object], said: str
 ) -> None:
     with pytest.raises(Untaken) as refused:
-        BY_NAME[program].members(entry, Around(home()))
+        BY_NAME[program].members(entry, EntryOrigin(home()))
     assert said in str(refused.value)
     assert "passwd" not in str(refused.value)

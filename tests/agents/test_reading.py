@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mcpguard.agents.jsonc import plain
-from mcpguard.agents.program import Form, Place
+from mcpguard.agents.program import ConfigFile, FileForm
 from mcpguard.agents.programs import BY_NAME, PROGRAMS
 from mcpguard.agents.reading import LARGEST_FOREIGN, Contents, Unclear, contents, file, read, whole
 from tests.agents.homes import PROJECT, home
@@ -23,11 +23,11 @@ JSON = st.recursive(
 )
 
 
-def foreign(tmp_path: Path, data: bytes, form: Form = Form.JSON) -> Contents:
+def foreign(tmp_path: Path, data: bytes, form: FileForm = FileForm.JSON) -> Contents:
     path = tmp_path / "declared"
     path.write_bytes(data)
-    keys = ("mcp_servers",) if form is Form.TOML else ("mcpServers",)
-    return contents(CLAUDE, Place(path, keys, form, "project", folder=tmp_path), home())
+    keys = ("mcp_servers",) if form is FileForm.TOML else ("mcpServers",)
+    return contents(CLAUDE, ConfigFile(path, keys, form, "project", folder=tmp_path), home())
 
 
 @given(JSON)
@@ -105,16 +105,16 @@ def test_a_hostile_file_costs_itself_only(tmp_path: Path, data: bytes, said: str
     ids=range(9),
 )
 def test_so_does_one_of_toml(tmp_path: Path, data: bytes) -> None:
-    found = foreign(tmp_path, data, Form.TOML)
+    found = foreign(tmp_path, data, FileForm.TOML)
     assert found.problem
     assert "hunter2" not in found.problem
     assert found.items == ()
 
 
-@given(st.binary(max_size=200), st.sampled_from(Form))
-def test_whatever_the_bytes_are_they_are_read_or_refused(data: bytes, form: Form) -> None:
+@given(st.binary(max_size=200), st.sampled_from(FileForm))
+def test_whatever_the_bytes_are_they_are_read_or_refused(data: bytes, form: FileForm) -> None:
     try:
-        assert isinstance(whole(data, Place(Path("x"), (), form)), dict)
+        assert isinstance(whole(data, ConfigFile(Path("x"), (), form)), dict)
     except Unclear as error:
         assert inert(str(error))  # noqa: PT017 - either is right
 
@@ -130,7 +130,7 @@ def test_what_is_no_file_is_not_waited_for(tmp_path: Path) -> None:
 def test_a_file_that_may_not_be_read_is_told(tmp_path: Path) -> None:
     (tmp_path / ".mcp.json").symlink_to(".mcp.json")
     with pytest.raises(Unclear, match="cannot be read"):
-        file(Place(tmp_path / ".mcp.json", ()))
+        file(ConfigFile(tmp_path / ".mcp.json", ()))
 
 
 def test_one_bad_place_does_not_hide_the_others(tmp_path: Path) -> None:

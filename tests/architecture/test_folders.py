@@ -81,3 +81,25 @@ def test_a_file_that_is_not_there_is_found() -> None:
     assert not exists("guard/gone.py")
     assert exists("guard/calls/handle.py")
     assert exists("handle.py")
+
+
+def declared() -> dict[str, list[str]]:
+    """The modules in which each public class is, but for those of the API: their names are the schemas' of programs."""
+    found: dict[str, list[str]] = {}
+    for path in MODULES:
+        module = path.relative_to(PACKAGE).as_posix()
+        if not module.startswith("web/api/"):
+            for node in ast.parse(path.read_bytes()).body:
+                if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
+                    found.setdefault(node.name, []).append(module)
+    return found
+
+
+def test_the_name_of_a_class_means_one_thing() -> None:
+    assert len(declared()) > 500
+    assert {name: modules for name, modules in declared().items() if len(modules) > 1} == {}
+
+
+def test_json_is_declared_once() -> None:
+    lines = [path.relative_to(PACKAGE).as_posix() for path in MODULES if "\nJson = " in path.read_text()]
+    assert [line for line in lines if not line.startswith("demo/")] == ["domain/json.py"]

@@ -9,7 +9,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from mcpguard.app.listeners import Listening
+from mcpguard.app.listeners import ListenAddresses
 from mcpguard.app.running import Running
 from mcpguard.app.serve import serve
 from mcpguard.cli.serve import announcement
@@ -42,7 +42,7 @@ def main() -> None:
     found = load({"listen": given.listen, "data_dir": given.data_dir}, os.environ, None)
     children = []
 
-    def announce(now: Running, where: Listening) -> None:
+    def announce(now: Running, where: ListenAddresses) -> None:
         sys.stderr.write("\n".join(announcement(found, now, where)) + "\n")
         sys.stderr.flush()
         command = [*HOW[given.how], sys.executable, KNOCK, where.operator, given.note]

@@ -15,10 +15,10 @@ import pytest
 from mcpguard.domain.servers.launches import Mount, Profile
 from mcpguard.upstreams.process.logs import UpstreamLog
 from mcpguard.upstreams.process.orphans import MARK
-from mcpguard.upstreams.process.stdio import Launch, Patience, Stdio, stdio
+from mcpguard.upstreams.process.stdio import Launch, Stdio, StdioPatience, stdio
 from mcpguard.upstreams.process.tree import descendants
 from mcpguard.upstreams.sandbox.confining import confined
-from mcpguard.upstreams.sandbox.limits import Limits
+from mcpguard.upstreams.sandbox.limits import ProcessLimits
 from mcpguard.upstreams.sandbox.probe import Fails, Works, probed
 from tests.attacks import inside
 from tests.conftest import NO_SANDBOX
@@ -28,7 +28,7 @@ from tests.process import gone
 CODE = Path(inside.__file__).read_text()
 LIMIT = 1_000_000
 LOG = 100_000
-QUICK = Patience(0.2, 0.2)
+QUICK = StdioPatience(0.2, 0.2)
 EACH_PROFILE = pytest.mark.parametrize("profile", [Profile.STRICT, Profile.CONTAINED])
 Attempt = Sequence[object]
 
@@ -55,13 +55,13 @@ async def started(
     profile: Profile = Profile.STRICT,
     mounts: Sequence[Mount] = (),
     environment: Mapping[str, str] | None = None,
-    limits: Limits | None = None,
+    limits: ProcessLimits | None = None,
     data: Path | None = None,
 ) -> AsyncIterator[Stdio]:
     """The attacker, at work; unconfined with the profile `none`, which shows that an attempt is worth anything."""
     given = {"PATH": os.environ["PATH"], MARK: "attacker", **(environment or {})}
     launch = Launch(sys.executable, ("-I", "-S", "-u", "-c", CODE, json.dumps(attempts)), given)
-    data, limits = data or folder / "no-data", limits or Limits()
+    data, limits = data or folder / "no-data", limits or ProcessLimits()
     launch = confined(launch, profile, mounts, works().sandbox, data, limits)
     async with stdio(launch, LIMIT, UpstreamLog(folder, "attacker", LOG), QUICK) as server:
         try:

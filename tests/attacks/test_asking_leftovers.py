@@ -10,8 +10,8 @@ import anyio
 import pytest
 
 from mcpguard.gateway.input_required import Parking
-from mcpguard.gateway.questions import Line, Questions
-from mcpguard.guard.calls.client_questions import Asking
+from mcpguard.gateway.questions import ClientLine, OpenQuestions
+from mcpguard.guard.calls.client_questions import ClientQuestions
 from mcpguard.upstreams.exchange.server_requests import Serving
 from mcpguard.upstreams.protocol.calls_in_flight import InFlight
 from mcpguard.upstreams.protocol.switchboard import Switchboard
@@ -32,14 +32,14 @@ def alive(*kinds: type) -> list[Any]:
 def kept() -> dict[str, int]:
     """What everything that holds calls or questions holds now."""
     found: Counter[str] = Counter()
-    each: Parking | Questions | Line | Switchboard | Serving
-    for each in alive(Parking, Questions, Line, Switchboard, Serving):
+    each: Parking | OpenQuestions | ClientLine | Switchboard | Serving
+    for each in alive(Parking, OpenQuestions, ClientLine, Switchboard, Serving):
         match each:
             case Parking():
                 found["parked"] += sum(call._answer is None for call in each._waiting.values())
-            case Questions():
+            case OpenQuestions():
                 found["questions"] += len(each._open)
-            case Line():
+            case ClientLine():
                 found["questions"] += len(each._posed)
             case Switchboard():
                 found["calls"] += len(each._calls)
@@ -79,7 +79,7 @@ async def test_of_many_calls_that_nobody_comes_back_for_nothing_is_left(server: 
         await all_closed(guard, MANY + 1)
         await settled(guard)
         await until(lambda: tasks_now() == before)
-        assert alive(InFlight, Asking) == []
+        assert alive(InFlight, ClientQuestions) == []
         assert once_each(guard.said())
         ended = ("unknown", "client:unanswered") if era == "modern" else ("failed", "")
         assert refusals(guard)[1:] == [ended] * MANY
@@ -105,7 +105,7 @@ async def test_of_many_clients_that_leave_nothing_is_left(server: str, tmp_path:
                 tasks.cancel_scope.cancel()
         await settled(guard)
         await until(lambda: tasks_now() == before)
-        assert alive(InFlight, Asking) == []
+        assert alive(InFlight, ClientQuestions) == []
         assert once_each(guard.said())
 
 

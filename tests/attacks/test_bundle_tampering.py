@@ -20,7 +20,7 @@ from mcpguard.domain.filters import Filter
 from mcpguard.ledger.bundle import tar
 from mcpguard.ledger.bundle.bundle_report import BundleReport
 from mcpguard.ledger.bundle.explain_bundle import as_json, sentences
-from mcpguard.ledger.bundle.making import Wanted
+from mcpguard.ledger.bundle.making import WantedBundle
 from mcpguard.ledger.bundle.manifest import MANIFEST, SIGNATURE
 from mcpguard.ledger.export.selection import Fitting
 from mcpguard.ledger.format import link
@@ -448,7 +448,7 @@ def test_a_bundle_that_begins_anywhere_is_whole(
     ledger: Path, pruned_ledger: Path, tmp_path: Path, after: int, pruned: bool, packed: bool
 ) -> None:
     ledger = pruned_ledger if pruned else ledger
-    made = bundle(tmp_path / "b", ledger, Wanted(("jsonl",), packed=packed, bodies=True), after=after)
+    made = bundle(tmp_path / "b", ledger, WantedBundle(("jsonl",), packed=packed, bodies=True), after=after)
     report = checked(tmp_path / "b", key_of(ledger).public)
     assert report.whole, [*sentences(report)]
     assert made.records == made.upto - after
@@ -507,7 +507,7 @@ def test_a_bundle_of_a_store_that_was_tampered_with_is_not_whole(tmp_path: Path)
 
 
 def test_what_unpacks_to_more_than_was_said_is_not_unpacked(ledger: Path, tmp_path: Path) -> None:
-    bundle(tmp_path / "b", ledger, Wanted(("jsonl",), packed=True))
+    bundle(tmp_path / "b", ledger, WantedBundle(("jsonl",), packed=True))
     bomb = gzip.compress(b"\n" * 50_000_000)
     (tmp_path / "b" / "records.jsonl.gz").write_bytes(bomb)
     report = checked(tmp_path / "b")
@@ -570,7 +570,7 @@ def test_both_verifiers_agree_on_any_change_of_any_file(
     bundle(
         folder,
         ledger,
-        Wanted(("jsonl",), packed=data.draw(st.booleans()), bodies=True),
+        WantedBundle(("jsonl",), packed=data.draw(st.booleans()), bodies=True),
         after=after,
         selection=selection,
     )

@@ -12,7 +12,7 @@ import pytest
 
 from mcpguard.ledger.bundle.bundle_report import BundleReport
 from mcpguard.ledger.bundle.explain_bundle import as_json, sentences
-from mcpguard.ledger.bundle.making import Wanted
+from mcpguard.ledger.bundle.making import WantedBundle
 from mcpguard.ledger.format import GENESIS, link
 from mcpguard.ledger.verify import calls_closed as entries
 from mcpguard.ledger.verify import succession, tombstones
@@ -34,7 +34,7 @@ def written(ledger: Path, tmp_path: Path) -> Callable[[Records], Path]:
 
     def write(told: Records) -> Path:
         folder = tmp_path / f"bundle-{len([*tmp_path.iterdir()])}"
-        chain = bundle(folder, ledger, Wanted(("jsonl",), packed=True)).chain
+        chain = bundle(folder, ledger, WantedBundle(("jsonl",), packed=True)).chain
         ends = _write(folder / "records.jsonl.gz", chain, told)
         (folder / "checkpoints.jsonl").write_bytes(b"")
         upto = ends[1]["seq"]

@@ -11,7 +11,7 @@ from mcpguard.domain.servers.launches import Confinement, Mount, Profile, StdioL
 from mcpguard.domain.servers.needs import Need
 from mcpguard.domain.servers.standing import UpstreamStanding
 from mcpguard.domain.servers.upstreams import Origin
-from mcpguard.guard.review.admission import Source
+from mcpguard.guard.review.admission import DeclarationSource
 from mcpguard.guard.servers.grave_findings import to_read
 from mcpguard.settings.members import as_members
 from tests.attacks.quarantined import records, standing, upstream
@@ -21,7 +21,7 @@ from tests.gateway.needy import needy
 from tests.review import DECISION, seen, taken_in
 
 pytestmark = pytest.mark.anyio
-SOMEBODY = Source(Origin.CLI, Actor("uid:1000 (somebody)", "operator socket"))
+SOMEBODY = DeclarationSource(Origin.CLI, Actor("uid:1000 (somebody)", "operator socket"))
 
 
 @pytest.fixture(autouse=True)

@@ -8,7 +8,7 @@ import pytest
 from mcpguard.domain.decisions import Actor, DeclaredElsewhere, NameTaken
 from mcpguard.domain.servers.standing import UpstreamStanding
 from mcpguard.domain.servers.upstreams import Origin
-from mcpguard.guard.review.admission import Source
+from mcpguard.guard.review.admission import DeclarationSource
 from mcpguard.settings.load import load
 from tests.attacks.quarantined import let_time_pass, records, standing, upstream
 from tests.gate import gate
@@ -17,7 +17,7 @@ from tests.simulators.over_http import serving_http
 from tests.simulators.script import Script
 
 pytestmark = pytest.mark.anyio
-SOMEBODY = Source(Origin.CLI, Actor("uid:1000 (somebody)", "operator socket"))
+SOMEBODY = DeclarationSource(Origin.CLI, Actor("uid:1000 (somebody)", "operator socket"))
 WORDS = {
     "quarantined": False,
     "approved": True,

@@ -19,8 +19,8 @@ from mcpguard.upstreams.process.changeable_files import changeable
 from mcpguard.upstreams.process.logs import UpstreamLog
 from mcpguard.upstreams.process.program_files import read
 from mcpguard.upstreams.process.stdio import Launch, stdio
-from mcpguard.upstreams.sandbox.confinement import Confinement
-from mcpguard.upstreams.sandbox.limits import Limits
+from mcpguard.upstreams.sandbox.confinement import ProcessConfinement
+from mcpguard.upstreams.sandbox.limits import ProcessLimits
 from mcpguard.upstreams.transports.dialing import Dialing
 from tests.attacks.confined import attempts, in_file
 from tests.attacks.exchanging import exchanged
@@ -112,7 +112,7 @@ async def test_a_sandbox_shows_what_was_looked_at(tmp_path: Path, profile: Profi
     mounts = (Mount(str(out), writable=True), *([Mount(str(place))] if by != "its first line" else []))
     command = [str(file)] if by == "its first line" else [sys.executable, str(file)]
     launch = StdioLaunch(command[0], tuple(command[1:]), profile=profile, mounts=mounts)
-    confinement = Confinement(works(), Limits(), tmp_path / "data")
+    confinement = ProcessConfinement(works(), ProcessLimits(), tmp_path / "data")
     starting = Starting(confinement, tmp_path / "packages", os.environ, 1, Dialing())
     plain = Launch(launch.command, launch.arguments, {"PATH": os.environ["PATH"]})
     ready = starting.ready(Declared("web", "web", launch), launch, plain)

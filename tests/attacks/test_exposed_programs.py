@@ -17,9 +17,9 @@ from mcpguard.upstreams.process import program_files
 from mcpguard.upstreams.process.logs import UpstreamLog
 from mcpguard.upstreams.process.stdio import Launch, stdio
 from mcpguard.upstreams.sandbox import keeping
-from mcpguard.upstreams.sandbox.confinement import Confinement
-from mcpguard.upstreams.sandbox.limits import Limits
-from mcpguard.upstreams.sandbox.not_confined import Refused
+from mcpguard.upstreams.sandbox.confinement import ProcessConfinement
+from mcpguard.upstreams.sandbox.limits import ProcessLimits
+from mcpguard.upstreams.sandbox.not_confined import NotConfined
 from mcpguard.upstreams.transports.dialing import Dialing
 from tests.attacks.confined import attempts, in_file
 from tests.attacks.exchanging import exchanged
@@ -46,7 +46,7 @@ def folder(path: Path, mode: int = 0o755) -> Path:
 
 def readied(tmp_path: Path, launch: StdioLaunch) -> Ready:
     """It was looked at, and is about to be started."""
-    confinement = Confinement(works(), Limits(), tmp_path / "data")
+    confinement = ProcessConfinement(works(), ProcessLimits(), tmp_path / "data")
     starting = Starting(confinement, tmp_path / "packages", os.environ, 1, Dialing())
     plain = Launch(launch.command, launch.arguments, {"PATH": os.environ["PATH"], **launch.environment})
     return starting.ready(Declared("web", "web", launch), launch, plain)
@@ -149,7 +149,7 @@ async def test_what_cannot_be_kept_is_not_started(
     else:
         monkeypatch.setattr(keeping, "MOST_ENTRIES", 4)
     launch = script(place / "server.py", out, profile, mounts=(place,))
-    with pytest.raises(Refused, match=rf"{place} may be written to by everybody \(chmod go-w {place}\)"):
+    with pytest.raises(NotConfined, match=rf"{place} may be written to by everybody \(chmod go-w {place}\)"):
         readied(tmp_path, launch)
     place.chmod(0o755)
     readied(tmp_path, launch)  # once nobody else may
@@ -232,7 +232,7 @@ def test_env_is_not_left_to_find_what_others_put_first(tmp_path: Path, profile: 
     for path, refused in ((f"{first}:{then}", True), (f"{then}:{first}", False), (f"{first}/new:{then}", True)):
         launch = StdioLaunch(str(file), (), {"PATH": path}, profile=profile)
         if refused:
-            with pytest.raises(Refused, match="others could put another one there"):
+            with pytest.raises(NotConfined, match="others could put another one there"):
                 readied(tmp_path, launch)
         else:
             readied(tmp_path, launch)

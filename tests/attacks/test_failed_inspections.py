@@ -13,7 +13,7 @@ from anyio.lowlevel import checkpoint
 
 from mcpguard.domain.decisions import Undecidable
 from mcpguard.domain.people import Role
-from mcpguard.guard.review.inspection import Inspected
+from mcpguard.guard.review.inspection import InspectionResult
 from mcpguard.guard.review.inspection_records import CUT_OFF, GUARD_ENDED
 from mcpguard.guard.review.log_lines import LIKE_ORDER
 from tests import people
@@ -173,7 +173,7 @@ async def test_one_that_is_cut_off_has_failed(guard: World, tmp_path: Path) -> N
     inspecting = guard.now.guard.inspecting
     async with anyio.create_task_group() as tasks:
 
-        async def look() -> Inspected:
+        async def look() -> InspectionResult:
             return await inspecting.inspect("broken", people.BY, consent=True, give=frozenset())
 
         tasks.start_soon(look)
@@ -194,7 +194,7 @@ async def test_one_during_which_the_guard_is_killed_has_failed_when_it_starts_ag
         await add(guard, "broken", **config(tmp_path))
         inspecting = guard.now.guard.inspecting
 
-        async def look() -> Inspected:
+        async def look() -> InspectionResult:
             return await inspecting.inspect("broken", people.BY, consent=True, give=frozenset())
 
         tasks.start_soon(look)

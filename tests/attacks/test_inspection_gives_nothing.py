@@ -13,7 +13,7 @@ from mcpguard.domain.decisions import Actor, Decision, Forbidden, NeedsConsent, 
 from mcpguard.domain.servers.launches import RemoteLaunch
 from mcpguard.domain.servers.standing import UpstreamStanding
 from mcpguard.domain.servers.upstreams import Origin, Transport
-from mcpguard.guard.review.admission import Source
+from mcpguard.guard.review.admission import DeclarationSource
 from mcpguard.upstreams.process.child import RUNNING
 from tests.attacks.quarantined import let_time_pass, records, standing, upstream
 from tests.gate import gate, process
@@ -119,7 +119,7 @@ async def test_what_one_server_lists_is_never_taken_for_anothers_who_came_in_its
     """The URL is changed in the very moment in which the inspection begins: the new one has been seen by nobody."""
     old, new = Script(), Script()
     async with serving_http(old) as url, serving_http(new) as other, gate(tmp_path) as guard:
-        source = Source(Origin.CLI, DECISION.by)
+        source = DeclarationSource(Origin.CLI, DECISION.by)
         await guard.now.guard.admission.add("web", {"url": url}, source)
 
         async def inspect() -> None:

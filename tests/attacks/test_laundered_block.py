@@ -8,7 +8,7 @@ from mcpguard.domain.decisions import Actor, Approval
 from mcpguard.domain.errors import IllegalMove
 from mcpguard.domain.servers.standing import UpstreamStanding
 from mcpguard.domain.servers.upstreams import Origin
-from mcpguard.guard.review.admission import Source
+from mcpguard.guard.review.admission import DeclarationSource
 from tests.attacks.quarantined import standing, upstream
 from tests.gate import Gate, gate
 from tests.gateway.speaking import refused_once
@@ -17,7 +17,7 @@ from tests.simulators.over_http import serving_http
 from tests.simulators.script import Script
 
 pytestmark = pytest.mark.anyio
-SOMEBODY = Source(Origin.CLI, Actor("uid:1000 (somebody)", "operator socket"))
+SOMEBODY = DeclarationSource(Origin.CLI, Actor("uid:1000 (somebody)", "operator socket"))
 
 
 async def blocked(guard: Gate, url: str) -> str:

@@ -14,7 +14,7 @@ from mcpguard.domain.decisions import Actor, Stale, Undecidable
 from mcpguard.domain.servers.launches import Confinement, Declared, Profile, StdioLaunch
 from mcpguard.domain.servers.standing import UpstreamStanding
 from mcpguard.domain.servers.upstreams import Origin
-from mcpguard.guard.review.admission import Source
+from mcpguard.guard.review.admission import DeclarationSource
 from mcpguard.store.files.sealing import load_or_make
 from mcpguard.store.rows import upstreams
 from mcpguard.upstreams.process.child import RUNNING
@@ -28,7 +28,7 @@ from tests.simulators.asked import Asked
 from tests.simulators.script import Script
 
 pytestmark = pytest.mark.anyio
-SOMEBODY = Source(Origin.CLI, Actor("uid:1000 (somebody)", "operator socket"))
+SOMEBODY = DeclarationSource(Origin.CLI, Actor("uid:1000 (somebody)", "operator socket"))
 
 
 async def inspected(guard: Gate, name: str = "web", *, consent: bool = False) -> Any:  # noqa: ANN401 - see Inspecting

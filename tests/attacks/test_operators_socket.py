@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from mcpguard.web.gate.peer import Refused, identify
+from mcpguard.web.gate.peer import NotTheOperator, identify
 from tests.attacks import guard_with_children, knock
 from tests.patience import PATIENCE
 from tests.process import Served, run, serving, until
@@ -140,7 +140,7 @@ def test_another_user_is_refused_even_where_the_modes_let_him_in(
         with near, far:
             other = os.getuid() + 1
             monkeypatch.setattr(os, "getuid", lambda: other)
-            with pytest.raises(Refused, match="is not the guard's own"):
+            with pytest.raises(NotTheOperator, match="is not the guard's own"):
                 identify(near)
 
 

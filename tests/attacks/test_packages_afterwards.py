@@ -8,7 +8,7 @@ import anyio
 import pytest
 
 from mcpguard.domain.servers.launches import Profile
-from mcpguard.upstreams.packages.not_installed import Changed, NotInstalled
+from mcpguard.upstreams.packages.not_installed import ChangedPackage, NotInstalled
 from mcpguard.upstreams.packages.trees import Tree, kept, verified
 from mcpguard.upstreams.process.logs import UpstreamLog
 from mcpguard.upstreams.process.stdio import stdio
@@ -86,7 +86,7 @@ async def test_a_tree_that_was_changed_after_it_was_approved_is_not_run(there: R
     wanted = package("uvx", "server-one")
     found = kept(folder(data), wanted, tree.artifact)
     (tree.folder / "server.py").write_text("def main():\n    print('evil')\n")
-    with pytest.raises(Changed, match="was changed after it was approved: it has to be installed again"):
+    with pytest.raises(ChangedPackage, match="was changed after it was approved: it has to be installed again"):
         verified(found, tree.artifact)
 
 

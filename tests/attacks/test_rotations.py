@@ -10,7 +10,7 @@ from mcpguard.ledger.checkpoints import Why
 from mcpguard.ledger.keys import SigningKey
 from mcpguard.ledger.rotations import Rotation
 from mcpguard.ledger.verify.explain import rests_on
-from mcpguard.ledger.verify.report import Source, Tampering, Trust
+from mcpguard.ledger.verify.report import KeySource, KeyTrust, Tampering
 from tests.ledger.chained import (
     Chained,
     cut,
@@ -270,7 +270,7 @@ def test_even_if_the_given_key_had_signed_that_it_follows_nothing_would_rest_on_
     rewritten(log, new_key(), accepted=True)
     report, _ = judged(log.file, log.new)
     assert (report.signed_to, report.anchored_to, report.signers) == (0, 0, set())
-    said = " ".join(rests_on(report, Trust(frozenset({log.new.public}), Source.GIVEN)))
+    said = " ".join(rests_on(report, KeyTrust(frozenset({log.new.public}), KeySource.GIVEN)))
     assert "rest on signatures" not in said
     assert "They prove nothing" in said
     assert f"The newest {report.last_seq} records rest on the chain alone" in said

@@ -16,9 +16,9 @@ from mcpguard.upstreams.process.logs import UpstreamLog
 from mcpguard.upstreams.process.stdio import Launch, Stdio, stdio
 from mcpguard.upstreams.sandbox import accounts as sandbox_accounts
 from mcpguard.upstreams.sandbox.accounts import GROUP, NUMBERS, Accounts
-from mcpguard.upstreams.sandbox.confinement import Confinement
-from mcpguard.upstreams.sandbox.limits import Limits
-from mcpguard.upstreams.sandbox.not_confined import Refused
+from mcpguard.upstreams.sandbox.confinement import ProcessConfinement
+from mcpguard.upstreams.sandbox.limits import ProcessLimits
+from mcpguard.upstreams.sandbox.not_confined import NotConfined
 from mcpguard.upstreams.transports.dialing import Dialing
 from tests.attacks.sandboxed import CODE, EACH_PROFILE, QUICK, told, works
 
@@ -28,7 +28,9 @@ ROOT = os.geteuid() == 0
 
 @pytest.fixture
 def starting(tmp_path: Path) -> Starting:
-    return Starting(Confinement(works(), Limits(), tmp_path / "data"), tmp_path / "packages", os.environ, 1, Dialing())
+    return Starting(
+        ProcessConfinement(works(), ProcessLimits(), tmp_path / "data"), tmp_path / "packages", os.environ, 1, Dialing()
+    )
 
 
 @pytest.fixture
@@ -101,11 +103,11 @@ def test_no_two_have_one_number_and_each_has_its_own_again() -> None:
         assert lent() == first, "whenever it can"
         with accounts.lent("one") as beside:
             assert beside() == first + 1
-    with pytest.raises(Refused, match="given up"):
+    with pytest.raises(NotConfined, match="given up"):
         lent()
 
 
 def test_what_somebody_goes_by_already_is_not_taken(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sandbox_accounts, "NUMBERS", range(os.geteuid(), os.geteuid() + 1))
-    with Accounts().lent("one") as lent, pytest.raises(Refused, match=r"every user .* is in use"):
+    with Accounts().lent("one") as lent, pytest.raises(NotConfined, match=r"every user .* is in use"):
         lent()

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from mcpguard.domain.servers.launches import Mount, Profile
-from mcpguard.upstreams.sandbox.not_confined import Refused
+from mcpguard.upstreams.sandbox.not_confined import NotConfined
 from mcpguard.upstreams.sandbox.wrapping import HOME, SHARED_MEMORY, TEMPORARY
 from tests.attacks.sandboxed import EACH_PROFILE, started, told, tried
 from tests.process import Served, serving
@@ -96,7 +96,7 @@ async def test_a_socket_that_appears_in_what_is_mounted_already(place: Path) -> 
             assert [await told(server), await told(server)] == ["there", NO_SUCH_SOCKET]
             with pytest.raises(BlockingIOError):
                 late.accept()
-            with pytest.raises(Refused, match=f"{path} is a socket"):
+            with pytest.raises(NotConfined, match=f"{path} is a socket"):
                 await tried(place, ("unix", path), mounts=[Mount(str(shared))])
     assert await tried(place, ("unix", path), mounts=[Mount(str(shared))]) == [NO_SUCH_SOCKET], "left by nobody"
 

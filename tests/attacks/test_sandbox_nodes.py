@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from mcpguard.domain.servers.launches import Mount, Profile
-from mcpguard.upstreams.sandbox.not_confined import Refused
+from mcpguard.upstreams.sandbox.not_confined import NotConfined
 from tests.attacks.sandboxed import EACH_PROFILE, started, told, tried
 
 pytestmark = pytest.mark.anyio
@@ -110,5 +110,5 @@ async def test_one_at_which_somebody_listens_is_refused(tmp_path: Path, shared: 
         if kind != socket.SOCK_DGRAM:
             service.listen(0)
         for _ in range(3):  # also once its queue is full
-            with pytest.raises(Refused, match=f"{path} is a socket"):
+            with pytest.raises(NotConfined, match=f"{path} is a socket"):
                 await tried(tmp_path, ("listed", str(shared)), mounts=[Mount(str(shared))])

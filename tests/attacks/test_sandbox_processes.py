@@ -13,7 +13,7 @@ import pytest
 from mcpguard.domain.servers.launches import Profile
 from mcpguard.upstreams.exchange.transport import TransportEnded
 from mcpguard.upstreams.process.tree import descendants
-from mcpguard.upstreams.sandbox.limits import MEBIBYTE, Limits
+from mcpguard.upstreams.sandbox.limits import MEBIBYTE, ProcessLimits
 from mcpguard.upstreams.sandbox.memory_watch import EVERY, within_memory
 from mcpguard.upstreams.sandbox.wrapping import HOME, SHARED_MEMORY, TEMPORARY
 from tests.attacks.sandboxed import EACH_PROFILE, here, started, told, tried, works
@@ -38,7 +38,7 @@ async def main():
 
 anyio.run(main)
 """
-SMALL = Limits(processes=24, memory=200 * MEBIBYTE, scratch=4 * MEBIBYTE, file=2 * MEBIBYTE)
+SMALL = ProcessLimits(processes=24, memory=200 * MEBIBYTE, scratch=4 * MEBIBYTE, file=2 * MEBIBYTE)
 
 
 @EACH_PROFILE

@@ -14,7 +14,7 @@ from mcpguard.app.places import server_logs
 from mcpguard.domain.decisions import Actor, NeedsConsent, NotDeclared
 from mcpguard.domain.servers.launches import Profile, RemoteLaunch, StdioLaunch
 from mcpguard.domain.servers.upstreams import Origin, Transport
-from mcpguard.guard.review.admission import Source, from_file
+from mcpguard.guard.review.admission import DeclarationSource, from_file
 from mcpguard.policy.secrets.masking import HIDDEN as MASKED
 from tests.attacks.quarantined import records
 from tests.gate import Gate, gate, process
@@ -25,7 +25,7 @@ from tests.review import DECISION, approved, approved_as_listed, taken_in
 pytestmark = pytest.mark.anyio
 CANARY = "hunter2-canary"
 URL = f"postgresql://app:{CANARY}@db/orders"
-PERSON = Source(Origin.API, Actor("uid:1", "operator socket"))
+PERSON = DeclarationSource(Origin.API, Actor("uid:1", "operator socket"))
 SPEAKS = """
 import json, sys
 print("connecting to", sys.argv[1].partition("=")[2], file=sys.stderr, flush=True)

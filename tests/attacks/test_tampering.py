@@ -14,7 +14,7 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from mcpguard.domain.errors import StoreUnavailable
 from mcpguard.ledger.checkpoints import Checkpoint, Why, sign
 from mcpguard.ledger.keys import SigningKey
-from mcpguard.ledger.verify.report import Source, Tampering, Trust
+from mcpguard.ledger.verify.report import KeySource, KeyTrust, Tampering
 from tests import second_verifier
 from tests.ledger import sample
 from tests.ledger.tampering import rechain, tampering
@@ -224,7 +224,7 @@ def test_an_owner_of_the_key_who_signs_it_all_anew_is_found_only_from_elsewhere(
     assert verified(ledger).whole  # nothing in the store is left to contradict the forger, and the answer says so
     assert second_verifier.verify(ledger) == []
 
-    with_key = verified(ledger, trust=Trust(frozenset({anchor.key}), Source.GIVEN)).chains[0].first
+    with_key = verified(ledger, trust=KeyTrust(frozenset({anchor.key}), KeySource.GIVEN)).chains[0].first
     assert with_key is not None
     assert with_key.tampering is Tampering.CHECKPOINT_FORGED
     assert second_verifier.verify(ledger, keys={anchor.key})

@@ -12,7 +12,7 @@ from mcpguard.domain.decisions import Actor, Answer, Approval, Decision, NameTak
 from mcpguard.domain.errors import GuardError
 from mcpguard.domain.servers.standing import CapabilityStanding, UpstreamStanding
 from mcpguard.domain.servers.upstreams import Origin
-from mcpguard.guard.review.admission import Source
+from mcpguard.guard.review.admission import DeclarationSource
 from tests.attacks.quarantined import TOOL, pin, records, refused, standing, upstream
 from tests.gate import gate
 from tests.gateway.speaking import guarded, played
@@ -91,7 +91,7 @@ async def test_two_patches_of_one_revision_are_one_patch(tmp_path: Path) -> None
     script = Script()
     async with serving_http(script) as url, gate(tmp_path) as guard:
         admission = guard.now.guard.admission
-        await admission.add("web", {"url": url}, Source(Origin.CLI, ONE.by))
+        await admission.add("web", {"url": url}, DeclarationSource(Origin.CLI, ONE.by))
         revision = upstream(guard).revision
         told = await at_once(
             lambda: admission.patch("web", {"timeout": 5}, revision, ONE.by),
@@ -108,7 +108,7 @@ async def test_two_patches_of_one_revision_are_one_patch(tmp_path: Path) -> None
 
 async def test_two_add_a_server_of_one_name_and_the_ledger_goes_on(tmp_path: Path) -> None:
     async with gate(tmp_path) as guard:
-        admission, source = guard.now.guard.admission, Source(Origin.CLI, ONE.by)
+        admission, source = guard.now.guard.admission, DeclarationSource(Origin.CLI, ONE.by)
         told = await at_once(
             *(partial(admission.add, "web", {"url": f"https://{host}.example/mcp"}, source) for host in ("a", "b", "c"))
         )

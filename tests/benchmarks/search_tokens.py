@@ -14,12 +14,12 @@ from mcpguard.domain.callers import Scope
 from mcpguard.domain.capabilities import CapabilityKind, Effect
 from mcpguard.domain.servers.listings import Listing
 from mcpguard.gateway.faces.direct import Direct
-from mcpguard.gateway.faces.face import Face
-from mcpguard.gateway.lists import Lists
+from mcpguard.gateway.faces.face import AgentFace
+from mcpguard.gateway.lists import ShownLists
 from mcpguard.gateway.tools.answers import told
 from mcpguard.gateway.tools.guard_face import Guarding
 from mcpguard.guard.search.answer_size import retrieved
-from mcpguard.guard.search.tool_search import Hit
+from mcpguard.guard.search.tool_search import ToolHit
 from mcpguard.settings.model import Settings
 from tests.benchmarks.report import Row, Sheet, quantile
 from tests.tokens import counted
@@ -64,9 +64,9 @@ def _servers(tools: Sequence[Tool]) -> Mapping[str, list[dict[str, Any]]]:
     return found
 
 
-def _list(face: Face, catalog: Catalog) -> str:
+def _list(face: AgentFace, catalog: Catalog) -> str:
     """As it is served, all pages of it."""
-    lists, params, found = Lists(1000), dict[str, Any](), list[Any]()
+    lists, params, found = ShownLists(1000), dict[str, Any](), list[Any]()
     while True:
         page, _ = lists.page(face, _ALL, catalog, "tools/list", params)
         found += page["tools"]
@@ -77,6 +77,6 @@ def _list(face: Face, catalog: Catalog) -> str:
 
 def _answer(view: View, catalog: Catalog, query: str, limit: int, *, full: bool) -> str:
     pinned = ((each, catalog.find(each.server, _TOOL, each.name)) for each in view.search(query, limit))
-    tools, _ = retrieved([Hit(one, each.score) for each, one in pinned if one is not None], full=full)
+    tools, _ = retrieved([ToolHit(one, each.score) for each, one in pinned if one is not None], full=full)
     text: str = told({"tools": tools, "total": view.how_many(), "query": query})["content"][0]["text"]
     return text

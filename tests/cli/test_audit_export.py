@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from mcpguard.cli.audit.export_file import Unfinished
-from mcpguard.ledger.export.export import Span, Tape, batches
+from mcpguard.ledger.export.export import ExportSpan, Tape, batches
 from mcpguard.ledger.export.formats import form
 from mcpguard.store.engine.offline import reading
 from mcpguard.store.rows import chains
@@ -195,7 +195,7 @@ def interrupted(lived: Path, out: Path, word: str, *, packed: bool, after_mark: 
         tape = Tape(form(word), packed=packed)
         file = Unfinished.new(out, {"chain": chain, "form": word, "packed": packed, "selection": ""}, force=False)
         file.write(tape.begin())
-        (some,) = batches(connection, Span(chain, 0, 4))
+        (some,) = batches(connection, ExportSpan(chain, 0, 4))
     file.write(tape.take(some))
     file.took(some[-1].seq, len(some))
     file.write(tape.mark())

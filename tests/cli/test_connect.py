@@ -16,7 +16,7 @@ from mcp.client.session import ClientSession
 from mcp.client.stdio import stdio_client
 from typer.testing import Result
 
-from mcpguard.agents.program import Place
+from mcpguard.agents.program import ConfigFile
 from mcpguard.agents.programs import BY_NAME
 from mcpguard.agents.reading import contents
 from tests.agents import homes
@@ -45,7 +45,7 @@ def connects(data: Path, home: Path, *words: str) -> Result:
     return result
 
 
-def place(program: str, home: Path) -> Place:
+def place(program: str, home: Path) -> ConfigFile:
     return BY_NAME[program].places(homes.home(home), home)[0]
 
 

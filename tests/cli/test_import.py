@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from typer.testing import Result
 
-from mcpguard.agents.candidates import Candidate, Guarded, Way, candidates
+from mcpguard.agents.candidates import Candidate, CandidateWay, Guarded, candidates
 from mcpguard.agents.programs import BY_NAME
 from mcpguard.agents.reading import read
 from mcpguard.cli.agents import import_servers
@@ -230,7 +230,7 @@ def test_what_the_guard_refuses_leaves_no_secret_behind(desk: Desk, tmp_path: Pa
 def _found(home: Path, data: Path) -> list[Candidate]:
     items = [item for each in read(BY_NAME["claude-code"], homes.home(home), home) for item in each.items]
     found = candidates(items, Guarded({}, {}, (), data / "secrets"))
-    assert [each.way for each in found] == [Way.NEW]
+    assert [each.way for each in found] == [CandidateWay.NEW]
     return found
 
 

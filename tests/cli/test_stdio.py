@@ -8,16 +8,16 @@ import typer.main
 
 from mcpguard.cli.agents.quick_start import OPTIONS, understood
 from mcpguard.cli.main import build
-from mcpguard.relay.relay import Asked, Face
+from mcpguard.relay.relay import RelayCommand, RelayFace
 from tests.cli.command import mcpguard
 from tests.process import run
 
 COMMAND = typer.main.get_command(build(["stdio"])).commands["stdio"]  # type: ignore[attr-defined]
 
 
-def explained(words: list[str]) -> Asked:
+def explained(words: list[str]) -> RelayCommand:
     """What the whole command line makes of the words."""
-    return Asked(**COMMAND.make_context("stdio", list(words)).params)
+    return RelayCommand(**COMMAND.make_context("stdio", list(words)).params)
 
 
 @pytest.mark.parametrize(
@@ -49,7 +49,7 @@ def test_what_looks_like_an_option_is_looked_at_twice() -> None:
     for option in OPTIONS:
         assert understood([option, "-x"]) is None
         assert understood([f"{option}=-x"]) is None
-    assert explained(["--only", "-x", "--data-dir=-y"]) == Asked(None, Path("-y"), Face.GUARD, "-x")
+    assert explained(["--only", "-x", "--data-dir=-y"]) == RelayCommand(None, Path("-y"), RelayFace.GUARD, "-x")
 
 
 WRONG = [

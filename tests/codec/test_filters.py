@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mcpguard.codec.filters import LONGEST, MOST_TERMS, parse, spelt, write
-from mcpguard.domain.filters import EVERYTHING, BadFilter, Filter, Key, Term
+from mcpguard.domain.filters import EVERYTHING, BadFilter, Filter, FilterTerm, Key
 
 NOW = 1_795_000_000_000_000
 HOUR = 3_600_000_000
@@ -25,7 +25,7 @@ times = st.none() | st.integers(0, 4_000_000_000_000_000)
 def test_what_is_written_is_read_as_the_same(
     some: list[tuple[Key, bool, str]], since: int | None, until: int | None
 ) -> None:
-    wanted = Filter(tuple(Term(key, (value,), without) for key, without, value in some), since, until)
+    wanted = Filter(tuple(FilterTerm(key, (value,), without) for key, without, value in some), since, until)
     assert parse(write(wanted), NOW) == wanted
 
 
@@ -41,16 +41,16 @@ def test_any_other_text_is_refused_or_has_a_meaning_that_stays(text: str) -> Non
 def test_terms_of_one_key_are_alternatives() -> None:
     wanted = parse("server:files verdict:deny  server:mail -reason:scope:* server:files", NOW)
     assert wanted.terms == (
-        Term(Key.SERVER, ("files", "mail")),
-        Term(Key.VERDICT, ("deny",)),
-        Term(Key.REASON, ("scope:*",), without=True),
+        FilterTerm(Key.SERVER, ("files", "mail")),
+        FilterTerm(Key.VERDICT, ("deny",)),
+        FilterTerm(Key.REASON, ("scope:*",), without=True),
     )
     assert parse("", NOW) == parse("  ", NOW) == EVERYTHING
     assert parse('name:"a \\"b\\" \\\\ c" call:1', NOW).terms == (
-        Term(Key.NAME, ('a "b" \\ c',)),
-        Term(Key.CALL, ("1",)),
+        FilterTerm(Key.NAME, ('a "b" \\ c',)),
+        FilterTerm(Key.CALL, ("1",)),
     )
-    assert parse("SERVER:Files", NOW).terms == (Term(Key.SERVER, ("Files",)),)
+    assert parse("SERVER:Files", NOW).terms == (FilterTerm(Key.SERVER, ("Files",)),)
 
 
 def test_times_are_in_utc_or_how_long_ago() -> None:

@@ -16,7 +16,7 @@ from mcpguard.codec.fingerprints import KEY_BYTES, literal, of_definition, of_la
 from mcpguard.codec.strict import parse
 from mcpguard.domain.capabilities import CapabilityKind
 from mcpguard.domain.errors import Unreadable
-from mcpguard.domain.servers.identity import Given, LaunchIdentity, ObservedIdentity, Part, PartKind
+from mcpguard.domain.servers.identity import GivenVariable, LaunchIdentity, ObservedIdentity, PartKind, TemplatePart
 from mcpguard.domain.servers.launches import Mount, Profile, StdioFraming
 from mcpguard.domain.servers.upstreams import Transport
 
@@ -46,10 +46,15 @@ LAUNCH = LaunchIdentity(
     ("library-server", "--port", "1"),
     "/srv",
     StdioFraming.LINES,
-    (Given("TOKEN", (Part(PartKind.ENV, "T"),)), Given("MODE", (Part(PartKind.LITERAL, "hmac-sha256:00"),))),
+    (
+        GivenVariable("TOKEN", (TemplatePart(PartKind.ENV, "T"),)),
+        GivenVariable("MODE", (TemplatePart(PartKind.LITERAL, "hmac-sha256:00"),)),
+    ),
 )
 REMOTE = LaunchIdentity(
-    Transport.HTTP, url="https://library.example/mcp", headers=(Given("Authorization", (Part(PartKind.FILE, "/t"),)),)
+    Transport.HTTP,
+    url="https://library.example/mcp",
+    headers=(GivenVariable("Authorization", (TemplatePart(PartKind.FILE, "/t"),)),),
 )
 OBSERVED = ObservedIdentity({"name": "library", "version": "1.0"}, {"tools": {"listChanged": True}})
 
@@ -180,18 +185,18 @@ def test_every_part_of_a_launch_matters() -> None:
     made = [LAUNCH, REMOTE, *(dataclasses.replace(LAUNCH, **{name: each}) for name, each in other.items())]
     made += [dataclasses.replace(LAUNCH, arguments=each) for each in [(), ("library-server --port 1",), ("",)]]
     made += [dataclasses.replace(LAUNCH, mounts=(Mount("/data", writable=True),))]
-    made += [dataclasses.replace(LAUNCH, environment=(Given("A", parts),)) for parts in PARTS]
+    made += [dataclasses.replace(LAUNCH, environment=(GivenVariable("A", parts),)) for parts in PARTS]
     assert len({of_launch(each) for each in made}) == len(made)
 
 
 PARTS = [
     (),
-    (Part(PartKind.ENV, "X"),),
-    (Part(PartKind.FILE, "X"),),
-    (Part(PartKind.LITERAL, "X"),),
-    (Part(PartKind.ENV, "X"), Part(PartKind.ENV, "X")),
-    (Part(PartKind.ENV, "X"), Part(PartKind.LITERAL, "X")),
-    (Part(PartKind.LITERAL, "X"), Part(PartKind.ENV, "X")),
+    (TemplatePart(PartKind.ENV, "X"),),
+    (TemplatePart(PartKind.FILE, "X"),),
+    (TemplatePart(PartKind.LITERAL, "X"),),
+    (TemplatePart(PartKind.ENV, "X"), TemplatePart(PartKind.ENV, "X")),
+    (TemplatePart(PartKind.ENV, "X"), TemplatePart(PartKind.LITERAL, "X")),
+    (TemplatePart(PartKind.LITERAL, "X"), TemplatePart(PartKind.ENV, "X")),
 ]
 
 

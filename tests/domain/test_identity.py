@@ -4,7 +4,7 @@ from itertools import permutations
 
 import pytest
 
-from mcpguard.domain.servers.identity import Given, LaunchIdentity, Part, PartKind, is_code
+from mcpguard.domain.servers.identity import GivenVariable, LaunchIdentity, PartKind, TemplatePart, is_code
 from mcpguard.domain.servers.launches import Mount
 from mcpguard.domain.servers.upstreams import Transport
 
@@ -34,7 +34,7 @@ def test_what_may_well_be_a_secret_is_not(name: str) -> None:
 
 
 def test_where_there_is_no_order_none_is_seen() -> None:
-    given = [Given(name, (Part(PartKind.ENV, name),)) for name in ("B", "A", "C")]
+    given = [GivenVariable(name, (TemplatePart(PartKind.ENV, name),)) for name in ("B", "A", "C")]
     mounts = [Mount("/b"), Mount("/a", writable=True), Mount("/a")]
     made = {
         LaunchIdentity(Transport.STDIO, "run", environment=entries, headers=entries, mounts=folders)
@@ -45,7 +45,7 @@ def test_where_there_is_no_order_none_is_seen() -> None:
 
 
 def test_names_of_headers_have_no_case_and_names_of_variables_have() -> None:
-    small, large = (Given("token", ()),), (Given("TOKEN", ()),)
+    small, large = (GivenVariable("token", ()),), (GivenVariable("TOKEN", ()),)
     assert LaunchIdentity(Transport.HTTP, headers=small) == LaunchIdentity(Transport.HTTP, headers=large)
     assert LaunchIdentity(Transport.STDIO, environment=small) != LaunchIdentity(Transport.STDIO, environment=large)
 

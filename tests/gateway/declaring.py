@@ -8,7 +8,7 @@ from mcpguard.domain.callers import Caller
 from mcpguard.domain.calls.calls import Face
 from mcpguard.domain.capabilities import Capability, CapabilityKind
 from mcpguard.domain.servers.launches import Era
-from mcpguard.guard.calls.request import Asked, Told
+from mcpguard.guard.calls.request import CallRequest, CallResult
 from mcpguard.policy.intents import Stated
 from tests.gate import Gate
 
@@ -34,8 +34,12 @@ class Alone:
         raise AssertionError(asks)
 
 
-async def call(guard: Gate, caller: Caller, tool: str, said: Stated | None = None, /, **arguments: object) -> Told:
+async def call(
+    guard: Gate, caller: Caller, tool: str, said: Stated | None = None, /, **arguments: object
+) -> CallResult:
     """A call of a tool of `web`."""
     capability = Capability("web", CapabilityKind.TOOL, tool)
-    asked = Asked(caller, Face.GUARD, "tools/call", capability, {"name": tool, "arguments": arguments}, stated=said)
+    asked = CallRequest(
+        caller, Face.GUARD, "tools/call", capability, {"name": tool, "arguments": arguments}, stated=said
+    )
     return await guard.now.guard.calls.make(asked, Alone())

@@ -7,7 +7,7 @@ import os
 import sys
 from pathlib import Path
 
-from mcpguard.relay.relay import Asked, relay
+from mcpguard.relay.relay import RelayCommand, relay
 from tests.gateway import played_guard
 from tests.gateway.agent import python
 
@@ -17,4 +17,4 @@ def serve(_config: Path | None, data_dir: Path) -> list[str]:
 
 
 if __name__ == "__main__":
-    sys.exit(relay(Asked(data_dir=Path(sys.argv[1])), os.environ, serve))
+    sys.exit(relay(RelayCommand(data_dir=Path(sys.argv[1])), os.environ, serve))

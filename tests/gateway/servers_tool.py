@@ -9,7 +9,7 @@ from typing import Any
 from mcpguard.domain.callers import Caller
 from mcpguard.domain.servers.launches import Declared
 from mcpguard.domain.servers.upstreams import Origin
-from mcpguard.guard.review.admission import Source
+from mcpguard.guard.review.admission import DeclarationSource
 from tests.gate import Gate, gate
 from tests.gateway.speaking import scope
 from tests.review import PERSON, approved
@@ -34,7 +34,7 @@ async def managed(folder: Path, script: Script | None = None, **more: Any) -> As
     async with serving_http(script or Script()) as url, gate(folder, callers=CALLERS, **more) as guard:
         now = guard.now
         added = {"url": url, "headers": {"x-kept": "as it was"}}
-        await now.guard.admission.add("web", added, Source(Origin.CLI, PERSON))
+        await now.guard.admission.add("web", added, DeclarationSource(Origin.CLI, PERSON))
         assert not await approved(now, "web")
         await guard.ready("web")
         yield guard

@@ -13,7 +13,7 @@ from mcpguard.domain.capabilities import CapabilityKind
 from mcpguard.domain.decisions import Answer
 from mcpguard.domain.servers.standing import CapabilityStanding
 from mcpguard.domain.servers.upstreams import Origin
-from mcpguard.guard.review.admission import Source
+from mcpguard.guard.review.admission import DeclarationSource
 from tests.attacks.quarantined import pin, until
 from tests.gate import Gate, gate, process, remote
 from tests.gateway.speaking import played
@@ -75,7 +75,7 @@ async def scene(folder: Path) -> AsyncIterator[Scene]:
         seen = Scene(guard, quiet, listener, folder / "it-ran")
         waits = remote("waits", seen.url), process("program", ["touch", str(seen.mark)])
         await guard.declare(*declared, *waits)
-        await guard.now.guard.admission.add("mine", {"url": url}, Source(Origin.CLI, PERSON))
+        await guard.now.guard.admission.add("mine", {"url": url}, DeclarationSource(Origin.CLI, PERSON))
         assert not await approved(guard.now, "mine")
         await guard.ready("good", "mine")
         decisions = guard.now.guard.decisions

@@ -11,7 +11,7 @@ import pytest
 from anyio.abc import SocketAttribute
 
 from mcpguard.gateway.http.http_door import Door
-from mcpguard.gateway.http.plain import Patience
+from mcpguard.gateway.http.plain import HttpPatience
 from mcpguard.gateway.methods import Methods
 from tests.gate import Gate
 from tests.gateway.speaking import guarded, nothing_happens, turned_away
@@ -32,7 +32,7 @@ BIG = modern("tools/call", {"name": "web::big", "arguments": {"bytes": 8_000_000
 async def door(guard: Gate, **patience: float) -> AsyncIterator[int]:
     """The port of one more door, which is less patient than the guard's own."""
     methods = Methods(guard.now.guard)
-    async with served(Door(guard.now.guard, methods, guard.clock, Patience(**patience))) as port:
+    async with served(Door(guard.now.guard, methods, guard.clock, HttpPatience(**patience))) as port:
         yield port
 
 

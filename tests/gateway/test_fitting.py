@@ -10,7 +10,7 @@ from mcpguard.catalog.shelf import Pinned
 from mcpguard.codec.messages import dumps
 from mcpguard.domain.capabilities import Capability, CapabilityKind, Effect
 from mcpguard.guard.search.answer_size import BEYOND, MOST_BYTES, TOO_LARGE, described, retrieved
-from mcpguard.guard.search.tool_search import Hit
+from mcpguard.guard.search.tool_search import ToolHit
 from tests.gateway.guard_face import agent, answer, found
 from tests.gateway.speaking import guarded
 from tests.simulators.script import Script
@@ -35,7 +35,7 @@ WORDS = st.sampled_from(["Counts.", "\U0010ffff" * 200, "㐀" * 300])
 
 @given(SIZES, WORDS, st.booleans())
 def test_hits_have_a_bound_and_are_counted(sizes: list[int], says: str, full: bool) -> None:
-    hits = [Hit(pinned(number, size, says), 1.0) for number, size in enumerate(sizes)]
+    hits = [ToolHit(pinned(number, size, says), 1.0) for number, size in enumerate(sizes)]
     tools, notices = retrieved(hits, full=full)
     assert sum(len(dumps(each)) for each in tools) <= MOST_BYTES
     assert [each["name"] for each in tools] == [f"web:count_{number:03}" for number in range(len(tools))]

@@ -13,10 +13,10 @@ from mcpguard.domain.servers.launches import Era
 from mcpguard.gateway.client_request import Exchange
 from mcpguard.gateway.clients import Client
 from mcpguard.gateway.faces.direct import Direct
-from mcpguard.gateway.lists import Lists
+from mcpguard.gateway.lists import ShownLists
 from mcpguard.gateway.tools.proxy import Proxying, Seeing
-from mcpguard.guard.calls.request import Asked as CallAsked
-from mcpguard.guard.calls.request import Told
+from mcpguard.guard.calls.request import CallRequest as CallAsked
+from mcpguard.guard.calls.request import CallResult
 from mcpguard.proxy.annotations import META
 from mcpguard.proxy.envelope import LARGEST_LIST
 from tests.gate import Gate
@@ -254,7 +254,7 @@ async def test_what_goes_wrong_inside_costs_the_others_nothing(tmp_path: Path) -
     async with guarded(tmp_path, Script()) as guard:
         calls: list[str] = []
 
-        async def make(_: Exchange, asked: CallAsked) -> Told:
+        async def make(_: Exchange, asked: CallAsked) -> CallResult:
             calls.append(asked.capability.name)
             raise RuntimeError("planted")
 
@@ -262,7 +262,7 @@ async def test_what_goes_wrong_inside_costs_the_others_nothing(tmp_path: Path) -
             return
 
         within = guard.now.guard
-        tool = Proxying(within, make, Seeing(lambda _: within.catalog, settled, Lists(100)), ())
+        tool = Proxying(within, make, Seeing(lambda _: within.catalog, settled, ShownLists(100)), ())
         client = Client("network", Caller("caller-1", "one", EVERYTHING), Direct("::"), Era.MODERN)
         exchange = Exchange(client, Request(1, "tools/call", {}), lambda _: None)
         answer = await tool.answer(exchange, {}, batch(ADD, OTHERS[2], ECHO))

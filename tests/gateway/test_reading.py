@@ -9,8 +9,8 @@ import anyio
 import pytest
 
 from mcpguard.codec.messages import BadMessage, Message, Request
-from mcpguard.gateway.message_reader import LARGE, Reader
-from mcpguard.settings.limits import Limits
+from mcpguard.gateway.message_reader import LARGE, AgentMessageReader
+from mcpguard.settings.limits import LimitSettings
 from tests.gateway.holding import until
 from tests.gateway.speaking import (
     OTHER_TOKEN,
@@ -35,11 +35,11 @@ def message(size: int) -> bytes:
     return b'{"jsonrpc":"2.0","id":1,"method":"x","params":{"a":"' + b"x" * size + b'"}}'
 
 
-class Watched(Reader):
+class Watched(AgentMessageReader):
     """Says where each message was read."""
 
     def __init__(self) -> None:
-        super().__init__(Limits())
+        super().__init__(LimitSettings())
         self.threads: list[bool] = []
         reading = self._read
 
@@ -60,7 +60,7 @@ async def test_what_may_take_long_is_read_in_a_thread() -> None:
 
 
 async def test_small_messages_do_not_wait_for_large_ones() -> None:
-    reader = Reader(Limits())
+    reader = AgentMessageReader(LimitSettings())
     order: list[str] = []
 
     async def read(name: str, data: bytes) -> None:
@@ -112,7 +112,7 @@ async def test_what_holds_more_values_than_one_may_is_refused(how: str, tmp_path
 
 async def test_nothing_is_kept_of_what_was_refused() -> None:
     """Not until the collector comes, which may be long."""
-    reader = Reader(Limits())
+    reader = AgentMessageReader(LimitSettings())
     wrong = bytearray(message(3 * 1024 * 1024)[:-1])
     gc.disable()
     tracemalloc.start()

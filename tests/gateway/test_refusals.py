@@ -14,7 +14,7 @@ from mcpguard.domain.reasons import Reason
 from mcpguard.domain.servers.launches import Era
 from mcpguard.gateway.wire import refused_error, refused_result
 from mcpguard.guard.calls.refusals import refusal
-from mcpguard.guard.calls.request import Told
+from mcpguard.guard.calls.request import CallResult
 from tests.gateway.speaking import HOWS, guarded, nothing_happens, refused_once, speaking
 from tests.simulators.script import Script
 from tests.simulators.words import Json
@@ -45,7 +45,7 @@ def outcomes() -> list[Outcome]:
 
 @pytest.mark.parametrize("outcome", outcomes(), ids=lambda outcome: f"{outcome.kind}-{outcome.reason}")
 def test_a_refusal_is_made_of_constants(outcome: Outcome) -> None:
-    said = refusal(Told("the-call", outcome))
+    said = refusal(CallResult("the-call", outcome))
     assert said.keys() == KEYS
     (reason,) = [each for each in Reason if each.value == said["reason"]]
     assert (said["message"], said["next"], said["call_id"]) == (reason.sentence, reason.next, "the-call")
@@ -94,14 +94,14 @@ def test_whoever_runs_the_guard_is_told_the_command_that_tells_more(
     capability: Capability, reason: Reason, helps: str
 ) -> None:
     """Of what lies out of reach nothing is told that could say that it is there."""
-    said = refusal(Told("x", Outcome.refused(reason), capability=capability))
+    said = refusal(CallResult("x", Outcome.refused(reason), capability=capability))
     assert said.get("detail", {}).get("helps", "") == helps
     text = refused_result(said, structured=True)["content"][0]["text"]
     assert (f"`{helps}`" in text) is bool(helps)
 
 
 def test_an_outcome_without_a_reason_is_the_guards_own_mistake() -> None:
-    said = refusal(Told("x", Outcome.cancelled(Executed.UNKNOWN)))
+    said = refusal(CallResult("x", Outcome.cancelled(Executed.UNKNOWN)))
     assert (said["reason"], said["executed"], said["status"]) == ("guard:error", "unknown", "withheld")
 
 
@@ -112,7 +112,7 @@ def test_of_findings_the_titles_are_told_once_each_and_not_too_many() -> None:
         for severity in (Severity.HIGH, Severity.LOW)
         for at in range(12)
     ]
-    said = refusal(Told("x", Outcome.refused(Reason.SERVER_QUARANTINED), findings=tuple(findings)))
+    said = refusal(CallResult("x", Outcome.refused(Reason.SERVER_QUARANTINED), findings=tuple(findings)))
     assert said["findings"] == [{"title": f"title {at}", "severity": "high"} for at in range(10)]
     assert refused_error(said, Era.MODERN).error["data"] == said | {"_meta": OURS}
     assert "planted" not in str(said)
@@ -177,7 +177,7 @@ async def test_a_full_line_at_a_server_is_a_refusal(tmp_path: Path) -> None:
 
 def test_no_body_is_ever_part_of_a_refusal() -> None:
     outcome = Outcome.answered(KeptBody(b"planted"), Reason.REPLY_SCREENED)
-    assert "planted" not in str(refusal(Told("x", outcome)))
+    assert "planted" not in str(refusal(CallResult("x", outcome)))
 
 
 async def test_without_a_record_there_is_no_call_and_everything_else_goes_on(tmp_path: Path) -> None:

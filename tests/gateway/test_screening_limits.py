@@ -17,7 +17,7 @@ from mcpguard.domain.calls.bodies import KeptBody
 from mcpguard.domain.calls.outcomes import Outcome
 from mcpguard.domain.screening import Screening
 from mcpguard.guard.calls.screening import Noticed, Screener
-from mcpguard.guard.servers.neighbours import Around
+from mcpguard.guard.servers.neighbours import NeighbourTools
 from mcpguard.guard.servers.registry import Registry
 from tests.gate import Gate
 from tests.gateway.screened import ORDER, SECRET, screen
@@ -177,7 +177,9 @@ async def test_others_have_their_turns_while_a_large_reply_is_searched_for_what_
     async with guarded(tmp_path, Script()) as guard:
         await screen(guard, Screening.OFF)
         now, turns, ended = guard.now.guard, 0, False
-        screener = Screener(now.servers, Around(Registry()), lambda _: frozenset(), guard.now.settings, guard.clock)
+        screener = Screener(
+            now.servers, NeighbourTools(Registry()), lambda _: frozenset(), guard.now.settings, guard.clock
+        )
         said = Said({"content": [{"_meta": {"mcpguard/call": "forged"}}] * 20_000})
         outcome = Outcome.answered(KeptBody(dumps(said.result)))
 

@@ -9,8 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mcpguard.domain.servers.launches import Declared
-from mcpguard.gateway.tools.arguments import Unusable
-from mcpguard.gateway.tools.declarations import Operation, Servers
+from mcpguard.gateway.tools.arguments import UnusableArguments
+from mcpguard.gateway.tools.declarations import ServerOperation, ServersArguments
 from mcpguard.gateway.tools.definitions import DEFINITIONS
 from mcpguard.gateway.tools.servers import ServersTool
 from mcpguard.guard.review.agent_requests import LARGEST, MOST_ADDED, MOST_BROUGHT, MOST_REQUESTED
@@ -187,9 +187,9 @@ async def test_what_cannot_be_recorded_does_not_happen(tmp_path: Path) -> None:
 
 def test_the_definition_says_what_is_read_and_no_more() -> None:
     said = DEFINITIONS[TOOL]["inputSchema"]["properties"]
-    assert {*said} == {*Servers.model_fields}
-    assert said["operation"]["enum"] == [each.value for each in Operation]
-    read = Servers.model_json_schema()["properties"]["lines"]
+    assert {*said} == {*ServersArguments.model_fields}
+    assert said["operation"]["enum"] == [each.value for each in ServerOperation]
+    read = ServersArguments.model_json_schema()["properties"]["lines"]
     assert {key: said["lines"][key] for key in ("minimum", "maximum", "default")} == {
         key: read[key] for key in ("minimum", "maximum", "default")
     }
@@ -203,7 +203,7 @@ JSON = st.recursive(
 KEYS = st.sampled_from(
     ["operation", "action", "name", "config", "command", "args_json", "env_json", "enabled", "disabled", "lines", "x"]
 )
-VALUES = JSON | st.sampled_from([*(each.value for each in Operation), "approve", "web", "null", "{}", "${env:X}"])
+VALUES = JSON | st.sampled_from([*(each.value for each in ServerOperation), "approve", "web", "null", "{}", "${env:X}"])
 
 
 @pytest.mark.parametrize("token", [MANAGER, PLAIN])
@@ -220,6 +220,6 @@ async def test_whatever_is_given_is_answered_and_approves_nothing(token: str, tm
 
         collect()
         for arguments in asks:
-            with suppress(Unusable):
+            with suppress(UnusableArguments):
                 assert await tool.answer(caller, arguments)
         assert all(each.upstream.approved is None for each in guard.now.guard.servers.every())

@@ -12,7 +12,7 @@ from mcpguard.domain.decisions import Decision
 from mcpguard.domain.grants import ANONYMOUS
 from mcpguard.domain.servers.upstreams import Origin
 from mcpguard.gateway.tools.declarations import COMMANDS, MANAGING
-from mcpguard.guard.review.admission import Source
+from mcpguard.guard.review.admission import DeclarationSource
 from tests.attacks.quarantined import upstream
 from tests.gate import gate, remote
 from tests.gateway.granting import granted, revoked
@@ -67,7 +67,7 @@ async def test_who_was_not_granted_it_manages_nothing(token: str | None, form: s
 @pytest.mark.parametrize("operation", sorted({*COMMANDS} - MANAGING | {"APPROVE"}))
 async def test_nobody_on_the_agents_side_decides(operation: str, token: str | None, tmp_path: Path) -> None:
     async with gate(tmp_path, callers=CALLERS) as guard:
-        await guard.now.guard.admission.add("web", CONFIG, Source(Origin.CLI, PERSON))
+        await guard.now.guard.admission.add("web", CONFIG, DeclarationSource(Origin.CLI, PERSON))
         before, recorded = upstream(guard), administrative(guard)
         said = await asked(guard, token, operation=operation, name="web", reason="it is fine", seen={})
         assert said["reason"] == "authority:person"
@@ -225,7 +225,7 @@ class TestEnabling:
 
     async def test_what_a_person_declared_as_disabled_stays_so(self, tmp_path: Path) -> None:
         async with gate(tmp_path, callers=CALLERS) as guard:
-            source = Source(Origin.CLI, PERSON)
+            source = DeclarationSource(Origin.CLI, PERSON)
             await guard.now.guard.admission.add("off", CONFIG | {"enabled": False}, source)
             for given in (
                 {"operation": "enable"},

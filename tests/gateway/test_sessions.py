@@ -12,7 +12,7 @@ from mcpguard.domain.servers.launches import Era
 from mcpguard.gateway.clients import NETWORK, Client
 from mcpguard.gateway.faces.direct import Direct
 from mcpguard.gateway.http.plain import Turned
-from mcpguard.gateway.http.sessions import Session, Sessions
+from mcpguard.gateway.http.sessions import ClientSession, Sessions
 from mcpguard.gateway.outbox import Outbox
 from tests.clock import FakeClock
 from tests.gate import DIRECT, Gate
@@ -29,11 +29,11 @@ def client() -> Client:
     return Client(NETWORK, Caller("a", "a"), FACE, Era.LEGACY)
 
 
-def opened(sessions: Sessions, count: int) -> list[Session]:
+def opened(sessions: Sessions, count: int) -> list[ClientSession]:
     return [sessions.open(client()) for _ in range(count)]
 
 
-def known(sessions: Sessions, some: list[Session]) -> list[bool]:
+def known(sessions: Sessions, some: list[ClientSession]) -> list[bool]:
     return [each.id in sessions._sessions for each in some]
 
 

@@ -7,7 +7,7 @@ import pytest
 
 from mcpguard.domain.servers.upstreams import Origin
 from mcpguard.guard.calls.unseen_server import LONGEST_WORD, MOST_WORDS
-from mcpguard.guard.review.admission import Source
+from mcpguard.guard.review.admission import DeclarationSource
 from tests.attacks.quarantined import standing, upstream
 from tests.gate import DIRECT, Gate, gate
 from tests.gateway.servers_tool import CALLERS, MANAGER, NARROW, PLAIN, SECOND, asked
@@ -70,7 +70,7 @@ async def test_it_says_what_is_known_and_what_helps(tmp_path: Path) -> None:
 async def test_people_and_secrets_are_not_told(tmp_path: Path) -> None:
     async with gate(tmp_path, callers=CALLERS) as guard:
         entry = {"url": "https://example.org/mcp?project=planted", "headers": {"authorization": f"Bearer {SECRET}"}}
-        await guard.now.guard.admission.add("new", entry, Source(Origin.CLI, PERSON))
+        await guard.now.guard.admission.add("new", entry, DeclarationSource(Origin.CLI, PERSON))
         said = await refused(guard, PLAIN)
         assert said["analysis"]["asked_by"] == "a person"
         assert said["analysis"]["launch"] == {

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from mcpguard.domain.callers import Caller, Scope
 from mcpguard.domain.capabilities import Effect
 from mcpguard.domain.json import SettingValue
-from mcpguard.guard.servers.registry import Known
+from mcpguard.guard.servers.registry import ServerState
 from mcpguard.policy.intents import BY_HARM
 from mcpguard.settings.confirmation import looser
 from mcpguard.settings.fields import public
@@ -125,7 +125,7 @@ async def trust(guard: Gate) -> Trust:
     return replace(in_force(guard), confirmed=kept, settings=public(guard.now.guard.settings))
 
 
-def _server(known: Known, *, connected: bool) -> Server:
+def _server(known: ServerState, *, connected: bool) -> Server:
     upstream = known.upstream
     things = {
         f"{kind.value}:{name}": Thing(pin.standing.value, pin.effect, pin.approved.text if pin.approved else "")

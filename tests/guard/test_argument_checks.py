@@ -12,8 +12,8 @@ from mcpguard.domain.servers.standing import CapabilityStanding
 from mcpguard.domain.servers.upstreams import Transport, Upstream
 from mcpguard.guard.servers import argument_checks as module
 from mcpguard.guard.servers.argument_checks import MOST_SCHEMAS, Checking
-from mcpguard.guard.servers.registry import Known
-from mcpguard.policy.arguments.call_arguments import Given
+from mcpguard.guard.servers.registry import ServerState
+from mcpguard.policy.arguments.call_arguments import Arguments
 from mcpguard.settings.model import Settings
 
 Json = dict[str, Any]
@@ -36,13 +36,15 @@ def pin(mark: str, name: str = "echo") -> Pin:
     return Pin("pin", "web's", TOOL, name, seen, CapabilityStanding.APPROVED, approved=seen, effect=Effect.READ)
 
 
-def offering(*tools: Json) -> Known:
+def offering(*tools: Json) -> ServerState:
     launch = RemoteLaunch(Transport.HTTP, "https://example.org/mcp", Templates())
-    return Known(Upstream("web's", "web", Transport.HTTP), Declared("web", "web", launch), listing=Listing(tools=tools))
+    return ServerState(
+        Upstream("web's", "web", Transport.HTTP), Declared("web", "web", launch), listing=Listing(tools=tools)
+    )
 
 
-def call(**arguments: object) -> Given:
-    return Given("tools/call", {"name": "echo", "arguments": arguments})
+def call(**arguments: object) -> Arguments:
+    return Arguments("tools/call", {"name": "echo", "arguments": arguments})
 
 
 def test_arguments_are_compared_with_the_definition_that_is_listed() -> None:
@@ -72,12 +74,12 @@ def test_a_definition_that_is_not_there_lets_nothing_through() -> None:
 def test_only_tools_and_prompts_have_a_description_of_what_they_are_given() -> None:
     known = offering()
     for method in ("resources/read", "completion/complete", "resources/subscribe"):
-        assert Checking(Settings()).look(Given(method, {"uri": "a://b"}), known, pin("1")).unfit is None
+        assert Checking(Settings()).look(Arguments(method, {"uri": "a://b"}), known, pin("1")).unfit is None
 
 
 def test_secrets_are_looked_for_once() -> None:
     Counting.reads = 0
-    carried = Given("tools/call", {"arguments": Counting(a="x")})
+    carried = Arguments("tools/call", {"arguments": Counting(a="x")})
     look = Checking(Settings()).look(carried, offering(), pin("1"))
     assert carried.found is None, "nobody has asked yet"
     assert look.secret is None

@@ -6,7 +6,7 @@ import pytest
 
 from mcpguard.codec.messages import dumps
 from mcpguard.domain.calls.bodies import DigestedBody, KeptBody
-from mcpguard.guard.calls.kept_bodies import LARGE, Bodies
+from mcpguard.guard.calls.kept_bodies import LARGE, KeptBodies
 from mcpguard.ledger.digests import Digests
 from mcpguard.policy.secrets.masking import ways
 from mcpguard.settings.model import Audit
@@ -17,9 +17,9 @@ KEY = bytes(32)
 GIVEN = "given in confidence"
 
 
-def bodies(**settings: object) -> Bodies:
+def bodies(**settings: object) -> KeptBodies:
     known = ways([GIVEN])
-    return Bodies(Digests(KEY), Audit.model_validate(settings), lambda server: known if server == "web" else ())
+    return KeptBodies(Digests(KEY), Audit.model_validate(settings), lambda server: known if server == "web" else ())
 
 
 def digest(value: object) -> str:

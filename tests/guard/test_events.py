@@ -7,21 +7,21 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mcpguard.domain.calls.outcomes import Outcome
-from mcpguard.guard.traffic.events import OF_OTHERS, Ended, Events, Stage
+from mcpguard.guard.traffic.events import OF_OTHERS, CallStage, EndedCall, Events
 from tests.clock import FakeClock
 from tests.world import World
 
 pytestmark = pytest.mark.anyio
 
 
-@given(st.lists(st.tuples(st.sampled_from(Stage), st.integers(0, 50)), max_size=12), st.integers(0, 50))
-def test_the_parts_are_the_whole_and_the_rest_is_the_guards_own(steps: list[tuple[Stage, int]], last: int) -> None:
-    clock, told = FakeClock(), list[Ended]()
+@given(st.lists(st.tuples(st.sampled_from(CallStage), st.integers(0, 50)), max_size=12), st.integers(0, 50))
+def test_the_parts_are_the_whole_and_the_rest_is_the_guards_own(steps: list[tuple[CallStage, int]], last: int) -> None:
+    clock, told = FakeClock(), list[EndedCall]()
     events = Events(clock)
     events.subscribe(told.append)
     course = events.course("")
-    spent = dict.fromkeys(Stage, 0)
-    now = Stage.JUDGING
+    spent = dict.fromkeys(CallStage, 0)
+    now = CallStage.JUDGING
     for stage, seconds in [*steps, (None, last)]:
         clock._elapsed += seconds
         spent[now] += seconds
@@ -33,7 +33,7 @@ def test_the_parts_are_the_whole_and_the_rest_is_the_guards_own(steps: list[tupl
     assert ended.took == sum(spent.values())
     assert ended.own == sum(seconds for stage, seconds in spent.items() if stage not in OF_OTHERS)
     parts = list(ended.parts())
-    for stage in Stage:
+    for stage in CallStage:
         assert sum(part.ended - part.began for part in parts if part.stage is stage) == spent[stage]
     assert all(one.ended == other.began for one, other in pairwise(parts))
 

@@ -6,7 +6,7 @@ from mcpguard.domain.servers.inspections import Inspection
 from mcpguard.domain.servers.launches import Declared, Mount, Profile, StdioLaunch
 from mcpguard.domain.servers.standing import UpstreamStanding
 from mcpguard.domain.servers.upstreams import Transport, Upstream
-from mcpguard.guard.servers.registry import Known, Registry
+from mcpguard.guard.servers.registry import Registry, ServerState
 
 READS, WRITES = Mount("/srv/docs"), Mount("/srv/out", writable=True)
 
@@ -27,5 +27,5 @@ def test_whoever_runs_or_is_inspected_may_write(
     launch = StdioLaunch("true", profile=Profile.STRICT, mounts=(READS, WRITES))
     upstream = Upstream("files's", "files", Transport.STDIO, standing=standing, inspection=inspection)
     registry = Registry()
-    registry.add(Known(upstream, Declared("files", "files", launch)))
+    registry.add(ServerState(upstream, Declared("files", "files", launch)))
     assert registry.writable() == ((("files", WRITES),) if counts else ())

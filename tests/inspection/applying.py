@@ -3,23 +3,23 @@
 import copy
 from typing import Any
 
-from mcpguard.inspection.diff.changes import Change, Kind, Path
+from mcpguard.inspection.diff.changes import ChangeKind, Path, ValueChange
 
 WHOLE = "whole"
 
 
-def applied(changes: tuple[Change, ...], before: object) -> object:
+def applied(changes: tuple[ValueChange, ...], before: object) -> object:
     """What becomes of `before`: removals from the last to the first, changes, additions from the first to the last."""
     root: dict[str, Any] = {WHOLE: copy.deepcopy(before)}
-    of = {kind: [change for change in changes if change.kind is kind] for kind in Kind}
-    for change in of[Kind.CHANGED]:
+    of = {kind: [change for change in changes if change.kind is kind] for kind in ChangeKind}
+    for change in of[ChangeKind.CHANGED]:
         place, key = _reached(root, change.old_path)
         assert exactly(place[key], change.before)
         place[key] = change.after
-    for change in reversed(of[Kind.REMOVED]):
+    for change in reversed(of[ChangeKind.REMOVED]):
         place, key = _reached(root, change.old_path)
         assert exactly(place.pop(key), change.before)
-    for change in of[Kind.ADDED]:
+    for change in of[ChangeKind.ADDED]:
         place, key = _reached(root, change.new_path)
         if isinstance(place, list):
             place.insert(key, change.after)

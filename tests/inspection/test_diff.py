@@ -6,7 +6,7 @@ from typing import Any
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from mcpguard.inspection.diff.changes import Diff, Kind
+from mcpguard.inspection.diff.changes import ChangeKind, Diff
 from mcpguard.inspection.diff.diff import compared
 from tests.inspection.applying import applied, exactly
 from tests.tiers import examples
@@ -53,7 +53,7 @@ def test_the_order_of_members_means_nothing(value: dict[str, object]) -> None:
 @given(st.lists(st.sampled_from("abcdef"), max_size=12), st.sampled_from("xyz"), st.integers(0, 12))
 def test_an_element_that_was_put_in_is_one_addition(elements: list[str], added: str, at: int) -> None:
     (change,) = compared(elements, [*elements[:at], added, *elements[at:]]).changes
-    assert (change.kind, change.after, change.new_path) == (Kind.ADDED, added, (min(at, len(elements)),))
+    assert (change.kind, change.after, change.new_path) == (ChangeKind.ADDED, added, (min(at, len(elements)),))
 
 
 def test_values_that_are_equal_to_python_are_four_values() -> None:

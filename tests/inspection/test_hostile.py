@@ -7,7 +7,7 @@ from typing import Any
 import orjson
 import pytest
 
-from mcpguard.inspection.diff.changes import Diff, Kind
+from mcpguard.inspection.diff.changes import ChangeKind, Diff
 from mcpguard.inspection.diff.diff import MOST_CHANGES, MOST_PLACES, compared
 from mcpguard.inspection.diff.rendering import rendered
 from mcpguard.inspection.diff.shown_values import as_json
@@ -123,7 +123,7 @@ def test_deep_values(levels: int, within: str) -> None:
     assert diff.complete or levels == 10_000
     assert len(shown(diff)[0]) < 500
     whole = compared({}, {"deep": nested(levels, 1, within)})
-    assert [change.kind for change in whole.changes] == [Kind.ADDED]
+    assert [change.kind for change in whole.changes] == [ChangeKind.ADDED]
     assert shown(whole)
 
 

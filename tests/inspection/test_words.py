@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mcpguard.inspection.diff.alignment import Effort
-from mcpguard.inspection.diff.changed_words import Fate, Words, compared
+from mcpguard.inspection.diff.changed_words import Fate, WordDiff, compared
 from mcpguard.text.visible import hides
 
 HIDDEN = "\x1b\r\u200b\u202e\ufe0f\U000e0041"
@@ -17,7 +17,7 @@ sentences = st.lists(st.sampled_from(pieces), max_size=40).map("".join)
 texts = anything | sentences
 
 
-def joined(words: Words, without: Fate) -> str:
+def joined(words: WordDiff, without: Fate) -> str:
     return "".join(span.text for span in words.spans if span.fate is not without)
 
 

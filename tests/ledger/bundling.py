@@ -12,18 +12,18 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from mcpguard.ledger import keys
 from mcpguard.ledger.bundle import tar
 from mcpguard.ledger.bundle.bundle_report import BundleReport
-from mcpguard.ledger.bundle.making import Maker, Wanted, make
+from mcpguard.ledger.bundle.making import Maker, WantedBundle, make
 from mcpguard.ledger.bundle.manifest import MANIFEST, SIGNATURE, Manifest, sign
 from mcpguard.ledger.bundle.verify_bundle import verify
 from mcpguard.ledger.checkpoints import Checkpoint
-from mcpguard.ledger.export.export import Span
+from mcpguard.ledger.export.export import ExportSpan
 from mcpguard.ledger.export.selection import EVERYTHING, Fitting
 from mcpguard.ledger.keys import SigningKey
-from mcpguard.ledger.verify.report import LOG_ONLY, Source, Trust
+from mcpguard.ledger.verify.report import LOG_ONLY, KeySource, KeyTrust
 from mcpguard.store.engine.offline import reading
 from mcpguard.store.rows import chains, records
 
-ALL = Wanted(("jsonl", "csv"), bodies=True)
+ALL = WantedBundle(("jsonl", "csv"), bodies=True)
 STRANGER = SigningKey(Ed25519PrivateKey.generate())
 
 
@@ -34,7 +34,7 @@ def key_of(ledger: Path) -> SigningKey:
 def bundle(
     folder: Path,
     ledger: Path,
-    wanted: Wanted = ALL,
+    wanted: WantedBundle = ALL,
     *,
     after: int = 0,
     selection: Fitting = EVERYTHING,
@@ -47,12 +47,12 @@ def bundle(
         assert chain is not None
         last = records.last(connection, chain)
         assert last is not None
-        span = Span(chain, after, last[0], selection)
+        span = ExportSpan(chain, after, last[0], selection)
         return make(folder, connection, span, wanted, Maker(key or key_of(ledger), 1, "test"), lambda _: None)
 
 
 def checked(path: Path, key: str | None = None, *anchors: Checkpoint) -> BundleReport:
-    trust = LOG_ONLY if key is None else Trust(frozenset({key}), Source.GIVEN)
+    trust = LOG_ONLY if key is None else KeyTrust(frozenset({key}), KeySource.GIVEN)
     return verify(path, anchors, trust, lambda _: None)
 
 

@@ -15,7 +15,7 @@ from mcpguard.ledger.checkpoints import Checkpoint, Signed, Why, sign
 from mcpguard.ledger.format import VERSION, link
 from mcpguard.ledger.keys import SigningKey
 from mcpguard.ledger.rotations import Rotation
-from mcpguard.ledger.verify.report import LOG_ONLY, ChainReport, Source, Tampering, Trust
+from mcpguard.ledger.verify.report import LOG_ONLY, ChainReport, KeySource, KeyTrust, Tampering
 from mcpguard.store.engine.backend import Connection
 from mcpguard.store.engine.durability import Durability
 from mcpguard.store.engine.sqlite import SQLite
@@ -162,7 +162,7 @@ def newest(file: Path) -> Signed:
 def judged(file: Path, *given: SigningKey, anchors: tuple[Signed, ...] = ()) -> tuple[ChainReport, set[str]]:
     """What both verifiers say, who must agree on whether it is whole."""
     keys = {key.public for key in given}
-    trust = Trust(frozenset(keys), Source.GIVEN) if given else LOG_ONLY
+    trust = KeyTrust(frozenset(keys), KeySource.GIVEN) if given else LOG_ONLY
     report = verified(file, *(each.statement for each in anchors), trust=trust)
     kept = b"".join(json.dumps(each.kept()).encode() + b"\n" for each in anchors) or None
     found = {finding.kind for finding in second_verifier.verify(file, kept, keys)}

@@ -14,10 +14,10 @@ from sqlalchemy import Connection
 
 from mcpguard.domain.filters import Filter
 from mcpguard.ledger.export.csv import COLUMNS, FIELDS, Csv
-from mcpguard.ledger.export.export import TOGETHER, Span, Tape, batches, next_batch
+from mcpguard.ledger.export.export import TOGETHER, ExportSpan, Tape, batches, next_batch
 from mcpguard.ledger.export.formats import FORMS, form
 from mcpguard.ledger.export.jsonl import Jsonl
-from mcpguard.ledger.export.line import Line
+from mcpguard.ledger.export.line import ExportLine
 from mcpguard.ledger.export.selection import EVERYTHING, Fitting
 from mcpguard.ledger.format import GENESIS, link
 from mcpguard.store.engine.offline import reading
@@ -49,13 +49,15 @@ def exported(ledger: Path, word: str, *, packed: bool = False, **span: Any) -> b
 def table(raw: bytes, *, readable: bool = True) -> str:
     """One record as a table."""
     form = Csv()
-    return (form.head() + form.line(Line("chain-1", 3, b"h" * 32, raw, json.loads(raw) if readable else {}))).decode()
+    return (
+        form.head() + form.line(ExportLine("chain-1", 3, b"h" * 32, raw, json.loads(raw) if readable else {}))
+    ).decode()
 
 
-def whole(connection: Connection, after: int = 0, upto: int = 2**53, selection: Fitting = EVERYTHING) -> Span:
+def whole(connection: Connection, after: int = 0, upto: int = 2**53, selection: Fitting = EVERYTHING) -> ExportSpan:
     chain = chains.newest(connection)
     assert chain is not None
-    return Span(chain, after, upto, selection)
+    return ExportSpan(chain, after, upto, selection)
 
 
 def test_every_record_is_on_a_line_from_which_alone_its_hash_follows(ledger: Path) -> None:
@@ -111,7 +113,7 @@ def test_a_tape_that_is_marked_can_be_read_to_the_mark_and_goes_on_after_it(ledg
 
 def test_whoever_comes_back_for_each_batch_gets_the_same(ledger: Path) -> None:
     with reading(ledger) as connect, connect() as connection:
-        found, after = list[Line](), 0
+        found, after = list[ExportLine](), 0
         while some := next_batch(connection, whole(connection, after=after, upto=7)):
             found += some[:2]
             after = found[-1].seq

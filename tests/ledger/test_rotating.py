@@ -15,7 +15,7 @@ from mcpguard.domain.people import Role
 from mcpguard.ledger import keys
 from mcpguard.ledger.checkpoints import Why
 from mcpguard.ledger.keyfile import KeyFile
-from mcpguard.ledger.verify.report import Source, Trust
+from mcpguard.ledger.verify.report import KeySource, KeyTrust
 from mcpguard.store.files import keyfiles
 from tests import postgres, second_verifier
 from tests.ledger.rotating import BY, DECISION, rotated
@@ -48,8 +48,8 @@ def following(guard: World) -> Path:
     return KeyFile(key_file(guard)).next
 
 
-def given(*public: str) -> Trust:
-    return Trust(frozenset(public), Source.GIVEN)
+def given(*public: str) -> KeyTrust:
+    return KeyTrust(frozenset(public), KeySource.GIVEN)
 
 
 def kinds(guard: World) -> list[str]:

@@ -14,7 +14,7 @@ from mcpguard.domain.errors import IllegalMove
 from mcpguard.domain.servers.pins import Pin
 from mcpguard.domain.servers.standing import CAPABILITY_MOVES, CapabilityMove, CapabilityStanding
 from mcpguard.policy import pinning
-from mcpguard.policy.pinning import Outcome
+from mcpguard.policy.pinning import PinChange
 from tests.tiers import examples
 
 A, B, C = (Fingerprint(f"v1:{letter * 64}") for letter in "abc")
@@ -134,7 +134,7 @@ class Life(RuleBasedStateMachine):
         self.holds: tuple[Fingerprint, Effect] | None = None
         self.returns = 0
 
-    def _take(self, outcome: Outcome) -> None:
+    def _take(self, outcome: PinChange) -> None:
         before, self.pin = self.pin, outcome.pin
         if outcome.move is None:
             assert self.pin.generation == before.generation

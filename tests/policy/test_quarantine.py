@@ -14,7 +14,7 @@ from mcpguard.domain.screening import Screening
 from mcpguard.domain.servers.standing import UPSTREAM_MOVES, UpstreamMove, UpstreamStanding
 from mcpguard.domain.servers.upstreams import Identity, Transport, Upstream
 from mcpguard.policy import quarantine
-from mcpguard.policy.quarantine import Moved, NotInspected
+from mcpguard.policy.quarantine import MovedUpstream, NotInspected
 from tests.tiers import examples
 
 A, B, C, D = (Fingerprint(f"v1:{letter * 64}") for letter in "abcd")
@@ -132,8 +132,8 @@ def test_when_it_becomes_another_it_is_not_screened_more_loosely_for_that(mode: 
 
 
 def test_the_same_again_changes_nothing() -> None:
-    assert quarantine.relaunched(APPROVED, A) == Moved(APPROVED)
-    assert quarantine.approve(APPROVED, SEEN) == Moved(APPROVED)
+    assert quarantine.relaunched(APPROVED, A) == MovedUpstream(APPROVED)
+    assert quarantine.approve(APPROVED, SEEN) == MovedUpstream(APPROVED)
 
 
 class Life(RuleBasedStateMachine):
@@ -144,7 +144,7 @@ class Life(RuleBasedStateMachine):
         self.upstream = NEW
         self.holds: Identity | None = None
 
-    def _take(self, done: Moved) -> None:
+    def _take(self, done: MovedUpstream) -> None:
         before, self.upstream = self.upstream, done.upstream
         if done.move is None:
             assert (self.upstream.generation, self.upstream.standing) == (before.generation, before.standing)

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from mcpguard.proxy.filtering import EVERYTHING, Filter
+from mcpguard.proxy.filtering import EVERYTHING, ListFilter
 
 TOOL: dict[str, Any] = {
     "name": "calc::add",
@@ -26,30 +26,30 @@ HOSTILE: list[dict[str, Any]] = [
 
 @pytest.mark.parametrize("prefix", ["", "c", "calc::", "calc::add", "add", "a"])
 def test_a_name_as_it_is_listed_or_as_its_server_has_it_begins_so(prefix: str) -> None:
-    assert Filter(prefix).wants(TOOL)
+    assert ListFilter(prefix).wants(TOOL)
 
 
 @pytest.mark.parametrize("prefix", ["note://", "settings", "proxy://"])
 def test_of_a_resource_its_uri_and_its_name_count(prefix: str) -> None:
-    assert Filter(prefix).wants(RESOURCE)
+    assert ListFilter(prefix).wants(RESOURCE)
 
 
 @pytest.mark.parametrize("prefix", ["calc::addition", "Calc", "dd", "math"])
 def test_what_begins_otherwise_is_left_out(prefix: str) -> None:
-    assert not Filter(prefix).wants(TOOL)
+    assert not ListFilter(prefix).wants(TOOL)
 
 
 def test_all_tags_are_needed_wherever_servers_put_them() -> None:
-    assert Filter(tags=("math", "sums")).wants(TOOL)
-    assert Filter(tags=("config",)).wants(RESOURCE)
-    assert Filter(tags=("math",)).wants({"_meta": {"_fastmcp": {"tags": ["math"]}}})
-    assert not Filter(tags=("math", "more")).wants(TOOL)
-    assert not Filter(tags=("math",)).wants(RESOURCE)
-    assert not Filter("elsewhere", ("math",)).wants(TOOL)
+    assert ListFilter(tags=("math", "sums")).wants(TOOL)
+    assert ListFilter(tags=("config",)).wants(RESOURCE)
+    assert ListFilter(tags=("math",)).wants({"_meta": {"_fastmcp": {"tags": ["math"]}}})
+    assert not ListFilter(tags=("math", "more")).wants(TOOL)
+    assert not ListFilter(tags=("math",)).wants(RESOURCE)
+    assert not ListFilter("elsewhere", ("math",)).wants(TOOL)
 
 
 @pytest.mark.parametrize("entry", HOSTILE)
 def test_whatever_a_server_wrote_is_no_name_and_no_tag(entry: dict[str, Any]) -> None:
     assert EVERYTHING.wants(entry)
-    assert not Filter("m").wants(entry)
-    assert not Filter(tags=("math",)).wants(entry)
+    assert not ListFilter("m").wants(entry)
+    assert not ListFilter(tags=("math",)).wants(entry)

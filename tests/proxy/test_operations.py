@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mcpguard.proxy.definition import definition
-from mcpguard.proxy.filtering import Filter
+from mcpguard.proxy.filtering import ListFilter
 from mcpguard.proxy.operations import (
     BATCH,
     LARGEST_ARGUMENTS,
@@ -18,7 +18,7 @@ from mcpguard.proxy.operations import (
     Action,
     Batch,
     InvalidOperation,
-    Operation,
+    ProxyOperation,
     ProxyType,
     read,
     validate_batch,
@@ -39,7 +39,7 @@ def test_what_is_no_operation_is_told_what_would_be(asked: dict[str, Any], said:
 def test_what_is_empty_is_not_given(empty: object, path: object) -> None:
     asked = {"action": "list", "type": "prompt", "path": path, "args": empty, "limit": None, "offset": None}
     asked |= {"filter": empty, "operations": []}
-    assert read(asked) == Operation(Action.LIST, ProxyType.PROMPT)
+    assert read(asked) == ProxyOperation(Action.LIST, ProxyType.PROMPT)
 
 
 def test_arguments_are_an_object_or_its_text() -> None:
@@ -50,14 +50,14 @@ def test_arguments_are_an_object_or_its_text() -> None:
 
 def test_a_list_is_cut_where_it_is_asked_for() -> None:
     asked = {"action": "list", "type": "tool", "limit": 7, "offset": 14, "filter_server": "web"}
-    assert read(asked) == Operation(Action.LIST, ProxyType.TOOL, limit=7, offset=14, server="web")
+    assert read(asked) == ProxyOperation(Action.LIST, ProxyType.TOOL, limit=7, offset=14, server="web")
     assert validate_operation("list", "tool").limit == MOST_LISTED
 
 
 def test_a_filter_is_an_object_or_its_text() -> None:
     as_text = validate_operation("list", "tool", filter='{"prefix": "calc", "tags": ["math"]}')
     assert as_text == validate_operation("list", "tool", filter={"prefix": "calc", "tags": ["math"]})
-    assert as_text.filter == Filter("calc", ("math",))
+    assert as_text.filter == ListFilter("calc", ("math",))
     assert read(as_text.given()) == as_text
     assert validate_operation("list", "tool", filter={"prefix": "", "tags": []}) == validate_operation("list", "tool")
 
@@ -78,9 +78,9 @@ def test_the_arguments_of_a_batch_are_bounded_together() -> None:
         validate_batch([{**ONE, "args": {"a": float}}])
 
 
-def _one(given: dict[str, Any]) -> Operation:
+def _one(given: dict[str, Any]) -> ProxyOperation:
     operation = read(given)
-    assert isinstance(operation, Operation)
+    assert isinstance(operation, ProxyOperation)
     return operation
 
 
@@ -101,7 +101,7 @@ def test_whatever_is_asked_is_an_operation_or_a_sentence(asked: dict[str, Any]) 
         operation = read(asked)
     except InvalidOperation:
         return
-    assert isinstance(operation, Operation)
+    assert isinstance(operation, ProxyOperation)
     assert bool(operation.path) == (operation.action is not Action.LIST)
     assert operation.action is Action.CALL or not operation.arguments
     assert read(operation.given()) == operation

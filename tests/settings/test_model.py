@@ -11,7 +11,7 @@ from pydantic import BaseModel, SecretStr, ValidationError
 from mcpguard.settings.environment import RESERVED
 from mcpguard.settings.fields import Applies, Leaf, groups, leaves, public
 from mcpguard.settings.layer import nested
-from mcpguard.settings.model import Audit, Log, Settings, Store
+from mcpguard.settings.model import Audit, Log, Settings, StoreSettings
 from tests.settings.samples import SAMPLES
 
 LEAVES = leaves(Settings)
@@ -144,7 +144,7 @@ def test_what_is_out_of_range_is_refused(values: dict[str, object]) -> None:
 
 
 def test_an_empty_url_is_the_sqlite_file() -> None:
-    assert Store(url=SecretStr("")).url is None
+    assert StoreSettings(url=SecretStr("")).url is None
 
 
 def test_the_version_changes_with_every_value() -> None:
@@ -161,7 +161,8 @@ def test_the_version_changes_with_every_value() -> None:
 
 def test_the_version_says_of_a_secret_only_whether_it_is_set() -> None:
     one, other, none = (
-        Settings(store=Store(url=url)) for url in (SecretStr("postgresql://1"), SecretStr("postgresql://2"), None)
+        Settings(store=StoreSettings(url=url))
+        for url in (SecretStr("postgresql://1"), SecretStr("postgresql://2"), None)
     )
     assert one.version == other.version != none.version
 

@@ -11,8 +11,8 @@ from mcpguard.settings.launching import is_header_value
 from mcpguard.settings.references import (
     LARGEST_SECRET,
     BadTemplate,
-    Kind,
     Reference,
+    ReferenceKind,
     Unresolved,
     literals,
     parts,
@@ -26,10 +26,13 @@ from tests.settings.entries import CANARY
 def test_a_template_is_taken_apart_and_kept_as_it_is() -> None:
     template = "Bearer ${env:A_1}-${file:/run/secrets/a b}"
     assert parts(template) == (
-        "Bearer ", Reference(Kind.ENV, "A_1"), "-", Reference(Kind.FILE, "/run/secrets/a b"),
+        "Bearer ", Reference(ReferenceKind.ENV, "A_1"), "-", Reference(ReferenceKind.FILE, "/run/secrets/a b"),
     )  # fmt: skip
     assert literals(template) == ("Bearer ", "-")
-    assert referenced(template) == (Reference(Kind.ENV, "A_1"), Reference(Kind.FILE, "/run/secrets/a b"))
+    assert referenced(template) == (
+        Reference(ReferenceKind.ENV, "A_1"),
+        Reference(ReferenceKind.FILE, "/run/secrets/a b"),
+    )
 
 
 @pytest.mark.parametrize(

@@ -11,10 +11,10 @@ from typer.testing import CliRunner
 from mcpguard.cli.config import app
 from mcpguard.settings.document import json_schema, markdown
 from mcpguard.settings.fields import leaves, public
-from mcpguard.settings.layer import Layer
+from mcpguard.settings.layer import SettingsLayer
 from mcpguard.settings.load import load
 from mcpguard.settings.model import Settings
-from mcpguard.settings.problems import Origin, SettingsError
+from mcpguard.settings.problems import SettingOrigin, SettingsError
 from tests.settings.samples import as_file
 
 CANARY = "canary-7f3a9"
@@ -78,8 +78,8 @@ def test_direct_use_of_the_types_does_not_show_it() -> None:
 
 
 def test_a_layer_does_not_show_it() -> None:
-    layer = Layer("environment")
-    layer.put("store.url", URL, Origin.environment("MCPGUARD_STORE__URL"))
+    layer = SettingsLayer("environment")
+    layer.put("store.url", URL, SettingOrigin.environment("MCPGUARD_STORE__URL"))
     assert CANARY not in repr(layer) + repr(layer()) + repr(layer.values)
 
 

@@ -12,7 +12,7 @@ from mcpguard.domain.servers.launches import Declared, Era, RemoteLaunch, StdioF
 from mcpguard.domain.servers.upstreams import Transport
 from mcpguard.settings.load import load
 from mcpguard.settings.problems import SettingsError
-from mcpguard.settings.servers import MOST_SERVERS, Servers, declared
+from mcpguard.settings.servers import MOST_SERVERS, DeclaredServers, declared
 from tests.settings.entries import CANARY, remote, stdio
 from tests.settings.samples import WriteFile
 
@@ -89,7 +89,7 @@ def test_the_order_is_the_files_and_both_places_are_read() -> None:
 
 @pytest.mark.parametrize("whole", [{}, {"mcpServers": {}}, {"servers": []}, {"mcpServers": None, "mcpguard": {}}])
 def test_a_file_may_declare_nothing(whole: dict[str, object]) -> None:
-    assert declared(whole) == Servers()
+    assert declared(whole) == DeclaredServers()
 
 
 def test_labels_that_fold_alike_are_all_refused() -> None:
@@ -213,7 +213,7 @@ NOTICE = "mcpServers.plain: ignored autoApprove (nothing in a file approves a se
 
 
 def test_servers_come_from_the_file_that_was_loaded(write: WriteFile) -> None:
-    assert load({}, {}, None).servers == Servers()
+    assert load({}, {}, None).servers == DeclaredServers()
     servers = load({}, {}, write(MIXED)).servers
     assert [each.name for each in servers.servers] == ["git-hub", "wiki", "plain"]
     assert (servers.problems, servers.notices) == ((PROBLEM,), (NOTICE,))

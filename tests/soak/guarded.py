@@ -17,14 +17,14 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from mcpguard.app.listeners import Listening
+from mcpguard.app.listeners import ListenAddresses
 from mcpguard.app.running import Running
 from mcpguard.app.serve import serve
 from mcpguard.cli.serve import announcement
 from mcpguard.settings.load import load
 
 
-def state(now: Running, where: Listening) -> dict[str, Any]:
+def state(now: Running, where: ListenAddresses) -> dict[str, Any]:
     """What is going on. Numbers in the names of tasks are left out, so that those of one kind have one name."""
     tasks = Counter(re.sub(r"\d+", "#", task.get_name()) for task in asyncio.all_tasks())
     return {
@@ -43,7 +43,7 @@ def objects() -> dict[str, int]:
     return Counter(f"{type(each).__module__}.{type(each).__qualname__}" for each in gc.get_objects())
 
 
-def _asked(now: Running, where: Listening) -> None:
+def _asked(now: Running, where: ListenAddresses) -> None:
     questions = os.read(0, 4096).split()
     if not questions:  # whoever asked has ended, however that came about
         asyncio.get_running_loop().remove_reader(0)
@@ -62,7 +62,7 @@ def main() -> None:
     given = options.parse_args()
     found = load({"listen": given.listen, "data_dir": given.data_dir}, os.environ, given.config)
 
-    def announce(now: Running, where: Listening) -> None:
+    def announce(now: Running, where: ListenAddresses) -> None:
         sys.stderr.write("\n".join(announcement(found, now, where)) + "\n")
         sys.stderr.flush()
         asyncio.get_running_loop().add_reader(0, partial(_asked, now, where))

@@ -6,7 +6,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from sqlalchemy import Connection, delete
 
-from mcpguard.domain.calls.holds import Asking, Hold, HoldState, Rests
+from mcpguard.domain.calls.holds import HeldCall, HeldFacts, HoldState, Rests
 from mcpguard.domain.capabilities import Capability, CapabilityKind
 from mcpguard.store.rows import holds
 from mcpguard.store.rows.tables import holds as table
@@ -15,9 +15,9 @@ from tests.tiers import examples
 TEXTS = st.text(st.characters(exclude_categories=["Cs"]), max_size=9)
 MOMENTS = st.integers(0, 2**53)
 GENERATIONS = st.tuples(st.text("ab-", min_size=1, max_size=36), MOMENTS)
-ASKING = st.builds(Asking, MOMENTS, *[TEXTS] * 7, st.booleans(), *[TEXTS] * 3)
+ASKING = st.builds(HeldFacts, MOMENTS, *[TEXTS] * 7, st.booleans(), *[TEXTS] * 3)
 HOLDS = st.builds(
-    Hold,
+    HeldCall,
     st.just("one"),
     st.sampled_from([HoldState.WAITING, HoldState.ALLOWED, HoldState.DENIED]),
     st.binary(max_size=80),
@@ -29,8 +29,8 @@ HOLDS = st.builds(
     TEXTS,
     TEXTS,
 )
-ASKED = Asking(1, "desk", "", "direct", "tools/call", "read", "", "read", False, "unknown", "", "any")
-HELD = Hold(
+ASKED = HeldFacts(1, "desk", "", "direct", "tools/call", "read", "", "read", False, "unknown", "", "any")
+HELD = HeldCall(
     "one",
     HoldState.WAITING,
     b"s",
@@ -44,7 +44,7 @@ HELD = Hold(
 
 @given(HOLDS)
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=examples(50), deadline=None)
-def test_a_hold_comes_back_as_it_was(connection: Connection, hold: Hold) -> None:
+def test_a_hold_comes_back_as_it_was(connection: Connection, hold: HeldCall) -> None:
     connection.execute(delete(table))
     holds.put(connection, hold)
     assert holds.every(connection) == [hold]

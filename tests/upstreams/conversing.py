@@ -8,8 +8,8 @@ from typing import Any
 import anyio
 from anyio import wait_all_tasks_blocked
 
-from mcpguard.upstreams.exchange.conversation import METHOD_NOT_FOUND, Bounds, Refused, ServerError
-from mcpguard.upstreams.exchange.peer import Peer
+from mcpguard.upstreams.exchange.conversation import METHOD_NOT_FOUND, Bounds, RefusedRequest, ServerError
+from mcpguard.upstreams.exchange.peer import StreamPeer
 from mcpguard.upstreams.exchange.transport import TransportEnded
 
 
@@ -61,7 +61,7 @@ class Conversation:
         self.news: list[tuple[str, object, object]] = []
         self.answers = anyio.Event()
         self.answers.set()
-        self.peer = Peer(self.server, self._asked, self._told, bounds)
+        self.peer = StreamPeer(self.server, self._asked, self._told, bounds)
         self.outcomes: list[object] = []
         self.more: dict[str, Any] = {}
 
@@ -73,7 +73,7 @@ class Conversation:
 
     async def _asked(self, method: str, params: object, origin: object) -> dict[str, Any]:
         if method == "unknown":
-            raise Refused({"code": METHOD_NOT_FOUND, "message": "no such method"})
+            raise RefusedRequest({"code": METHOD_NOT_FOUND, "message": "no such method"})
         await self.answers.wait()
         return {"asked": method, "with": params, "for": origin} | self.more
 

@@ -26,14 +26,14 @@ from mcpguard.domain.servers.upstreams import Transport
 from mcpguard.settings.model import Upstreams
 from mcpguard.settings.review import Definitions
 from mcpguard.upstreams.exchange.conversation import Bounds, Conversation, ServerError
-from mcpguard.upstreams.exchange.peer import Peer
+from mcpguard.upstreams.exchange.peer import StreamPeer
 from mcpguard.upstreams.exchange.transport import TransportEnded
 from mcpguard.upstreams.launch.start import Starting
 from mcpguard.upstreams.protocol.switchboard import Switchboard
-from mcpguard.upstreams.sandbox.confinement import Confinement
-from mcpguard.upstreams.sandbox.limits import Limits
+from mcpguard.upstreams.sandbox.confinement import ProcessConfinement
+from mcpguard.upstreams.sandbox.limits import ProcessLimits
 from mcpguard.upstreams.sandbox.probe import Fails
-from mcpguard.upstreams.supervise.context import Reach, Surroundings
+from mcpguard.upstreams.supervise.context import Reach, SupervisorContext
 from mcpguard.upstreams.supervise.fleet import Fleet, Placed
 from mcpguard.upstreams.supervise.reach import Reaching
 from mcpguard.upstreams.transports.dialing import Dialing
@@ -136,7 +136,7 @@ class Wires:
             async with anyio.create_task_group() as tasks:
                 with Spoken(script, tasks, wire.say, wire.cut) as spoken:
                     wire.played_by(spoken)
-                    yield Peer(wire, switchboard.asked, switchboard.told, Bounds())
+                    yield StreamPeer(wire, switchboard.asked, switchboard.told, Bounds())
                 tasks.cancel_scope.cancel()
         finally:
             wire.close()
@@ -193,7 +193,7 @@ class Flock:
         self._told = anyio.Event()
         self.may_ask: dict[str, frozenset[AskKind]] = {}
         self.fleet = Fleet(
-            Surroundings(
+            SupervisorContext(
                 settings,
                 definitions or Definitions(),
                 self.clock,
@@ -318,7 +318,7 @@ async def played(how: str, script: Script, folder: Path, **more: Any) -> AsyncIt
                 yield remote("a", url, transport=Transport.SSE, **more)
 
 
-UNCONFINABLE = Confinement(Fails("these tests are not about it"), Limits(), Path("/nowhere"))
+UNCONFINABLE = ProcessConfinement(Fails("these tests are not about it"), ProcessLimits(), Path("/nowhere"))
 STARTING = Starting(UNCONFINABLE, Path("/nowhere"), {}, 1, Dialing())
 
 

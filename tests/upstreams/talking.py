@@ -8,7 +8,7 @@ import anyio
 from anyio.abc import TaskGroup
 
 from mcpguard.codec import envelope
-from mcpguard.upstreams.exchange.conversation import METHOD_NOT_FOUND, Bounds, Refused, ServerError
+from mcpguard.upstreams.exchange.conversation import METHOD_NOT_FOUND, Bounds, RefusedRequest, ServerError
 from mcpguard.upstreams.exchange.transport import TransportEnded
 from mcpguard.upstreams.transports.dialing import Dialing
 from mcpguard.upstreams.transports.http import Http, http
@@ -65,7 +65,7 @@ class Talk:
 
     async def asked(self, method: str, params: object, origin: object) -> dict[str, Any]:
         if method == "unknown":
-            raise Refused({"code": METHOD_NOT_FOUND, "message": "no such method"})
+            raise RefusedRequest({"code": METHOD_NOT_FOUND, "message": "no such method"})
         if method == "unsayable":
             return {"text": "\ud800"}
         await self.answers.wait()

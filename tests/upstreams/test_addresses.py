@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mcpguard.upstreams.transports.addresses import Forbidden, checked, is_public
+from mcpguard.upstreams.transports.addresses import ForbiddenAddress, checked, is_public
 
 pytestmark = pytest.mark.anyio
 
@@ -66,22 +66,22 @@ async def test_an_address_of_the_internet_is_dialled_as_it_stands(text: str) -> 
      "[::ffff:0:127.0.0.1]", "[::ffff:168.63.129.16]", "[::ffff:10.0.0.1]", "[64:ff9b::a00:1]", "[fe80::1%lo]", "[::]"],
 )  # fmt: skip
 async def test_nothing_of_this_machine_or_network_is_dialled_however_it_is_written(host: str) -> None:
-    with pytest.raises(Forbidden):
+    with pytest.raises(ForbiddenAddress):
         await checked(host, 80, ())
 
 
 async def test_what_the_operator_allowed_is_dialled_and_nothing_beside_it() -> None:
     allowed = [ip_network("127.0.0.0/8")]
     assert await checked("127.0.0.1", 80, allowed) == (IPv4Address("127.0.0.1"),)
-    with pytest.raises(Forbidden):
+    with pytest.raises(ForbiddenAddress):
         await checked("10.0.0.1", 80, allowed)
-    with pytest.raises(Forbidden):
+    with pytest.raises(ForbiddenAddress):
         await checked("::1", 80, allowed)
-    with pytest.raises(Forbidden):  # the clothes would have to be allowed as well
+    with pytest.raises(ForbiddenAddress):  # the clothes would have to be allowed as well
         await checked("::ffff:127.0.0.1", 80, allowed)
 
 
 @pytest.mark.parametrize("host", ["", "no-such-host.invalid", "a" * 300, "exa mple", "\ud800"])
 async def test_a_name_that_leads_nowhere_is_refused_in_a_sentence(host: str) -> None:
-    with pytest.raises(Forbidden):
+    with pytest.raises(ForbiddenAddress):
         await checked(host, 80, ())

@@ -4,7 +4,7 @@ import pytest
 
 from mcpguard.policy.secrets.masking import masked
 from mcpguard.settings.references import Value, resolved
-from mcpguard.upstreams.process.given_secrets import MOST, Confided, secrets
+from mcpguard.upstreams.process.given_secrets import MOST, GivenSecrets, secrets
 
 
 @pytest.mark.parametrize(
@@ -26,7 +26,7 @@ def test_what_may_be_a_secret_is_taken_for_one(template: str, found: set[str]) -
 
 
 def test_what_was_given_before_is_hidden_still_and_the_rest_of_other_servers_is_not() -> None:
-    confided = Confided()
+    confided = GivenSecrets()
     for number in range(3):
         confided.take("web", {"KEY": Value(f"value-{number}", (f"value-{number}",))})
     assert masked("value-0 value-1 value-2", confided.ways("web")).value == "(hidden) (hidden) (hidden)"
@@ -35,14 +35,14 @@ def test_what_was_given_before_is_hidden_still_and_the_rest_of_other_servers_is_
 
 
 def test_only_so_many_are_remembered() -> None:
-    confided = Confided()
+    confided = GivenSecrets()
     for number in range(MOST + 5):
         confided.take("web", {"KEY": Value(f"value-{number:04}")})
     assert masked(f"value-0000 value-{MOST + 4:04}", confided.ways("web")).value == "value-0000 (hidden)"
 
 
 def test_what_agents_are_not_shown_is_what_surely_tells_a_secret_and_was_given_last() -> None:
-    confided = Confided()
+    confided = GivenSecrets()
     environ = {"KEY": "a8Kd93jjs0", "PLACE": "production"}
     given = {
         "HEADER": resolved("Bearer ${env:KEY}", environ, []),

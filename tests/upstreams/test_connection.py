@@ -13,7 +13,7 @@ from mcpguard.codec import envelope
 from mcpguard.domain.servers.launches import Era
 from mcpguard.domain.servers.upstreams import Transport
 from mcpguard.upstreams.exchange.conversation import Counts
-from mcpguard.upstreams.protocol.call_slots import Turns
+from mcpguard.upstreams.protocol.call_slots import CallSlots
 from mcpguard.upstreams.protocol.connection import Connection
 from mcpguard.upstreams.protocol.listing import ListingBounds
 from mcpguard.upstreams.protocol.negotiation import Greeting
@@ -251,7 +251,7 @@ async def test_others_have_their_turns_while_schemas_are_searched_for_headers() 
     wide = schema(**{f"p{number}": {"type": "object", "properties": {}} for number in range(20_000)})
     talk = AtOnce(tools={"tools": [{"name": "wide", "inputSchema": wide}]})
     greeting = Greeting(Era.MODERN, MODERN, {"tools": {}})
-    switchboard = Switchboard("a", Turns(1, 1), lambda _: None)
+    switchboard = Switchboard("a", CallSlots(1, 1), lambda _: None)
     connection = Connection(talk, switchboard, greeting, {"name": "us"}, in_headers=True)
     turns, ended = 0, False
 

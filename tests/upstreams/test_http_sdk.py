@@ -10,7 +10,7 @@ import uvicorn
 from mcp.server.mcpserver import Context, MCPServer
 from starlette.types import ASGIApp
 
-from mcpguard.upstreams.exchange.peer import Peer
+from mcpguard.upstreams.exchange.peer import StreamPeer
 from mcpguard.upstreams.transports.remotes import Remote
 from mcpguard.upstreams.transports.sse import sse
 from tests.patience import PATIENCE
@@ -117,7 +117,7 @@ async def test_the_transport_of_2024() -> None:
 
         with anyio.fail_after(PATIENCE):
             async with sse(Remote(f"http://127.0.0.1:{port}/sse"), dialing=dialing()) as transport:
-                peer = Peer(transport, asked, lambda *told: news.append(told))
+                peer = StreamPeer(transport, asked, lambda *told: news.append(told))
                 tasks.start_soon(peer.run)
                 greeting = await peer.request("initialize", HELLO)
                 assert greeting["serverInfo"]["name"] == "real"

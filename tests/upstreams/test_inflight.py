@@ -7,7 +7,7 @@ import pytest
 
 from mcpguard.domain.asks import Answers, Ask, Asks, Declined
 from mcpguard.domain.reasons import Reason
-from mcpguard.upstreams.protocol.call_slots import Turns
+from mcpguard.upstreams.protocol.call_slots import CallSlots
 from mcpguard.upstreams.protocol.calls_in_flight import InFlight
 from tests.upstreams.flock import Somebody
 
@@ -30,7 +30,7 @@ class Thinking(Somebody):
 
 @pytest.mark.parametrize("at_once", [1, 2, 5])
 async def test_the_clock_stands_still_and_the_place_is_free_while_anybody_is_asked(at_once: int) -> None:
-    turns, somebody = Turns(2, 0), Thinking()
+    turns, somebody = CallSlots(2, 0), Thinking()
     async with turns, anyio.create_task_group() as tasks:
         call = InFlight(somebody, 60, turns)
         before = call.limit.deadline
@@ -48,7 +48,7 @@ async def test_the_clock_stands_still_and_the_place_is_free_while_anybody_is_ask
 
 
 async def test_the_only_place_stays_taken() -> None:
-    turns, somebody = Turns(1, 0), Thinking()
+    turns, somebody = CallSlots(1, 0), Thinking()
     async with turns, anyio.create_task_group() as tasks:
         call = InFlight(somebody, 60, turns)
         tasks.start_soon(call.ask, ROOTS)
@@ -58,7 +58,7 @@ async def test_the_only_place_stays_taken() -> None:
 
 
 async def test_what_is_asked_ends_with_the_call() -> None:
-    turns, somebody, declined = Turns(2, 0), Thinking(), list[Reason]()
+    turns, somebody, declined = CallSlots(2, 0), Thinking(), list[Reason]()
 
     async def ask() -> None:
         try:
@@ -78,7 +78,7 @@ async def test_what_is_asked_ends_with_the_call() -> None:
 
 
 async def test_time_that_is_over_is_over() -> None:
-    call = InFlight(Thinking(), 0, Turns(1, 0))
+    call = InFlight(Thinking(), 0, CallSlots(1, 0))
     with call.limit:
         await anyio.sleep_forever()
     assert call.limit.cancelled_caught

@@ -9,8 +9,8 @@ import anyio
 import pytest
 
 from mcpguard.domain.servers.launches import Era
-from mcpguard.upstreams.exchange.peer import Peer
-from mcpguard.upstreams.protocol.call_slots import Turns
+from mcpguard.upstreams.exchange.peer import StreamPeer
+from mcpguard.upstreams.protocol.call_slots import CallSlots
 from mcpguard.upstreams.protocol.negotiation import Us, negotiate
 from mcpguard.upstreams.protocol.switchboard import Switchboard
 from mcpguard.upstreams.supervise.reach import Reaching
@@ -292,7 +292,7 @@ async def test_that_nobody_was_there_says_nothing_about_the_revision(tmp_path: P
             assert (await kept.ready("a")).protocol == MODERN
 
 
-class Recorded(Peer):
+class Recorded(StreamPeer):
     """Which revision it was told to speak."""
 
     def __init__(self, *given: Any) -> None:  # noqa: ANN401 - those of a peer
@@ -315,7 +315,7 @@ async def test_the_conversation_goes_on_in_what_was_agreed_on(era: str, first: s
     async with anyio.create_task_group() as tasks:
         with Spoken(script, tasks, wire.say, wire.cut) as played:
             wire.played_by(played)
-            board = Switchboard("a", Turns(1, 0), lambda _: None)
+            board = Switchboard("a", CallSlots(1, 0), lambda _: None)
             peer = Recorded(wire, board.asked, board.told)
             tasks.start_soon(peer.run)
             await negotiate(peer, Us(US), Era.AUTO, 30)

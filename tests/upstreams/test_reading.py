@@ -5,7 +5,7 @@ import pytest
 
 from mcpguard.codec.messages import BadMessage, Result
 from mcpguard.upstreams.exchange.conversation import Bounds
-from mcpguard.upstreams.exchange.message_reader import LARGE, Reader
+from mcpguard.upstreams.exchange.message_reader import LARGE, ServerMessageReader
 
 pytestmark = pytest.mark.anyio
 SMALL = b'{"jsonrpc":"2.0","id":1,"result":{}}'
@@ -19,11 +19,11 @@ def hostile(size: int) -> bytes:
 async def test_another_server_is_understood_meanwhile() -> None:
     order: list[str] = []
 
-    async def read(name: str, reader: Reader, data: bytes) -> None:
+    async def read(name: str, reader: ServerMessageReader, data: bytes) -> None:
         assert isinstance(await reader.read(data), Result)
         order.append(name)
 
-    one, other = Reader(Bounds()), Reader(Bounds())
+    one, other = ServerMessageReader(Bounds()), ServerMessageReader(Bounds())
     async with anyio.create_task_group() as tasks:
         tasks.start_soon(read, "first", one, hostile(10 * LARGE))
         tasks.start_soon(read, "second", one, hostile(2 * LARGE))
@@ -33,11 +33,11 @@ async def test_another_server_is_understood_meanwhile() -> None:
 
 async def test_what_cannot_be_understood_is_that_in_a_thread_too() -> None:
     with pytest.raises(BadMessage):
-        await Reader(Bounds()).read(hostile(2 * LARGE)[:-1])
+        await ServerMessageReader(Bounds()).read(hostile(2 * LARGE)[:-1])
 
 
 async def test_nobody_waits_for_what_nobody_wants_any_more() -> None:
-    reader, read = Reader(Bounds()), anyio.Event()
+    reader, read = ServerMessageReader(Bounds()), anyio.Event()
 
     async def unwanted() -> None:
         await reader.read(hostile(20 * LARGE))

@@ -14,9 +14,9 @@ from mcpguard.upstreams.process.stdio import Launch
 from mcpguard.upstreams.sandbox.command_files import found, needed
 from mcpguard.upstreams.sandbox.confining import confined
 from mcpguard.upstreams.sandbox.filter import PROCESSORS
-from mcpguard.upstreams.sandbox.limits import Limits
+from mcpguard.upstreams.sandbox.limits import ProcessLimits
 from mcpguard.upstreams.sandbox.mounts import admitted, free
-from mcpguard.upstreams.sandbox.not_confined import Refused
+from mcpguard.upstreams.sandbox.not_confined import NotConfined
 from mcpguard.upstreams.sandbox.places import Bind, system
 from mcpguard.upstreams.sandbox.wrapping import Sandbox
 
@@ -32,7 +32,7 @@ def sandbox(account: int = ME) -> Sandbox:
 
 
 def confining(launch: Launch, folder: Path, *mounts: Mount, profile: Profile = Profile.STRICT) -> Launch:
-    return confined(launch, profile, mounts, sandbox(), folder / "data", Limits())
+    return confined(launch, profile, mounts, sandbox(), folder / "data", ProcessLimits())
 
 
 def words(launch: Launch) -> list[str]:
@@ -110,7 +110,7 @@ def test_what_is_never_mounted(mount: str, why: str, tmp_path: Path, monkeypatch
     with socket.socket(socket.AF_UNIX) as listener:
         listener.bind("s")
         listener.listen()
-        with pytest.raises(Refused, match=why) as refused:
+        with pytest.raises(NotConfined, match=why) as refused:
             list(admitted([Mount(path)], tmp_path / "data", ME, ME))
     assert str(refused.value).startswith(f"{path} cannot be mounted")
 
@@ -131,11 +131,11 @@ def test_a_folder_that_the_account_cannot_use_is_refused_and_not_merely_empty(tm
     other = ME + 1
     (tmp_path / "folder").mkdir()
     (tmp_path / "folder").chmod(0o750)
-    with pytest.raises(Refused, match=f"user {other} in group {other}, as whom the server runs, may not read it"):
+    with pytest.raises(NotConfined, match=f"user {other} in group {other}, as whom the server runs, may not read it"):
         list(admitted([Mount(str(tmp_path / "folder"))], tmp_path / "data", other, other))
     (tmp_path / "folder").chmod(0o755)
     assert list(admitted([Mount(str(tmp_path / "folder"))], tmp_path / "data", other, other))
-    with pytest.raises(Refused, match="may not write to it"):
+    with pytest.raises(NotConfined, match="may not write to it"):
         list(admitted([Mount(str(tmp_path / "folder"), writable=True)], tmp_path / "data", other, other))
 
 
@@ -146,7 +146,7 @@ def test_it_works_in_a_folder_that_is_mounted_or_in_its_home(tmp_path: Path) -> 
     for folder in ("work", "work/deep"):
         line = words(confining(Launch("env", (), PATH, tmp_path / folder), tmp_path, mount))
         assert line[line.index("--seccomp") - 5 : line.index("--seccomp") - 3] == ["--chdir", str(tmp_path / folder)]
-    with pytest.raises(Refused, match=r"working directory .*elsewhere is not among what is mounted"):
+    with pytest.raises(NotConfined, match=r"working directory .*elsewhere is not among what is mounted"):
         confining(Launch("env", (), PATH, tmp_path / "elsewhere"), tmp_path, mount)
 
 
@@ -200,7 +200,7 @@ def test_a_link_in_a_circle_and_what_is_not_there_are_refused(tmp_path: Path) ->
     (tmp_path / "one").symlink_to(tmp_path / "other")
     (tmp_path / "other").symlink_to(tmp_path / "one")
     for command in (str(tmp_path / "one"), "no-such-command", str(tmp_path)):
-        with pytest.raises(Refused, match="no program that can be started"):
+        with pytest.raises(NotConfined, match="no program that can be started"):
             found(command, PATH, None)
 
 
@@ -210,8 +210,8 @@ def test_what_is_needed_never_shows_the_data_directory(tmp_path: Path) -> None:
     python = executable(prefix / "bin" / "python", "\x7fELF")
     (prefix / "pyvenv.cfg").touch()
     (prefix / "lib" / "data").mkdir(parents=True)
-    with pytest.raises(Refused, match="the data directory"):
-        confined(Launch(str(python), (), PATH), Profile.STRICT, (), sandbox(), prefix / "lib" / "data", Limits())
+    with pytest.raises(NotConfined, match="the data directory"):
+        confined(Launch(str(python), (), PATH), Profile.STRICT, (), sandbox(), prefix / "lib" / "data", ProcessLimits())
 
 
 def test_a_socket_that_listens_is_found_like_any_other(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -220,7 +220,7 @@ def test_a_socket_that_listens_is_found_like_any_other(tmp_path: Path, monkeypat
     with socket.socket(socket.AF_UNIX) as listener:
         listener.bind("folder/s")
         listener.listen()
-        with pytest.raises(Refused, match=r"folder/s is a socket$"):
+        with pytest.raises(NotConfined, match=r"folder/s is a socket$"):
             list(admitted([Mount(str(tmp_path / "folder"))], tmp_path / "data", ME, ME))
 
 
@@ -239,16 +239,18 @@ def test_a_folder_of_the_guards_own_is_seen_elsewhere_and_where_nothing_else_is(
 
     def line(*mounts: Mount, folder: Path | None = None) -> list[str]:
         launch = Launch("env", (), PATH, folder)
-        return words(confined(launch, Profile.STRICT, mounts, sandbox(), tmp_path / "data", Limits(), own=own))
+        return words(confined(launch, Profile.STRICT, mounts, sandbox(), tmp_path / "data", ProcessLimits(), own=own))
 
     found = line(Mount(str(tmp_path / "work")), folder=Path("/opt/package"))
     at = found.index(str(tmp_path / "data" / "tree"))
     assert found[at - 1 : at + 2] == ["--ro-bind", str(tmp_path / "data" / "tree"), "/opt/package"]
     assert [word for word in found if str(tmp_path / "data") in word] == [found[at]], "and nothing else of it"
-    with pytest.raises(Refused, match="the data directory"):
+    with pytest.raises(NotConfined, match="the data directory"):
         line(Mount(str(tmp_path / "data" / "tree")))
     for place in (Bind(Path("/opt"), tmp_path / "work"), Bind(Path("/opt/package/x"), tmp_path / "work")):
-        with pytest.raises(Refused, match=f"{place.at} cannot be seen by it: /opt/package is where its package is put"):
+        with pytest.raises(
+            NotConfined, match=f"{place.at} cannot be seen by it: /opt/package is where its package is put"
+        ):
             free(own, [place])
     free(own, [Bind(Path("/opt/other"), tmp_path / "work"), Bind(Path("/usr"), Path("/usr"))])
     free([], [Bind(Path("/opt"), tmp_path / "work")])

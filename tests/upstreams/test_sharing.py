@@ -8,7 +8,7 @@ import anyio
 import pytest
 from anyio.lowlevel import checkpoint
 
-from mcpguard.upstreams.process.child import Ended
+from mcpguard.upstreams.process.child import PipeClosed
 from mcpguard.upstreams.process.sharing import Share
 
 pytestmark = pytest.mark.anyio
@@ -69,5 +69,5 @@ async def test_what_comes_is_read_as_it_comes(pipe: tuple[int, BinaryIO]) -> Non
 async def test_the_end_is_the_end(pipe: tuple[int, BinaryIO]) -> None:
     source, target = pipe
     target.close()
-    with pytest.raises(Ended):
+    with pytest.raises(PipeClosed):
         await Share().read(source, 100)

@@ -8,7 +8,7 @@ import pytest
 from anyio.abc import TaskGroup
 
 from mcpguard.upstreams.exchange.conversation import Bounds, ServerError
-from mcpguard.upstreams.exchange.peer import Peer
+from mcpguard.upstreams.exchange.peer import StreamPeer
 from mcpguard.upstreams.exchange.transport import TransportEnded
 from mcpguard.upstreams.transports.http_streams import Waits
 from mcpguard.upstreams.transports.remotes import Remote
@@ -73,7 +73,7 @@ async def test_a_whole_conversation_goes_over_it() -> None:
         return {}
 
     async with played() as server, connected(server) as (transport, stream, tasks):
-        peer = Peer(transport, asked, lambda *_: None)
+        peer = StreamPeer(transport, asked, lambda *_: None)
         tasks.start_soon(peer.run)
 
         async def answer() -> None:

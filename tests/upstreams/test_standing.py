@@ -5,8 +5,8 @@ import pytest
 from anyio import wait_all_tasks_blocked
 
 from mcpguard.codec.envelope import SUBSCRIPTION
-from mcpguard.upstreams.exchange.conversation import Standing
-from mcpguard.upstreams.protocol.call_slots import Turns
+from mcpguard.upstreams.exchange.conversation import StandingRequest
+from mcpguard.upstreams.protocol.call_slots import CallSlots
 from mcpguard.upstreams.protocol.switchboard import Switchboard
 from tests.simulators.asked import Asked
 from tests.simulators.script import Script
@@ -18,7 +18,7 @@ pytestmark = pytest.mark.anyio
 
 async def test_what_names_a_standing_request_is_put_to_it_and_to_no_other() -> None:
     async with conversing() as (talk, tasks):
-        standing = Standing()
+        standing = StandingRequest()
         tasks.start_soon(talk.ask, "listen", standing)
         await wait_all_tasks_blocked()
         tasks.start_soon(talk.ask, "call", "a call")
@@ -40,7 +40,7 @@ async def test_one_that_was_taken_back_casts_no_doubt() -> None:
     async with conversing() as (talk, tasks):
         with anyio.CancelScope() as scope:
             async with anyio.create_task_group() as callers:
-                callers.start_soon(talk.ask, "listen", Standing())
+                callers.start_soon(talk.ask, "listen", StandingRequest())
                 await wait_all_tasks_blocked()
                 scope.cancel()
         assert talk.server.heard[-1]["method"] == "notifications/cancelled"
@@ -65,7 +65,7 @@ async def test_one_that_was_taken_back_casts_no_doubt() -> None:
 async def test_an_acknowledgement_counts_once_and_only_for_what_it_acknowledges(
     params: dict[str, object] | None, honoured: set[str]
 ) -> None:
-    board, standing, other = Switchboard("a", Turns(1, 0), lambda _: None), Standing(), Standing()
+    board, standing, other = Switchboard("a", CallSlots(1, 0), lambda _: None), StandingRequest(), StandingRequest()
     said = "notifications/subscriptions/acknowledged"
     board.told(said, params, None)
     board.told(said, params, "a call")
@@ -79,7 +79,7 @@ async def test_an_acknowledgement_counts_once_and_only_for_what_it_acknowledges(
 
 async def test_what_has_changed_is_handed_on_as_it_was_said() -> None:
     said: list[object] = []
-    board = Switchboard("a", Turns(1, 0), lambda _: None, said.append)
+    board = Switchboard("a", CallSlots(1, 0), lambda _: None, said.append)
     for params in ({"uri": "a"}, {"uri": 1}, {}, None):
         board.told("notifications/resources/updated", params, None)
     assert said == ["a", 1, None, None]

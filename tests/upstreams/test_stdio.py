@@ -15,7 +15,7 @@ from mcpguard.upstreams.exchange.transport import TransportEnded
 from mcpguard.upstreams.process.environment import environment
 from mcpguard.upstreams.process.logs import UpstreamLog
 from mcpguard.upstreams.process.secret_arguments import Handed
-from mcpguard.upstreams.process.stdio import Launch, Patience, Stdio, stdio
+from mcpguard.upstreams.process.stdio import Launch, Stdio, StdioPatience, stdio
 from tests.process import gone, until
 
 pytestmark = pytest.mark.anyio
@@ -48,7 +48,7 @@ for line in sys.stdin.buffer:
 
 @asynccontextmanager
 async def running(
-    folder: Path, code: str, framing: Framing = Framing.LINES, patience: Patience | None = None, **more: str
+    folder: Path, code: str, framing: Framing = Framing.LINES, patience: StdioPatience | None = None, **more: str
 ) -> AsyncIterator[Stdio]:
     """A server that is this Python program."""
     launch = Launch(sys.executable, ("-u", "-c", code), environment(os.environ, more), folder, framing)
@@ -128,7 +128,7 @@ async def test_the_same_where_headers_are_spoken(said: str, says: str, tmp_path:
 
 async def test_a_server_that_closes_its_output_is_noticed_while_it_lives_on(tmp_path: Path) -> None:
     code = "import os, time; os.close(1); time.sleep(3600)"
-    async with running(tmp_path, code, patience=Patience(0.01, 0.01)) as server:
+    async with running(tmp_path, code, patience=StdioPatience(0.01, 0.01)) as server:
         with pytest.raises(TransportEnded, match="has ended"):
             await server.receive()
         assert not gone(server.pid)
@@ -174,7 +174,7 @@ async def test_one_that_reads_nothing_holds_up_its_own_callers_only(tmp_path: Pa
             await server.send(b"[" + b"1" * 60_000 + b"]")
             sent += 1
 
-    quick = Patience(0.01, 0.01)
+    quick = StdioPatience(0.01, 0.01)
     async with (
         running(tmp_path, "import time; time.sleep(3600)", patience=quick) as stuck,
         running(tmp_path, ECHO) as other,
@@ -205,7 +205,7 @@ child = subprocess.Popen([sys.executable, "-c", deaf])
 print([child.pid], flush=True)
 time.sleep(3600)
 """
-    async with running(tmp_path, code, patience=Patience(0.05, 0.05)) as server:
+    async with running(tmp_path, code, patience=StdioPatience(0.05, 0.05)) as server:
         (child,) = json.loads(await server.receive())
         assert not gone(child)
     assert gone(server.pid)
@@ -232,7 +232,7 @@ child = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(3600)"]
 print([child.pid], flush=True)
 time.sleep(3600)
 """
-    async with running(tmp_path, code, patience=Patience(0.05, 0.05)) as server:
+    async with running(tmp_path, code, patience=StdioPatience(0.05, 0.05)) as server:
         (child,) = json.loads(await server.receive())
         assert not gone(child)
     assert gone(child), "and it was waited for"

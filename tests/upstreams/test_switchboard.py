@@ -11,8 +11,8 @@ import pytest
 from mcpguard.domain.asks import Declined
 from mcpguard.domain.capabilities import CapabilityKind
 from mcpguard.domain.reasons import Reason
-from mcpguard.upstreams.exchange.conversation import DENIED, METHOD_NOT_FOUND, Origin, Refused
-from mcpguard.upstreams.protocol.call_slots import Turns
+from mcpguard.upstreams.exchange.conversation import DENIED, METHOD_NOT_FOUND, Origin, RefusedRequest
+from mcpguard.upstreams.protocol.call_slots import CallSlots
 from mcpguard.upstreams.protocol.calls_in_flight import InFlight
 from mcpguard.upstreams.protocol.switchboard import Switchboard
 from tests.simulators.asked import Asked
@@ -30,7 +30,7 @@ class Noted:
     def __init__(self) -> None:
         self.changes = 0
         self.kinds = frozenset[CapabilityKind]()
-        self.board = Switchboard("a", Turns(8, 8), self._changed)
+        self.board = Switchboard("a", CallSlots(8, 8), self._changed)
 
     @contextmanager
     def under_way(self, *callers: Somebody) -> Iterator[list[InFlight]]:
@@ -125,10 +125,10 @@ async def test_a_server_may_ask_whether_we_are_there_and_nothing_else() -> None:
     board = Noted().board
     assert await board.asked("ping", None, None) == {}
     for method in ("roots/list", "sampling/createMessage", "elicitation/create"):
-        with pytest.raises(Refused) as refused:
+        with pytest.raises(RefusedRequest) as refused:
             await board.asked(method, {}, None)
         assert (refused.value.error["code"], DENIED) == (DENIED, -31010)
-    with pytest.raises(Refused) as refused:
+    with pytest.raises(RefusedRequest) as refused:
         await board.asked("tools/call", {"name": "x"}, None)
     assert refused.value.error["code"] == METHOD_NOT_FOUND
 

@@ -1,6 +1,6 @@
 """Places at a server: never more than there are, none is lost, first come first served, and the line has an end.
 
-The machine does to `Turns` whatever callers can do, in any order, and keeps a model of it that is too simple to be
+The machine does to `CallSlots` whatever callers can do, in any order, and keeps a model of it that is too simple to be
 wrong: who holds a place, and who stands in line.
 """
 
@@ -14,7 +14,7 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
-from mcpguard.upstreams.protocol.call_slots import Busy, Turns
+from mcpguard.upstreams.protocol.call_slots import Busy, CallSlots
 from tests.tiers import examples
 
 pytestmark = pytest.mark.anyio
@@ -30,7 +30,7 @@ class Caller:
         self.turned_away = False
         self.ended = False
 
-    async def run(self, turns: Turns) -> None:
+    async def run(self, turns: CallSlots) -> None:
         with self.scope:
             try:
                 async with turns:
@@ -59,7 +59,7 @@ class Crowd(RuleBasedStateMachine):
         self.waiting: list[Caller] = []
         self.stack = contextlib.ExitStack()
         self.portal: BlockingPortal = self.stack.enter_context(start_blocking_portal())
-        self.turns = Turns(places, line)
+        self.turns = CallSlots(places, line)
         self.portal.call(settled)
 
     def teardown(self) -> None:
@@ -139,7 +139,7 @@ TestCrowd.settings = settings(max_examples=examples(30), stateful_step_count=30,
 
 
 async def test_the_first_who_waits_is_the_first_who_is_called() -> None:
-    turns, order = Turns(1, 10), []
+    turns, order = CallSlots(1, 10), []
 
     async def come(number: int) -> None:
         async with turns:
@@ -155,7 +155,7 @@ async def test_the_first_who_waits_is_the_first_who_is_called() -> None:
 
 
 async def test_who_finds_the_line_full_hears_how_many_wait() -> None:
-    turns = Turns(1, 0)
+    turns = CallSlots(1, 0)
     async with turns:
         with pytest.raises(Busy, match="0 calls wait"):
             async with turns:
@@ -166,7 +166,7 @@ async def test_who_finds_the_line_full_hears_how_many_wait() -> None:
 
 
 async def test_places_can_become_fewer_and_more_while_they_are_taken() -> None:
-    turns, came = Turns(3, 10), list[int]()
+    turns, came = CallSlots(3, 10), list[int]()
     leave = [anyio.Event() for _ in range(5)]
 
     async def visit(number: int) -> None:

@@ -4,12 +4,12 @@ import time
 
 import pytest
 
-from mcpguard.upstreams.process.sharing import FREE_READS, GO, Turns, Work
+from mcpguard.upstreams.process.sharing import FREE_READS, GO, ConnectionTurns, Work
 
 pytestmark = pytest.mark.anyio
 
 
-class Told(Turns):
+class Told(ConnectionTurns):
     """Turns that remember what was given back, and wait for nothing."""
 
     def __init__(self) -> None:

@@ -6,7 +6,7 @@ from contextlib import asynccontextmanager
 import anyio
 from anyio.lowlevel import checkpoint
 
-from mcpguard.upstreams.exchange.conversation import ServerError, Standing
+from mcpguard.upstreams.exchange.conversation import ServerError, StandingRequest
 from mcpguard.upstreams.exchange.transport import TransportEnded
 from mcpguard.upstreams.supervise.backoff import Backoff
 from mcpguard.upstreams.supervise.watching.watching import Watching
@@ -58,7 +58,7 @@ class Server:
         await self._one_at_a_time("unsubscribe", uri)
         self.each.discard(uri)
 
-    async def watch(self, uris: Sequence[str], standing: Standing) -> None:
+    async def watch(self, uris: Sequence[str], standing: StandingRequest) -> None:
         self.asked.append(f"listen {' '.join(sorted(uris))}")
         await self._turn()
         if self.whole and self.refused.intersection(uris):

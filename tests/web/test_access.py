@@ -9,12 +9,12 @@ from mcpguard.domain.decisions import AGAIN, Actor, Forbidden, PasswordNeeded
 from mcpguard.domain.people import Principal, Right, Role
 from mcpguard.web.gate.access import OPEN, Needs, NobodyKnown, RightLacking, may, whoever
 from mcpguard.web.gate.actors import actor
-from mcpguard.web.gate.peer import Peer
+from mcpguard.web.gate.peer import OperatorPeer
 from mcpguard.web.gate.strict_routes import StrictRoute
 from tests.world import World
 
 pytestmark = pytest.mark.anyio
-PEER = Peer(1, 0)
+PEER = OperatorPeer(1, 0)
 
 
 def principal(role: Role = Role.ADMIN, **more: Any) -> Principal:  # noqa: ANN401 - fields

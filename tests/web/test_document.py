@@ -147,8 +147,8 @@ def test_what_the_page_shows_is_escaped() -> None:
     """Nothing in the document is anybody else's; if that changes one day, it is inert."""
     hostile: dict[str, Any] = json.loads(json.dumps(api()).replace("The servers, by name", "<script>alert(1)</script>"))
     from mcpguard import assets  # noqa: PLC0415 - only here
-    from mcpguard.web.views import Views  # noqa: PLC0415 - only here
+    from mcpguard.web.views import PageViews  # noqa: PLC0415 - only here
 
-    page = Views(assets.webui() / "templates").page("api.html", groups=groups(hostile))
+    page = PageViews(assets.webui() / "templates").page("api.html", groups=groups(hostile))
     assert b"&lt;script&gt;alert(1)&lt;/script&gt;" in page.body
     assert b"<script" not in page.body

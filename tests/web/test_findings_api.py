@@ -9,7 +9,7 @@ from anyio.lowlevel import checkpoint
 
 from mcpguard.domain.findings import Inspected
 from mcpguard.domain.people import Role
-from mcpguard.guard.servers.listed_findings import Found, looked_at
+from mcpguard.guard.servers.listed_findings import ListedFindings, looked_at
 from mcpguard.inspection.detectors.detector import Surroundings
 from mcpguard.web.api.shown import shown
 from tests.web.rest import browser
@@ -87,7 +87,7 @@ async def test_nobody_waits_while_a_server_is_shown_in_which_very_much_was_found
     assert pin.listed is not None
     pins = {(pin.kind, f"tool-{number}"): replace(pin, name=f"tool-{number}") for number in range(3000)}
     every = Inspected((one,) * 20, 100)
-    known.pins, known.found = pins, Found(dict.fromkeys(pins, every), dict.fromkeys(pins, pin.listed))
+    known.pins, known.found = pins, ListedFindings(dict.fromkeys(pins, every), dict.fromkeys(pins, pin.listed))
     turns = 0
 
     async def others() -> None:

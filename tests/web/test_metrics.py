@@ -20,7 +20,7 @@ from mcpguard.domain.people import Role
 from mcpguard.domain.reasons import Reason
 from mcpguard.domain.screening import Screened, Screening
 from mcpguard.guard.traffic.counts import BUCKETS, MOST_RULES, MOST_SERIES, MOST_SERVERS, NONE, Counting, Durations
-from mcpguard.guard.traffic.events import Ended, Stage
+from mcpguard.guard.traffic.events import CallStage, EndedCall
 from mcpguard.guard.traffic.tallies import MOST_WHYS, OTHER
 from mcpguard.web.metrics.names import METRICS
 from tests import people
@@ -200,13 +200,13 @@ async def test_a_server_that_is_gone_is_forgotten(guard: World) -> None:
     assert again[CALLS, labels(**FINE | {"server": "a"})] == 1, "it begins anew"
 
 
-def ended(server: str, effect: Effect | None = Effect.READ, outcome: Outcome | None = None, **more: float) -> Ended:
+def ended(server: str, effect: Effect | None = Effect.READ, outcome: Outcome | None = None, **more: float) -> EndedCall:
     capability = Capability(server, CapabilityKind.TOOL, "t")
     opening = Opening(
         "1", Caller("c", "c"), capability, Intent(Effect.READ, declared=False), Face.GUARD, Allow(), effect=effect
     )
     took, own = more.get("took", 0.0), more.get("own", 0.0)
-    return Ended(opening, outcome or Outcome.answered(), "", "", 0, took, own, ((Stage.JUDGING, 0.0),))
+    return EndedCall(opening, outcome or Outcome.answered(), "", "", 0, took, own, ((CallStage.JUDGING, 0.0),))
 
 
 def test_servers_beyond_the_bound_are_counted_together() -> None:

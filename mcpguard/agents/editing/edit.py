@@ -13,9 +13,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from mcpguard.agents.editing import json_text, toml_text
-from mcpguard.agents.editing.understanding import NotUnderstood
+from mcpguard.agents.editing.understanding import FileNotUnderstood
 from mcpguard.agents.jsonc import BOM
-from mcpguard.agents.program import EVERY, Entry, Form, Place
+from mcpguard.agents.program import EVERY, ConfigFile, Entry, FileForm
 from mcpguard.agents.reading import Unclear, whole
 
 
@@ -27,16 +27,16 @@ class Edit:
     take: frozenset[str] = frozenset()
 
 
-def edited(data: bytes, place: Place, edit: Edit) -> bytes:
-    """The bytes of the file after the change. Raises NotUnderstood."""
+def edited(data: bytes, place: ConfigFile, edit: Edit) -> bytes:
+    """The bytes of the file after the change. Raises FileNotUnderstood."""
     if EVERY in place.keys:
-        raise NotUnderstood("has servers in several places")
+        raise FileNotUnderstood("has servers in several places")
     before = _said(data, place)
     try:
         text = data.removeprefix(BOM).decode()
     except UnicodeDecodeError:
-        raise NotUnderstood("is not UTF-8 text") from None
-    words = toml_text if place.form is Form.TOML else json_text
+        raise FileNotUnderstood("is not UTF-8 text") from None
+    words = toml_text if place.form is FileForm.TOML else json_text
     there = _servers(before, place.keys)
     for name in sorted(edit.take & there.keys()):
         text = words.without(text, place.keys, name)
@@ -45,7 +45,7 @@ def edited(data: bytes, place: Place, edit: Edit) -> bytes:
             text = words.having(text, place.keys, name, entry)
     made = (BOM if data.startswith(BOM) else b"") + text.encode()
     if _said(made, place) != expected(before, place.keys, edit):
-        raise NotUnderstood("is written in a way that mcpguard cannot change safely")
+        raise FileNotUnderstood("is written in a way that mcpguard cannot change safely")
     return made
 
 
@@ -63,8 +63,8 @@ def expected(before: Mapping[str, Any], keys: tuple[str, ...], edit: Edit) -> di
     return after
 
 
-def servers(data: bytes, place: Place) -> Mapping[str, Any]:
-    """What stands at the place. Raises NotUnderstood."""
+def servers(data: bytes, place: ConfigFile) -> Mapping[str, Any]:
+    """What stands at the place. Raises FileNotUnderstood."""
     return _servers(_said(data, place), place.keys)
 
 
@@ -75,12 +75,12 @@ def _servers(said: Mapping[str, Any], keys: tuple[str, ...]) -> Mapping[str, Any
         if at is None:
             return {}
         if not isinstance(at, Mapping):
-            raise NotUnderstood("has something else than an object where its servers would be")
+            raise FileNotUnderstood("has something else than an object where its servers would be")
     return at  # type: ignore[no-any-return]  # a mapping, as was looked
 
 
-def _said(data: bytes, place: Place) -> Mapping[str, Any]:
+def _said(data: bytes, place: ConfigFile) -> Mapping[str, Any]:
     try:
         return whole(data, place)
     except Unclear as error:
-        raise NotUnderstood(str(error)) from None
+        raise FileNotUnderstood(str(error)) from None

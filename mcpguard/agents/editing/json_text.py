@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from json.decoder import JSONDecoder
 from typing import Any, Final
 
-from mcpguard.agents.editing.understanding import NotUnderstood
+from mcpguard.agents.editing.understanding import FileNotUnderstood
 from mcpguard.agents.jsonc import without_commas, without_comments
 from mcpguard.agents.program import Entry
 
@@ -66,11 +66,11 @@ def without(text: str, keys: tuple[str, ...], name: str) -> str:
         member = at.named(key)
         inner = _object(text, member.value) if member else None
         if inner is None:
-            raise NotUnderstood("has no such servers")
+            raise FileNotUnderstood("has no such servers")
         at = inner
     gone = at.named(name)
     if gone is None:
-        raise NotUnderstood("has no such server")
+        raise FileNotUnderstood("has no such server")
     plain = without_comments(text)
     comma = _past(plain, gone.end)
     followed = plain[comma] == ","
@@ -164,7 +164,7 @@ def _whole(text: str) -> _Object:
     plain = without_comments(text)
     found = _object(text, _past(plain, 0))
     if found is None:
-        raise NotUnderstood("must hold an object")
+        raise FileNotUnderstood("must hold an object")
     return found
 
 
@@ -177,7 +177,7 @@ def _object(text: str, at: int) -> _Object | None:
         members = tuple(_members(plain, at))
         _, end = _DECODER.raw_decode(plain, at)
     except (ValueError, IndexError, RecursionError):
-        raise NotUnderstood("is not understood") from None
+        raise FileNotUnderstood("is not understood") from None
     return _Object(at, end, members)
 
 

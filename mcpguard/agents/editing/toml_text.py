@@ -5,7 +5,7 @@ import tomllib
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
-from mcpguard.agents.editing.understanding import NotUnderstood
+from mcpguard.agents.editing.understanding import FileNotUnderstood
 from mcpguard.agents.program import Entry
 
 _BARE: Final = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-")
@@ -101,7 +101,7 @@ def _value(value: object) -> str:
         case list() | tuple():
             return f"[{', '.join(map(_value, value))}]"
         case _:
-            raise NotUnderstood("would have to say what TOML cannot")
+            raise FileNotUnderstood("would have to say what TOML cannot")
 
 
 def _text(value: str) -> str:

@@ -1,5 +1,5 @@
 """That a file is not understood."""
 
 
-class NotUnderstood(ValueError):
+class FileNotUnderstood(ValueError):
     """The file cannot be changed without touching more than was asked for. The sentence follows its name."""

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from mcpguard.catalog.search.prepared import Document, Prepared
-from mcpguard.catalog.search.vocabulary import Vocabulary
+from mcpguard.catalog.search.vocabulary import WordForms
 from mcpguard.catalog.search.words import folded
 
 Weights = Mapping[int, float]
@@ -37,7 +37,7 @@ class Index:
     def __init__(self) -> None:
         self.shelves: dict[str, Shelved] = {}
         self.documents: dict[int, Document] = {}
-        self.vocabulary = Vocabulary()
+        self.vocabulary = WordForms()
         self.version = 0
         """Differs whenever anything does."""
         self._postings: dict[str, dict[int, float]] = {}

@@ -13,11 +13,11 @@ from itertools import pairwise
 from typing import Final, Protocol
 
 from mcpguard.catalog.search import synonyms, translations
-from mcpguard.catalog.search.ranking import Said, Term, Weights
+from mcpguard.catalog.search.ranking import QueryWord, RankedTerm, Weights
 from mcpguard.catalog.search.stems import stem
 from mcpguard.catalog.search.stopwords import ASKING, STOP
 from mcpguard.catalog.search.thesaurus import WRITTEN, in_english, in_english_within, synonymous
-from mcpguard.catalog.search.vocabulary import Vocabulary
+from mcpguard.catalog.search.vocabulary import WordForms
 from mcpguard.catalog.search.words import folded, words
 
 LONGEST: Final = 2_000
@@ -31,11 +31,11 @@ _SHORTEST_JOINED: Final = 5
 _SWITCHING: Final = frozenset({"turn", "switch"})
 
 
-class Known(Protocol):
+class IndexView(Protocol):
     """What can be asked of an index as somebody sees it."""
 
     @property
-    def vocabulary(self) -> Vocabulary: ...
+    def vocabulary(self) -> WordForms: ...
     def how_many(self) -> int: ...
     def having(self, term: str) -> int: ...
     def weights(self, term: str) -> Weights: ...
@@ -43,7 +43,7 @@ class Known(Protocol):
     def has_form(self, form: str) -> bool: ...
 
 
-def said(query: str, known: Known) -> list[Said]:
+def said(query: str, known: IndexView) -> list[QueryWord]:
     """The words of a query for which there is something in the index."""
     text = query[:LONGEST]
     found = words(text)
@@ -64,13 +64,13 @@ def _telling(found: list[str]) -> list[str]:
 class _Reading:
     """One query being read."""
 
-    def __init__(self, known: Known, length: int) -> None:
+    def __init__(self, known: IndexView, length: int) -> None:
         self._known = known
         self._otherwise = synonyms.WEIGHT * min(1.0, _FEW_WORDS / max(1, length))
         self._repairs = MOST_REPAIRED
         self._done: set[str] = set()
 
-    def read(self, asked: list[str], text: str) -> Iterator[Said]:
+    def read(self, asked: list[str], text: str) -> Iterator[QueryWord]:
         for word in asked:
             yield from self._word(word)
         for one, other in pairwise(asked):
@@ -80,7 +80,7 @@ class _Reading:
         for word, terms in in_english_within(text).items():
             yield from self._standing_for(f"{word} in English", dict.fromkeys(terms, translations.WEIGHT))
 
-    def _word(self, word: str) -> Iterator[Said]:
+    def _word(self, word: str) -> Iterator[QueryWord]:
         term = stem(word)
         if self._known.having(term):
             yield from self._known_word(term)
@@ -97,11 +97,11 @@ class _Reading:
         called = {**dict.fromkeys(sorted(near), synonyms.WEIGHT), **dict.fromkeys(english, translations.WEIGHT)}
         return {other: weight for other, weight in called.items() if self._known.having(other)}
 
-    def _known_word(self, term: str) -> Iterator[Said]:
+    def _known_word(self, term: str) -> Iterator[QueryWord]:
         others = {*synonymous(term), *in_english(term)} - {term}
         yield from self._standing_for(term, {term: 1.0, **dict.fromkeys(sorted(others), self._otherwise)})
 
-    def _repaired(self, word: str) -> Iterator[Said]:
+    def _repaired(self, word: str) -> Iterator[QueryWord]:
         vocabulary, has_form = self._known.vocabulary, self._known.has_form
         near = vocabulary.near(word, has_form)
         if not near or near[0][1] > 1:
@@ -123,7 +123,7 @@ class _Reading:
                 meant[term] = max(meant.get(term, 0.0), weight * _REPAIRED[mistakes])
         return meant
 
-    def _standing_for(self, word: str, terms: dict[str, float]) -> Iterator[Said]:
+    def _standing_for(self, word: str, terms: dict[str, float]) -> Iterator[QueryWord]:
         """One word, once, with the terms that stand for it and how much each counts."""
         having = {term: self._known.having(term) for term in terms}
         rare = {term: self._rareness(many) for term, many in having.items() if many}
@@ -132,10 +132,10 @@ class _Reading:
         self._done.add(word)
         most = rare.get(word, max(rare.values()))
         chosen = [self._term(term, min(rare[term], most) * terms[term]) for term in rare]
-        yield Said(word, most, sorted(chosen, key=lambda one: -one.bound))
+        yield QueryWord(word, most, sorted(chosen, key=lambda one: -one.bound))
 
-    def _term(self, term: str, factor: float) -> Term:
-        return Term(self._known.weights(term), factor, self._known.most(term) * factor)
+    def _term(self, term: str, factor: float) -> RankedTerm:
+        return RankedTerm(self._known.weights(term), factor, self._known.most(term) * factor)
 
     def _rareness(self, having: int) -> float:
         """As Lucene has it: never negative, however many tools have the term."""

@@ -21,7 +21,7 @@ _MARGIN: Final = 1 - 1e-9
 
 
 @dataclass(frozen=True, slots=True)
-class Term:
+class RankedTerm:
     """The tools that have a term, what their weights are multiplied by, and more than any of them gets for it."""
 
     weights: Weights
@@ -30,12 +30,12 @@ class Term:
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class QueryWord:
     """One word of a query, how rare it is, and the terms that stand for it, those that can give most first."""
 
     word: str
     rareness: float
-    terms: Sequence[Term]
+    terms: Sequence[RankedTerm]
 
     @property
     def bound(self) -> float:
@@ -43,7 +43,7 @@ class Said:
 
 
 def best(
-    said: Sequence[Said], limit: int, seen: Container[int] | None, key: Callable[[int], str]
+    said: Sequence[QueryWord], limit: int, seen: Container[int] | None, key: Callable[[int], str]
 ) -> list[tuple[int, float]]:
     """The best tools with their scores. `seen`: those that count; None for all."""
     scores: dict[int, float] = {}
@@ -60,11 +60,11 @@ def best(
     return _first(scores, limit, key)
 
 
-def _is_worth_looking(one: Said) -> bool:
+def _is_worth_looking(one: QueryWord) -> bool:
     return sum(len(term.weights) for term in one.terms) > _WORTH_LOOKING
 
 
-def _add(scores: dict[int, float], one: Said, needed: float, seen: Container[int] | None) -> None:
+def _add(scores: dict[int, float], one: QueryWord, needed: float, seen: Container[int] | None) -> None:
     """Add what a word gives. A tool that has no score yet matters only if this word can give it what is needed."""
     opening = [term for term in one.terms if term.bound >= needed]
     gained = _gained(opening)
@@ -78,7 +78,7 @@ def _add(scores: dict[int, float], one: Said, needed: float, seen: Container[int
         scores[tool] = scores.get(tool, 0.0) + score
 
 
-def _gained(terms: Sequence[Term]) -> dict[int, float]:
+def _gained(terms: Sequence[RankedTerm]) -> dict[int, float]:
     """What every tool gets that has any of these terms: the most that one of them gives."""
     if not terms:
         return {}
@@ -90,7 +90,7 @@ def _gained(terms: Sequence[Term]) -> dict[int, float]:
     return gained
 
 
-def _raise(gained: dict[int, float], term: Term, tools: Iterable[int]) -> None:
+def _raise(gained: dict[int, float], term: RankedTerm, tools: Iterable[int]) -> None:
     """What these tools, which have the term, get where it gives them more."""
     weights, factor = term.weights, term.factor
     for tool in tools:

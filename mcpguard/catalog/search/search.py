@@ -22,7 +22,7 @@ from mcpguard.catalog.search.index import Index, Shelved, Weights
 from mcpguard.catalog.search.query import LONGEST, said
 from mcpguard.catalog.search.ranking import best
 from mcpguard.catalog.search.stems import stem
-from mcpguard.catalog.search.vocabulary import Vocabulary
+from mcpguard.catalog.search.vocabulary import WordForms
 
 Allowed = Callable[[str, str], bool]
 """Whether a tool may be seen, by its server and its name. It must always say the same of the same tool."""
@@ -30,7 +30,7 @@ _MOST_COUNTED: Final = 20_000
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class FoundTool:
     """A tool, and how well it fits: comparable within one answer only."""
 
     server: str
@@ -69,7 +69,7 @@ class View:
         self._seen: set[int] = set()
         self._having: dict[str, int] = {}
 
-    def search(self, query: str, limit: int, only: Allowed | None = None) -> list[Found]:
+    def search(self, query: str, limit: int, only: Allowed | None = None) -> list[FoundTool]:
         """The best tools for a query, the best first. `only`: what is wanted of what may be seen."""
         if limit < 1:
             return []
@@ -93,7 +93,7 @@ class View:
         return sorted(numbers, key=order)
 
     @property
-    def vocabulary(self) -> Vocabulary:
+    def vocabulary(self) -> WordForms:
         return self._index.vocabulary
 
     def how_many(self) -> int:
@@ -147,6 +147,6 @@ class View:
     def _key(self, number: int) -> str:
         return self._index.documents[number].key
 
-    def _found(self, number: int, score: float, exact: bool) -> Found:
+    def _found(self, number: int, score: float, exact: bool) -> FoundTool:
         document = self._index.documents[number]
-        return Found(document.server, document.name, score, exact)
+        return FoundTool(document.server, document.name, score, exact)

@@ -5,7 +5,7 @@ from typing import Final
 
 from mcpguard.catalog.search import synonyms, translations
 from mcpguard.catalog.search.stems import stem
-from mcpguard.catalog.search.vocabulary import Vocabulary
+from mcpguard.catalog.search.vocabulary import WordForms
 from mcpguard.catalog.search.words import unspaced, words
 
 _LONGEST_UNSPACED: Final = 8
@@ -33,8 +33,8 @@ def _english() -> tuple[Mapping[str, tuple[str, ...]], Mapping[str, tuple[str, .
     return {one: tuple(some) for one, some in spaced.items()}, {one: tuple(some) for one, some in stretches.items()}
 
 
-def _written() -> Vocabulary:
-    vocabulary = Vocabulary()
+def _written() -> WordForms:
+    vocabulary = WordForms()
     vocabulary.change("", frozenset(), frozenset(synonyms.GROUPS.replace(";", " ").split()))
     return vocabulary
 

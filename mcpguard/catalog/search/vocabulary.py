@@ -22,7 +22,7 @@ _SHORTEST_PART: Final = 3
 Seen = Callable[[str], bool]
 
 
-class Vocabulary:
+class WordForms:
     """Every form of a word, its servers, and every form without one of its letters."""
 
     def __init__(self) -> None:

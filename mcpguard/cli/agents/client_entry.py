@@ -11,7 +11,7 @@ from typing import Final
 
 import typer
 
-from mcpguard.agents.program import Program, Reach
+from mcpguard.agents.program import AgentProgram, Reach
 from mcpguard.cli.shared.guard_client import API, Operator
 from mcpguard.relay.credential import TOKEN_FILE
 from mcpguard.settings.load import Loaded
@@ -26,7 +26,7 @@ class Over(StrEnum):
     HTTP = "http"
 
 
-class Shown(StrEnum):
+class ShownFace(StrEnum):
     """What it sees: the guard's few tools, or every tool by its own name."""
 
     GUARD = "guard"
@@ -34,16 +34,16 @@ class Shown(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class WantedEntry:
     """What was asked for."""
 
     over: Over = Over.STDIO
-    face: Shown = Shown.GUARD
+    face: ShownFace = ShownFace.GUARD
     token_file: Path | None = None
     config: Path | None = None
 
 
-def reach(program: Program, wanted: Wanted, found: Loaded, operator: Operator) -> Reach:
+def reach(program: AgentProgram, wanted: WantedEntry, found: Loaded, operator: Operator) -> Reach:
     """Exits with 2 where that cannot be."""
     if wanted.over is Over.STDIO:
         token = {TOKEN_FILE: str(wanted.token_file.absolute())} if wanted.token_file else {}
@@ -55,7 +55,7 @@ def reach(program: Program, wanted: Wanted, found: Loaded, operator: Operator) -
             "over http the token itself would stand in the program's file; use --over stdio", param_hint="--token-file"
         )
     url = operator.get(f"{API}/status")["console"] + "/mcp"
-    return Reach(url=f"{url}/all?separator={program.separator}" if wanted.face is Shown.DIRECT else url)
+    return Reach(url=f"{url}/all?separator={program.separator}" if wanted.face is ShownFace.DIRECT else url)
 
 
 def this_command() -> tuple[str, ...]:
@@ -66,11 +66,11 @@ def this_command() -> tuple[str, ...]:
     return sys.executable, "-m", "mcpguard"
 
 
-def _words(program: Program, wanted: Wanted, found: Loaded) -> Iterator[str]:
+def _words(program: AgentProgram, wanted: WantedEntry, found: Loaded) -> Iterator[str]:
     yield "stdio"
     config = wanted.config or (Path(os.environ[_CONFIG]) if _CONFIG in os.environ else None)
     if config is not None:
         yield from ("--config", str(config.absolute()))
     yield from ("--data-dir", str(found.settings.data_dir))  # the default depends on an environment, and whose?
-    if wanted.face is Shown.DIRECT:
+    if wanted.face is ShownFace.DIRECT:
         yield from ("--face", wanted.face.value, "--separator", program.separator)

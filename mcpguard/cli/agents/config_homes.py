@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from mcpguard.agents.program import Home, Program
+from mcpguard.agents.program import AgentProgram, Home
 from mcpguard.agents.programs import BY_NAME, PROGRAMS
 from mcpguard.settings.entry import named
 
@@ -30,11 +30,11 @@ def home_of(folder: Path | None) -> Home:
     return Home(folder.resolve(), sys.platform)
 
 
-def chosen_programs(names: Iterable[str] | None) -> tuple[Program, ...]:
+def chosen_programs(names: Iterable[str] | None) -> tuple[AgentProgram, ...]:
     return tuple(named_program(name) for name in names) if names else PROGRAMS
 
 
-def named_program(name: str) -> Program:
+def named_program(name: str) -> AgentProgram:
     if name not in BY_NAME:
         raise typer.BadParameter(f"{named(name)} is not known; there are {_NAMES}")
     return BY_NAME[name]

@@ -14,10 +14,10 @@ import typer
 from mcpguard.agents.backups import Backups
 from mcpguard.agents.candidates import Candidate
 from mcpguard.agents.changing import carry_out, planned, taking_back
-from mcpguard.agents.joining import Standing, joined, standing
+from mcpguard.agents.joining import ProgramStanding, joined, standing
 from mcpguard.agents.programs import PROGRAMS
 from mcpguard.app.places import connected
-from mcpguard.cli.agents.client_entry import Over, Shown, Wanted, reach
+from mcpguard.cli.agents.client_entry import Over, ShownFace, WantedEntry, reach
 from mcpguard.cli.agents.config_homes import HomeFolder, Project, home_of, named_program
 from mcpguard.cli.agents.connect_dialogue import (
     agreed,
@@ -34,7 +34,7 @@ from mcpguard.cli.shared.common import As, Config, DataDir, Output, loaded
 from mcpguard.cli.shared.guard_client import Operator
 
 Which = Annotated[str | None, typer.Argument(metavar="PROGRAM", help="Which one; without, how each of them stands.")]
-Face = Annotated[Shown, typer.Option(help="What the agent sees: the guard's own tools, or those of the servers.")]
+Face = Annotated[ShownFace, typer.Option(help="What the agent sees: the guard's own tools, or those of the servers.")]
 Way = Annotated[Over, typer.Option(help="A command that the program starts, or the guard's address.")]
 Token = Annotated[Path | None, typer.Option(metavar="FILE", help="With the agent's token; else it is anonymous.")]
 Replace = Annotated[
@@ -44,7 +44,7 @@ Replace = Annotated[
 
 def connect(
     program: Which = None,
-    face: Face = Shown.GUARD,
+    face: Face = ShownFace.GUARD,
     over: Way = Over.STDIO,
     token_file: Token = None,
     replace: Replace = None,
@@ -76,7 +76,7 @@ def connect(
         show_taking_back(which, change, output)
     else:
         at = standing(which, home_of(home), project.resolve(), guarded)
-        by = reach(which, Wanted(over, face, token_file, config), found, operator)
+        by = reach(which, WantedEntry(over, face, token_file, config), found, operator)
         replaced = _replaced(at, replace, asking=not (yes or dry_run))
         edit = tried(lambda: joined(at, by, name, replaced))
         change = tried(lambda: planned(at.place, edit), lambda: tell_snippet(at, edit))
@@ -89,7 +89,7 @@ def connect(
     tell_left(which, change, backups)
 
 
-def _replaced(at: Standing, replace: bool | None, *, asking: bool) -> tuple[Candidate, ...]:
+def _replaced(at: ProgramStanding, replace: bool | None, *, asking: bool) -> tuple[Candidate, ...]:
     """What is taken out: as it was said, or as a person says now."""
     if replace is None:
         return at.replaceable if asking and at.replaceable and asks_to_replace(at) else ()

@@ -7,11 +7,11 @@ from typing import Any, Final, TypeVar
 import typer
 
 from mcpguard.agents.backups import Backups
-from mcpguard.agents.candidates import Candidate, Way
-from mcpguard.agents.changing import Change, NotChanged
+from mcpguard.agents.candidates import Candidate, CandidateWay
+from mcpguard.agents.changing import FileChange, NotChanged
 from mcpguard.agents.editing.edit import Edit, edited
-from mcpguard.agents.joining import Standing
-from mcpguard.agents.program import Place, Program
+from mcpguard.agents.joining import ProgramStanding
+from mcpguard.agents.program import AgentProgram, ConfigFile
 from mcpguard.cli.shared.common import Output, print_json, print_table, this_program
 from mcpguard.settings.entry import enumerated
 from mcpguard.text.visible import visible
@@ -31,7 +31,7 @@ def tried(work: Callable[[], Result], otherwise: Callable[[], None] | None = Non
         raise typer.Exit(1) from None
 
 
-def listed(every: Iterable[Standing], output: Output) -> None:
+def listed(every: Iterable[ProgramStanding], output: Output) -> None:
     """How each program stands to the guard."""
     shown = [_shown(each) for each in every]
     if output is Output.JSON:
@@ -40,7 +40,7 @@ def listed(every: Iterable[Standing], output: Output) -> None:
         print_table(HEAD, map(_row, shown))
 
 
-def _shown(at: Standing) -> dict[str, Any]:
+def _shown(at: ProgramStanding) -> dict[str, Any]:
     return {
         "program": at.program.name,
         "title": at.program.title,
@@ -49,7 +49,8 @@ def _shown(at: Standing) -> dict[str, Any]:
         "connected": bool(at.ours),
         "problem": at.problem,
         "direct": [
-            {"name": each.name, "scope": each.item.scope, "guarded": each.way is Way.HERE} for each in at.direct
+            {"name": each.name, "scope": each.item.scope, "guarded": each.way is CandidateWay.HERE}
+            for each in at.direct
         ],
     }
 
@@ -68,7 +69,7 @@ def _row(shown: dict[str, Any]) -> tuple[str, ...]:
     return shown["title"], shown["file"], "connected" if shown["connected"] else "not connected", loose, todo
 
 
-def show_change(at: Standing, change: Change, edit: Edit, output: Output) -> None:
+def show_change(at: ProgramStanding, change: FileChange, edit: Edit, output: Output) -> None:
     """What would be done, before anything is."""
     if output is Output.JSON:
         print_json(
@@ -92,7 +93,7 @@ def show_change(at: Standing, change: Change, edit: Edit, output: Output) -> Non
     _tell_loose(at, edit)
 
 
-def show_taking_back(program: Program, change: Change, output: Output) -> None:
+def show_taking_back(program: AgentProgram, change: FileChange, output: Output) -> None:
     """What would be taken back, before anything is."""
     removed = change.after is None
     if output is Output.JSON:
@@ -108,19 +109,19 @@ def show_taking_back(program: Program, change: Change, output: Output) -> None:
         )
 
 
-def snippet(place: Place, edit: Edit) -> Iterator[str]:
+def snippet(place: ConfigFile, edit: Edit) -> Iterator[str]:
     """What would have to stand in a file that has nothing else."""
     yield from edited(b"", place, edit).decode().rstrip("\n").split("\n")
 
 
-def tell_snippet(at: Standing, edit: Edit) -> None:
+def tell_snippet(at: ProgramStanding, edit: Edit) -> None:
     """For a person to put there."""
     typer.echo(f"To connect {at.program.title}, have this in {visible(str(at.place.path))}:", err=True)
     for line in snippet(at.place, Edit(edit.put)):
         typer.echo(visible(line))
 
 
-def asks_to_replace(at: Standing) -> bool:
+def asks_to_replace(at: ProgramStanding) -> bool:
     """Whether a person wants nothing to walk around the guard that it has itself."""
     names = enumerated(each.item.label for each in at.replaceable)
     return sys.stdin.isatty() and typer.confirm(
@@ -138,7 +139,7 @@ def agreed(*, yes: bool) -> bool:
     return typer.confirm("Do it?", err=True)
 
 
-def tell_left(program: Program, change: Change, backups: Backups) -> None:
+def tell_left(program: AgentProgram, change: FileChange, backups: Backups) -> None:
     """What was done, and what a person does next."""
     if change.number is not None:
         typer.echo(f"Taken back. If {program.title} runs, start it again: it goes by what it read before.", err=True)
@@ -148,12 +149,12 @@ def tell_left(program: Program, change: Change, backups: Backups) -> None:
     typer.echo(f"Next: {program.after}.", err=True)
 
 
-def _tell_loose(at: Standing, edit: Edit) -> None:
+def _tell_loose(at: ProgramStanding, edit: Edit) -> None:
     left = [each for each in at.direct if each.item.place != at.place or each.item.label not in edit.take]
     if not left:
         return
     typer.echo(f"Around the guard it reaches still: {_named(left)}.", err=True)
-    missing = any(each.way is not Way.HERE for each in left)
+    missing = any(each.way is not CandidateWay.HERE for each in left)
     first = f"{this_program()} import {at.program.name}, approve them, then " if missing else ""
     if any(each.item.place == at.place for each in left):
         typer.echo(f"Bring them behind it: {first}{this_program()} connect {at.program.name} --replace", err=True)

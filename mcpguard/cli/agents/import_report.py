@@ -6,7 +6,7 @@ from typing import Any, Final
 
 import typer
 
-from mcpguard.agents.candidates import Candidate, Way
+from mcpguard.agents.candidates import Candidate, CandidateWay
 from mcpguard.agents.reading import Contents
 from mcpguard.cli.shared.common import Output, print_json, print_table, this_program
 from mcpguard.domain.servers.launches import Profile
@@ -21,8 +21,8 @@ REFUSED: Final = "refused"
 
 def result(each: Candidate, came: str, why: str = "", **more: object) -> dict[str, Any]:
     """What came of one. Whatever was wanted: one that is not new is not added."""
-    if each.way is not Way.NEW:
-        came = each.way.value if each.way in (Way.HERE, Way.AGAIN) else REFUSED
+    if each.way is not CandidateWay.NEW:
+        came = each.way.value if each.way in (CandidateWay.HERE, CandidateWay.AGAIN) else REFUSED
     taken = each.confided if came != REFUSED else None
     return {
         "name": each.name,
@@ -67,7 +67,7 @@ def listed(found: list[Candidate], output: Output, *, runs: bool) -> None:
         typer.echo("No server is declared in any file of these programs. See where they are: --help", err=True)
         return
     print_table(HEAD, _rows(found))
-    new = [each for each in found if each.way is Way.NEW]
+    new = [each for each in found if each.way is CandidateWay.NEW]
     if not runs:
         typer.echo(f"No guard runs, so it is not known what it has already. Start it: {this_program()} serve", err=True)
     elif new and not sys.stdin.isatty():
@@ -86,7 +86,7 @@ def _rows(found: Iterable[Candidate]) -> Iterator[tuple[str, ...]]:
 
 
 def _secrets(each: Candidate) -> str:
-    count = len(each.confided.files) if each.confided and each.way is Way.NEW else 0
+    count = len(each.confided.files) if each.confided and each.way is CandidateWay.NEW else 0
     return f"{count} secret{'s' if count > 1 else ''} to be kept in a file" if count else ""
 
 

@@ -15,14 +15,14 @@ from typing import Annotated, Any
 
 import typer
 
-from mcpguard.agents.candidates import Candidate, Guarded, Way, candidate, candidates
+from mcpguard.agents.candidates import Candidate, CandidateWay, Guarded, candidate, candidates
 from mcpguard.agents.reading import read
 from mcpguard.cli.agents.config_homes import HomeFolder, Programs, Project, chosen_programs, home_of
 from mcpguard.cli.agents.import_report import ADDED, REFUSED, WOULD, listed, report, result, tell_of_files
 from mcpguard.cli.agents.known_servers import guarded_by
 from mcpguard.cli.servers.secret_files import NotKept, kept, let_go
 from mcpguard.cli.shared.common import As, Config, DataDir, Output, loaded
-from mcpguard.cli.shared.guard_client import SERVERS, Operator, Problem
+from mcpguard.cli.shared.guard_client import SERVERS, GuardProblem, Operator
 from mcpguard.cli.shared.options import Confining
 from mcpguard.codec.names import is_meant
 from mcpguard.domain.servers.launches import Profile, StdioLaunch
@@ -69,7 +69,7 @@ def importing(
     files = [each for program in chosen_programs(programs) for each in read(program, home_of(home), project.resolve())]
     items = [item for each in files for item in each.items]
     found = candidates(items, guarded)
-    new = [each for each in found if each.way is Way.NEW]
+    new = [each for each in found if each.way is CandidateWay.NEW]
     tell_of_files(files)
     if server:
         chosen = _named(server, found, guarded, called)
@@ -90,7 +90,7 @@ def _named(names: Iterable[str], found: list[Candidate], guarded: Guarded, calle
     """Those that were named, each the first of its name that is not the same as another."""
     chosen = []
     for name in names:
-        alike = [each for each in found if name in (each.name, each.item.label) and each.way is not Way.AGAIN]
+        alike = [each for each in found if name in (each.name, each.item.label) and each.way is not CandidateWay.AGAIN]
         if not alike:
             raise typer.BadParameter(_no_such(name, found), param_hint="--server")
         whose = dict.fromkeys(each.item.program.name for each in alike)
@@ -103,7 +103,7 @@ def _named(names: Iterable[str], found: list[Candidate], guarded: Guarded, calle
 
 def _renamed(alike: list[Candidate], guarded: Guarded, called: str) -> Candidate:
     """Of those of one name, the one that cannot have it."""
-    which = next((each for each in alike if each.way is Way.TAKEN), alike[0])
+    which = next((each for each in alike if each.way is CandidateWay.TAKEN), alike[0])
     return candidate(which.item, guarded, called)
 
 
@@ -134,7 +134,7 @@ def _confined(each: Candidate, sandbox: Confining | None) -> Candidate:
 
 def _imported(operator: Operator, each: Candidate) -> dict[str, Any]:
     """What came of one."""
-    if each.way is not Way.NEW or each.confided is None:
+    if each.way is not CandidateWay.NEW or each.confided is None:
         return result(each, REFUSED)
     try:
         made = kept(each.confided.files)
@@ -143,7 +143,7 @@ def _imported(operator: Operator, each: Candidate) -> dict[str, Any]:
     try:
         body = {"name": each.name, "config": dict(each.confided.members), "imported": True}
         added = operator.tried("POST", SERVERS, body)
-    except Problem as problem:
+    except GuardProblem as problem:
         let_go(made)
         return result(each, REFUSED, "; ".join(problem.sentences))
     return result(each, ADDED, standing=added["standing"], notices=added["notices"])

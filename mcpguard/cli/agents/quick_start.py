@@ -8,12 +8,12 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from mcpguard.codec.names import SEPARATORS
-from mcpguard.relay.relay import USUAL, Asked, Face
+from mcpguard.relay.relay import USUAL, RelayCommand, RelayFace
 
 OPTIONS = ("--config", "--data-dir", "--face", "--only", "--separator")
 
 
-def understood(words: Sequence[str]) -> Asked | None:
+def understood(words: Sequence[str]) -> RelayCommand | None:
     """What is asked by the words after `stdio`. None if that takes more than a glance."""
     given: dict[str, str] = {}
     rest = iter(words)
@@ -25,13 +25,13 @@ def understood(words: Sequence[str]) -> Asked | None:
             return None
         given[option] = value
     face = given.get("--face", USUAL)
-    if face not in {*Face} or (face == Face.TRANSPARENT and "--only" not in given):
+    if face not in {*RelayFace} or (face == RelayFace.TRANSPARENT and "--only" not in given):
         return None
     separator = given.get("--separator")
     if separator not in (None, *SEPARATORS):
         return None
-    return Asked(
-        _path(given.get("--config")), _path(given.get("--data-dir")), Face(face), given.get("--only"), separator
+    return RelayCommand(
+        _path(given.get("--config")), _path(given.get("--data-dir")), RelayFace(face), given.get("--only"), separator
     )
 
 

@@ -33,7 +33,7 @@ HELD: Final = f"{API}/held"
 WHY: Final = "mcpguard tour"
 
 
-class Stage:
+class TourStage:
     """Where the tour is told, step by step."""
 
     def __init__(self, agent: Agent) -> None:
@@ -98,7 +98,7 @@ def tour(
         raise typer.Exit(1)
     typer.echo(f"Watch what happens in the console: {console}/audit")
     with _let_in(operator) as (name, token):
-        stage = Stage(Agent(config, data_dir, SECONDS, {"MCPGUARD_TOKEN": token}))
+        stage = TourStage(Agent(config, data_dir, SECONDS, {"MCPGUARD_TOKEN": token}))
         if _reviewed(operator, stage, console, yes=yes):
             _connected(operator)
             _works(stage)
@@ -120,7 +120,7 @@ def _let_in(operator: Operator) -> Iterator[tuple[str, str]]:
         operator.send("POST", f"{CALLERS}/{caller['id']}/revoke", {"why": f"{WHY}: it is over"})
 
 
-def _reviewed(operator: Operator, stage: Stage, console: str, *, yes: bool) -> bool:
+def _reviewed(operator: Operator, stage: TourStage, console: str, *, yes: bool) -> bool:
     """Whether agents may use the notes; if not yet, they are shown what they are told, and a person is asked."""
     server = operator.get(server_path(NOTES))
     if server["standing"] == "approved" and server["enabled"]:
@@ -157,7 +157,7 @@ def _asked() -> bool:
     return typer.confirm("   Shall it be inspected and approved now, by you, as it is?")
 
 
-def _works(stage: Stage) -> None:
+def _works(stage: TourStage) -> None:
     """What an agent does all day, and what it is refused."""
     stage.step("The agent looks for a tool by what it wants to do.")
     stage.calls("retrieve_tools", query="read a note")
@@ -173,7 +173,7 @@ def _works(stage: Stage) -> None:
     stage.calls("call_tool_read", name="demo-weather:weather", arguments={"city": "Graz"}, intent_reason="to see")
 
 
-def _waits(operator: Operator, stage: Stage, console: str, caller: str, *, yes: bool) -> None:
+def _waits(operator: Operator, stage: TourStage, console: str, caller: str, *, yes: bool) -> None:
     """A call that destroys something. While a person watches it is made again until they have answered."""
     stage.step("It says that it means to delete. Such a call may have to wait for a person.")
     wanted: dict[str, Any] = {

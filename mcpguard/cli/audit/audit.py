@@ -16,7 +16,7 @@ from mcpguard.domain.errors import StoreUnavailable
 from mcpguard.ledger import anchors, keys
 from mcpguard.ledger.bundle.source import is_bundle
 from mcpguard.ledger.verify.explain import as_json, sentences
-from mcpguard.ledger.verify.report import LOG_ONLY, Source, Trust
+from mcpguard.ledger.verify.report import LOG_ONLY, KeySource, KeyTrust
 from mcpguard.ledger.verify.verify import verify as verify_store
 from mcpguard.store.engine.offline import named, reading
 from mcpguard.text.visible import visible
@@ -74,14 +74,14 @@ def verify(
         raise typer.Exit(1)
 
 
-def _trust(given: Sequence[str], beside: Path | None) -> Trust:
+def _trust(given: Sequence[str], beside: Path | None) -> KeyTrust:
     for each in given:
         try:
             keys.public_from(each)
         except ValueError as error:
             raise StoreUnavailable(f"{each} is not a public key: base64 of 32 bytes is") from error
     if given:
-        return Trust(frozenset(given), Source.GIVEN)
+        return KeyTrust(frozenset(given), KeySource.GIVEN)
     if beside is not None and beside.is_file():
-        return Trust(frozenset({keys.load(beside).public}), Source.BESIDE)
+        return KeyTrust(frozenset({keys.load(beside).public}), KeySource.BESIDE)
     return LOG_ONLY

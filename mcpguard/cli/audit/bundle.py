@@ -9,11 +9,11 @@ from mcpguard.cli.shared.common import Output, print_json, progress
 from mcpguard.ledger.bundle.explain_bundle import as_json, sentences
 from mcpguard.ledger.bundle.verify_bundle import verify
 from mcpguard.ledger.checkpoints import Checkpoint
-from mcpguard.ledger.verify.report import Trust
+from mcpguard.ledger.verify.report import KeyTrust
 from mcpguard.text.visible import visible
 
 
-def tell_bundle(path: Path, anchors: Iterable[Checkpoint], trust: Trust, output: Output) -> None:
+def tell_bundle(path: Path, anchors: Iterable[Checkpoint], trust: KeyTrust, output: Output) -> None:
     """Exits with 1 where it is not whole."""
     with progress() as told:
         report = verify(path, anchors, trust, told)

@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from mcpguard.cli.audit.export_file import STANDARD
-from mcpguard.cli.audit.export_request import Asked, given
+from mcpguard.cli.audit.export_request import ExportRequest, given
 from mcpguard.cli.audit.export_writer import to_bundle, to_file
 from mcpguard.cli.audit.places import Database, Terms, filter_of
 from mcpguard.cli.shared.common import Config, DataDir, telling
@@ -48,7 +48,7 @@ def export(
     """Hand the log on, as a file that other programs read, or as a signed bundle that proves itself."""
     with telling():
         chosen = Fitting(filter_of(terms))
-    asked = Asked(tuple(forms or [OWN.word]), chosen, after, gzip, bundle is not None, bodies, chain)
+    asked = ExportRequest(tuple(forms or [OWN.word]), chosen, after, gzip, bundle is not None, bodies, chain)
     if bundle is not None:
         if output != STANDARD or resume or force:
             raise typer.BadParameter("a bundle is a new folder: without --output, --resume and --force")

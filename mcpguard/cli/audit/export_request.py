@@ -19,7 +19,7 @@ from mcpguard.cli.shared.common import loaded
 from mcpguard.cli.shared.guard_client import API, Operator
 from mcpguard.domain.errors import StoreUnavailable
 from mcpguard.ledger import keys
-from mcpguard.ledger.export.export import Span
+from mcpguard.ledger.export.export import ExportSpan
 from mcpguard.ledger.export.selection import Fitting
 from mcpguard.settings.model import Settings
 from mcpguard.store.engine.backend import Connection
@@ -31,7 +31,7 @@ OF_A_COPY = "this is a copy: no record is made of its export"
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class ExportRequest:
     """What somebody wants to have."""
 
     forms: tuple[str, ...]
@@ -52,7 +52,9 @@ class Asked:
 class Export:
     """An export of one chain of one store, which is open."""
 
-    def __init__(self, asked: Asked, chain: str, connection: Connection, settings: Settings, *, live: bool) -> None:
+    def __init__(
+        self, asked: ExportRequest, chain: str, connection: Connection, settings: Settings, *, live: bool
+    ) -> None:
         self.asked = asked
         self.chain = chain
         self.connection = connection
@@ -61,18 +63,18 @@ class Export:
         self._settings = settings
         self._live = live
 
-    def begin(self, after: int | None = None) -> Span:
+    def begin(self, after: int | None = None) -> ExportSpan:
         """What is exported, once that is recorded. `after`: where it goes on, in place of what was asked for."""
         asked = self.asked if after is None else replace(self.asked, after=after)
         operator = Operator(self._settings.data_dir)
         if self._live and operator.runs():
             done = operator.send("POST", f"{API}/exports", asked.body(self.chain))
             self.exported = (done["record"]["chain"], done["record"]["seq"])
-            return Span(self.chain, asked.after, done["upto"], asked.chosen)
+            return ExportSpan(self.chain, asked.after, done["upto"], asked.chosen)
         typer.echo(f"mcpguard: {UNRECORDED if self._live else OF_A_COPY}", err=True)
         last = records.last(self.connection, self.chain)
         self.connection.rollback()
-        return Span(self.chain, asked.after, max(asked.after, last[0] if last else 0), asked.chosen)
+        return ExportSpan(self.chain, asked.after, max(asked.after, last[0] if last else 0), asked.chosen)
 
     def key(self) -> keys.SigningKey:
         """The key with which this guard signs."""
@@ -80,7 +82,7 @@ class Export:
 
 
 @contextmanager
-def given(asked: Asked, path: str | None, config: Path | None, data_dir: Path | None) -> Iterator[Export]:
+def given(asked: ExportRequest, path: str | None, config: Path | None, data_dir: Path | None) -> Iterator[Export]:
     """The store and the chain that are meant. Raises StoreUnavailable."""
     settings = loaded(config, data_dir=data_dir).settings
     place = places.database(settings) if path is None else place_from(path)

@@ -15,8 +15,8 @@ from mcpguard.cli.audit.export_file import STANDARD, Standard, Unfinished, What
 from mcpguard.cli.audit.export_request import Export
 from mcpguard.cli.shared.common import progress
 from mcpguard.domain.errors import StoreUnavailable
-from mcpguard.ledger.bundle.making import Maker, Wanted, make
-from mcpguard.ledger.export.export import Span, Tape, batches
+from mcpguard.ledger.bundle.making import Maker, WantedBundle, make
+from mcpguard.ledger.export.export import ExportSpan, Tape, batches
 from mcpguard.ledger.export.formats import form
 from mcpguard.text.visible import visible
 
@@ -49,7 +49,7 @@ def to_bundle(folder: Path, export: Export) -> None:
         span = export.begin()
         maker = Maker(key, SystemClock().now(), __version__, export.exported)
         with progress() as told:
-            wanted = Wanted(asked.forms, asked.packed, asked.bodies)
+            wanted = WantedBundle(asked.forms, asked.packed, asked.bodies)
             manifest = make(making, export.connection, span, wanted, maker, told)
     for kept in manifest.files:
         typer.echo(f"  {kept.name}: {kept.bytes:,} bytes, SHA-256 {kept.sha256}", err=True)
@@ -58,7 +58,7 @@ def to_bundle(folder: Path, export: Export) -> None:
     typer.echo(visible(f"check it anywhere: mcpguard audit verify {folder} --key {key.public}"), err=True)
 
 
-def _write(target: Target, tape: Tape, export: Export, span: Span) -> None:
+def _write(target: Target, tape: Tape, export: Export, span: ExportSpan) -> None:
     with progress() as told:
         for some in batches(export.connection, span):
             target.write(tape.take(some))

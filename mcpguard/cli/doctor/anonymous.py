@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, Final
 from urllib.parse import urlsplit
 
-from mcpguard.cli.doctor.finding import Finding, notice, ok, problem
+from mcpguard.cli.doctor.finding import DoctorFinding, notice, ok, problem
 from mcpguard.cli.doctor.sight import Sight
 from mcpguard.cli.shared.guard_client import CALLERS
 from mcpguard.settings.address import loopback
@@ -27,7 +27,7 @@ MOST: Final = 10
 CLOSE: Final = "anonymous.enabled=false, and a token for each agent (mcpguard caller add), close this"
 
 
-def anonymous(sight: Sight) -> Iterator[Finding]:
+def anonymous(sight: Sight) -> Iterator[DoctorFinding]:
     """What whoever shows no token may do, and who that could be."""
     scope = _in_force(sight)
     if not scope["enabled"]:
@@ -64,7 +64,7 @@ def _in_force(sight: Sight) -> Any:  # noqa: ANN401 - JSON of our own
     return sight.settings.anonymous.model_dump(mode="json")
 
 
-def listen(sight: Sight) -> Iterator[Finding]:
+def listen(sight: Sight) -> Iterator[DoctorFinding]:
     """The guard refuses other addresses; a guard of another version may not."""
     where = urlsplit(sight.status["console"]).netloc if sight.status is not None else sight.settings.listen
     try:

@@ -13,7 +13,7 @@ from mcpguard.cli.doctor.anonymous import anonymous, listen
 from mcpguard.cli.doctor.clock import clock
 from mcpguard.cli.doctor.configuration import configuration, file
 from mcpguard.cli.doctor.disk import kind, room, sizes
-from mcpguard.cli.doctor.finding import Finding, notice
+from mcpguard.cli.doctor.finding import DoctorFinding, notice
 from mcpguard.cli.doctor.launches import launches
 from mcpguard.cli.doctor.machine import machine, open_files
 from mcpguard.cli.doctor.permissions import above, accounts, data_dir, keys, secrets
@@ -31,7 +31,7 @@ FORESEEN: Final = (
 """What files, accounts, other versions' answers and strange values make a check fail at."""
 
 
-Look = Callable[[Sight], Iterator[Finding]]
+Look = Callable[[Sight], Iterator[DoctorFinding]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,12 +57,12 @@ CHECKS: Final = (
 )
 
 
-def examined(sight: Sight) -> list[tuple[Check, list[Finding]]]:
+def examined(sight: Sight) -> list[tuple[Check, list[DoctorFinding]]]:
     """What each check finds."""
     return [(check, [each for look in check.looks for each in _found(look, sight)]) for check in CHECKS]
 
 
-def _found(look: Look, sight: Sight) -> Iterator[Finding]:
+def _found(look: Look, sight: Sight) -> Iterator[DoctorFinding]:
     try:
         yield from look(sight)
     except FORESEEN as error:

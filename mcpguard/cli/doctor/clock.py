@@ -12,7 +12,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final
 
-from mcpguard.cli.doctor.finding import Finding, notice, ok, problem
+from mcpguard.cli.doctor.finding import DoctorFinding, notice, ok, problem
 from mcpguard.cli.doctor.sight import MICROSECONDS, Sight
 
 EARLIEST: Final = datetime(2026, 1, 1, tzinfo=UTC)
@@ -24,7 +24,7 @@ SYSTEM_PATH: Final = "/usr/bin:/bin"
 SECONDS: Final = 1.0
 
 
-def clock(sight: Sight) -> Iterator[Finding]:
+def clock(sight: Sight) -> Iterator[DoctorFinding]:
     now = datetime.fromtimestamp(sight.now / MICROSECONDS, UTC)
     if not EARLIEST <= now < LATEST:
         yield problem("clock.plausible", f"the clock says {now:%Y-%m-%d %H:%M} UTC, which cannot be", SET)

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from shlex import quote
 from typing import Final
 
-from mcpguard.cli.doctor.finding import Finding, notice, ok, problem
+from mcpguard.cli.doctor.finding import DoctorFinding, notice, ok, problem
 from mcpguard.cli.doctor.sight import Sight
 from mcpguard.domain.servers.launches import StdioLaunch
 from mcpguard.settings.confirmation import carrying_trust, looser
@@ -21,7 +21,7 @@ CHECK: Final = "mcpguard config check"
 CONFIRM: Final = "mcpguard config confirm, if it is meant, and restart the guard; else take it back"
 
 
-def configuration(sight: Sight) -> Iterator[Finding]:
+def configuration(sight: Sight) -> Iterator[DoctorFinding]:
     for sentence in sight.refused:
         yield problem("settings.loaded", sentence, f"put it right and see: {CHECK}")
     if sight.loaded is not None:
@@ -33,7 +33,7 @@ def configuration(sight: Sight) -> Iterator[Finding]:
     yield from _waiting(sight)
 
 
-def _loaded(sight: Sight, loaded: Loaded) -> Iterator[Finding]:
+def _loaded(sight: Sight, loaded: Loaded) -> Iterator[DoctorFinding]:
     servers = loaded.servers
     for sentence in servers.problems:
         yield problem("servers.declared", sentence, f"put it right and see: {CHECK}")
@@ -46,7 +46,7 @@ def _loaded(sight: Sight, loaded: Loaded) -> Iterator[Finding]:
         )
 
 
-def _waiting(sight: Sight) -> Iterator[Finding]:
+def _waiting(sight: Sight) -> Iterator[DoctorFinding]:
     if sight.status is not None:
         keys = list(sight.status["unconfirmed"])
     elif sight.loaded is not None and sight.stored.confirmed:
@@ -59,7 +59,7 @@ def _waiting(sight: Sight) -> Iterator[Finding]:
         )
 
 
-def file(sight: Sight) -> Iterator[Finding]:
+def file(sight: Sight) -> Iterator[DoctorFinding]:
     """Who may read it, or decide by it."""
     path = sight.file
     try:

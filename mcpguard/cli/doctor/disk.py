@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Final
 
 from mcpguard.app.places import database, server_logs
-from mcpguard.cli.doctor.finding import Finding, notice, ok, problem
+from mcpguard.cli.doctor.finding import DoctorFinding, notice, ok, problem
 from mcpguard.cli.doctor.sight import Sight
 
 MIB: Final = 1024 * 1024
@@ -26,7 +26,7 @@ MEMORY: Final = frozenset({"tmpfs", "ramfs"})
 ROOM: Final = "make room, let old records go (retention.*, mcpguard audit prune), or move the data directory"
 
 
-def room(sight: Sight) -> Iterator[Finding]:
+def room(sight: Sight) -> Iterator[DoctorFinding]:
     """Whether more can be written."""
     folder = _existing(sight.settings.data_dir)
     about = os.statvfs(folder)
@@ -48,7 +48,7 @@ def room(sight: Sight) -> Iterator[Finding]:
         yield tell("disk.files", f"only {about.f_favail:,} more files can be made in {folder}", ROOM)
 
 
-def sizes(sight: Sight) -> Iterator[Finding]:
+def sizes(sight: Sight) -> Iterator[DoctorFinding]:
     """How much there is."""
     where = database(sight.settings)
     if isinstance(where, Path) and where.exists():
@@ -62,7 +62,7 @@ def sizes(sight: Sight) -> Iterator[Finding]:
         yield ok("disk.logs", f"what servers wrote to their standard error has {_size(size)}")
 
 
-def kind(sight: Sight) -> Iterator[Finding]:
+def kind(sight: Sight) -> Iterator[DoctorFinding]:
     """Whether a database can lie there."""
     folder = _existing(sight.settings.data_dir)
     found = file_system(folder, Path("/proc/self/mountinfo").read_text(errors="surrogateescape"))

@@ -13,7 +13,7 @@ import typer
 
 from mcpguard import __version__
 from mcpguard.cli.doctor.checks import Check, examined
-from mcpguard.cli.doctor.finding import Finding, Level
+from mcpguard.cli.doctor.finding import DoctorFinding, Level
 from mcpguard.cli.doctor.sight import Sight, seen
 from mcpguard.cli.shared.common import As, Output, print_json
 from mcpguard.text.visible import visible
@@ -25,7 +25,7 @@ DataDir = Annotated[Path | None, typer.Option("--data-dir", metavar="DIR", help=
 """What cannot be read is a finding here, and no wrong use."""
 _MARKS = {Level.OK: "  ok       ", Level.NOTICE: "  notice   ", Level.PROBLEM: "  PROBLEM  "}
 _BELOW = "           "
-Found = list[tuple[Check, list[Finding]]]
+Found = list[tuple[Check, list[DoctorFinding]]]
 
 
 def doctor(config: Config = None, data_dir: DataDir = None, output: As = Output.TABLE) -> None:

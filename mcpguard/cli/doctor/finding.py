@@ -19,7 +19,7 @@ class Level(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
+class DoctorFinding:
     """`check` says what was looked at, `of` at which thing where there are several: a server, a file, a variable.
     `next`: what to do about it. `lines`: what somebody else wrote about it last."""
 
@@ -31,13 +31,13 @@ class Finding:
     lines: tuple[str, ...] = ()
 
 
-def ok(check: str, sentence: str, *, of: str = "") -> Finding:
-    return Finding(check, Level.OK, sentence, of=of)
+def ok(check: str, sentence: str, *, of: str = "") -> DoctorFinding:
+    return DoctorFinding(check, Level.OK, sentence, of=of)
 
 
-def notice(check: str, sentence: str, next_: str = "", *, of: str = "", lines: tuple[str, ...] = ()) -> Finding:
-    return Finding(check, Level.NOTICE, sentence, next_, of, lines)
+def notice(check: str, sentence: str, next_: str = "", *, of: str = "", lines: tuple[str, ...] = ()) -> DoctorFinding:
+    return DoctorFinding(check, Level.NOTICE, sentence, next_, of, lines)
 
 
-def problem(check: str, sentence: str, next_: str, *, of: str = "", lines: tuple[str, ...] = ()) -> Finding:
-    return Finding(check, Level.PROBLEM, sentence, next_, of, lines)
+def problem(check: str, sentence: str, next_: str, *, of: str = "", lines: tuple[str, ...] = ()) -> DoctorFinding:
+    return DoctorFinding(check, Level.PROBLEM, sentence, next_, of, lines)

@@ -15,11 +15,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from mcpguard.cli.doctor.finding import Finding, Level, ok
+from mcpguard.cli.doctor.finding import DoctorFinding, Level, ok
 from mcpguard.cli.doctor.sight import Sight
 from mcpguard.cli.shared.guard_client import server_path
 from mcpguard.domain.servers.launches import Launch, StdioLaunch
-from mcpguard.settings.references import LARGEST_SECRET, BadTemplate, Kind, Reference, referenced
+from mcpguard.settings.references import LARGEST_SECRET, BadTemplate, Reference, ReferenceKind, referenced
 from mcpguard.upstreams.packages.package import Ecosystem, Package
 from mcpguard.upstreams.packages.recognising import recognised
 
@@ -31,8 +31,8 @@ INSTALL: Final = {"node": "Node.js", "npm": "npm, which comes with Node.js", "uv
 RUNNING: Final = frozenset({"node"})
 """Those of them that an installed package is run by; the others install it."""
 PUT: Final = {
-    Kind.ENV: "set it where the guard starts, and restart the guard",
-    Kind.FILE: "put the file there, for the guard's account alone, or change the reference",
+    ReferenceKind.ENV: "set it where the guard starts, and restart the guard",
+    ReferenceKind.FILE: "put the file there, for the guard's account alone, or change the reference",
 }
 
 
@@ -48,7 +48,7 @@ class _Start:
     templates: Mapping[str, str]
 
 
-def launches(sight: Sight) -> Iterator[Finding]:
+def launches(sight: Sight) -> Iterator[DoctorFinding]:
     starts = _known(sight)
     found = [each for start in starts for each in (*_program(sight, start), *_references(sight, start))]
     yield from found
@@ -94,7 +94,7 @@ def _shown(name: str, launch: Any) -> _Start:  # noqa: ANN401 - JSON of our own
     )
 
 
-def _program(sight: Sight, start: _Start) -> Iterator[Finding]:
+def _program(sight: Sight, start: _Start) -> Iterator[DoctorFinding]:
     if not start.command:
         return
     path = start.templates.get("PATH", sight.environ.get("PATH", ""))
@@ -120,7 +120,7 @@ def _there(start: _Start, path: str) -> bool:
     return where.is_file() and os.access(where, os.X_OK)
 
 
-def _references(sight: Sight, start: _Start) -> Iterator[Finding]:
+def _references(sight: Sight, start: _Start) -> Iterator[DoctorFinding]:
     if not start.approved:
         return
     for name, template in start.templates.items():
@@ -137,7 +137,7 @@ def _references(sight: Sight, start: _Start) -> Iterator[Finding]:
 def _unresolved(sight: Sight, reference: Reference) -> str:
     """Why there is no value; empty where there seems to be one."""
     name = reference.name
-    if reference.kind is Kind.ENV:
+    if reference.kind is ReferenceKind.ENV:
         value = sight.environ.get(name)
         return "" if value else f"the variable {name} is {'not set' if value is None else 'empty'}"
     path = Path(name).resolve()
@@ -155,7 +155,7 @@ def _unresolved(sight: Sight, reference: Reference) -> str:
     return "" if 0 < found.st_size <= LARGEST_SECRET else f"{name} is empty, or larger than {LARGEST_SECRET:,} bytes"
 
 
-def _missing(sight: Sight, start: _Start, of: str, sentence: str, next_: str, *, runs: bool = True) -> Finding:
+def _missing(sight: Sight, start: _Start, of: str, sentence: str, next_: str, *, runs: bool = True) -> DoctorFinding:
     """A problem where it surely keeps a server from starting that is to start. `runs`: it is needed at each start."""
     level = Level.PROBLEM if start.approved and sight.theirs and runs else Level.NOTICE
-    return Finding("launches.here", level, sentence, next_, of=of)
+    return DoctorFinding("launches.here", level, sentence, next_, of=of)

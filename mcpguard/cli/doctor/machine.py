@@ -8,7 +8,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Final
 
-from mcpguard.cli.doctor.finding import Finding, notice, ok, problem
+from mcpguard.cli.doctor.finding import DoctorFinding, notice, ok, problem
 from mcpguard.cli.doctor.sight import Sight
 from mcpguard.domain.servers.launches import Profile
 from mcpguard.upstreams.sandbox.probe import Fails, probed
@@ -18,7 +18,7 @@ BESIDES: Final = 200
 LEAST: Final = 256
 
 
-def machine(sight: Sight) -> Iterator[Finding]:
+def machine(sight: Sight) -> Iterator[DoctorFinding]:
     """What has to be installed."""
     yield ok("machine.python", f"Python {platform.python_version()} on {platform.system()} {platform.release()}")
     yield from _sandbox(sight)
@@ -29,7 +29,7 @@ def machine(sight: Sight) -> Iterator[Finding]:
         )  # fmt: skip
 
 
-def _sandbox(sight: Sight) -> Iterator[Finding]:
+def _sandbox(sight: Sight) -> Iterator[DoctorFinding]:
     why = _no_sandbox(sight)
     if not why:
         yield ok("machine.sandbox", "servers can be confined")
@@ -52,7 +52,7 @@ def _no_sandbox(sight: Sight) -> str:
     return tried.why if isinstance(tried, Fails) else ""
 
 
-def open_files(sight: Sight) -> Iterator[Finding]:
+def open_files(sight: Sight) -> Iterator[DoctorFinding]:
     """Whether as many connections as are let in can be open."""
     most = _limit(sight)
     connections = sight.settings.limits.connections

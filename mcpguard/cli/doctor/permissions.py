@@ -14,7 +14,7 @@ from shlex import quote
 from typing import Final
 
 from mcpguard.app import places
-from mcpguard.cli.doctor.finding import Finding, notice, ok, problem
+from mcpguard.cli.doctor.finding import DoctorFinding, notice, ok, problem
 from mcpguard.cli.doctor.sight import Sight
 
 MOST: Final = 1000
@@ -23,7 +23,7 @@ FOLDERS: Final = ("logs", "backups", "secrets", "secrets/*", "connected", "conne
 SERVE: Final = "mcpguard serve makes it"
 
 
-def accounts(sight: Sight) -> Iterator[Finding]:
+def accounts(sight: Sight) -> Iterator[DoctorFinding]:
     """Who the guard is, and who decides like it."""
     if sight.account == 0:
         yield notice(
@@ -42,7 +42,7 @@ def accounts(sight: Sight) -> Iterator[Finding]:
         yield ok("account.shell", "a shell in the guard's account decides only what lets no more happen")
 
 
-def data_dir(sight: Sight) -> Iterator[Finding]:
+def data_dir(sight: Sight) -> Iterator[DoctorFinding]:
     """All that is kept, for the guard's account alone."""
     folder = sight.settings.data_dir
     try:
@@ -64,7 +64,7 @@ def data_dir(sight: Sight) -> Iterator[Finding]:
         yield ok("files.mode", "keys, database, logs and sockets are the guard's alone", of=str(folder))
 
 
-def above(sight: Sight) -> Iterator[Finding]:
+def above(sight: Sight) -> Iterator[DoctorFinding]:
     """Who could put another directory in the place of this one."""
     for folder in sight.settings.data_dir.parents:
         try:
@@ -78,7 +78,7 @@ def above(sight: Sight) -> Iterator[Finding]:
             )  # fmt: skip
 
 
-def keys(sight: Sight) -> Iterator[Finding]:
+def keys(sight: Sight) -> Iterator[DoctorFinding]:
     """Keys that lie elsewhere, and the file with anchors: whoever may replace it makes it worthless."""
     key = places.signing_key(sight.settings)
     if not key.is_relative_to(sight.settings.data_dir) and key.exists():
@@ -89,7 +89,7 @@ def keys(sight: Sight) -> Iterator[Finding]:
         yield from _fixed(anchors, sight.account)
 
 
-def secrets(sight: Sight) -> Iterator[Finding]:
+def secrets(sight: Sight) -> Iterator[DoctorFinding]:
     """The folders whose files references may name."""
     for folder in map(Path, sight.settings.upstreams.secret_folders):
         try:
@@ -105,7 +105,7 @@ def secrets(sight: Sight) -> Iterator[Finding]:
             yield from _inside(folder, sight.account)
 
 
-def _inside(folder: Path, account: int) -> Iterator[Finding]:
+def _inside(folder: Path, account: int) -> Iterator[DoctorFinding]:
     try:
         with os.scandir(folder) as entries:
             names = [Path(each.path) for each in islice(entries, MOST)]
@@ -115,7 +115,7 @@ def _inside(folder: Path, account: int) -> Iterator[Finding]:
         yield from _alone(path, account)
 
 
-def _alone(path: Path, account: int) -> Iterator[Finding]:
+def _alone(path: Path, account: int) -> Iterator[DoctorFinding]:
     """Nobody but the guard's account gets at it."""
     try:
         found = path.lstat()
@@ -136,7 +136,7 @@ def _alone(path: Path, account: int) -> Iterator[Finding]:
         )  # fmt: skip
 
 
-def _fixed(path: Path, account: int) -> Iterator[Finding]:
+def _fixed(path: Path, account: int) -> Iterator[DoctorFinding]:
     """Nobody else can change it."""
     found = path.stat()
     if found.st_uid not in (0, account):

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from mcpguard.app import places
-from mcpguard.cli.doctor.finding import Finding, notice, ok, problem
+from mcpguard.cli.doctor.finding import DoctorFinding, notice, ok, problem
 from mcpguard.cli.doctor.sight import Sight
 from mcpguard.domain.errors import StoreUnavailable
 from mcpguard.ledger import anchors, keys
@@ -20,7 +20,7 @@ VERIFY: Final = "mcpguard audit verify says what the log is worth"
 KEY: Final = "put back the key that signed (from a backup)"
 
 
-def database(sight: Sight) -> Iterator[Finding]:
+def database(sight: Sight) -> Iterator[DoctorFinding]:
     """Whether it can be read, and is of this version."""
     stored = sight.stored
     if not stored.there and sight.status is not None:
@@ -56,7 +56,7 @@ def database(sight: Sight) -> Iterator[Finding]:
         )
 
 
-def key(sight: Sight) -> Iterator[Finding]:
+def key(sight: Sight) -> Iterator[DoctorFinding]:
     """Whether it is the one that signs."""
     path = places.signing_key(sight.settings)
     expected = sight.stored.key
@@ -91,7 +91,7 @@ def key(sight: Sight) -> Iterator[Finding]:
         )  # fmt: skip
 
 
-def anchor(sight: Sight) -> Iterator[Finding]:
+def anchor(sight: Sight) -> Iterator[DoctorFinding]:
     """Whether checkpoints are kept elsewhere, and agree."""
     try:
         path = places.anchor_file(sight.settings)
@@ -114,7 +114,7 @@ def anchor(sight: Sight) -> Iterator[Finding]:
         yield _compared(sight, next(anchors.newest_first(path), None), str(path))
 
 
-def _running(status: Any) -> Iterator[Finding]:  # noqa: ANN401 - JSON of our own
+def _running(status: Any) -> Iterator[DoctorFinding]:  # noqa: ANN401 - JSON of our own
     if status["rolled_back"]:
         yield problem("anchors.agree", status["rolled_back"], VERIFY)
     if status["trouble"]:
@@ -125,7 +125,7 @@ def _running(status: Any) -> Iterator[Finding]:  # noqa: ANN401 - JSON of our ow
         yield ok("anchors.written", f"checkpoints to record {status['to']:,} are in {status['file']}")
 
 
-def _compared(sight: Sight, newest: Signed | None, path: str) -> Finding:
+def _compared(sight: Sight, newest: Signed | None, path: str) -> DoctorFinding:
     if newest is None:
         return notice("anchors.written", f"there is no checkpoint in {path}", VERIFY)
     said = newest.statement

@@ -18,7 +18,7 @@ from urllib.parse import urlsplit
 
 from mcpguard import __version__
 from mcpguard.app.places import agents_socket, operator_socket
-from mcpguard.cli.doctor.finding import Finding, notice, ok, problem
+from mcpguard.cli.doctor.finding import DoctorFinding, notice, ok, problem
 from mcpguard.cli.doctor.sight import Sight
 from mcpguard.store.files.datadir import LOCK
 
@@ -26,7 +26,7 @@ TIMEOUT: Final = 2.0
 SERVE: Final = "start it: mcpguard serve"
 
 
-def running(sight: Sight) -> Iterator[Finding]:
+def running(sight: Sight) -> Iterator[DoctorFinding]:
     if sight.status is not None:
         yield from _guard(sight, sight.status)
         yield from _listener(sight.status)
@@ -44,7 +44,7 @@ def running(sight: Sight) -> Iterator[Finding]:
         yield from _port(sight)
 
 
-def _guard(sight: Sight, status: Any) -> Iterator[Finding]:  # noqa: ANN401 - JSON of our own
+def _guard(sight: Sight, status: Any) -> Iterator[DoctorFinding]:  # noqa: ANN401 - JSON of our own
     ready = status["ready"]
     yield ok("guard.runs", f"a guard runs here, process {status['process']}")
     if status["version"] != __version__:
@@ -71,7 +71,7 @@ def _guard(sight: Sight, status: Any) -> Iterator[Finding]:  # noqa: ANN401 - JS
         )
 
 
-def _listener(status: Any) -> Iterator[Finding]:  # noqa: ANN401 - JSON of our own
+def _listener(status: Any) -> Iterator[DoctorFinding]:  # noqa: ANN401 - JSON of our own
     console = status["console"]
     if not console:
         yield notice("listener.answers", "it does not say where it listens")
@@ -103,7 +103,7 @@ def _health(console: str) -> str | None:
     return None if json.loads(body) == {"status": "alive"} else f"the answer ({answer.status}) is not that of a guard"
 
 
-def _agents(sight: Sight) -> Iterator[Finding]:
+def _agents(sight: Sight) -> Iterator[DoctorFinding]:
     path = agents_socket(sight.settings.data_dir)
     if path.exists() and stat.S_ISSOCK(path.lstat().st_mode):
         yield ok("agents.socket", f"agents' relays find it at {path}")
@@ -114,7 +114,7 @@ def _agents(sight: Sight) -> Iterator[Finding]:
         )  # fmt: skip
 
 
-def _none(sight: Sight) -> Iterator[Finding]:
+def _none(sight: Sight) -> Iterator[DoctorFinding]:
     note: Any = {}
     with suppress(OSError, ValueError):
         note = json.loads((sight.settings.data_dir / LOCK).read_bytes()[:1024])
@@ -145,7 +145,7 @@ def _alive(pid: int) -> bool:
     return Path(f"/proc/{pid}").exists() or not Path("/proc/self").exists()
 
 
-def _port(sight: Sight) -> Iterator[Finding]:
+def _port(sight: Sight) -> Iterator[DoctorFinding]:
     listen, (host, port) = sight.settings.listen, sight.settings.address
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     try:

@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 from typing import Any, Final
 
 from mcpguard.app.places import server_logs
-from mcpguard.cli.doctor.finding import Finding, notice, ok, problem
+from mcpguard.cli.doctor.finding import DoctorFinding, notice, ok, problem
 from mcpguard.cli.doctor.sight import MICROSECONDS, Sight
 from mcpguard.domain.servers.upstreams import Transport
 from mcpguard.upstreams.process.logs import last_lines
@@ -23,7 +23,7 @@ PATIENCE: Final = 60 * MICROSECONDS
 """Of a server that is being connected to."""
 
 
-def servers(sight: Sight) -> Iterator[Finding]:
+def servers(sight: Sight) -> Iterator[DoctorFinding]:
     if sight.status is None:
         yield from _stored(sight)
         return
@@ -44,7 +44,7 @@ def servers(sight: Sight) -> Iterator[Finding]:
     yield from _waiting(known, int(sight.status["held"]))
 
 
-def _not_ready(sight: Sight, server: Mapping[str, Any]) -> Finding:
+def _not_ready(sight: Sight, server: Mapping[str, Any]) -> DoctorFinding:
     name = server["name"]
     since = datetime.fromtimestamp(server["since"] / MICROSECONDS, UTC)
     why = f": {server['error']}" if server["error"] else ""
@@ -63,7 +63,7 @@ def _wrote(sight: Sight, name: str) -> tuple[str, ...]:
     return tuple(line if len(line) <= LONGEST_LINE else f"{line[:LONGEST_LINE]} […]" for line in lines)
 
 
-def _waiting(known: list[Mapping[str, Any]], held: int) -> Iterator[Finding]:
+def _waiting(known: list[Mapping[str, Any]], held: int) -> Iterator[DoctorFinding]:
     quarantined = sum(each["standing"] == "quarantined" for each in known)
     capabilities = sum(each["waiting"] for each in known if each["standing"] == "approved")
     if quarantined:
@@ -78,7 +78,7 @@ def _waiting(known: list[Mapping[str, Any]], held: int) -> Iterator[Finding]:
         yield notice("calls.held", f"calls that wait for a person: {held}", "mcpguard held list")
 
 
-def _stored(sight: Sight) -> Iterator[Finding]:
+def _stored(sight: Sight) -> Iterator[DoctorFinding]:
     if sight.stored.there and not sight.stored.known:
         yield notice("servers.known", "which servers there are cannot be told: the database was not read")
         return

@@ -18,7 +18,7 @@ from mcpguard.ledger.rotations import signing
 from mcpguard.settings.model import Settings
 from mcpguard.store.engine.backend import Connection
 from mcpguard.store.engine.offline import named, reading
-from mcpguard.store.engine.schema import Schema, schema_of
+from mcpguard.store.engine.schema import SchemaState, schema_of
 from mcpguard.store.rows import chains, checkpoints, confirmed, records, searching, upstreams
 
 _AT: Final = records.COLUMNS.index("at")
@@ -33,7 +33,7 @@ class Stored:
     place: str
     there: bool
     trouble: str = ""
-    schema: Schema | None = None
+    schema: SchemaState | None = None
     chain: str = ""
     records: int = 0
     at: int = 0

@@ -24,7 +24,7 @@ HEAD: Final = ("capability", "what happens", "effect", "fingerprint", "findings"
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class ApprovalPlan:
     """An approval that was not sent yet. `only` None: everything that can be approved."""
 
     server: dict[str, Any]
@@ -135,7 +135,9 @@ def findings_said(server: dict[str, Any], words: Iterable[str]) -> dict[str, lis
     return {name: rules for name in sorted(meant) if (rules := grave_rules(every[name]))}
 
 
-def plan(server: dict[str, Any], only: list[str] | None, effects: Iterable[str], leave_out: Iterable[str] = ()) -> Plan:
+def plan(
+    server: dict[str, Any], only: list[str] | None, effects: Iterable[str], leave_out: Iterable[str] = ()
+) -> ApprovalPlan:
     """What these words mean for this server. Words that mean nothing are wrong use."""
     capabilities = server["capabilities"]
     keys = chosen([word for word in only if word != ITSELF], capabilities) if only else None
@@ -147,4 +149,4 @@ def plan(server: dict[str, Any], only: list[str] | None, effects: Iterable[str],
     if both := (keys or frozenset()) & left_out:
         wrong = ", ".join(visible(written(key)) for key in sorted(both))
         raise typer.BadParameter(f"{wrong} is approved by --only", param_hint="--leave-out")
-    return Plan(server, keys, given, left_out)
+    return ApprovalPlan(server, keys, given, left_out)

@@ -31,7 +31,7 @@ _DEEPEST: Final = 128
 _STDIN: Final = "-"
 
 
-class Form(StrEnum):
+class ScanForm(StrEnum):
     """How what was found is written."""
 
     TABLE = "table"
@@ -49,17 +49,17 @@ class _Scanned:
 
 def scan(
     file: Annotated[str, typer.Argument(metavar="FILE|-", help="Definitions, one a line; - is standard input.")],
-    output: Annotated[Form, typer.Option("--output", "-o", help="How to print.")] = Form.TABLE,
+    output: Annotated[ScanForm, typer.Option("--output", "-o", help="How to print.")] = ScanForm.TABLE,
 ) -> None:
     """Inspect definitions, one JSON object a line: {"server": NAME, "tool": {…}} or a tool by itself."""
     with ExitStack() as stack:
         scanned = _scanned(_opened(file, stack))
         match output:
-            case Form.JSON:
+            case ScanForm.JSON:
                 _as_json(scanned)
-            case Form.SARIF:
+            case ScanForm.SARIF:
                 _as_sarif("stdin" if file == _STDIN else file, scanned)
-            case Form.TABLE:
+            case ScanForm.TABLE:
                 _as_table(scanned)
 
 

@@ -5,7 +5,7 @@ from typing import Annotated, Any, Final, Literal
 
 import typer
 
-from mcpguard.cli.servers.approval_plan import HEAD, Further, Plan, findings_said, plan
+from mcpguard.cli.servers.approval_plan import HEAD, ApprovalPlan, Further, findings_said, plan
 from mcpguard.cli.servers.server_tables import (
     GRAVE,
     capabilities,
@@ -20,7 +20,7 @@ from mcpguard.cli.servers.server_tables import (
     warn_of_grave,
 )
 from mcpguard.cli.shared.common import As, Config, DataDir, Output, print_table
-from mcpguard.cli.shared.guard_client import Operator, Problem, server_path, tell
+from mcpguard.cli.shared.guard_client import GuardProblem, Operator, server_path, tell
 from mcpguard.cli.shared.options import Confined, Mounts, Name, Reason, mounts
 from mcpguard.domain.asks import AskKind
 from mcpguard.domain.decisions import ITSELF
@@ -142,7 +142,7 @@ def approve(
     body = planned.body(reason) | {"findings_read": read} | further.body()
     try:
         done = operator.tried("POST", server_path(name, "approve"), body)
-    except Problem as problem:
+    except GuardProblem as problem:
         tell(problem)
         typer.echo(f"Nothing was approved. Look again: mcpguard server show {name}", err=True)
         if grave_rules(server) and ITSELF not in read:
@@ -151,7 +151,7 @@ def approve(
     _tell_approved(name, planned, done, output)
 
 
-def _tell_approved(name: str, planned: Plan, done: dict[str, Any], output: Output) -> None:
+def _tell_approved(name: str, planned: ApprovalPlan, done: dict[str, Any], output: Output) -> None:
     for key, expected, assigned in planned.otherwise(done["approved"]):
         warn(f"{key} was approved as {assigned}, not as {expected}")
     say(output, done, f"{name} is approved, with {capabilities(len(done['approved']))}")

@@ -19,7 +19,7 @@ from mcpguard.cli.servers.server_tables import (
     warn_of_grave,
 )
 from mcpguard.cli.shared.common import As, Config, DataDir, Output, print_table
-from mcpguard.cli.shared.guard_client import Operator, Problem, server_path, tell
+from mcpguard.cli.shared.guard_client import GuardProblem, Operator, server_path, tell
 from mcpguard.cli.shared.options import Kind, Reason, Tool
 from mcpguard.codec.keyed import written
 from mcpguard.domain.capabilities import CapabilityKind, Effect
@@ -118,7 +118,7 @@ def _decide(
     body = {"why": reason, "kind": key[0], "name": key[1], "seen": about.get("fingerprint"), **more}
     try:
         now: dict[str, Any] = operator.tried("POST", server_path(server, "capability", answer), body)
-    except Problem as problem:
+    except GuardProblem as problem:
         tell(problem)
         if problem.status == CONFLICT:
             typer.echo(f"Nothing was decided. Look again: mcpguard tool show {visible(tool)}", err=True)

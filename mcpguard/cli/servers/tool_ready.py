@@ -13,7 +13,7 @@ import typer
 
 from mcpguard.cli.servers.choices import resolved
 from mcpguard.cli.shared.common import As, Config, DataDir, Output, print_json
-from mcpguard.cli.shared.guard_client import Absent, Operator, Problem, server_path, tell
+from mcpguard.cli.shared.guard_client import Absent, GuardProblem, Operator, server_path, tell
 from mcpguard.cli.shared.options import Kind
 from mcpguard.codec.names import is_server_name, reference
 from mcpguard.domain.capabilities import CapabilityKind
@@ -92,7 +92,7 @@ def _asked(operator: Operator, name: str, kind: CapabilityKind) -> Answer:
         said = operator.sought("GET", server_path(server, "capability", "explain", kind=key[0], name=key[1]))
     except Absent:
         return _answer(name, "retry", "", "No guard runs here.", "Start it: mcpguard serve")
-    except Problem as problem:
+    except GuardProblem as problem:
         if problem.status != NOT_FOUND:
             tell(problem)
             raise typer.Exit(1) from None

@@ -43,7 +43,7 @@ class Absent(Exception):
     """Nobody listens there."""
 
 
-class Problem(Exception):
+class GuardProblem(Exception):
     """The guard does not do what it was asked. `sentences` are the guard's; they may repeat what servers say."""
 
     def __init__(self, status: int, sentences: tuple[str, ...]) -> None:
@@ -115,7 +115,7 @@ class Operator:
         """Ask for something to be done. `doing` says what is being done meanwhile."""
         try:
             return self.tried(method, what, body, timeout, doing)
-        except Problem as problem:
+        except GuardProblem as problem:
             tell(problem)
             raise typer.Exit(1) from None
 
@@ -158,10 +158,10 @@ class Operator:
             if isinstance(error, FileNotFoundError | ConnectionRefusedError):
                 raise Absent(sentence) from None
             _end(sentence)
-        raise Problem(status, tuple(_sentences(status, answer)))
+        raise GuardProblem(status, tuple(_sentences(status, answer)))
 
 
-def tell(problem: Problem) -> None:
+def tell(problem: GuardProblem) -> None:
     """Its sentences, the first of which says whose they are."""
     first, *more = problem.sentences
     typer.echo(f"mcpguard: {visible(first)}", err=True)

@@ -85,7 +85,7 @@ class Rests:
 
 
 @dataclass(frozen=True, slots=True)
-class Asking:
+class HeldFacts:
     """What a person who answers is told of the call: facts of ours, and what the agent says, in its own words.
 
     `because`: the setting that wants a person. `at` is UTC in microseconds.
@@ -106,7 +106,7 @@ class Asking:
 
 
 @dataclass(frozen=True, slots=True)
-class Hold:
+class HeldCall:
     """One held call. `same`: what two calls have in common that are the same one. `until`: when its time is over.
 
     `why` and `by`: the person's answer, when there is one.
@@ -119,6 +119,6 @@ class Hold:
     capability: Capability
     rests: Rests
     until: int
-    asking: Asking
+    asking: HeldFacts
     why: str = ""
     by: str = ""

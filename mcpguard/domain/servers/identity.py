@@ -27,7 +27,7 @@ class PartKind(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class TemplatePart:
     """A piece of a template: the variable or file that it refers to, or the digest of what was written out."""
 
     kind: PartKind
@@ -35,11 +35,11 @@ class Part:
 
 
 @dataclass(frozen=True, slots=True)
-class Given:
+class GivenVariable:
     """One variable or header, with its template in order."""
 
     name: str
-    parts: tuple[Part, ...]
+    parts: tuple[TemplatePart, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,14 +51,14 @@ class LaunchIdentity:
     arguments: tuple[str, ...] = ()
     folder: str | None = None
     framing: StdioFraming | None = None
-    environment: tuple[Given, ...] = ()
+    environment: tuple[GivenVariable, ...] = ()
     url: str | None = None
-    headers: tuple[Given, ...] = ()
+    headers: tuple[GivenVariable, ...] = ()
     profile: Profile = Profile.NONE
     mounts: tuple[Mount, ...] = ()
 
     def __post_init__(self) -> None:
-        headers = (Given(each.name.lower(), each.parts) for each in self.headers)
+        headers = (GivenVariable(each.name.lower(), each.parts) for each in self.headers)
         object.__setattr__(self, "environment", _ordered(self.environment))
         object.__setattr__(self, "headers", _ordered(headers))
         object.__setattr__(self, "mounts", tuple(sorted(self.mounts, key=lambda each: (each.path, each.writable))))
@@ -116,5 +116,5 @@ def is_code(name: str) -> bool:
     return upper in _NAMES or upper.startswith(_BEGINNINGS) or upper.endswith(_ENDINGS)
 
 
-def _ordered(given: Iterable[Given]) -> tuple[Given, ...]:
+def _ordered(given: Iterable[GivenVariable]) -> tuple[GivenVariable, ...]:
     return tuple(sorted(given, key=lambda each: (each.name, [(part.kind, part.text) for part in each.parts])))

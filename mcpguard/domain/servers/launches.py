@@ -13,7 +13,7 @@ from enum import StrEnum
 from types import MappingProxyType
 from typing import Final, Literal, Self
 
-from mcpguard.domain.servers.requests import Request
+from mcpguard.domain.servers.requests import ServerRequest
 from mcpguard.domain.servers.upstreams import Transport
 
 
@@ -179,7 +179,7 @@ class Declared:
     era: Era = Era.AUTO
     artifact: str | None = None
     """Of a package, what was installed and looked at, which alone is run. It is known to the guard, not declared."""
-    requests: tuple[Request, ...] = field(default=(), compare=False)
+    requests: tuple[ServerRequest, ...] = field(default=(), compare=False)
     """What callers ask of people beside this. Nothing of it is in force, so it makes no difference between two
     declarations: nothing is started or connected anew because of it."""
     since: int | None = field(default=None, compare=False)

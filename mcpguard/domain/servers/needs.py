@@ -49,7 +49,7 @@ CONFINED: Final = "mcpguard runs it in a sandbox; only a person can give it more
 
 
 @dataclass(frozen=True, slots=True)
-class Sign:
+class NeedSign:
     """Something that suggests a need. `seen` says what, in words of ours and names of the server's tools."""
 
     need: Need

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True)
-class Request:
+class ServerRequest:
     """One such thing. `about`: `isolation`, how the server should be confined, or `oauth`, how it should be signed in
     to. `said`: the JSON that was asked for, in ASCII, so that nothing in it is hidden. `by` and `label`: the caller who
     asked last, and `at`: when, in microseconds of UTC.

@@ -23,7 +23,7 @@ class Meant:
     pinned: Capability | None = None
 
 
-class Face(Protocol):
+class AgentFace(Protocol):
     """One shape that the guard shows to agents."""
 
     @property

@@ -26,23 +26,23 @@ from mcpguard.domain.clock import Clock
 from mcpguard.domain.reasons import Reason
 from mcpguard.gateway.clients import NETWORK, PLACES, SHARE
 from mcpguard.gateway.faces.direct import Direct
-from mcpguard.gateway.faces.face import Face
+from mcpguard.gateway.faces.face import AgentFace
 from mcpguard.gateway.faces.proxied import Proxied
 from mcpguard.gateway.faces.transparent import Transparent
 from mcpguard.gateway.http.legacy import Legacy
 from mcpguard.gateway.http.modern import Modern
 from mcpguard.gateway.http.origins import check_origin
-from mcpguard.gateway.http.plain import Body, Left, Patience, Turned, accepted, failure, give, header
+from mcpguard.gateway.http.plain import HttpPatience, Left, RequestBody, Turned, accepted, failure, give, header
 from mcpguard.gateway.http.sessions import Sessions
 from mcpguard.gateway.identity import Unauthorized, caller_of_request
-from mcpguard.gateway.message_reader import Reader
+from mcpguard.gateway.message_reader import AgentMessageReader
 from mcpguard.gateway.methods import Methods
 from mcpguard.gateway.open_requests import Guests
 from mcpguard.gateway.subscriptions.list_news import News
 from mcpguard.gateway.tools.guard_face import Guarding
 from mcpguard.gateway.wire import REFUSED
 from mcpguard.guard.guard import Guard
-from mcpguard.guard.servers.publisher import Changed
+from mcpguard.guard.servers.publisher import CatalogChange
 from mcpguard.policy.scopes import reaches
 from mcpguard.policy.shares import Crowded, Shares
 
@@ -59,15 +59,15 @@ _STREAM = {"text/event-stream", "text/*", "*/*"}
 class Door:
     """An ASGI application for every path below /mcp."""
 
-    def __init__(self, guard: Guard, methods: Methods, clock: Clock, patience: Patience | None = None) -> None:
+    def __init__(self, guard: Guard, methods: Methods, clock: Clock, patience: HttpPatience | None = None) -> None:
         limits = guard.settings.limits
         self.used = clock.monotonic()
         self.sessions = Sessions(limits.sessions, limits.session_seconds, clock)
         self._clock = clock
         self._guard = guard
         self._methods = methods
-        self._patience = patience or Patience()
-        self._reader = Reader(limits)
+        self._patience = patience or HttpPatience()
+        self._reader = AgentMessageReader(limits)
         self._news = News(guard.catalog)
         self._legacy = Legacy(methods, self.sessions, limits.client_calls, self._patience)
         self._modern = Modern(methods, self._patience)
@@ -78,7 +78,7 @@ class Door:
         self._guests = Guests()
         self._shares = Shares(limits.of_caller, limits.of_agents)
 
-    def tell(self, changed: Changed) -> None:
+    def tell(self, changed: CatalogChange) -> None:
         """What is offered is different now."""
         self.sessions.tell(self._news.of(self._guard.catalog, changed))
 
@@ -121,7 +121,7 @@ class Door:
                 await self._other(caller, face, scope, receive, send)
                 return
             _check_headers(scope)
-            body = Body(receive, self._patience.body)
+            body = RequestBody(receive, self._patience.body)
             await body.begin()
             with ExitStack() as place:
                 if large := body.is_large:
@@ -142,7 +142,7 @@ class Door:
         except Left:
             return
 
-    async def _read(self, body: Body, caller: Caller) -> Message:
+    async def _read(self, body: RequestBody, caller: Caller) -> Message:
         """The message in it. Raises BadMessage, Left, or Turned if the body does not come in time."""
         if not body.is_large:
             return await self._reader.read(body.data)
@@ -178,7 +178,7 @@ class Door:
             headers.append((b"retry-after", str(turned.wait).encode()))
         await give(send, turned.status, failure(turned.code, str(turned), id_, turned.data), headers)
 
-    async def _other(self, caller: Caller, face: Face, scope: Scope, receive: Receive, send: Send) -> None:
+    async def _other(self, caller: Caller, face: AgentFace, scope: Scope, receive: Receive, send: Send) -> None:
         in_sessions = header(scope, VERSION) not in envelope.MODERN
         if scope["method"] not in ("GET", "DELETE") or not in_sessions:
             self._count("http method")
@@ -193,7 +193,7 @@ class Door:
             with self._shares.take(caller.id):
                 await self._legacy.listen(session, receive, send)
 
-    def _face(self, scope: Scope, caller: Caller) -> Face:
+    def _face(self, scope: Scope, caller: Caller) -> AgentFace:
         path = scope["path"]
         if scope["raw_path"].endswith(b"/"):  # some clients put one behind every URL; encoded, it is part of a name
             path = path.removesuffix("/")

@@ -13,10 +13,10 @@ from mcpguard.domain.callers import Caller
 from mcpguard.domain.servers.launches import Era
 from mcpguard.gateway.client_request import Exchange, Say
 from mcpguard.gateway.clients import NETWORK, Client
-from mcpguard.gateway.faces.face import Face
-from mcpguard.gateway.http.plain import Patience, Turned, give, header
+from mcpguard.gateway.faces.face import AgentFace
+from mcpguard.gateway.http.plain import HttpPatience, Turned, give, header
 from mcpguard.gateway.http.reply import KEEP_ALIVE, STREAM, reply
-from mcpguard.gateway.http.sessions import Session, Sessions
+from mcpguard.gateway.http.sessions import ClientSession, Sessions
 from mcpguard.gateway.methods import Methods
 from mcpguard.gateway.outbox import Outbox
 from mcpguard.gateway.wire import CANCELLED, REFUSED, Spent, own_error
@@ -28,14 +28,14 @@ VERSION = b"mcp-protocol-version"
 class Legacy:
     """Answers messages of the handshake era."""
 
-    def __init__(self, methods: Methods, sessions: Sessions, most_calls: int, patience: Patience) -> None:
+    def __init__(self, methods: Methods, sessions: Sessions, most_calls: int, patience: HttpPatience) -> None:
         self._methods = methods
         self._sessions = sessions
         self._most_calls = most_calls
         self._patience = patience
 
     async def take(
-        self, message: Message, caller: Caller, face: Face, scope: Scope, receive: Receive, send: Send
+        self, message: Message, caller: Caller, face: AgentFace, scope: Scope, receive: Receive, send: Send
     ) -> None:
         if isinstance(message, Request) and message.method == "initialize":
             await self._initialize(message, caller, face, scope, send)
@@ -55,7 +55,7 @@ class Legacy:
                 self._methods.told(session.client, method)
                 await give(send, 202)
 
-    def session(self, caller: Caller, face: Face, scope: Scope) -> Session:
+    def session(self, caller: Caller, face: AgentFace, scope: Scope) -> ClientSession:
         """The session that a request names."""
         id_ = header(scope, SESSION)
         if id_ is None:
@@ -68,7 +68,7 @@ class Legacy:
             raise Turned(400, INVALID_REQUEST, "this revision of the protocol is not spoken in sessions", "version")
         return session
 
-    async def listen(self, session: Session, receive: Receive, send: Send) -> None:
+    async def listen(self, session: ClientSession, receive: Receive, send: Send) -> None:
         """The stream on which a session hears news, until either side ends it."""
         outbox = Outbox()
         with self._sessions.listening(session, outbox):
@@ -84,11 +84,11 @@ class Legacy:
                 await send({"type": "http.response.body", "body": b""})
                 tasks.cancel_scope.cancel()
 
-    async def end(self, session: Session, send: Send) -> None:
+    async def end(self, session: ClientSession, send: Send) -> None:
         self._sessions.end(session)
         await give(send, 200)
 
-    async def _initialize(self, request: Request, caller: Caller, face: Face, scope: Scope, send: Send) -> None:
+    async def _initialize(self, request: Request, caller: Caller, face: AgentFace, scope: Scope, send: Send) -> None:
         if header(scope, SESSION) is not None:
             raise Turned(400, INVALID_REQUEST, "a session is initialized once", "second initialize")
         client = Client(NETWORK, caller, face, Era.LEGACY)
@@ -99,7 +99,7 @@ class Legacy:
         headers = (_named(self._sessions.open(client)),) if isinstance(answer, Result) else ()
         await give(send, 200, write(answer), headers)
 
-    async def _answer(self, request: Request, session: Session, receive: Receive, send: Send) -> None:
+    async def _answer(self, request: Request, session: ClientSession, receive: Receive, send: Send) -> None:
         if request.id in session.calls:
             raise Turned(400, INVALID_REQUEST, "a request with this id is in progress", "id in use")
         if len(session.calls) >= self._most_calls:
@@ -116,7 +116,7 @@ class Legacy:
         await reply(receive, send, work, (_named(session),), left=line.lose, quiet=self._patience.quiet)
 
 
-def _named(session: Session) -> tuple[bytes, bytes]:
+def _named(session: ClientSession) -> tuple[bytes, bytes]:
     return SESSION, session.id.encode()
 
 

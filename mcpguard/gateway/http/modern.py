@@ -19,8 +19,8 @@ from mcpguard.domain.callers import Caller
 from mcpguard.domain.servers.launches import Era
 from mcpguard.gateway.client_request import Exchange, Say
 from mcpguard.gateway.clients import NETWORK, Client, can_do, client_name
-from mcpguard.gateway.faces.face import Face
-from mcpguard.gateway.http.plain import HEADER_MISMATCH, Patience, Turned, give, header, headers
+from mcpguard.gateway.faces.face import AgentFace
+from mcpguard.gateway.http.plain import HEADER_MISMATCH, HttpPatience, Turned, give, header, headers
 from mcpguard.gateway.http.reply import reply
 from mcpguard.gateway.methods import Methods
 
@@ -32,12 +32,12 @@ Headers = list[tuple[str, str]]
 class Modern:
     """Answers messages of the modern era."""
 
-    def __init__(self, methods: Methods, patience: Patience) -> None:
+    def __init__(self, methods: Methods, patience: HttpPatience) -> None:
         self._methods = methods
         self._patience = patience
 
     async def take(
-        self, message: Message, caller: Caller, face: Face, scope: Scope, receive: Receive, send: Send
+        self, message: Message, caller: Caller, face: AgentFace, scope: Scope, receive: Receive, send: Send
     ) -> None:
         match message:
             case Request():
@@ -52,7 +52,7 @@ class Modern:
             case _:
                 raise Turned(400, INVALID_REQUEST, "clients of this revision send no answers", "answer")
 
-    def _client(self, request: Request, caller: Caller, face: Face, pairs: Headers) -> Client:
+    def _client(self, request: Request, caller: Caller, face: AgentFace, pairs: Headers) -> Client:
         if (twice := find_duplicated_routing_header(pairs)) is not None:
             raise Turned(400, HEADER_MISMATCH, f"the header {twice} is there more than once", "headers")
         body = {"method": request.method, "params": request.params}

@@ -18,7 +18,7 @@ Headers = Iterable[tuple[bytes, bytes]]
 
 
 @dataclass(frozen=True, slots=True)
-class Patience:
+class HttpPatience:
     """How many seconds a body may take to come, and how long a client hears nothing before it gets a sign of life."""
 
     body: float = 60.0
@@ -67,7 +67,7 @@ def accepted(scope: Scope) -> set[str]:
     return {each.partition(";")[0].strip() for each in said.split(",")}
 
 
-class Body:
+class RequestBody:
     """The body of a request, as far as it has come."""
 
     def __init__(self, receive: Receive, seconds: float) -> None:

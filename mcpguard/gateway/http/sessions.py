@@ -21,12 +21,12 @@ from mcpguard.gateway.clients import Client
 from mcpguard.gateway.http.plain import Turned
 from mcpguard.gateway.http.reply import event
 from mcpguard.gateway.outbox import Outbox
-from mcpguard.gateway.questions import Questions
+from mcpguard.gateway.questions import OpenQuestions
 from mcpguard.gateway.subscriptions.list_news import For
 
 
 @dataclass(slots=True, eq=False)
-class Session:
+class ClientSession:
     """What is remembered of a client between its requests. `stream` is where news goes while it listens."""
 
     id: str
@@ -34,7 +34,7 @@ class Session:
     used: float
     calls: dict[Id, anyio.CancelScope] = field(default_factory=dict)
     stream: Outbox | None = None
-    questions: Questions = field(default_factory=Questions)
+    questions: OpenQuestions = field(default_factory=OpenQuestions)
 
     @property
     def idle(self) -> bool:
@@ -59,22 +59,22 @@ class Sessions:
         self._most = most
         self._seconds = seconds
         self._clock = clock
-        self._sessions: OrderedDict[str, Session] = OrderedDict()
-        self._of: dict[str, dict[str, Session]] = {}
+        self._sessions: OrderedDict[str, ClientSession] = OrderedDict()
+        self._of: dict[str, dict[str, ClientSession]] = {}
 
     def __len__(self) -> int:
         return len(self._sessions)
 
-    def open(self, client: Client) -> Session:
+    def open(self, client: Client) -> ClientSession:
         """A new one. Raises Turned when all that there may be are in use."""
         self._make_room()
-        session = Session(secrets.token_urlsafe(32), client, self._clock.monotonic())
+        session = ClientSession(secrets.token_urlsafe(32), client, self._clock.monotonic())
         client.session, client.tell = session.id, session.tell
         self._sessions[session.id] = session
         self._of.setdefault(client.caller.id, {})[session.id] = session
         return session
 
-    def find(self, id_: str, caller: str, face: str) -> Session | None:
+    def find(self, id_: str, caller: str, face: str) -> ClientSession | None:
         """The session, if it is this caller's and this face's."""
         session = self._sessions.get(id_)
         if session is None or session.client.caller.id != caller or session.client.face.key != face:
@@ -86,7 +86,7 @@ class Sessions:
         return session
 
     @contextmanager
-    def calling(self, session: Session, id_: Id) -> Iterator[None]:
+    def calling(self, session: ClientSession, id_: Id) -> Iterator[None]:
         """A request is in progress; the block is left when it is taken back."""
         try:
             with anyio.CancelScope() as session.calls[id_]:
@@ -96,7 +96,7 @@ class Sessions:
             self._use(session)
 
     @contextmanager
-    def listening(self, session: Session, stream: Outbox) -> Iterator[None]:
+    def listening(self, session: ClientSession, stream: Outbox) -> Iterator[None]:
         """News goes to this stream, and no longer to the one before: its client may have left without our noticing."""
         if session.stream is not None:
             session.stream.close()
@@ -108,7 +108,7 @@ class Sessions:
                 session.stream = None
             self._use(session)
 
-    def end(self, session: Session) -> None:
+    def end(self, session: ClientSession) -> None:
         """Forget it; what is going on in it is cancelled."""
         self._forget(session)
         session.client.subscribed.close()
@@ -137,14 +137,14 @@ class Sessions:
                 for told in news(session.client):
                     session.tell(told)
 
-    def _use(self, session: Session) -> None:
+    def _use(self, session: ClientSession) -> None:
         session.used = self._clock.monotonic()
         if session.id in self._sessions:
             self._sessions.move_to_end(session.id)
             of = self._of[session.client.caller.id]
             of[session.id] = of.pop(session.id)
 
-    def _is_stale(self, session: Session) -> bool:
+    def _is_stale(self, session: ClientSession) -> bool:
         return session.idle and self._clock.monotonic() - session.used > self._seconds
 
     def _make_room(self) -> None:
@@ -169,7 +169,7 @@ class Sessions:
                     return
         raise Turned(503, INVALID_REQUEST, "every session that there may be is in use", "too many sessions")
 
-    def _forget(self, session: Session) -> None:
+    def _forget(self, session: ClientSession) -> None:
         if self._sessions.pop(session.id, None) is None:
             return
         of = self._of[session.client.caller.id]

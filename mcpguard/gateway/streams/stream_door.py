@@ -31,20 +31,20 @@ from mcpguard.domain.errors import GuardError
 from mcpguard.domain.servers.launches import Era
 from mcpguard.gateway.clients import PLACES, SHARE, STREAMS, Client
 from mcpguard.gateway.faces.direct import Direct
-from mcpguard.gateway.faces.face import Face
+from mcpguard.gateway.faces.face import AgentFace
 from mcpguard.gateway.faces.proxied import Proxied
 from mcpguard.gateway.faces.transparent import Transparent
 from mcpguard.gateway.identity import Unauthorized, caller_of_token
-from mcpguard.gateway.message_reader import Reader
+from mcpguard.gateway.message_reader import AgentMessageReader
 from mcpguard.gateway.methods import Methods
 from mcpguard.gateway.open_requests import Guests
 from mcpguard.gateway.streams.talk import Talk
 from mcpguard.gateway.subscriptions.list_news import News
 from mcpguard.gateway.tools.guard_face import Guarding
 from mcpguard.guard.guard import Guard
-from mcpguard.guard.servers.publisher import Changed
+from mcpguard.guard.servers.publisher import CatalogChange
 from mcpguard.policy.scopes import reaches
-from mcpguard.policy.shares import Crowded, Place, Shares
+from mcpguard.policy.shares import Crowded, SharePlace, Shares
 
 HELLO_SECONDS = 10.0
 PAUSE_SECONDS = 1.0
@@ -70,7 +70,7 @@ class Streams:
         self._guard = guard
         self._methods = methods
         self._hello_seconds = hello_seconds
-        self._reader = Reader(guard.settings.limits)
+        self._reader = AgentMessageReader(guard.settings.limits)
         self._news = News(guard.catalog)
         self._talks: set[Talk] = set()
         self._silent: dict[anyio.CancelScope, None] = {}
@@ -86,7 +86,7 @@ class Streams:
         """Whether anybody is connected."""
         return bool(self._talks)
 
-    def tell(self, changed: Changed) -> None:
+    def tell(self, changed: CatalogChange) -> None:
         """What is offered is different now."""
         news = self._news.of(self._guard.catalog, changed)
         for talk in self._talks:
@@ -166,7 +166,7 @@ class Streams:
         except StrictError:
             raise NotWelcome("the first line must say which face is wanted") from None
 
-    def _place(self, caller: Caller) -> Place:
+    def _place(self, caller: Caller) -> SharePlace:
         try:
             return self._shares.take(caller.id)
         except Crowded as crowded:
@@ -186,7 +186,7 @@ class Streams:
             case _:
                 raise NotWelcome("the first line must say which face is wanted")
 
-    def _face(self, word: str, only: str | None, separator: object, caller: Caller) -> Face:
+    def _face(self, word: str, only: str | None, separator: object, caller: Caller) -> AgentFace:
         if separator is not None and word not in ("direct", "proxy"):
             raise NotWelcome("--separator goes with the faces direct and proxy")
         match word, only:

@@ -36,13 +36,13 @@ from mcpguard.codec.messages import (
 from mcpguard.domain.servers.launches import Era
 from mcpguard.gateway.client_request import Exchange
 from mcpguard.gateway.clients import STREAMS, Client, can_do, client_name
-from mcpguard.gateway.message_reader import Reader
+from mcpguard.gateway.message_reader import AgentMessageReader
 from mcpguard.gateway.methods import Methods
 from mcpguard.gateway.outbox import Outbox
-from mcpguard.gateway.questions import Questions
+from mcpguard.gateway.questions import OpenQuestions
 from mcpguard.gateway.subscriptions.list_news import For
 from mcpguard.gateway.wire import INVALID_PARAMS, METHOD_NOT_FOUND, REFUSED, Rejected, own_error
-from mcpguard.settings.limits import Limits
+from mcpguard.settings.limits import LimitSettings
 
 CHUNK = 65_536
 UNSUPPORTED_VERSION = -32022
@@ -60,8 +60,8 @@ class Talk:
         stream: ByteStream,
         client: Client,
         methods: Methods,
-        limits: Limits,
-        reader: Reader,
+        limits: LimitSettings,
+        reader: AgentMessageReader,
         count: Callable[[str], None],
     ) -> None:
         self._reader = reader
@@ -74,7 +74,7 @@ class Talk:
         self._era: Era | None = None
         self._outbox = Outbox()
         self._calls: dict[Id, anyio.CancelScope] = {}
-        self._questions = Questions()
+        self._questions = OpenQuestions()
         self._line = self._questions.line()
         self._listens: dict[Id, anyio.CancelScope] = {}
         self._reading = anyio.CancelScope()

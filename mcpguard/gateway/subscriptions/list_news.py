@@ -15,7 +15,7 @@ from mcpguard.codec.messages import Notification
 from mcpguard.domain.capabilities import CapabilityKind
 from mcpguard.gateway.clients import Client
 from mcpguard.gateway.lists import offered
-from mcpguard.guard.servers.publisher import Changed
+from mcpguard.guard.servers.publisher import CatalogChange
 
 _METHODS = {
     CapabilityKind.TOOL: "notifications/tools/list_changed",
@@ -32,7 +32,7 @@ class News:
     def __init__(self, catalog: Catalog) -> None:
         self._heard = catalog
 
-    def of(self, catalog: Catalog, changed: Changed) -> For:
+    def of(self, catalog: Catalog, changed: CatalogChange) -> For:
         """What is new in this catalog, for each client."""
         before, self._heard = self._heard, catalog
         told: dict[object, tuple[Notification, ...]] = {}

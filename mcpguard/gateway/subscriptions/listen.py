@@ -21,7 +21,7 @@ from mcpguard.gateway.subscriptions.list_news import For, News
 from mcpguard.gateway.subscriptions.subscribe import TOO_MANY, UPDATED, Subscribing
 from mcpguard.gateway.wire import Passed, Rejected
 from mcpguard.guard.guard import Guard
-from mcpguard.guard.servers.publisher import Changed
+from mcpguard.guard.servers.publisher import CatalogChange
 
 _FIELDS = {
     "toolsListChanged": "notifications/tools/list_changed",
@@ -32,7 +32,7 @@ MOST_EARLY = 100
 """Resources that change while the others are still being asked for."""
 
 
-class Listening:
+class ListenRequests:
     """Answers these requests."""
 
     def __init__(self, guard: Guard, subscribing: Subscribing) -> None:
@@ -107,7 +107,7 @@ class Listening:
     @contextmanager
     def _counted(self) -> Iterator[None]:
         if not self._open:  # nobody has followed what changed until now
-            self._changed: Changed | None = None
+            self._changed: CatalogChange | None = None
             self._news = News(self._publisher.catalog)
         self._open += 1
         try:
@@ -115,7 +115,7 @@ class Listening:
         finally:
             self._open -= 1
 
-    def _new(self, changed: Changed) -> For:
+    def _new(self, changed: CatalogChange) -> For:
         if changed is not self._changed:
             self._changed = changed
             self._latest = self._news.of(self._publisher.catalog, changed)

@@ -47,20 +47,20 @@ Name = Annotated[StrictStr, Field(min_length=1, max_length=LONGEST_NAME), AfterV
 UNKNOWN: Final = "Extra inputs are not permitted"
 
 
-Given = TypeVar("Given", bound="Read")
+Given = TypeVar("Given", bound="ArgumentModel")
 
 
-class Unusable(GuardError):
+class UnusableArguments(GuardError):
     """What was given does not have its form. Says where and why; repeats no value."""
 
 
-class Read(BaseModel):
+class ArgumentModel(BaseModel):
     """What all share."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, hide_input_in_errors=True)
 
 
-class Retrieve(Read):
+class Retrieve(ArgumentModel):
     query: Annotated[StrictStr, Field(max_length=LONGEST_QUERY)]
     limit: Annotated[StrictInt, Field(ge=1, le=MOST_FOUND)] = 15
     detail: Literal["compact", "full"] = "compact"
@@ -68,11 +68,11 @@ class Retrieve(Read):
     servers: Annotated[list[Name], Field(max_length=MOST_FILTERS)] | None = None
 
 
-class Describe(Read):
+class Describe(ArgumentModel):
     names: Annotated[list[Name], Field(min_length=1, max_length=MOST_NAMES)]
 
 
-class Variant(Read):
+class Variant(ArgumentModel):
     """A call with a declared intent; the intent itself is read by `policy`."""
 
     name: Name
@@ -91,14 +91,14 @@ class Variant(Read):
 
     @property
     def own(self) -> dict[str, Any]:
-        """The tool's own arguments. Raises Unusable."""
+        """The tool's own arguments. Raises UnusableArguments."""
         if not isinstance(self.args_json, str):
             return next((each for each in (self.args_json, self.arguments, self.args) if each is not None), {})
         if not self.args_json.strip():
             return {}
         written = _object_of(self.args_json)
         if written is None:
-            raise Unusable("args_json is not the text of a JSON object")
+            raise UnusableArguments("args_json is not the text of a JSON object")
         return written
 
     @field_validator("intent")
@@ -109,13 +109,13 @@ class Variant(Read):
         return intent if written is None else written
 
 
-class Call(Read):
+class CallToolArguments(ArgumentModel):
     server: Name
     tool: Name
     arguments: dict[str, Any] | None = None
 
 
-class More(Read):
+class More(ArgumentModel):
     """Without an offset it goes on where the reply was cut."""
 
     key: Annotated[StrictStr, Field(max_length=LONGEST_KEY)]
@@ -124,19 +124,19 @@ class More(Read):
 
 
 def read(form: type[Given], arguments: object) -> Given:
-    """Raises Unusable."""
+    """Raises UnusableArguments."""
     if not isinstance(arguments, dict):
-        raise Unusable("the arguments are no object")
+        raise UnusableArguments("the arguments are no object")
     if len(arguments) > len(form.model_fields):  # whoever gives very many is told of one, which takes no time
         unknown = next(name for name in arguments if name not in form.model_fields)
-        raise Unusable(f"{_place(unknown)}: {UNKNOWN}")
+        raise UnusableArguments(f"{_place(unknown)}: {UNKNOWN}")
     try:
         return form.model_validate(arguments)
     except ValidationError as error:
         first = error.errors(include_input=False, include_url=False)[0]
         place = _place(*first["loc"])
         said = first["msg"].removeprefix("Value error, ")
-        raise Unusable(f"{place}: {said}" if place else said) from None
+        raise UnusableArguments(f"{place}: {said}" if place else said) from None
 
 
 def _object_of(text: str) -> dict[str, Any] | None:

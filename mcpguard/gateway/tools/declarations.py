@@ -15,7 +15,7 @@ from typing import Annotated, Any, Final
 from pydantic import Field, StrictInt
 
 from mcpguard.codec.strict import StrictError, parse
-from mcpguard.gateway.tools.arguments import MOST_ARGUMENT_BYTES, Name, Read, Unusable, read
+from mcpguard.gateway.tools.arguments import MOST_ARGUMENT_BYTES, ArgumentModel, Name, UnusableArguments, read
 from mcpguard.guard.review.requests import REQUESTED
 
 MOST_LINES: Final = 200
@@ -28,7 +28,7 @@ MEMBERS: Final = (
 TEXTS: Final = MappingProxyType({f"{name}_json": name for name in ("args", "env", "headers", "mounts", *REQUESTED)})
 
 
-class Operation(StrEnum):
+class ServerOperation(StrEnum):
     """What an agent may ask for."""
 
     LIST = "list"
@@ -42,7 +42,9 @@ class Operation(StrEnum):
     ENABLE = "enable"
 
 
-MANAGING: Final = frozenset({*Operation} - {Operation.LIST, Operation.REQUEST, Operation.TAIL_LOG})
+MANAGING: Final = frozenset(
+    {*ServerOperation} - {ServerOperation.LIST, ServerOperation.REQUEST, ServerOperation.TAIL_LOG}
+)
 """What a caller may do to whom a person has granted `manage`; everybody else may not."""
 COMMANDS: Final[Mapping[str, str]] = MappingProxyType(
     {
@@ -60,8 +62,8 @@ COMMANDS: Final[Mapping[str, str]] = MappingProxyType(
 """The command of `mcpguard server` by which a person does what an agent may not."""
 
 
-class Servers(Read):
-    operation: Operation
+class ServersArguments(ArgumentModel):
+    operation: ServerOperation
     name: Name | None = None
     config: dict[str, Any] | None = None
     lines: Annotated[StrictInt, Field(ge=1, le=MOST_LINES)] = 50
@@ -73,26 +75,26 @@ def wanted(arguments: object) -> str:
     return said.lower() if isinstance(said, str) and said.lower() in COMMANDS else ""
 
 
-def servers(arguments: object) -> Servers:
-    """Raises Unusable."""
+def servers(arguments: object) -> ServersArguments:
+    """Raises UnusableArguments."""
     if not isinstance(arguments, dict):
-        return read(Servers, arguments)
+        return read(ServersArguments, arguments)
     rest = {name: value for name, value in arguments.items() if name not in MEMBERS and name not in TEXTS}
     if "action" in rest:
         if "operation" in rest:
-            raise Unusable("operation and action say the same thing; give one of them")
+            raise UnusableArguments("operation and action say the same thing; give one of them")
         rest["operation"] = rest.pop("action")
     members = {name: arguments[name] for name in MEMBERS if name in arguments}
     for name, member in TEXTS.items():
         if name in arguments:
             if member in members:
-                raise Unusable(f"{member} and {name} say the same thing; give one of them")
+                raise UnusableArguments(f"{member} and {name} say the same thing; give one of them")
             members[member] = _parsed(name, arguments[name])
     if members:
         if rest.get("config") is not None:
-            raise Unusable("config says what the server's single members say; give one of the two forms")
+            raise UnusableArguments("config says what the server's single members say; give one of the two forms")
         rest["config"] = members
-    return read(Servers, rest)
+    return read(ServersArguments, rest)
 
 
 def _parsed(name: str, text: object) -> object:
@@ -103,4 +105,4 @@ def _parsed(name: str, text: object) -> object:
             return parse(text.encode(), max_bytes=MOST_ARGUMENT_BYTES)
         except (StrictError, UnicodeError):
             pass
-    raise Unusable(f"{name} is not the text of JSON")
+    raise UnusableArguments(f"{name} is not the text of JSON")

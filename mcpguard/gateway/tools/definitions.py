@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from mcpguard.domain.capabilities import Effect
 from mcpguard.gateway.tools.arguments import LONGEST_QUERY, LONGEST_REASON, MOST_FOUND, MOST_NAMES
-from mcpguard.gateway.tools.declarations import MOST_LINES, Operation
+from mcpguard.gateway.tools.declarations import MOST_LINES, ServerOperation
 from mcpguard.proxy.definition import definition
 from mcpguard.settings.model import Settings
 
@@ -126,7 +126,7 @@ DEFINITIONS: Final[Mapping[str, Schema]] = MappingProxyType(
                 "a person reviews first. The rest is for agents that a person lets manage them; nothing here approves.",
                 _object(
                     ("operation",),
-                    operation={"enum": [each.value for each in Operation]},
+                    operation={"enum": [each.value for each in ServerOperation]},
                     name=_TEXT,
                     config=_saying("An entry as in mcpServers; patch: what changes, null removes.", **_OBJECT),
                     lines={"type": "integer", "minimum": 1, "maximum": MOST_LINES, "default": 50},

@@ -19,7 +19,7 @@ from mcpguard.guard.search.answer_size import described
 from mcpguard.guard.search.tool_search import Wish
 
 
-class Finding:
+class FindTools:
     """Answers for one guard."""
 
     def __init__(self, guard: Guard) -> None:

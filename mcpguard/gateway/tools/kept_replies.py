@@ -38,7 +38,7 @@ class _Kept:
     until: float
 
 
-class Replies:
+class KeptReplies:
     """All that is kept for agents."""
 
     def __init__(self, clock: Clock, seconds: float, most: int) -> None:

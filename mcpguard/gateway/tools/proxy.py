@@ -32,23 +32,23 @@ from mcpguard.gateway.contents import renamed
 from mcpguard.gateway.faces.direct import Direct
 from mcpguard.gateway.faces.face import Meant
 from mcpguard.gateway.input_required import RESPONSES
-from mcpguard.gateway.lists import Lists
+from mcpguard.gateway.lists import ShownLists
 from mcpguard.gateway.requested_call import asked
 from mcpguard.gateway.tools import names
 from mcpguard.gateway.tools.answers import of_call, refused, unusable
-from mcpguard.gateway.tools.arguments import LONGEST_NAME, Unusable
+from mcpguard.gateway.tools.arguments import LONGEST_NAME, UnusableArguments
 from mcpguard.gateway.validation import validate
 from mcpguard.gateway.wire import INTERNAL_ERROR, Passed, Rejected, own_error, refused_result
 from mcpguard.guard.calls.refusals import refusal
-from mcpguard.guard.calls.request import Asked, Told
+from mcpguard.guard.calls.request import CallRequest, CallResult
 from mcpguard.guard.guard import Guard
 from mcpguard.policy.scopes import within
 from mcpguard.proxy import envelope
 from mcpguard.proxy.batches import FULL, Results
 from mcpguard.proxy.filtering import ORIGIN
-from mcpguard.proxy.operations import Action, Batch, InvalidOperation, Operation, ProxyType, read
+from mcpguard.proxy.operations import Action, Batch, InvalidOperation, ProxyOperation, ProxyType, read
 
-Make = Callable[[Exchange, Asked], Awaitable[Told]]
+Make = Callable[[Exchange, CallRequest], Awaitable[CallResult]]
 KINDS = {
     ProxyType.TOOL: (CapabilityKind.TOOL,),
     ProxyType.RESOURCE: names.RESOURCES,
@@ -67,7 +67,7 @@ class Seeing:
     seen: Callable[[Client], Catalog]
     settled: Callable[[Client], Awaitable[None]]
     """Waits until what is starting has listed what it offers. Raises Rejected for who is no caller any more."""
-    lists: Lists
+    lists: ShownLists
 
 
 class Proxying:
@@ -85,19 +85,19 @@ class Proxying:
         self._faces = {each: Direct(each) for each in SEPARATORS}
 
     async def answer(self, exchange: Exchange, params: Mapping[str, Any], arguments: Json) -> Json:
-        """Raises Unusable."""
+        """Raises UnusableArguments."""
         try:
             wanted = read(arguments)
         except InvalidOperation as error:
-            raise Unusable(str(error)) from None
+            raise UnusableArguments(str(error)) from None
         if isinstance(wanted, Batch):
             return await self._in_turn(exchange, params, wanted)
         return await self._done(exchange, params, wanted)
 
     async def _in_turn(self, exchange: Exchange, params: Mapping[str, Any], batch: Batch) -> Json:
-        """Raises Unusable."""
+        """Raises UnusableArguments."""
         if RESPONSES in params:  # to which of the calls they are an answer nobody could tell
-            raise Unusable(f"{RESPONSES}: a batch brings none along; answer what is asked when it is asked")
+            raise UnusableArguments(f"{RESPONSES}: a batch brings none along; answer what is asked when it is asked")
         exchange.several = True
         results = Results()
         for operation in batch.operations:
@@ -105,11 +105,11 @@ class Proxying:
             await to_thread.run_sync(results.add, result or await self._item(exchange, params, operation))
         return _with_speaker(results.answer())
 
-    async def _item(self, exchange: Exchange, params: Mapping[str, Any], operation: Operation) -> Json:
+    async def _item(self, exchange: Exchange, params: Mapping[str, Any], operation: ProxyOperation) -> Json:
         """One of a batch: whatever becomes of it, the others are told of theirs."""
         try:
             return await self._done(exchange, params, operation)
-        except Unusable as error:
+        except UnusableArguments as error:
             return self._unusable(exchange.client, str(error))
         except Exception:
             log.exception("gateway.failed", method=f"proxy {operation.action} {operation.type}")
@@ -119,8 +119,8 @@ class Proxying:
         self._guard.tallies.turned_away(door=client.door, why="arguments")
         return unusable(self._name, sentence)
 
-    async def _done(self, exchange: Exchange, params: Mapping[str, Any], operation: Operation) -> Json:
-        """Raises Unusable."""
+    async def _done(self, exchange: Exchange, params: Mapping[str, Any], operation: ProxyOperation) -> Json:
+        """Raises UnusableArguments."""
         try:
             match operation.action:
                 case Action.LIST:
@@ -130,11 +130,11 @@ class Proxying:
                 case Action.CALL:
                     return await self._call(exchange, params, operation)
         except (InvalidOperation, Rejected) as error:
-            raise Unusable(str(error)) from None
+            raise UnusableArguments(str(error)) from None
         except InvalidName as error:
-            raise Unusable(f"path: {error}") from None
+            raise UnusableArguments(f"path: {error}") from None
 
-    async def _list(self, client: Client, operation: Operation) -> Json:
+    async def _list(self, client: Client, operation: ProxyOperation) -> Json:
         await self._settled(client)
         catalog, scope, direct = self._seen(client), client.caller.scope, self._direct(client)
         shown = [
@@ -148,7 +148,7 @@ class Proxying:
         self._disclosed(client, operation, [name for _, name in part[:given]])
         return _with_speaker(told)
 
-    async def _info(self, client: Client, operation: Operation) -> Json:
+    async def _info(self, client: Client, operation: ProxyOperation) -> Json:
         await self._settled(client)
         catalog, scope = self._seen(client), client.caller.scope
         if operation.type is ProxyType.RESOURCE:
@@ -163,7 +163,7 @@ class Proxying:
         is_template = found.kind is CapabilityKind.TEMPLATE
         return _with_speaker(envelope.described(operation, definition, template=is_template))
 
-    async def _call(self, exchange: Exchange, params: Mapping[str, Any], operation: Operation) -> Json:
+    async def _call(self, exchange: Exchange, params: Mapping[str, Any], operation: ProxyOperation) -> Json:
         method = METHODS[operation.type]
         call = self._asked(exchange, method, params, operation)
         try:
@@ -181,7 +181,9 @@ class Proxying:
         answer = await to_thread.run_sync(form, abandon_on_cancel=True) if is_large else form()
         return of_call(_with_speaker(answer), ended.call)
 
-    def _asked(self, exchange: Exchange, method: str, params: Mapping[str, Any], operation: Operation) -> Asked:
+    def _asked(
+        self, exchange: Exchange, method: str, params: Mapping[str, Any], operation: ProxyOperation
+    ) -> CallRequest:
         client, arguments = exchange.client, dict(operation.arguments)
         own = {"_meta": params["_meta"]} if "_meta" in params else {}
         if operation.type is ProxyType.RESOURCE:
@@ -194,7 +196,7 @@ class Proxying:
         validate(method, client.version, wanted)
         return asked(exchange, method, meant, wanted)
 
-    def _named(self, client: Client, operation: Operation) -> Capability:
+    def _named(self, client: Client, operation: ProxyOperation) -> Capability:
         """The tool or the prompt that is meant."""
         if operation.type is ProxyType.TOOL and operation.path in self._own:
             raise InvalidOperation("path: the guard's own tools are called by themselves, not through this one")
@@ -221,7 +223,7 @@ class Proxying:
         told = {name: value for name, value in said.items() if name != "answer"}
         return refused_result({"status": "refused", "executed": "no", **told}, structured=True)
 
-    def _disclosed(self, client: Client, operation: Operation, names: Sequence[str]) -> None:
+    def _disclosed(self, client: Client, operation: ProxyOperation, names: Sequence[str]) -> None:
         self._guard.tallies.disclosed(
             caller=client.caller.id,
             face=client.face.word.value,

@@ -18,16 +18,16 @@ from mcpguard.gateway.client_request import Exchange
 from mcpguard.gateway.clients import Client
 from mcpguard.gateway.faces.face import Meant
 from mcpguard.gateway.requested_call import asked
-from mcpguard.gateway.tools.arguments import More, Unusable
+from mcpguard.gateway.tools.arguments import More, UnusableArguments
 from mcpguard.gateway.tools.definitions import CUT, MORE
-from mcpguard.gateway.tools.kept_replies import Replies, Rest
+from mcpguard.gateway.tools.kept_replies import KeptReplies, Rest
 from mcpguard.gateway.tools.shortening import shortened
-from mcpguard.guard.calls.request import Asked, Page, Told
-from mcpguard.settings.calls import Replies as Settings
+from mcpguard.guard.calls.request import CallRequest, CallResult, ReplyPage
+from mcpguard.settings.calls import ReplySettings as Settings
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class WantedPage:
     """A page of a reply."""
 
     rest: Rest
@@ -35,9 +35,9 @@ class Wanted:
     limit: int
     result: Json
 
-    def asked(self, exchange: Exchange) -> Asked:
+    def asked(self, exchange: Exchange) -> CallRequest:
         params = {"call": self.rest.call, "offset": self.offset, "limit": self.limit}
-        page = Page(self.rest.call, self.result)
+        page = ReplyPage(self.rest.call, self.result)
         return asked(exchange, MORE, Meant(self.rest.capability), params, stated=self.rest.stated, page=page)
 
 
@@ -45,10 +45,10 @@ class Reading:
     """Cuts replies, and gives what was cut."""
 
     def __init__(self, clock: Clock, settings: Settings) -> None:
-        self.replies = Replies(clock, settings.kept_seconds, settings.kept)
+        self.replies = KeptReplies(clock, settings.kept_seconds, settings.kept)
         self._shown = settings.shown
 
-    def first(self, client: Client, call: Asked, ended: Told, result: Json) -> Json:
+    def first(self, client: Client, call: CallRequest, ended: CallResult, result: Json) -> Json:
         """A reply as it is told: whole, or its first page."""
         reply = ended.outcome.reply
         if reply is not None and reply.size <= self._shown:
@@ -61,18 +61,18 @@ class Reading:
         rest = Rest(ended.call, call.capability, call.stated, cut.text, cut.shown)
         return _with_way_on(cut.told, self.replies.keep(client, rest), rest, 0, cut.shown)
 
-    def on(self, client: Client, given: More) -> Wanted:
-        """Raises Unusable."""
+    def on(self, client: Client, given: More) -> WantedPage:
+        """Raises UnusableArguments."""
         rest = self.replies.find(client, given.key)
         if rest is None:
-            raise Unusable("key: no reply is kept under it; its time is over, or it is not yours")
+            raise UnusableArguments("key: no reply is kept under it; its time is over, or it is not yours")
         offset = rest.shown if given.offset is None else given.offset
         if offset >= len(rest.text):
-            raise Unusable(f"offset: the reply has {len(rest.text)} characters")
+            raise UnusableArguments(f"offset: the reply has {len(rest.text)} characters")
         limit = min(self._shown if given.limit is None else given.limit, self._shown)
         end = min(offset + limit, len(rest.text))
         result = {"content": [{"type": "text", "text": rest.text[offset:end]}]}
-        return Wanted(rest, offset, limit, _with_way_on(result, given.key, rest, offset, end))
+        return WantedPage(rest, offset, limit, _with_way_on(result, given.key, rest, offset, end))
 
 
 def _with_way_on(result: Mapping[str, Any], key: str | None, rest: Rest, offset: int, end: int) -> Json:

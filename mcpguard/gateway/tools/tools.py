@@ -17,19 +17,27 @@ from mcpguard.gateway.faces.face import Meant
 from mcpguard.gateway.requested_call import asked
 from mcpguard.gateway.tools import definitions
 from mcpguard.gateway.tools.answers import of_call, refused, told, unusable
-from mcpguard.gateway.tools.arguments import Call, Describe, More, Retrieve, Unusable, Variant, read
-from mcpguard.gateway.tools.calling import Wanted, by_name, by_variant
-from mcpguard.gateway.tools.declarations import Operation
-from mcpguard.gateway.tools.find_tools import Finding
+from mcpguard.gateway.tools.arguments import (
+    CallToolArguments,
+    Describe,
+    More,
+    Retrieve,
+    UnusableArguments,
+    Variant,
+    read,
+)
+from mcpguard.gateway.tools.calling import WantedCall, by_name, by_variant
+from mcpguard.gateway.tools.declarations import ServerOperation
+from mcpguard.gateway.tools.find_tools import FindTools
 from mcpguard.gateway.tools.proxy import Proxying, Seeing
 from mcpguard.gateway.tools.reply_pages import Reading
-from mcpguard.gateway.tools.servers import Refused, ServersTool
+from mcpguard.gateway.tools.servers import RefusedOperation, ServersTool
 from mcpguard.gateway.wire import refused_result
 from mcpguard.guard.calls.refusals import refusal
-from mcpguard.guard.calls.request import Asked, Told
+from mcpguard.guard.calls.request import CallRequest, CallResult
 from mcpguard.guard.guard import Guard
 
-Make = Callable[[Exchange, Asked], Awaitable[Told]]
+Make = Callable[[Exchange, CallRequest], Awaitable[CallResult]]
 Answer = Callable[[Exchange, Mapping[str, Any], Json], Awaitable[Json]]
 
 
@@ -39,7 +47,7 @@ class Tools:
     def __init__(self, guard: Guard, make: Make, seeing: Seeing) -> None:
         self._guard = guard
         self._make = make
-        self._finding = Finding(guard)
+        self._finding = FindTools(guard)
         self._servers = ServersTool(guard)
         self._reading = Reading(guard.clock, guard.settings.replies)
         self._table: dict[str, Answer] = {
@@ -67,7 +75,7 @@ class Tools:
         """The answer of the tool that `params` name. It is one of ours."""
         try:
             return await self._table[params["name"]](exchange, params, params.get("arguments") or {})
-        except Unusable as error:
+        except UnusableArguments as error:
             self._guard.tallies.turned_away(door=exchange.client.door, why="arguments")
             return unusable(params["name"], str(error))
 
@@ -86,12 +94,12 @@ class Tools:
     async def _upstream_servers(self, exchange: Exchange, _: Mapping[str, Any], arguments: Json) -> Json:
         client = exchange.client
         answer = await self._servers.answer(client.caller, arguments)
-        if isinstance(answer, Refused):
+        if isinstance(answer, RefusedOperation):
             said = {"caller": client.caller.id, "operation": answer.operation}
             self._guard.tallies.turned_away(door=client.door, why=answer.reason.value, **said)
             return refused(definitions.SERVERS, answer.reason, answer.where)
         if "lines" in answer:
-            method = f"{definitions.SERVERS} {Operation.TAIL_LOG}"
+            method = f"{definitions.SERVERS} {ServerOperation.TAIL_LOG}"
             self._guard.tallies.disclosed(**shown(client, method, [answer["name"]]))
         return told(answer)
 
@@ -101,9 +109,9 @@ class Tools:
         return await self._made(exchange, params, by_variant(self._guard.catalog, scope, variant, given))
 
     async def _call(self, exchange: Exchange, params: Mapping[str, Any], arguments: Json) -> Json:
-        return await self._made(exchange, params, by_name(read(Call, arguments)))
+        return await self._made(exchange, params, by_name(read(CallToolArguments, arguments)))
 
-    async def _made(self, exchange: Exchange, params: Mapping[str, Any], wanted: Wanted) -> Json:
+    async def _made(self, exchange: Exchange, params: Mapping[str, Any], wanted: WantedCall) -> Json:
         own = {**params, "name": wanted.capability.name, "arguments": dict(wanted.arguments)}
         call = asked(exchange, "tools/call", Meant(wanted.capability), own, stated=wanted.stated)
         ended = await self._make(exchange, call)

@@ -37,7 +37,7 @@ class RecordUnknown(GuardError):
 
 
 @dataclass(frozen=True, slots=True)
-class Page:
+class RecordPage:
     """Some records, in the order that was asked for. `last`: where to go on; `more`: whether anything is there."""
 
     records: tuple[dict[str, Any], ...]
@@ -55,7 +55,7 @@ class Auditing:
 
     async def page(
         self, wanted: Filter = EVERYTHING, start: int | None = None, limit: int = 100, *, newest_first: bool = False
-    ) -> Page:
+    ) -> RecordPage:
         """Records that fit, beyond the one of this number. Raises StoreUnavailable."""
         until = self._clock.monotonic() + PATIENCE
         look = partial(
@@ -68,7 +68,7 @@ class Auditing:
             patience=lambda: self._clock.monotonic() < until,
         )
         found = await self._store.readers.run(look)
-        return Page(tuple(map(_said, found.records)), found.reached, not found.ended)
+        return RecordPage(tuple(map(_said, found.records)), found.reached, not found.ended)
 
     async def histogram(self, wanted: Filter = EVERYTHING) -> Histogram:
         """How many records fit, over time. Raises StoreUnavailable."""

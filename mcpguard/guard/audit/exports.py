@@ -28,10 +28,10 @@ from mcpguard.domain.decisions import Actor, Unknown
 from mcpguard.domain.errors import StoreUnavailable
 from mcpguard.ledger.bundle import tar
 from mcpguard.ledger.bundle.making import Maker, make
-from mcpguard.ledger.bundle.making import Wanted as Kept
+from mcpguard.ledger.bundle.making import WantedBundle as Kept
 from mcpguard.ledger.bundle.manifest import MANIFEST, SIGNATURE
 from mcpguard.ledger.checkpoints import Why
-from mcpguard.ledger.export.export import Span, Tape, next_batch
+from mcpguard.ledger.export.export import ExportSpan, Tape, next_batch
 from mcpguard.ledger.export.formats import form
 from mcpguard.ledger.export.selection import EVERYTHING, Selection
 from mcpguard.ledger.ledger import Ledger
@@ -46,7 +46,7 @@ log = structlog.get_logger("mcpguard.guard")
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class WantedExport:
     """What somebody wants to have. `upto` None: all that there is; `chain` empty: of the chain that is written now."""
 
     forms: tuple[str, ...]
@@ -60,12 +60,12 @@ class Wanted:
 
 
 @dataclass(frozen=True, slots=True)
-class Begun:
+class BegunExport:
     """An export that is recorded: by which record of which chain, and what it is of."""
 
     chain: str
     seq: int
-    span: Span
+    span: ExportSpan
     by: Actor
 
 
@@ -83,7 +83,7 @@ class Exporting:
         if self._folder.is_dir() and not self._folder.is_symlink():
             shutil.rmtree(self._folder)
 
-    async def begin(self, wanted: Wanted, by: Actor) -> Begun:
+    async def begin(self, wanted: WantedExport, by: Actor) -> BegunExport:
         """Record it. Raises Unknown, Lapsed, LedgerUnavailable or StoreUnavailable; nothing may be let out then."""
         by.check()
         own = self._ledger.chain.id
@@ -98,9 +98,9 @@ class Exporting:
             end = last[0] if last else 0
         upto = end if wanted.upto is None else min(end, wanted.upto)
         log.info("export.begun", chain=chain, record=seq, by=by.id, forms=[*wanted.forms], bundle=wanted.bundle)
-        return Begun(own, seq, Span(chain, wanted.after, max(upto, wanted.after), wanted.selection), by)
+        return BegunExport(own, seq, ExportSpan(chain, wanted.after, max(upto, wanted.after), wanted.selection), by)
 
-    async def stream(self, begun: Begun, wanted: Wanted) -> AsyncIterator[bytes]:
+    async def stream(self, begun: BegunExport, wanted: WantedExport) -> AsyncIterator[bytes]:
         """The records, in the one form that was wanted. Raises Lapsed, StoreUnavailable; it ends in the middle then."""
         tape, span = Tape(form(wanted.forms[0]), packed=wanted.packed), begun.span
         yield tape.begin()
@@ -112,7 +112,7 @@ class Exporting:
                 return
             span = replace(span, after=after)
 
-    async def bundle(self, begun: Begun, wanted: Wanted) -> AsyncIterator[bytes]:
+    async def bundle(self, begun: BegunExport, wanted: WantedExport) -> AsyncIterator[bytes]:
         """A bundle, as a tar. It is made whole first, which takes its time; whoever goes meanwhile ends that."""
         folder = self._folder / f"{begun.seq}-{secrets.token_hex(8)}"
         try:
@@ -125,7 +125,7 @@ class Exporting:
             with CancelScope(shield=True):
                 await to_thread.run_sync(partial(shutil.rmtree, folder, ignore_errors=True))
 
-    def _make(self, folder: Path, begun: Begun, wanted: Wanted, connection: Connection) -> list[str]:
+    def _make(self, folder: Path, begun: BegunExport, wanted: WantedExport, connection: Connection) -> list[str]:
         maker = Maker(self._ledger.chain.key, self._clock.now(), __version__, (begun.chain, begun.seq))
         kept = Kept(wanted.forms, wanted.packed, wanted.bodies)
         try:
@@ -137,13 +137,13 @@ class Exporting:
         return [MANIFEST, SIGNATURE, *(file.name for file in manifest.files)]
 
 
-def _step(tape: Tape, span: Span, connection: Connection) -> tuple[int | None, bytes]:
+def _step(tape: Tape, span: ExportSpan, connection: Connection) -> tuple[int | None, bytes]:
     """Some bytes, and after which number to go on; None at the end."""
     some = next_batch(connection, span)
     return (some[-1].seq, tape.take(some)) if some else (None, tape.mark())
 
 
-def _fact(wanted: Wanted, by: Actor, of: str) -> dict[str, Scalar]:
+def _fact(wanted: WantedExport, by: Actor, of: str) -> dict[str, Scalar]:
     fields: dict[str, Scalar] = {
         "form": " ".join(wanted.forms),
         "selection": wanted.selection.text,

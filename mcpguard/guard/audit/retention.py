@@ -21,7 +21,7 @@ from mcpguard.guard.servers import facts
 from mcpguard.ledger.ledger import Ledger
 from mcpguard.ledger.pruner import Pruner
 from mcpguard.ledger.prunings import Cause, Stretch, Unsound, What
-from mcpguard.settings.retention import Retention as Settings
+from mcpguard.settings.retention import RetentionSettings as Settings
 from mcpguard.store.engine.store import Store
 
 DAY: Final = 86_400 * 1_000_000
@@ -37,7 +37,7 @@ log = structlog.get_logger("mcpguard.guard")
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class WantedPruning:
     """What somebody wants to have pruned: everything before a moment, or all but the newest; its bodies alone."""
 
     before: int | None = None
@@ -81,7 +81,7 @@ class Retention:
             return False
         return True
 
-    async def asked(self, wanted: Wanted, decision: Decision, *, dry: bool) -> Json:
+    async def asked(self, wanted: WantedPruning, decision: Decision, *, dry: bool) -> Json:
         """Prune what a person wants gone, as much as is done at once: `more` says whether to ask again.
 
         Raises Forbidden, Undecidable, Unsound, LedgerUnavailable or StoreUnavailable.
@@ -109,7 +109,7 @@ class Retention:
         more = end < last and await self._survey.count(wanted.what, end, last) > 0
         return _answer(wanted.what, first, end, count, upto - last, numbers, more=more)
 
-    async def _upto(self, wanted: Wanted, after: int) -> int:
+    async def _upto(self, wanted: WantedPruning, after: int) -> int:
         if wanted.keep is not None:
             return self._end - wanted.keep
         return await self._survey.older(after, self._end, wanted.before or 0, self._clock.now())

@@ -24,7 +24,7 @@ from mcpguard.ledger import anchors
 from mcpguard.ledger.checkpoints import Checkpoint
 from mcpguard.ledger.ledger import Ledger
 from mcpguard.ledger.verify.explain import sentences
-from mcpguard.ledger.verify.report import Problem, Report, Source, Trust
+from mcpguard.ledger.verify.report import KeySource, KeyTrust, LedgerProblem, Report
 from mcpguard.ledger.verify.verify import verify
 from mcpguard.store.engine.offline import Place, reading
 
@@ -59,7 +59,7 @@ class Verified:
     finished: bool
     whole: bool
     to: int = 0
-    first: Problem | None = None
+    first: LedgerProblem | None = None
     said: tuple[str, ...] = ()
 
 
@@ -100,7 +100,7 @@ class Verifying:
 
     async def _verified(self, underway: Underway) -> Verified:
         stopping = threading.Event()
-        trust = Trust(frozenset({self._ledger.chain.public_key}), Source.BESIDE)
+        trust = KeyTrust(frozenset({self._ledger.chain.public_key}), KeySource.BESIDE)
         rest = _rested(underway, stopping, self._clock.monotonic)
 
         def work() -> Report:

@@ -17,7 +17,7 @@ from mcpguard.domain.callers import Caller, Scope
 from mcpguard.domain.capabilities import Effect
 from mcpguard.domain.clock import Clock
 from mcpguard.domain.grants import ANONYMOUS, Grant
-from mcpguard.guard.traffic.events import Ended
+from mcpguard.guard.traffic.events import EndedCall
 from mcpguard.guard.traffic.wake import Waking
 from mcpguard.settings.anonymous import Anonymous
 from mcpguard.store.engine.backend import Connection
@@ -75,7 +75,7 @@ class Callers:
         self._came[grant.caller.id] = now
         return grant.caller
 
-    def called(self, ended: Ended) -> None:
+    def called(self, ended: EndedCall) -> None:
         """A call has ended: whoever made it was here. A stream shows its token once, and calls for days."""
         if (id_ := ended.opening.caller.id) in self._grants or id_ in self._others:
             self._came[id_] = max(ended.began, self._came.get(id_, 0))

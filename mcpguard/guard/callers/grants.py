@@ -37,7 +37,7 @@ log = structlog.get_logger("mcpguard.guard")
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class WantedCaller:
     """A caller that somebody wants to be there; `seconds`: for how long, None: until it is revoked."""
 
     label: str
@@ -57,7 +57,7 @@ class Granting:
         self._new_id = new_id
         self._changing = anyio.Lock()
 
-    async def add(self, wanted: Wanted, decision: Decision) -> tuple[Grant, str]:
+    async def add(self, wanted: WantedCaller, decision: Decision) -> tuple[Grant, str]:
         """The new caller, and its token, which nobody is told a second time.
 
         Raises Forbidden, Undecidable, InvalidName, LabelTaken or LedgerUnavailable, and has changed nothing then.
@@ -138,7 +138,7 @@ class Granting:
         caller = self._callers.anonymous
         return {"enabled": caller is not None, **_reach(caller.scope if caller else Scope())}
 
-    def _granted(self, wanted: Wanted, by: Actor) -> Grant:
+    def _granted(self, wanted: WantedCaller, by: Actor) -> Grant:
         caller = Caller(self._new_id(), wanted.label, wanted.scope, wanted.must_declare, wanted.manage)
         now = self._clock.now()
         return Grant(caller, now, by.id, None if wanted.seconds is None else now + wanted.seconds * 1_000_000)
@@ -172,7 +172,7 @@ class Granting:
         return revoking
 
 
-def _check(wanted: Wanted, decision: Decision) -> None:
+def _check(wanted: WantedCaller, decision: Decision) -> None:
     _check_why(decision)
     if LABEL.fullmatch(wanted.label) is None or wanted.label == ANONYMOUS:
         raise Undecidable(

@@ -8,7 +8,7 @@ from mcpguard.domain.calls.verdicts import Deny, Verdict
 from mcpguard.domain.capabilities import Capability
 from mcpguard.domain.clock import Clock
 from mcpguard.domain.errors import Overtaken
-from mcpguard.policy.budgets import Budgets, Most, Place
+from mcpguard.policy.budgets import BudgetPlace, CallBudgets, Most
 from mcpguard.settings.model import Settings
 
 
@@ -17,7 +17,7 @@ class Budgeting:
 
     def __init__(self, clock: Clock, settings: Settings) -> None:
         said = settings.budgets
-        self._budgets = Budgets(Most(said.caller_minute, said.capability_minute, said.at_once))
+        self._budgets = CallBudgets(Most(said.caller_minute, said.capability_minute, said.at_once))
         self._clock = clock
 
     def spent(self, caller: Caller, capability: Capability) -> str | None:
@@ -29,7 +29,7 @@ class Budgeting:
         return self._budgets.greet(caller.id, self._clock.monotonic())
 
     @contextmanager
-    def counted(self, caller: Caller, capability: Capability, verdict: Verdict) -> Iterator[Place | None]:
+    def counted(self, caller: Caller, capability: Capability, verdict: Verdict) -> Iterator[BudgetPlace | None]:
         """Around a call. What is refused does not count, nor does what has to be judged anew."""
         if isinstance(verdict, Deny):
             yield None

@@ -26,7 +26,7 @@ from mcpguard.domain.calls.records import Opening, RecordKind
 from mcpguard.domain.errors import LedgerUnavailable
 from mcpguard.domain.reasons import Reason
 from mcpguard.domain.servers.launches import Era
-from mcpguard.guard.calls.question_limits import Desk
+from mcpguard.guard.calls.question_limits import QuestionLimits
 from mcpguard.guard.calls.screening import Noticed, Screener, rules_of
 from mcpguard.inspection.replies.screening import Looked
 from mcpguard.policy.asks import objection, offered, passed_on
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 _ACTIONS = frozenset({"accept", "decline", "cancel"})
 
 
-class Asking:
+class ClientQuestions:
     """The counterpart of one call, with what stands between it and the server."""
 
     def __init__(
@@ -46,7 +46,7 @@ class Asking:
         call: Opening,
         permitted: Callable[[], frozenset[AskKind]],
         objected: Callable[[], Reason | None],
-        desk: Desk,
+        desk: QuestionLimits,
         screener: Screener,
     ) -> None:
         self._client = client

@@ -17,11 +17,11 @@ from mcpguard.domain.decisions import Key
 from mcpguard.domain.reasons import Reason
 from mcpguard.guard.calls.judgement import PASSING, Judged, Judging
 from mcpguard.guard.calls.refusals import beside, helps
-from mcpguard.guard.calls.request import Asked
-from mcpguard.guard.calls.subject import Subject
-from mcpguard.guard.servers.registry import Known
+from mcpguard.guard.calls.request import CallRequest
+from mcpguard.guard.calls.subject import CallSubject
+from mcpguard.guard.servers.registry import ServerState
 from mcpguard.ledger.format import verdict_fields
-from mcpguard.policy.arguments.call_arguments import Given
+from mcpguard.policy.arguments.call_arguments import Arguments
 from mcpguard.policy.intents import Stated
 from mcpguard.policy.judge import RULES
 from mcpguard.policy.scopes import within
@@ -30,16 +30,16 @@ _ANYBODY: Final = Caller("", "", Scope(("*",), ("*",), frozenset(Effect)))
 
 
 async def explained(
-    known: Known,
+    known: ServerState,
     key: Key,
     judging: Judging,
     caller: Caller = _ANYBODY,
     stated: Stated | None = None,
-    given: Given | None = None,
+    given: Arguments | None = None,
 ) -> dict[str, Any]:
     """The answer for one capability, with the rules that were asked. As for a call, the server is asked again first
     where it has not been for long; so the answer may take its time. A first connection is not waited for."""
-    subject = Subject(caller, Capability(known.name, *key), stated=stated, given=given)
+    subject = CallSubject(caller, Capability(known.name, *key), stated=stated, given=given)
     judged = judging.now(subject)
     if judged.reason is not Reason.SERVER_STARTING:
         judged = await judging.confirmed(subject)
@@ -63,7 +63,7 @@ async def explained(
 
 def explained_to(caller: Caller, capability: Capability, judging: Judging) -> dict[str, Any]:
     """For an agent: the answer, and of the reason what a refusal would say. Nothing that a server wrote."""
-    subject = Subject(caller, capability)
+    subject = CallSubject(caller, capability)
     reason = judging.now(subject).reason
     said: dict[str, Any] = {"answer": _answer(reason)}
     if reason is not None:
@@ -73,7 +73,7 @@ def explained_to(caller: Caller, capability: Capability, judging: Judging) -> di
     return said
 
 
-def foreseen(asked: Asked, judged: Judged) -> dict[str, Any]:
+def foreseen(asked: CallRequest, judged: Judged) -> dict[str, Any]:
     """For people: what would become of a call, and what each rule would say of it."""
     verdict = judged.verdict
     last = len(judged.rules) - 1

@@ -28,18 +28,18 @@ from mcpguard.domain.clock import Ids
 from mcpguard.domain.errors import Overtaken
 from mcpguard.domain.reasons import Reason
 from mcpguard.guard.calls.caller_budgets import Budgeting
-from mcpguard.guard.calls.client_questions import Asking
+from mcpguard.guard.calls.client_questions import ClientQuestions
 from mcpguard.guard.calls.hold_rules import NOBODY
 from mcpguard.guard.calls.judgement import Judged
 from mcpguard.guard.calls.open_call import MOST_TRIES, Making, With
-from mcpguard.guard.calls.question_limits import Desk
-from mcpguard.guard.calls.request import Asked, Told
+from mcpguard.guard.calls.question_limits import QuestionLimits
+from mcpguard.guard.calls.request import CallRequest, CallResult
 from mcpguard.guard.calls.sandbox_hints import beside_end, beside_error, beside_result
-from mcpguard.guard.calls.subject import Subject
+from mcpguard.guard.calls.subject import CallSubject
 from mcpguard.guard.calls.waiting_call import Holding
-from mcpguard.guard.traffic.events import Course, Stage
+from mcpguard.guard.traffic.events import CallStage, Course
 from mcpguard.ledger.ledger import Ledger
-from mcpguard.policy.arguments.call_arguments import Given
+from mcpguard.policy.arguments.call_arguments import Arguments
 from mcpguard.settings.model import Settings
 
 
@@ -61,9 +61,9 @@ class Calls:
         self._budgets = budgets
         self._new_id = new_id
         self._settings = settings.version
-        self._desk = Desk(ledger, with_.bodies, settings.asking)
+        self._desk = QuestionLimits(ledger, with_.bodies, settings.asking)
 
-    async def make(self, asked: Asked, counterpart: Counterpart) -> Told:
+    async def make(self, asked: CallRequest, counterpart: Counterpart) -> CallResult:
         """Judge, record, send, record, answer."""
         subject, course = asked.subject(), self._with.events.course(asked.trace)
         for _ in range(MOST_TRIES):
@@ -75,13 +75,13 @@ class Calls:
                         place.take_off()
                     return told
             except Overtaken:
-                course.enter(Stage.JUDGING)
+                course.enter(CallStage.JUDGING)
                 await self._with.catch_up(asked.capability.server)
         # it does not stand still
         refused = replace(judged, verdict=Deny(Reason.CAPABILITY_CHANGED), detail=NOTHING_MORE, look=NOBODY)
         return await self._carried_out(asked, subject, refused, counterpart, course)
 
-    def foreseen(self, asked: Asked) -> Judged:
+    def foreseen(self, asked: CallRequest) -> Judged:
         """What the verdict would be now. Nothing is sent, counted or recorded."""
         subject = asked.subject()
         return self._with.judging.now(subject, self._budgets.spent(subject.caller, subject.capability))
@@ -95,15 +95,15 @@ class Calls:
         self._desk.close()
         self._holding.close()
 
-    async def _confirmed(self, subject: Subject, course: Course) -> Judged:
+    async def _confirmed(self, subject: CallSubject, course: Course) -> Judged:
         with self._with.cutting.call(subject.capability.server, subject.key, subject.caller.id):
             return await self._with.judging.confirmed(subject, self._budgets.spent, course.listing)
         return self._with.judging.now(subject)
 
     async def _carried_out(
-        self, asked: Asked, subject: Subject, judged: Judged, counterpart: Counterpart, course: Course
-    ) -> Told:
-        course.enter(Stage.RECORDING)
+        self, asked: CallRequest, subject: CallSubject, judged: Judged, counterpart: Counterpart, course: Course
+    ) -> CallResult:
+        course.enter(CallStage.RECORDING)
         opening = await self._opening(asked, subject, judged)
         with self._holding.part(subject, judged, opening) as part:
             if part is not None:  # from here on it is judged as one that a person was asked about
@@ -119,7 +119,9 @@ class Calls:
         found = self._with.judging.found(subject, outcome.reason)
         detail = making.detail or self._unreachable(opening, outcome) or detail
         unseen = self._with.judging.unseen(subject, outcome.reason)
-        return Told(opening.entry, outcome, capability=opening.capability, findings=found, unseen=unseen, detail=detail)
+        return CallResult(
+            opening.entry, outcome, capability=opening.capability, findings=found, unseen=unseen, detail=detail
+        )
 
     def _unreachable(self, opening: Opening, outcome: Outcome) -> Detail | None:
         """What of its sandbox may keep a server from running."""
@@ -128,7 +130,7 @@ class Calls:
             return None
         return beside_end(self._with.servers.ended(known), known.declared.launch)
 
-    def _by_server(self, opening: Opening, outcome: Outcome, making: Making) -> Told:
+    def _by_server(self, opening: Opening, outcome: Outcome, making: Making) -> CallResult:
         """What the server said, and beside an error what of its sandbox may be the cause."""
         known = self._with.servers.find(opening.capability.server)
         result, error = making.result, making.error
@@ -137,17 +139,19 @@ class Calls:
             result = None if result is None else beside_result(result, launch)
             error = None if error is None else beside_error(error, launch)
         if result is not None:
-            return Told(opening.entry, outcome, envelope.with_meta(result, envelope.BY_SERVER))
-        return Told(opening.entry, outcome, error=None if error is None else envelope.from_server(error))
+            return CallResult(opening.entry, outcome, envelope.with_meta(result, envelope.BY_SERVER))
+        return CallResult(opening.entry, outcome, error=None if error is None else envelope.from_server(error))
 
-    def _asking(self, asked: Asked, subject: Subject, opening: Opening, counterpart: Counterpart) -> Asking:
+    def _asking(
+        self, asked: CallRequest, subject: CallSubject, opening: Opening, counterpart: Counterpart
+    ) -> ClientQuestions:
         """The client, as the server may ask it."""
         permitted = partial(self._with.servers.may_ask, asked.capability.server)
         objected = partial(self._with.judging.meanwhile, subject)
-        return Asking(counterpart, opening, permitted, objected, self._desk, self._with.screener)
+        return ClientQuestions(counterpart, opening, permitted, objected, self._desk, self._with.screener)
 
-    async def _opening(self, asked: Asked, subject: Subject, judged: Judged) -> Opening:
-        pin, given = judged.pin, subject.given or Given(asked.method, asked.params)
+    async def _opening(self, asked: CallRequest, subject: CallSubject, judged: Judged) -> Opening:
+        pin, given = judged.pin, subject.given or Arguments(asked.method, asked.params)
         opening = Opening(
             entry=self._new_id(),
             caller=asked.caller,

@@ -14,7 +14,7 @@ from typing import Final
 import anyio
 import structlog
 
-from mcpguard.domain.calls.holds import Hold, HoldMove, HoldState, moved
+from mcpguard.domain.calls.holds import HeldCall, HoldMove, HoldState, moved
 from mcpguard.domain.clock import Clock, Ids
 from mcpguard.domain.decisions import LONGEST_WHY, Answer, Decision, Stale, Undecidable
 from mcpguard.domain.errors import IllegalMove, LedgerUnavailable
@@ -72,7 +72,7 @@ class Answering:
         self._waking.changed()
         log.info("call.held", ticket=ticket.hold.id, caller=ticket.hold.asking.caller_label)
 
-    async def allow(self, id_: str, decision: Decision) -> Hold:
+    async def allow(self, id_: str, decision: Decision) -> HeldCall:
         """The call may be made, once. Raises Unknown, Forbidden, Undecidable, IllegalMove, Stale or LedgerUnavailable,
         and has changed nothing then."""
         decision.by.check_widening()
@@ -87,7 +87,7 @@ class Answering:
         self._waking.changed()
         return now
 
-    async def deny(self, id_: str, decision: Decision) -> Hold:
+    async def deny(self, id_: str, decision: Decision) -> HeldCall:
         """The call is refused, and so is the same one for a while. Also takes back what was allowed and not yet used.
         Raises Unknown, Undecidable, IllegalMove or LedgerUnavailable, and has changed nothing then."""
         _check(decision)
@@ -108,11 +108,11 @@ class Answering:
         self._waking.changed()
         return now
 
-    def every(self) -> list[Hold]:
+    def every(self) -> list[HeldCall]:
         """Those that can be answered or used, and those that were denied lately; the oldest first."""
         return [each.hold for each in self.tickets if each.shown]
 
-    def get(self, id_: str) -> Hold:
+    def get(self, id_: str) -> HeldCall:
         """Raises Unknown."""
         return self.tickets.get(id_).hold
 
@@ -160,14 +160,14 @@ class Answering:
             raise IllegalMove("nobody answered this call in time; it was refused")
         return ticket
 
-    def _answered(self, hold: Hold, move: HoldMove, decision: Decision) -> Hold:
+    def _answered(self, hold: HeldCall, move: HoldMove, decision: Decision) -> HeldCall:
         """Raises IllegalMove."""
         state = moved(hold.state, move)
         seconds = self._settings.allowed_seconds if move is HoldMove.ALLOW else self._settings.life_seconds
         until = self._clock.now() + round(seconds * 1e6)
         return replace(hold, state=state, until=until, why=masked(decision.why, maybe=True).value, by=decision.by.id)
 
-    async def _kept(self, before: Hold, now: Hold, answer: Answer, decision: Decision) -> None:
+    async def _kept(self, before: HeldCall, now: HeldCall, answer: Answer, decision: Decision) -> None:
         fact = facts.answered(now, before.state, answer, decision, self._new_id())
 
         def keep(connection: Connection, append: Append) -> None:
@@ -180,7 +180,7 @@ class Answering:
         await self._ledger.together(keep)
         log.info("call.answered", ticket=now.id, answer=answer.value, by=decision.by.id)
 
-    def _due(self, hold: Hold) -> HoldMove | None:
+    def _due(self, hold: HeldCall) -> HoldMove | None:
         """What has to happen to it by itself."""
         if hold.state not in (HoldState.WAITING, HoldState.ALLOWED):
             return None
@@ -188,7 +188,7 @@ class Answering:
             return HoldMove.EXPIRE
         return None if self._stands(hold) and self._callers.is_one(hold.caller) else HoldMove.VOID
 
-    def _stands(self, hold: Hold) -> bool:
+    def _stands(self, hold: HeldCall) -> bool:
         """Whether everything is as it was when the call was made, as far as memory knows."""
         known = self._registry.find(hold.capability.server)
         if known is None or (known.upstream.id, known.upstream.generation) != hold.rests.upstream:

@@ -9,13 +9,13 @@ from mcpguard.domain.capabilities import Effect
 from mcpguard.domain.servers.pins import Pin
 from mcpguard.domain.servers.upstreams import Upstream
 from mcpguard.guard.calls.open_holds import Ticket, Tickets, rests
-from mcpguard.guard.calls.subject import Subject
+from mcpguard.guard.calls.subject import CallSubject
 from mcpguard.policy.demands import demanded
 from mcpguard.settings.holds import Holds
 
 
 @dataclass(frozen=True, slots=True)
-class Look:
+class HoldView:
     """At one moment. `demand`: the setting that wants a person, empty where none does. `ticket`: of the same call that
     waits or was answered. `crowded`: no more calls of this caller may wait."""
 
@@ -33,7 +33,7 @@ class Look:
         return self.ticket.hold.why if self.ticket is not None else ""
 
 
-NOBODY: Final = Look()
+NOBODY: Final = HoldView()
 
 
 class Demanding:
@@ -44,17 +44,17 @@ class Demanding:
         self._most = settings.per_caller
         self._demands: tuple[Demand, ...] = tuple(map(demand, settings.calls))
 
-    def look(self, subject: Subject, upstream: Upstream, pin: Pin | None, effect: Effect | None) -> Look:
+    def look(self, subject: CallSubject, upstream: Upstream, pin: Pin | None, effect: Effect | None) -> HoldView:
         """A part of a reply needs nobody: the call that it answers was allowed."""
         if not self._demands or subject.kept or subject.ticket:
             return NOBODY
         wants = demanded(self._demands, subject.caller, subject.capability, effect)
         if not wants or subject.given is None:
-            return Look(wants)
+            return HoldView(wants)
         ticket = self.tickets.find(self.same(subject, pin), rests(upstream, pin))
-        return Look(wants, ticket, ticket is None and self.tickets.waiting(subject.caller.id) >= self._most)
+        return HoldView(wants, ticket, ticket is None and self.tickets.waiting(subject.caller.id) >= self._most)
 
-    def same(self, subject: Subject, pin: Pin | None) -> bytes:
+    def same(self, subject: CallSubject, pin: Pin | None) -> bytes:
         """What the call has in common with those that are the same one."""
         given, by = subject.given, pin.approved if pin else None
         if given is None:

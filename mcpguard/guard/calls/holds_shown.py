@@ -12,7 +12,7 @@ from typing import Final
 
 from mcpguard.codec.findings import as_json
 from mcpguard.codec.strict import parse
-from mcpguard.domain.calls.holds import Hold
+from mcpguard.domain.calls.holds import HeldCall
 from mcpguard.domain.calls.records import RecordKind
 from mcpguard.domain.decisions import Decision
 from mcpguard.domain.json import Json
@@ -65,16 +65,16 @@ class Held:
         """End those whose time is over."""
         await self._answering.run()
 
-    async def _alone(self, hold: Hold) -> Json:
+    async def _alone(self, hold: HeldCall) -> Json:
         (shown,) = await self._shown([hold])
         return shown
 
-    async def _shown(self, holds: Sequence[Hold]) -> list[Json]:
+    async def _shown(self, holds: Sequence[HeldCall]) -> list[Json]:
         read = partial(_arguments, self._chain, [hold.id for hold in holds])
         given = await self._store.readers.run(read) if holds else {}
         return [self._as_json(hold, given.get(hold.id)) for hold in holds]
 
-    def _as_json(self, hold: Hold, arguments: bytes | None) -> Json:
+    def _as_json(self, hold: HeldCall, arguments: bytes | None) -> Json:
         asking, capability = hold.asking, hold.capability
         known = self._registry.find(capability.server)
         found = known.inspected((capability.kind, capability.name)).findings if known else ()

@@ -21,10 +21,10 @@ from mcpguard.domain.findings import Finding, weight
 from mcpguard.domain.reasons import Reason
 from mcpguard.domain.servers.pins import Pin
 from mcpguard.domain.servers.upstreams import Upstream
-from mcpguard.guard.calls.hold_rules import NOBODY, Demanding, Look
-from mcpguard.guard.calls.subject import Subject
+from mcpguard.guard.calls.hold_rules import NOBODY, Demanding, HoldView
+from mcpguard.guard.calls.subject import CallSubject
 from mcpguard.guard.calls.unseen_server import Uninspected, uninspected
-from mcpguard.guard.servers.registry import Known
+from mcpguard.guard.servers.registry import ServerState
 from mcpguard.guard.servers.servers import Servers
 from mcpguard.policy.judge import Situation, judge
 from mcpguard.policy.prefixes import under
@@ -52,7 +52,7 @@ class Judged:
     upstream: Upstream | None
     pin: Pin | None
     detail: Detail = NOTHING_MORE
-    look: Look = NOBODY
+    look: HoldView = NOBODY
 
     @property
     def reason(self) -> Reason | None:
@@ -85,7 +85,7 @@ class Judging:
         self._demanding = demanding
         self._holds = holds
 
-    def now(self, subject: Subject, spent: str | None = None) -> Judged:
+    def now(self, subject: CallSubject, spent: str | None = None) -> Judged:
         """The verdict at this moment."""
         if not self._holds(subject.caller):
             return Judged(Deny(Reason.CALLER_REVOKED), ("caller.holds",), None, None, None)
@@ -127,7 +127,7 @@ class Judging:
         return Judged(judgement.verdict, judgement.rules, effect, upstream, pin, judgement.detail, look)
 
     async def confirmed(
-        self, subject: Subject, spent: Spent = lambda *_: None, waits: Callable[[], None] = lambda: None
+        self, subject: CallSubject, spent: Spent = lambda *_: None, waits: Callable[[], None] = lambda: None
     ) -> Judged:
         """The verdict, as soon as it is known whether the server still offers what was approved.
 
@@ -148,7 +148,7 @@ class Judging:
             judged = self.now(subject, spent(subject.caller, subject.capability))
         return judged
 
-    def found(self, subject: Subject, reason: Reason | None) -> tuple[Finding, ...]:
+    def found(self, subject: CallSubject, reason: Reason | None) -> tuple[Finding, ...]:
         """What a caller who is refused for this reason may be told was found, in what lies within their reach."""
         known = self._servers.find(subject.capability.server)
         if known is None or reason not in _BECAUSE or not within(subject.caller.scope, subject.capability):
@@ -156,26 +156,26 @@ class Judging:
         server = known.told.findings if reason is Reason.SERVER_QUARANTINED else ()
         return tuple(sorted((*known.inspected(subject.key).findings, *server), key=weight, reverse=True))
 
-    def unseen(self, subject: Subject, reason: Reason | None) -> Uninspected | None:
+    def unseen(self, subject: CallSubject, reason: Reason | None) -> Uninspected | None:
         """What a caller who is refused for this reason may be told of the server, where nobody has inspected it."""
         known = self._servers.find(subject.capability.server)
         waits = reason is Reason.SERVER_QUARANTINED  # which nobody is told of what they do not reach
         return uninspected(known, subject.caller) if waits and known is not None else None
 
-    def once_more(self, subject: Subject, judged: Judged) -> Reason | None:
+    def once_more(self, subject: CallSubject, judged: Judged) -> Reason | None:
         """Why a call that was allowed must not be sent now."""
         now = self.now(subject)
         if now.reason is not None:
             return now.reason
         return None if now.rests_on_the_same(judged) else Reason.CAPABILITY_CHANGED
 
-    def meanwhile(self, subject: Subject) -> Reason | None:
+    def meanwhile(self, subject: CallSubject) -> Reason | None:
         """Why a call that was sent must not go on. Whether its definition is confirmed matters to the next one."""
         reason = self.now(subject).reason
         return None if reason in PASSING else reason
 
 
-def _needs_tasks(known: Known, pin: Pin | None) -> bool:
+def _needs_tasks(known: ServerState, pin: Pin | None) -> bool:
     """By the definition that its server listed last."""
     if pin is None or pin.kind is not CapabilityKind.TOOL:
         return False

@@ -26,7 +26,7 @@ LARGE: Final = 16 * 1024
 """Bytes; what is smaller is looked at at once, because a thread costs more than that ever can."""
 
 
-class Bodies:
+class KeptBodies:
     """Makes them. `known`: how what a server was given in confidence may be written."""
 
     def __init__(self, digests: Digests, settings: Audit, known: Callable[[str], Ways]) -> None:

@@ -17,17 +17,17 @@ from mcpguard.domain.calls.verdicts import Deny
 from mcpguard.domain.errors import Overtaken
 from mcpguard.domain.reasons import Reason
 from mcpguard.guard.callers.callers import Callers
-from mcpguard.guard.calls.client_questions import Asking
+from mcpguard.guard.calls.client_questions import ClientQuestions
 from mcpguard.guard.calls.judgement import Judged, Judging
-from mcpguard.guard.calls.kept_bodies import Bodies
-from mcpguard.guard.calls.request import Asked, Page
+from mcpguard.guard.calls.kept_bodies import KeptBodies
+from mcpguard.guard.calls.request import CallRequest, ReplyPage
 from mcpguard.guard.calls.sandbox_hints import beside_end
 from mcpguard.guard.calls.screening import Screener
-from mcpguard.guard.calls.subject import Subject
-from mcpguard.guard.calls.waiting_call import Part
+from mcpguard.guard.calls.subject import CallSubject
+from mcpguard.guard.calls.waiting_call import HoldPart
 from mcpguard.guard.servers.running_calls import Cutting
 from mcpguard.guard.servers.servers import Servers
-from mcpguard.guard.traffic.events import Course, Events, Stage
+from mcpguard.guard.traffic.events import CallStage, Course, Events
 from mcpguard.ledger.entries import Entry
 from mcpguard.store.engine.backend import Connection
 from mcpguard.upstreams.exchange.conversation import ServerError
@@ -54,7 +54,7 @@ class With:
     judging: Judging
     fleet: Fleet
     cutting: Cutting
-    bodies: Bodies
+    bodies: KeptBodies
     screener: Screener
     events: Events
 
@@ -73,11 +73,11 @@ class Making:
     def __init__(
         self,
         with_: With,
-        asked: Asked,
-        subject: Subject,
+        asked: CallRequest,
+        subject: CallSubject,
         judged: Judged,
-        client: Asking,
-        part: Part | None,
+        client: ClientQuestions,
+        part: HoldPart | None,
         course: Course,
     ) -> None:
         self.result: dict[str, Any] | None = None
@@ -97,11 +97,11 @@ class Making:
 
     async def work(self, entry: Entry) -> Outcome:
         """From the stored verdict to how the call ended."""
-        self._course.enter(Stage.JUDGING)
+        self._course.enter(CallStage.JUDGING)
         try:
             return await self._worked(entry)
         finally:
-            self._course.enter(Stage.RECORDING)
+            self._course.enter(CallStage.RECORDING)
 
     async def _worked(self, entry: Entry) -> Outcome:
         asked, subject = self._asked, self._subject
@@ -123,14 +123,14 @@ class Making:
     def _rests(self, judged: Judged, connection: Connection) -> bool:
         return judged.still(connection) and self._with.callers.still(connection, self._asked.caller)
 
-    async def _answered(self, entry: Entry, part: Part) -> Outcome | None:
+    async def _answered(self, entry: Entry, part: HoldPart) -> Outcome | None:
         """Wait for the person, if it is not allowed yet. How the call ends without one; None if it may be sent."""
         part.begin()
         if self._judged.reason is None:
             return None
-        self._course.enter(Stage.PERSON)
+        self._course.enter(CallStage.PERSON)
         ended = await part.answered(self._client)
-        self._course.enter(Stage.JUDGING)
+        self._course.enter(CallStage.JUDGING)
         if ended is not None:
             outcome, self.detail = ended
             return outcome
@@ -139,11 +139,11 @@ class Making:
         finally:
             part.give_back()
 
-    async def _released(self, entry: Entry, part: Part) -> Outcome | None:
+    async def _released(self, entry: Entry, part: HoldPart) -> Outcome | None:
         """A person allows it: it is judged again, and their answer is used up together with that verdict."""
         for _ in range(MOST_TRIES):
             self._judged = judged = await self._confirmed()
-            self._course.enter(Stage.RECORDING)
+            self._course.enter(CallStage.RECORDING)
             if judged.reason is not None:
                 await entry.release(judged.verdict)
                 return Outcome.refused(judged.reason)
@@ -159,16 +159,16 @@ class Making:
 
     async def _confirmed(self) -> Judged:
         judged = await self._with.judging.confirmed(self._subject, waits=self._course.listing)
-        self._course.enter(Stage.JUDGING)
+        self._course.enter(CallStage.JUDGING)
         return judged
 
-    def _uses_up(self, judged: Judged, part: Part, connection: Connection) -> bool:
+    def _uses_up(self, judged: Judged, part: HoldPart, connection: Connection) -> bool:
         return self._rests(judged, connection) and part.use_up(connection)
 
     async def _sent(self, entry: Entry) -> Outcome:
         judging, subject, server = self._with.judging, self._subject, self._asked.capability.server
         client = self._client if self._asked.watcher is None else None
-        self._course.enter(Stage.SERVER)  # waiting for a place there is the server's time too
+        self._course.enter(CallStage.SERVER)  # waiting for a place there is the server's time too
         try:
             reason = Reason.CAPABILITY_UNCONFIRMED
             for _ in range(MOST_TRIES):
@@ -181,7 +181,7 @@ class Making:
                 if reason is not Reason.CAPABILITY_UNCONFIRMED:
                     break
                 await self._confirmed()
-                self._course.enter(Stage.SERVER)
+                self._course.enter(CallStage.SERVER)
         except (Busy, Unsettling, Unreachable) as error:
             return Outcome.refused(judging.meanwhile(subject) or _reason(error))
         finally:
@@ -214,9 +214,9 @@ class Making:
             await turn.watch(entry.permit(), asked.params["uri"], asked.watcher)
             return {}
         finally:
-            self._course.enter(Stage.SCREENING)
+            self._course.enter(CallStage.SCREENING)
 
-    async def _from_kept(self, entry: Entry, page: Page) -> Outcome:
+    async def _from_kept(self, entry: Entry, page: ReplyPage) -> Outcome:
         """A part of what the server said before, which this caller may still use."""
         objection = self._with.judging.once_more(self._subject, self._judged)
         if objection is not None:

@@ -19,15 +19,15 @@ import orjson
 from mcpguard.codec import envelope
 from mcpguard.codec.messages import dumps
 from mcpguard.codec.traces import parent
-from mcpguard.domain.calls.holds import Hold, HoldMove, HoldState, Rests
+from mcpguard.domain.calls.holds import HeldCall, HoldMove, HoldState, Rests
 from mcpguard.domain.capabilities import Fingerprint
 from mcpguard.domain.decisions import Unknown
 from mcpguard.domain.grants import ANONYMOUS
 from mcpguard.domain.servers.pins import Pin
 from mcpguard.domain.servers.upstreams import Upstream
-from mcpguard.guard.calls.subject import Subject
+from mcpguard.guard.calls.subject import CallSubject
 from mcpguard.ledger.digests import Digests
-from mcpguard.policy.arguments.call_arguments import Given
+from mcpguard.policy.arguments.call_arguments import Arguments
 
 LIVE = frozenset({HoldState.WAITING, HoldState.ALLOWED, HoldState.DENIED})
 
@@ -40,7 +40,7 @@ class Ticket:
     where the store has not been told yet.
     """
 
-    hold: Hold
+    hold: HeldCall
     stored: bool = True
     waiters: set[anyio.Event] = field(default_factory=set)
     owed: tuple[HoldState, HoldMove] | None = None
@@ -54,7 +54,7 @@ class Ticket:
         """Whether people see it, and can answer it or take their answer back."""
         return self.stored and self.state in LIVE
 
-    def become(self, hold: Hold) -> None:
+    def become(self, hold: HeldCall) -> None:
         """From here on it stands so; whoever waits looks again."""
         self.hold = hold
         self.wake()
@@ -105,7 +105,7 @@ class Tickets:
             return sum(each.state is HoldState.WAITING and each.stored for each in self)
         return sum(each.state is HoldState.WAITING and each.hold.caller == caller for each in self)
 
-    def same(self, subject: Subject, given: Given, by: Fingerprint | None) -> bytes:
+    def same(self, subject: CallSubject, given: Arguments, by: Fingerprint | None) -> bytes:
         """What a call has in common with those that are the same one."""
         caller, named = subject.caller.id, subject.capability
         who = [caller, subject.session if caller == ANONYMOUS else ""]

@@ -8,15 +8,15 @@ import anyio
 
 from mcpguard.domain.asks import Declined
 from mcpguard.domain.reasons import Reason
-from mcpguard.guard.calls.kept_bodies import Bodies
+from mcpguard.guard.calls.kept_bodies import KeptBodies
 from mcpguard.ledger.ledger import Ledger
-from mcpguard.settings.model import Asking as Limits
+from mcpguard.settings.model import AskingSettings as Limits
 
 
-class Desk:
+class QuestionLimits:
     """One for all calls."""
 
-    def __init__(self, ledger: Ledger, bodies: Bodies, limits: Limits) -> None:
+    def __init__(self, ledger: Ledger, bodies: KeptBodies, limits: Limits) -> None:
         self.ledger = ledger
         self.bodies = bodies
         self.limits = limits

@@ -15,7 +15,7 @@ from mcpguard.domain.calls.outcomes import Executed, Outcome, OutcomeKind
 from mcpguard.domain.capabilities import Capability, CapabilityKind
 from mcpguard.domain.findings import Finding
 from mcpguard.domain.reasons import Reason
-from mcpguard.guard.calls.request import Told
+from mcpguard.guard.calls.request import CallResult
 from mcpguard.guard.calls.unseen_server import Uninspected
 from mcpguard.text.visible import visible
 
@@ -44,7 +44,7 @@ _OF_CAPABILITY: Final = frozenset(
 )
 
 
-def refusal(told: Told) -> dict[str, Any]:
+def refusal(told: CallResult) -> dict[str, Any]:
     """What a client is told of a call that was not simply answered. Of findings it is told our titles alone."""
     outcome = told.outcome
     reason = outcome.reason or Reason.GUARD_ERROR

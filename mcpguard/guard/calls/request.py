@@ -10,14 +10,14 @@ from mcpguard.domain.calls.objections import NOTHING_MORE, Detail
 from mcpguard.domain.calls.outcomes import Outcome
 from mcpguard.domain.capabilities import Capability
 from mcpguard.domain.findings import Finding
-from mcpguard.guard.calls.subject import Subject
+from mcpguard.guard.calls.subject import CallSubject
 from mcpguard.guard.calls.unseen_server import Uninspected
-from mcpguard.policy.arguments.call_arguments import Given
+from mcpguard.policy.arguments.call_arguments import Arguments
 from mcpguard.policy.intents import Stated
 
 
 @dataclass(frozen=True, slots=True)
-class Page:
+class ReplyPage:
     """A part of the reply to the call `of`, which was kept."""
 
     of: str
@@ -25,7 +25,7 @@ class Page:
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class CallRequest:
     """What a client asked for: which capability of which server, by which method, with which parameters.
 
     `pinned` is the name under which the capability is found in the catalog; for a resource that a template covers it
@@ -46,19 +46,21 @@ class Asked:
     trace: str = ""
     watcher: object | None = None
     stated: Stated | None = None
-    page: Page | None = None
+    page: ReplyPage | None = None
     session: str = ""
     by: str = ""
 
-    def subject(self) -> Subject:
+    def subject(self) -> CallSubject:
         """What of it is judged: one for the whole call, which remembers what was found out."""
-        given = Given(self.method, self.params)
+        given = Arguments(self.method, self.params)
         kept = self.page is not None
-        return Subject(self.caller, self.capability, self.pinned, self.stated, given, kept=kept, session=self.session)
+        return CallSubject(
+            self.caller, self.capability, self.pinned, self.stated, given, kept=kept, session=self.session
+        )
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class CallResult:
     """How the call ended. Either the upstream's `result`, or its `error`, or a refusal of ours with its reason.
 
     `capability`: what was refused. `findings`: what was found in what waits for a person, where that is the reason; the

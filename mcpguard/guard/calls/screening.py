@@ -29,9 +29,9 @@ from mcpguard.domain.findings import Evidence, Severity
 from mcpguard.domain.reasons import Reason
 from mcpguard.domain.screening import Screened, Screening
 from mcpguard.domain.servers.pins import Pin
-from mcpguard.guard.servers.neighbours import Around
+from mcpguard.guard.servers.neighbours import NeighbourTools
 from mcpguard.guard.servers.servers import Servers
-from mcpguard.inspection.detectors.detector import Rule, Surroundings
+from mcpguard.inspection.detectors.detector import DetectorRule, Surroundings
 from mcpguard.inspection.replies.screening import Looked, OutOfTime, is_plain, looked_at
 from mcpguard.policy.arguments.fitting import CALL
 from mcpguard.policy.arguments.schemas import Anything, Checks
@@ -48,15 +48,17 @@ MOST_TOLD: Final = 10
 _OF_MESSAGES: Final = ("level", "logger", "data", "progress", "total", "message")
 MOST_RULES: Final = 20
 STRUCTURE: Final = "structuredContent"
-_UNREAD: Final = Rule("message.unread", "T27", Severity.INFO, 0.0, "It is too long to be looked at whole")
-_UNTOLD: Final = Rule("schema.unverified", "T9", Severity.LOW, 0.1, "It cannot be held against what the tool returns")
+_UNREAD: Final = DetectorRule("message.unread", "T27", Severity.INFO, 0.0, "It is too long to be looked at whole")
+_UNTOLD: Final = DetectorRule(
+    "schema.unverified", "T9", Severity.LOW, 0.1, "It cannot be held against what the tool returns"
+)
 _NOWHERE: Final = Evidence("", 0, 0)
 
 
 T = TypeVar("T")
 
 
-class Said(Protocol):
+class SaidByServer(Protocol):
     """What a server said in answer to one call: a result, or an error; neither where it is withheld."""
 
     result: dict[str, Any] | None
@@ -79,7 +81,12 @@ class Screener:
     """Screens. `given`: what the guard gave a server by its name, and is a secret."""
 
     def __init__(
-        self, servers: Servers, around: Around, given: Callable[[str], frozenset[str]], settings: Settings, clock: Clock
+        self,
+        servers: Servers,
+        around: NeighbourTools,
+        given: Callable[[str], frozenset[str]],
+        settings: Settings,
+        clock: Clock,
     ) -> None:
         self._servers = servers
         self._around = around
@@ -91,7 +98,7 @@ class Screener:
         self._limiters: dict[str, CapacityLimiter] = {}
 
     async def reply(
-        self, server: str, method: str, pin: Pin | None, outcome: Outcome, said: Said, noticed: Noticed
+        self, server: str, method: str, pin: Pin | None, outcome: Outcome, said: SaidByServer, noticed: Noticed
     ) -> Outcome:
         """The outcome of a call with what was found; `said` is left as it is to be passed on."""
         mode = self._servers.screening(server)
@@ -119,7 +126,14 @@ class Screener:
         return await to_thread.run_sync(work, limiter=limiter, abandon_on_cancel=True)
 
     async def _screened(
-        self, server: str, method: str, pin: Pin | None, size: int, said: Said, mode: Screening, noticed: Noticed
+        self,
+        server: str,
+        method: str,
+        pin: Pin | None,
+        size: int,
+        said: SaidByServer,
+        mode: Screening,
+        noticed: Noticed,
     ) -> Reason | None:
         """Why it is withheld."""
         is_result = said.result is not None
@@ -207,7 +221,9 @@ class Screener:
             kept = self._values[server] = given, Values(given)
         return kept[1]
 
-    def _withheld(self, outcome: Outcome, said: Said, why: Reason, mode: Screening, noticed: Noticed) -> Outcome:
+    def _withheld(
+        self, outcome: Outcome, said: SaidByServer, why: Reason, mode: Screening, noticed: Noticed
+    ) -> Outcome:
         said.result = said.error = None
         return replace(self._ended(outcome, mode, noticed), reason=why)
 
@@ -217,7 +233,7 @@ class Screener:
         return replace(outcome, screened=Screened(mode, tuple(noticed.rules)[:MOST_RULES], noticed.masked))
 
 
-def _pass_on(said: Said, value: dict[str, Any]) -> None:
+def _pass_on(said: SaidByServer, value: dict[str, Any]) -> None:
     """In the place of what came."""
     if said.result is not None:
         said.result = value

@@ -5,12 +5,12 @@ from dataclasses import dataclass
 from mcpguard.domain.callers import Caller
 from mcpguard.domain.capabilities import Capability
 from mcpguard.domain.decisions import Key
-from mcpguard.policy.arguments.call_arguments import Given
+from mcpguard.policy.arguments.call_arguments import Arguments
 from mcpguard.policy.intents import Stated
 
 
 @dataclass(frozen=True, slots=True)
-class Subject:
+class CallSubject:
     """`pinned` is the capability that covers the one that is meant, if it is another.
 
     `stated`: what they say they mean to do, None where that is implied. `given`: what the call carries, None where that
@@ -22,7 +22,7 @@ class Subject:
     capability: Capability
     pinned: Capability | None = None
     stated: Stated | None = None
-    given: Given | None = None
+    given: Arguments | None = None
     kept: bool = False
     session: str = ""
     ticket: str = ""

@@ -15,7 +15,7 @@ from typing import Any, Final
 from mcpguard.domain.callers import Caller
 from mcpguard.domain.servers.launches import Launch, StdioLaunch
 from mcpguard.domain.servers.upstreams import Origin, Upstream
-from mcpguard.guard.servers.registry import Known
+from mcpguard.guard.servers.registry import ServerState
 from mcpguard.policy.secrets.launches import shown_arguments, shown_command, shown_url
 from mcpguard.text.visible import visible
 
@@ -32,7 +32,7 @@ class Uninspected:
     said: dict[str, Any]
 
 
-def uninspected(known: Known, caller: Caller) -> Uninspected | None:
+def uninspected(known: ServerState, caller: Caller) -> Uninspected | None:
     """None where somebody has inspected it as it is launched now."""
     upstream = known.upstream
     if upstream.identity is not None and upstream.identity.observed is not None:

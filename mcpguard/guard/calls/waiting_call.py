@@ -18,8 +18,8 @@ from typing import Final
 import anyio
 
 from mcpguard.domain.calls.counterpart import Counterpart
-from mcpguard.domain.calls.holds import Asking, HoldMove, HoldState
-from mcpguard.domain.calls.holds import Hold as Held
+from mcpguard.domain.calls.holds import HeldCall as Held
+from mcpguard.domain.calls.holds import HeldFacts, HoldMove, HoldState
 from mcpguard.domain.calls.objections import NOTHING_MORE, Detail
 from mcpguard.domain.calls.outcomes import Outcome
 from mcpguard.domain.calls.records import Opening
@@ -32,7 +32,7 @@ from mcpguard.guard.calls.hold_answers import Answering
 from mcpguard.guard.calls.hold_rules import Demanding
 from mcpguard.guard.calls.judgement import Judged
 from mcpguard.guard.calls.open_holds import Ticket, rests
-from mcpguard.guard.calls.subject import Subject
+from mcpguard.guard.calls.subject import CallSubject
 from mcpguard.settings.holds import Holds
 from mcpguard.store.engine.backend import Connection
 from mcpguard.store.rows import holds
@@ -43,7 +43,7 @@ _STEP: Final = 1e-6
 """Progress must grow, and a server that works on the call later begins with what it likes, mostly 0 or 1."""
 
 
-class Way(Enum):
+class HoldWay(Enum):
     """What a call has to do with a hold."""
 
     BEGINS = "begins"
@@ -63,7 +63,7 @@ class Holding:
         self._closing = False
 
     @contextmanager
-    def part(self, subject: Subject, judged: Judged, opening: Opening) -> Iterator["Part | None"]:
+    def part(self, subject: CallSubject, judged: Judged, opening: Opening) -> Iterator["HoldPart | None"]:
         """What a call has to do with a hold; None where that is nothing.
 
         Raises Overtaken where another call was faster: the two were judged before either came here.
@@ -71,27 +71,27 @@ class Holding:
         ticket = judged.look.ticket
         match judged.verdict:
             case Hold():
-                way = Way.BEGINS if ticket is None else Way.JOINS
+                way = HoldWay.BEGINS if ticket is None else HoldWay.JOINS
                 if ticket is None:
                     self._check_first(subject, judged)
                     ticket = Ticket(self._held(subject, judged, opening), stored=False)
                     self._tickets.add(ticket)
             case Allow() if ticket is not None:
-                way = Way.USES
+                way = HoldWay.USES
                 if ticket.state is not HoldState.ALLOWED:
                     raise Overtaken
                 ticket.move(HoldState.CONSUMED)
             case _:
                 yield None
                 return
-        part = Part(self, ticket, way)
+        part = HoldPart(self, ticket, way)
         try:
             yield part
         finally:
             if not part.begun:
                 part.undo()
 
-    def _check_first(self, subject: Subject, judged: Judged) -> None:
+    def _check_first(self, subject: CallSubject, judged: Judged) -> None:
         upstream = judged.upstream
         if upstream is None or self._tickets.find(
             self.demanding.same(subject, judged.pin), rests(upstream, judged.pin)
@@ -136,11 +136,11 @@ class Holding:
             waited += nap
         awake.set()
 
-    def _held(self, subject: Subject, judged: Judged, opening: Opening) -> Held:
+    def _held(self, subject: CallSubject, judged: Judged, opening: Opening) -> Held:
         if judged.upstream is None:
             raise ValueError("a call to no server is not held")
         now, intent = self._clock.now(), opening.intent
-        asking = Asking(
+        asking = HeldFacts(
             at=now,
             caller_label=opening.caller.label,
             client=opening.client,
@@ -166,10 +166,10 @@ class Holding:
         )
 
 
-class Part:
+class HoldPart:
     """What one call has to do with a hold. `begun`: the store has the verdict that speaks of it."""
 
-    def __init__(self, of: Holding, ticket: Ticket, way: Way) -> None:
+    def __init__(self, of: Holding, ticket: Ticket, way: HoldWay) -> None:
         self.id = ticket.hold.id
         self.begun = False
         self._is_used = False
@@ -180,12 +180,12 @@ class Part:
     def store(self, connection: Connection) -> bool:
         """Together with the opening: a new hold is kept, an allowed one is used up. Whether that could be."""
         match self._way:
-            case Way.BEGINS:
+            case HoldWay.BEGINS:
                 holds.put(connection, self._ticket.hold)
                 return True
-            case Way.JOINS:
+            case HoldWay.JOINS:
                 return True
-            case Way.USES:
+            case HoldWay.USES:
                 return self.use_up(connection)
 
     def use_up(self, connection: Connection) -> bool:
@@ -195,20 +195,20 @@ class Part:
     def begin(self) -> None:
         """The opening was stored."""
         self.begun = True
-        if self._way is Way.USES:
+        if self._way is HoldWay.USES:
             self.used()
-        elif self._way is Way.BEGINS:
+        elif self._way is HoldWay.BEGINS:
             self._of.answering.begun(self._ticket)
 
     def undo(self) -> None:
         """It was not."""
         match self._way:
-            case Way.BEGINS:
+            case HoldWay.BEGINS:
                 self._of.used(self._ticket)
                 self._ticket.move(HoldState.EXPIRED)
-            case Way.USES:
+            case HoldWay.USES:
                 self.give_back()
-            case Way.JOINS:
+            case HoldWay.JOINS:
                 pass
 
     def used(self) -> None:

@@ -22,7 +22,7 @@ from mcpguard.domain.decisions import Undecidable
 from mcpguard.domain.people import TooManyTries, User
 from mcpguard.guard.people.common_passwords import COMMON
 from mcpguard.guard.people.people import People
-from mcpguard.guard.people.proof import Claim
+from mcpguard.guard.people.proof import IdentityClaim
 
 SHORTEST: Final = 12
 LONGEST_BYTES: Final = 1024
@@ -66,12 +66,12 @@ class Passwords:
         checked(name, password)
         return await self._aside(lambda: self._hasher.hash(_bytes(password)))
 
-    async def user_of(self, claim: Claim) -> User | None:
+    async def user_of(self, claim: IdentityClaim) -> User | None:
         """Whoever has this name, if this is their password and they may sign in. Raises TooManyTries."""
         user = self._people.user(claim.name)
         kept, can = (user.password, not user.disabled) if user is not None else ("", False)
         if not is_one(claim.secret):  # it is nobody's, so all the same whose it is not
-            claim, can = Claim(claim.name, ""), False
+            claim, can = IdentityClaim(claim.name, ""), False
         secret = _bytes(claim.secret)
         right = await self._aside(lambda: _is_right(self._hasher, kept or self._nobodys, secret))
         return user if right and can else None

@@ -12,7 +12,7 @@ from mcpguard.domain.people import User
 
 
 @dataclass(frozen=True, slots=True)
-class Claim:
+class IdentityClaim:
     """Who somebody says they are, and what they show for it."""
 
     name: str
@@ -24,6 +24,6 @@ class Proof(Protocol):
 
     method: str
 
-    async def user_of(self, claim: Claim) -> User | None:
+    async def user_of(self, claim: IdentityClaim) -> User | None:
         """Whose claim this is, if it is true. Whether they may sign in is not asked here."""
         ...

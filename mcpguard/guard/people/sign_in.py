@@ -22,7 +22,7 @@ from mcpguard.domain.people import NotProven, Session, TooManyTries, User
 from mcpguard.guard.people import people_facts
 from mcpguard.guard.people.passwords import Passwords
 from mcpguard.guard.people.people import People, digest_of
-from mcpguard.guard.people.proof import Claim, Proof
+from mcpguard.guard.people.proof import IdentityClaim, Proof
 from mcpguard.guard.people.throttle import Throttle
 from mcpguard.guard.traffic.tallies import Tallies
 from mcpguard.ledger.ledger import Append, Ledger
@@ -66,14 +66,14 @@ class SigningIn:
 
         Raises NotProven, TooManyTries or LedgerUnavailable; then nobody has signed in, and what was is so still.
         """
-        claim = Claim(name, password)
+        claim = IdentityClaim(name, password)
         user = await self._proven(self._passwords, claim, peer)
         kept = await self._passwords.renewed(user, password)
         return await self._begin(user, kept, self._passwords.method, peer, before)
 
     async def proven(self, user: User, password: str, peer: str) -> User:
         """Them, if this is their password; nobody signs in by it. Counts as a try. Raises NotProven or TooManyTries."""
-        return await self._proven(self._passwords, Claim(user.name, password), peer)
+        return await self._proven(self._passwords, IdentityClaim(user.name, password), peer)
 
     async def sign_out(self, session: str, by: Actor) -> None:
         """End this one. Raises LedgerUnavailable; then it has not ended."""
@@ -93,7 +93,7 @@ class SigningIn:
         session = Session(self._new_id(), user.id, now, now, now, peer[:LONGEST_PEER])
         return SignedIn(user, session, secrets.token_urlsafe(SHOWN_BYTES))
 
-    async def _proven(self, proof: Proof, claim: Claim, peer: str) -> User:
+    async def _proven(self, proof: Proof, claim: IdentityClaim, peer: str) -> User:
         try:
             self.throttle.begin(claim.name, peer)
             user = await self._looked_at(proof, claim, peer)
@@ -106,7 +106,7 @@ class SigningIn:
         self.throttle.succeeded(claim.name, peer)
         return user
 
-    async def _looked_at(self, proof: Proof, claim: Claim, peer: str) -> User | None:
+    async def _looked_at(self, proof: Proof, claim: IdentityClaim, peer: str) -> User | None:
         try:
             return await proof.user_of(claim)
         except TooManyTries:
@@ -165,7 +165,7 @@ class SigningIn:
                 fact = people_facts.signed_out(user, session, why, by)
                 append(fact.kind, fact.fields)
 
-    def _refused(self, claim: Claim, peer: str, why: str) -> None:
+    def _refused(self, claim: IdentityClaim, peer: str, why: str) -> None:
         user = self._people.user(claim.name)
         about = {} if user is None else {"user": user.id, "user_name": user.name}
         self._tallies.sign_in_refused(peer=peer[:LONGEST_PEER], why=why, **about)

@@ -23,14 +23,14 @@ from mcpguard.domain.capabilities import Fingerprint
 from mcpguard.domain.clock import Clock, Ids
 from mcpguard.domain.decisions import Actor, DeclaredElsewhere, NotDeclared, Stale, Undecidable
 from mcpguard.domain.servers.launches import Declared, Launch, RemoteLaunch, StdioLaunch
-from mcpguard.domain.servers.requests import Request
+from mcpguard.domain.servers.requests import ServerRequest
 from mcpguard.domain.servers.upstreams import Identity, Origin, Transport, Upstream
 from mcpguard.guard.review.launch_fingerprints import Fingerprints
 from mcpguard.guard.review.requests import as_json
 from mcpguard.guard.servers import facts
 from mcpguard.guard.servers.listed_findings import in_launch
-from mcpguard.guard.servers.registry import Known
-from mcpguard.guard.servers.standings import Change, Standings
+from mcpguard.guard.servers.registry import ServerState
+from mcpguard.guard.servers.standings import ServerChange, Standings
 from mcpguard.inspection.definitions.launches import reference_in_code
 from mcpguard.policy import quarantine
 from mcpguard.policy.pinning import identity_changed
@@ -49,7 +49,7 @@ log = structlog.get_logger("mcpguard.guard")
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
+class DeclarationSource:
     """Where declarations come from."""
 
     origin: Origin
@@ -65,9 +65,9 @@ class Added:
     notices: tuple[str, ...]
 
 
-def from_file(path: str = "") -> Source:
+def from_file(path: str = "") -> DeclarationSource:
     """The configuration file, which speaks for whoever may write it."""
-    return Source(Origin.FILE, Actor("configuration file", "file", path))
+    return DeclarationSource(Origin.FILE, Actor("configuration file", "file", path))
 
 
 class Admission:
@@ -80,7 +80,7 @@ class Admission:
         self._new_id = new_id
         self._clock = clock
 
-    async def declare(self, declared: Sequence[Declared], source: Source) -> tuple[str, ...]:
+    async def declare(self, declared: Sequence[Declared], source: DeclarationSource) -> tuple[str, ...]:
         """These, and no others, are what the file declares now. Returns a sentence for each that was not taken."""
         refused: list[str] = []
         for one_ in declared:
@@ -101,7 +101,11 @@ class Admission:
         return tuple(refused)
 
     async def add(
-        self, label: str, members: Mapping[str, object], source: Source, requests: tuple[Request, ...] = ()
+        self,
+        label: str,
+        members: Mapping[str, object],
+        source: DeclarationSource,
+        requests: tuple[ServerRequest, ...] = (),
     ) -> Added:
         """Whoever brings one server says what it is called: only labels of a file, whose author cannot be asked, become
         names by themselves. Raises NotDeclared, NameTaken or LedgerUnavailable."""
@@ -120,7 +124,7 @@ class Admission:
         patch: Mapping[str, object],
         revision: int,
         by: Actor,
-        requests: tuple[Request, ...] | None = None,
+        requests: tuple[ServerRequest, ...] | None = None,
     ) -> Added:
         """Change how it is declared, and what is requested beside that: None leaves it as it is.
 
@@ -139,47 +143,47 @@ class Admission:
         """Let it go, and forget nothing of what was decided. Raises as `patch`."""
         known = self._editable(name)
 
-        def removed(known: Known) -> Change:
+        def removed(known: ServerState) -> ServerChange:
             by.check()
             _current(known, revision)
             upstream = replace(quarantine.removed(known.upstream), revision=revision + 1)
             fact = facts.admitted(upstream, "removed", by, known.upstream.standing)
-            return Change(upstream, known.declared, facts=(fact,))
+            return ServerChange(upstream, known.declared, facts=(fact,))
 
         await self._standings.change(known, removed)
 
-    async def unconfine(self, known: Known, seen: StdioLaunch, by: Actor) -> None:
+    async def unconfine(self, known: ServerState, seen: StdioLaunch, by: Actor) -> None:
         """From now on it runs without a sandbox, which is another launch than the one that was seen.
 
         Raises Unknown, Stale or LedgerUnavailable.
         """
         await self._relaunch(known, seen, seen.unconfined(), by, "unconfined")
 
-    async def confine(self, known: Known, seen: StdioLaunch, by: Actor) -> None:
+    async def confine(self, known: ServerState, seen: StdioLaunch, by: Actor) -> None:
         """Take that back: it runs as it is declared. Raises as `unconfine`."""
         await self._relaunch(known, seen, seen.as_declared(), by, "confined")
 
-    async def _relaunch(self, known: Known, seen: StdioLaunch, now: StdioLaunch, by: Actor, change: str) -> None:
-        def relaunched(known: Known) -> Change | None:
+    async def _relaunch(self, known: ServerState, seen: StdioLaunch, now: StdioLaunch, by: Actor, change: str) -> None:
+        def relaunched(known: ServerState) -> ServerChange | None:
             if known.declared.launch != seen:
                 raise Stale((f"how {known.name} is launched or reached",))
             return self._redeclared(replace(known.declared, launch=now), by, change, None, known)
 
         await self._standings.change(known, relaunched)
 
-    async def _withdraw(self, known: Known, by: Actor) -> None:
-        def withdrawn(known: Known) -> Change | None:
+    async def _withdraw(self, known: ServerState, by: Actor) -> None:
+        def withdrawn(known: ServerState) -> ServerChange | None:
             return self._redeclared(replace(known.declared, enabled=False), by, "withdrawn", None, known)
 
         await self._standings.change(known, withdrawn)
 
-    def _editable(self, name: str) -> Known:
+    def _editable(self, name: str) -> ServerState:
         known = self._registry.get(name)
         if known.upstream.origin is Origin.FILE:
             raise DeclaredElsewhere(f"{name} is declared in the configuration file; edit it there")
         return known
 
-    async def _add(self, declared: Declared, source: Source) -> None:
+    async def _add(self, declared: Declared, source: DeclarationSource) -> None:
         if len(tuple(self._registry)) >= MOST_SERVERS:
             raise Undecidable(f"there are {MOST_SERVERS} servers, as many as may be; remove one first")
         launch = declared.launch
@@ -194,25 +198,25 @@ class Admission:
             revision=1,
         )
         upstream = quarantine.admitted(new, self._registry.ever(), self._alike(launch))
-        known = Known(upstream, replace(declared, since=self._clock.now()))
+        known = ServerState(upstream, replace(declared, since=self._clock.now()))
         said = as_json(declared.requests)
         fact = facts.admitted(upstream, "added", source.by, launched=known.launched, requested=said)
         await self._standings.add(known, fact, source.by)
 
     async def _redeclare(
-        self, known: Known, declared: Declared, by: Actor, *, revision: int | None = None, consented: bool = True
+        self, known: ServerState, declared: Declared, by: Actor, *, revision: int | None = None, consented: bool = True
     ) -> None:
         """`consented`: where a person has decided how it is confined, and it is launched so, that holds."""
 
-        def redeclared(known: Known) -> Change | None:
+        def redeclared(known: ServerState) -> ServerChange | None:
             now = declared.with_consent_of(known.declared) if consented else declared
             return self._redeclared(now, by, "changed", revision, known)
 
         await self._standings.change(known, redeclared)
 
     def _redeclared(
-        self, declared: Declared, by: Actor, change: str, revision: int | None, known: Known
-    ) -> Change | None:
+        self, declared: Declared, by: Actor, change: str, revision: int | None, known: ServerState
+    ) -> ServerChange | None:
         by.check()
         if revision is not None:
             _current(known, revision)
@@ -233,7 +237,9 @@ class Admission:
         declared = replace(declared, since=self._clock.now() if another else known.declared.since)
         outcomes = [(pin, identity_changed(pin)) for pin in known.pins.values()] if another else []
         said += facts.of_moves(upstream, outcomes)
-        return Change(upstream, declared, tuple(now.pin for pin, now in outcomes if now.pin != pin), facts=tuple(said))
+        return ServerChange(
+            upstream, declared, tuple(now.pin for pin, now in outcomes if now.pin != pin), facts=tuple(said)
+        )
 
     def _alike(self, launch: Launch) -> frozenset[Fingerprint]:
         """It, and what consent would make of it, or has made it of: one is blocked with the other."""
@@ -263,6 +269,6 @@ def _check_name(label: str) -> None:
         raise NotDeclared((f"this is no name of a server, which is {form}",))
 
 
-def _current(known: Known, revision: int) -> None:
+def _current(known: ServerState, revision: int) -> None:
     if known.upstream.revision != revision:
         raise Stale((f"{known.name} was changed: it has revision {known.upstream.revision} now, and not {revision}",))

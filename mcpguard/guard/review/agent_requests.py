@@ -34,10 +34,10 @@ from mcpguard.domain.servers.standing import UpstreamStanding
 from mcpguard.domain.servers.upstreams import Origin
 from mcpguard.guard.callers.callers import Callers
 from mcpguard.guard.calls.caller_budgets import Budgeting
-from mcpguard.guard.review.admission import Added, Admission, Source
+from mcpguard.guard.review.admission import Added, Admission, DeclarationSource
 from mcpguard.guard.review.decisions import Decisions
 from mcpguard.guard.review.requests import notices, parted, requested
-from mcpguard.guard.servers.registry import Known, Registry
+from mcpguard.guard.servers.registry import Registry, ServerState
 from mcpguard.policy.scopes import reaches
 from mcpguard.settings.members import as_members, patched
 from mcpguard.settings.references import unreferenced
@@ -145,14 +145,14 @@ class Managing:
                 raise Undecidable(f"{most_waiting} servers that you asked for wait for a person already")
             if len(mine) >= MOST_BROUGHT:
                 raise Undecidable(f"you have brought {MOST_BROUGHT} servers, as many as one caller may")
-            source = Source(Origin.AGENT, self._actor(caller), caller.id)
+            source = DeclarationSource(Origin.AGENT, self._actor(caller), caller.id)
             done = await self._admission.add(label, declares, source, requests)
             return Added(done.name, done.notices + notices(asked))
 
     def _actor(self, caller: Caller) -> Actor:
         return Actor(caller.id, "agent", caller.label, may_widen=False, holds=partial(self._callers.holds, caller))
 
-    def _reached(self, caller: Caller, name: str) -> Known:
+    def _reached(self, caller: Caller, name: str) -> ServerState:
         try:
             known = self._registry.find(folded(name))
         except InvalidName:

@@ -13,7 +13,7 @@ from mcpguard.domain.servers.pins import Pin
 from mcpguard.domain.servers.standing import CapabilityStanding
 from mcpguard.domain.servers.upstreams import Upstream
 from mcpguard.guard.servers.grave_findings import said_read
-from mcpguard.guard.servers.registry import Known
+from mcpguard.guard.servers.registry import ServerState
 from mcpguard.policy import pinning
 
 _DECIDED = {CapabilityStanding.APPROVED, CapabilityStanding.CHANGED}
@@ -72,7 +72,7 @@ def confinement_said(launch: Launch) -> dict[str, str]:
     return {"profile": launch.profile.value, "mounts": "\n".join(map(str, launch.mounts))}
 
 
-def in_spite(known: Known, key: Key, read: Read) -> InSpite:
+def in_spite(known: ServerState, key: Key, read: Read) -> InSpite:
     """What is recorded of the findings in what is approved."""
     found = known.inspected(key)
     return {"found": found, "read": said_read(found.grave, read.get(key))}

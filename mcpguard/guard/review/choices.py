@@ -13,11 +13,11 @@ from mcpguard.domain.decisions import Approval, Key, Undecidable, Unknown
 from mcpguard.domain.servers.pins import Pin
 from mcpguard.domain.servers.standing import CapabilityStanding
 from mcpguard.guard.review.staleness import MOST_NAMED
-from mcpguard.guard.servers.registry import Known
-from mcpguard.guard.servers.tool_effects import Told
+from mcpguard.guard.servers.registry import ServerState
+from mcpguard.guard.servers.tool_effects import ToolEffects
 
 
-def chosen(known: Known, approval: Approval) -> frozenset[Key]:
+def chosen(known: ServerState, approval: Approval) -> frozenset[Key]:
     """Raises Undecidable."""
     approvable = {
         key
@@ -37,7 +37,7 @@ def chosen(known: Known, approval: Approval) -> frozenset[Key]:
     return frozenset(only)
 
 
-def effect_of(pin: Pin, given: Mapping[str, Effect], told: Mapping[Fingerprint, Told]) -> tuple[Effect, bool]:
+def effect_of(pin: Pin, given: Mapping[str, Effect], told: Mapping[Fingerprint, ToolEffects]) -> tuple[Effect, bool]:
     """And whether a person named it. Raises Undecidable."""
     if pin.kind is not CapabilityKind.TOOL:
         if pin.name in given and given[pin.name] is not Effect.READ:
@@ -51,7 +51,7 @@ def effect_of(pin: Pin, given: Mapping[str, Effect], told: Mapping[Fingerprint, 
     return (said.careful if said else Effect.DESTRUCTIVE), False
 
 
-def pin_of(known: Known, key: Key) -> Pin:
+def pin_of(known: ServerState, key: Key) -> Pin:
     """Raises Unknown."""
     pin = known.pins.get(key)
     if pin is None:

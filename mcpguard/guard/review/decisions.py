@@ -43,11 +43,11 @@ from mcpguard.guard.review.launch_fingerprints import Fingerprints
 from mcpguard.guard.review.staleness import as_seen
 from mcpguard.guard.servers import facts
 from mcpguard.guard.servers.grave_findings import check_itself, now_read, said_read, unread_of
-from mcpguard.guard.servers.registry import Known
-from mcpguard.guard.servers.standings import Change, Standings
+from mcpguard.guard.servers.registry import ServerState
+from mcpguard.guard.servers.standings import ServerChange, Standings
 from mcpguard.guard.servers.tool_effects import Effects
 from mcpguard.policy import pinning, quarantine
-from mcpguard.policy.pinning import Outcome
+from mcpguard.policy.pinning import PinChange
 from mcpguard.policy.prefixes import checked
 
 
@@ -77,7 +77,7 @@ class Decisions:
         made: list[ApprovedOne] = []
         unread: dict[str, tuple[str, ...]] = {}
 
-        def approved(known: Known) -> Change:
+        def approved(known: ServerState) -> ServerChange:
             decision.by.check()
             made.clear()
             unread.clear()
@@ -120,7 +120,7 @@ class Decisions:
                     for answer, before_it, after in steps:
                         recorded.append(facts.decided_about(upstream, answer, decision, id_, before_it, after))
                     pins += [after for _, _, after in steps[-1:]]
-            return Change(upstream, declared, tuple(pins), facts=tuple(recorded))
+            return ServerChange(upstream, declared, tuple(pins), facts=tuple(recorded))
 
         await self._standings.change(known, approved)
         waiting = [f"{pin.kind}:{pin.name}" for pin in known.pins.values() if pin.present and not pin.callable]
@@ -133,7 +133,7 @@ class Decisions:
         """
         authorised(Answer.REJECT, decision)
 
-        def rejected(known: Known) -> Change:
+        def rejected(known: ServerState) -> ServerChange:
             decision.by.check()
             as_seen(known, seen)
             before, id_ = known.upstream, self._new_id()
@@ -145,7 +145,7 @@ class Decisions:
                     after = pinning.reject(pin, seen.capabilities.get(key)).pin
                     recorded.append(facts.decided_about(upstream, Answer.REJECT, decision, id_, pin, after))
                     pins.append(after)
-            return Change(upstream, known.declared, tuple(pins), facts=tuple(recorded))
+            return ServerChange(upstream, known.declared, tuple(pins), facts=tuple(recorded))
 
         await self._standings.change(self._registry.get(name), rejected)
 
@@ -165,12 +165,12 @@ class Decisions:
         """It runs no more, whoever it is. How a person had it confined is forgotten with its approval."""
         authorised(Answer.BLOCK, decision)
 
-        def blocked(known: Known) -> Change:
+        def blocked(known: ServerState) -> ServerChange:
             decision.by.check()
             before, declared = known.upstream, without_choice(known.declared)
             upstream = quarantine.block(before, self._other_launch(known, declared)).upstream
             fact = facts.decided(upstream, Answer.BLOCK, decision, self._new_id(), before.standing)
-            return Change(upstream, declared, facts=(fact,))
+            return ServerChange(upstream, declared, facts=(fact,))
 
         await self._standings.change(self._registry.get(name), blocked)
 
@@ -229,7 +229,7 @@ class Decisions:
         told = await self._effects.of([pin for pin in [known.pins.get(key)] if pin])
         result: list[Pin] = []
 
-        def decided(known: Known) -> Change:
+        def decided(known: ServerState) -> ServerChange:
             decision.by.check()
             pin = pin_of(known, key)
             given = {} if effect is None else {pin.name: effect}
@@ -243,12 +243,12 @@ class Decisions:
             said_of = known.upstream, answer, decision, id_, pin, outcome.pin
             about = in_spite(known, key, said if answer is Answer.APPROVE else {})
             fact = facts.decided_about(*said_of, given=named, **about)
-            return Change(known.upstream, known.declared, (outcome.pin,), facts=(fact,))
+            return ServerChange(known.upstream, known.declared, (outcome.pin,), facts=(fact,))
 
         await self._standings.change(known, decided)
         return result[0].effect
 
-    def _other_launch(self, known: Known, declared: Declared) -> Fingerprint | None:
+    def _other_launch(self, known: ServerState, declared: Declared) -> Fingerprint | None:
         """How it would be launched; None where that is as it is launched now."""
         return None if declared.launch == known.declared.launch else self._fingerprints(declared.launch)
 
@@ -261,12 +261,12 @@ class Decisions:
     async def _carry_out(
         self, name: str, answer: Answer, decision: Decision, move: Callable[[Upstream], Upstream], **said: str
     ) -> None:
-        def moved(known: Known) -> Change:
+        def moved(known: ServerState) -> ServerChange:
             decision.by.check()
             upstream = move(known.upstream)
             before = known.upstream.standing
             fact = facts.decided(upstream, answer, decision, self._new_id(), before, **_given(said))
-            return Change(upstream, known.declared, facts=(fact,))
+            return ServerChange(upstream, known.declared, facts=(fact,))
 
         await self._standings.change(self._registry.get(name), moved)
 
@@ -290,7 +290,7 @@ def _given(said: Mapping[str, str]) -> dict[str, str]:
     return {name: value for name, value in said.items() if value}
 
 
-_ANSWERS: Mapping[Answer, Callable[[Pin, Fingerprint | None, Effect, frozenset[str]], Outcome]] = {
+_ANSWERS: Mapping[Answer, Callable[[Pin, Fingerprint | None, Effect, frozenset[str]], PinChange]] = {
     Answer.APPROVE: pinning.approve,
     Answer.REVOKE: lambda pin, seen, _effect, _read: pinning.revoke(pin, seen),
     Answer.REJECT: lambda pin, seen, _effect, _read: pinning.reject(pin, seen),

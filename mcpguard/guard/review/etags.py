@@ -9,15 +9,15 @@ import hashlib
 from mcpguard.codec.messages import dumps
 from mcpguard.domain.decisions import Key, Unknown
 from mcpguard.domain.servers.pins import Pin
-from mcpguard.guard.servers.registry import Known
+from mcpguard.guard.servers.registry import ServerState
 
 
-def of_server(known: Known) -> str:
+def of_server(known: ServerState) -> str:
     """How the server stands, with all that it offers."""
     return _tag("server", *_own(known), [_pin(pin) for _, pin in sorted(known.pins.items())])
 
 
-def of_capability(known: Known, key: Key) -> str:
+def of_capability(known: ServerState, key: Key) -> str:
     """How the capability stands, and its server. Raises Unknown."""
     pin = known.pins.get(key)
     if pin is None:
@@ -25,7 +25,7 @@ def of_capability(known: Known, key: Key) -> str:
     return _tag("capability", *_own(known), _pin(pin))
 
 
-def _own(known: Known) -> tuple[object, ...]:
+def _own(known: ServerState) -> tuple[object, ...]:
     upstream, identity = known.upstream, known.upstream.identity
     launch = None if identity is None else identity.launch.text
     observed = None if identity is None or identity.observed is None else identity.observed.text

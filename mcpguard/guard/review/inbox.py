@@ -15,8 +15,8 @@ from mcpguard.domain.servers.pins import Pin
 from mcpguard.domain.servers.standing import UpstreamStanding
 from mcpguard.domain.servers.upstreams import Upstream
 from mcpguard.guard.servers.grave_findings import unread
-from mcpguard.guard.servers.listed_findings import Found
-from mcpguard.guard.servers.registry import Known, Registry
+from mcpguard.guard.servers.listed_findings import ListedFindings
+from mcpguard.guard.servers.registry import Registry, ServerState
 
 Counts = tuple[tuple[str, int], ...]
 """How many findings of each severity there are, the worst first."""
@@ -34,11 +34,11 @@ class UnreadApproval:
 
 
 @dataclass(frozen=True, slots=True)
-class Waiting:
+class WaitingServer:
     """What waits of one server. `pins`: what of it, `reviewed`: whether the server itself is trusted and only those
     wait; `unread`: what is approved of it unread; `severities`: the findings in all that waits."""
 
-    known: Known
+    known: ServerState
     pins: tuple[Pin, ...]
     reviewed: bool
     severities: Counts
@@ -63,12 +63,12 @@ class Tally:
 
 @dataclass(frozen=True, slots=True)
 class _Looked:
-    waiting: Waiting | None
+    waiting: WaitingServer | None
     findings: int
     grave: int
 
 
-_Rests = tuple[Upstream, Mapping[Key, Pin], Found]
+_Rests = tuple[Upstream, Mapping[Key, Pin], ListedFindings]
 
 
 class Inbox:
@@ -76,9 +76,9 @@ class Inbox:
 
     def __init__(self, registry: Registry) -> None:
         self._registry = registry
-        self._counted: WeakKeyDictionary[Known, tuple[_Rests, _Looked]] = WeakKeyDictionary()
+        self._counted: WeakKeyDictionary[ServerState, tuple[_Rests, _Looked]] = WeakKeyDictionary()
 
-    def every(self) -> list[Waiting]:
+    def every(self) -> list[WaitingServer]:
         """By server, the worst first."""
         found = [waiting for known in self._registry if (waiting := self._looked(known).waiting) is not None]
         return sorted(found, key=_urgency)
@@ -97,7 +97,7 @@ class Inbox:
             sum(known.upstream.inspection is not None and known.upstream.inspection.failed for known in every),
         )
 
-    def _looked(self, known: Known) -> _Looked:
+    def _looked(self, known: ServerState) -> _Looked:
         rests: _Rests = known.upstream, known.pins, known.found
         before = self._counted.get(known)
         if before is not None and all(one is other for one, other in zip(before[0], rests, strict=True)):
@@ -117,7 +117,7 @@ def _counts(counts: Mapping[Severity, int]) -> Counts:
     return tuple((each.value, counts[each]) for each in reversed(Severity) if counts[each])
 
 
-def _waiting(known: Known) -> Waiting | None:
+def _waiting(known: ServerState) -> WaitingServer | None:
     if known.upstream.standing is UpstreamStanding.BLOCKED:
         return None
     reviewed = known.upstream.standing is UpstreamStanding.APPROVED
@@ -132,10 +132,10 @@ def _waiting(known: Known) -> Waiting | None:
     for each in left:
         counts.update(dict(each.severities))
     worst_first = tuple((each.value, counts[each.value]) for each in reversed(Severity) if counts[each.value])
-    return Waiting(known, pins, reviewed, worst_first, left)
+    return WaitingServer(known, pins, reviewed, worst_first, left)
 
 
-def _unread(known: Known) -> tuple[UnreadApproval, ...]:
+def _unread(known: ServerState) -> tuple[UnreadApproval, ...]:
     return tuple(
         UnreadApproval(key, rules, _of_rules(known.launched if key is None else known.inspected(key), rules))
         for key, rules in unread(known).items()
@@ -146,6 +146,6 @@ def _of_rules(found: Inspected, rules: frozenset[str]) -> Counts:
     return _counts(Counter(each.severity for each in found.findings if each.grave and each.rule in rules))
 
 
-def _urgency(waiting: Waiting) -> tuple[int, ...]:
+def _urgency(waiting: WaitingServer) -> tuple[int, ...]:
     counts = dict(waiting.severities)
     return tuple(-counts.get(each.value, 0) for each in reversed(Severity))

@@ -33,22 +33,22 @@ from mcpguard.domain.servers.listings import Listing
 from mcpguard.domain.servers.standing import UpstreamStanding
 from mcpguard.guard.review.admission import Admission
 from mcpguard.guard.review.decisions import authorised
-from mcpguard.guard.review.inspection_records import Begun, Inspections, not_blocked
+from mcpguard.guard.review.inspection_records import BegunInspection, Inspections, not_blocked
 from mcpguard.guard.review.withheld_secrets import only_secrets, without_secrets
 from mcpguard.guard.servers.intake import Intake
-from mcpguard.guard.servers.registry import Known
+from mcpguard.guard.servers.registry import ServerState
 from mcpguard.policy.secrets.launches import shown_arguments, shown_command
 from mcpguard.upstreams.supervise.context import Lost
 from mcpguard.upstreams.supervise.fleet import Fleet
 from mcpguard.upstreams.supervise.visit import NeverStarted
 
-Looking = Callable[[], Awaitable["Inspected"]]
+Looking = Callable[[], Awaitable["InspectionResult"]]
 """Goes on with an inspection that has begun."""
 log = structlog.get_logger("mcpguard.guard")
 
 
 @dataclass(frozen=True, slots=True)
-class Inspected:
+class InspectionResult:
     """What an inspection came to. `started`: whether the server was started or contacted for it."""
 
     started: bool
@@ -67,7 +67,7 @@ class _Aside:
 
     server: str
     looking: Looking
-    told: Callable[[Inspected], None]
+    told: Callable[[InspectionResult], None]
 
 
 class Inspecting:
@@ -111,7 +111,7 @@ class Inspecting:
         consent: bool,
         give: frozenset[str],
         seen: Fingerprint | None = None,
-    ) -> Inspected:
+    ) -> InspectionResult:
         """`seen`: the launch that the person was shown, if they were shown one.
 
         Raises Unknown, Stale, NeedsConsent, Undecidable, Forbidden or LedgerUnavailable.
@@ -127,7 +127,7 @@ class Inspecting:
         consent: bool,
         give: frozenset[str],
         seen: Fingerprint,
-        told: Callable[[Inspected], None],
+        told: Callable[[InspectionResult], None],
     ) -> None:
         """The same for whoever does not wait: it has begun when this returns. `told` hears what it comes to."""
         looking = await self._begun(name, decision, consent=consent, give=give, seen=seen)
@@ -152,13 +152,15 @@ class Inspecting:
             return partial(self._listed_again, known, declared, begun)
         return await self._begun_visit(known, decision, consent=consent, give=give)
 
-    async def _begun_visit(self, known: Known, decision: Decision, *, consent: bool, give: frozenset[str]) -> Looking:
+    async def _begun_visit(
+        self, known: ServerState, decision: Decision, *, consent: bool, give: frozenset[str]
+    ) -> Looking:
         """The same for a server that does not run."""
         without_secrets(known.declared, give)
         if known.name in self._now:
             raise Undecidable(f"{known.name} is being inspected already")
         self._now.add(known.name)
-        begun: Begun | None = None
+        begun: BegunInspection | None = None
         try:
             if isinstance(known.declared.launch, StdioLaunch):
                 await self._confine(known, known.declared.launch, decision, consent=consent)
@@ -170,7 +172,7 @@ class Inspecting:
         known.stage = InspectionStage.STARTING
         return partial(self._looked_at, known, declared, begun, give)
 
-    async def _confine(self, known: Known, launch: StdioLaunch, decision: Decision, *, consent: bool) -> None:
+    async def _confine(self, known: ServerState, launch: StdioLaunch, decision: Decision, *, consent: bool) -> None:
         """Have it declared as it is to be inspected."""
         if consent:
             await self._admission.unconfine(known, launch, decision.by)
@@ -185,7 +187,9 @@ class Inspecting:
         else:
             await self._admission.confine(known, launch, decision.by)
 
-    async def _looked_at(self, known: Known, declared: Declared, begun: Begun, give: frozenset[str]) -> Inspected:
+    async def _looked_at(
+        self, known: ServerState, declared: Declared, begun: BegunInspection, give: frozenset[str]
+    ) -> InspectionResult:
         """`declared` is what is looked at, whatever is declared by the time that it has answered."""
         try:
             visited = replace(without_secrets(declared, give), artifact=known.upstream.artifact)
@@ -195,10 +199,10 @@ class Inspecting:
             self._now.discard(known.name)
 
     async def _remembered(
-        self, begun: Begun, given: Declared, looking: Awaitable[Inspected], *, started: bool
-    ) -> Inspected:
+        self, begun: BegunInspection, given: Declared, looking: Awaitable[InspectionResult], *, started: bool
+    ) -> InspectionResult:
         """What the inspection comes to; if it fails, or is cut off, that is kept."""
-        done: Inspected | None = None
+        done: InspectionResult | None = None
         try:
             try:
                 done = await looking
@@ -211,7 +215,7 @@ class Inspecting:
         finally:
             begun.known.stage = None
 
-    async def _visit(self, known: Known, declared: Declared, visited: Declared, by: Actor) -> Inspected:
+    async def _visit(self, known: ServerState, declared: Declared, visited: Declared, by: Actor) -> InspectionResult:
         def at(stage: InspectionStage) -> None:
             known.stage = stage
 
@@ -221,26 +225,32 @@ class Inspecting:
             taken = await self._intake.take_in(known, declared, listing, by, runs=False)
         except (Lost, Unreadable, Undecidable) as error:
             started = not isinstance(error, NeverStarted)
-            return Inspected(started=started, profile=_word(declared), error=str(error))
+            return InspectionResult(started=started, profile=_word(declared), error=str(error))
         left_out = sum(taken.left_out.values())
-        return Inspected(True, taken.capabilities, taken.new, taken.changed, taken.gone, left_out, _word(declared))
+        return InspectionResult(
+            True, taken.capabilities, taken.new, taken.changed, taken.gone, left_out, _word(declared)
+        )
 
-    async def _listed_again(self, known: Known, declared: Declared, begun: Begun) -> Inspected:
+    async def _listed_again(self, known: ServerState, declared: Declared, begun: BegunInspection) -> InspectionResult:
         confirmed = self._confirmed(known, known.listing)
         return await self._remembered(begun, declared, confirmed, started=False)
 
-    async def _confirmed(self, known: Known, before: Listing | None) -> Inspected:
+    async def _confirmed(self, known: ServerState, before: Listing | None) -> InspectionResult:
         """Once the connection that calls use has listed anew."""
         with anyio.move_on_after(self._seconds):
             while known.listing is before or known.listing is None:
                 moved = known.moved
                 if not self._fleet.confirm(known.name):
-                    return Inspected(started=False, error="it is not connected now; mcpguard server list says why")
+                    return InspectionResult(
+                        started=False, error="it is not connected now; mcpguard server list says why"
+                    )
                 await moved.wait()
             present = [pin for pin in known.pins.values() if pin.present]
             waiting = sum(pin.waits for pin in present)
-            return Inspected(started=False, capabilities=len(present), new=waiting, profile=_word(known.declared))
-        return Inspected(started=False, error=f"it did not list what it offers within {self._seconds:g} seconds")
+            return InspectionResult(
+                started=False, capabilities=len(present), new=waiting, profile=_word(known.declared)
+            )
+        return InspectionResult(started=False, error=f"it did not list what it offers within {self._seconds:g} seconds")
 
 
 async def _seen_to(aside: _Aside) -> None:
@@ -249,10 +259,10 @@ async def _seen_to(aside: _Aside) -> None:
         done = await aside.looking()
     except GuardError as error:  # its server was removed meanwhile, or it cannot be recorded how it ended
         log.warning("inspection.unrecorded", server=aside.server, why=str(error))
-        done = Inspected(started=True, error=str(error))
+        done = InspectionResult(started=True, error=str(error))
     except Exception:
         log.exception("inspection.failed", server=aside.server)
-        done = Inspected(started=True, error="mcpguard failed at this; its log says how")
+        done = InspectionResult(started=True, error="mcpguard failed at this; its log says how")
     aside.told(done)
 
 

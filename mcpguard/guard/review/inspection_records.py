@@ -25,10 +25,10 @@ from mcpguard.domain.servers.launches import Declared
 from mcpguard.domain.servers.standing import UpstreamStanding
 from mcpguard.guard.review.last_words import LastWords
 from mcpguard.guard.servers import facts
-from mcpguard.guard.servers.registry import Known
-from mcpguard.guard.servers.standings import Change, Standings
+from mcpguard.guard.servers.registry import ServerState
+from mcpguard.guard.servers.standings import ServerChange, Standings
 from mcpguard.text.visible import visible
-from mcpguard.upstreams.process.logs import Mark
+from mcpguard.upstreams.process.logs import LogMark
 from mcpguard.upstreams.protocol.error_sentences import of_ours
 
 CUT_OFF: Final = "the inspection was cut off before it ended"
@@ -39,14 +39,14 @@ log = structlog.get_logger("mcpguard.guard")
 
 
 @dataclass(frozen=True, slots=True)
-class Begun:
+class BegunInspection:
     """An inspection that has begun. `launch`: of what is looked at; `mark`: how far its log was written before."""
 
-    known: Known
+    known: ServerState
     inspection: Inspection
     launch: Fingerprint | None
     by: Actor
-    mark: Mark
+    mark: LogMark
 
 
 class Inspections:
@@ -59,8 +59,8 @@ class Inspections:
         self._clock = clock
 
     async def begin(
-        self, known: Known, declared: Declared, decision: Decision, give: Iterable[str] = (), *, ran: bool
-    ) -> Begun:
+        self, known: ServerState, declared: Declared, decision: Decision, give: Iterable[str] = (), *, ran: bool
+    ) -> BegunInspection:
         """Record it. `ran`: whether the server ran when that was looked at.
 
         Raises Undecidable if what is `declared` may not be looked at any more, or runs by now, or not any more.
@@ -68,18 +68,18 @@ class Inspections:
         mark = await self._last_words.begin(known.name)
         inspection = Inspection(self._clock.now(), decision.by.id)
 
-        def begun(known: Known) -> Change:
+        def begun(known: ServerState) -> ServerChange:
             decision.by.check()
             not_blocked(known)
             if known.declared.launch != declared.launch or known.runs is not ran:
                 raise Undecidable(f"{known.name} runs, or is declared, otherwise by now; inspect it again")
             said = facts.inspected(known.upstream, decision, declared.sandbox, give, started=not ran)
-            return Change(replace(known.upstream, inspection=inspection), known.declared, facts=(said,))
+            return ServerChange(replace(known.upstream, inspection=inspection), known.declared, facts=(said,))
 
         await self._standings.change(known, begun)
-        return Begun(known, inspection, _launch(known), decision.by, mark)
+        return BegunInspection(known, inspection, _launch(known), decision.by, mark)
 
-    async def failed(self, begun: Begun, why: str, given: Declared, *, started: bool) -> None:
+    async def failed(self, begun: BegunInspection, why: str, given: Declared, *, started: bool) -> None:
         """It failed. `given`: the declaration with the secrets that the server got.
 
         Raises Unknown if the server was removed, or LedgerUnavailable.
@@ -87,7 +87,7 @@ class Inspections:
         wrote = await self._last_words.since(begun.known, given, begun.mark)
         await self._end(begun, replace(begun.inspection, why=_bounded(why), started=started, wrote=wrote))
 
-    async def cut_off(self, begun: Begun, *, started: bool) -> None:
+    async def cut_off(self, begun: BegunInspection, *, started: bool) -> None:
         """Something has ended it. What cannot be recorded now is recorded when the guard starts again."""
         try:
             await self._end(begun, replace(begun.inspection, why=CUT_OFF, started=started))
@@ -99,28 +99,28 @@ class Inspections:
         for known in self.registry:
             inspection = known.upstream.inspection
             if inspection is not None and not inspection.failed:
-                begun = Begun(known, inspection, _launch(known), Actor(inspection.by, "", ""), Mark())
+                begun = BegunInspection(known, inspection, _launch(known), Actor(inspection.by, "", ""), LogMark())
                 await self._end(begun, replace(inspection, why=GUARD_ENDED, started=True), late=True)
 
-    async def _end(self, begun: Begun, failed: Inspection, *, late: bool = False) -> None:
+    async def _end(self, begun: BegunInspection, failed: Inspection, *, late: bool = False) -> None:
         failed = replace(failed, ended=self._clock.now())
 
-        def ended(known: Known) -> Change:
+        def ended(known: ServerState) -> ServerChange:
             is_last = known.upstream.inspection == begun.inspection
             upstream = replace(known.upstream, inspection=failed) if is_last else known.upstream
             said = facts.inspection_failed(upstream, failed, begun.launch, begun.by, late=late)
-            return Change(upstream, known.declared, facts=(said,))
+            return ServerChange(upstream, known.declared, facts=(said,))
 
         await self._standings.change(begun.known, ended)
 
 
-def not_blocked(known: Known) -> None:
+def not_blocked(known: ServerState) -> None:
     """Raises Undecidable for what nobody may look at."""
     if known.upstream.standing is UpstreamStanding.BLOCKED:
         raise Undecidable(f"{known.name} is blocked; quarantine it first if it should be looked at again")
 
 
-def _launch(known: Known) -> Fingerprint | None:
+def _launch(known: ServerState) -> Fingerprint | None:
     return known.upstream.identity.launch if known.upstream.identity else None
 
 

@@ -14,14 +14,14 @@ from anyio import CapacityLimiter, to_thread
 from mcpguard.domain.servers.launches import Declared
 from mcpguard.guard.review.log_lines import fit
 from mcpguard.guard.servers.neighbours import Neighbours
-from mcpguard.guard.servers.registry import Known, Registry
-from mcpguard.upstreams.process.logs import Mark
+from mcpguard.guard.servers.registry import Registry, ServerState
+from mcpguard.upstreams.process.logs import LogMark
 from mcpguard.upstreams.supervise.reach import Wrote
 
 MOST_LINES: Final = 10
 MOST_BYTES: Final = 64 * 1024
-Marks = Callable[[str], Awaitable[Mark]]
-Reads = Callable[[Declared, int, Mark], Awaitable[Wrote]]
+Marks = Callable[[str], Awaitable[LogMark]]
+Reads = Callable[[Declared, int, LogMark], Awaitable[Wrote]]
 
 
 class LastWords:
@@ -33,11 +33,11 @@ class LastWords:
         self._wrote = wrote
         self._one = CapacityLimiter(1)
 
-    async def begin(self, name: str) -> Mark:
+    async def begin(self, name: str) -> LogMark:
         """From here on is what it writes."""
         return await self._mark(name)
 
-    async def since(self, known: Known, given: Declared, mark: Mark) -> tuple[str, ...]:
+    async def since(self, known: ServerState, given: Declared, mark: LogMark) -> tuple[str, ...]:
         """The last lines since then. `given`: the declaration, with those secrets that the server was given."""
         wrote = await self._wrote(given, MOST_BYTES, mark)
         around = self._neighbours.around(known)

@@ -14,7 +14,7 @@ from typing import Any, Final
 
 from mcpguard.domain.callers import Caller
 from mcpguard.domain.decisions import Undecidable
-from mcpguard.domain.servers.requests import Request
+from mcpguard.domain.servers.requests import ServerRequest
 from mcpguard.policy.secrets.hiding import called_secret
 from mcpguard.policy.secrets.launches import looks_secret
 from mcpguard.settings.members import patched
@@ -33,7 +33,7 @@ def parted(members: Members) -> tuple[dict[str, object], dict[str, object]]:
     return {name: value for name, value in members.items() if name not in asked}, asked
 
 
-def requested(before: Iterable[Request], asked: Members, caller: Caller, now: int) -> tuple[Request, ...]:
+def requested(before: Iterable[ServerRequest], asked: Members, caller: Caller, now: int) -> tuple[ServerRequest, ...]:
     """What is asked for after this. Raises Undecidable."""
     kept = {each.about: each for each in before}
     for about, said in asked.items():
@@ -42,7 +42,7 @@ def requested(before: Iterable[Request], asked: Members, caller: Caller, now: in
             continue
         text = _written(about, patched({about: json.loads(old.said)} if old else {}, {about: _fit(about, said)}))
         unchanged = old is not None and old.said == text
-        kept[about] = old if old and unchanged else Request(about, text, caller.id, caller.label, now)
+        kept[about] = old if old and unchanged else ServerRequest(about, text, caller.id, caller.label, now)
     return tuple(kept[about] for about in REQUESTED if about in kept)
 
 
@@ -51,7 +51,7 @@ def notices(asked: Members) -> tuple[str, ...]:
     return tuple(NOTICE.format(about) for about, said in asked.items() if said is not None)
 
 
-def as_json(requests: Iterable[Request]) -> str:
+def as_json(requests: Iterable[ServerRequest]) -> str:
     """All of them as one text, for a record; empty where nothing is asked for."""
     said = {each.about: json.loads(each.said) for each in requests}
     return json.dumps(said, separators=(",", ":")) if said else ""

@@ -13,10 +13,10 @@ from typing import Final
 
 from mcpguard.domain.capabilities import Effect, Fingerprint
 from mcpguard.domain.servers.launches import Declared, StdioLaunch
-from mcpguard.domain.servers.needs import Need, Sign
+from mcpguard.domain.servers.needs import Need, NeedSign
 from mcpguard.domain.servers.pins import Pin
-from mcpguard.guard.servers.registry import Known
-from mcpguard.guard.servers.tool_effects import Told
+from mcpguard.guard.servers.registry import ServerState
+from mcpguard.guard.servers.tool_effects import ToolEffects
 from mcpguard.policy.denials import kept_from, phrases
 from mcpguard.text.visible import visible
 
@@ -32,7 +32,7 @@ class Needing:
     def __init__(self, lines: Lines) -> None:
         self._lines = lines
 
-    async def signs(self, known: Known, told: Mapping[Fingerprint, Told]) -> tuple[Sign, ...]:
+    async def signs(self, known: ServerState, told: Mapping[Fingerprint, ToolEffects]) -> tuple[NeedSign, ...]:
         """`told`: what its tools say, by their fingerprints."""
         launch = known.declared.launch
         if not (kept := kept_from(launch)) or not isinstance(launch, StdioLaunch):
@@ -48,17 +48,17 @@ class Needing:
                 found.setdefault(Need.NETWORK, _named(reaching))
             elif changing and not any(mount.writable for mount in launch.mounts):
                 found.setdefault(Need.WRITING, f"{_list(changing)}, and it reaches nothing that lasts")
-        return tuple(Sign(need, found[need]) for need in Need if need in found)
+        return tuple(NeedSign(need, found[need]) for need in Need if need in found)
 
 
-def _reaching(pins: Iterable[Pin], told: Mapping[Fingerprint, Told]) -> Iterator[tuple[str, str]]:
+def _reaching(pins: Iterable[Pin], told: Mapping[Fingerprint, ToolEffects]) -> Iterator[tuple[str, str]]:
     for pin in pins:
         said = told.get(pin.listed) if pin.listed else None
         if said is not None and said.reaches:
             yield pin.name, said.reaches
 
 
-def _changing(pins: Iterable[Pin], told: Mapping[Fingerprint, Told]) -> list[str]:
+def _changing(pins: Iterable[Pin], told: Mapping[Fingerprint, ToolEffects]) -> list[str]:
     """The tools of which the server itself says that they change something."""
     every = ((pin.name, told.get(pin.listed)) for pin in pins if pin.listed)
     return [name for name, said in every if said is not None and said.declared not in (None, Effect.READ)]

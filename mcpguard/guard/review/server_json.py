@@ -23,7 +23,7 @@ from mcpguard.domain.json import Json
 from mcpguard.domain.servers.identity import is_code
 from mcpguard.domain.servers.launches import Declared, Launch, Profile, RemoteLaunch, StdioLaunch
 from mcpguard.domain.servers.listings import INSTRUCTIONS
-from mcpguard.domain.servers.needs import Sign
+from mcpguard.domain.servers.needs import NeedSign
 from mcpguard.domain.servers.pins import Pin
 from mcpguard.domain.servers.upstreams import Identity
 from mcpguard.guard.calls.explanation import explained
@@ -33,12 +33,12 @@ from mcpguard.guard.review.inbox import Inbox
 from mcpguard.guard.review.sandbox_needs import Needing
 from mcpguard.guard.review.staleness import differences, standing_now
 from mcpguard.guard.servers.grave_findings import unread
-from mcpguard.guard.servers.listed_findings import Found, looked_at
+from mcpguard.guard.servers.listed_findings import ListedFindings, looked_at
 from mcpguard.guard.servers.neighbours import Neighbours
-from mcpguard.guard.servers.registry import Known, Registry
+from mcpguard.guard.servers.registry import Registry, ServerState
 from mcpguard.guard.servers.servers import Servers
 from mcpguard.guard.servers.status import SandboxStatus
-from mcpguard.guard.servers.tool_effects import Effects, Told
+from mcpguard.guard.servers.tool_effects import Effects, ToolEffects
 from mcpguard.inspection.detectors.detector import Surroundings
 from mcpguard.inspection.diff.clipping import fitted, written
 from mcpguard.inspection.diff.diff import compared
@@ -172,7 +172,7 @@ class Queries:
         prints = {"before": old.fingerprint.text, "after": new.fingerprint.text}
         return {"server": name, "kind": pin.kind.value, "name": pin.name, **prints, **said}
 
-    def _confinement(self, launch: Launch, signs: Iterable[Sign]) -> Json | None:
+    def _confinement(self, launch: Launch, signs: Iterable[NeedSign]) -> Json | None:
         """How it is confined, and what it probably needs besides. None for what we do not start."""
         if not isinstance(launch, StdioLaunch):
             return None
@@ -192,7 +192,7 @@ class Queries:
         known = self._registry.get(name)
         return await explained(known, key, self._judging)
 
-    def _found(self, name: str, key: Key) -> tuple[Known, Pin]:
+    def _found(self, name: str, key: Key) -> tuple[ServerState, Pin]:
         known = self._registry.get(name)
         if key not in known.pins:
             raise Unknown(f"{name} has no {key[0]} {key[1]}; mcpguard tool list {name} shows what it has")
@@ -229,12 +229,14 @@ def _shown(definition: bytes, found: Inspected) -> tuple[str, list[Json]]:
     return fitted(written(said), MOST_SHOWN), places
 
 
-def _capabilities(pins: Mapping[Key, Pin], found: Found, told: Mapping[Fingerprint, Told], left: Left) -> list[Json]:
+def _capabilities(
+    pins: Mapping[Key, Pin], found: ListedFindings, told: Mapping[Fingerprint, ToolEffects], left: Left
+) -> list[Json]:
     """There may be thousands, with much in each."""
     return [_capability(pin, found, told, left) for _, pin in sorted(pins.items())]
 
 
-def _capability(pin: Pin, every: Found, told: Mapping[Fingerprint, Told], left: Left) -> Json:
+def _capability(pin: Pin, every: ListedFindings, told: Mapping[Fingerprint, ToolEffects], left: Left) -> Json:
     said = told.get(pin.listed) if pin.listed else None
     found = every.at(pin)
     return {
@@ -258,7 +260,7 @@ def _capability(pin: Pin, every: Found, told: Mapping[Fingerprint, Told], left: 
     }
 
 
-def _version(version: Version, pin: Pin, known: Known) -> Json:
+def _version(version: Version, pin: Pin, known: ServerState) -> Json:
     now = version.fingerprint == pin.listed and pin.present and known.listed_at is not None
     return {
         "fingerprint": version.fingerprint.text,

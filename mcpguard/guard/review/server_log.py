@@ -22,7 +22,7 @@ from mcpguard.domain.servers.standing import UpstreamStanding
 from mcpguard.guard.callers.callers import Callers
 from mcpguard.guard.review.log_lines import Fit, fit
 from mcpguard.guard.servers.neighbours import Neighbours
-from mcpguard.guard.servers.registry import Known, Registry
+from mcpguard.guard.servers.registry import Registry, ServerState
 from mcpguard.policy.scopes import reaches
 from mcpguard.upstreams.supervise.reach import Wrote
 
@@ -64,7 +64,7 @@ class Tailing:
         wrote = await self._wrote(self._registry.get(name).declared, MOST_BYTES)
         return wrote.lines[-most:]
 
-    def _objection(self, caller: Caller, known: Known) -> Reason | None:
+    def _objection(self, caller: Caller, known: ServerState) -> Reason | None:
         """Asked again when it was read, which takes a while."""
         if not self._callers.holds(caller):
             return Reason.CALLER_REVOKED

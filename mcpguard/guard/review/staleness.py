@@ -3,12 +3,12 @@
 from typing import Final
 
 from mcpguard.domain.decisions import Seen, Stale, Unknown
-from mcpguard.guard.servers.registry import Known
+from mcpguard.guard.servers.registry import ServerState
 
 MOST_NAMED: Final = 10
 
 
-def standing_now(known: Known) -> Seen:
+def standing_now(known: ServerState) -> Seen:
     """What a person sees who looks at it at this moment. Raises Unknown where nobody can tell what it is."""
     identity = known.upstream.identity
     if identity is None:
@@ -17,7 +17,7 @@ def standing_now(known: Known) -> Seen:
     return Seen(identity.launch, identity.observed, listed)
 
 
-def differences(known: Known, seen: Seen) -> tuple[str, ...]:
+def differences(known: ServerState, seen: Seen) -> tuple[str, ...]:
     """What is not as it was seen, as sentences."""
     now, found = known.upstream.identity, []
     if now is None or now.launch != seen.launch:
@@ -37,7 +37,7 @@ def differences(known: Known, seen: Seen) -> tuple[str, ...]:
     return (*found[:MOST_NAMED], f"and {rest} more") if rest > 0 else tuple(found)
 
 
-def as_seen(known: Known, seen: Seen) -> None:
+def as_seen(known: ServerState, seen: Seen) -> None:
     """Raises Stale where something of it is not as a person saw it."""
     if moved := differences(known, seen):
         raise Stale(moved)

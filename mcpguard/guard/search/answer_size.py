@@ -13,7 +13,7 @@ from mcpguard.catalog.search.compact import signature, summary
 from mcpguard.catalog.shelf import Pinned
 from mcpguard.codec.messages import dumps
 from mcpguard.domain.json import Json
-from mcpguard.guard.search.tool_search import Hit
+from mcpguard.guard.search.tool_search import ToolHit
 from mcpguard.policy.intents import call_with
 
 MOST_BYTES: Final = 256 * 1024
@@ -37,7 +37,7 @@ class Room:
         return True
 
 
-def retrieved(hits: Sequence[Hit], *, full: bool) -> tuple[list[Json], list[str]]:
+def retrieved(hits: Sequence[ToolHit], *, full: bool) -> tuple[list[Json], list[str]]:
     """What is shown of hits, and sentences about what is not."""
     room = Room()
     tools: list[Json] = []
@@ -92,7 +92,7 @@ def _said(left_out: int, in_short: int) -> list[str]:
     return sentences
 
 
-def _hit(hit: Hit) -> Json:
+def _hit(hit: ToolHit) -> Json:
     return _common(hit.pinned) | {"score": round(hit.score, 3)}
 
 

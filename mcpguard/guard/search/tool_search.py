@@ -23,7 +23,7 @@ from mcpguard.catalog.search.search import View
 from mcpguard.catalog.shelf import Pinned
 from mcpguard.domain.callers import Scope
 from mcpguard.domain.capabilities import Capability, CapabilityKind, Effect
-from mcpguard.guard.servers.publisher import Changed, Publisher
+from mcpguard.guard.servers.publisher import CatalogChange, Publisher
 from mcpguard.policy.scopes import within
 
 MOST_VIEWS = 256
@@ -42,7 +42,7 @@ class Wish:
 
 
 @dataclass(frozen=True, slots=True)
-class Hit:
+class ToolHit:
     """A tool that was found, and how well it fits."""
 
     pinned: Pinned
@@ -68,7 +68,7 @@ class Searching:
                 await self._follow()
                 await self._changed.wait()
 
-    def search(self, query: str, limit: int, wish: Wish) -> tuple[list[Hit], int]:
+    def search(self, query: str, limit: int, wish: Wish) -> tuple[list[ToolHit], int]:
         """The best, and how many there are that could have been found at all."""
         catalog = self._publisher.catalog
         view = self._view(wish.scope)
@@ -81,9 +81,9 @@ class Searching:
 
         found = view.search(query, limit, wanted)
         hits = ((each, catalog.find(each.server, _TOOL, each.name)) for each in found)
-        return [Hit(pinned, each.score) for each, pinned in hits if pinned is not None], view.how_many()
+        return [ToolHit(pinned, each.score) for each, pinned in hits if pinned is not None], view.how_many()
 
-    def _tell(self, changed: Changed) -> None:
+    def _tell(self, changed: CatalogChange) -> None:
         if _TOOL in changed.kinds and not changed.by:
             self._changed.set()
 

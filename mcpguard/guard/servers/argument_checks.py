@@ -15,8 +15,8 @@ from mcpguard.domain.calls.objections import Detail, Objection
 from mcpguard.domain.capabilities import Fingerprint
 from mcpguard.domain.servers.listings import Definition
 from mcpguard.domain.servers.pins import Pin
-from mcpguard.guard.servers.registry import Known
-from mcpguard.policy.arguments.call_arguments import Given
+from mcpguard.guard.servers.registry import ServerState
+from mcpguard.policy.arguments.call_arguments import Arguments
 from mcpguard.policy.arguments.fitting import CALL, GET, of_prompt, of_tool
 from mcpguard.policy.arguments.schemas import UNUSABLE, UNVERIFIABLE, Checks, checks
 from mcpguard.policy.arguments.size import too_large
@@ -37,19 +37,19 @@ class Checking:
         self._schemas: OrderedDict[str, tuple[Checks, int]] = OrderedDict()
         self._size = 0
 
-    def look(self, given: Given, known: Known, pin: Pin | None) -> "Look":
+    def look(self, given: Arguments, known: ServerState, pin: Pin | None) -> "ArgumentView":
         """What the rules may ask about it now."""
-        return Look(self, given, known, pin)
+        return ArgumentView(self, given, known, pin)
 
-    def too_large(self, given: Given) -> Detail | None:
+    def too_large(self, given: Arguments) -> Detail | None:
         return too_large(given.params, given.written, self._bytes, self._depth)
 
-    def secret(self, given: Given) -> str | None:
+    def secret(self, given: Arguments) -> str | None:
         if given.found is None:
             given.found = secrets(given.params)
         return given.found.sure[0] if self._refuses and given.found.sure else None
 
-    def unfit(self, given: Given, known: Known, pin: Pin | None) -> Objection | None:
+    def unfit(self, given: Arguments, known: ServerState, pin: Pin | None) -> Objection | None:
         """Why this is not what the definition in force describes."""
         if given.method not in (CALL, GET) or pin is None or pin.listed is None:
             return None
@@ -58,7 +58,7 @@ class Checking:
             given.compared = pin.listed, self._compared(given, definition, pin.listed)
         return given.compared[1]
 
-    def _compared(self, given: Given, definition: Definition | None, fingerprint: Fingerprint) -> Objection | None:
+    def _compared(self, given: Arguments, definition: Definition | None, fingerprint: Fingerprint) -> Objection | None:
         if definition is None:
             return UNVERIFIABLE
         if given.method == GET:
@@ -66,7 +66,7 @@ class Checking:
         checks_made = self._checks(definition, fingerprint, "inputSchema")
         return of_tool(given.arguments, checks_made, len(given.written))
 
-    def returned(self, known: Known, pin: Pin) -> Checks:
+    def returned(self, known: ServerState, pin: Pin) -> Checks:
         """What the definition that was approved says of results."""
         definition = known.definition(pin.kind, pin.name) if pin.listed == pin.approved else None
         if definition is None or pin.approved is None:
@@ -87,12 +87,12 @@ class Checking:
 
 
 @dataclass(frozen=True, slots=True)
-class Look:
+class ArgumentView:
     """What a call carries, held against what stands at one moment. Nothing is worked out before it is asked for."""
 
     checking: Checking
-    given: Given
-    known: Known
+    given: Arguments
+    known: ServerState
     pin: Pin | None
 
     @property

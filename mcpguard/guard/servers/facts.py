@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from mcpguard.codec.canonical import Scalar
 from mcpguard.domain.callers import Caller
-from mcpguard.domain.calls.holds import Hold, HoldMove, HoldState
+from mcpguard.domain.calls.holds import HeldCall, HoldMove, HoldState
 from mcpguard.domain.calls.records import RecordKind
 from mcpguard.domain.capabilities import Fingerprint
 from mcpguard.domain.decisions import Actor, Answer, Decision
@@ -20,7 +20,7 @@ from mcpguard.domain.servers.pins import Pin
 from mcpguard.domain.servers.standing import CapabilityMove, CapabilityStanding, UpstreamMove, UpstreamStanding
 from mcpguard.domain.servers.upstreams import Upstream
 from mcpguard.guard.servers.listed_findings import NOTHING, rules
-from mcpguard.policy.pinning import Outcome
+from mcpguard.policy.pinning import PinChange
 
 Fields = Mapping[str, Scalar]
 
@@ -206,7 +206,7 @@ def listed(upstream: Upstream, found: Fields, by: Actor | None = None, **counts:
     return Fact(RecordKind.LISTED, {**_upstream(upstream), **ran, **counts, **found, **said})
 
 
-def of_moves(upstream: Upstream, moves: Iterable[tuple[Pin, Outcome]]) -> list[Fact]:
+def of_moves(upstream: Upstream, moves: Iterable[tuple[Pin, PinChange]]) -> list[Fact]:
     """Each move that is worth a record, of capabilities that stood so before."""
     return [
         capability_moved(upstream, now.move, before, now.pin)
@@ -239,18 +239,18 @@ def revoked(grant: Grant, decision: Decision) -> Fact:
     return Fact(RecordKind.REVOKED, _given(**_caller(grant.caller), why=decision.why, **_by(decision.by)))
 
 
-def answered(hold: Hold, before: HoldState, answer: Answer, decision: Decision, id_: str) -> Fact:
+def answered(hold: HeldCall, before: HoldState, answer: Answer, decision: Decision, id_: str) -> Fact:
     """A person's answer to a held call."""
     said = {"decision": id_, "answer": answer.value, "why": decision.why}
     return Fact(RecordKind.DECIDED, _given(**said, **_hold(hold, before), **_by(decision.by)))
 
 
-def held_over(hold: Hold, before: HoldState, move: HoldMove) -> Fact:
+def held_over(hold: HeldCall, before: HoldState, move: HoldMove) -> Fact:
     """A held call ended by itself."""
     return Fact(RecordKind.MOVED, _given(move=move.value, **_hold(hold, before)))
 
 
-def _hold(hold: Hold, before: HoldState) -> dict[str, Scalar]:
+def _hold(hold: HeldCall, before: HoldState) -> dict[str, Scalar]:
     asking = hold.asking
     return _given(
         ticket=hold.id,

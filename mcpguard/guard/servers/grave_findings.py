@@ -13,26 +13,26 @@ from mcpguard.domain.capabilities import Effect
 from mcpguard.domain.decisions import ITSELF, Key, Read, Unread
 from mcpguard.domain.servers.pins import Pin
 from mcpguard.domain.servers.standing import UpstreamStanding
-from mcpguard.guard.servers.registry import Known
+from mcpguard.guard.servers.registry import ServerState
 
 _CARE = tuple(Effect)
 
 
-def unread_of(known: Known, pin: Pin, effect: Effect, read: Read) -> frozenset[str]:
+def unread_of(known: ServerState, pin: Pin, effect: Effect, read: Read) -> frozenset[str]:
     """The rules that keep this capability from being approved with this effect."""
     key = pin.kind, pin.name
     widens = not pin.callable or pin.effect is None or _CARE.index(effect) < _CARE.index(pin.effect)
     return known.inspected(key).grave - read.get(key, frozenset()) if widens else frozenset()
 
 
-def check_itself(known: Known, read: Read) -> None:
+def check_itself(known: ServerState, read: Read) -> None:
     """Raises Unread where a server that is not approved has grave findings in its launch that nobody has read."""
     left = known.launched.grave - read.get(None, frozenset())
     if left and known.upstream.standing is not UpstreamStanding.APPROVED:
         raise Unread(f"{ITSELF} {known.name}", left)
 
 
-def unread(known: Known) -> Mapping[Key | None, frozenset[str]]:
+def unread(known: ServerState) -> Mapping[Key | None, frozenset[str]]:
     """The grave findings in what is approved as it is, which nobody confirmed reading."""
     if known.upstream.standing is not UpstreamStanding.APPROVED:
         return {}
@@ -44,7 +44,7 @@ def unread(known: Known) -> Mapping[Key | None, frozenset[str]]:
     return {key: rules for key, rules in found.items() if rules}
 
 
-def to_read(known: Known) -> Mapping[Key | None, frozenset[str]]:
+def to_read(known: ServerState) -> Mapping[Key | None, frozenset[str]]:
     """What an approval of the server as it stands would have to say: everything grave that nobody has read yet."""
     found = dict(unread(known))
     if known.launched.grave and known.upstream.standing is not UpstreamStanding.APPROVED:

@@ -32,14 +32,14 @@ from mcpguard.domain.servers.launches import Declared
 from mcpguard.domain.servers.listings import Listing
 from mcpguard.domain.servers.news import Altered, Changes, Listed, Removed, Stood
 from mcpguard.guard.servers import facts
-from mcpguard.guard.servers.listed_findings import Found, Looking
-from mcpguard.guard.servers.listing_changes import Comparing, Heard, Taken, altered
+from mcpguard.guard.servers.listed_findings import ListedFindings, Looking
+from mcpguard.guard.servers.listing_changes import Comparing, HeardListing, Taken, altered
 from mcpguard.guard.servers.neighbours import Neighbours
-from mcpguard.guard.servers.registry import Known
+from mcpguard.guard.servers.registry import ServerState
 from mcpguard.guard.servers.repeated_findings import Retelling
-from mcpguard.guard.servers.standings import Change, Standings
+from mcpguard.guard.servers.standings import ServerChange, Standings
 from mcpguard.guard.servers.startup_wait import Settling
-from mcpguard.policy.reconciling import Read, read
+from mcpguard.policy.reconciling import ReadListing, read
 
 if TYPE_CHECKING:
     from anyio.abc import TaskGroup
@@ -104,7 +104,7 @@ class Intake:
         return server in self._altering
 
     async def take_in(
-        self, known: Known, declared: Declared, listing: Listing, by: Actor | None = None, *, runs: bool = True
+        self, known: ServerState, declared: Declared, listing: Listing, by: Actor | None = None, *, runs: bool = True
     ) -> Taken:
         """Compare a listing with what is known. `runs`: it is that of the connection which calls use.
 
@@ -113,10 +113,10 @@ class Intake:
         """
         identity = of_observed(ObservedIdentity(listing.server, listing.capabilities, listing.artifact))
         said = await self._aside(partial(read, listing))
-        heard = Heard(identity, listing.artifact, said, await self._looked(known, listing, said))
+        heard = HeardListing(identity, listing.artifact, said, await self._looked(known, listing, said))
         taken, recorded = Taken(0), tuple[facts.Fact, ...]()
 
-        def compared(known: Known) -> Change | None:
+        def compared(known: ServerState) -> ServerChange | None:
             nonlocal taken, recorded
             if not runs and known.runs:  # what calls rest on is what its connection lists, and nothing else
                 raise Undecidable("it runs by now; inspect it again")
@@ -135,7 +135,7 @@ class Intake:
         self._retelling.recorded(recorded)
         return taken
 
-    async def _looked(self, known: Known, listing: Listing, said: Read) -> Found:
+    async def _looked(self, known: ServerState, listing: Listing, said: ReadListing) -> ListedFindings:
         beside, before = self._neighbours.of(known), known.found
         looking = await self._aside(partial(Looking, known.name, listing, said, beside, before))
         while not looking.done:
@@ -168,7 +168,7 @@ class Intake:
         finally:
             self._busy.discard(server)
 
-    async def _taken(self, known: Known, listed: Listed) -> bool:
+    async def _taken(self, known: ServerState, listed: Listed) -> bool:
         """Whether there is nothing more to do about this listing."""
         before = known.listing or listed.listing
         try:

@@ -29,9 +29,9 @@ from mcpguard.domain.servers.listings import INSTRUCTIONS, Listing
 from mcpguard.domain.servers.pins import Pin
 from mcpguard.inspection.definitions.inspect import inspected, risk
 from mcpguard.inspection.definitions.launches import launched
-from mcpguard.inspection.detectors.detector import Rule, Since, Surroundings
+from mcpguard.inspection.detectors.detector import DetectorRule, Since, Surroundings
 from mcpguard.inspection.detectors.unusable import by_patterns, depends_on_patterns
-from mcpguard.policy.reconciling import Read, named
+from mcpguard.policy.reconciling import ReadListing, named
 
 MOST_KEPT: Final = 20
 MOST_RULES: Final = 20
@@ -41,12 +41,12 @@ PORTION: Final = 32
 MOST_TRIED: Final = 20
 """Definitions of one listing whose patterns are made ready to find out whether they can be used: 50 ms at worst."""
 NOTHING: Final = Inspected((), 0)
-FAILED: Final = Rule("inspection.failed", "T27", Severity.HIGH, 0.5, "It could not be inspected")
+FAILED: Final = DetectorRule("inspection.failed", "T27", Severity.HIGH, 0.5, "It could not be inspected")
 log = structlog.get_logger("mcpguard.guard")
 
 
 @dataclass(frozen=True)
-class Found:
+class ListedFindings:
     """What was found in what a server lists: in which definition of what, and in which surroundings.
 
     `of` has only those in which there was something; `looked` all that were looked at.
@@ -92,7 +92,9 @@ class Beside:
 class Looking:
     """A listing that is looked at, portion by portion."""
 
-    def __init__(self, server: str, listing: Listing, said: Read, beside: Beside, before: Found) -> None:
+    def __init__(
+        self, server: str, listing: Listing, said: ReadListing, beside: Beside, before: ListedFindings
+    ) -> None:
         self._before = before
         self._tries = MOST_TRIED
         own = frozenset(name for kind, name in said.found if kind is CapabilityKind.TOOL)
@@ -125,15 +127,15 @@ class Looking:
         more = (*found.findings, *by_patterns(definition))
         return found if len(more) == len(found.findings) else Inspected(_kept(more), risk(more))
 
-    def found(self) -> Found:
+    def found(self) -> ListedFindings:
         """What was found in all of it, summed up: where it is much, that takes long too."""
-        found = Found(self._of, self._prints, self._beside)
+        found = ListedFindings(self._of, self._prints, self._beside)
         assert found.summary  # noqa: S101 - made here, and not where others wait
         return found
 
 
 def refound(
-    before: Found, now: Found, pins: Mapping[Key, Pin], news: Collection[str]
+    before: ListedFindings, now: ListedFindings, pins: Mapping[Key, Pin], news: Collection[str]
 ) -> Iterator[tuple[str, Fingerprint, Inspected]]:
     """What of it is not in the store as it is now. `news`: capabilities whose definition is stored with it."""
     for key, fingerprint in now.looked.items():

@@ -17,13 +17,13 @@ from mcpguard.domain.servers.launches import Declared
 from mcpguard.domain.servers.pins import Pin
 from mcpguard.domain.servers.standing import CapabilityMove, CapabilityStanding
 from mcpguard.guard.servers import facts
-from mcpguard.guard.servers.listed_findings import Found, refound
-from mcpguard.guard.servers.registry import Known
+from mcpguard.guard.servers.listed_findings import ListedFindings, refound
+from mcpguard.guard.servers.registry import ServerState
 from mcpguard.guard.servers.repeated_findings import Retelling
-from mcpguard.guard.servers.standings import Change
+from mcpguard.guard.servers.standings import ServerChange
 from mcpguard.policy import quarantine
-from mcpguard.policy.pinning import Outcome, identity_changed
-from mcpguard.policy.reconciling import Read, reconciled
+from mcpguard.policy.pinning import PinChange, identity_changed
+from mcpguard.policy.reconciling import ReadListing, reconciled
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,13 +39,13 @@ class Taken:
 
 
 @dataclass(frozen=True, slots=True)
-class Heard:
+class HeardListing:
     """A listing, read: who said it, what that is, what was listed, and what was found in it."""
 
     identity: Fingerprint
     artifact: str | None
-    said: Read
-    found: Found
+    said: ReadListing
+    found: ListedFindings
 
 
 class Comparing:
@@ -56,7 +56,7 @@ class Comparing:
         self._new_id = new_id
         self._most = most
 
-    def compared(self, known: Known, heard: Heard, by: Actor | None) -> tuple[Change, Taken]:
+    def compared(self, known: ServerState, heard: HeardListing, by: Actor | None) -> tuple[ServerChange, Taken]:
         """What is to change, and what that comes to."""
         before, pins, said, found = known.upstream, dict(known.pins), heard.said, heard.found
         moved = quarantine.observed(before, heard.identity, heard.artifact)
@@ -79,7 +79,7 @@ class Comparing:
             said_of = {"capabilities": taken.capabilities, "left_out": sum(said.odd.values())}
             recorded.append(facts.listed(moved.upstream, now, by, **counts, **said_of))
         news = {pin.id for key, pin in changed.items() if key not in pins or pins[key].listed != pin.listed}
-        change = Change(
+        change = ServerChange(
             moved.upstream,
             known.declared,
             tuple(changed.values()),
@@ -92,7 +92,7 @@ class Comparing:
         )
         return change, taken
 
-    def _surplus(self, pins: Mapping[Key, Pin], outcomes: tuple[Outcome, ...]) -> set[Key]:
+    def _surplus(self, pins: Mapping[Key, Pin], outcomes: tuple[PinChange, ...]) -> set[Key]:
         """What is gone, and was never decided about, is forgotten where there is too much of it."""
         after = {**pins, **{(outcome.pin.kind, outcome.pin.name): outcome.pin for outcome in outcomes}}
         if len(after) <= self._most:
@@ -105,7 +105,7 @@ class Comparing:
         return set(undecided)
 
 
-def altered(declared: Declared, known: Known) -> Change | None:
+def altered(declared: Declared, known: ServerState) -> ServerChange | None:
     """The program of what is `declared` is another than the one that was observed. None where that says nothing now."""
     if not known.runs or known.runnable != declared:
         return None
@@ -115,10 +115,10 @@ def altered(declared: Declared, known: Known) -> Change | None:
     if moved.move is not None:
         said.insert(0, facts.moved(moved.upstream, moved.move, known.upstream))
     pins = tuple(now.pin for pin, now in outcomes if now.pin != pin)
-    return Change(moved.upstream, known.declared, pins, facts=tuple(said))
+    return ServerChange(moved.upstream, known.declared, pins, facts=tuple(said))
 
 
-def _counted(before: Mapping[Key, Pin], after: Mapping[Key, Outcome], said: Read) -> Taken:
+def _counted(before: Mapping[Key, Pin], after: Mapping[Key, PinChange], said: ReadListing) -> Taken:
     counts: Counter[str] = Counter()
     for key, outcome in after.items():
         old = before.get(key)

@@ -10,18 +10,18 @@ from mcpguard.domain.decisions import Key
 from mcpguard.domain.servers.pins import Pin
 from mcpguard.domain.servers.standing import UpstreamStanding
 from mcpguard.guard.servers.listed_findings import Beside, names_digest
-from mcpguard.guard.servers.registry import Known, Registry
+from mcpguard.guard.servers.registry import Registry, ServerState
 from mcpguard.inspection.detectors.detector import Since, Surroundings
 
 _OUT: Final = frozenset({UpstreamStanding.BLOCKED})
 
 
-def own_tools(known: Known) -> frozenset[str]:
+def own_tools(known: ServerState) -> frozenset[str]:
     """What it listed last."""
     return frozenset(name for (kind, name), pin in known.pins.items() if pin.present and kind is CapabilityKind.TOOL)
 
 
-def _since(known: Known) -> Mapping[str, Since]:
+def _since(known: ServerState) -> Mapping[str, Since]:
     """When each of the tools that it listed last came.
 
     Whoever imitates is the newcomer, so an honest tool is not suspected because of one that came after it, whichever
@@ -48,7 +48,7 @@ class Neighbours:
         self._registry = registry
         self._read_last: dict[str, _Read] = {}
 
-    def of(self, known: Known) -> Beside:
+    def of(self, known: ServerState) -> Beside:
         """All but this one. Nothing is read again that is as it was."""
         self._read_last = {each.name: self._read(each) for each in self._registry if each.upstream.standing not in _OUT}
         others = {name: read for name, read in self._read_last.items() if name != known.name and read.tools}
@@ -58,7 +58,7 @@ class Neighbours:
         since = {name: each.since for name, each in others.items()} | {known.name: mine}
         return Beside({name: each.tools for name, each in others.items()}, since, sha256(every).digest())
 
-    def around(self, known: Known) -> Surroundings:
+    def around(self, known: ServerState) -> Surroundings:
         """Beside what it listed last, and beside what all the others list."""
         beside = self.of(known)
         return Surroundings(known.name, own_tools(known), beside.others, beside.since)
@@ -67,7 +67,7 @@ class Neighbours:
         """What all of it is made of: as long as this is the same, so is what is beside each."""
         return tuple(each.pins for each in self._registry if each.upstream.standing not in _OUT)
 
-    def _read(self, known: Known) -> _Read:
+    def _read(self, known: ServerState) -> _Read:
         before = self._read_last.get(known.name)
         if before is not None and before.pins is known.pins:
             return before
@@ -76,7 +76,7 @@ class Neighbours:
         return _Read(known.pins, frozenset(since), since, names_digest(told))
 
 
-class Around:
+class NeighbourTools:
     """The same by the name of a server, and not read again as long as nothing has changed."""
 
     def __init__(self, registry: Registry) -> None:

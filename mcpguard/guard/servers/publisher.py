@@ -9,14 +9,14 @@ from mcpguard.domain.capabilities import CapabilityKind
 
 
 @dataclass(frozen=True, slots=True)
-class Changed:
+class CatalogChange:
     """The kinds of which something is different now. `by`: the server that says so, where nothing offered is."""
 
     kinds: frozenset[CapabilityKind]
     by: str = ""
 
 
-Subscriber = Callable[[Changed], None]
+Subscriber = Callable[[CatalogChange], None]
 
 
 class Publisher:
@@ -35,14 +35,14 @@ class Publisher:
             if list(before.pinned(kind)) != list(catalog.pinned(kind))
         )
         if changed:
-            self._tell(Changed(changed))
+            self._tell(CatalogChange(changed))
 
     def announce(self, server: str, kinds: frozenset[CapabilityKind]) -> None:
         """Pass on that a server says its lists have changed, although nothing is offered otherwise than before."""
         if kinds:
-            self._tell(Changed(kinds, by=server))
+            self._tell(CatalogChange(kinds, by=server))
 
-    def _tell(self, changed: Changed) -> None:
+    def _tell(self, changed: CatalogChange) -> None:
         for subscriber in tuple(self._subscribers):
             subscriber(changed)
 

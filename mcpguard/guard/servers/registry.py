@@ -19,11 +19,11 @@ from mcpguard.domain.servers.listings import INSTRUCTIONS, KEYS, Definition, Lis
 from mcpguard.domain.servers.pins import Pin
 from mcpguard.domain.servers.standing import UpstreamStanding
 from mcpguard.domain.servers.upstreams import Upstream
-from mcpguard.guard.servers.listed_findings import NOTHING, Found, in_launch
+from mcpguard.guard.servers.listed_findings import NOTHING, ListedFindings, in_launch
 
 
 @dataclass(slots=True, eq=False, weakref_slot=True)
-class Known:
+class ServerState:
     """One server: where it and each of its capabilities stand, how it is declared, and what it listed last.
 
     `listing` is the one that `pins` were compared with last. Whoever changes anything of it holds the lock. `moved` is
@@ -37,7 +37,7 @@ class Known:
     listing: Listing | None = None
     listed_at: int | None = None
     odd: tuple[str, ...] = ()
-    found: Found = field(default_factory=Found)
+    found: ListedFindings = field(default_factory=ListedFindings)
     lock: anyio.Lock = field(default_factory=anyio.Lock)
     moved: anyio.Event = field(default_factory=anyio.Event)
     stage: InspectionStage | None = None
@@ -146,26 +146,26 @@ class Registry:
     """All of them, by name; and those that were removed, whose names and launches are not forgotten."""
 
     def __init__(self) -> None:
-        self._live: dict[str, Known] = {}
+        self._live: dict[str, ServerState] = {}
         self._tombstones: list[Upstream] = []
 
-    def __iter__(self) -> Iterator[Known]:
+    def __iter__(self) -> Iterator[ServerState]:
         return iter(tuple(self._live[name] for name in sorted(self._live)))
 
-    def find(self, name: str) -> Known | None:
+    def find(self, name: str) -> ServerState | None:
         return self._live.get(name)
 
-    def get(self, name: str) -> Known:
+    def get(self, name: str) -> ServerState:
         """Raises Unknown."""
         known = self._live.get(name)
         if known is None:
             raise Unknown(f"there is no server {name}; mcpguard server list shows those that there are")
         return known
 
-    def add(self, known: Known) -> None:
+    def add(self, known: ServerState) -> None:
         self._live[known.name] = known
 
-    def bury(self, known: Known) -> None:
+    def bury(self, known: ServerState) -> None:
         """It was removed."""
         self._live.pop(known.name, None)
         self._tombstones.append(known.upstream)
@@ -181,7 +181,7 @@ class Registry:
             if mount.writable
         )
 
-    def load(self, live: Iterable[Known], tombstones: Iterable[Upstream]) -> None:
+    def load(self, live: Iterable[ServerState], tombstones: Iterable[Upstream]) -> None:
         """What the store has."""
         self._live = {known.name: known for known in live}
         self._tombstones = list(tombstones)

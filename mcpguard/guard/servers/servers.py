@@ -17,7 +17,7 @@ from mcpguard.guard.servers.argument_checks import Checking
 from mcpguard.guard.servers.first_connections import FirstConnections
 from mcpguard.guard.servers.grave_findings import unread
 from mcpguard.guard.servers.intake import Intake
-from mcpguard.guard.servers.registry import Known
+from mcpguard.guard.servers.registry import ServerState
 from mcpguard.guard.servers.standings import Standings
 from mcpguard.guard.servers.status import InspectionStatus, ServerStatus
 from mcpguard.policy.scopes import reaches
@@ -56,26 +56,26 @@ class Servers:
         """This is the fleet that runs the servers."""
         self._fleet = fleet
 
-    def find(self, name: str) -> Known | None:
+    def find(self, name: str) -> ServerState | None:
         return self._registry.find(name)
 
-    def every(self) -> tuple[Known, ...]:
+    def every(self) -> tuple[ServerState, ...]:
         """All that are there, wherever they stand."""
         return tuple(self._registry)
 
     def knows(self, name: str) -> bool:
         return self._registry.find(name) is not None
 
-    def in_force(self, known: Known) -> bool:
+    def in_force(self, known: ServerState) -> bool:
         """Whether what the server is known to offer is what it listed last, on the connection that calls use."""
         listing = self._fleet.in_force(known.name) if self._fleet else None
         return listing is not None and listing is known.listing
 
-    def reachable(self, known: Known) -> bool:
+    def reachable(self, known: ServerState) -> bool:
         """Whether there is a connection that calls could use."""
         return self._fleet is not None and self._fleet.is_connected(known.name)
 
-    def starting(self, known: Known) -> bool:
+    def starting(self, known: ServerState) -> bool:
         """Whether it is being connected for the first time, so that a call may wait for that.
 
         It still is while a program that is not the one which was looked at is being put in quarantine.
@@ -84,7 +84,7 @@ class Servers:
             return False
         return self._fleet.is_starting(known.name) or self._intake.is_altering(known.name)
 
-    async def started(self, known: Known, caller: Caller) -> None:
+    async def started(self, known: ServerState, caller: Caller) -> None:
         """Until its first connection was made or has failed, or it has taken as long as a call may. Raises Crowded."""
         with (
             self._first_connections.place(known.name, caller.id),
@@ -93,12 +93,12 @@ class Servers:
             while self.starting(known):
                 await known.moved.wait()
 
-    def ended(self, known: Known) -> str:
+    def ended(self, known: ServerState) -> str:
         """Why there is no connection to it, with its last words; empty where there is one."""
         found = self._fleet.conditions().get(known.name) if self._fleet else None
         return found.error if found is not None else ""
 
-    async def confirmed(self, known: Known) -> None:
+    async def confirmed(self, known: ServerState) -> None:
         """Until what the server lists is in force, there is no connection to it, or it has taken too long."""
         with anyio.move_on_after(self._confirm_seconds):
             while known.runs and not self.in_force(known):
@@ -166,7 +166,7 @@ class Servers:
     def status(self) -> tuple[ServerStatus, ...]:
         return tuple(self.status_of(known) for known in self._registry)
 
-    def status_of(self, known: Known) -> ServerStatus:
+    def status_of(self, known: ServerState) -> ServerStatus:
         upstream, shelf = known.upstream, self.publisher.catalog.shelves.get(known.name)
         counts = [len(shelf.of(kind)) if shelf else 0 for kind in _KINDS]
         conditions = self._fleet.conditions() if self._fleet else {}

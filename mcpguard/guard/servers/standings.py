@@ -24,14 +24,14 @@ from mcpguard.domain.servers.listings import Listing
 from mcpguard.domain.servers.pins import Pin
 from mcpguard.domain.servers.upstreams import Upstream
 from mcpguard.guard.servers.facts import Fact
-from mcpguard.guard.servers.listed_findings import Found
+from mcpguard.guard.servers.listed_findings import ListedFindings
 from mcpguard.guard.servers.publisher import Publisher
-from mcpguard.guard.servers.registry import Known, Registry
+from mcpguard.guard.servers.registry import Registry, ServerState
 from mcpguard.guard.servers.running_calls import Cutting
 from mcpguard.guard.servers.subscriptions import Subscriptions
 from mcpguard.ledger.ledger import Append, Ledger
 from mcpguard.policy.prefixes import under
-from mcpguard.policy.reconciling import Seen
+from mcpguard.policy.reconciling import SeenDefinition
 from mcpguard.settings.model import Settings
 from mcpguard.store.engine.backend import Connection
 from mcpguard.store.engine.readers import Readers
@@ -43,7 +43,7 @@ from mcpguard.upstreams.supervise.fleet import Fleet
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class ServerChange:
     """A server as it is to be: which of its pins are others then, which are forgotten, and what is recorded.
 
     `seen` are definitions that were not listed before; `left` those that were listed until now, each with its pin;
@@ -55,22 +55,22 @@ class Change:
     pins: tuple[Pin, ...] = ()
     forgotten: frozenset[Key] = frozenset()
     facts: tuple[Fact, ...] = ()
-    seen: tuple[Seen, ...] = ()
+    seen: tuple[SeenDefinition, ...] = ()
     left: tuple[tuple[str, Fingerprint], ...] = ()
     listing: Listing | None = None
     """What the server has listed, running or inspected. Calls rest on it once the connection that they use lists it."""
     odd: tuple[str, ...] = ()
     """What of it cannot be offered, in sentences."""
-    found: Found | None = None
+    found: ListedFindings | None = None
     """What was found in all that is listed, if it was looked at."""
     refound: tuple[tuple[str, Fingerprint, Inspected], ...] = ()
 
-    def is_stored(self, known: Known) -> bool:
+    def is_stored(self, known: ServerState) -> bool:
         """Whether there is anything in it to be stored."""
         same = self.upstream == known.upstream and self.declared == known.declared
         return not same or bool(self.pins or self.forgotten or self.facts or self.refound)
 
-    def pins_after(self, known: Known) -> dict[Key, Pin]:
+    def pins_after(self, known: ServerState) -> dict[Key, Pin]:
         kept = {key: pin for key, pin in known.pins.items() if key not in self.forgotten}
         return kept | {(pin.kind, pin.name): pin for pin in self.pins}
 
@@ -105,7 +105,7 @@ class Standings:
         """This is the fleet that starts and stops servers."""
         self._fleet = fleet
 
-    async def change(self, known: Known, decide: Callable[[Known], Change | None]) -> bool:
+    async def change(self, known: ServerState, decide: Callable[[ServerState], ServerChange | None]) -> bool:
         """Carry out what `decide` makes of the server as it stands now; whether that is anything.
 
         Raises Unknown, LedgerUnavailable and what `decide` raises; then nothing has changed.
@@ -121,14 +121,14 @@ class Standings:
                         self.registry.bury(known)
         return change is not None
 
-    async def add(self, known: Known, fact: Fact, by: Actor) -> None:
+    async def add(self, known: ServerState, fact: Fact, by: Actor) -> None:
         """A server that was not there. Raises Lapsed, NameTaken or LedgerUnavailable; then it still is not."""
         with anyio.CancelScope(shield=True):
             async with self._adding:
                 by.check()
                 if self.registry.find(known.name) is not None:
                     raise NameTaken(f"there is a server {known.name} already; patch it, or choose another name")
-                change = Change(known.upstream, known.declared, facts=(fact,))
+                change = ServerChange(known.upstream, known.declared, facts=(fact,))
                 await self._ledger.together(partial(self._store, known, change))
                 self.registry.add(known)
 
@@ -149,7 +149,7 @@ class Standings:
                     self.show(known)
                     self.want()
 
-    def show(self, known: Known) -> None:
+    def show(self, known: ServerState) -> None:
         """Have agents find what may be found of it now."""
         shelf = known.shelf()
         catalog = self.publisher.catalog
@@ -163,7 +163,7 @@ class Standings:
         """Have exactly those run that a person wants to run."""
         self._fleet.want(known.runnable for known in self.registry if known.runs)
 
-    async def _carry_out(self, known: Known, change: Change) -> None:
+    async def _carry_out(self, known: ServerState, change: ServerChange) -> None:
         before = known.upstream, known.declared, known.pins
         asked_before = known.upstream.may_ask
         stored, done = change.is_stored(known), False
@@ -191,9 +191,9 @@ class Standings:
         if known.runs and known.upstream.may_ask != asked_before:
             self._fleet.restart(known.name)  # what it may ask is said when a connection is made
 
-    def _narrow(self, known: Known, change: Change) -> None:
+    def _narrow(self, known: ServerState, change: ServerChange) -> None:
         """What will not be allowed any more is not, from here on."""
-        after = Known(change.upstream, change.declared)
+        after = ServerState(change.upstream, change.declared)
         stops = known.runs and (not after.runs or change.declared.launch != known.declared.launch)
         pins = change.pins_after(known)
         lost = {key for key, pin in known.pins.items() if pin.callable and not _as_callable(pin, pins.get(key))}
@@ -221,7 +221,7 @@ class Standings:
         if stops:
             self._fleet.want(each.runnable for each in self.registry if each.runs and each is not known)
 
-    def _store(self, known: Known, change: Change, connection: Connection, append: Append) -> None:
+    def _store(self, known: ServerState, change: ServerChange, connection: Connection, append: Append) -> None:
         now = self._clock.now()
         stored_upstreams.put(connection, change.upstream, change.declared, self._seal)
         stored_pins.forget(connection, [known.pins[key].id for key in change.forgotten])
@@ -243,17 +243,17 @@ class Standings:
             append(fact.kind, fact.fields)
 
 
-def capabilities(connection: Connection, upstream: str) -> tuple[dict[Key, Pin], Found]:
+def capabilities(connection: Connection, upstream: str) -> tuple[dict[Key, Pin], ListedFindings]:
     """What the store has of the capabilities of a server: where they stand, and what was found in them."""
     pins = {(pin.kind, pin.name): pin for pin in stored_pins.of(connection, upstream)}
     found = stored_versions.found_now(connection, upstream)
     looked = {key: pin.listed for key, pin in pins.items() if pin.present and pin.listed is not None}
-    return pins, Found({key: found[pin.id] for key, pin in pins.items() if pin.id in found}, looked)
+    return pins, ListedFindings({key: found[pin.id] for key, pin in pins.items() if pin.id in found}, looked)
 
 
 def _found(
     connection: Connection, upstream: str, seal: Seal
-) -> tuple[Upstream, Declared, dict[Key, Pin], Found] | None:
+) -> tuple[Upstream, Declared, dict[Key, Pin], ListedFindings] | None:
     stored, declared = (
         stored_upstreams.find(connection, upstream),
         stored_upstreams.declared(connection, upstream, seal),

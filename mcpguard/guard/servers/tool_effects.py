@@ -20,7 +20,7 @@ MOST_KEPT = 20_000
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class ToolEffects:
     """What a server declares of a tool, and what we suggest.
 
     `reaches`: what in it tells that it reaches others; `tasks`: that it can only be called as a task.
@@ -42,9 +42,9 @@ class Effects:
 
     def __init__(self, store: Store) -> None:
         self._store = store
-        self._told: dict[Fingerprint, Told] = {}
+        self._told: dict[Fingerprint, ToolEffects] = {}
 
-    async def of(self, pins: Iterable[Pin]) -> Mapping[Fingerprint, Told]:
+    async def of(self, pins: Iterable[Pin]) -> Mapping[Fingerprint, ToolEffects]:
         """By the fingerprints of what is listed now. What is no tool, or cannot be read, is not there."""
         tools = {pin.listed: pin for pin in pins if pin.kind is CapabilityKind.TOOL and pin.listed is not None}
         missing = [pin for listed, pin in tools.items() if listed not in self._told]
@@ -57,12 +57,12 @@ class Effects:
         return {each: self._told[each] for each in tools}
 
 
-def _read(connection: Connection, pins: Iterable[Pin]) -> dict[Fingerprint, Told]:
-    told: dict[Fingerprint, Told] = {}
+def _read(connection: Connection, pins: Iterable[Pin]) -> dict[Fingerprint, ToolEffects]:
+    told: dict[Fingerprint, ToolEffects] = {}
     for pin in pins:
         if pin.listed is not None:
             definition = versions.definition(connection, pin.id, pin.listed)
             said = read_back(definition) if definition else None
             if isinstance(said, dict):
-                told[pin.listed] = Told(declared(said), suggested(said), reaches_others(said), needs_tasks(said))
+                told[pin.listed] = ToolEffects(declared(said), suggested(said), reaches_others(said), needs_tasks(said))
     return told

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable
 from typing import Final, NamedTuple, assert_never
 
 from mcpguard.domain.calls.verdicts import Allow, Deny, Hold, Verdict
-from mcpguard.guard.traffic.events import Ended
+from mcpguard.guard.traffic.events import EndedCall
 from mcpguard.guard.traffic.tallies import OTHER
 
 NONE: Final = "none"
@@ -60,7 +60,7 @@ class Counting:
         self.own: dict[str, Durations] = {}
         self.found: Counter[tuple[str, str]] = Counter()
 
-    def ended(self, ended: Ended) -> None:
+    def ended(self, ended: EndedCall) -> None:
         """A call has ended."""
         opening, outcome = ended.opening, ended.outcome
         server, effect = self.label(opening.capability.server), opening.effect.value if opening.effect else NONE

@@ -17,7 +17,7 @@ from mcpguard.domain.calls.records import Opening
 from mcpguard.domain.clock import Clock
 
 
-class Stage(StrEnum):
+class CallStage(StrEnum):
     """What is done with a call, or waited for."""
 
     JUDGING = "judging"
@@ -28,7 +28,7 @@ class Stage(StrEnum):
     SCREENING = "screening"
 
 
-OF_OTHERS: Final = frozenset({Stage.LISTING, Stage.PERSON, Stage.SERVER})
+OF_OTHERS: Final = frozenset({CallStage.LISTING, CallStage.PERSON, CallStage.SERVER})
 """Where the guard waits: for what a server lists, for a person, for a server with all that it asks of the client."""
 
 
@@ -41,28 +41,28 @@ class Course:
         self._monotonic = clock.monotonic
         self.trace = trace
         self.began = clock.now()
-        self.steps = [(Stage.JUDGING, self._monotonic())]
+        self.steps = [(CallStage.JUDGING, self._monotonic())]
 
-    def enter(self, stage: Stage) -> None:
+    def enter(self, stage: CallStage) -> None:
         """From here on it is in this stage."""
         self.steps.append((stage, self._monotonic()))
 
     def listing(self) -> None:
         """It waits for what its server lists."""
-        self.enter(Stage.LISTING)
+        self.enter(CallStage.LISTING)
 
 
 @dataclass(frozen=True, slots=True)
 class Step:
     """A part of a call, in seconds from its beginning."""
 
-    stage: Stage
+    stage: CallStage
     began: float
     ended: float
 
 
 @dataclass(frozen=True, slots=True)
-class Ended:
+class EndedCall:
     """A call that has ended. `began` is UTC in microseconds, `took` seconds, `own` those that the guard itself took.
 
     `approved`: the name that a person has approved for what was called, empty where nobody has.
@@ -75,7 +75,7 @@ class Ended:
     began: int
     took: float
     own: float
-    steps: tuple[tuple[Stage, float], ...]
+    steps: tuple[tuple[CallStage, float], ...]
 
     def parts(self) -> Iterator[Step]:
         """In their order, without those that took no time."""
@@ -86,7 +86,7 @@ class Ended:
                 yield Step(stage, began - first, ended - first)
 
 
-Listener = Callable[[Ended], None]
+Listener = Callable[[EndedCall], None]
 
 
 class Events:
@@ -111,6 +111,6 @@ class Events:
             if stage not in OF_OTHERS:
                 own += until - at
             until = at
-        ended = Ended(opening, outcome, approved, course.trace, course.began, end - steps[0][1], own, tuple(steps))
+        ended = EndedCall(opening, outcome, approved, course.trace, course.began, end - steps[0][1], own, tuple(steps))
         for listener in self._listeners:
             listener(ended)

@@ -32,7 +32,7 @@ log = structlog.get_logger("mcpguard.guard")
 
 
 @dataclass(frozen=True, slots=True)
-class Waiting:
+class WaitingSetting:
     """A setting whose value waits to be confirmed: the value in force, and the one that was found."""
 
     key: str
@@ -50,7 +50,7 @@ class Confirming:
         self.settings: Final = in_force(found, before)
         """The settings that are in force until the next start."""
         force = carrying_trust(self.settings)
-        self.waiting = tuple(Waiting(key, force[key], now[key]) for key in looser(before, now))
+        self.waiting = tuple(WaitingSetting(key, force[key], now[key]) for key in looser(before, now))
         self._new = {key: force[key] for key in force if key not in known}
         self._tighter = {key: force[key] for key in tighter(before, force) if key in known}
         self._confirming = anyio.Lock()

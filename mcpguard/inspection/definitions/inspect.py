@@ -42,7 +42,7 @@ from mcpguard.inspection.detectors import (
     turns,
     unusable,
 )
-from mcpguard.inspection.detectors.detector import Detector, Rule, Surroundings
+from mcpguard.inspection.detectors.detector import Detector, DetectorRule, Surroundings
 from mcpguard.inspection.texts.texts import subject
 
 _SAID: Final = (
@@ -78,13 +78,13 @@ DETECTORS: Final[tuple[Detector, ...]] = (
     padding.DETECTOR,
     unusable.DETECTOR,
 )
-_CUT: Final = Rule("inspection.cut", "T27", Severity.INFO, 0.0, "It is too long to be looked at whole")
+_CUT: Final = DetectorRule("inspection.cut", "T27", Severity.INFO, 0.0, "It is too long to be looked at whole")
 _MOST: Final = 100
 """Findings of a definition that are given; the worst."""
 NOTHING: Final = Surroundings()
 
 
-def rules() -> tuple[Rule, ...]:
+def rules() -> tuple[DetectorRule, ...]:
     """Every rule there is, in order."""
     return (*(rule for detector in DETECTORS for rule in detector.rules), _CUT)
 

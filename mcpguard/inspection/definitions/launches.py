@@ -14,37 +14,45 @@ from mcpguard.domain.servers.identity import is_code
 from mcpguard.domain.servers.launches import Launch, RemoteLaunch, StdioLaunch
 from mcpguard.domain.servers.runners import file_run, runs_files
 from mcpguard.inspection.detectors.commands import command as command_in
-from mcpguard.inspection.detectors.detector import Rule
+from mcpguard.inspection.detectors.detector import DetectorRule
 from mcpguard.policy.secrets.launches import secret_arguments, secret_in_command, secret_in_url
 
-_UNPINNED: Final = Rule(
+_UNPINNED: Final = DetectorRule(
     "launch.unpinned",
     "T24",
     Severity.MEDIUM,
     0.3,
     "It runs whatever version of a package is published at the time; name an exact version",
 )
-_UNVERSIONED: Final = Rule(
+_UNVERSIONED: Final = DetectorRule(
     "launch.unversioned",
     "T24",
     Severity.LOW,
     0.1,
     "The newest version of its package is installed whenever it is inspected; name an exact version",
 )
-_SHELL: Final = Rule("launch.shell", "T24", Severity.HIGH, 0.5, "It runs a shell, which can run anything")
-_INLINE: Final = Rule("launch.inline", "T24", Severity.HIGH, 0.5, "Its code stands in its arguments")
-_DOWNLOAD: Final = Rule("launch.download", "T24", Severity.CRITICAL, 0.8, "It fetches code and runs it", hard=True)
-_COMMAND: Final = Rule(
+_SHELL: Final = DetectorRule("launch.shell", "T24", Severity.HIGH, 0.5, "It runs a shell, which can run anything")
+_INLINE: Final = DetectorRule("launch.inline", "T24", Severity.HIGH, 0.5, "Its code stands in its arguments")
+_DOWNLOAD: Final = DetectorRule(
+    "launch.download", "T24", Severity.CRITICAL, 0.8, "It fetches code and runs it", hard=True
+)
+_COMMAND: Final = DetectorRule(
     "launch.command", "T24", Severity.CRITICAL, 0.8, "Its arguments hold a dangerous command", hard=True
 )
-_VARIABLE: Final = Rule("launch.variable", "T24", Severity.MEDIUM, 0.2, "A variable decides what code it runs")
-_ROOT: Final = Rule("launch.privileged", "T24", Severity.HIGH, 0.5, "It asks for more rights than it was started with")
-_IMAGE: Final = Rule("launch.image", "T24", Severity.MEDIUM, 0.25, "It runs an image that is not named by its digest")
-_PLAIN: Final = Rule(
+_VARIABLE: Final = DetectorRule("launch.variable", "T24", Severity.MEDIUM, 0.2, "A variable decides what code it runs")
+_ROOT: Final = DetectorRule(
+    "launch.privileged", "T24", Severity.HIGH, 0.5, "It asks for more rights than it was started with"
+)
+_IMAGE: Final = DetectorRule(
+    "launch.image", "T24", Severity.MEDIUM, 0.25, "It runs an image that is not named by its digest"
+)
+_PLAIN: Final = DetectorRule(
     "launch.plaintext", "T24", Severity.MEDIUM, 0.2, "What it is sent can be read and changed on the way"
 )
-_SECRET: Final = Rule("launch.secret", "T15", Severity.HIGH, 0.6, "A secret is written out in its command line or URL")
-_UNHASHED: Final = Rule(
+_SECRET: Final = DetectorRule(
+    "launch.secret", "T15", Severity.HIGH, 0.6, "A secret is written out in its command line or URL"
+)
+_UNHASHED: Final = DetectorRule(
     "launch.unhashed",
     "T24",
     Severity.LOW,

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from mcpguard import __version__
 from mcpguard.domain.findings import Finding, Severity
-from mcpguard.inspection.detectors.detector import Rule
+from mcpguard.inspection.detectors.detector import DetectorRule
 
 _LEVELS: Final = {
     Severity.INFO: "note",
@@ -20,7 +20,7 @@ _LEVELS: Final = {
 _SCHEMA: Final = "https://json.schemastore.org/sarif-2.1.0.json"
 
 
-def log(rules: Iterable[Rule]) -> dict[str, Any]:
+def log(rules: Iterable[DetectorRule]) -> dict[str, Any]:
     """The document with no results yet."""
     driver = {"name": "mcpguard", "version": __version__, "rules": [_rule(each) for each in rules]}
     return {"$schema": _SCHEMA, "version": "2.1.0", "runs": [{"tool": {"driver": driver}, "results": []}]}
@@ -49,7 +49,7 @@ def results(uri: str, line: int, findings: Iterable[Finding]) -> Iterator[dict[s
         }
 
 
-def _rule(rule: Rule) -> dict[str, Any]:
+def _rule(rule: DetectorRule) -> dict[str, Any]:
     return {
         "id": rule.id,
         "shortDescription": {"text": rule.title},

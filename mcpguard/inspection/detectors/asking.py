@@ -3,9 +3,11 @@
 from typing import Final
 
 from mcpguard.domain.findings import Severity
-from mcpguard.inspection.detectors.detector import Rule, phrases, saying
+from mcpguard.inspection.detectors.detector import DetectorRule, phrases, saying
 
-_ASKS: Final = Rule("asking.credentials", "T13", Severity.HIGH, 0.45, "It has the model ask the person for credentials")
+_ASKS: Final = DetectorRule(
+    "asking.credentials", "T13", Severity.HIGH, 0.45, "It has the model ask the person for credentials"
+)
 DETECTOR: Final = saying(
     phrases(
         _ASKS,

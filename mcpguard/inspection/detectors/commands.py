@@ -5,13 +5,13 @@ from collections.abc import Iterator
 from typing import Final
 
 from mcpguard.domain.findings import Finding, Severity
-from mcpguard.inspection.detectors.detector import Detector, Rule, Surroundings
-from mcpguard.inspection.texts.texts import Subject, Text
+from mcpguard.inspection.detectors.detector import Detector, DetectorRule, Surroundings
+from mcpguard.inspection.texts.texts import DefinitionTexts, Text
 
-_COMMAND: Final = Rule(
+_COMMAND: Final = DetectorRule(
     "command.text", "T24", Severity.HIGH, 0.55, "It has a command that fetches and runs code, or destroys"
 )
-_SHOWN: Final = Rule("command.shown", "T24", Severity.LOW, 0.15, "It shows a command line, as manuals do")
+_SHOWN: Final = DetectorRule("command.shown", "T24", Severity.LOW, 0.15, "It shows a command line, as manuals do")
 _ALWAYS: Final = (
     "rm -rf", "rm -fr", "/dev/tcp/", "base64 -d", "base64 --decode", "powershell -e", "powershell.exe -e",
     "-encodedcommand", "invoke-expression", "iex(", "iex (", "downloadstring", "nc -e", "ncat -e", "bash -i", "sh -i",
@@ -43,7 +43,7 @@ _NEAR: Final = 100
 """How far before a command it is said to be one of a manual."""
 
 
-def _find(subject: Subject, _surroundings: Surroundings) -> Iterator[Finding]:
+def _find(subject: DefinitionTexts, _surroundings: Surroundings) -> Iterator[Finding]:
     for text in subject.texts:
         plain = text.raw.lower()
         if len(plain) == len(text.raw) and (span := command(plain)):

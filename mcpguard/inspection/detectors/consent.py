@@ -3,16 +3,16 @@
 from typing import Final
 
 from mcpguard.domain.findings import Severity
-from mcpguard.inspection.detectors.detector import Rule, phrases, saying
+from mcpguard.inspection.detectors.detector import DetectorRule, phrases, saying
 
-_ASKS_NOT: Final = Rule(
+_ASKS_NOT: Final = DetectorRule(
     "consent.skipped", "T1", Severity.MEDIUM, 0.35, "It tells the model not to ask the person for consent"
 )
-_USER: Final = Rule(
+_USER: Final = DetectorRule(
     "consent.user", "T1", Severity.MEDIUM, 0.3, "It wants the person not to be asked, and says who is not to be"
 )
-_NONE: Final = Rule("consent.none", "T1", Severity.MEDIUM, 0.45, "It speaks of acting without consent")
-_BEHIND: Final = Rule(
+_NONE: Final = DetectorRule("consent.none", "T1", Severity.MEDIUM, 0.45, "It speaks of acting without consent")
+_BEHIND: Final = DetectorRule(
     "consent.behind", "T1", Severity.HIGH, 0.7, "It tells the model to act without the person's knowledge"
 )
 DETECTOR: Final = saying(

@@ -4,16 +4,16 @@ from collections.abc import Iterator
 from typing import Final
 
 from mcpguard.domain.findings import Finding, Severity
-from mcpguard.inspection.detectors.detector import Detector, Phrases, Rule, Surroundings, phrases
+from mcpguard.inspection.detectors.detector import Detector, DetectorRule, Phrases, Surroundings, phrases
 from mcpguard.inspection.detectors.handing import CHATS, VAULTS
-from mcpguard.inspection.texts.texts import Role, Subject, Text
+from mcpguard.inspection.texts.texts import DefinitionTexts, Text, TextRole
 
-_NAMED: Final = Rule(
+_NAMED: Final = DetectorRule(
     "context.name", "T13", Severity.HIGH, 0.55, "A parameter asks by its name for what it has no need of"
 )
-_ORDER: Final = Rule("context.order", "T2", Severity.HIGH, 0.55, "A parameter's name is an order")
+_ORDER: Final = DetectorRule("context.order", "T2", Severity.HIGH, 0.55, "A parameter's name is an order")
 _SAID: Final = phrases(
-    Rule(
+    DetectorRule(
         "context.asked",
         "T13",
         Severity.HIGH,
@@ -26,7 +26,9 @@ _SAID: Final = phrases(
     topics=CHATS,
 )
 _WHOLE: Final = phrases(
-    Rule("context.whole", "T13", Severity.HIGH, 0.5, "A parameter wants what the model knows, was told or has seen"),
+    DetectorRule(
+        "context.whole", "T13", Severity.HIGH, 0.5, "A parameter wants what the model knows, was told or has seen"
+    ),
     "WHOLE 2 HELD",
     "WHOLE 2 INNER",
     "STRONG_INNER",
@@ -69,11 +71,11 @@ _LONG: Final = 48
 """A name this long is a sentence."""
 
 
-def _find(subject: Subject, _surroundings: Surroundings) -> Iterator[Finding]:
+def _find(subject: DefinitionTexts, _surroundings: Surroundings) -> Iterator[Finding]:
     for text in subject.texts:
-        if text.role is Role.KEY and "/properties/" in text.path:
+        if text.role is TextRole.KEY and "/properties/" in text.path:
             yield from _of(subject, text, _NAMES, _ORDERS)
-        elif text.role is Role.VALUE and text.path.startswith("/inputSchema/") and _is_said(text):
+        elif text.role is TextRole.VALUE and text.path.startswith("/inputSchema/") and _is_said(text):
             yield from _of(subject, text, _SAID, _WHOLE)
 
 
@@ -82,7 +84,7 @@ def _is_said(text: Text) -> bool:
     return text.path.endswith("/description") or text.raw.count(" ") > 1
 
 
-def _of(subject: Subject, text: Text, *said: Phrases) -> Iterator[Finding]:
+def _of(subject: DefinitionTexts, text: Text, *said: Phrases) -> Iterator[Finding]:
     for each in said:
         if found := each.about(subject, text):
             yield found

@@ -5,19 +5,19 @@ from typing import Final
 
 from mcpguard.domain.capabilities import Effect
 from mcpguard.domain.findings import Evidence, Finding, Severity
-from mcpguard.inspection.detectors.detector import Detector, Rule, Surroundings
-from mcpguard.inspection.texts.texts import Subject
+from mcpguard.inspection.detectors.detector import Detector, DetectorRule, Surroundings
+from mcpguard.inspection.texts.texts import DefinitionTexts
 from mcpguard.policy.effects import declared, suggested
 
-_DESTROYS: Final = Rule(
+_DESTROYS: Final = DetectorRule(
     "contradiction.destroys", "T10", Severity.MEDIUM, 0.2, "It is declared to only read, and by its words it destroys"
 )
-_WRITES: Final = Rule(
+_WRITES: Final = DetectorRule(
     "contradiction.writes", "T10", Severity.LOW, 0.05, "It is declared to only read, and by its words it writes"
 )
 
 
-def _find(subject: Subject, _surroundings: Surroundings) -> Iterator[Finding]:
+def _find(subject: DefinitionTexts, _surroundings: Surroundings) -> Iterator[Finding]:
     name = subject.definition.get("name")
     if not isinstance(name, str) or declared(subject.definition) is not Effect.READ:
         return

@@ -3,9 +3,11 @@
 from typing import Final
 
 from mcpguard.domain.findings import Severity
-from mcpguard.inspection.detectors.detector import Rule, phrases, saying
+from mcpguard.inspection.detectors.detector import DetectorRule, phrases, saying
 
-_LATER: Final = Rule("delayed.review", "T8", Severity.HIGH, 0.6, "It is to behave differently once it was reviewed")
+_LATER: Final = DetectorRule(
+    "delayed.review", "T8", Severity.HIGH, 0.6, "It is to behave differently once it was reviewed"
+)
 DETECTOR: Final = saying(
     phrases(
         _LATER,

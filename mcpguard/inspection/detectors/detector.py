@@ -13,11 +13,11 @@ from functools import cached_property
 from typing import Final
 
 from mcpguard.domain.findings import Evidence, Finding, Severity
-from mcpguard.inspection.reading.patterns import Pattern, mask, pattern
+from mcpguard.inspection.reading.patterns import MeaningPattern, mask, pattern
 from mcpguard.inspection.reading.tokens import SENTENCE
-from mcpguard.inspection.reading.vocabulary import Hit
+from mcpguard.inspection.reading.vocabulary import PhraseHit
 from mcpguard.inspection.texts.marks import MARKS
-from mcpguard.inspection.texts.texts import Subject, Text
+from mcpguard.inspection.texts.texts import DefinitionTexts, Text
 from mcpguard.inspection.vocabulary import WORDS
 
 _MEANINGS: Final = WORDS.meanings | MARKS | {"FOREIGN", "STRANGE"}
@@ -31,7 +31,7 @@ _BEFORE: Final = 16
 
 
 @dataclass(frozen=True, slots=True)
-class Rule:
+class DetectorRule:
     """What may be found, and what it means. `confidence` is how likely a definition with this alone is an attack."""
 
     id: str
@@ -82,14 +82,14 @@ class Surroundings:
         return self.named - self.own
 
 
-Find = Callable[[Subject, Surroundings], Iterator[Finding]]
+Find = Callable[[DefinitionTexts, Surroundings], Iterator[Finding]]
 
 
 @dataclass(frozen=True, slots=True)
 class Detector:
     """One behaviour. `said`: the phrases by which it is known, where there is nothing else to it."""
 
-    rules: tuple[Rule, ...]
+    rules: tuple[DetectorRule, ...]
     find: Find
     said: "tuple[Phrases, ...]" = ()
 
@@ -98,17 +98,17 @@ class Detector:
 class Phrases:
     """A rule that is broken by what is said: by any of the patterns."""
 
-    rule: Rule
-    patterns: tuple[Pattern, ...]
-    unless: tuple[Pattern, ...] = ()
+    rule: DetectorRule
+    patterns: tuple[MeaningPattern, ...]
+    unless: tuple[MeaningPattern, ...] = ()
     """What makes it harmless, close by."""
     topics: frozenset[str] = frozenset()
     """Tools that are about these have a reason to speak so."""
 
-    def of(self, text: Text, more: Mapping[str, list[Hit]] | None = None) -> Finding | None:
+    def of(self, text: Text, more: Mapping[str, list[PhraseHit]] | None = None) -> Finding | None:
         """The first thing in a text that breaks the rule. `more`: meanings that only this detector knows."""
         said = text.said | mask(meaning for meaning, found in more.items() if found) if more else text.said
-        hits: Mapping[str, list[Hit]] | None = None
+        hits: Mapping[str, list[PhraseHit]] | None = None
         for each in self.patterns:
             if not each.possible(said):
                 continue
@@ -120,12 +120,12 @@ class Phrases:
                 return reported(found) if harmless else found
         return None
 
-    def about(self, subject: Subject, text: Text) -> Finding | None:
+    def about(self, subject: DefinitionTexts, text: Text) -> Finding | None:
         """The same, in view of what the tool is for."""
         found = self.of(text)
         return reported(found) if found and not self.topics.isdisjoint(subject.purpose) else found
 
-    def _excused(self, text: Text, hit: Hit) -> bool:
+    def _excused(self, text: Text, hit: PhraseHit) -> bool:
         positions = text.tokens.positions
         for each in self.unless:
             excuse = each.found(text.hits, positions) if each.possible(text.said) else None
@@ -139,7 +139,7 @@ class Phrases:
         return False
 
 
-def phrases(rule: Rule, *patterns: str, unless: tuple[str, ...] = (), topics: str = "") -> Phrases:
+def phrases(rule: DetectorRule, *patterns: str, unless: tuple[str, ...] = (), topics: str = "") -> Phrases:
     ours, excuses = tuple(map(pattern, patterns)), tuple(map(pattern, unless))
     if unknown := {meaning for each in (*ours, *excuses) for step in each.steps for meaning in step} - _MEANINGS:
         raise ValueError(f"no such meaning: {', '.join(unknown)}")
@@ -149,7 +149,7 @@ def phrases(rule: Rule, *patterns: str, unless: tuple[str, ...] = (), topics: st
 def saying(*said: Phrases) -> Detector:
     """A detector of phrases alone, anywhere in a definition."""
 
-    def find(subject: Subject, _surroundings: Surroundings) -> Iterator[Finding]:
+    def find(subject: DefinitionTexts, _surroundings: Surroundings) -> Iterator[Finding]:
         for text in subject.texts:
             for each in said:
                 if found := each.about(subject, text):
@@ -163,7 +163,7 @@ def reported(found: Finding) -> Finding:
     return replace(found, severity=severity, confidence=found.confidence * _REPORTED, hard=False)
 
 
-def _is_reported(text: Text, hit: Hit) -> bool:
+def _is_reported(text: Text, hit: PhraseHit) -> bool:
     """Whether the sentence began by saying that it is about such words."""
     at = text.tokens.positions[hit.first]
     for mark in text.hits.get("NOBODY_SPEAKS", ()):
@@ -175,7 +175,7 @@ def _is_reported(text: Text, hit: Hit) -> bool:
     return False
 
 
-def _is_condition(text: Text, mark: Hit) -> bool:
+def _is_condition(text: Text, mark: PhraseHit) -> bool:
     """Whether the sentence goes "if the page has the phrase", after which comes what is to be done."""
     return any(
         0 < mark.first - when.last <= _CLOSE and not _ended(text, when.last, mark.first)
@@ -183,7 +183,7 @@ def _is_condition(text: Text, mark: Hit) -> bool:
     )
 
 
-def _is_forbidden(text: Text, hit: Hit) -> bool:
+def _is_forbidden(text: Text, hit: PhraseHit) -> bool:
     """Whether what was found is what one is told not to do; "do not forget to" forbids nothing."""
     said = text.hits.get("NEVER", ())
     never = [each for each in said if each.last < hit.first]
@@ -194,7 +194,7 @@ def _is_forbidden(text: Text, hit: Hit) -> bool:
     return not forgotten and positions[hit.first] - positions[last] <= _FORBIDDEN
 
 
-def _is_neither(text: Text, hit: Hit) -> bool:
+def _is_neither(text: Text, hit: PhraseHit) -> bool:
     """Whether one is told not to do something without doing this."""
     positions = text.tokens.positions
     return any(each.first == hit.first for each in text.hits.get("WITHOUT", ())) and any(

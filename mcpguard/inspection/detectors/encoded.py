@@ -9,12 +9,14 @@ from dataclasses import replace
 from typing import Final
 
 from mcpguard.domain.findings import Finding, Severity
-from mcpguard.inspection.detectors.detector import Detector, Rule, Surroundings
+from mcpguard.inspection.detectors.detector import Detector, DetectorRule, Surroundings
 from mcpguard.inspection.texts.decoding import layers
-from mcpguard.inspection.texts.texts import Subject, Text
+from mcpguard.inspection.texts.texts import DefinitionTexts, Text
 
-_ORDER: Final = Rule("encoded.order", "T4", Severity.CRITICAL, 0.95, "It decodes to an order or a command", hard=True)
-_TEXT: Final = Rule("encoded.text", "T4", Severity.LOW, 0.2, "It decodes to readable text")
+_ORDER: Final = DetectorRule(
+    "encoded.order", "T4", Severity.CRITICAL, 0.95, "It decodes to an order or a command", hard=True
+)
+_TEXT: Final = DetectorRule("encoded.text", "T4", Severity.LOW, 0.2, "It decodes to readable text")
 _LEAST: Final = 0.2
 _MOST: Final = 60
 _WHOLE: Final = frozenset({"percent", "entities", "joined words"})
@@ -24,7 +26,7 @@ _WHOLE: Final = frozenset({"percent", "entities", "joined words"})
 def decoding(said: tuple[Detector, ...]) -> Detector:
     """The detector that lets these look at what was decoded."""
 
-    def find(subject: Subject, surroundings: Surroundings) -> Iterator[Finding]:
+    def find(subject: DefinitionTexts, surroundings: Surroundings) -> Iterator[Finding]:
         left = _MOST
         for text in subject.texts:
             for layer in layers(text):
@@ -33,7 +35,7 @@ def decoding(said: tuple[Detector, ...]) -> Detector:
                     return
                 yield from _of(subject, surroundings, text, layer)
 
-    def _of(subject: Subject, surroundings: Surroundings, text: Text, layer: Text) -> Iterator[Finding]:
+    def _of(subject: DefinitionTexts, surroundings: Surroundings, text: Text, layer: Text) -> Iterator[Finding]:
         evidence = layer.at(0, 0)
         decoded = _found(replace(subject, texts=(layer,)), surroundings)
         if decoded - (_found(replace(subject, texts=(text,)), surroundings) if decoded else set()):
@@ -41,7 +43,7 @@ def decoding(said: tuple[Detector, ...]) -> Detector:
         elif layer.layer not in _WHOLE:
             yield _TEXT.at(evidence)
 
-    def _found(subject: Subject, surroundings: Surroundings) -> set[str]:
+    def _found(subject: DefinitionTexts, surroundings: Surroundings) -> set[str]:
         return {found.rule for each in said for found in each.find(subject, surroundings) if found.confidence >= _LEAST}
 
     return Detector((_ORDER, _TEXT), find)

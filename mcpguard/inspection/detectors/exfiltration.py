@@ -3,15 +3,21 @@
 from typing import Final
 
 from mcpguard.domain.findings import Severity
-from mcpguard.inspection.detectors.detector import Rule, phrases, saying
+from mcpguard.inspection.detectors.detector import DetectorRule, phrases, saying
 
-_CONVERSATION: Final = Rule(
+_CONVERSATION: Final = DetectorRule(
     "exfiltration.conversation", "T13", Severity.HIGH, 0.6, "It asks for what was said to be passed on"
 )
-_PRIVATE: Final = Rule("exfiltration.private", "T13", Severity.HIGH, 0.5, "It asks for private data to be passed on")
-_OUTSIDE: Final = Rule("exfiltration.outside", "T13", Severity.HIGH, 0.55, "It sends something to a place outside")
-_PLACE: Final = Rule("exfiltration.place", "T13", Severity.LOW, 0.3, "It speaks of sending to a place outside")
-_COPY: Final = Rule("exfiltration.copy", "T13", Severity.MEDIUM, 0.45, "It sends a copy of everything somewhere else")
+_PRIVATE: Final = DetectorRule(
+    "exfiltration.private", "T13", Severity.HIGH, 0.5, "It asks for private data to be passed on"
+)
+_OUTSIDE: Final = DetectorRule(
+    "exfiltration.outside", "T13", Severity.HIGH, 0.55, "It sends something to a place outside"
+)
+_PLACE: Final = DetectorRule("exfiltration.place", "T13", Severity.LOW, 0.3, "It speaks of sending to a place outside")
+_COPY: Final = DetectorRule(
+    "exfiltration.copy", "T13", Severity.MEDIUM, 0.45, "It sends a copy of everything somewhere else"
+)
 DETECTOR: Final = saying(
     phrases(
         _CONVERSATION,

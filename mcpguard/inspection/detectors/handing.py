@@ -8,16 +8,26 @@ tool that is about such things by its name has a reason to ask, so that what it 
 from typing import Final
 
 from mcpguard.domain.findings import Severity
-from mcpguard.inspection.detectors.detector import Rule, phrases, saying
+from mcpguard.inspection.detectors.detector import DetectorRule, phrases, saying
 
-_TALK: Final = Rule("handing.talk", "T13", Severity.HIGH, 0.5, "It wants what was said to be handed over")
-_INNER: Final = Rule("handing.inner", "T13", Severity.HIGH, 0.5, "It wants what the model was told to be handed over")
-_OTHERS: Final = Rule("handing.others", "T13", Severity.HIGH, 0.5, "It wants what other tools gave to be handed over")
-_KEPT: Final = Rule("handing.kept", "T13", Severity.MEDIUM, 0.45, "It wants what lies on the machine to be handed over")
-_PERSON: Final = Rule("handing.person", "T13", Severity.MEDIUM, 0.45, "It wants what is personal to be handed over")
-_HELD: Final = Rule("handing.held", "T13", Severity.CRITICAL, 0.6, "It wants secrets that the model has come to know")
-_CALLED: Final = Rule("handing.called", "T13", Severity.MEDIUM, 0.3, "It is to be called with secrets")
-_SECRETS: Final = Rule("handing.secrets", "T13", Severity.CRITICAL, 0.6, "It wants secrets to be handed over")
+_TALK: Final = DetectorRule("handing.talk", "T13", Severity.HIGH, 0.5, "It wants what was said to be handed over")
+_INNER: Final = DetectorRule(
+    "handing.inner", "T13", Severity.HIGH, 0.5, "It wants what the model was told to be handed over"
+)
+_OTHERS: Final = DetectorRule(
+    "handing.others", "T13", Severity.HIGH, 0.5, "It wants what other tools gave to be handed over"
+)
+_KEPT: Final = DetectorRule(
+    "handing.kept", "T13", Severity.MEDIUM, 0.45, "It wants what lies on the machine to be handed over"
+)
+_PERSON: Final = DetectorRule(
+    "handing.person", "T13", Severity.MEDIUM, 0.45, "It wants what is personal to be handed over"
+)
+_HELD: Final = DetectorRule(
+    "handing.held", "T13", Severity.CRITICAL, 0.6, "It wants secrets that the model has come to know"
+)
+_CALLED: Final = DetectorRule("handing.called", "T13", Severity.MEDIUM, 0.3, "It is to be called with secrets")
+_SECRETS: Final = DetectorRule("handing.secrets", "T13", Severity.CRITICAL, 0.6, "It wants secrets to be handed over")
 CHATS: Final = """
     chat conversation conversations message messages transcript prompt prompts assistant agent llm model completion
     completions memory thread dialogue history session eval evaluate slack mail email inbox meeting call summarize

@@ -5,13 +5,13 @@ from itertools import islice
 from typing import Final
 
 from mcpguard.domain.findings import Finding, Severity
-from mcpguard.inspection.detectors.detector import Detector, Rule, Surroundings
-from mcpguard.inspection.texts.texts import Role, Subject, Text
+from mcpguard.inspection.detectors.detector import Detector, DetectorRule, Surroundings
+from mcpguard.inspection.texts.texts import DefinitionTexts, Text, TextRole
 
-_SECRET: Final = Rule(
+_SECRET: Final = DetectorRule(
     "header.secret", "T22", Severity.HIGH, 0.6, "It puts a parameter that looks like a secret into a header"
 )
-_HEADER: Final = Rule("header.used", "T22", Severity.INFO, 0.05, "It puts a parameter into a header")
+_HEADER: Final = DetectorRule("header.used", "T22", Severity.INFO, 0.05, "It puts a parameter into a header")
 _KEY: Final = "x-mcp-header"
 _SECRETS: Final = frozenset({"SECRETS", "CONVERSATION", "SYSTEM_PROMPT", "PRIVATE"})
 _WORDS_WORDS: Final = """
@@ -22,8 +22,8 @@ _MOST: Final = 500
 _DEEPEST: Final = 8
 
 
-def _find(subject: Subject, _surroundings: Surroundings) -> Iterator[Finding]:
-    if not any(text.role is Role.KEY and text.raw == _KEY for text in subject.texts):
+def _find(subject: DefinitionTexts, _surroundings: Surroundings) -> Iterator[Finding]:
+    if not any(text.role is TextRole.KEY and text.raw == _KEY for text in subject.texts):
         return
     for path, name, schema in _parameters(subject.definition.get("inputSchema")):
         if _KEY in schema:
@@ -48,7 +48,7 @@ def _parameters(schema: object) -> Iterator[tuple[str, str, Mapping[str, object]
 
 
 def _is_secret(said: str) -> bool:
-    text = Text("", said[:200], Role.KEY if said.isidentifier() else Role.VALUE)
+    text = Text("", said[:200], TextRole.KEY if said.isidentifier() else TextRole.VALUE)
     return not _SECRETS.isdisjoint(text.hits) or not _WORDS.isdisjoint(text.tokens.words)
 
 

@@ -9,11 +9,11 @@ from collections.abc import Iterator
 from typing import Final
 
 from mcpguard.domain.findings import Finding, Severity
-from mcpguard.inspection.detectors.detector import Detector, Rule, Surroundings
-from mcpguard.inspection.texts.texts import Subject, Text
+from mcpguard.inspection.detectors.detector import Detector, DetectorRule, Surroundings
+from mcpguard.inspection.texts.texts import DefinitionTexts, Text
 from mcpguard.text.visible import BLANK_LETTERS
 
-_TAGS: Final = Rule(
+_TAGS: Final = DetectorRule(
     "hidden.tags",
     "T3",
     Severity.CRITICAL,
@@ -21,20 +21,24 @@ _TAGS: Final = Rule(
     "It has characters that say something and are not displayed",
     hard=True,
 )
-_BIDI: Final = Rule(
+_BIDI: Final = DetectorRule(
     "hidden.bidi", "T3", Severity.HIGH, 0.85, "It has characters that turn the order of the text around", hard=True
 )
-_WITHIN: Final = Rule(
+_WITHIN: Final = DetectorRule(
     "hidden.zero_width", "T3", Severity.HIGH, 0.8, "It has invisible characters inside words or sentences", hard=True
 )
-_CONTROL: Final = Rule(
+_CONTROL: Final = DetectorRule(
     "hidden.control", "T3", Severity.HIGH, 0.8, "It has control characters, as terminals obey them", hard=True
 )
-_PRIVATE: Final = Rule(
+_PRIVATE: Final = DetectorRule(
     "hidden.private_use", "T3", Severity.MEDIUM, 0.6, "It has characters that have no meaning of their own"
 )
-_HYPHENS: Final = Rule("hidden.hyphens", "T3", Severity.MEDIUM, 0.5, "It has invisible hyphens side by side or many")
-_EDGE: Final = Rule("hidden.edge", "T3", Severity.LOW, 0.2, "It has an invisible character that may have been pasted")
+_HYPHENS: Final = DetectorRule(
+    "hidden.hyphens", "T3", Severity.MEDIUM, 0.5, "It has invisible hyphens side by side or many"
+)
+_EDGE: Final = DetectorRule(
+    "hidden.edge", "T3", Severity.LOW, 0.2, "It has an invisible character that may have been pasted"
+)
 
 _BLACK_FLAG: Final = "\U0001f3f4"
 _CANCEL: Final = "\U000e007f"
@@ -50,7 +54,7 @@ _MOST: Final = 4_000
 """Hidden characters that are judged, in one string."""
 
 
-def _find(subject: Subject, _surroundings: Surroundings) -> Iterator[Finding]:
+def _find(subject: DefinitionTexts, _surroundings: Surroundings) -> Iterator[Finding]:
     for text in subject.texts:
         if text.raw.isascii() and (text.raw.isprintable() or not _controls(text.raw)):
             continue
@@ -65,7 +69,7 @@ def _controls(raw: str) -> bool:
     return any((char < " " and char not in _BREAKS) or char == "\x7f" for char in set(raw))
 
 
-def _hidden(text: Text) -> Iterator[tuple[int, Rule]]:
+def _hidden(text: Text) -> Iterator[tuple[int, DetectorRule]]:
     doubtful = frozenset(filter(suspicious, set(text.raw)))
     if not doubtful:
         return
@@ -87,7 +91,7 @@ def suspicious(char: str) -> bool:
     return unicodedata.category(char) in _UNSEEN or _selects(char) or char in BLANK_LETTERS
 
 
-def judged(raw: str, at: int, char: str) -> Rule | None:
+def judged(raw: str, at: int, char: str) -> DetectorRule | None:
     """What the suspicious character at this place breaks; None where it belongs there."""
     before, after = raw[at - 1] if at else "", raw[at + 1 : at + 2]
     if "\U000e0000" <= char <= "\U000e007f":
@@ -101,7 +105,7 @@ def judged(raw: str, at: int, char: str) -> Rule | None:
     return _BIDI if char in _OVERRIDES else _of_category(char, before, after)
 
 
-def _of_category(char: str, before: str, after: str) -> Rule:
+def _of_category(char: str, before: str, after: str) -> DetectorRule:
     category = unicodedata.category(char)
     if category in {"Cc", "Cs"}:
         return _CONTROL

@@ -6,17 +6,21 @@ from functools import lru_cache
 from typing import Final
 
 from mcpguard.domain.findings import Evidence, Finding, Severity
-from mcpguard.inspection.detectors.detector import Detector, Rule, Surroundings
-from mcpguard.inspection.texts.texts import Subject
+from mcpguard.inspection.detectors.detector import Detector, DetectorRule, Surroundings
+from mcpguard.inspection.texts.texts import DefinitionTexts
 from mcpguard.policy.lexicon import parts, plain
 from mcpguard.text.confusable import skeleton
 
-_SAME: Final = Rule("lookalike.same", "T7", Severity.MEDIUM, 0.35, "Another server has a tool of this very name")
-_LOOKS: Final = Rule("lookalike.looks", "T7", Severity.HIGH, 0.8, "Its name looks like that of another server's tool")
-_NEAR: Final = Rule(
+_SAME: Final = DetectorRule(
+    "lookalike.same", "T7", Severity.MEDIUM, 0.35, "Another server has a tool of this very name"
+)
+_LOOKS: Final = DetectorRule(
+    "lookalike.looks", "T7", Severity.HIGH, 0.8, "Its name looks like that of another server's tool"
+)
+_NEAR: Final = DetectorRule(
     "lookalike.near", "T7", Severity.MEDIUM, 0.5, "Its name is one letter away from another server's tool"
 )
-_MORE: Final = Rule(
+_MORE: Final = DetectorRule(
     "lookalike.better", "T7", Severity.MEDIUM, 0.5, "Its name claims to be a better tool of another server"
 )
 _CLAIM_WORDS: Final = """
@@ -51,7 +55,7 @@ class _Name:
             yield "ends", self.plain[-half:]
 
 
-def _find(subject: Subject, surroundings: Surroundings) -> Iterator[Finding]:
+def _find(subject: DefinitionTexts, surroundings: Surroundings) -> Iterator[Finding]:
     said = subject.definition.get("name")
     if not isinstance(said, str) or not said or len(said) > _LONGEST:
         return
@@ -83,7 +87,7 @@ def _text(name: _Name) -> str:
     return name.name
 
 
-def _alike(mine: _Name, other: _Name) -> Rule | None:
+def _alike(mine: _Name, other: _Name) -> DetectorRule | None:
     if mine.name == other.name:
         return _SAME if mine.distinct else None
     one, two = mine.plain, other.plain

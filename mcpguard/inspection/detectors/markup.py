@@ -5,14 +5,14 @@ from collections.abc import Iterator
 from typing import Final
 
 from mcpguard.domain.findings import Finding, Severity
-from mcpguard.inspection.detectors.detector import Detector, Rule, Surroundings
-from mcpguard.inspection.texts.texts import Subject, Text
+from mcpguard.inspection.detectors.detector import Detector, DetectorRule, Surroundings
+from mcpguard.inspection.texts.texts import DefinitionTexts, Text
 
-_COMMENT: Final = Rule(
+_COMMENT: Final = DetectorRule(
     "markup.comment", "T3", Severity.MEDIUM, 0.4, "It has a comment, which is not displayed, that gives orders"
 )
-_STYLE: Final = Rule("markup.style", "T3", Severity.MEDIUM, 0.45, "It has a style that hides text")
-_IMAGE: Final = Rule(
+_STYLE: Final = DetectorRule("markup.style", "T3", Severity.MEDIUM, 0.45, "It has a style that hides text")
+_IMAGE: Final = DetectorRule(
     "markup.image", "T13", Severity.HIGH, 0.6, "It has a picture or link whose address is to be filled in with data"
 )
 _COMMENTS: Final = re.compile(r"<!--(.{8,2000}?)-->|\[//\]: # ?\(([^)\n]{8,400}+)\)|/\*(.{8,400}?)\*/", re.DOTALL)
@@ -29,7 +29,7 @@ _LEAST: Final = 2
 """Meanings of an order in a comment that gives one."""
 
 
-def _find(subject: Subject, _surroundings: Surroundings) -> Iterator[Finding]:
+def _find(subject: DefinitionTexts, _surroundings: Surroundings) -> Iterator[Finding]:
     for text in subject.texts:
         plain = text.raw.lower()
         if len(plain) != len(text.raw):

@@ -5,29 +5,29 @@ from collections.abc import Iterator
 from typing import Final
 
 from mcpguard.domain.findings import Finding, Severity
-from mcpguard.inspection.detectors.detector import Detector, Rule, Surroundings
+from mcpguard.inspection.detectors.detector import Detector, DetectorRule, Surroundings
 from mcpguard.inspection.reading.tokens import STYLED
-from mcpguard.inspection.texts.texts import Role, Subject, Text
+from mcpguard.inspection.texts.texts import DefinitionTexts, Text, TextRole
 from mcpguard.policy.lexicon import unmarked
 from mcpguard.text.confusable import latin
 
-_MIXED: Final = Rule(
+_MIXED: Final = DetectorRule(
     "mixed.word", "T3", Severity.HIGH, 0.85, "It has words with letters of another script that look the same", hard=True
 )
-_NAME: Final = Rule("mixed.name", "T7", Severity.LOW, 0.2, "Its name has letters that few can read or type")
-_PASSES: Final = Rule("mixed.passes", "T7", Severity.MEDIUM, 0.5, "Its name passes for one in plain letters")
-_STYLED: Final = Rule(
+_NAME: Final = DetectorRule("mixed.name", "T7", Severity.LOW, 0.2, "Its name has letters that few can read or type")
+_PASSES: Final = DetectorRule("mixed.passes", "T7", Severity.MEDIUM, 0.5, "Its name passes for one in plain letters")
+_STYLED: Final = DetectorRule(
     "mixed.styled", "T3", Severity.MEDIUM, 0.5, "It has letters in a style that hides words from a search"
 )
 _SHORT: Final = 4
 _MOST: Final = 2_000
 
 
-def _find(subject: Subject, _surroundings: Surroundings) -> Iterator[Finding]:
+def _find(subject: DefinitionTexts, _surroundings: Surroundings) -> Iterator[Finding]:
     for text in subject.texts:
         if text.raw.isascii():
             continue
-        if text.role is Role.NAME:
+        if text.role is TextRole.NAME:
             yield (_PASSES if _passes(text.raw) else _NAME).at(text.at(0, len(text.raw)))
         if span := _mixed(text):
             yield _MIXED.at(text.at(*span))

@@ -3,19 +3,23 @@
 from typing import Final
 
 from mcpguard.domain.findings import Severity
-from mcpguard.inspection.detectors.detector import Rule, phrases, saying
+from mcpguard.inspection.detectors.detector import DetectorRule, phrases, saying
 from mcpguard.inspection.detectors.handing import CHATS
 
-_OVERRIDE: Final = Rule(
+_OVERRIDE: Final = DetectorRule(
     "override.instructions", "T1", Severity.CRITICAL, 0.85, "It tells the model to drop the instructions it was given"
 )
-_USER: Final = Rule(
+_USER: Final = DetectorRule(
     "override.request", "T1", Severity.HIGH, 0.7, "It tells the model to do something else than it was asked for"
 )
-_PERSONA: Final = Rule("override.persona", "T1", Severity.HIGH, 0.6, "It gives the model another role or other orders")
-_LASTING: Final = Rule("override.lasting", "T1", Severity.MEDIUM, 0.55, "It gives an order that outlasts the call")
-_PROMPT: Final = Rule("override.prompt", "T1", Severity.HIGH, 0.65, "It asks for the model's own instructions")
-_OBEY: Final = Rule(
+_PERSONA: Final = DetectorRule(
+    "override.persona", "T1", Severity.HIGH, 0.6, "It gives the model another role or other orders"
+)
+_LASTING: Final = DetectorRule(
+    "override.lasting", "T1", Severity.MEDIUM, 0.55, "It gives an order that outlasts the call"
+)
+_PROMPT: Final = DetectorRule("override.prompt", "T1", Severity.HIGH, 0.65, "It asks for the model's own instructions")
+_OBEY: Final = DetectorRule(
     "override.obey", "T1", Severity.HIGH, 0.55, "It tells the model to obey whatever is found in what a tool returns"
 )
 _ABOUT: Final = "injection injections jailbreak jailbreaks redteam eval evaluate corpus moderate guardrail dataset"

@@ -5,11 +5,11 @@ from collections.abc import Iterator
 from typing import Final
 
 from mcpguard.domain.findings import Finding, Severity
-from mcpguard.inspection.detectors.detector import Detector, Rule, Surroundings
-from mcpguard.inspection.texts.texts import Subject
+from mcpguard.inspection.detectors.detector import Detector, DetectorRule, Surroundings
+from mcpguard.inspection.texts.texts import DefinitionTexts
 
-_ROOM: Final = Rule("padding.room", "T3", Severity.HIGH, 0.6, "It pushes text out of sight by much white space")
-_BLOB: Final = Rule(
+_ROOM: Final = DetectorRule("padding.room", "T3", Severity.HIGH, 0.6, "It pushes text out of sight by much white space")
+_BLOB: Final = DetectorRule(
     "padding.blob", "T4", Severity.LOW, 0.3, "It has a long run of characters that says nothing to a person"
 )
 _LINES: Final = 12
@@ -18,7 +18,7 @@ _GAP: Final = re.compile(r"\s{20,}+")
 _RUN: Final = re.compile(r"[A-Za-z0-9+/=_%\\-]{120,}+")
 
 
-def _find(subject: Subject, _surroundings: Surroundings) -> Iterator[Finding]:
+def _find(subject: DefinitionTexts, _surroundings: Surroundings) -> Iterator[Finding]:
     for text in subject.texts:
         if len(text.raw) < _LINES:
             continue

@@ -3,11 +3,13 @@
 from typing import Final
 
 from mcpguard.domain.findings import Severity
-from mcpguard.inspection.detectors.detector import Rule, phrases, saying
+from mcpguard.inspection.detectors.detector import DetectorRule, phrases, saying
 
-_AUTHORITY: Final = Rule("pressure.authority", "T1", Severity.LOW, 0.2, "It leans on an authority that it names itself")
-_URGENT: Final = Rule("pressure.urgency", "T1", Severity.LOW, 0.15, "It makes haste")
-_THREAT: Final = Rule("pressure.threat", "T1", Severity.LOW, 0.15, "It threatens with what happens otherwise")
+_AUTHORITY: Final = DetectorRule(
+    "pressure.authority", "T1", Severity.LOW, 0.2, "It leans on an authority that it names itself"
+)
+_URGENT: Final = DetectorRule("pressure.urgency", "T1", Severity.LOW, 0.15, "It makes haste")
+_THREAT: Final = DetectorRule("pressure.threat", "T1", Severity.LOW, 0.15, "It threatens with what happens otherwise")
 DETECTOR: Final = saying(
     phrases(
         _AUTHORITY,

@@ -3,15 +3,23 @@
 from typing import Final
 
 from mcpguard.domain.findings import Severity
-from mcpguard.inspection.detectors.detector import Rule, phrases, saying
+from mcpguard.inspection.detectors.detector import DetectorRule, phrases, saying
 
-_BEFORE: Final = Rule(
+_BEFORE: Final = DetectorRule(
     "priority.before", "T1", Severity.HIGH, 0.55, "It wants something done before any other tool is used"
 )
-_INSTEAD: Final = Rule("priority.instead", "T5", Severity.MEDIUM, 0.5, "It wants to be used in place of any other tool")
-_UNLESS: Final = Rule("priority.unless", "T1", Severity.MEDIUM, 0.35, "It makes a call a condition for an answer")
-_WHATEVER: Final = Rule("priority.whatever", "T5", Severity.MEDIUM, 0.45, "It wants to be used whatever was asked for")
-_ALWAYS: Final = Rule("priority.always", "T5", Severity.LOW, 0.2, "It wants to be used first, or for every question")
+_INSTEAD: Final = DetectorRule(
+    "priority.instead", "T5", Severity.MEDIUM, 0.5, "It wants to be used in place of any other tool"
+)
+_UNLESS: Final = DetectorRule(
+    "priority.unless", "T1", Severity.MEDIUM, 0.35, "It makes a call a condition for an answer"
+)
+_WHATEVER: Final = DetectorRule(
+    "priority.whatever", "T5", Severity.MEDIUM, 0.45, "It wants to be used whatever was asked for"
+)
+_ALWAYS: Final = DetectorRule(
+    "priority.always", "T5", Severity.LOW, 0.2, "It wants to be used first, or for every question"
+)
 DETECTOR: Final = saying(
     phrases(
         _BEFORE,

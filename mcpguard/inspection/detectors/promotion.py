@@ -3,18 +3,18 @@
 from typing import Final
 
 from mcpguard.domain.findings import Severity
-from mcpguard.inspection.detectors.detector import Rule, phrases, saying
+from mcpguard.inspection.detectors.detector import DetectorRule, phrases, saying
 
-_BEST: Final = Rule("promotion.best", "T5", Severity.LOW, 0.2, "It praises itself over other tools")
-_CHOOSE: Final = Rule(
+_BEST: Final = DetectorRule("promotion.best", "T5", Severity.LOW, 0.2, "It praises itself over other tools")
+_CHOOSE: Final = DetectorRule(
     "promotion.choose", "T5", Severity.LOW, 0.35, "It asks to be chosen because of what it says of itself"
 )
-_WORSE: Final = Rule("promotion.others", "T5", Severity.MEDIUM, 0.5, "It speaks against other tools")
-_THAN: Final = Rule("promotion.than", "T5", Severity.LOW, 0.3, "It says that it is better than others")
-_REASON: Final = Rule(
+_WORSE: Final = DetectorRule("promotion.others", "T5", Severity.MEDIUM, 0.5, "It speaks against other tools")
+_THAN: Final = DetectorRule("promotion.than", "T5", Severity.LOW, 0.3, "It says that it is better than others")
+_REASON: Final = DetectorRule(
     "promotion.reason", "T5", Severity.LOW, 0.3, "It names reasons to be called that are not about what it does"
 )
-_PICKED: Final = Rule("promotion.picked", "T5", Severity.LOW, 0.3, "It wants to be chosen, always")
+_PICKED: Final = DetectorRule("promotion.picked", "T5", Severity.LOW, 0.3, "It wants to be chosen, always")
 DETECTOR: Final = saying(
     phrases(
         _BEST,

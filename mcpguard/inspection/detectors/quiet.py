@@ -3,12 +3,14 @@
 from typing import Final
 
 from mcpguard.domain.findings import Severity
-from mcpguard.inspection.detectors.detector import Rule, phrases, saying
+from mcpguard.inspection.detectors.detector import DetectorRule, phrases, saying
 
-_QUIET: Final = Rule("quiet.order", "T1", Severity.HIGH, 0.55, "It wants something to be kept from the person")
-_SHOWN: Final = Rule("quiet.display", "T1", Severity.LOW, 0.25, "It does not want something to be shown as it is")
-_TRACES: Final = Rule("quiet.traces", "T1", Severity.HIGH, 0.5, "It wants no trace of something in an answer")
-_PRETENCE: Final = Rule("quiet.pretence", "T1", Severity.HIGH, 0.5, "It tells the model what to pretend")
+_QUIET: Final = DetectorRule("quiet.order", "T1", Severity.HIGH, 0.55, "It wants something to be kept from the person")
+_SHOWN: Final = DetectorRule(
+    "quiet.display", "T1", Severity.LOW, 0.25, "It does not want something to be shown as it is"
+)
+_TRACES: Final = DetectorRule("quiet.traces", "T1", Severity.HIGH, 0.5, "It wants no trace of something in an answer")
+_PRETENCE: Final = DetectorRule("quiet.pretence", "T1", Severity.HIGH, 0.5, "It tells the model what to pretend")
 _GAMES: Final = "game quiz hangman story secret surprise spoiler player puzzle riddle"
 DETECTOR: Final = saying(
     phrases(

@@ -3,13 +3,15 @@
 from typing import Final
 
 from mcpguard.domain.findings import Severity
-from mcpguard.inspection.detectors.detector import Rule, phrases, saying
+from mcpguard.inspection.detectors.detector import DetectorRule, phrases, saying
 
-_RECIPIENT: Final = Rule(
+_RECIPIENT: Final = DetectorRule(
     "rewriting.recipient", "T6", Severity.CRITICAL, 0.7, "It changes to whom or how much other calls send"
 )
-_ARGUMENTS: Final = Rule("rewriting.calls", "T6", Severity.HIGH, 0.55, "It tells the model to change other calls")
-_CHOSEN: Final = Rule(
+_ARGUMENTS: Final = DetectorRule(
+    "rewriting.calls", "T6", Severity.HIGH, 0.55, "It tells the model to change other calls"
+)
+_CHOSEN: Final = DetectorRule(
     "rewriting.chosen", "T6", Severity.HIGH, 0.45, "It changes what the person has chosen, or waits for its moment"
 )
 DETECTOR: Final = saying(

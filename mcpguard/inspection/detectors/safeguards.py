@@ -7,14 +7,14 @@ from collections.abc import Iterator
 from typing import Final
 
 from mcpguard.domain.findings import Finding, Severity
-from mcpguard.inspection.detectors.detector import Detector, Rule, Surroundings, phrases
-from mcpguard.inspection.texts.texts import Subject
+from mcpguard.inspection.detectors.detector import Detector, DetectorRule, Surroundings, phrases
+from mcpguard.inspection.texts.texts import DefinitionTexts
 
 _TOPICS: Final = """
     disable mute toggle set update config setting settings rule rules policy firewall alert approve approval waf
 """
 _OFF: Final = phrases(
-    Rule("safeguard.off", "T1", Severity.HIGH, 0.5, "It tells the model to do without a safeguard"),
+    DetectorRule("safeguard.off", "T1", Severity.HIGH, 0.5, "It tells the model to do without a safeguard"),
     "DISABLE 3 GUARD",
     "GUARD 4 DISABLE",
     "SWITCH 1 GUARD 1 OFF_WORD",
@@ -24,12 +24,14 @@ _OFF: Final = phrases(
     topics=_TOPICS,
 )
 _AGREED: Final = phrases(
-    Rule("safeguard.agreed", "T1", Severity.HIGH, 0.5, "It says that the person has agreed beforehand"),
+    DetectorRule("safeguard.agreed", "T1", Severity.HIGH, 0.5, "It says that the person has agreed beforehand"),
     "~7 APPROVAL PRESUMED",
     topics=_TOPICS,
 )
 _TRUST: Final = phrases(
-    Rule("safeguard.trust", "T1", Severity.HIGH, 0.5, "It tells the model to take what a tool returns for orders"),
+    DetectorRule(
+        "safeguard.trust", "T1", Severity.HIGH, 0.5, "It tells the model to take what a tool returns for orders"
+    ),
     "RESULTS 3 OBEYED",
     "RESULTS 2 GIVE|FOUND 10 OBEYED",
     "MODEL 2 MUST 2 OBEYED",
@@ -37,7 +39,7 @@ _TRUST: Final = phrases(
 )
 
 
-def _find(subject: Subject, _surroundings: Surroundings) -> Iterator[Finding]:
+def _find(subject: DefinitionTexts, _surroundings: Surroundings) -> Iterator[Finding]:
     """Not in what is said of a parameter: many a switch skips a confirmation, if the person wants that."""
     for text in subject.texts:
         switch = text.path.startswith("/inputSchema/properties/") and text.path.endswith("/description")

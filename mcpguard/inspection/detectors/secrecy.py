@@ -3,9 +3,9 @@
 from typing import Final
 
 from mcpguard.domain.findings import Severity
-from mcpguard.inspection.detectors.detector import Rule, phrases, saying
+from mcpguard.inspection.detectors.detector import DetectorRule, phrases, saying
 
-_SECRET: Final = Rule(
+_SECRET: Final = DetectorRule(
     "secrecy.order",
     "T1",
     Severity.CRITICAL,
@@ -13,10 +13,12 @@ _SECRET: Final = Rule(
     "It tells the model to keep from the person what it does",
     hard=True,
 )
-_SILENT: Final = Rule(
+_SILENT: Final = DetectorRule(
     "secrecy.silence", "T1", Severity.HIGH, 0.5, "It tells the model not to speak of something to the person"
 )
-_STEALTH: Final = Rule("secrecy.stealth", "T1", Severity.HIGH, 0.65, "It tells the model to act without being noticed")
+_STEALTH: Final = DetectorRule(
+    "secrecy.stealth", "T1", Severity.HIGH, 0.65, "It tells the model to act without being noticed"
+)
 DETECTOR: Final = saying(
     phrases(
         _SECRET,

@@ -3,13 +3,15 @@
 from typing import Final
 
 from mcpguard.domain.findings import Severity
-from mcpguard.inspection.detectors.detector import Rule, phrases, saying
+from mcpguard.inspection.detectors.detector import DetectorRule, phrases, saying
 from mcpguard.inspection.detectors.handing import VAULTS
 
-_FILE: Final = Rule("sensitive.path", "T1", Severity.LOW, 0.2, "It names a file that usually holds secrets")
-_READ: Final = Rule("sensitive.read", "T1", Severity.HIGH, 0.6, "It asks for a file that usually holds secrets")
-_PASS: Final = Rule("sensitive.pass", "T13", Severity.CRITICAL, 0.85, "It asks for secrets to be passed on")
-_KEYS: Final = Rule("sensitive.secrets", "T13", Severity.HIGH, 0.5, "It asks for keys, passwords or credentials")
+_FILE: Final = DetectorRule("sensitive.path", "T1", Severity.LOW, 0.2, "It names a file that usually holds secrets")
+_READ: Final = DetectorRule("sensitive.read", "T1", Severity.HIGH, 0.6, "It asks for a file that usually holds secrets")
+_PASS: Final = DetectorRule("sensitive.pass", "T13", Severity.CRITICAL, 0.85, "It asks for secrets to be passed on")
+_KEYS: Final = DetectorRule(
+    "sensitive.secrets", "T13", Severity.HIGH, 0.5, "It asks for keys, passwords or credentials"
+)
 DETECTOR: Final = saying(
     phrases(
         _PASS,

@@ -11,14 +11,14 @@ from functools import lru_cache
 from typing import Final
 
 from mcpguard.domain.findings import Finding, Severity
-from mcpguard.inspection.detectors.detector import Detector, Rule, Surroundings, phrases
+from mcpguard.inspection.detectors.detector import Detector, DetectorRule, Surroundings, phrases
 from mcpguard.inspection.reading.tokens import words
-from mcpguard.inspection.reading.vocabulary import Hit
-from mcpguard.inspection.texts.texts import Role, Subject, Text
+from mcpguard.inspection.reading.vocabulary import PhraseHit
+from mcpguard.inspection.texts.texts import DefinitionTexts, Text, TextRole
 from mcpguard.policy.lexicon import parts
 
 _STEERS: Final = phrases(
-    Rule(
+    DetectorRule(
         "steering.foreign",
         "T6",
         Severity.CRITICAL,
@@ -34,15 +34,15 @@ _STEERS: Final = phrases(
     "SEND 6 FOREIGN",
 )
 _CALLS: Final = phrases(
-    Rule("steering.calls", "T6", Severity.HIGH, 0.55, "It wants another server's tool to be called"),
+    DetectorRule("steering.calls", "T6", Severity.HIGH, 0.55, "It wants another server's tool to be called"),
     "MUST|FIRST|ALWAYS 3 CALL 4 FOREIGN",
     "CALL 3 FOREIGN 4 BEFORE|FIRST",
 )
 _MENTIONS: Final = phrases(
-    Rule("steering.mention", "T6", Severity.MEDIUM, 0.35, "It speaks of another server's tool"), "FOREIGN"
+    DetectorRule("steering.mention", "T6", Severity.MEDIUM, 0.35, "It speaks of another server's tool"), "FOREIGN"
 )
 _MAYBE: Final = phrases(
-    Rule("steering.other", "T6", Severity.HIGH, 0.55, "It tells the model to change what another tool does"),
+    DetectorRule("steering.other", "T6", Severity.HIGH, 0.55, "It tells the model to change what another tool does"),
     "WHEN 3 STRANGE 4 CALL 10 TAMPER|SEND|EMAIL|RECIPIENT",
     "WHEN 3 STRANGE 4 CALL 5 MUST|FIRST|ALWAYS 3 CHANGE|CALL|SEND|CARRY",
     "WHEN 4 CALL 3 STRANGE 6 TAMPER|SEND|RECIPIENT",
@@ -53,13 +53,13 @@ _MAYBE: Final = phrases(
     "STRANGE 8 TAMPER 1 THIS 1 RESULTS",
 )
 _FORCES: Final = phrases(
-    Rule("steering.forces", "T6", Severity.MEDIUM, 0.1, "It makes a call of another tool a condition"),
+    DetectorRule("steering.forces", "T6", Severity.MEDIUM, 0.1, "It makes a call of another tool a condition"),
     "MUST 3 FIRST 2 CALL 3 STRANGE",
     "MUST 2 CALL 3 STRANGE 6 FIRST|BEFORE",
     "BEFORE 2 CALL 2 THIS 6 MUST|CALL|FIRST 6 STRANGE",
 )
 _PLACES: Final = phrases(
-    Rule("steering.values", "T6", Severity.HIGH, 0.5, "It says what another tool is to be called with"),
+    DetectorRule("steering.values", "T6", Severity.HIGH, 0.5, "It says what another tool is to be called with"),
     "~14 STRANGE EMAIL BCC|RECIPIENT|TAMPER|CHANGED|MUST",
     "~14 STRANGE NUMBER TAMPER|CHANGED",
     "~10 STRANGE URL TAMPER",
@@ -72,11 +72,11 @@ _PLACES: Final = phrases(
     "CONDUCT 3 STRANGE 3 CHANGE|MUST",
 )
 _REPLACES: Final = phrases(
-    Rule("steering.replaces", "T6", Severity.LOW, 0.25, "It takes the place of another tool"),
+    DetectorRule("steering.replaces", "T6", Severity.LOW, 0.25, "It takes the place of another tool"),
     "INSTEAD|REPLACE 2 STRANGE",
 )
 _FORBIDS: Final = phrases(
-    Rule("steering.forbids", "T6", Severity.LOW, 0.25, "It speaks against another tool"),
+    DetectorRule("steering.forbids", "T6", Severity.LOW, 0.25, "It speaks against another tool"),
     "NEVER 1 CALL 1 STRANGE",
     "STRANGE 5 OFF",
 )
@@ -94,13 +94,13 @@ class _Names:
     lengths: dict[str, frozenset[int]]
 
 
-def _find(subject: Subject, surroundings: Surroundings) -> Iterator[Finding]:
+def _find(subject: DefinitionTexts, surroundings: Surroundings) -> Iterator[Finding]:
     foreign = _names(surroundings.foreign)
     name = subject.definition.get("name")
     mine = name if isinstance(name, str) else ""
     known = _own(subject, surroundings)
     for text in subject.texts:
-        if text.role is not Role.VALUE:
+        if text.role is not TextRole.VALUE:
             continue
         more = {"FOREIGN": _foreign(text, foreign, mine), "STRANGE": _strange(text, known)}
         if found := _STEERS.of(text, more):
@@ -133,8 +133,8 @@ def _telling(name: str) -> bool:
     return len(name) <= _LONGEST and (len(parts(name)) > 1 or len(name) > _SHORT)
 
 
-def _own(subject: Subject, surroundings: Surroundings) -> frozenset[tuple[str, ...]]:
-    names = (text.raw for text in subject.texts if text.role is not Role.VALUE)
+def _own(subject: DefinitionTexts, surroundings: Surroundings) -> frozenset[tuple[str, ...]]:
+    names = (text.raw for text in subject.texts if text.role is not TextRole.VALUE)
     return _all_words(surroundings.own).union(map(_words, names))
 
 
@@ -147,23 +147,23 @@ def _words(name: str) -> tuple[str, ...]:
     return words(name.replace("_", " "))
 
 
-def _foreign(text: Text, names: _Names, mine: str) -> list[Hit]:
+def _foreign(text: Text, names: _Names, mine: str) -> list[PhraseHit]:
     """Where a name of others stands that is not the very name of what is looked at."""
     said = text.tokens.words
     return [
-        Hit(at, at + length - 1)
+        PhraseHit(at, at + length - 1)
         for at, word in enumerate(said)
         for length in sorted(names.lengths.get(word, ()))
         if names.of.get(tuple(said[at : at + length]), frozenset()) - {mine}
     ]
 
 
-def foreign_in(text: Text, surroundings: Surroundings) -> list[Hit]:
+def foreign_in(text: Text, surroundings: Surroundings) -> list[PhraseHit]:
     """Where a text names tools of other servers."""
     return _foreign(text, _names(surroundings.foreign), "")
 
 
-def _strange(text: Text, known: frozenset[tuple[str, ...]]) -> list[Hit]:
+def _strange(text: Text, known: frozenset[tuple[str, ...]]) -> list[PhraseHit]:
     named = text.hits.get("NAMED", ())
     return [hit for hit in named if tuple(text.tokens.words[hit.first : hit.last + 1]) not in known]
 

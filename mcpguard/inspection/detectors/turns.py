@@ -5,20 +5,22 @@ from collections.abc import Iterator
 from typing import Final
 
 from mcpguard.domain.findings import Finding, Severity
-from mcpguard.inspection.detectors.detector import Detector, Rule, Surroundings
-from mcpguard.inspection.texts.texts import Subject, Text
+from mcpguard.inspection.detectors.detector import Detector, DetectorRule, Surroundings
+from mcpguard.inspection.texts.texts import DefinitionTexts, Text
 
-_TURN: Final = Rule(
+_TURN: Final = DetectorRule(
     "turn.template",
     "T1",
     Severity.CRITICAL,
     0.85,
     "It has the marks by which a chat tells system, user and model apart",
 )
-_TAG: Final = Rule(
+_TAG: Final = DetectorRule(
     "turn.tag", "T1", Severity.HIGH, 0.6, "It has a tag that makes a text look more binding than a description is"
 )
-_LABEL: Final = Rule("turn.label", "T1", Severity.HIGH, 0.55, "It speaks as the system, or to the model by name")
+_LABEL: Final = DetectorRule(
+    "turn.label", "T1", Severity.HIGH, 0.55, "It speaks as the system, or to the model by name"
+)
 _MARKS: Final = (
     "<|im_start|>", "<|im_end|>", "<|system|>", "<|user|>", "<|assistant|>", "<|endoftext|>", "<|eot_id|>",
     "<|start_header_id|>", "[inst]", "[/inst]", "<<sys>>", "<</sys>>", "<start_of_turn>", "<end_of_turn>", "[system]",
@@ -69,7 +71,7 @@ _NEAR: Final = 60
 """How far before a mark it is said that it is shown as one."""
 
 
-def _find(subject: Subject, _surroundings: Surroundings) -> Iterator[Finding]:
+def _find(subject: DefinitionTexts, _surroundings: Surroundings) -> Iterator[Finding]:
     for text in subject.texts:
         plain = text.raw.lower()
         if "<" in plain or "[" in plain or "\n" in plain:
@@ -78,7 +80,7 @@ def _find(subject: Subject, _surroundings: Surroundings) -> Iterator[Finding]:
         yield from _first(_LABEL, _LABELS, text, plain)
 
 
-def _first(rule: Rule, marks: tuple[str, ...], text: Text, plain: str) -> Iterator[Finding]:
+def _first(rule: DetectorRule, marks: tuple[str, ...], text: Text, plain: str) -> Iterator[Finding]:
     """A mark at the beginning of a word: `filesystem:` is none."""
     if len(plain) != len(text.raw):
         plain = text.raw  # some letters have a lower case of two

@@ -8,20 +8,20 @@ from collections.abc import Iterator, Mapping
 from typing import Final
 
 from mcpguard.domain.findings import Evidence, Finding, Severity
-from mcpguard.inspection.detectors.detector import Detector, Rule, Surroundings
-from mcpguard.inspection.texts.texts import Subject
+from mcpguard.inspection.detectors.detector import Detector, DetectorRule, Surroundings
+from mcpguard.inspection.texts.texts import DefinitionTexts
 from mcpguard.policy.arguments.schemas import is_usable
 
-_ARGUMENTS: Final = Rule(
+_ARGUMENTS: Final = DetectorRule(
     "schema.arguments", "T27", Severity.LOW, 0.05, "Its schema cannot be used, so every call of it is refused"
 )
-_RESULT: Final = Rule(
+_RESULT: Final = DetectorRule(
     "schema.result", "T27", Severity.LOW, 0.05, "Its schema of results cannot be used, so they are not compared with it"
 )
 _RULES: Final = {"inputSchema": _ARGUMENTS, "outputSchema": _RESULT}
 
 
-def _find(subject: Subject, _surroundings: Surroundings) -> Iterator[Finding]:
+def _find(subject: DefinitionTexts, _surroundings: Surroundings) -> Iterator[Finding]:
     for member, rule in _RULES.items():
         if is_usable(subject.definition.get(member), with_patterns=False) is False:
             yield rule.at(Evidence(f"/{member}", 0, 0))

@@ -15,7 +15,7 @@ from typing import Final, NamedTuple
 
 from mcpguard.inspection.diff.alignment import Effort, Run, aligned, common
 from mcpguard.inspection.diff.diff_tokens import breaks, pieces, sentences, within_word
-from mcpguard.inspection.diff.phrases import Part, hidden_apart, joined, phrases
+from mcpguard.inspection.diff.phrases import PhrasePart, hidden_apart, joined, phrases
 
 EFFORT: Final = 100_000
 """For two strings that are compared alone: some 40 ms."""
@@ -31,7 +31,7 @@ class Fate(StrEnum):
     ADDED = "added"
 
 
-class Span(NamedTuple):
+class WordSpan(NamedTuple):
     """A part of the old string, of the new one, or of both."""
 
     fate: Fate
@@ -39,30 +39,30 @@ class Span(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Words:
+class WordDiff:
     """The difference. `coarse` says that some of what differs was not compared word by word."""
 
-    spans: tuple[Span, ...]
+    spans: tuple[WordSpan, ...]
     coarse: bool = False
 
 
-def compared(old: str, new: str, effort: Effort | None = None) -> Words:
+def compared(old: str, new: str, effort: Effort | None = None) -> WordDiff:
     """The difference between two strings; no spans at all stand for two empty strings."""
     effort = effort or Effort(EFFORT)
     refusals = effort.refusals
     head = _same_head(old, new)
     tail = _same_tail(old[head:], new[head:])
     middle = _by_sentences(old[head : len(old) - tail], new[head : len(new) - tail], effort)
-    ends = Part(old[:head], new[:head]), Part(old[len(old) - tail :], new[len(new) - tail :])
+    ends = PhrasePart(old[:head], new[:head]), PhrasePart(old[len(old) - tail :], new[len(new) - tail :])
     coarse = effort.refusals > refusals
     parts = phrases(joined([ends[0], *middle, ends[1]]), effort)
-    return Words(tuple(span for part in parts for span in _spans(part)), coarse)
+    return WordDiff(tuple(span for part in parts for span in _spans(part)), coarse)
 
 
-def _spans(part: Part) -> list[Span]:
+def _spans(part: PhrasePart) -> list[WordSpan]:
     if part.kept:
-        return [Span(Fate.KEPT, part.old)]
-    both = Span(Fate.REMOVED, part.old), Span(Fate.ADDED, part.new)
+        return [WordSpan(Fate.KEPT, part.old)]
+    both = WordSpan(Fate.REMOVED, part.old), WordSpan(Fate.ADDED, part.new)
     return [span for span in both if span.text]
 
 
@@ -83,8 +83,8 @@ def _same_tail(old: str, new: str) -> int:
     return tail
 
 
-def _by_sentences(old: str, new: str, effort: Effort) -> list[Part]:
-    whole = Part(old, new)
+def _by_sentences(old: str, new: str, effort: Effort) -> list[PhrasePart]:
+    whole = PhrasePart(old, new)
     if not old or not new or not effort.spend((len(old) + len(new)) // 128 + (breaks(old) + breaks(new)) // 4):
         return [whole]
     if len(hidden := list(hidden_apart(whole, effort))) > 1:
@@ -96,18 +96,18 @@ def _by_sentences(old: str, new: str, effort: Effort) -> list[Part]:
     ]
 
 
-def _by_words(part: Part, effort: Effort) -> list[Part]:
+def _by_words(part: PhrasePart, effort: Effort) -> list[PhrasePart]:
     if not part.old or not part.new or not effort.spend((len(part.old) + len(part.new)) // 4):
         return [part]
     return _aligned(pieces(part.old), pieces(part.new), effort)
 
 
-def _aligned(olds: list[str], news: list[str], effort: Effort) -> list[Part]:
+def _aligned(olds: list[str], news: list[str], effort: Effort) -> list[PhrasePart]:
     parts = []
     at = new_at = 0
     for run in [*aligned(olds, news, effort), Run(len(olds), len(news), 0)]:
-        parts.append(Part("".join(olds[at : run.old]), "".join(news[new_at : run.new])))
+        parts.append(PhrasePart("".join(olds[at : run.old]), "".join(news[new_at : run.new])))
         at, new_at = run.old + run.length, run.new + run.length
         same = "".join(olds[run.old : at])
-        parts.append(Part(same, same))
+        parts.append(PhrasePart(same, same))
     return parts

@@ -6,12 +6,12 @@ Nothing here is cut or escaped: `before` and `after` are the values themselves. 
 from dataclasses import dataclass
 from enum import StrEnum
 
-from mcpguard.inspection.diff.changed_words import Words
+from mcpguard.inspection.diff.changed_words import WordDiff
 
 Path = tuple[str | int, ...]
 
 
-class Kind(StrEnum):
+class ChangeKind(StrEnum):
     """What happened to a value."""
 
     ADDED = "added"
@@ -20,18 +20,18 @@ class Kind(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class ValueChange:
     """One difference. Where there was nothing, the path is None and so is the value.
 
     Both paths of what was changed are equal unless it is in a list where something was inserted or removed before it.
     """
 
-    kind: Kind
+    kind: ChangeKind
     old_path: Path | None
     new_path: Path | None
     before: object
     after: object
-    words: Words | None = None
+    words: WordDiff | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +47,7 @@ class LeftOut:
 class Diff:
     """All differences, in the order of the definition, unless something was left out."""
 
-    changes: tuple[Change, ...]
+    changes: tuple[ValueChange, ...]
     left_out: LeftOut = LeftOut()
 
     @property

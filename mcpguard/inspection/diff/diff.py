@@ -21,7 +21,7 @@ from typing import Any, Final, NamedTuple
 from mcpguard.inspection.diff.alignment import Effort
 from mcpguard.inspection.diff.changed_words import EFFORT
 from mcpguard.inspection.diff.changed_words import compared as compared_words
-from mcpguard.inspection.diff.changes import Change, Diff, Kind, LeftOut, Path
+from mcpguard.inspection.diff.changes import ChangeKind, Diff, LeftOut, Path, ValueChange
 from mcpguard.inspection.diff.elements import matched, same_ends
 from mcpguard.inspection.diff.sameness import Sameness
 
@@ -58,7 +58,7 @@ class _Comparison:
     """The state of one comparison: what was found, what has to be looked into, and what may still be spent."""
 
     def __init__(self) -> None:
-        self._found: list[tuple[list[int], Change]] = []
+        self._found: list[tuple[list[int], ValueChange]] = []
         self._more = 0
         self._not_compared: list[_Place] = []
         self._waiting: deque[tuple[_Place, object, object]] = deque()
@@ -161,14 +161,14 @@ class _Comparison:
         chain = _chain(place)
         old_path, new_path = _path(chain, old=True), _path(chain, old=False)
         if chain and place.old is None:
-            change = Change(Kind.ADDED, None, new_path, None, after)
+            change = ValueChange(ChangeKind.ADDED, None, new_path, None, after)
         elif chain and place.new is None:
-            change = Change(Kind.REMOVED, old_path, None, before, None)
+            change = ValueChange(ChangeKind.REMOVED, old_path, None, before, None)
         else:
             words = None
             if isinstance(before, str) and isinstance(after, str):
                 words = compared_words(before, after, self._effort)
-            change = Change(Kind.CHANGED, old_path, new_path, before, after, words)
+            change = ValueChange(ChangeKind.CHANGED, old_path, new_path, before, after, words)
         self._found.append(([link.rank for link in chain], change))
 
 

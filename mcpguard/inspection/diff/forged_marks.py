@@ -10,11 +10,13 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from mcpguard.domain.findings import Evidence, Finding, Severity
-from mcpguard.inspection.detectors.detector import Rule
+from mcpguard.inspection.detectors.detector import DetectorRule
 
 _NOWHERE: Final = Evidence("", 0, 0)
-_FORM: Final = Rule("speaking.guard", "T11", Severity.HIGH, 0.8, "It has the form of a refusal of the guard", hard=True)
-_WORDS: Final = Rule("speaking.guard", "T11", Severity.MEDIUM, 0.5, "It speaks as if it were the guard")
+_FORM: Final = DetectorRule(
+    "speaking.guard", "T11", Severity.HIGH, 0.8, "It has the form of a refusal of the guard", hard=True
+)
+_WORDS: Final = DetectorRule("speaking.guard", "T11", Severity.MEDIUM, 0.5, "It speaks as if it were the guard")
 _STATUS: Final = frozenset({"held", "refused", "withheld"})
 _EXECUTED: Final = frozenset({"no", "yes", "unknown"})
 _HINTS: Final = ("read_more", "guard", "executed")

@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from mcpguard.domain.findings import Evidence, Finding, Severity
-from mcpguard.inspection.detectors.detector import Rule
+from mcpguard.inspection.detectors.detector import DetectorRule
 from mcpguard.inspection.detectors.hidden import judged, suspicious
 from mcpguard.text.visible import visible
 
@@ -37,7 +37,7 @@ def hides(block: str) -> bool:
 def hidden(block: str) -> Iterator[Finding]:
     """What of it is no accident."""
     plain = _COLOURS.sub("", block) if "\x1b" in block else block
-    found, rules = Counter[str](), dict[str, Rule]()
+    found, rules = Counter[str](), dict[str, DetectorRule]()
     for _, char, rule in _every(plain):
         if char not in _ORDINARY:
             rules[rule.id] = rule
@@ -58,7 +58,7 @@ def shown(block: str) -> tuple[str, int]:
     return ("".join([*parts, block[after:]]), times) if times else (block, 0)
 
 
-def _every(block: str) -> Iterator[tuple[int, str, Rule]]:
+def _every(block: str) -> Iterator[tuple[int, str, DetectorRule]]:
     doubtful = frozenset(filter(suspicious, set(block)))
     if not doubtful:
         return

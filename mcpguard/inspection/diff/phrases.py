@@ -26,7 +26,7 @@ _PASSES: Final = 6
 """What is replaced grows by what is absorbed, so that more may be absorbed."""
 
 
-class Part(NamedTuple):
+class PhrasePart(NamedTuple):
     """A part of the old text and what it has become; equal if it was kept."""
 
     old: str
@@ -37,7 +37,7 @@ class Part(NamedTuple):
         return self.old == self.new
 
 
-def phrases(parts: list[Part], effort: Effort) -> list[Part]:
+def phrases(parts: list[PhrasePart], effort: Effort) -> list[PhrasePart]:
     """The parts, which alternate between kept and replaced, as a person would put them."""
     exact = joined([found for part in parts for found in hidden_apart(part, effort)])
     whole = exact
@@ -51,14 +51,14 @@ def phrases(parts: list[Part], effort: Effort) -> list[Part]:
     return joined(whole)
 
 
-def joined(parts: Iterable[Part]) -> list[Part]:
+def joined(parts: Iterable[PhrasePart]) -> list[PhrasePart]:
     """Kept and replaced in turn, nothing empty."""
     filled = (part for part in parts if part.old or part.new)
     groups = (list(group) for _, group in groupby(filled, key=lambda part: part.kept))
-    return [Part("".join(part.old for part in group), "".join(part.new for part in group)) for group in groups]
+    return [PhrasePart("".join(part.old for part in group), "".join(part.new for part in group)) for group in groups]
 
 
-def hidden_apart(part: Part, effort: Effort) -> Iterator[Part]:
+def hidden_apart(part: PhrasePart, effort: Effort) -> Iterator[PhrasePart]:
     """Character by character, if the two differ in hidden characters only."""
     old, new = part
     length = len(old) + len(new)
@@ -69,13 +69,13 @@ def hidden_apart(part: Part, effort: Effort) -> Iterator[Part]:
         hidden, at, new_at = classes(old), 0, 0
         while at < len(old) or new_at < len(new):
             if old[at : at + 1] == new[new_at : new_at + 1]:
-                yield Part(old[at], old[at])
+                yield PhrasePart(old[at], old[at])
                 at, new_at = at + 1, new_at + 1
             elif hidden[at : at + 1] == "h":
-                yield Part(old[at], "")
+                yield PhrasePart(old[at], "")
                 at += 1
             else:
-                yield Part("", new[new_at])
+                yield PhrasePart("", new[new_at])
                 new_at += 1
 
 
@@ -83,14 +83,14 @@ def _plain(text: str) -> bool:
     return text.isascii() and text.isprintable()
 
 
-def _absorbed(parts: list[Part]) -> Iterator[Part]:
-    last: Part | None = None
+def _absorbed(parts: list[PhrasePart]) -> Iterator[PhrasePart]:
+    last: PhrasePart | None = None
     at = 0
     while at < len(parts):
         part = parts[at]
         following = parts[at + 1] if at + 1 < len(parts) else None
         if last and not last.kept and part.kept and following and _by_chance(last, part.old, following):
-            last = Part(last.old + part.old + following.old, last.new + part.new + following.new)
+            last = PhrasePart(last.old + part.old + following.old, last.new + part.new + following.new)
             at += 2
             continue
         if last:
@@ -101,7 +101,7 @@ def _absorbed(parts: list[Part]) -> Iterator[Part]:
         yield last
 
 
-def _by_chance(left: Part, kept: str, right: Part) -> bool:
+def _by_chance(left: PhrasePart, kept: str, right: PhrasePart) -> bool:
     if len(kept) > _FARTHEST:
         return False
     kinds = classes(kept)
@@ -114,7 +114,7 @@ def _by_chance(left: Part, kept: str, right: Part) -> bool:
     return (3 if replaced == 2 else 5) * letters <= min(max(map(len, left)), max(map(len, right)))
 
 
-def _moved(left: Part, part: Part, right: Part) -> list[Part]:
+def _moved(left: PhrasePart, part: PhrasePart, right: PhrasePart) -> list[PhrasePart]:
     """The same addition or removal, begun elsewhere: what is between the two kept texts may roll along them."""
     text = part.old or part.new
     around = left.old[-_FARTHEST:] + text + right.old[:_FARTHEST]
@@ -129,7 +129,11 @@ def _moved(left: Part, part: Part, right: Part) -> list[Part]:
     before = left.old[: len(left.old) - start] + around[:begin]
     after = around[begin + len(text) :] + right.old[_FARTHEST:]
     text = around[begin : begin + len(text)]
-    return [Part(before, before), Part(text, "") if part.old else Part("", text), Part(after, after)]
+    return [
+        PhrasePart(before, before),
+        PhrasePart(text, "") if part.old else PhrasePart("", text),
+        PhrasePart(after, after),
+    ]
 
 
 def _begins(text: str, at: int, length: int) -> int:

@@ -9,10 +9,10 @@ from collections.abc import Iterator
 from typing import Final
 
 from mcpguard.inspection.diff.changed_words import Fate
-from mcpguard.inspection.diff.changes import Diff, Kind
+from mcpguard.inspection.diff.changes import ChangeKind, Diff
 from mcpguard.inspection.diff.shown_values import ShownChange, ShownSpan, shown, what_was_left_out
 
-_MARKERS: Final = {Kind.ADDED: "+", Kind.REMOVED: "-", Kind.CHANGED: "~"}
+_MARKERS: Final = {ChangeKind.ADDED: "+", ChangeKind.REMOVED: "-", ChangeKind.CHANGED: "~"}
 
 
 def rendered(diff: Diff) -> list[str]:

@@ -8,8 +8,8 @@ from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from typing import Final
 
-from mcpguard.inspection.diff.changed_words import Fate, Span, Words
-from mcpguard.inspection.diff.changes import Change, Diff, Kind
+from mcpguard.inspection.diff.changed_words import Fate, WordDiff, WordSpan
+from mcpguard.inspection.diff.changes import ChangeKind, Diff, ValueChange
 from mcpguard.inspection.diff.clipping import fitted, left_out, not_there_before, pointer, written
 
 MOST_SHOWN: Final = 1500
@@ -36,7 +36,7 @@ class ShownSpan:
 class ShownChange:
     """A change with everything in it fit to be read; strings by `words`, everything else by `before` and `after`."""
 
-    kind: Kind
+    kind: ChangeKind
     path: str
     was_at: str | None
     before: str | None
@@ -67,11 +67,11 @@ def as_json(diff: Diff) -> dict[str, object]:
     }
 
 
-def _shown(change: Change, most: int) -> ShownChange:
+def _shown(change: ValueChange, most: int) -> ShownChange:
     path = change.old_path if change.new_path is None else change.new_path
-    moved = change.kind is Kind.CHANGED and change.old_path != change.new_path
-    before = None if change.kind is Kind.ADDED else written(change.before)
-    after = None if change.kind is Kind.REMOVED else written(change.after)
+    moved = change.kind is ChangeKind.CHANGED and change.old_path != change.new_path
+    before = None if change.kind is ChangeKind.ADDED else written(change.before)
+    after = None if change.kind is ChangeKind.REMOVED else written(change.after)
     named, unnamed = not_there_before(before or "", after or "", _MOST_NAMED)
     by_words = change.words if change.words and _readable(change.words) else None
     return ShownChange(
@@ -87,7 +87,7 @@ def _shown(change: Change, most: int) -> ShownChange:
     )
 
 
-def _readable(words: Words) -> bool:
+def _readable(words: WordDiff) -> bool:
     """Whether enough was kept that it helps to see the old and the new in one."""
     size = dict.fromkeys(Fate, 0)
     for fate, text in words.spans:
@@ -95,7 +95,7 @@ def _readable(words: Words) -> bool:
     return 3 * size[Fate.KEPT] >= min(size[Fate.REMOVED], size[Fate.ADDED])
 
 
-def _spans(spans: tuple[Span, ...], most: int) -> Iterator[ShownSpan]:
+def _spans(spans: tuple[WordSpan, ...], most: int) -> Iterator[ShownSpan]:
     left = {Fate.REMOVED: most, Fate.ADDED: most}
     for at, (fate, text) in enumerate(spans):
         if at >= _MOST_SPANS or max(left.values()) <= 0:
@@ -121,7 +121,7 @@ def _context(text: str, *, first: bool, last: bool) -> str:
     return fitted(head, _CONTEXT) + skipped + fitted(tail, _CONTEXT)
 
 
-def _notes(change: Change) -> Iterator[str]:
+def _notes(change: ValueChange) -> Iterator[str]:
     if isinstance(change.before, list) and isinstance(change.after, list):
         yield "the same elements in another order"
     if change.words and change.words.coarse:

@@ -17,11 +17,11 @@ from itertools import pairwise
 from typing import Final
 
 from mcpguard.inspection.reading.tokens import SENTENCE
-from mcpguard.inspection.reading.vocabulary import Hit
+from mcpguard.inspection.reading.vocabulary import PhraseHit
 
 _NEAR: Final = 3
 _BITS: Final[dict[str, int]] = {}
-Hits = Mapping[str, Sequence[Hit]]
+Hits = Mapping[str, Sequence[PhraseHit]]
 
 
 def mask(meanings: Iterable[str]) -> int:
@@ -33,7 +33,7 @@ def mask(meanings: Iterable[str]) -> int:
 
 
 @dataclass(frozen=True, slots=True)
-class Pattern:
+class MeaningPattern:
     """Meanings in order; `gaps[i]` is how many words may stand before the one of `steps[i + 1]`.
 
     With `within`, meanings in any order and so many words apart.
@@ -52,7 +52,7 @@ class Pattern:
                 return False
         return True
 
-    def found(self, hits: Hits, positions: Sequence[int]) -> Hit | None:
+    def found(self, hits: Hits, positions: Sequence[int]) -> PhraseHit | None:
         """The first place where it is said."""
         if self.within:
             return _together([_either(hits, step) for step in self.steps], self.within, positions)
@@ -63,17 +63,17 @@ class Pattern:
                 return None
         for hit, start in reached:
             if not self.ends or _ends(hit.last, positions):
-                return Hit(start, hit.last)
+                return PhraseHit(start, hit.last)
         return None
 
 
-def pattern(text: str) -> Pattern:
+def pattern(text: str) -> MeaningPattern:
     steps: list[tuple[str, ...]] = []
     gaps: list[int] = []
     if text.startswith("~"):
         within, *said = text[1:].split()
         either = tuple(tuple(part.split("|")) for part in said)
-        return Pattern(either, (), within=int(within), needs=tuple(map(mask, either)))
+        return MeaningPattern(either, (), within=int(within), needs=tuple(map(mask, either)))
     *parts, last = text.split()
     ends = last == "_"
     for before, part in pairwise(["0", *parts, *([] if ends else [last])]):
@@ -83,16 +83,16 @@ def pattern(text: str) -> Pattern:
             if steps and not before.isdigit():
                 gaps.append(_NEAR)
             steps.append(tuple(part.split("|")))
-    return Pattern(tuple(steps), tuple(gaps), ends, needs=tuple(map(mask, steps)))
+    return MeaningPattern(tuple(steps), tuple(gaps), ends, needs=tuple(map(mask, steps)))
 
 
-def _either(hits: Hits, step: tuple[str, ...]) -> list[Hit]:
+def _either(hits: Hits, step: tuple[str, ...]) -> list[PhraseHit]:
     return list(merge(*(hits.get(meaning, ()) for meaning in step)))
 
 
 def _next(
-    reached: list[tuple[Hit, int]], hits: list[Hit], gap: int, positions: Sequence[int]
-) -> Iterator[tuple[Hit, int]]:
+    reached: list[tuple[PhraseHit, int]], hits: list[PhraseHit], gap: int, positions: Sequence[int]
+) -> Iterator[tuple[PhraseHit, int]]:
     """The hits that come soon enough after one that was reached, each with the start of the nearest such."""
     by_end = sorted(reached, key=lambda each: each[0].last)
     ends = [hit.last for hit, _ in by_end]
@@ -102,18 +102,18 @@ def _next(
             yield hit, by_end[at][1]
 
 
-def _together(steps: Sequence[Sequence[Hit]], within: int, positions: Sequence[int]) -> Hit | None:
+def _together(steps: Sequence[Sequence[PhraseHit]], within: int, positions: Sequence[int]) -> PhraseHit | None:
     """The first place where a hit of each step stands close to the others, each another word."""
-    latest: dict[int, Hit] = {}
+    latest: dict[int, PhraseHit] = {}
     for hit, step in merge(*([(hit, step) for hit in hits] for step, hits in enumerate(steps))):
         latest[step] = hit
         first = min(each.first for each in latest.values())
         if len(latest) == len(steps) and positions[hit.last] - positions[first] <= within and _apart(latest.values()):
-            return Hit(first, max(each.last for each in latest.values()))
+            return PhraseHit(first, max(each.last for each in latest.values()))
     return None
 
 
-def _apart(hits: Iterable[Hit]) -> bool:
+def _apart(hits: Iterable[PhraseHit]) -> bool:
     ordered = sorted(hits)
     return all(one.last < other.first for one, other in pairwise(ordered))
 

@@ -19,7 +19,7 @@ _DOUBLED: Final = "bgmnpt"
 """Letters that are written twice before an ending, after a short vowel."""
 
 
-class Hit(NamedTuple):
+class PhraseHit(NamedTuple):
     """Words `first` to `last` have a meaning of ours."""
 
     first: int
@@ -85,9 +85,9 @@ class Vocabulary:
             node = node.grown(word, stem=False)
         node.grown(phrase[-1], stem=entry.endswith("*")).meanings.update(meanings)
 
-    def found(self, text: Tokens) -> dict[str, list[Hit]]:
+    def found(self, text: Tokens) -> dict[str, list[PhraseHit]]:
         """Where each meaning is said, in order."""
-        hits: dict[str, list[Hit]] = {}
+        hits: dict[str, list[PhraseHit]] = {}
         first: dict[str, tuple[_Node, ...]] = {}
         for at, word in enumerate(text.words):
             nodes = first.get(word)
@@ -95,7 +95,7 @@ class Vocabulary:
                 nodes = first[word] = tuple(self._root.after(word[:_LONGEST_WORD]))
             for end, node in _followed(nodes, text.words, at) if nodes else ():
                 for meaning in node.meanings:
-                    hits.setdefault(meaning, []).append(Hit(at, end))
+                    hits.setdefault(meaning, []).append(PhraseHit(at, end))
         return hits
 
 

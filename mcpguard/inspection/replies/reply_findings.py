@@ -18,11 +18,11 @@ from mcpguard.domain.findings import Finding
 from mcpguard.inspection.definitions.weights import SAID, WORTH
 from mcpguard.inspection.detectors import encoded, markup, mixed, steering, turns
 from mcpguard.inspection.detectors.detector import Detector, Surroundings
-from mcpguard.inspection.reading.patterns import Pattern
+from mcpguard.inspection.reading.patterns import MeaningPattern
 from mcpguard.inspection.texts.glance import ALWAYS, Glance, words_of
-from mcpguard.inspection.texts.texts import Subject, Text
+from mcpguard.inspection.texts.texts import DefinitionTexts, Text
 from mcpguard.inspection.vocabulary import TABLES, tongues
-from mcpguard.text.linear import Words, compiled
+from mcpguard.text.linear import WordSet, compiled
 
 ENOUGH: Final = 0.5
 """What the signs in one window have to come to, taken as if they were independent."""
@@ -110,7 +110,7 @@ def _may_say(text: str, surroundings: Surroundings) -> bool:
 
 
 def _found(window: str, surroundings: Surroundings) -> tuple[Finding, ...]:
-    subject = Subject({}, (Text("", window),))
+    subject = DefinitionTexts({}, (Text("", window),))
     found: dict[str, Finding] = {}
     for detector in _DETECTORS:
         for each in detector.find(subject, surroundings):
@@ -128,7 +128,7 @@ def _in_codes(block: str, surroundings: Surroundings) -> Iterator[Finding]:
     if not _TURNED.isdisjoint(words_of(block)):
         runs.append(block)
     for run in runs:
-        for each in _DECODED.find(Subject({}, (Text("", run),)), surroundings):
+        for each in _DECODED.find(DefinitionTexts({}, (Text("", run),)), surroundings):
             if each.rule in WORTH:
                 yield replace(each, confidence=WORTH[each.rule])
                 return
@@ -156,7 +156,7 @@ class _Phrases:
     """Those of one rule, and what it is worth. Where nothing of `needs` is said, none of them is."""
 
     worth: float
-    patterns: tuple[Pattern, ...]
+    patterns: tuple[MeaningPattern, ...]
     needs: int
 
     def possible(self, said: int) -> bool:
@@ -171,7 +171,7 @@ def _glance() -> tuple[Glance, tuple[_Phrases, ...]]:
     return Glance(*TABLES, *tongues.TABLES), tuple(sorted(said, key=lambda one: -one.worth))
 
 
-def _needs(patterns: Iterable[Pattern]) -> int:
+def _needs(patterns: Iterable[MeaningPattern]) -> int:
     """What has to be said for one of them: of each, the step that is in the fewest texts."""
     needs = 0
     for each in patterns:
@@ -180,8 +180,8 @@ def _needs(patterns: Iterable[Pattern]) -> int:
 
 
 @cache
-def _turns() -> Words:
-    return Words(turns.WORDS)
+def _turns() -> WordSet:
+    return WordSet(turns.WORDS)
 
 
 def _may_say_enough(text: str, surroundings: Surroundings) -> bool:

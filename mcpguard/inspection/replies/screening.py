@@ -18,7 +18,7 @@ from typing import Any, Final
 from mcpguard.domain.errors import GuardError
 from mcpguard.domain.findings import Evidence, Finding, Severity, weight
 from mcpguard.domain.screening import Screening
-from mcpguard.inspection.detectors.detector import Rule, Surroundings
+from mcpguard.inspection.detectors.detector import DetectorRule, Surroundings
 from mcpguard.inspection.diff import hidden_characters
 from mcpguard.inspection.diff.forged_marks import forged
 from mcpguard.inspection.replies import reply_findings
@@ -37,7 +37,7 @@ _MEDIA: Final = frozenset({"image", "audio"})
 _TEXTUAL: Final = ("text/", "application/json", "application/xml", "application/javascript", "application/yaml")
 _ENCODED: Final = compiled(r"[A-Za-z0-9+/_-]{24,}|%[0-9A-Fa-f]{2}|\\[nrt\"]")
 _SECRET: Final = "It has what surely is a secret"  # noqa: S105
-_GIVEN: Final = Rule("secret.given", "T15", Severity.HIGH, 0.9, "It has a secret that its server was given")
+_GIVEN: Final = DetectorRule("secret.given", "T15", Severity.HIGH, 0.9, "It has a secret that its server was given")
 _NOWHERE: Final = Evidence("", 0, 0)
 Still = Callable[[], bool]
 
@@ -94,7 +94,7 @@ def looked_at(value: object, mode: Screening, given: Values, around: Surrounding
         )
     secrets = dict.fromkeys(rule for chunk in strings.chunks() for rule in _sure(chunk, still))
     for rule in secrets:
-        found[f"secret.{rule}"] = Rule(f"secret.{rule}", "T13", Severity.HIGH, 0.9, _SECRET).at(_NOWHERE)
+        found[f"secret.{rule}"] = DetectorRule(f"secret.{rule}", "T13", Severity.HIGH, 0.9, _SECRET).at(_NOWHERE)
     if mode is Screening.MASK:
         value, times = _changed(value, partial(_neutral, secrets=bool(secrets), still=still), still)
         places += times

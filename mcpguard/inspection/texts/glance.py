@@ -17,13 +17,13 @@ from mcpguard.inspection.reading.tokens import words as split
 from mcpguard.inspection.reading.vocabulary import forms
 from mcpguard.inspection.texts.marks import MARKS
 from mcpguard.inspection.vocabulary.secrets import ALONE, PATHS
-from mcpguard.text.linear import Words, compiled
+from mcpguard.text.linear import WordSet, compiled
 
 _LONGEST: Final = 64
 _SEEN: Final = ("SECRET_FILE", "EMAIL", "NUMBER")
 ALWAYS: Final = mask([*MARKS.difference(_SEEN), "FOREIGN", "STRANGE"])
 """What is known by its form is taken to be there, but for what is quickly seen."""
-_FILES: Final = Words([*PATHS, *ALONE])
+_FILES: Final = WordSet([*PATHS, *ALONE])
 _NUMBER: Final = compiled(r"\+[0-9]|[A-Z]{2}[0-9]{2} ?[0-9]{4}|0x[0-9a-fA-F]{40}")
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from mcpguard.inspection.reading.tokens import Tokens
-from mcpguard.inspection.reading.vocabulary import Hit
+from mcpguard.inspection.reading.vocabulary import PhraseHit
 from mcpguard.inspection.vocabulary.secrets import ALONE, PATHS
 
 MARKS: Final = frozenset({"SECRET_FILE", "EMAIL", "NAMED", "QUOTED", "NUMBER", "OWN_TOOLS"})
@@ -23,7 +23,7 @@ _NUMBER: Final = re.compile(r"\+\d[\d -]{6,18}+|\b[A-Z]{2}\d{2}[ ]?\d{4}|\b0x[0-
 """Where things can be sent to: a telephone number, an account, a wallet."""
 
 
-def marked(text: str, tokens: Tokens) -> dict[str, list[Hit]]:
+def marked(text: str, tokens: Tokens) -> dict[str, list[PhraseHit]]:
     if not tokens.words or tokens.ends[0] - tokens.starts[0] == len(text) != len(tokens.words[0]):
         return {}  # a name that was taken apart
     found = {
@@ -37,14 +37,14 @@ def marked(text: str, tokens: Tokens) -> dict[str, list[Hit]]:
     return {meaning: hits for meaning, hits in found.items() if hits}
 
 
-def _hits(spans: Iterator[tuple[int, int]], tokens: Tokens) -> list[Hit]:
+def _hits(spans: Iterator[tuple[int, int]], tokens: Tokens) -> list[PhraseHit]:
     """The words that a span covers or touches, in order."""
     hits = set()
     for start, end in spans:
         first = bisect_right(tokens.ends, start)
         last = bisect_left(tokens.starts, end) - 1
         if first <= last:
-            hits.add(Hit(first, last))
+            hits.add(PhraseHit(first, last))
         if len(hits) >= _MOST:
             break
     return sorted(hits)

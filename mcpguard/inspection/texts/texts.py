@@ -15,7 +15,7 @@ from typing import Any, Final
 from mcpguard.domain.findings import Evidence
 from mcpguard.inspection.reading.patterns import mask
 from mcpguard.inspection.reading.tokens import Tokens, tokens, words
-from mcpguard.inspection.reading.vocabulary import Hit
+from mcpguard.inspection.reading.vocabulary import PhraseHit
 from mcpguard.inspection.texts.marks import marked
 from mcpguard.inspection.vocabulary import WORDS, acts
 from mcpguard.policy.lexicon import parts
@@ -40,7 +40,7 @@ _TYPES: Final = frozenset({"string", "number", "integer", "boolean", "object", "
 """What every definition is full of, and what says nothing."""
 
 
-class Role(StrEnum):
+class TextRole(StrEnum):
     """What a string is in a definition."""
 
     NAME = "name"
@@ -57,7 +57,7 @@ class Text:
 
     path: str
     raw: str
-    role: Role = Role.VALUE
+    role: TextRole = TextRole.VALUE
     offset: int = 0
     layer: str = ""
     source: Evidence | None = None
@@ -70,35 +70,35 @@ class Text:
 
     @cached_property
     def tokens(self) -> Tokens:
-        if self.role is Role.VALUE or " " in self.raw:
+        if self.role is TextRole.VALUE or " " in self.raw:
             return tokens(self.raw)
         apart = parts(self.raw[:_LONGEST_NAME])
         size = len(apart)
         return Tokens(apart, [0] * size, [len(self.raw)] * size, list(range(1, size + 1)))
 
     @cached_property
-    def hits(self) -> dict[str, list[Hit]]:
+    def hits(self) -> dict[str, list[PhraseHit]]:
         """Where each meaning of ours is said, and where something has the form of one."""
         hits = _acting(WORDS.found(self.tokens), marked(self.raw, self.tokens))
         if self.own and (named := self._named()):
             hits["THIS"] = sorted([*hits.get("THIS", ()), *named])
         return hits
 
-    def _named(self) -> list[Hit]:
+    def _named(self) -> list[PhraseHit]:
         words, size = self.tokens.words, len(self.own)
         starts = (at for at, word in enumerate(words) if word == self.own[0])
-        return [Hit(at, at + size - 1) for at in starts if tuple(words[at : at + size]) == self.own]
+        return [PhraseHit(at, at + size - 1) for at in starts if tuple(words[at : at + size]) == self.own]
 
     @cached_property
     def said(self) -> int:
         """The meanings that it has, as a mask."""
         return mask(self.hits)
 
-    def of(self, hit: Hit) -> Evidence:
+    def of(self, hit: PhraseHit) -> Evidence:
         return self.at(self.tokens.starts[hit.first], self.tokens.ends[hit.last])
 
 
-def _acting(said: dict[str, list[Hit]], marked: dict[str, list[Hit]]) -> dict[str, list[Hit]]:
+def _acting(said: dict[str, list[PhraseHit]], marked: dict[str, list[PhraseHit]]) -> dict[str, list[PhraseHit]]:
     """All hits, but that a verb in the name of something tells nobody to do it."""
     names = (hit for hit in marked.get("NAMED", ()) if hit.last - hit.first < _LONGEST_CALLED)
     named = {at for hit in names for at in range(hit.first, hit.last + 1)}
@@ -109,7 +109,7 @@ def _acting(said: dict[str, list[Hit]], marked: dict[str, list[Hit]]) -> dict[st
 
 
 @dataclass(frozen=True)
-class Subject:
+class DefinitionTexts:
     """A definition as detectors get it."""
 
     definition: Mapping[str, object]
@@ -132,7 +132,7 @@ class _Reader:
     own: tuple[str, ...] = ()
     full: bool = False
 
-    def read(self, path: str, text: str | None, role: Role) -> None:
+    def read(self, path: str, text: str | None, role: TextRole) -> None:
         most = min(_MOST_OF_ONE, self.left)
         if text is None or (text and (len(self.texts) >= MOST_TEXTS or most <= 0)):
             self.cut = self.cut or Evidence(path, 0, len(text or ""))
@@ -151,13 +151,13 @@ class _Reader:
         self.texts.append(Text(path, text[len(text) - tail :], role, len(text) - tail, own=self.own))
 
 
-def subject(definition: Mapping[str, object]) -> Subject:
+def subject(definition: Mapping[str, object]) -> DefinitionTexts:
     reader = _Reader(own=_own(definition.get("name")))
     for path, text, role in strings(definition):
         reader.read(path, text, role)
         if reader.full:
             break
-    return Subject(definition, reader.texts, reader.cut)
+    return DefinitionTexts(definition, reader.texts, reader.cut)
 
 
 def _own(name: object) -> tuple[str, ...]:
@@ -166,7 +166,7 @@ def _own(name: object) -> tuple[str, ...]:
     return own if len(own) > 1 or any(char.isdigit() for char in "".join(own)) else ()
 
 
-def strings(definition: Mapping[str, object]) -> Iterator[tuple[str, str | None, Role]]:
+def strings(definition: Mapping[str, object]) -> Iterator[tuple[str, str | None, TextRole]]:
     """Every string in the order of the definition, the name of a member before the member; None for what is too deep,
     and at the end where there is too much."""
     open_: list[Iterator[tuple[str, str | None, object]]] = [_members("", definition)]
@@ -178,16 +178,16 @@ def strings(definition: Mapping[str, object]) -> Iterator[tuple[str, str | None,
             open_.pop()
             continue
         if key is not None and key not in _KEYWORDS:
-            yield f"key:{path}", key, Role.KEY
+            yield f"key:{path}", key, TextRole.KEY
         if isinstance(value, str):
             if value not in _TYPES:
-                yield path, value, Role.NAME if path == "/name" else Role.VALUE
+                yield path, value, TextRole.NAME if path == "/name" else TextRole.VALUE
         elif isinstance(value, Mapping | list | tuple) and value:
             if len(open_) < _MOST_DEPTH:
                 open_.append(_members(path, value))
             else:
-                yield path, None, Role.VALUE
-    yield "", None, Role.VALUE
+                yield path, None, TextRole.VALUE
+    yield "", None, TextRole.VALUE
 
 
 def _members(path: str, value: Mapping[Any, object] | Sequence[object]) -> Iterator[tuple[str, str | None, object]]:

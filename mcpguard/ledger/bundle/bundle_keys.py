@@ -5,12 +5,12 @@ from collections.abc import Iterator
 
 from mcpguard.ledger.bundle.manifest import Manifest
 from mcpguard.ledger.bundle.whole import Files
-from mcpguard.ledger.verify.report import ChainReport, Trust
-from mcpguard.ledger.verify.succession import Succession
+from mcpguard.ledger.verify.report import ChainReport, KeyTrust
+from mcpguard.ledger.verify.succession import KeySuccession
 from mcpguard.store.rows.records import StoredRecord
 
 
-def keys_of(files: Files, manifest: Manifest, trust: Trust, report: ChainReport) -> Succession:
+def keys_of(files: Files, manifest: Manifest, trust: KeyTrust, report: ChainReport) -> KeySuccession:
     """Raises Unreadable."""
     before = dict[int, bytes | None]()
 
@@ -19,7 +19,7 @@ def keys_of(files: Files, manifest: Manifest, trust: Trust, report: ChainReport)
             before[told.seq - 1] = told.previous
             yield StoredRecord(told.seq, told.hash, told.raw, ())
 
-    keys = Succession(rotated(), before.get, trust, report)
+    keys = KeySuccession(rotated(), before.get, trust, report)
     if not trust.keys:
         keys.announce(manifest.key)
     return keys

@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 
 from mcpguard.ledger.bundle.manifest import Manifest
-from mcpguard.ledger.verify.report import ChainReport, Trust
+from mcpguard.ledger.verify.report import ChainReport, KeyTrust
 
 
 class Flaw(StrEnum):
@@ -23,7 +23,7 @@ class Flaw(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class BundleFinding:
     """Something that an untouched bundle does not contain. `file` is empty where it is about none."""
 
     flaw: Flaw
@@ -42,17 +42,17 @@ class BundleReport:
     KEEP = 50
 
     place: str
-    trust: Trust
+    trust: KeyTrust
     manifest: Manifest | None = None
     signed: bool = False
     chain: ChainReport | None = None
     vouched: int = 0
-    problems: list[Found] = field(default_factory=list)
+    problems: list[BundleFinding] = field(default_factory=list)
     notices: list[str] = field(default_factory=list)
 
     def found(self, flaw: Flaw, sentence: str, file: str = "") -> None:
         if len(self.problems) < self.KEEP:
-            self.problems.append(Found(flaw, file, sentence))
+            self.problems.append(BundleFinding(flaw, file, sentence))
 
     @property
     def whole(self) -> bool:

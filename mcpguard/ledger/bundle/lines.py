@@ -8,8 +8,8 @@ from typing import Any, Final, NamedTuple
 import orjson
 
 from mcpguard.codec.strict import refuse_values
-from mcpguard.ledger.bundle.manifest import HASH, Kept
-from mcpguard.ledger.bundle.source import Source, Unreadable
+from mcpguard.ledger.bundle.manifest import HASH, BundleFile
+from mcpguard.ledger.bundle.source import BundleSource, UnreadableBundle
 from mcpguard.store.rows.checkpoints import StoredCheckpoint
 from mcpguard.store.rows.records import StoredBody
 
@@ -22,7 +22,7 @@ MOST_VALUES: Final = 10_000
 """In one line. A record has some dozens; read, a value may take a hundred times the room of its text."""
 
 
-class Told(NamedTuple):
+class RecordLine(NamedTuple):
     """A record as its line tells it. `raw` is None where it was pruned; `said` is empty where it is none of ours."""
 
     seq: int
@@ -33,14 +33,14 @@ class Told(NamedTuple):
     chain: object
 
 
-def records(source: Source, kept: Kept, holding: bytes = b"") -> Iterator[Told]:
-    """Those whose lines hold these bytes. Raises Unreadable."""
+def records(source: BundleSource, kept: BundleFile, holding: bytes = b"") -> Iterator[RecordLine]:
+    """Those whose lines hold these bytes. Raises UnreadableBundle."""
     found = _lines(source, kept)
     return map(_told, (line for line in found if holding in line) if holding else found)
 
 
-def bodies(source: Source, kept: Kept) -> Iterator[StoredBody]:
-    """Raises Unreadable."""
+def bodies(source: BundleSource, kept: BundleFile) -> Iterator[StoredBody]:
+    """Raises UnreadableBundle."""
     for line in _lines(source, kept):
         match _parsed(line):
             case {"seq": int(seq), "pruned": True, **rest} if not rest:
@@ -48,51 +48,51 @@ def bodies(source: Source, kept: Kept) -> Iterator[StoredBody]:
             case {"seq": int(seq), "salt": str(salt), "content": str(content), **rest} if not rest:
                 yield StoredBody(seq, _bytes(salt), _bytes(content))
             case _:
-                raise Unreadable("a line in it tells of no body")
+                raise UnreadableBundle("a line in it tells of no body")
 
 
-def checkpoints(source: Source, kept: Kept) -> Iterator[StoredCheckpoint]:
-    """Raises Unreadable. The number is the one that the statement itself says: a line has no other."""
+def checkpoints(source: BundleSource, kept: BundleFile) -> Iterator[StoredCheckpoint]:
+    """Raises UnreadableBundle. The number is the one that the statement itself says: a line has no other."""
     for line in _lines(source, kept):
         match _parsed(line):
             case {"content": str(content), "signature": str(signature), **rest} if not rest:
                 stated = _bytes(content)
                 seq = _parsed(stated).get("seq")
                 if type(seq) is not int:
-                    raise Unreadable("a line in it tells of no checkpoint")
+                    raise UnreadableBundle("a line in it tells of no checkpoint")
                 yield StoredCheckpoint(seq, stated, _bytes(signature))
             case _:
-                raise Unreadable("a line in it tells of no checkpoint")
+                raise UnreadableBundle("a line in it tells of no checkpoint")
 
 
-def _lines(source: Source, kept: Kept) -> Iterator[bytes]:
+def _lines(source: BundleSource, kept: BundleFile) -> Iterator[bytes]:
     """What is compressed may unpack to anything; all else is as long as it is."""
     most = kept.plain if kept.packed else max(kept.plain, source.sizes[kept.name])
     return source.lines(kept.name, packed=kept.packed, most=most)
 
 
-def _told(line: bytes) -> Told:
+def _told(line: bytes) -> RecordLine:
     if found := _LINE.fullmatch(line):
         raw = found["raw"]
         said = _parsed(raw)
         previous = found["previous"] and bytes.fromhex(found["previous"].decode())
-        return Told(_seq(said), bytes.fromhex(found["hash"].decode()), previous, raw, said, said.get("chain"))
+        return RecordLine(_seq(said), bytes.fromhex(found["hash"].decode()), previous, raw, said, said.get("chain"))
     match _parsed(line):
         case {"chain": chain, "hash": str(hash_), "pruned": True, "seq": seq, **rest} if not rest:
             raw = None
         case {"chain": chain, "hash": str(hash_), "unreadable": str(content), "seq": seq, **rest} if not rest:
             raw = _bytes(content)
         case _:
-            raise Unreadable("a line in it tells of no record")
+            raise UnreadableBundle("a line in it tells of no record")
     if not HASH.fullmatch(hash_):
-        raise Unreadable("a line in it tells of no record")
-    return Told(_seq({"seq": seq}), bytes.fromhex(hash_), None, raw, {}, chain)
+        raise UnreadableBundle("a line in it tells of no record")
+    return RecordLine(_seq({"seq": seq}), bytes.fromhex(hash_), None, raw, {}, chain)
 
 
 def _seq(said: Mapping[str, Any]) -> int:
     seq = said.get("seq")
     if type(seq) is not int:
-        raise Unreadable("a record in it has no number")
+        raise UnreadableBundle("a record in it has no number")
     return seq
 
 
@@ -103,7 +103,7 @@ def _parsed(line: bytes) -> dict[str, Any]:
     except ValueError:
         said = None
     if not isinstance(said, dict):
-        raise Unreadable("a line in it is not what we write")
+        raise UnreadableBundle("a line in it is not what we write")
     return said
 
 
@@ -111,4 +111,4 @@ def _bytes(text: str) -> bytes:
     try:
         return base64.b64decode(text, validate=True)
     except ValueError:
-        raise Unreadable("what should be base64 in it is none") from None
+        raise UnreadableBundle("what should be base64 in it is none") from None

@@ -17,11 +17,11 @@ from typing import Final, Self
 import orjson
 
 from mcpguard.domain.errors import StoreUnavailable
-from mcpguard.ledger.bundle.manifest import CHECKPOINTS, MANIFEST, README, SIGNATURE, End, Kept, Manifest, sign
+from mcpguard.ledger.bundle.manifest import CHECKPOINTS, MANIFEST, README, SIGNATURE, BundleFile, End, Manifest, sign
 from mcpguard.ledger.checkpoints import BadCheckpoint, Checkpoint
-from mcpguard.ledger.export.export import Span, Tape, batches
+from mcpguard.ledger.export.export import ExportSpan, Tape, batches
 from mcpguard.ledger.export.formats import form
-from mcpguard.ledger.export.line import Form, Line
+from mcpguard.ledger.export.line import ExportForm, ExportLine
 from mcpguard.ledger.format import GENESIS
 from mcpguard.ledger.keys import SigningKey
 from mcpguard.store.engine.backend import Connection
@@ -45,7 +45,7 @@ docs/export.md of mcpguard.
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class WantedBundle:
     """What a bundle is to hold."""
 
     forms: tuple[str, ...]
@@ -66,7 +66,9 @@ class Maker:
 class _File:
     """A new file of a bundle, and what the manifest says of it."""
 
-    def __init__(self, folder: Path, name: str, what: str, form: Form | None = None, *, packed: bool = False) -> None:
+    def __init__(
+        self, folder: Path, name: str, what: str, form: ExportForm | None = None, *, packed: bool = False
+    ) -> None:
         self._named = (name, what, "" if form is None else form.word, packed)
         self._tape = Tape(form or _Plain(), packed=packed)
         self._sha = hashlib.sha256()
@@ -80,18 +82,18 @@ class _File:
     def __exit__(self, *_: object) -> None:
         self._out.close()
 
-    def take(self, some: Sequence[Line]) -> None:
+    def take(self, some: Sequence[ExportLine]) -> None:
         self._write(self._tape.take(some))
 
     def add(self, plain: bytes) -> None:
         self._write(self._tape.add(plain))
 
-    def ended(self) -> Kept:
+    def ended(self) -> BundleFile:
         """Written to the disk."""
         self._write(self._tape.mark())
         self._out.flush()
         os.fsync(self._out.fileno())
-        return Kept(*self._named, self._bytes, self._tape.plain, self._sha.hexdigest())
+        return BundleFile(*self._named, self._bytes, self._tape.plain, self._sha.hexdigest())
 
     def _write(self, data: bytes) -> None:
         self._bytes += len(data)
@@ -107,12 +109,12 @@ class _Plain:
     def head(self) -> bytes:
         return b""
 
-    def line(self, record: Line) -> bytes:
+    def line(self, record: ExportLine) -> bytes:
         raise NotImplementedError(record)
 
 
 def make(
-    folder: Path, connection: Connection, span: Span, wanted: Wanted, maker: Maker, progress: Progress
+    folder: Path, connection: Connection, span: ExportSpan, wanted: WantedBundle, maker: Maker, progress: Progress
 ) -> Manifest:
     """Write a bundle into a folder, which is there and is empty. Raises OSError and StoreUnavailable; what is there
     then is no bundle."""
@@ -156,7 +158,7 @@ class _Counted:
     records: int = 0
     pruned: int = 0
 
-    def take(self, some: Sequence[Line]) -> None:
+    def take(self, some: Sequence[ExportLine]) -> None:
         self.first = self.first or End(some[0].seq, some[0].hash.hex())
         self.last = End(some[-1].seq, some[-1].hash.hex())
         self.records += len(some)
@@ -164,8 +166,8 @@ class _Counted:
 
 
 def _records(
-    folder: Path, connection: Connection, span: Span, wanted: Wanted, progress: Progress
-) -> tuple[_Counted, list[Kept]]:
+    folder: Path, connection: Connection, span: ExportSpan, wanted: WantedBundle, progress: Progress
+) -> tuple[_Counted, list[BundleFile]]:
     counted = _Counted()
     end = ".gz" if wanted.packed else ""
     named = [(f"records{form(word).suffix}{end}", "records", form(word)) for word in wanted.forms]
@@ -184,7 +186,7 @@ def _records(
         return counted, [file.ended() for file in (*files, *bodies)]
 
 
-def _bodies(connection: Connection, chain: str, some: Sequence[Line]) -> Iterator[bytes]:
+def _bodies(connection: Connection, chain: str, some: Sequence[ExportLine]) -> Iterator[bytes]:
     """The bodies of these records, in order, as far as they are there."""
     kept = [line.seq for line in some if line.said.get("body_kept") is True]
     for begin in range(0, len(kept), BODIES_TOGETHER):
@@ -196,7 +198,7 @@ def _bodies(connection: Connection, chain: str, some: Sequence[Line]) -> Iterato
             yield orjson.dumps({**said, "seq": body.seq}, option=orjson.OPT_SORT_KEYS | orjson.OPT_APPEND_NEWLINE)
 
 
-def _checkpoints(folder: Path, connection: Connection, span: Span, key: str) -> Kept:
+def _checkpoints(folder: Path, connection: Connection, span: ExportSpan, key: str) -> BundleFile:
     """Those from the record before the first on: that one may be what the first rests on. With some records only those
     that the same key signed as the bundle: what says that it followed another may not have been chosen."""
     with _File(folder, CHECKPOINTS, "checkpoints") as file:
@@ -214,7 +216,7 @@ def _signed_by(checkpoint: StoredCheckpoint, key: str) -> bool:
         return True
 
 
-def _refuse_pruned_meanwhile(connection: Connection, span: Span) -> None:
+def _refuse_pruned_meanwhile(connection: Connection, span: ExportSpan) -> None:
     """The record that accounts for it would not be in the bundle, which would look tampered with."""
     if records.last_of(connection, span.chain, "pruned") > span.upto:
         raise StoreUnavailable("records were pruned while they were exported; export them again")

@@ -53,7 +53,7 @@ class End:
 
 
 @dataclass(frozen=True, slots=True)
-class Kept:
+class BundleFile:
     """A file of a bundle. `what`: `records`, `checkpoints`, `bodies` or `readme`; `form`: of records; `plain`: how many
     bytes it has when it is unpacked."""
 
@@ -87,7 +87,7 @@ class Manifest:
     made_at: int
     version: str
     key: str
-    files: tuple[Kept, ...]
+    files: tuple[BundleFile, ...]
 
     def content(self) -> bytes:
         return exact(
@@ -107,7 +107,7 @@ class Manifest:
                 "made_at": self.made_at,
                 "version": self.version,
                 "key": self.key,
-                "files": [{name: getattr(each, name) for name in Kept.__slots__} for each in self.files],
+                "files": [{name: getattr(each, name) for name in BundleFile.__slots__} for each in self.files],
             }
         )
 
@@ -173,10 +173,10 @@ def _exported(said: object) -> tuple[str, int] | None:
     return _text(record["chain"]), _number(record["seq"])
 
 
-def _files(said: object, *, bodies: bool) -> tuple[Kept, ...]:
+def _files(said: object, *, bodies: bool) -> tuple[BundleFile, ...]:
     if not isinstance(said, list) or len(said) > MOST_FILES:
         raise BadManifest(f"its files are no list of at most {MOST_FILES}")
-    found = tuple(_file(_object(each, {*Kept.__slots__})) for each in said)
+    found = tuple(_file(_object(each, {*BundleFile.__slots__})) for each in said)
     names = [each.name for each in found]
     if len({*names}) != len(names) or {*names} & {MANIFEST, SIGNATURE}:
         raise BadManifest("it names a file twice, or itself")
@@ -188,11 +188,11 @@ def _files(said: object, *, bodies: bool) -> tuple[Kept, ...]:
     return found
 
 
-def _file(said: Mapping[str, Any]) -> Kept:
+def _file(said: Mapping[str, Any]) -> BundleFile:
     name = _text(said["name"])
     if not NAME.fullmatch(name):
         raise BadManifest("a name in it is none that a file of a bundle has: it could lead elsewhere")
-    return Kept(
+    return BundleFile(
         name,
         _text(said["what"]),
         _text(said["form"]),

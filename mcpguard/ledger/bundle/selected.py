@@ -3,14 +3,14 @@ that they are of the chain, and all that were chosen, is the word of whoever sig
 
 from collections.abc import Iterator, Mapping
 
-from mcpguard.ledger.bundle.lines import Told
+from mcpguard.ledger.bundle.lines import RecordLine
 from mcpguard.ledger.bundle.manifest import Manifest
 from mcpguard.ledger.bundle.whole import Files, NoBodies, hold
 from mcpguard.ledger.checkpoints import BadCheckpoint, Checkpoint
 from mcpguard.ledger.format import link
-from mcpguard.ledger.verify.bodies import Bodies
+from mcpguard.ledger.verify.bodies import BodyCheck
 from mcpguard.ledger.verify.report import ChainReport, Tampering
-from mcpguard.ledger.verify.succession import Succession
+from mcpguard.ledger.verify.succession import KeySuccession
 from mcpguard.ledger.verify.tombstones import Tombstones
 from mcpguard.ledger.verify.walk import Progress
 from mcpguard.store.rows.checkpoints import StoredCheckpoint
@@ -51,15 +51,15 @@ def check(
     files: Files,
     manifest: Manifest,
     held: Mapping[int, Checkpoint],
-    keys: Succession,
+    keys: KeySuccession,
     report: ChainReport,
     progress: Progress,
 ) -> int:
     """How many of them a checkpoint names. `held`: checkpoints that were kept elsewhere. Raises Unreadable."""
     vouched = 0
     stamps = _Stamps(_believed(files.checkpoints(), report, keys), report)
-    bodies = (Bodies if manifest.bodies else NoBodies)(files.bodies(), report, _Elsewhere((), report))
-    before: Told | None = None
+    bodies = (BodyCheck if manifest.bodies else NoBodies)(files.bodies(), report, _Elsewhere((), report))
+    before: RecordLine | None = None
     for told in files.told():
         report.records += 1
         if wrong := _misplaced(told, before, manifest):
@@ -84,7 +84,7 @@ def check(
     return vouched
 
 
-def _misplaced(told: Told, before: Told | None, manifest: Manifest) -> tuple[Tampering, str] | None:
+def _misplaced(told: RecordLine, before: RecordLine | None, manifest: Manifest) -> tuple[Tampering, str] | None:
     last = manifest.after if before is None else before.seq
     if before is not None and told.seq == last:
         return Tampering.ADDED, "it is there a second time"
@@ -97,7 +97,9 @@ def _misplaced(told: Told, before: Told | None, manifest: Manifest) -> tuple[Tam
     return None
 
 
-def _changed(told: Told, raw: bytes, before: Told | None, manifest: Manifest) -> tuple[Tampering, str] | None:
+def _changed(
+    told: RecordLine, raw: bytes, before: RecordLine | None, manifest: Manifest
+) -> tuple[Tampering, str] | None:
     if told.previous is None:
         return Tampering.EDITED, "its line does not say which hash it follows"
     if link(told.previous, raw) != told.hash:
@@ -110,7 +112,7 @@ def _changed(told: Told, raw: bytes, before: Told | None, manifest: Manifest) ->
     return None
 
 
-def _believed(stored: Iterator[StoredCheckpoint], report: ChainReport, keys: Succession) -> Iterator[Checkpoint]:
+def _believed(stored: Iterator[StoredCheckpoint], report: ChainReport, keys: KeySuccession) -> Iterator[Checkpoint]:
     """Those that are signed by a key that is believed, for this chain; the others are told."""
     before: int | None = None
     for each in stored:

@@ -26,13 +26,13 @@ _GZIP: Final = 31
 _SQLITE: Final = b"SQLite format 3\0"
 
 
-class Unreadable(ValueError):
+class UnreadableBundle(ValueError):
     """A file is not what a file of a bundle is. Says why, and repeats nothing of it."""
 
     file = ""
 
 
-class Source:
+class BundleSource:
     """The files of a bundle."""
 
     def __init__(self, sizes: dict[str, int], odd: tuple[str, ...] = ()) -> None:
@@ -55,21 +55,21 @@ class Source:
                 yield data
 
     def lines(self, name: str, *, packed: bool, most: int) -> Iterator[bytes]:
-        """Its lines without their ends. `most`: bytes that it may have, unpacked. Raises Unreadable."""
+        """Its lines without their ends. `most`: bytes that it may have, unpacked. Raises UnreadableBundle."""
         taken, rest = 0, b""
         for data in _unpacked(self.read(name)) if packed else self.read(name):
             taken += len(data)
             if taken > most:
-                raise Unreadable("it holds more than the manifest says")
+                raise UnreadableBundle("it holds more than the manifest says")
             *whole, rest = (rest + data).split(b"\n") if b"\n" in data else (rest + data,)
             yield from whole
             if len(rest) > LONGEST_LINE:
-                raise Unreadable("a line in it is longer than any of ours")
+                raise UnreadableBundle("a line in it is longer than any of ours")
         if rest:
-            raise Unreadable("it ends within a line: it was cut")
+            raise UnreadableBundle("it ends within a line: it was cut")
 
 
-class _Folder(Source):
+class _Folder(BundleSource):
     def __init__(self, folder: Path) -> None:
         sizes, odd = dict[str, int](), list[str]()
         with os.scandir(folder) as entries:
@@ -90,11 +90,11 @@ class _Folder(Source):
         with os.fdopen(os.open(self._folder / name, flags), "rb") as file:
             found = os.fstat(file.fileno())
             if not stat.S_ISREG(found.st_mode):
-                raise Unreadable("it is no plain file")
+                raise UnreadableBundle("it is no plain file")
             yield file, found.st_size
 
 
-class _Tar(Source):
+class _Tar(BundleSource):
     def __init__(self, path: Path) -> None:
         with path.open("rb") as file:
             self._parts = tar.parts(file)
@@ -120,7 +120,7 @@ def is_bundle(path: Path) -> bool:
     return head[257:262] == tar.MAGIC or (path.suffix == ".tar" and not head.startswith(_SQLITE))
 
 
-def opened(path: Path) -> Source:
+def opened(path: Path) -> BundleSource:
     """The files of a bundle. Raises StoreUnavailable where there is none."""
     try:
         source = _Folder(path) if path.is_dir() else _Tar(path)
@@ -148,11 +148,11 @@ def _unpacked(parts: Iterator[bytes]) -> Iterator[bytes]:
                 yield some
             left = gzip.unused_data if gzip.eof else b""
     if begun and not gzip.eof:
-        raise Unreadable("it ends within what was compressed: it was cut")
+        raise UnreadableBundle("it ends within what was compressed: it was cut")
 
 
 def _inflated(gzip: "zlib._Decompress", data: bytes) -> bytes:
     try:
         return gzip.decompress(data, CHUNK)
     except zlib.error:
-        raise Unreadable("it is not what was compressed") from None
+        raise UnreadableBundle("it is not what was compressed") from None

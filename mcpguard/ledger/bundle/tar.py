@@ -26,7 +26,7 @@ class BadTar(ValueError):
     """This is no tar that we would have written. Says why, and repeats nothing of it."""
 
 
-class Part(NamedTuple):
+class TarPart(NamedTuple):
     """Where a file lies in the tar."""
 
     begin: int
@@ -48,10 +48,10 @@ def packed(folder: Path, names: list[str]) -> Iterator[bytes]:
     yield bytes(2 * BLOCK)
 
 
-def parts(file: BinaryIO) -> dict[str, Part]:
+def parts(file: BinaryIO) -> dict[str, TarPart]:
     """The files in a tar. Raises BadTar."""
     end = file.seek(0, 2)
-    place, found = 0, dict[str, Part]()
+    place, found = 0, dict[str, TarPart]()
     while True:
         file.seek(place)
         head = file.read(BLOCK)
@@ -65,7 +65,7 @@ def parts(file: BinaryIO) -> dict[str, Part]:
             raise BadTar("it ends within a file: it was cut")
         if name in found or len(found) == MOST:
             raise BadTar("it holds a file twice, or too many")
-        found[name] = Part(place, size)
+        found[name] = TarPart(place, size)
         place += size + -size % BLOCK
     rest = file.read(2 * BLOCK + 1)
     if len(rest) != BLOCK or any(rest):

@@ -15,17 +15,26 @@ from mcpguard.domain.errors import StoreUnavailable
 from mcpguard.ledger.bundle import selected, whole
 from mcpguard.ledger.bundle.bundle_keys import keys_of
 from mcpguard.ledger.bundle.bundle_report import BundleReport, Flaw
-from mcpguard.ledger.bundle.lines import Told
-from mcpguard.ledger.bundle.manifest import LARGEST, MANIFEST, SIGNATURE, BadManifest, End, Kept, Manifest, is_signed
-from mcpguard.ledger.bundle.source import Source, Unreadable, opened
+from mcpguard.ledger.bundle.lines import RecordLine
+from mcpguard.ledger.bundle.manifest import (
+    LARGEST,
+    MANIFEST,
+    SIGNATURE,
+    BadManifest,
+    BundleFile,
+    End,
+    Manifest,
+    is_signed,
+)
+from mcpguard.ledger.bundle.source import BundleSource, UnreadableBundle, opened
 from mcpguard.ledger.bundle.whole import Files
 from mcpguard.ledger.checkpoints import Checkpoint
-from mcpguard.ledger.verify.report import ChainReport, Tampering, Trust
+from mcpguard.ledger.verify.report import ChainReport, KeyTrust, Tampering
 
 Progress = Callable[[int], None]
 
 
-def verify(path: Path, anchors: Iterable[Checkpoint], trust: Trust, progress: Progress) -> BundleReport:
+def verify(path: Path, anchors: Iterable[Checkpoint], trust: KeyTrust, progress: Progress) -> BundleReport:
     """`anchors`: checkpoints that were kept elsewhere. Never writes. Raises StoreUnavailable where there is no bundle,
     or it cannot be read."""
     report = BundleReport(str(path), trust)
@@ -43,7 +52,7 @@ def verify(path: Path, anchors: Iterable[Checkpoint], trust: Trust, progress: Pr
     return report
 
 
-def _manifest(source: Source, report: BundleReport) -> Manifest | None:
+def _manifest(source: BundleSource, report: BundleReport) -> Manifest | None:
     content = _short(source, MANIFEST)
     try:
         manifest = Manifest.read(content)
@@ -59,7 +68,7 @@ def _manifest(source: Source, report: BundleReport) -> Manifest | None:
     return manifest
 
 
-def _short(source: Source, name: str) -> bytes:
+def _short(source: BundleSource, name: str) -> bytes:
     """What is in a file that must be short; what is too long is cut, and so is none of ours."""
     found = b""
     for data in source.read(name):
@@ -69,7 +78,7 @@ def _short(source: Source, name: str) -> bytes:
     return found
 
 
-def _file(source: Source, kept: Kept, report: BundleReport) -> None:
+def _file(source: BundleSource, kept: BundleFile, report: BundleReport) -> None:
     if kept.name not in source.sizes:
         report.found(Flaw.MISSING, "the manifest names it, and it is not there: it was removed", kept.name)
         return
@@ -86,7 +95,7 @@ def _file(source: Source, kept: Kept, report: BundleReport) -> None:
         report.found(Flaw.CHANGED, "it is not the file that was signed: its SHA-256 is another", kept.name)
 
 
-def _others(source: Source, manifest: Manifest, report: BundleReport) -> None:
+def _others(source: BundleSource, manifest: Manifest, report: BundleReport) -> None:
     named = {MANIFEST, SIGNATURE, *(kept.name for kept in manifest.files)}
     for name in sorted(source.sizes.keys() - named):
         report.found(Flaw.ADDED, "the manifest does not name it: it was added", name)
@@ -117,7 +126,7 @@ def _records(
         else:
             whole.check(files, manifest, held, keys, chain, progress)
         _compare(files, manifest, chain, report)
-    except Unreadable as error:
+    except UnreadableBundle as error:
         report.found(Flaw.UNREADABLE, f"it cannot be read to its end: {error}", error.file)
 
 
@@ -154,5 +163,5 @@ def _compare(files: Files, manifest: Manifest, chain: ChainReport, report: Bundl
         report.found(Flaw.COUNTS, "its first record is not the one that the manifest names", name)
 
 
-def _end(told: Told | None) -> End | None:
+def _end(told: RecordLine | None) -> End | None:
     return None if told is None else End(told.seq, told.hash.hex())

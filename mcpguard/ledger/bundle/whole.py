@@ -5,16 +5,16 @@ from functools import partial
 from typing import Any, TypeVar
 
 from mcpguard.ledger.bundle import lines
-from mcpguard.ledger.bundle.lines import Told
-from mcpguard.ledger.bundle.manifest import Kept, Manifest
-from mcpguard.ledger.bundle.source import Source, Unreadable
+from mcpguard.ledger.bundle.lines import RecordLine
+from mcpguard.ledger.bundle.manifest import BundleFile, Manifest
+from mcpguard.ledger.bundle.source import BundleSource, UnreadableBundle
 from mcpguard.ledger.checkpoints import Checkpoint
 from mcpguard.ledger.export.formats import OWN
-from mcpguard.ledger.verify.bodies import Bodies
+from mcpguard.ledger.verify.bodies import BodyCheck
 from mcpguard.ledger.verify.report import ChainReport, Tampering
 from mcpguard.ledger.verify.signatures import Signatures
-from mcpguard.ledger.verify.succession import Succession
-from mcpguard.ledger.verify.tombstones import Claim, Tombstones
+from mcpguard.ledger.verify.succession import KeySuccession
+from mcpguard.ledger.verify.tombstones import PruneClaim, Tombstones
 from mcpguard.ledger.verify.walk import Progress, Walk
 from mcpguard.store.rows.checkpoints import StoredCheckpoint
 from mcpguard.store.rows.records import COLUMNS, StoredBody, StoredRecord
@@ -25,16 +25,16 @@ T = TypeVar("T")
 class Files:
     """The files of a bundle by what they hold. Whatever they give raises Unreadable, with the name of the file."""
 
-    def __init__(self, source: Source, manifest: Manifest) -> None:
+    def __init__(self, source: BundleSource, manifest: Manifest) -> None:
         there = [each for each in manifest.files if each.name in source.sizes]
         self.records = next((each for each in there if each.form == OWN.word), None)
         """Those from which something can be proven."""
-        self.last: Told | None = None
+        self.last: RecordLine | None = None
         """The last of them that was read."""
         self._source = source
         self._kept = {each.what: each for each in there}
 
-    def told(self) -> Iterator[Told]:
+    def told(self) -> Iterator[RecordLine]:
         """Every record."""
         return self._read(self.records, self._told)
 
@@ -42,7 +42,7 @@ class Files:
         """What accounts for something that was pruned. It comes later than that, so it is looked for first."""
         return (StoredRecord(told.seq, told.hash, told.raw, ()) for told in self._of_kind("pruned"))
 
-    def rotated(self) -> Iterator[Told]:
+    def rotated(self) -> Iterator[RecordLine]:
         """What says that another key follows. Who is believed is known before the first record is looked at."""
         return self._of_kind("rotated")
 
@@ -52,21 +52,21 @@ class Files:
     def bodies(self) -> Iterator[StoredBody]:
         return self._read(self._kept.get("bodies"), lines.bodies)
 
-    def _of_kind(self, kind: str) -> Iterator[Told]:
+    def _of_kind(self, kind: str) -> Iterator[RecordLine]:
         holding = f'"kind":"{kind}"'.encode()
         some = self._read(self.records, partial(lines.records, holding=holding))
         return (told for told in some if told.said.get("kind") == kind)
 
-    def _told(self, source: Source, kept: Kept) -> Iterator[Told]:
+    def _told(self, source: BundleSource, kept: BundleFile) -> Iterator[RecordLine]:
         for self.last in lines.records(source, kept):
             yield self.last
 
-    def _read(self, kept: Kept | None, how: Callable[[Source, Kept], Iterator[T]]) -> Iterator[T]:
+    def _read(self, kept: BundleFile | None, how: Callable[[BundleSource, BundleFile], Iterator[T]]) -> Iterator[T]:
         if kept is None:
             return
         try:
             yield from how(self._source, kept)
-        except Unreadable as error:
+        except UnreadableBundle as error:
             error.file = kept.name
             raise
 
@@ -79,12 +79,12 @@ class _HalfSeen(Tombstones):
     def reach(self, seq: int, said: Mapping[str, Any], signed: int) -> None:
         super().reach(seq, said, max(signed, self.begin - 1))
 
-    def compare(self, claim: Claim) -> None:
+    def compare(self, claim: PruneClaim) -> None:
         if claim.first >= self.begin:
             super().compare(claim)
 
 
-class NoBodies(Bodies):
+class NoBodies(BodyCheck):
     """Those of a bundle without bodies."""
 
     def take(self, seq: int, record: Mapping[str, Any]) -> None:
@@ -98,17 +98,17 @@ def check(
     files: Files,
     manifest: Manifest,
     held: Mapping[int, Checkpoint],
-    keys: Succession,
+    keys: KeySuccession,
     report: ChainReport,
     progress: Progress,
 ) -> None:
-    """Walk them. `held`: checkpoints that were kept elsewhere. Raises Unreadable."""
+    """Walk them. `held`: checkpoints that were kept elsewhere. Raises UnreadableBundle."""
     tombstones = _HalfSeen(files.pruned(), report)
     tombstones.begin = manifest.after + 1
     for key in tombstones.keys:
         keys.announce(key)
     signatures = Signatures(files.checkpoints(), keys, report, None if manifest.after else 0)
-    bodies = (Bodies if manifest.bodies else NoBodies)(files.bodies(), report, tombstones)
+    bodies = (BodyCheck if manifest.bodies else NoBodies)(files.bodies(), report, tombstones)
     walk = Walk(report, signatures, bodies, tombstones, progress)
     if manifest.after:
         before = None if manifest.before is None else bytes.fromhex(manifest.before)
@@ -118,7 +118,7 @@ def check(
     walk.over(_stored(files, manifest, held, report))
 
 
-def hold(told: Told, held: Mapping[int, Checkpoint], report: ChainReport) -> None:
+def hold(told: RecordLine, held: Mapping[int, Checkpoint], report: ChainReport) -> None:
     """Compare a record with the checkpoint that was kept elsewhere of it, if one was."""
     anchor = held.get(told.seq)
     if anchor is None:

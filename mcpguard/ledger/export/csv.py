@@ -19,7 +19,7 @@ from typing import Any, Final
 
 import orjson
 
-from mcpguard.ledger.export.line import Line
+from mcpguard.ledger.export.line import ExportLine
 
 FIELDS: Final = (
     "at", "kind", "entry", "caller", "caller_label", "client", "server", "capability", "name", "effect", "verdict",
@@ -53,7 +53,7 @@ class Csv:
     def head(self) -> bytes:
         return (",".join(COLUMNS) + "\r\n").encode()
 
-    def line(self, record: Line) -> bytes:
+    def line(self, record: ExportLine) -> bytes:
         said = record.said
         cells = map(cell, _values({**_NOTHING, **said}))
         raw = (record.raw or b"").decode(errors="replace")

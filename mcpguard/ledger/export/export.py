@@ -14,8 +14,8 @@ from typing import Any, Final
 
 import orjson
 
-from mcpguard.ledger.export.line import Form, Line
-from mcpguard.ledger.export.selection import EVERYTHING, Chosen, Selection
+from mcpguard.ledger.export.line import ExportForm, ExportLine
+from mcpguard.ledger.export.selection import EVERYTHING, SelectedRecord, Selection
 from mcpguard.ledger.format import GENESIS
 from mcpguard.store.engine.backend import Connection
 from mcpguard.store.rows import records
@@ -28,7 +28,7 @@ _LEVEL: Final = 3
 
 
 @dataclass(frozen=True, slots=True)
-class Span:
+class ExportSpan:
     """What is exported of a chain: of the records after one number, to another, those that were chosen."""
 
     chain: str
@@ -37,16 +37,16 @@ class Span:
     selection: Selection = EVERYTHING
 
 
-def batches(connection: Connection, span: Span) -> Iterator[Sequence[Line]]:
+def batches(connection: Connection, span: ExportSpan) -> Iterator[Sequence[ExportLine]]:
     """The records of a span, some at a time."""
     walk = span.selection.walk(connection, span.chain, span.after, span.upto)
-    before: Chosen | None = None
+    before: SelectedRecord | None = None
     while some := list(islice(walk, TOGETHER)):
         yield _lines(connection, span.chain, some, before)
         before = some[-1]
 
 
-def next_batch(connection: Connection, span: Span) -> Sequence[Line]:
+def next_batch(connection: Connection, span: ExportSpan) -> Sequence[ExportLine]:
     """The first of them, for whoever comes back for more."""
     return next(batches(connection, span), ())
 
@@ -54,7 +54,7 @@ def next_batch(connection: Connection, span: Span) -> Sequence[Line]:
 class Tape:
     """What was read, in one form, compressed or not."""
 
-    def __init__(self, form: Form, *, packed: bool) -> None:
+    def __init__(self, form: ExportForm, *, packed: bool) -> None:
         self._form = form
         self._gzip = zlib.compressobj(_LEVEL, wbits=_GZIP) if packed else None
         self.plain = 0
@@ -63,7 +63,7 @@ class Tape:
     def begin(self) -> bytes:
         return self.add(self._form.head())
 
-    def take(self, some: Sequence[Line]) -> bytes:
+    def take(self, some: Sequence[ExportLine]) -> bytes:
         """These, after those that were taken before. What is compressed may come later."""
         return self.add(b"".join(map(self._form.line, some)))
 
@@ -80,13 +80,15 @@ class Tape:
         return rest
 
 
-def _lines(connection: Connection, chain: str, some: Sequence[Chosen], before: Chosen | None) -> Sequence[Line]:
+def _lines(
+    connection: Connection, chain: str, some: Sequence[SelectedRecord], before: SelectedRecord | None
+) -> Sequence[ExportLine]:
     """Each with the hash of the one before, which is looked up where that was not chosen."""
     hashes = {record.seq: _bytes(record.hash) for record in (before, *some) if record is not None}
     missing = [record.seq - 1 for record in some if record.seq - 1 not in hashes]
     hashes |= {0: GENESIS} | {seq: _bytes(each) for seq, each in records.hashes(connection, chain, missing).items()}
     return [
-        Line(chain, record.seq, hashes[record.seq], raw, _said(raw), hashes.get(record.seq - 1))
+        ExportLine(chain, record.seq, hashes[record.seq], raw, _said(raw), hashes.get(record.seq - 1))
         for record in some
         for raw in (None if record.content is None else _bytes(record.content),)
     ]

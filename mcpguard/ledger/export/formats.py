@@ -4,15 +4,15 @@ from typing import Final
 
 from mcpguard.ledger.export.csv import Csv
 from mcpguard.ledger.export.jsonl import Jsonl
-from mcpguard.ledger.export.line import Form
+from mcpguard.ledger.export.line import ExportForm
 from mcpguard.ledger.export.ocsf.form import Ocsf
 
 OWN: Final = Jsonl()
 """The only form from which the chain can be proven."""
-FORMS: Final[tuple[Form, ...]] = (OWN, Csv(), Ocsf())
+FORMS: Final[tuple[ExportForm, ...]] = (OWN, Csv(), Ocsf())
 WORDS: Final = tuple(form.word for form in FORMS)
 
 
-def form(word: str) -> Form:
+def form(word: str) -> ExportForm:
     """Raises KeyError."""
     return {each.word: each for each in FORMS}[word]

@@ -9,7 +9,7 @@ import base64
 
 import orjson
 
-from mcpguard.ledger.export.line import Line
+from mcpguard.ledger.export.line import ExportLine
 
 
 class Jsonl:
@@ -22,7 +22,7 @@ class Jsonl:
     def head(self) -> bytes:
         return b""
 
-    def line(self, record: Line) -> bytes:
+    def line(self, record: ExportLine) -> bytes:
         raw = record.raw
         if raw is None:
             return _told(record, pruned=True)
@@ -34,7 +34,7 @@ class Jsonl:
         return b'{"hash":"%b","previous":"%b","record":%b}\n' % (record.hash.hex().encode(), before, raw)
 
 
-def _told(record: Line, **what: object) -> bytes:
+def _told(record: ExportLine, **what: object) -> bytes:
     """What there is to say of a record without its content."""
     said = {"chain": record.chain, "hash": record.hash.hex(), "seq": record.seq, **what}
     return orjson.dumps(said, option=orjson.OPT_SORT_KEYS | orjson.OPT_APPEND_NEWLINE)

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple, Protocol
 
 
-class Line(NamedTuple):
+class ExportLine(NamedTuple):
     """One record of a chain. A tuple, because there are millions.
 
     `raw`: its content as it was hashed; None where it was pruned. `said`: the same, read; empty where it was pruned or
@@ -19,7 +19,7 @@ class Line(NamedTuple):
     previous: bytes | None = None
 
 
-class Form(Protocol):
+class ExportForm(Protocol):
     """How records are written for somebody. What it gives is written one after the other; it remembers nothing."""
 
     word: str
@@ -33,6 +33,6 @@ class Form(Protocol):
         """What comes before the first record."""
         ...
 
-    def line(self, record: Line) -> bytes:
+    def line(self, record: ExportLine) -> bytes:
         """A record, with the end of its line; nothing where the form has nothing to say of it."""
         ...

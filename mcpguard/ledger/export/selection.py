@@ -17,7 +17,7 @@ TOGETHER: Final = 500
 """Records that are looked for at once."""
 
 
-class Chosen(Protocol):
+class SelectedRecord(Protocol):
     """What an export needs of a record. `content` is None where it was pruned."""
 
     @property
@@ -36,7 +36,7 @@ class Selection(Protocol):
         """What was chosen; empty for everything."""
         ...
 
-    def walk(self, connection: Connection, chain: str, after: int, upto: int) -> Iterator[Chosen]:
+    def walk(self, connection: Connection, chain: str, after: int, upto: int) -> Iterator[SelectedRecord]:
         """Those of them that follow the number `after`, to the number `upto`, in order."""
         ...
 
@@ -51,7 +51,7 @@ class Fitting:
     def text(self) -> str:
         return filters.write(self.filter)
 
-    def walk(self, connection: Connection, chain: str, after: int, upto: int) -> Iterator[Chosen]:
+    def walk(self, connection: Connection, chain: str, after: int, upto: int) -> Iterator[SelectedRecord]:
         if self == EVERYTHING:
             return records.walk_bare(connection, chain, after, upto)
         return _found(connection, chain, self.filter, after, upto)
@@ -60,7 +60,7 @@ class Fitting:
 EVERYTHING: Final = Fitting()
 
 
-def _found(connection: Connection, chain: str, wanted: Filter, after: int, upto: int) -> Iterator[Chosen]:
+def _found(connection: Connection, chain: str, wanted: Filter, after: int, upto: int) -> Iterator[SelectedRecord]:
     ended = False
     while not ended:
         page = searching.search(connection, chain, wanted, start=after, limit=TOGETHER, newest_first=False, upto=upto)

@@ -12,7 +12,7 @@ from mcpguard.store.rows.records import StoredBody
 _SAYS = ("body_size", "body_digest", "body_kept")
 
 
-class Bodies:
+class BodyCheck:
     """Matches stored bodies with records."""
 
     def __init__(self, stored: Iterator[StoredBody], report: ChainReport, tombstones: Tombstones) -> None:

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from datetime import UTC, datetime
 
 from mcpguard.ledger.keys import named
-from mcpguard.ledger.verify.report import ChainReport, Report, Source, Trust
+from mcpguard.ledger.verify.report import ChainReport, KeySource, KeyTrust, Report
 
 
 def sentences(report: Report) -> Iterator[str]:
@@ -28,27 +28,27 @@ def sentences(report: Report) -> Iterator[str]:
 
 
 _SIGNED_BY = {
-    Source.LOG: (
+    KeySource.LOG: (
         "a key that only the log itself names ({keys}): whoever can write the log can name a key of their own. "
         "Compare it with the guard's (mcpguard audit key) and give it with --key"
     ),
-    Source.BESIDE: (
+    KeySource.BESIDE: (
         "a key found beside the log ({keys}): not proof against whoever owns both. "
         "Keep a checkpoint elsewhere (mcpguard audit checkpoint) and give it with --checkpoint"
     ),
-    Source.ANCHOR: "the key of a checkpoint kept elsewhere ({keys}): nobody without it rewrote them",
-    Source.GIVEN: "the key that was given ({keys}): nobody without it rewrote them",
+    KeySource.ANCHOR: "the key of a checkpoint kept elsewhere ({keys}): nobody without it rewrote them",
+    KeySource.GIVEN: "the key that was given ({keys}): nobody without it rewrote them",
 }
 _SUCCEEDED = {
-    Source.BESIDE: "a key found beside the log, or one that follows it",
-    Source.ANCHOR: "the key of a checkpoint kept elsewhere, or one that follows it",
-    Source.GIVEN: "the key that was given, or one that follows it",
+    KeySource.BESIDE: "a key found beside the log, or one that follows it",
+    KeySource.ANCHOR: "the key of a checkpoint kept elsewhere, or one that follows it",
+    KeySource.GIVEN: "the key that was given, or one that follows it",
 }
 
 
-def rests_on(chain: ChainReport, trust: Trust) -> Iterator[str]:
+def rests_on(chain: ChainReport, trust: KeyTrust) -> Iterator[str]:
     """Why the answer may be believed, and how far."""
-    source = Source.ANCHOR if trust.source is Source.LOG and chain.anchor_keys else trust.source
+    source = KeySource.ANCHOR if trust.source is KeySource.LOG and chain.anchor_keys else trust.source
     rested = max(chain.signed_to, chain.anchored_to)
     if chain.anchored_to:
         yield f"Records 1 to {chain.anchored_to:,} rest on the checkpoint kept elsewhere: nobody rewrote them."
@@ -65,7 +65,7 @@ def rests_on(chain: ChainReport, trust: Trust) -> Iterator[str]:
         yield f"The newest {newest:,} records rest on the chain alone: had more followed, their removal would not show."
 
 
-def _signers(chain: ChainReport, source: Source, trust: Trust) -> str:
+def _signers(chain: ChainReport, source: KeySource, trust: KeyTrust) -> str:
     keys = ", ".join(sorted(named(key) for key in chain.signers))
     known = trust.keys | chain.anchor_keys
     if known and chain.signers - known:

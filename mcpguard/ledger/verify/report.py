@@ -33,7 +33,7 @@ class Tampering(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Problem:
+class LedgerProblem:
     """Something that an untouched ledger does not contain."""
 
     seq: int
@@ -68,13 +68,13 @@ class ChainReport:
     open_entries: set[str] = field(default_factory=set)
     notices: list[str] = field(default_factory=list)
     unlisted: Counter[str] = field(default_factory=Counter)
-    problems: list[Problem] = field(default_factory=list)
+    problems: list[LedgerProblem] = field(default_factory=list)
     problem_count: int = 0
     _noticed: Counter[str] = field(default_factory=Counter)
 
     def found(self, seq: int, tampering: Tampering, sentence: str) -> None:
         self.problem_count += 1
-        insort(self.problems, Problem(seq, tampering, _cut(sentence)), key=attrgetter("seq"))
+        insort(self.problems, LedgerProblem(seq, tampering, _cut(sentence)), key=attrgetter("seq"))
         del self.problems[self.KEEP :]
 
     def noticed(self, kind: str, sentence: str) -> None:
@@ -95,7 +95,7 @@ class ChainReport:
         return self.problem_count == 0
 
     @property
-    def first(self) -> Problem | None:
+    def first(self) -> LedgerProblem | None:
         return self.problems[0] if self.problems else None
 
 
@@ -103,7 +103,7 @@ def _cut(sentence: str) -> str:
     return sentence if len(sentence) <= LONGEST else sentence[:LONGEST] + "…"
 
 
-class Source(StrEnum):
+class KeySource(StrEnum):
     """How a verifier knows a key."""
 
     LOG = "named by the log itself"
@@ -113,14 +113,14 @@ class Source(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Trust:
+class KeyTrust:
     """The keys that signatures must be by, and how they are known. Without any, what the log says of itself."""
 
     keys: frozenset[str] = frozenset()
-    source: Source = Source.LOG
+    source: KeySource = KeySource.LOG
 
 
-LOG_ONLY = Trust()
+LOG_ONLY = KeyTrust()
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,7 +129,7 @@ class Report:
     they went."""
 
     place: str
-    trust: Trust
+    trust: KeyTrust
     chains: tuple[ChainReport, ...]
     elsewhere: Mapping[str, int] = field(default_factory=dict)
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 from mcpguard.ledger.checkpoints import BadCheckpoint, Checkpoint
 from mcpguard.ledger.verify.report import ChainReport, Tampering
-from mcpguard.ledger.verify.succession import Succession
+from mcpguard.ledger.verify.succession import KeySuccession
 from mcpguard.store.rows.checkpoints import StoredCheckpoint
 
 
@@ -18,7 +18,7 @@ class Signatures:
     def __init__(
         self,
         stored: Iterator[StoredCheckpoint],
-        keys: Succession,
+        keys: KeySuccession,
         report: ChainReport,
         previous: int | None = 0,
     ) -> None:

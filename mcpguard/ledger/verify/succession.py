@@ -13,7 +13,7 @@ from typing import Final
 
 from mcpguard.ledger.format import GENESIS
 from mcpguard.ledger.rotations import BadRotation, Rotation
-from mcpguard.ledger.verify.report import ChainReport, Source, Tampering, Trust
+from mcpguard.ledger.verify.report import ChainReport, KeySource, KeyTrust, Tampering
 from mcpguard.store.rows.records import StoredRecord
 
 MOST: Final = 10_000
@@ -22,14 +22,14 @@ LONGEST: Final = 100
 """Characters; a public key has fewer."""
 
 
-class Succession:
+class KeySuccession:
     """The keys of one chain, as its records and the verifier's own knowledge have them."""
 
     def __init__(
         self,
         rotated: Iterable[StoredRecord],
         hash_of: Callable[[int], bytes | None],
-        trust: Trust,
+        trust: KeyTrust,
         report: ChainReport,
     ) -> None:
         """The keys of checkpoints that were kept elsewhere are believed too. An answer rests on them only where nobody
@@ -39,7 +39,7 @@ class Succession:
         self._report = report
         self._given = bool(given)
         self._believed = {*given}
-        self._counting = {*trust.keys} if trust.source is Source.GIVEN else {*given}
+        self._counting = {*trust.keys} if trust.source is KeySource.GIVEN else {*given}
         self._came: dict[str, int] = {}
         self._went: dict[str, int] = {}
         self._right: dict[int, Rotation] = {}

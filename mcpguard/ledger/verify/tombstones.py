@@ -28,7 +28,7 @@ _DIGEST: Final = 64
 """Characters of a digest."""
 
 
-class Claim(NamedTuple):
+class PruneClaim(NamedTuple):
     """What one `pruned` record accounts for."""
 
     seq: int
@@ -44,8 +44,8 @@ class Tombstones:
         self.keys: set[str] = set()
         """Those that what was pruned announced, as the records about it repeat."""
         self._report = report
-        self._records: list[Claim] = []
-        self._bodies: list[Claim] = []
+        self._records: list[PruneClaim] = []
+        self._bodies: list[PruneClaim] = []
         for record in pruned:
             if len(self._records) + len(self._bodies) == MOST:
                 sentence = f"more than {MOST:,} records say that something was pruned, so this one is not followed"
@@ -103,7 +103,7 @@ class Tombstones:
         while self._at < len(self._records):
             self._leave()
 
-    def compare(self, claim: Claim) -> None:
+    def compare(self, claim: PruneClaim) -> None:
         """All that is left of what it accounts for was passed."""
         if self._next != claim.last + 1 or self._seen.hexdigest() != claim.hashes:
             self._report.found(
@@ -138,7 +138,7 @@ class Tombstones:
         self._at += 1
         self._seen, self._next = hashlib.sha256(), 0
 
-    def _claim(self, seq: int) -> Claim | None:
+    def _claim(self, seq: int) -> PruneClaim | None:
         """The one that accounts for this number."""
         while self._at < len(self._records) and self._records[self._at].last < seq:
             self._leave()
@@ -149,14 +149,14 @@ class Tombstones:
         self._report.found(seq, Tampering.PRUNED_UNRECORDED, f"its {what} are gone, and no later record says why")
 
 
-def _claim(seq: int, said: Mapping[str, Any]) -> Claim | None:
+def _claim(seq: int, said: Mapping[str, Any]) -> PruneClaim | None:
     first, last = said.get("first"), said.get("last")
     if type(first) is not int or type(last) is not int or not 1 <= first <= last < seq:
         return None
-    return Claim(seq, first, last, str(said.get("hashes", ""))[: _DIGEST + 1])
+    return PruneClaim(seq, first, last, str(said.get("hashes", ""))[: _DIGEST + 1])
 
 
-def _told(claim: Claim, said: Mapping[str, Any]) -> str:
+def _told(claim: PruneClaim, said: Mapping[str, Any]) -> str:
     """For a person: what, how many, why, and who wanted it."""
     count = said.get("count")
     many = f" ({count:,} of them)" if type(count) is int and said.get("what") == "bodies" else ""

@@ -8,10 +8,10 @@ from typing import Final
 from mcpguard.ledger.checkpoints import Checkpoint
 from mcpguard.ledger.prunings import Stretch, unfinished
 from mcpguard.ledger.verify.anchored import Anchored
-from mcpguard.ledger.verify.bodies import Bodies
-from mcpguard.ledger.verify.report import ChainReport, Report, Tampering, Trust
+from mcpguard.ledger.verify.bodies import BodyCheck
+from mcpguard.ledger.verify.report import ChainReport, KeyTrust, Report, Tampering
 from mcpguard.ledger.verify.signatures import Signatures
-from mcpguard.ledger.verify.succession import Succession
+from mcpguard.ledger.verify.succession import KeySuccession
 from mcpguard.ledger.verify.tombstones import Tombstones
 from mcpguard.ledger.verify.walk import Progress, Walk
 from mcpguard.store.engine.backend import Connection
@@ -22,7 +22,7 @@ Connect = Callable[[], Connection]
 TRIES: Final = 5
 
 
-def verify(connect: Connect, place: str, anchors: Iterable[Checkpoint], trust: Trust, progress: Progress) -> Report:
+def verify(connect: Connect, place: str, anchors: Iterable[Checkpoint], trust: KeyTrust, progress: Progress) -> Report:
     """Walk every chain in the store. `anchors`: checkpoints that were kept elsewhere.
 
     Works on a live store too: what is appended while it walks is left for the next time.
@@ -39,7 +39,7 @@ def verify(connect: Connect, place: str, anchors: Iterable[Checkpoint], trust: T
     return Report(place, trust, tuple(walked), anchored.elsewhere)
 
 
-def _at_rest(connect: Connect, asked: ChainReport, begun: bool, trust: Trust, progress: Progress) -> ChainReport:
+def _at_rest(connect: Connect, asked: ChainReport, begun: bool, trust: KeyTrust, progress: Progress) -> ChainReport:
     """While the guard prunes, records and bodies that are read one after the other are not of one moment: what is found
     then is looked at again."""
     for _ in range(TRIES):
@@ -56,7 +56,7 @@ def _pruning(connect: Connect, chain: str) -> tuple[int, list[tuple[Stretch, int
         return records.last_of(connection, chain, "pruned"), unfinished(connection, chain)
 
 
-def _walk(connect: Connect, report: ChainReport, begun: bool, trust: Trust, progress: Progress) -> None:
+def _walk(connect: Connect, report: ChainReport, begun: bool, trust: KeyTrust, progress: Progress) -> None:
     chain = report.chain
     with connect() as of_records, connect() as of_bodies, connect() as of_checkpoints:
         signed = checkpoints.last(of_checkpoints, chain)  # before the end is read, which may move on
@@ -66,14 +66,14 @@ def _walk(connect: Connect, report: ChainReport, begun: bool, trust: Trust, prog
         if begun != bool(end):
             report.found(1, Tampering.INCONSISTENT, "the table of chains and the table of records do not agree on it")
         hash_of = partial(records.hash_of, of_records, chain)
-        keys = Succession(records.of_kind(of_records, chain, "rotated", upto), hash_of, trust, report)
+        keys = KeySuccession(records.of_kind(of_records, chain, "rotated", upto), hash_of, trust, report)
         tombstones = Tombstones(records.of_kind(of_records, chain, "pruned", upto), report)
         for key in tombstones.keys:
             keys.announce(key)
         Walk(
             report,
             Signatures(checkpoints.walk(of_checkpoints, chain, signed_upto), keys, report),
-            Bodies(records.walk_bodies(of_bodies, chain, upto), report, tombstones),
+            BodyCheck(records.walk_bodies(of_bodies, chain, upto), report, tombstones),
             tombstones,
             progress,
         ).over(records.walk(of_records, chain, upto))

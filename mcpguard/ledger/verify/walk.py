@@ -14,7 +14,7 @@ from typing import Any
 
 from mcpguard.ledger.format import GENESIS, link, parsed
 from mcpguard.ledger.keys import named
-from mcpguard.ledger.verify.bodies import Bodies
+from mcpguard.ledger.verify.bodies import BodyCheck
 from mcpguard.ledger.verify.calls_closed import Entries
 from mcpguard.ledger.verify.report import ChainReport, Tampering
 from mcpguard.ledger.verify.signatures import Signatures
@@ -31,7 +31,7 @@ class Walk:
     """The state of a walk: where it is and what hash the next record must follow."""
 
     def __init__(
-        self, report: ChainReport, signatures: Signatures, bodies: Bodies, tombstones: Tombstones, progress: Progress
+        self, report: ChainReport, signatures: Signatures, bodies: BodyCheck, tombstones: Tombstones, progress: Progress
     ) -> None:
         self._report = report
         self._signatures = signatures

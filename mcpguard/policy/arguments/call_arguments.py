@@ -8,17 +8,17 @@ from typing import Any
 from mcpguard.codec.messages import dumps
 from mcpguard.domain.calls.objections import Objection
 from mcpguard.domain.capabilities import Fingerprint
-from mcpguard.policy.secrets.finding import Found
+from mcpguard.policy.secrets.finding import FoundSecrets
 
 
 @dataclass(eq=False)
-class Given:
+class Arguments:
     """What one call carries."""
 
     method: str
     params: Mapping[str, Any]
     compared: tuple[Fingerprint, Objection | None] | None = None
-    found: Found | None = None
+    found: FoundSecrets | None = None
     same: tuple[Fingerprint | None, bytes] | None = None
 
     @cached_property

@@ -46,7 +46,7 @@ UNVERIFIABLE: Final = Objection(Reason.ARGUMENTS_UNVERIFIABLE)
 _INVALID: Final = Objection(Reason.ARGUMENTS_INVALID, Detail(path="$", expected=WHATEVER))
 
 
-class Schema:
+class UsableSchema:
     """A schema that can be used."""
 
     def __init__(self, validator: Validator, weight: int, *, cyclic: bool) -> None:
@@ -96,7 +96,7 @@ class Anything:
         return True
 
 
-class Unusable:
+class UnusableSchema:
     """What nothing can be checked against."""
 
     def unfit(self, _arguments: Mapping[str, Any], _size: int) -> Objection | None:
@@ -106,9 +106,9 @@ class Unusable:
         return None
 
 
-Checks = Schema | Anything | Unusable
+Checks = UsableSchema | Anything | UnusableSchema
 ANYTHING: Final = Anything()
-UNUSABLE: Final = Unusable()
+UNUSABLE: Final = UnusableSchema()
 
 
 def checks(schema: object) -> tuple[Checks, int]:
@@ -133,7 +133,7 @@ def is_usable(schema: object, *, with_patterns: bool) -> bool | None:
         return False
     if found.patterns and not with_patterns:
         return None
-    return not isinstance(_made(schema, found), Unusable)
+    return not isinstance(_made(schema, found), UnusableSchema)
 
 
 def _asks_nothing(schema: object) -> bool:
@@ -161,7 +161,7 @@ def _made(schema: dict[str, Any], found: Weighed) -> Checks:
             validator = validator_for(known, retriever=_refuse, pattern_options=patterns, validate_formats=False)
         except ValueError:
             continue  # a pattern may be what it was; what it was otherwise will be so again
-        return Schema(validator, weight, cyclic=found.cyclic)
+        return UsableSchema(validator, weight, cyclic=found.cyclic)
     return UNUSABLE
 
 

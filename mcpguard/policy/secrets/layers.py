@@ -30,7 +30,7 @@ _ESCAPES: Final = ((b"\\n", b"\n"), (b"\\r", b"\n"), (b"\\t", b"\n"), (b'\\"', b
 Span = tuple[int, int]
 
 
-class Piece(NamedTuple):
+class LayerPiece(NamedTuple):
     """A name, of which the first characters may not be said again, or a text, or both."""
 
     name: str
@@ -44,7 +44,7 @@ class Piece(NamedTuple):
         return self.name[self.skipped :] if self.text is None else f'{self.name[self.skipped :]}="{self.text}"'
 
 
-class Part(NamedTuple):
+class LayerPart(NamedTuple):
     """What something in the text below decodes to. `run`: all of it was one, of which nothing can be told apart;
     otherwise it is the whole text with one byte for each escape."""
 
@@ -53,10 +53,10 @@ class Part(NamedTuple):
     run: bool
 
 
-class Layer:
+class TextLayer:
     """One text, and what in the one below it came from."""
 
-    def __init__(self, text: bytes, below: "Layer | None" = None, parts: tuple[Part, ...] = ()) -> None:
+    def __init__(self, text: bytes, below: "TextLayer | None" = None, parts: tuple[LayerPart, ...] = ()) -> None:
         self.text = text
         self._below = below
         self._parts = parts
@@ -105,9 +105,9 @@ class Layer:
         return self._shrunk
 
 
-def layers(value: object) -> Iterator[Layer]:
+def layers(value: object) -> Iterator[TextLayer]:
     """The text of a value, and what is encoded in it."""
-    layer = Layer(written(value))
+    layer = TextLayer(written(value))
     most = MOST_TIMES * len(layer.text)
     yield layer
     for _ in range(MOST_LAYERS):
@@ -115,7 +115,7 @@ def layers(value: object) -> Iterator[Layer]:
         inner = b"\n".join(part.plain for part in parts)[:most]
         if not inner:
             return
-        layer = Layer(inner, layer, parts)
+        layer = TextLayer(inner, layer, parts)
         yield layer
 
 
@@ -124,22 +124,22 @@ def written(value: object) -> bytes:
     return "\n".join(piece.said for piece in pieces(value)).encode(errors="replace")
 
 
-def pieces(value: object) -> Iterator[Piece]:
+def pieces(value: object) -> Iterator[LayerPiece]:
     """All names and texts in a value, in the order in which they are written."""
-    waiting: list[tuple[Piece, object]] = [(Piece("", 0, None), value)]
+    waiting: list[tuple[LayerPiece, object]] = [(LayerPiece("", 0, None), value)]
     while waiting:
         piece, each = waiting.pop()
         if isinstance(each, str):
             short = piece.listed and len(each) < _SHORTEST_NAMED
-            yield Piece(piece.name, len(piece.name) if short else piece.skipped, each)
+            yield LayerPiece(piece.name, len(piece.name) if short else piece.skipped, each)
         elif isinstance(each, dict):
             if piece.name and not piece.listed:
                 yield piece
-            waiting.extend((Piece(key, 0, None), inner) for key, inner in reversed(each.items()))
+            waiting.extend((LayerPiece(key, 0, None), inner) for key, inner in reversed(each.items()))
         elif isinstance(each, list):
             if not piece.listed:
                 yield piece
-            before = Piece(piece.name, max(len(piece.name) - LONGEST_REPEATED, 0), None, listed=True)
+            before = LayerPiece(piece.name, max(len(piece.name) - LONGEST_REPEATED, 0), None, listed=True)
             waiting.extend((before, one) for one in reversed(each) if isinstance(one, str | list | dict))
         elif not piece.listed:
             yield piece
@@ -149,16 +149,16 @@ def _gone(places: list[int], offset: int) -> int:
     return bisect_left(places, offset)
 
 
-def _decoded(text: bytes) -> Iterator[Part]:
+def _decoded(text: bytes) -> Iterator[LayerPart]:
     for found in _RUN.finditer(text):
-        yield Part(_from_base64(found[0]), found.span(), run=True)
+        yield LayerPart(_from_base64(found[0]), found.span(), run=True)
     plain = text
     if b"\\" in text:
         for escape, meant in _ESCAPES:
             plain = plain.replace(escape, meant)
     plain = unquote_to_bytes(plain)
     if plain != text:
-        yield Part(plain, (0, len(text)), run=False)
+        yield LayerPart(plain, (0, len(text)), run=False)
 
 
 def _from_base64(run: bytes) -> bytes:

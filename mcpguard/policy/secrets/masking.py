@@ -21,7 +21,7 @@ from typing import Final, Generic, TypeVar, cast
 from urllib.parse import quote
 
 from mcpguard.policy.secrets.finding import asked
-from mcpguard.policy.secrets.layers import Layer, Span, layers, pieces
+from mcpguard.policy.secrets.layers import Span, TextLayer, layers, pieces
 from mcpguard.policy.secrets.rules import rules
 from mcpguard.text.linear import compiled
 
@@ -122,7 +122,7 @@ def _apart(hits: Iterable[_Hit]) -> list[_Hit]:
     return apart
 
 
-def _known(layer: Layer, known: Ways) -> Iterator[Span]:
+def _known(layer: TextLayer, known: Ways) -> Iterator[Span]:
     """Where known secrets are, but for what they have in common with our own constants in such a constant."""
     text = layer.text
     spans = [span for way in known if way in text for span in _each(way, text)]

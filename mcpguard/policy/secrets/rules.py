@@ -19,7 +19,7 @@ SHORTEST_ALONE: Final = 8
 
 
 @dataclass(slots=True, eq=False)
-class Rule:
+class SecretRule:
     """One kind of secret. `sure`: what it finds is one. `words`: one of them is in whatever it finds, in small letters.
 
     `least`: the entropy of a secret in bits a character. `exempt`: what is known to be none.
@@ -62,11 +62,11 @@ class Rule:
 
 
 @cache
-def rules() -> tuple[Rule, ...]:
+def rules() -> tuple[SecretRule, ...]:
     """All of them, those that are sure first."""
     read = json.loads(files(__package__).joinpath("gitleaks.json").read_text())
     every = (
-        Rule(
+        SecretRule(
             id=each["id"],
             pattern=each["pattern"],
             words=tuple(word.lower() for word in each["keywords"]),

@@ -33,7 +33,7 @@ class Upgrade:
 
 
 @dataclass(frozen=True, slots=True)
-class Schema:
+class SchemaState:
     """The schema that a database has, the newest that this version knows, and whether it knows that of the database."""
 
     found: str | None
@@ -41,14 +41,14 @@ class Schema:
     known: bool
 
 
-def schema_of(connection: Connection) -> Schema:
+def schema_of(connection: Connection) -> SchemaState:
     """Only reads. Raises StoreUnavailable where that cannot be told."""
     directory, newest = _scripts(_configured(None))
     try:
         found = MigrationContext.configure(connection).get_current_revision()
     except CommandError as error:
         raise StoreUnavailable(f"which schema the database has cannot be told: {error}") from error
-    return Schema(found, newest, found is None or found in _known(directory))
+    return SchemaState(found, newest, found is None or found in _known(directory))
 
 
 def upgrade(backend: Backend, scripts: Path | None = None) -> Upgrade:

@@ -23,7 +23,7 @@ GROWS: Final = 4
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class FoundRecords:
     """Records in the order that was asked for. `reached`: the number that was looked at last; `ended`: whether there is
     nothing beyond it."""
 
@@ -42,12 +42,12 @@ def search(
     newest_first: bool,
     upto: int | None = None,
     patience: Callable[[], bool] = lambda: True,
-) -> Found:
+) -> FoundRecords:
     """Up to `limit` records beyond the number `start` (None: from the end, or the beginning), none of them beyond
     `upto`. Between two windows `patience` is asked whether there is time for another."""
     span = _span(connection, chain, wanted)
     if span is None:
-        return Found((), start or 0, ended=True)
+        return FoundRecords((), start or 0, ended=True)
     low, high = span[0], span[1] if upto is None else min(span[1], upto)
     if newest_first:
         high = high if start is None else min(high, start - 1)
@@ -59,11 +59,11 @@ def search(
     for first, last in windows(low, high, FIRST_WINDOW, GROWS, newest_first=newest_first):
         found += _rows(connection, fits, first, last, limit - len(found), newest_first=newest_first)
         if len(found) == limit:
-            return Found(found, found[-1].seq, ended=found[-1].seq == (low if newest_first else high))
+            return FoundRecords(found, found[-1].seq, ended=found[-1].seq == (low if newest_first else high))
         reached = first if newest_first else last
         if not patience():
-            return Found(found, reached, ended=reached == (low if newest_first else high))
-    return Found(found, reached, ended=True)
+            return FoundRecords(found, reached, ended=reached == (low if newest_first else high))
+    return FoundRecords(found, reached, ended=True)
 
 
 def call(connection: Connection, chain: str, entry: str) -> list[StoredRecord]:

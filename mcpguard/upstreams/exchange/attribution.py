@@ -9,7 +9,7 @@ Rules kept here:
 from typing import Final
 
 from mcpguard.codec.messages import Id
-from mcpguard.upstreams.exchange.conversation import Origin, Standing
+from mcpguard.upstreams.exchange.conversation import Origin, StandingRequest
 
 MOST_TAKEN_BACK: Final = 1000
 
@@ -35,7 +35,7 @@ class Whose:
         return bool(self._taken_back) or self._lost_track
 
     def begin(self, id_: Id, origin: Origin | None) -> None:
-        if not isinstance(origin, Standing):
+        if not isinstance(origin, StandingRequest):
             self._origins[id_] = origin
 
     def end(self, id_: Id) -> None:

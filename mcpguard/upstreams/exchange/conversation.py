@@ -32,7 +32,7 @@ OnNotification = Callable[[str, Params, Origin | None], None]
 """Takes a notification. It cannot wait, so that no slow reader of one holds up the others."""
 
 
-class Standing:
+class StandingRequest:
     """The origin of a request that stays open, so that what a server says meanwhile need not be said on its account.
 
     `acknowledged` is set when the server has said which resources it tells of; those are `honoured`.
@@ -53,7 +53,7 @@ class Standing:
         self.acknowledged.set()
 
 
-class Refused(GuardError):
+class RefusedRequest(GuardError):
     """A request of the server that is answered with an error."""
 
     def __init__(self, error: Mapping[str, Any]) -> None:

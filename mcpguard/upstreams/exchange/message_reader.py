@@ -15,7 +15,7 @@ LARGE = 128 * 1024
 """Bytes; smaller messages are read at once, because a thread costs more than they can."""
 
 
-class Reader:
+class ServerMessageReader:
     """Reads the messages of one server, the large ones one after the other in a thread."""
 
     def __init__(self, bounds: Bounds) -> None:

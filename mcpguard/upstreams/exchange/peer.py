@@ -32,12 +32,12 @@ from mcpguard.upstreams.exchange.conversation import (
     Origin,
     Params,
     ServerError,
-    Standing,
+    StandingRequest,
 )
 from mcpguard.upstreams.exchange.endings import Unsayable
-from mcpguard.upstreams.exchange.message_reader import Reader
+from mcpguard.upstreams.exchange.message_reader import ServerMessageReader
 from mcpguard.upstreams.exchange.server_requests import Serving
-from mcpguard.upstreams.exchange.transport import Transport, TransportEnded
+from mcpguard.upstreams.exchange.transport import MessageTransport, TransportEnded
 
 log = structlog.get_logger("mcpguard.upstreams")
 
@@ -55,12 +55,12 @@ class _Pending:
         self.done.set()
 
 
-class Peer:
+class StreamPeer:
     """One side of a conversation. `run` reads; everything else may be called from any task while it runs."""
 
     def __init__(
         self,
-        transport: Transport,
+        transport: MessageTransport,
         on_request: OnRequest,
         on_notification: OnNotification,
         bounds: Bounds | None = None,
@@ -72,7 +72,7 @@ class Peer:
         self._transport = transport
         self._on_notification = on_notification
         bounds = bounds or Bounds()
-        self._reader = Reader(bounds)
+        self._reader = ServerMessageReader(bounds)
         self._numbers = itertools.count(1)
         self._pending: dict[Id, _Pending] = {}
         self._whose = Whose()
@@ -167,11 +167,11 @@ class Peer:
             case Request():
                 self._serving.take(message, self._whose.only, tasks)
 
-    def _standing(self, params: Params) -> Standing | None:
+    def _standing(self, params: Params) -> StandingRequest | None:
         """The request that stays open on whose account this is said, if it names one."""
         id_ = envelope.meta(params).get(envelope.SUBSCRIPTION)
         pending = self._pending.get(id_) if is_id(id_) else None
-        return pending.origin if pending is not None and isinstance(pending.origin, Standing) else None
+        return pending.origin if pending is not None and isinstance(pending.origin, StandingRequest) else None
 
     def _answered(self, message: Result | Failure) -> None:
         pending = self._pending.get(message.id) if message.id is not None else None

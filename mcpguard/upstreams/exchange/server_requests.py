@@ -16,7 +16,15 @@ import structlog
 from anyio.abc import TaskGroup
 
 from mcpguard.codec.messages import Failure, Id, Request, Result, is_id
-from mcpguard.upstreams.exchange.conversation import INTERNAL_ERROR, Bounds, Counts, OnRequest, Origin, Params, Refused
+from mcpguard.upstreams.exchange.conversation import (
+    INTERNAL_ERROR,
+    Bounds,
+    Counts,
+    OnRequest,
+    Origin,
+    Params,
+    RefusedRequest,
+)
 from mcpguard.upstreams.exchange.endings import Unsayable
 from mcpguard.upstreams.exchange.transport import TransportEnded
 
@@ -65,7 +73,7 @@ class Serving:
     async def _found(self, request: Request, origin: Origin | None) -> Result | Failure:
         try:
             return Result(request.id, await self._on_request(request.method, request.params, origin))
-        except Refused as refusal:
+        except RefusedRequest as refusal:
             return Failure(request.id, refusal.error)
 
     async def _refuse(self, request: Request, origin: Origin | None) -> None:

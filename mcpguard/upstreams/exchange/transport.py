@@ -17,7 +17,7 @@ class NeverBegun(TransportEnded, NotStarted):
     """There never was anybody."""
 
 
-class Transport(Protocol):
+class MessageTransport(Protocol):
     """Messages to and from one server. A message is the bytes of one JSON text; nobody has looked into it yet."""
 
     async def send(self, message: bytes) -> None:

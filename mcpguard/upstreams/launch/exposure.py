@@ -15,46 +15,46 @@ from itertools import pairwise
 from pathlib import Path
 
 from mcpguard.upstreams.process.changeable_files import Changeable, adding, changeable
-from mcpguard.upstreams.process.program_files import ProgramFile, Way, followed
+from mcpguard.upstreams.process.program_files import ProgramFile, ProgramPath, followed
 from mcpguard.upstreams.process.stdio import Launch
 from mcpguard.upstreams.sandbox.command_files import interpreters
-from mcpguard.upstreams.sandbox.keeping import Kept
-from mcpguard.upstreams.sandbox.not_confined import Refused
+from mcpguard.upstreams.sandbox.keeping import KeptPath
+from mcpguard.upstreams.sandbox.not_confined import NotConfined
 
 
-def ways(launch: Launch, program: Path, files: Collection[ProgramFile]) -> list[Way]:
-    """Where all leads that is known to be executed; `files` are what of it was read. Raises Refused."""
+def ways(launch: Launch, program: Path, files: Collection[ProgramFile]) -> list[ProgramPath]:
+    """Where all leads that is known to be executed; `files` are what of it was read. Raises NotConfined."""
     read = {each.way.named for each in files}
     try:
         return [*(each.way for each in files), *(followed(each) for each in _runs(launch, program) if each not in read)]
     except (OSError, ValueError) as error:
-        raise Refused(f"its program {program} cannot be looked at: {error}") from error
+        raise NotConfined(f"its program {program} cannot be looked at: {error}") from error
 
 
-def kept(leading: Iterable[Way], files: Iterable[ProgramFile], *, confined: bool) -> list[Kept]:
-    """What a sandbox has to show as it was read. Raises Refused where others could exchange something all the same."""
+def kept(leading: Iterable[ProgramPath], files: Iterable[ProgramFile], *, confined: bool) -> list[KeptPath]:
+    """What a sandbox has to show as it was read. Raises NotConfined where others could exchange something still."""
     copies = {each.way.real: each.content for each in files}
     try:
         return [each for way in leading for each in _kept(way, copies.get(way.real), confined=confined)]
     except OSError as error:
-        raise Refused(f"its program cannot be looked at: {error}") from error
+        raise NotConfined(f"its program cannot be looked at: {error}") from error
 
 
-def _kept(way: Way, copy: bytes | None, *, confined: bool) -> Iterator[Kept]:
+def _kept(way: ProgramPath, copy: bytes | None, *, confined: bool) -> Iterator[KeptPath]:
     for link, to in way.links:
         if found := changeable(link):
             if not confined:
                 raise _exposed(way, found, copied=copy is not None)
-            yield Kept(link, to, str(found))
+            yield KeptPath(link, to, str(found))
     found = changeable(way.real)
     if found and (copy is None or not confined):
         raise _exposed(way, found, copied=copy is not None)
     if copy is not None:
-        yield Kept(way.real, copy, str(found or ""))
+        yield KeptPath(way.real, copy, str(found or ""))
 
 
 def _runs(launch: Launch, program: Path) -> tuple[Path, ...]:
-    """The program, and all that their first lines have run. Raises Refused."""
+    """The program, and all that their first lines have run. Raises NotConfined."""
     try:
         behind = interpreters(program, launch.environment)
     except PermissionError:  # what may be run and not read is no script
@@ -66,20 +66,20 @@ def _runs(launch: Launch, program: Path) -> tuple[Path, ...]:
 
 
 def _looked_for(program: Path, launch: Launch) -> None:
-    """Nobody else could put another one of this name where it is looked for first. Raises Refused."""
+    """Nobody else could put another one of this name where it is looked for first. Raises NotConfined."""
     for folder in os.get_exec_path(launch.environment):
         if Path(folder) == program.parent:
             return
         if found := adding((launch.folder or Path.cwd()) / folder):
-            raise Refused(
+            raise NotConfined(
                 f"{program.name}, which runs its program, is looked for in {folder or '.'} before {program.parent}, "
                 f"and others could put another one there: {found}; or take that folder out of its PATH"
             )
 
 
-def _exposed(way: Way, found: Changeable, *, copied: bool) -> Refused:
+def _exposed(way: ProgramPath, found: Changeable, *, copied: bool) -> NotConfined:
     confine = ", or have it run confined (--sandbox strict)" if copied else ""
-    return Refused(
+    return NotConfined(
         f"its program {way.named} is not started, as others could put another one in its place: {found}, or move it to "
         f"where only root and the guard's account may write{confine}"
     )

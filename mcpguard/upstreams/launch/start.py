@@ -32,8 +32,8 @@ from mcpguard.upstreams.packages.removing import removed
 from mcpguard.upstreams.process.program_files import ProgramFile
 from mcpguard.upstreams.process.stdio import Launch
 from mcpguard.upstreams.sandbox.command_files import find, found
-from mcpguard.upstreams.sandbox.confinement import Confinement
-from mcpguard.upstreams.sandbox.keeping import Kept
+from mcpguard.upstreams.sandbox.confinement import ProcessConfinement
+from mcpguard.upstreams.sandbox.keeping import KeptPath
 from mcpguard.upstreams.sandbox.mounts import unwritten
 from mcpguard.upstreams.sandbox.probe import Fails, Works
 from mcpguard.upstreams.transports.dialing import Dialing
@@ -70,7 +70,7 @@ class Starting:
     folders.
     """
 
-    confinement: Confinement
+    confinement: ProcessConfinement
     packages: Path
     environ: Mapping[str, str]
     seconds: float
@@ -123,7 +123,7 @@ class Starting:
 
     def _prevented(
         self, name: str, declared: StdioLaunch, launch: Launch, files: Collection[ProgramFile] = ()
-    ) -> list[Kept]:
+    ) -> list[KeptPath]:
         """What a sandbox has to show so that nobody can exchange its program. Raises Refused where somebody could."""
         program = found(launch.command, launch.environment, launch.folder)
         own = () if _unconfined(declared) else declared.mounts

@@ -32,7 +32,7 @@ from mcpguard.upstreams.packages.launching import INSIDE
 from mcpguard.upstreams.packages.not_installed import NotInstalled
 from mcpguard.upstreams.packages.outlet import outlet
 from mcpguard.upstreams.packages.package import Package
-from mcpguard.upstreams.packages.plans import CACHE, Plan, planned
+from mcpguard.upstreams.packages.plans import CACHE, InstallPlan, planned
 from mcpguard.upstreams.packages.removing import removed
 from mcpguard.upstreams.packages.room import memory, room, too_much
 from mcpguard.upstreams.packages.running import Watch, complaint, ran
@@ -40,12 +40,12 @@ from mcpguard.upstreams.packages.trees import INCOMING, RECORD, TREE, Tree
 from mcpguard.upstreams.process.orphans import MARK
 from mcpguard.upstreams.process.stdio import Launch
 from mcpguard.upstreams.sandbox.confining import confined
-from mcpguard.upstreams.sandbox.limits import MEBIBYTE, Limits
+from mcpguard.upstreams.sandbox.limits import MEBIBYTE, ProcessLimits
 from mcpguard.upstreams.sandbox.places import Bind
 from mcpguard.upstreams.sandbox.wrapping import Sandbox
 from mcpguard.upstreams.transports.dialing import Dialing
 
-LIMITS: Final = Limits(memory=2048 * MEBIBYTE, scratch=256 * MEBIBYTE, file=512 * MEBIBYTE, open_files=4096)
+LIMITS: Final = ProcessLimits(memory=2048 * MEBIBYTE, scratch=256 * MEBIBYTE, file=512 * MEBIBYTE, open_files=4096)
 HOME: Final = "home"
 BOOKKEEPING: Final = (
     ".lock",
@@ -71,7 +71,7 @@ class Installing:
     declared: Mapping[str, str]
     seconds: float
     dialing: Dialing
-    limits: Limits = LIMITS
+    limits: ProcessLimits = LIMITS
     room: int = 2 * MOST_BYTES
 
 
@@ -91,7 +91,7 @@ async def installed(package: Package, folder: Path, way: Installing) -> Tree:
             await to_thread.run_sync(removed, incoming)
 
 
-async def _filled(package: Package, incoming: Path, way: Installing) -> Plan:
+async def _filled(package: Package, incoming: Path, way: Installing) -> InstallPlan:
     path = way.declared.get("PATH") or way.environ.get("PATH", os.defpath)
     where = tools.search(package.runner, way.environ, path, way.data)
     root = incoming if way.sandbox is None else INSIDE
@@ -106,7 +106,7 @@ async def _filled(package: Package, incoming: Path, way: Installing) -> Plan:
 
 
 @asynccontextmanager
-async def _with_a_way_out(plan: Plan, way: Installing) -> AsyncIterator[tuple[Plan, tuple[Watch, ...]]]:
+async def _with_a_way_out(plan: InstallPlan, way: Installing) -> AsyncIterator[tuple[InstallPlan, tuple[Watch, ...]]]:
     """Where the machine's owner has a proxy, that decides what can be reached; else the guard does."""
     if sources.has_proxy(plan.environment):
         yield plan, ()
@@ -115,7 +115,7 @@ async def _with_a_way_out(plan: Plan, way: Installing) -> AsyncIterator[tuple[Pl
         yield replace(plan, environment=sources.through(one.url, plan.environment)), (one.judging,)
 
 
-def _confined(plan: Plan, incoming: Path, way: Installing) -> Launch:
+def _confined(plan: InstallPlan, incoming: Path, way: Installing) -> Launch:
     environment = {**plan.environment, "PYTHONDONTWRITEBYTECODE": "1", MARK: secrets.token_hex(8)}
     if way.sandbox is None:
         home = str(incoming / HOME)
@@ -141,7 +141,7 @@ def _begun(folder: Path, way: Installing) -> Path:
     return incoming
 
 
-def _finished(package: Package, incoming: Path, plan: Plan, way: Installing) -> Tree:
+def _finished(package: Package, incoming: Path, plan: InstallPlan, way: Installing) -> Tree:
     tree = incoming / TREE
     if tree.is_symlink() or not tree.is_dir():
         raise NotInstalled(f"{package.specification} cannot be installed: it left no folder")

@@ -7,5 +7,5 @@ class NotInstalled(NotStarted):
     """A package could not be installed. Says why in a sentence without its end."""
 
 
-class Changed(NotStarted):
+class ChangedPackage(NotStarted):
     """What was installed is not there as it was. Says so in a sentence without its end."""

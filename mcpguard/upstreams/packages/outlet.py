@@ -28,10 +28,10 @@ from anyio.streams.buffered import BufferedByteReceiveStream
 from mcpguard.domain.errors import GuardError
 from mcpguard.upstreams.exchange.endings import Unsent
 from mcpguard.upstreams.packages.sources import Origin
-from mcpguard.upstreams.process.sharing import Turns, Work
-from mcpguard.upstreams.transports.addresses import Forbidden
+from mcpguard.upstreams.process.sharing import ConnectionTurns, Work
+from mcpguard.upstreams.transports.addresses import ForbiddenAddress
 from mcpguard.upstreams.transports.dialing import CHUNK, CONNECT_SECONDS, Dialer, Dialing
-from mcpguard.upstreams.transports.remotes import BadRemote, Place, place
+from mcpguard.upstreams.transports.remotes import BadRemote, RemotePlace, place
 
 LONGEST_HEAD: Final = 65_536
 MOST_CONNECTIONS: Final = 256
@@ -58,7 +58,7 @@ class _Refused(Exception):
 class _Asked:
     """A request for somewhere else: where that is, and what is said there first; None where TLS follows."""
 
-    there: Place
+    there: RemotePlace
     head: bytes | None
 
 
@@ -71,7 +71,7 @@ class Outlet:
         self._registries = registries
         self._judged = Dialer(dialing)
         self._anywhere = Dialer(Dialing(EVERYWHERE, dialing.forbidden))
-        self._turns = Turns()
+        self._turns = ConnectionTurns()
         self._open = 0
         self._why = ""
         self._led_elsewhere = anyio.Event()
@@ -124,12 +124,12 @@ class Outlet:
     def _authorization(self) -> bytes:
         return b"Basic " + base64.b64encode(f"installation:{self._password}".encode())
 
-    async def _dialled(self, there: Place) -> SocketStream:
+    async def _dialled(self, there: RemotePlace) -> SocketStream:
         dialer = self._anywhere if (there.host, there.port) in self._registries else self._judged
         try:
             with anyio.fail_after(CONNECT_SECONDS):
                 return await dialer.dialled(there.host, there.port)
-        except Forbidden as error:
+        except ForbiddenAddress as error:
             self._why = self._why or str(error)
             self._led_elsewhere.set()
             raise _Refused(403) from error

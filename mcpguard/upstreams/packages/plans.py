@@ -45,7 +45,7 @@ CACHE: Final = "cache"
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class InstallPlan:
     """`interpreter` is what will run the package, `besides` what the command has to see besides its
     own, `registries` those that nobody but the machine's owner names, wherever they are.
     """
@@ -58,17 +58,17 @@ class Plan:
     registries: frozenset[Origin]
 
 
-async def planned(package: Package, where: Search, declared: Mapping[str, str], root: Path) -> Plan:
+async def planned(package: Package, where: Search, declared: Mapping[str, str], root: Path) -> InstallPlan:
     """`declared` is the server's own environment, `root` the folder to install into as the command sees it."""
     if package.ecosystem is Ecosystem.NPM:
         return await _npm(package, where, declared, root)
     return await _uv(package, where, declared, root)
 
 
-async def _npm(package: Package, where: Search, declared: Mapping[str, str], root: Path) -> Plan:
+async def _npm(package: Package, where: Search, declared: Mapping[str, str], root: Path) -> InstallPlan:
     node = await tools.node(where)
 
-    def plan() -> Plan:
+    def plan() -> InstallPlan:
         npm = tools.npm(where, node)
         scope = package.name.partition("/")[0] if package.name.startswith("@") else None
         configured = npmrc.configured(where.environ, node, scope)
@@ -78,7 +78,7 @@ async def _npm(package: Package, where: Search, declared: Mapping[str, str], roo
         of_scope = [f"--{scope}:registry={registry}"] if registry else []
         places = [f"--cache={root / CACHE}", f"--prefix={root / TREE}"]
         folder = npm.parent.parent
-        return Plan(
+        return InstallPlan(
             str(node),
             (str(npm), "install", *OF_NPM, *places, *of_scope, "--", *package.specifications),
             {**environment, "PATH": f"{node.parent}:{OUR_PATH}"},
@@ -90,15 +90,15 @@ async def _npm(package: Package, where: Search, declared: Mapping[str, str], roo
     return await to_thread.run_sync(plan)
 
 
-async def _uv(package: Package, where: Search, declared: Mapping[str, str], root: Path) -> Plan:
+async def _uv(package: Package, where: Search, declared: Mapping[str, str], root: Path) -> InstallPlan:
     uv = await to_thread.run_sync(tools.uv, where)
     python = await tools.python(where, package.python)
 
-    def plan() -> Plan:
+    def plan() -> InstallPlan:
         environment = sources.for_uv(where.environ, declared)
         sources.no_index_of_uv(environment, where.environ)
         places = [f"--cache-dir={root / CACHE}", f"--target={root / TREE}", f"--python={python}"]
-        return Plan(
+        return InstallPlan(
             str(uv),
             ("pip", "install", *OF_UV, *places, "--", *package.specifications),
             {**environment, "PATH": OUR_PATH},

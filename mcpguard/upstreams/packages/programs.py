@@ -27,7 +27,7 @@ ALONE: Final = ("-S",)
 
 
 @dataclass(frozen=True, slots=True)
-class Program:
+class PackageProgram:
     """A package as it was resolved, and its program: a path in the tree, and options of the interpreter."""
 
     name: str
@@ -36,12 +36,12 @@ class Program:
     options: tuple[str, ...]
 
 
-def program(package: Package, tree: Path) -> Program:
+def program(package: Package, tree: Path) -> PackageProgram:
     """Only in a tree that has a digest: no link in it leads out. Raises NotInstalled."""
     return _of_npm(package, tree) if package.ecosystem is Ecosystem.NPM else _of_python(package, tree)
 
 
-def _of_npm(package: Package, tree: Path) -> Program:
+def _of_npm(package: Package, tree: Path) -> PackageProgram:
     folder = tree / "node_modules" / package.name
     about = _json(folder / "package.json", package.name)
     version = _version(package.name, about.get("version"))
@@ -58,7 +58,7 @@ def _of_npm(package: Package, tree: Path) -> Program:
     path = Path(os.path.normpath(where / target))
     if not path.is_relative_to(where) or not path.is_file():
         raise NotInstalled(f"the program {wanted} of {package.name} is not there")
-    return Program(package.name, version, str(path.relative_to(tree)), _options_of_node(path, wanted))
+    return PackageProgram(package.name, version, str(path.relative_to(tree)), _options_of_node(path, wanted))
 
 
 def _version(name: str, told: object) -> str:
@@ -94,7 +94,7 @@ def _options_of_node(path: Path, name: str) -> tuple[str, ...]:
     return tuple(word for word in words[calls[0] + 1 :] if word.startswith("-")) if calls else ()
 
 
-def _of_python(package: Package, tree: Path) -> Program:
+def _of_python(package: Package, tree: Path) -> PackageProgram:
     versions = list(_versions(package.name, tree))
     if not versions:
         raise NotInstalled(f"{package.name} was not installed")
@@ -111,7 +111,7 @@ def _of_python(package: Package, tree: Path) -> Program:
         line = file.read(FIRST_LINE).partition(b"\n")[0]
     if not line.startswith(b"#!") or not (b"python" in line or line.endswith(b"/sh")):
         raise NotInstalled(f"its program {visible(wanted)} is not one that Python runs")
-    return Program(package.name, version, f"bin/{wanted}", ALONE)
+    return PackageProgram(package.name, version, f"bin/{wanted}", ALONE)
 
 
 def _versions(name: str, tree: Path) -> Iterator[str]:

@@ -14,11 +14,11 @@ import anyio
 from mcpguard.text.visible import visible
 from mcpguard.upstreams.exchange.transport import TransportEnded
 from mcpguard.upstreams.packages.not_installed import NotInstalled
-from mcpguard.upstreams.process.child import Child, Ended
+from mcpguard.upstreams.process.child import Child, PipeClosed
 from mcpguard.upstreams.process.sharing import Share
-from mcpguard.upstreams.process.stdio import Launch, Patience, begun, ended
+from mcpguard.upstreams.process.stdio import Launch, StdioPatience, begun, ended
 
-AT_ONCE = Patience(0, 0)
+AT_ONCE = StdioPatience(0, 0)
 CHUNK = 65_536
 MOST_SAID = 4 * 1024 * 1024
 KEPT = 8192
@@ -103,7 +103,7 @@ class _Running:
                 del kept[:-KEPT]
                 if self._heard > MOST_SAID:
                     self._end(f"{self._what} said more than {MOST_SAID // 1024} KiB")
-        except Ended:
+        except PipeClosed:
             return
 
     def _end(self, why: str) -> None:

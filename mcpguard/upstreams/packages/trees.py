@@ -16,9 +16,9 @@ from pathlib import Path
 from typing import Final
 
 from mcpguard.upstreams.packages.digest import tree_digest
-from mcpguard.upstreams.packages.not_installed import Changed, NotInstalled
+from mcpguard.upstreams.packages.not_installed import ChangedPackage, NotInstalled
 from mcpguard.upstreams.packages.package import Ecosystem, Package
-from mcpguard.upstreams.packages.programs import Program
+from mcpguard.upstreams.packages.programs import PackageProgram
 from mcpguard.upstreams.packages.removing import removed
 
 RECORD: Final = "package.json"
@@ -35,7 +35,7 @@ class Tree:
     folder: Path
     asked: tuple[str, ...]
     ecosystem: Ecosystem
-    program: Program
+    program: PackageProgram
     interpreter: str
     digest: str
 
@@ -50,7 +50,7 @@ def asked(package: Package) -> tuple[str, ...]:
     return (package.ecosystem.value, package.program or "", package.python or "", *package.specifications)
 
 
-def digest(folder: Path, program: Program, interpreter: str) -> str:
+def digest(folder: Path, program: PackageProgram, interpreter: str) -> str:
     bound = json.dumps([asdict(program), interpreter], sort_keys=True).encode()
     return tree_digest(folder, bound)
 
@@ -63,31 +63,31 @@ def record(tree: Tree) -> str:
 
 
 def kept(folder: Path, package: Package, artifact: str) -> Tree:
-    """The tree that was approved. It is not verified yet. Raises Changed where it is not there, or another's."""
+    """The tree that was approved. It is not verified yet. Raises ChangedPackage where it is not there, or another's."""
     place = folder / artifact.rpartition("sha256:")[2]
     if not _DIGEST.fullmatch(place.name):
-        raise Changed(f"what was approved is not an installed package: {AGAIN}")
+        raise ChangedPackage(f"what was approved is not an installed package: {AGAIN}")
     try:
         told = json.loads((place / RECORD).read_text(encoding="utf-8"))
-        program = Program(**{**told["program"], "options": tuple(told["program"]["options"])})
+        program = PackageProgram(**{**told["program"], "options": tuple(told["program"]["options"])})
         tree = Tree(place / TREE, tuple(told["asked"]), package.ecosystem, program, told["interpreter"], told["digest"])
     except (OSError, ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
-        raise Changed(f"what was installed and approved is not there any more: {AGAIN}") from error
+        raise ChangedPackage(f"what was installed and approved is not there any more: {AGAIN}") from error
     if tree.asked != asked(package) or tree.artifact != artifact:
-        raise Changed(f"what was installed is not what was approved: {AGAIN}")
+        raise ChangedPackage(f"what was installed is not what was approved: {AGAIN}")
     return tree
 
 
 def verified(tree: Tree, artifact: str) -> None:
-    """That it is what was approved, to the byte. It reads all of it: called in a thread. Raises Changed."""
+    """That it is what was approved, to the byte. It reads all of it: called in a thread. Raises ChangedPackage."""
     try:
         found = digest(tree.folder, tree.program, tree.interpreter)
     except (NotInstalled, OSError) as error:
-        raise Changed(f"what was installed was changed after it was approved: {error}") from error
+        raise ChangedPackage(f"what was installed was changed after it was approved: {error}") from error
     if found != tree.digest or tree.artifact != artifact:
-        raise Changed(f"what was installed was changed after it was approved: {AGAIN}")
+        raise ChangedPackage(f"what was installed was changed after it was approved: {AGAIN}")
     if not Path(tree.interpreter).is_file():
-        raise Changed(f"{tree.interpreter}, for which it was installed, is not there any more: {AGAIN}")
+        raise ChangedPackage(f"{tree.interpreter}, for which it was installed, is not there any more: {AGAIN}")
 
 
 def cleared(folder: Path, artifacts: Collection[str]) -> None:

@@ -24,7 +24,7 @@ RUNNING: set[int] = set()
 log = structlog.get_logger("mcpguard.upstreams")
 
 
-class Ended(Exception):
+class PipeClosed(Exception):
     """The other end of a pipe is closed."""
 
 
@@ -97,17 +97,17 @@ class Child:
 
 
 async def read(pipe: int, size: int) -> bytes:
-    """What has come, at least a byte. Raises Ended when nothing more will."""
+    """What has come, at least a byte. Raises PipeClosed when nothing more will."""
     while True:
         try:
             data = os.read(pipe, size)
         except BlockingIOError:
             await _ready(anyio.wait_readable(pipe))
         except OSError as error:
-            raise Ended from error
+            raise PipeClosed from error
         else:
             if not data:
-                raise Ended
+                raise PipeClosed
             return data
 
 
@@ -126,13 +126,13 @@ class Outgoing:
         self._less = anyio.Event()
 
     async def put(self, data: bytes) -> None:
-        """Take `data` whole. Raises Ended when it cannot be written."""
+        """Take `data` whole. Raises PipeClosed when it cannot be written."""
         self._bytes += data
         self._write()
         while len(self._bytes) > HIGH_WATER and not self._ended:
             await self._less.wait()
         if self._ended:
-            raise Ended
+            raise PipeClosed
 
     async def run(self) -> None:
         try:
@@ -142,7 +142,7 @@ class Outgoing:
                     await self._more.wait()
                 try:
                     await _ready(anyio.wait_writable(self._pipe))
-                except Ended:
+                except PipeClosed:
                     self._end()
                 self._write()
         finally:
@@ -174,7 +174,7 @@ async def _ready(waiting: Awaitable[None]) -> None:
     try:
         await waiting
     except anyio.ClosedResourceError as error:
-        raise Ended from error
+        raise PipeClosed from error
 
 
 async def _readable_pidfd(pid: int) -> None:

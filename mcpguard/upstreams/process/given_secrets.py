@@ -23,7 +23,7 @@ MOST: Final = 64
 _PLAIN: Final = re.compile("[A-Za-z]{1,11}|[0-9]{1,7}")
 
 
-class Confided:
+class GivenSecrets:
     """By the names of servers."""
 
     def __init__(self) -> None:

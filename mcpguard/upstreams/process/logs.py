@@ -26,35 +26,35 @@ log = structlog.get_logger("mcpguard.upstreams")
 
 
 @dataclass(frozen=True, slots=True)
-class Mark:
+class LogMark:
     """How far the log of a server was written at a moment: in which file, by its inode, and its size; 0 without one."""
 
     inode: int = 0
     size: int = 0
 
 
-def mark(folder: Path, name: str) -> Mark:
+def mark(folder: Path, name: str) -> LogMark:
     """How far its log is written now."""
     try:
         found = (folder / f"{name}.log").lstat()
     except OSError:
-        return Mark()
-    return Mark(found.st_ino, found.st_size)
+        return LogMark()
+    return LogMark(found.st_ino, found.st_size)
 
 
-def last_lines(folder: Path, name: str, most_bytes: int, since: Mark | None = None) -> tuple[str, ...]:
+def last_lines(folder: Path, name: str, most_bytes: int, since: LogMark | None = None) -> tuple[str, ...]:
     """What the server wrote last, or what it wrote last `since` then: whole lines, as they were stored."""
     path, found = folder / f"{name}.log", ""
     for each in (path, path.with_name(path.name + ".1")):
         left = most_bytes - len(found.encode())
-        text, begun = _end(each, left, since or Mark()) if left > 0 else ("", False)
+        text, begun = _end(each, left, since or LogMark()) if left > 0 else ("", False)
         found = text + found
         if begun:
             break
     return tuple(line for line in found.split("\n") if line)
 
 
-def _end(path: Path, most_bytes: int, since: Mark) -> tuple[str, bool]:
+def _end(path: Path, most_bytes: int, since: LogMark) -> tuple[str, bool]:
     """The end of a file; and whether it is the one that was written `since` then, before which nothing is read."""
     try:
         with os.fdopen(os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC), "rb") as file:

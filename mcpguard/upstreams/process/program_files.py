@@ -26,7 +26,7 @@ Stamp = tuple[tuple[int, ...], ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Way:
+class ProgramPath:
     """Where a path leads: the links that it goes through, each where it is and with what it says, and the file."""
 
     named: Path
@@ -44,7 +44,7 @@ class ProgramFile:
     """`mark` says what it is to the server. `content` is its copy, if it has one."""
 
     mark: str
-    way: Way
+    way: ProgramPath
     digest: str
     stamp: Stamp
     content: bytes | None = field(repr=False)
@@ -84,7 +84,7 @@ def read(mark: str, named: Path, *, copied: bool = True) -> ProgramFile:
     return ProgramFile(mark, way, f"sha256:{digest.hexdigest()}", before, content)
 
 
-def followed(named: Path) -> Way:
+def followed(named: Path) -> ProgramPath:
     """Where it leads now. Raises ValueError for a link that leads nowhere, and OSError."""
     left, at, links = list(reversed(named.absolute().parts[1:])), Path("/"), list[tuple[Path, str]]()
     while left:
@@ -97,10 +97,10 @@ def followed(named: Path) -> Way:
             links.append((at, str(to)))
             left.extend(reversed(to.parts[1:] if to.is_absolute() else to.parts))
             at = Path("/") if to.is_absolute() else at.parent
-    return Way(named, tuple(links), at)
+    return ProgramPath(named, tuple(links), at)
 
 
-def _stamp(way: Way) -> Stamp:
+def _stamp(way: ProgramPath) -> Stamp:
     """The times of the links on the way, and last those of the file."""
     return (*(_times(link.lstat()) for link, _ in way.links), _times(way.real.stat()))
 

@@ -10,7 +10,7 @@ import time
 
 import anyio
 
-from mcpguard.upstreams.process.child import Ended, read
+from mcpguard.upstreams.process.child import PipeClosed, read
 
 GO = 0.0005
 GIVEN_BACK = 3
@@ -35,7 +35,7 @@ class Share:
             self.begin()
 
     async def read(self, pipe: int, size: int) -> bytes:
-        """What has come, at least a byte. Raises Ended when nothing more will."""
+        """What has come, at least a byte. Raises PipeClosed when nothing more will."""
         await self.give_way()
         try:
             data = os.read(pipe, size)
@@ -43,13 +43,13 @@ class Share:
             data = await read(pipe, size)
             self.begin()
         except OSError as error:
-            raise Ended from error
+            raise PipeClosed from error
         if not data:
-            raise Ended
+            raise PipeClosed
         return data
 
 
-class Turns:
+class ConnectionTurns:
     """The turns of one server, however many connections it has: each of them comes after the one before."""
 
     def __init__(self) -> None:
@@ -68,7 +68,7 @@ class Work:
     the first reads of an answer cost nothing. An ordinary answer ends with them; one that has no end does not.
     """
 
-    def __init__(self, turns: Turns) -> None:
+    def __init__(self, turns: ConnectionTurns) -> None:
         self._turns = turns
         self._spent = 0.0
         self._since = time.thread_time()

@@ -24,7 +24,7 @@ import structlog
 from mcpguard.codec.framing import Decoder, Framing, FramingError, encode
 from mcpguard.text.visible import visible
 from mcpguard.upstreams.exchange.transport import SAID_LAST, NeverBegun, TransportEnded
-from mcpguard.upstreams.process.child import Child, Ended, Outgoing
+from mcpguard.upstreams.process.child import Child, Outgoing, PipeClosed
 from mcpguard.upstreams.process.logs import UpstreamLog
 from mcpguard.upstreams.process.secret_arguments import Word
 from mcpguard.upstreams.process.sharing import Share
@@ -55,7 +55,7 @@ class Launch:
 
 
 @dataclass(frozen=True, slots=True)
-class Patience:
+class StdioPatience:
     """How long a server is given to end by itself after its input has ended, and after SIGTERM (seconds)."""
 
     input_ended: float = 2.0
@@ -83,7 +83,7 @@ class Stdio:
     async def send(self, message: bytes) -> None:
         try:
             await self._outgoing.put(encode(message, self._launch.framing))
-        except Ended as error:
+        except PipeClosed as error:
             raise TransportEnded("the server has closed its input") from error
 
     async def receive(self) -> bytes:
@@ -95,7 +95,7 @@ class Stdio:
                 self._found = self._decoder.feed(await self._more())
             except FramingError as error:
                 raise TransportEnded(f"what the server says cannot be understood: {error}") from error
-            except Ended as error:
+            except PipeClosed as error:
                 raise TransportEnded(await self._how_it_ended()) from error
 
     async def watch(self) -> None:
@@ -108,7 +108,7 @@ class Stdio:
         """Put what it writes to its standard error into the log."""
         share = Share()
         try:
-            with suppress(Ended):
+            with suppress(PipeClosed):
                 while True:
                     data = await share.read(self._child.errors, ERRORS_CHUNK)
                     self._errors.write(data)
@@ -127,16 +127,16 @@ class Stdio:
         self._errors.close()
 
     async def _more(self) -> bytes:
-        """What it says next. Raises Ended."""
+        """What it says next. Raises PipeClosed."""
         while not self._gone.is_set():
             with anyio.CancelScope() as self._reading:
                 return await self._share.read(self._child.output, CHUNK)
         try:  # what it said before its end; whoever goes on writing there is not the server
             data = os.read(self._child.output, min(CHUNK, self._left))
         except OSError as error:
-            raise Ended from error
+            raise PipeClosed from error
         if not data:
-            raise Ended
+            raise PipeClosed
         self._left -= len(data)
         return data
 
@@ -158,14 +158,14 @@ class Stdio:
 
 @asynccontextmanager
 async def stdio(
-    launch: Launch, limit: int, errors: UpstreamLog, patience: Patience | None = None
+    launch: Launch, limit: int, errors: UpstreamLog, patience: StdioPatience | None = None
 ) -> AsyncIterator[Stdio]:
     """A running server. However the block is left, its process group is gone when it is."""
     child = begun(launch)
     outgoing = Outgoing(child.input)
     server = Stdio(child, outgoing, launch, limit, errors)
     async with AsyncExitStack() as stack:
-        stack.push_async_callback(ended, child, patience or Patience(), server.keep_last_errors)
+        stack.push_async_callback(ended, child, patience or StdioPatience(), server.keep_last_errors)
         tasks = await stack.enter_async_context(anyio.create_task_group())
         tasks.start_soon(outgoing.run, name=f"input of process {child.pid}")
         tasks.start_soon(server.keep_errors, name=f"errors of process {child.pid}")
@@ -185,7 +185,7 @@ def begun(launch: Launch) -> Child:
         raise NeverBegun(f"{launch.command} cannot be started: {error}") from error
 
 
-async def ended(child: Child, patience: Patience, last: Callable[[], None] = lambda: None) -> None:
+async def ended(child: Child, patience: StdioPatience, last: Callable[[], None] = lambda: None) -> None:
     """Once nothing is left of it, of its group and of what descends from it. `last` is done before its pipes close."""
     with anyio.CancelScope(shield=True), Descendants(child.pid) as below:
         try:

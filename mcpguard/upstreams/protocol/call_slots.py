@@ -12,7 +12,7 @@ class Busy(GuardError):
     """Too many calls wait for the server already."""
 
 
-class Turns:
+class CallSlots:
     """Places at a server. Who finds none waits in a line of bounded length; who finds that full is sent away.
 
     `async with turns:` takes a place.

@@ -17,7 +17,7 @@ from mcpguard.domain.asks import Answers, Asks, Declined
 from mcpguard.domain.calls.counterpart import Counterpart
 from mcpguard.domain.errors import GuardError
 from mcpguard.domain.reasons import Reason
-from mcpguard.upstreams.protocol.call_slots import Turns
+from mcpguard.upstreams.protocol.call_slots import CallSlots
 
 
 class Overdue(GuardError):
@@ -27,7 +27,7 @@ class Overdue(GuardError):
 class InFlight:
     """Such a call. `token` is what the server names in its progress; no server can guess another call's."""
 
-    def __init__(self, counterpart: Counterpart, seconds: float, turns: Turns) -> None:
+    def __init__(self, counterpart: Counterpart, seconds: float, turns: CallSlots) -> None:
         self.counterpart = counterpart
         self.token = secrets.token_urlsafe(12)
         self.limit = anyio.CancelScope(deadline=anyio.current_time() + seconds)

@@ -24,7 +24,7 @@ from mcpguard.domain.reasons import Reason
 from mcpguard.domain.servers.launches import Era
 from mcpguard.domain.servers.listings import Listing
 from mcpguard.text.visible import visible
-from mcpguard.upstreams.exchange.conversation import INTERNAL_ERROR, Conversation, ServerError, Standing
+from mcpguard.upstreams.exchange.conversation import INTERNAL_ERROR, Conversation, ServerError, StandingRequest
 from mcpguard.upstreams.exchange.endings import Unsent
 from mcpguard.upstreams.exchange.transport import TransportEnded
 from mcpguard.upstreams.protocol.calls_in_flight import InFlight, Overdue
@@ -143,7 +143,7 @@ class Connection:
         """Whether it tells of changes to those who have asked for it. Before the modern revisions it told anyway."""
         return self.modern and bool(self._wanted())
 
-    async def listen(self, standing: Standing) -> None:
+    async def listen(self, standing: StandingRequest) -> None:
         """Be told of changes, until the server ends that. Raises what asking raises."""
         params = stamped({"notifications": self._wanted()}, self.greeting.version, self._us)
         await self._conversation.request("subscriptions/listen", params, standing)
@@ -161,7 +161,7 @@ class Connection:
     async def unsubscribe(self, uri: str) -> None:
         await self._ask("resources/unsubscribe", {"uri": uri})
 
-    async def watch(self, uris: Sequence[str], standing: Standing) -> None:
+    async def watch(self, uris: Sequence[str], standing: StandingRequest) -> None:
         """From 2026-07-28 on: be told of changes to these, until the server ends that. Raises what asking raises."""
         params = stamped({"notifications": {"resourceSubscriptions": [*uris]}}, self.greeting.version, self._us)
         await self._conversation.request("subscriptions/listen", params, standing)

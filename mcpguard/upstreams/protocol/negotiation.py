@@ -34,7 +34,7 @@ LONGEST_INSTRUCTIONS = 64 * 1024
 _VERSION = envelope.MODERN[-1]
 
 
-class NotUnderstood(GuardError):
+class RevisionNotUnderstood(GuardError):
     """The server speaks, but nothing that we speak. Says what in a sentence for the operator."""
 
 
@@ -74,14 +74,16 @@ class Us:
 
 
 async def negotiate(conversation: Conversation, us: Us, era: Era, probe_seconds: float) -> Greeting:
-    """Agree on a revision. Raises NotUnderstood, ServerError, or TransportEnded."""
+    """Agree on a revision. Raises RevisionNotUnderstood, ServerError, or TransportEnded."""
     if era is Era.LEGACY:
         return await _handshake(conversation, us)
     try:
         return await _discovered(conversation, us.info, probe_seconds)
     except _NotModern as error:
         if era is Era.MODERN:
-            raise NotUnderstood(f"the server is to be spoken to in the revision {_VERSION}, and {error}") from error
+            raise RevisionNotUnderstood(
+                f"the server is to be spoken to in the revision {_VERSION}, and {error}"
+            ) from error
     try:
         return await _handshake(conversation, us)
     except ServerError as error:
@@ -91,7 +93,9 @@ async def negotiate(conversation: Conversation, us: Us, era: Era, probe_seconds:
     try:
         return await _discovered(conversation, us.info, probe_seconds)
     except _NotModern as error:
-        raise NotUnderstood(f"the server refuses the handshake; asked for the revision {_VERSION}, {error}") from error
+        raise RevisionNotUnderstood(
+            f"the server refuses the handshake; asked for the revision {_VERSION}, {error}"
+        ) from error
 
 
 def stamped(params: Mapping[str, Any], version: str, us: Mapping[str, Any], **more: object) -> dict[str, Any]:
@@ -108,7 +112,9 @@ async def _discovered(conversation: Conversation, us: Mapping[str, Any], seconds
     try:
         return await _asked(conversation, us, seconds, version)
     except _NotModern as error:
-        raise NotUnderstood(f"the server says that it speaks the revision {version}; asked in it, {error}") from error
+        raise RevisionNotUnderstood(
+            f"the server says that it speaks the revision {version}; asked in it, {error}"
+        ) from error
     except Shied as error:  # what names such a revision has not shied at it
         raise TransportEnded(str(error)) from error
 
@@ -149,7 +155,7 @@ async def _answer(conversation: Conversation, params: dict[str, Any]) -> dict[st
 def _refuse_unknown_revisions(error: ServerError) -> None:
     named = _named(error)
     if named is not None and not any(each in (*envelope.MODERN, *envelope.HANDSHAKE) for each in named):
-        raise NotUnderstood("the server speaks only revisions of the protocol that are not known here")
+        raise RevisionNotUnderstood("the server speaks only revisions of the protocol that are not known here")
 
 
 def _named(error: ServerError) -> list[object] | None:
@@ -170,7 +176,9 @@ async def _handshake(conversation: Conversation, us: Us) -> Greeting:
     said = await conversation.request("initialize", asked)
     version = said.get("protocolVersion")
     if version not in envelope.HANDSHAKE:
-        raise NotUnderstood("the server answers the handshake with a revision of the protocol that is not known here")
+        raise RevisionNotUnderstood(
+            "the server answers the handshake with a revision of the protocol that is not known here"
+        )
     conversation.speak(version)
     await conversation.notify("notifications/initialized")
     return Greeting(

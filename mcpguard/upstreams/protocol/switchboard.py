@@ -26,10 +26,10 @@ from mcpguard.upstreams.exchange.conversation import (
     METHOD_NOT_FOUND,
     Origin,
     Params,
-    Refused,
-    Standing,
+    RefusedRequest,
+    StandingRequest,
 )
-from mcpguard.upstreams.protocol.call_slots import Turns
+from mcpguard.upstreams.protocol.call_slots import CallSlots
 from mcpguard.upstreams.protocol.calls_in_flight import InFlight
 
 _LIST_CHANGED: Final[Mapping[str, frozenset[CapabilityKind]]] = {
@@ -48,7 +48,7 @@ class Switchboard:
     def __init__(
         self,
         server: str,
-        turns: Turns,
+        turns: CallSlots,
         on_list_changed: Callable[[frozenset[CapabilityKind]], None],
         on_updated: Callable[[object], None] = lambda _: None,
         on_unclear: Callable[[], None] = lambda: None,
@@ -90,7 +90,7 @@ class Switchboard:
             self._on_list_changed(_LIST_CHANGED[method])
         elif method == "notifications/resources/updated":
             self._on_updated((params or {}).get("uri"))
-        elif method == "notifications/subscriptions/acknowledged" and isinstance(origin, Standing):
+        elif method == "notifications/subscriptions/acknowledged" and isinstance(origin, StandingRequest):
             origin.acknowledge(params)
         elif method == "notifications/progress":
             self._progress(params or {})
@@ -102,7 +102,7 @@ class Switchboard:
         if method == "ping":
             return {}
         if method not in KINDS:
-            raise Refused({"code": METHOD_NOT_FOUND, "message": "there is no such method here"})
+            raise RefusedRequest({"code": METHOD_NOT_FOUND, "message": "there is no such method here"})
         if (call := self._running(origin)) is None:
             if self._may_ask and self._calls:
                 self._turns.limit(1)  # so that it is clear the next time
@@ -110,12 +110,12 @@ class Switchboard:
             if method not in self._unattributed:  # said once; a server may go on asking
                 self._unattributed.add(method)
                 log.info("upstream.unattributed", server=self._server, asks=method)
-            raise Refused({"code": DENIED, "message": "it cannot be told whose call this is asked for"})
+            raise RefusedRequest({"code": DENIED, "message": "it cannot be told whose call this is asked for"})
         try:
             return (await call.ask({_NAMELESS: Ask(method, params or {})}))[_NAMELESS]
         except Declined as declined:
             code = _CODES.get(declined.reason, DENIED)
-            raise Refused(declined.error or {"code": code, "message": str(declined)}) from declined
+            raise RefusedRequest(declined.error or {"code": code, "message": str(declined)}) from declined
 
     def _running(self, origin: Origin | None) -> InFlight | None:
         return origin if isinstance(origin, InFlight) and origin.token in self._calls else None

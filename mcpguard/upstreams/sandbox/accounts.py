@@ -16,7 +16,7 @@ from pathlib import Path
 from threading import Lock
 from typing import Final
 
-from mcpguard.upstreams.sandbox.not_confined import Refused
+from mcpguard.upstreams.sandbox.not_confined import NotConfined
 
 NUMBERS: Final = range(61184, 65520)
 GROUP: Final = 65533
@@ -33,7 +33,7 @@ class Lent:
         self._server = server
 
     def __call__(self) -> int:
-        """Looks at the disk. Raises Refused."""
+        """Looks at the disk. Raises NotConfined."""
         return self._accounts.number(self, self._server)
 
 
@@ -57,11 +57,11 @@ class Accounts:
                 del self._taken[lent]
 
     def number(self, lent: Lent, server: str) -> int:
-        """Raises Refused where it is not lent any more, or none is left."""
+        """Raises NotConfined where it is not lent any more, or none is left."""
         others = _running()
         with self._lock:
             if lent not in self._taken:
-                raise Refused("it was given up while it was being started")
+                raise NotConfined("it was given up while it was being started")
             if (known := self._taken[lent]) is not None:
                 return known
             taken = {*self._taken.values(), *others}
@@ -71,7 +71,7 @@ class Accounts:
                 if number not in taken and not _known(number):
                     self._taken[lent] = number
                     return number
-        raise Refused(f"every user from {NUMBERS[0]} to {NUMBERS[-1]} is in use")
+        raise NotConfined(f"every user from {NUMBERS[0]} to {NUMBERS[-1]} is in use")
 
 
 def _running() -> set[int]:

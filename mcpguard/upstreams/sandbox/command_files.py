@@ -10,7 +10,7 @@ import os
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-from mcpguard.upstreams.sandbox.not_confined import Refused
+from mcpguard.upstreams.sandbox.not_confined import NotConfined
 from mcpguard.upstreams.sandbox.places import Bind, in_system
 
 LINKS = 40
@@ -19,10 +19,10 @@ LIBRARIES = ("bin", "lib", "lib64")
 
 
 def found(command: str, environment: Mapping[str, str], folder: Path | None) -> Path:
-    """As `find`. Raises Refused where there is none."""
+    """As `find`. Raises NotConfined where there is none."""
     if path := find(command, environment, folder):
         return path
-    raise Refused(f"{command} is no program that can be started")
+    raise NotConfined(f"{command} is no program that can be started")
 
 
 def find(command: str, environment: Mapping[str, str], folder: Path | None) -> Path | None:
@@ -35,7 +35,7 @@ def find(command: str, environment: Mapping[str, str], folder: Path | None) -> P
 
 
 def interpreters(program: Path, environment: Mapping[str, str]) -> tuple[Path, ...]:
-    """The programs that its first line has run, and what those begin with in turn. Raises Refused."""
+    """The programs that its first line has run, and what those begin with in turn. Raises NotConfined."""
     found_so, left = list[Path](), [program]
     while left:
         words = _first_line(left.pop())
@@ -43,7 +43,7 @@ def interpreters(program: Path, environment: Mapping[str, str]) -> tuple[Path, .
         found_so += each
         left += each[-1:]
         if len(found_so) > LINKS:
-            raise Refused(f"{program} is run by programs without an end")
+            raise NotConfined(f"{program} is run by programs without an end")
     return tuple(found_so)
 
 
@@ -55,7 +55,7 @@ def needed(program: Path, environment: Mapping[str, str]) -> Iterator[Bind]:
             break
         program = Path(os.path.normpath(program.parent / program.readlink()))
     else:
-        raise Refused(f"{program} is a link that leads nowhere")
+        raise NotConfined(f"{program} is a link that leads nowhere")
     if interpreter := _interpreter(program, environment):
         yield from needed(interpreter, environment)
 

@@ -15,15 +15,15 @@ import anyio
 
 from mcpguard.domain.errors import GuardError
 from mcpguard.domain.servers.launches import Profile, StdioLaunch
-from mcpguard.settings.sandbox import Sandbox
+from mcpguard.settings.sandbox import SandboxSettings
 from mcpguard.text.visible import visible
 from mcpguard.upstreams.process.stdio import Launch
 from mcpguard.upstreams.sandbox.accounts import Accounts
 from mcpguard.upstreams.sandbox.confining import confined
-from mcpguard.upstreams.sandbox.keeping import Kept
-from mcpguard.upstreams.sandbox.limits import MEBIBYTE, Limits
+from mcpguard.upstreams.sandbox.keeping import KeptPath
+from mcpguard.upstreams.sandbox.limits import MEBIBYTE, ProcessLimits
 from mcpguard.upstreams.sandbox.memory_watch import within_memory
-from mcpguard.upstreams.sandbox.not_confined import Refused
+from mcpguard.upstreams.sandbox.not_confined import NotConfined
 from mcpguard.upstreams.sandbox.places import Bind
 from mcpguard.upstreams.sandbox.probe import Fails, Works
 
@@ -33,11 +33,11 @@ class Killed(GuardError):
 
 
 @dataclass(frozen=True, slots=True)
-class Confinement:
+class ProcessConfinement:
     """`here` is what was found out at the start, `data` the data directory, which no server sees."""
 
     here: Works | Fails
-    limits: Limits
+    limits: ProcessLimits
     data: Path
     accounts: Accounts = field(default_factory=Accounts)
 
@@ -46,7 +46,7 @@ class Confinement:
         declared: StdioLaunch,
         launch: Launch,
         own: Collection[Bind] = (),
-        kept: Collection[Kept] = (),
+        kept: Collection[KeptPath] = (),
         account: Callable[[], int] | None = None,
     ) -> Launch:
         """How it is started; `own` is what of the guard it is to see, `kept` what it is to see as it was read.
@@ -56,7 +56,7 @@ class Confinement:
         if declared.profile is Profile.NONE:
             return launch
         if isinstance(self.here, Fails):
-            raise Refused(f"it is to run confined, and nothing can be confined here: {self.here.why}")
+            raise NotConfined(f"it is to run confined, and nothing can be confined here: {self.here.why}")
         sandbox = self.here.sandbox
         try:
             return confined(
@@ -70,7 +70,7 @@ class Confinement:
                 kept=kept,
             )
         except OSError as error:
-            raise Refused(f"it cannot be confined: {visible(str(error))}") from error
+            raise NotConfined(f"it cannot be confined: {visible(str(error))}") from error
 
     @asynccontextmanager
     async def watched(self, process: int, profile: Profile) -> AsyncIterator[None]:
@@ -88,8 +88,8 @@ class Confinement:
         raise Killed(f"it took more than {self.limits.memory // MEBIBYTE} MiB of memory, and was killed")
 
 
-def limits(settings: Sandbox) -> Limits:
-    return Limits(
+def limits(settings: SandboxSettings) -> ProcessLimits:
+    return ProcessLimits(
         processes=settings.processes,
         memory=settings.memory_bytes,
         scratch=settings.scratch_bytes,

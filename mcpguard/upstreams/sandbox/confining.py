@@ -11,12 +11,12 @@ from mcpguard.domain.servers.launches import Mount, Profile
 from mcpguard.upstreams.process.orphans import MARK
 from mcpguard.upstreams.process.stdio import Launch
 from mcpguard.upstreams.sandbox.command_files import found, needed
-from mcpguard.upstreams.sandbox.keeping import Kept, opened, seen_as_kept
-from mcpguard.upstreams.sandbox.limits import Limits
+from mcpguard.upstreams.sandbox.keeping import KeptPath, opened, seen_as_kept
+from mcpguard.upstreams.sandbox.limits import ProcessLimits
 from mcpguard.upstreams.sandbox.mounts import admitted, apart, free
-from mcpguard.upstreams.sandbox.not_confined import Refused
+from mcpguard.upstreams.sandbox.not_confined import NotConfined
 from mcpguard.upstreams.sandbox.places import Bind, Place, system
-from mcpguard.upstreams.sandbox.wrapping import HOME, OUR_PATH, TEMPORARY, Sandbox, Wanted, seen, wrapped
+from mcpguard.upstreams.sandbox.wrapping import HOME, OUR_PATH, TEMPORARY, Sandbox, WantedProgram, seen, wrapped
 
 ANYWHERE = Path("/")
 SHARING = 0o002
@@ -29,13 +29,13 @@ def confined(
     mounts: Iterable[Mount],
     sandbox: Sandbox,
     data: Path,
-    limits: Limits,
+    limits: ProcessLimits,
     *,
     own: Collection[Bind] = (),
     besides: Iterable[Place] = (),
-    kept: Collection[Kept] = (),
+    kept: Collection[KeptPath] = (),
 ) -> Launch:
-    """`data` is the data directory. Raises Refused: what cannot be confined as it was asked for is not started.
+    """`data` is the data directory. Raises NotConfined: what cannot be confined as it was asked for is not started.
 
     `own` are folders of the guard that are to be seen, elsewhere than where they are; nothing else may lie in the data
     directory. `besides` is what has to be seen besides what the program needs. `kept` is seen as it was read, wherever
@@ -54,13 +54,13 @@ def confined(
     apart(places, data)
     free(own, places)
     if launch.folder and not seen(launch.folder, [*mounted, *own]):
-        raise Refused(f"its working directory {launch.folder} is not among what is mounted")
+        raise NotConfined(f"its working directory {launch.folder} is not among what is mounted")
     first = [*places, *own]
     seen_so = list(seen_as_kept(kept, places))
     exposed = {place.at: each.exposed for each, place in seen_so if each.exposed}
     words = wrapped(
         sandbox,
-        Wanted(
+        WantedProgram(
             [str(program), *launch.arguments],
             _environment(launch.environment, mounted),
             str(launch.folder or HOME),

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
-from mcpguard.upstreams.sandbox.not_confined import Refused
+from mcpguard.upstreams.sandbox.not_confined import NotConfined
 from mcpguard.upstreams.sandbox.places import Bind, Copy, Link, Place
 
 MOST_ENTRIES: Final = 500
@@ -23,7 +23,7 @@ MOST_ENTRIES: Final = 500
 
 
 @dataclass(frozen=True, slots=True)
-class Kept:
+class KeptPath:
     """What lay at a path outside when it was read: the bytes of a file, or where a link leads.
 
     `exposed`: what others can change so that something else lies there; empty where they cannot.
@@ -34,7 +34,7 @@ class Kept:
     exposed: str = ""
 
 
-def seen_as_kept(kept: Iterable[Kept], places: Iterable[Place]) -> Iterator[tuple[Kept, Place]]:
+def seen_as_kept(kept: Iterable[KeptPath], places: Iterable[Place]) -> Iterator[tuple[KeptPath, Place]]:
     """Wherever one of these would be seen, as it is to be seen there."""
     binds = [(place.at, place.source.resolve()) for place in places if isinstance(place, Bind)]
     for each in kept:
@@ -48,7 +48,7 @@ def seen_as_kept(kept: Iterable[Kept], places: Iterable[Place]) -> Iterator[tupl
 def opened(places: Collection[Place], kept: Mapping[Path, str]) -> list[Place]:
     """The same without a bound folder above any of the paths that are `kept`: what lies in it is there one by one.
 
-    `kept` says of each path what others can change. Raises Refused.
+    `kept` says of each path what others can change. Raises NotConfined.
     """
     found = {place.at: place for place in places}
     above = {folder for path in kept for folder in path.parents}
@@ -57,10 +57,10 @@ def opened(places: Collection[Place], kept: Mapping[Path, str]) -> list[Place]:
         while (bind := _bound_above(path, found)) is not None:
             del found[bind.at]
             if bind.writable:
-                raise Refused(f"its program {path} lies in {bind.at}, where it may write itself")
+                raise NotConfined(f"its program {path} lies in {bind.at}, where it may write itself")
             for name, to in _entries(bind):
                 if not (left := left - 1):
-                    raise Refused(
+                    raise NotConfined(
                         f"its program {path} cannot be kept as it was looked at: {exposed}, and more than "
                         f"{MOST_ENTRIES} entries lie in {bind.at} and the folders above"
                     )

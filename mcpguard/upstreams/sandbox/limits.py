@@ -15,7 +15,7 @@ MEBIBYTE = 1024 * 1024
 
 
 @dataclass(frozen=True, slots=True)
-class Limits:
+class ProcessLimits:
     """`processes` counts threads, `memory` is for all of them together, `scratch` is for the home and /tmp together."""
 
     processes: int = 256

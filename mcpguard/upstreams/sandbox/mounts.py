@@ -18,7 +18,7 @@ from shlex import quote
 from socket import AF_UNIX, SOCK_SEQPACKET, SOCK_STREAM, socket
 
 from mcpguard.domain.servers.launches import Mount
-from mcpguard.upstreams.sandbox.not_confined import Refused
+from mcpguard.upstreams.sandbox.not_confined import NotConfined
 from mcpguard.upstreams.sandbox.places import BESIDE, Bind, Place
 
 MOST_ENTRIES = 200_000
@@ -30,48 +30,48 @@ NOBODY = 65534
 
 
 def admitted(mounts: Iterable[Mount], data: Path, account: int, group: int) -> Iterator[Bind]:
-    """`account` and `group` are who will see them. Raises Refused for the first that may not be."""
+    """`account` and `group` are who will see them. Raises NotConfined for the first that may not be."""
     kept = data.resolve()
     for mount in mounts:
         at = Path(mount.path)
         if not at.is_absolute() or ".." in at.parts:
-            raise Refused(f"{mount.path} cannot be mounted: it has to be written as an absolute path")
+            raise NotConfined(f"{mount.path} cannot be mounted: it has to be written as an absolute path")
         source = at.resolve()
         if not source.is_dir():
-            raise Refused(f"{mount.path} cannot be mounted: there is no such folder")
+            raise NotConfined(f"{mount.path} cannot be mounted: there is no such folder")
         for path in (at, source):
             _allowed(mount.path, path, kept)
         _accessible(mount, source, account, group)
         if inside := _socket(mount.path, source, account):
-            raise Refused(f"{mount.path} cannot be mounted: {inside} is a socket")
+            raise NotConfined(f"{mount.path} cannot be mounted: {inside} is a socket")
         yield Bind(at, source, mount.writable)
 
 
 def apart(places: Iterable[Place], data: Path) -> None:
-    """None of them, however it came to be seen, may show the data directory. Raises Refused."""
+    """None of them, however it came to be seen, may show the data directory. Raises NotConfined."""
     kept = data.resolve()
     for place in places:
         if isinstance(place, Bind) and _meet(place.source.resolve(), kept):
-            raise Refused(f"{place.at} would be seen, and the data directory {kept} is there: it has to move")
+            raise NotConfined(f"{place.at} would be seen, and the data directory {kept} is there: it has to move")
 
 
 def free(own: Iterable[Bind], places: Iterable[Place]) -> None:
-    """Where the guard puts something of its own, nothing else is. Raises Refused."""
+    """Where the guard puts something of its own, nothing else is. Raises NotConfined."""
     taken = list(places)
     for mine in own:
         for place in taken:
             if _meet(place.at, mine.at):
-                raise Refused(f"{place.at} cannot be seen by it: {mine.at} is where its package is put")
+                raise NotConfined(f"{place.at} cannot be seen by it: {mine.at} is where its package is put")
 
 
 def unwritten(files: Iterable[Path], writable: Iterable[tuple[str, Mount]]) -> None:
-    """None of these lies where a confined server may write, whose name stands with the folder. Raises Refused."""
+    """None of these lies where a confined server may write, whose name stands with the folder. Raises NotConfined."""
     kept = list(files)
     for server, mount in writable:
         folder = Path(mount.path).resolve()
         for each in kept:
             if each.is_relative_to(folder):
-                raise Refused(
+                raise NotConfined(
                     f"its program {each} lies in {mount.path}, where {server} may write: what was looked at could be "
                     "another program when it runs; mount a folder that holds no program"
                 )
@@ -79,13 +79,13 @@ def unwritten(files: Iterable[Path], writable: Iterable[tuple[str, Mount]]) -> N
 
 def _allowed(named: str, path: Path, kept: Path) -> None:
     if _meet(path, kept):
-        raise Refused(f"{named} cannot be mounted: the data directory of the guard is there")
+        raise NotConfined(f"{named} cannot be mounted: the data directory of the guard is there")
     if any(path.is_relative_to(each) for each in LIVING):
-        raise Refused(f"{named} cannot be mounted: what is there belongs to the system")
+        raise NotConfined(f"{named} cannot be mounted: what is there belongs to the system")
     if str(path) == "/" or str(path) in WHOLE:
-        raise Refused(f"{named} cannot be mounted as a whole: name a folder in it")
+        raise NotConfined(f"{named} cannot be mounted as a whole: name a folder in it")
     if any(home.is_relative_to(path) for home in _homes()):
-        raise Refused(f"{named} cannot be mounted: it is somebody's home, or holds one; name a folder in it")
+        raise NotConfined(f"{named} cannot be mounted: it is somebody's home, or holds one; name a folder in it")
 
 
 def _accessible(mount: Mount, source: Path, account: int, group: int) -> None:
@@ -98,7 +98,7 @@ def _accessible(mount: Mount, source: Path, account: int, group: int) -> None:
     if asked & ~(about.st_mode >> shift):
         what, mode = ("write to", "g+rwX") if mount.writable else ("read", "g+rX")
         path = quote(mount.path)
-        raise Refused(
+        raise NotConfined(
             f"{mount.path} cannot be mounted: user {account} in group {group}, as whom the server runs, may not {what} "
             f"it (chgrp -R {group} {path} && chmod -R {mode} {path})"
         )
@@ -122,7 +122,7 @@ def _socket(named: str, folder: Path, account: int) -> Path | None:
         for each in _entries(named, left.pop()):
             seen += 1
             if seen > MOST_ENTRIES:
-                raise Refused(f"{named} cannot be mounted: it has too many entries to tell whether one is a socket")
+                raise NotConfined(f"{named} cannot be mounted: it has too many entries to tell whether one is a socket")
             mode = each.stat(follow_symlinks=False).st_mode
             if stat.S_ISSOCK(mode) and _answered(each.path, account):
                 return Path(each.path)
@@ -158,4 +158,4 @@ def _entries(named: str, folder: Path) -> list[os.DirEntry[str]]:
         with os.scandir(folder) as entries:
             return list(entries)
     except OSError as error:
-        raise Refused(f"{named} cannot be mounted: {folder} cannot be looked into ({error.strerror})") from None
+        raise NotConfined(f"{named} cannot be mounted: {folder} cannot be looked into ({error.strerror})") from None

@@ -3,5 +3,5 @@
 from mcpguard.domain.errors import NotStarted
 
 
-class Refused(NotStarted):
+class NotConfined(NotStarted):
     """A process cannot be confined as it was asked for. Says why in a sentence."""

@@ -22,10 +22,10 @@ from mcpguard.text.visible import visible
 from mcpguard.upstreams.process.secret_arguments import opened
 from mcpguard.upstreams.sandbox.accounts import GROUP, NUMBERS
 from mcpguard.upstreams.sandbox.filter import processor
-from mcpguard.upstreams.sandbox.limits import MEBIBYTE, Limits
+from mcpguard.upstreams.sandbox.limits import MEBIBYTE, ProcessLimits
 from mcpguard.upstreams.sandbox.memory_watch import EVERY
 from mcpguard.upstreams.sandbox.places import system
-from mcpguard.upstreams.sandbox.wrapping import OUR_PATH, Sandbox, Wanted, wrapped
+from mcpguard.upstreams.sandbox.wrapping import OUR_PATH, Sandbox, WantedProgram, wrapped
 
 SECONDS = 10
 APART_SINCE = (5, 14)
@@ -48,9 +48,9 @@ class Fails:
     why: str
 
 
-def probed(limits: Limits | None = None, path: str = OUR_PATH) -> Works | Fails:
+def probed(limits: ProcessLimits | None = None, path: str = OUR_PATH) -> Works | Fails:
     """Starts a process and waits for it. `path` is where the programs are that confine others."""
-    limits = limits or Limits()
+    limits = limits or ProcessLimits()
     sandbox = _tools(path)
     if isinstance(sandbox, Fails):
         return sandbox
@@ -81,8 +81,10 @@ def _tools(path: str) -> Sandbox | Fails:
     return Sandbox(**paths, processor=filtered, account=account, group=group)
 
 
-def _told(sandbox: Sandbox, limits: Limits) -> subprocess.CompletedProcess[str]:
-    wanted = Wanted(["cat", *SHOWN], {"PATH": OUR_PATH}, "/", list(system(network=False)), Profile.STRICT, limits)
+def _told(sandbox: Sandbox, limits: ProcessLimits) -> subprocess.CompletedProcess[str]:
+    wanted = WantedProgram(
+        ["cat", *SHOWN], {"PATH": OUR_PATH}, "/", list(system(network=False)), Profile.STRICT, limits
+    )
     with opened(wrapped(sandbox, wanted)) as (words, descriptors):
         return subprocess.run(  # noqa: S603 - the programs are the system's own
             words,
@@ -99,7 +101,7 @@ def _told(sandbox: Sandbox, limits: Limits) -> subprocess.CompletedProcess[str]:
         )
 
 
-def _weaknesses(told: str, limits: Limits) -> Iterator[str]:
+def _weaknesses(told: str, limits: ProcessLimits) -> Iterator[str]:
     for kind in ("Inh", "Prm", "Eff", "Bnd", "Amb"):
         if not re.search(rf"^Cap{kind}:\s+0+$", told, re.MULTILINE):
             yield f"it has capabilities ({kind})"
@@ -114,7 +116,7 @@ def _weaknesses(told: str, limits: Limits) -> Iterator[str]:
         yield "it has no user namespace of its own"
 
 
-def _in_force(sandbox: Sandbox, limits: Limits) -> Iterator[str]:
+def _in_force(sandbox: Sandbox, limits: ProcessLimits) -> Iterator[str]:
     apart = tuple(int(part) for part in re.findall(r"\d+", platform.release())[:2]) >= APART_SINCE
     own = apart or sandbox.drops
     counted = "in each sandbox" if own else f"of user {sandbox.account}, as this old kernel counts them"

@@ -25,7 +25,7 @@ from pathlib import Path
 from mcpguard.domain.servers.launches import Profile
 from mcpguard.upstreams.process.secret_arguments import Handed, Word
 from mcpguard.upstreams.sandbox.filter import Processor, program
-from mcpguard.upstreams.sandbox.limits import Limits
+from mcpguard.upstreams.sandbox.limits import ProcessLimits
 from mcpguard.upstreams.sandbox.places import Copy, Place, options, staged
 
 TEMPORARY = "/tmp"  # noqa: S108 - it is one of its own
@@ -55,7 +55,7 @@ class Sandbox:
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class WantedProgram:
     """A program to confine, and all that decides how. `profile` is not `none`.
 
     `first`: what has to be put together before the places can be; empty where they are found on the machine itself.
@@ -66,11 +66,11 @@ class Wanted:
     folder: str
     places: Sequence[Place]
     profile: Profile
-    limits: Limits
+    limits: ProcessLimits
     first: Sequence[Place] = ()
 
 
-def wrapped(sandbox: Sandbox, wanted: Wanted) -> tuple[Word, ...]:
+def wrapped(sandbox: Sandbox, wanted: WantedProgram) -> tuple[Word, ...]:
     first = wanted.first or (wanted.places if sandbox.drops else ())
     if not first:
         return tuple(_confining(sandbox, wanted, wanted.places))
@@ -89,7 +89,7 @@ def _staging(sandbox: Sandbox, places: Iterable[Place]) -> Iterator[Word]:
         yield from ("--inh-caps=-all", "--bounding-set=-all", "--")
 
 
-def _confining(sandbox: Sandbox, wanted: Wanted, places: Sequence[Place]) -> Iterator[Word]:
+def _confining(sandbox: Sandbox, wanted: WantedProgram, places: Sequence[Place]) -> Iterator[Word]:
     size = str(wanted.limits.scratch)
     yield sandbox.bwrap
     yield from (f"--unshare-{kind}" for kind in _APART)

@@ -25,7 +25,7 @@ class Lost(GuardError):
 
 
 @dataclass(frozen=True, slots=True)
-class Surroundings:
+class SupervisorContext:
     """What every supervisor works with. `install` brings what a declaration has to fetch. `us` is what we call
     ourselves; `may_ask` says what a server may ask for.
     """

@@ -24,7 +24,7 @@ from mcpguard.domain.servers.launches import Declared
 from mcpguard.domain.servers.listings import Listing
 from mcpguard.domain.servers.news import Removed
 from mcpguard.upstreams.protocol.calls_in_flight import Overdue
-from mcpguard.upstreams.supervise.context import Surroundings
+from mcpguard.upstreams.supervise.context import SupervisorContext
 from mcpguard.upstreams.supervise.second_connection import SecondConnection
 from mcpguard.upstreams.supervise.succession import Succession
 from mcpguard.upstreams.supervise.supervisor import Supervisor
@@ -122,7 +122,7 @@ class Turn:
 class Fleet:
     """All upstreams. `run` has to run for anything to happen."""
 
-    def __init__(self, around: Surroundings) -> None:
+    def __init__(self, around: SupervisorContext) -> None:
         self._around = around
         self._wanted: dict[str, Declared] = {}
         self._servers: dict[str, Succession] = {}

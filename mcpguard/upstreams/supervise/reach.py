@@ -21,12 +21,12 @@ from mcpguard.domain.servers.upstreams import Transport
 from mcpguard.settings.model import Upstreams
 from mcpguard.settings.references import Unresolved, Value, referenced, resolved
 from mcpguard.upstreams.exchange.conversation import Bounds, Conversation
-from mcpguard.upstreams.exchange.peer import Peer
+from mcpguard.upstreams.exchange.peer import StreamPeer
 from mcpguard.upstreams.launch.start import Ready, Starting
 from mcpguard.upstreams.process.environment import environment
-from mcpguard.upstreams.process.given_secrets import SHORTEST, Confided
+from mcpguard.upstreams.process.given_secrets import SHORTEST, GivenSecrets
 from mcpguard.upstreams.process.hidden_secrets import Hiding
-from mcpguard.upstreams.process.logs import Mark, UpstreamLog, last_lines, mark
+from mcpguard.upstreams.process.logs import LogMark, UpstreamLog, last_lines, mark
 from mcpguard.upstreams.process.orphans import MARK
 from mcpguard.upstreams.process.stdio import Launch, Stdio, stdio
 from mcpguard.upstreams.protocol.switchboard import Switchboard
@@ -60,7 +60,7 @@ class Reaching:
     kept: Path
     dialing: Dialing
     starting: Starting
-    confided: Confided = field(default_factory=Confided, repr=False)
+    confided: GivenSecrets = field(default_factory=GivenSecrets, repr=False)
     _looking: set[str] = field(default_factory=set, repr=False)
 
     @asynccontextmanager
@@ -68,14 +68,14 @@ class Reaching:
         match declared.launch:
             case StdioLaunch() as launch:
                 async with self._process(declared, launch) as (process, ready):
-                    yield Peer(
+                    yield StreamPeer(
                         process, switchboard.asked, switchboard.told, self._bounds, ready.artifact, ready.confirm
                     )
             case RemoteLaunch() as launch:
                 remote = Remote(launch.url, await self._resolved(declared.name, "the header", launch.headers))
                 if launch.transport is Transport.SSE:
                     async with sse(remote, self._bounds, self.dialing) as stream:
-                        yield Peer(stream, switchboard.asked, switchboard.told, self._bounds)
+                        yield StreamPeer(stream, switchboard.asked, switchboard.told, self._bounds)
                 else:
                     async with http(
                         remote, switchboard.asked, switchboard.told, self._bounds, self.dialing
@@ -93,7 +93,7 @@ class Reaching:
         values, _ = await self._given(declared.name, declared.launch)
         return await self.starting.install(declared, values)
 
-    async def mark(self, name: str) -> Mark:
+    async def mark(self, name: str) -> LogMark:
         """How far the log of a server is written now."""
         return await to_thread.run_sync(mark, self.logs, name)
 
@@ -103,7 +103,7 @@ class Reaching:
             return ()
         return await to_thread.run_sync(last_lines, self.logs, declared.name, most_bytes)
 
-    async def wrote(self, declared: Declared, most_bytes: int, since: Mark | None = None) -> Wrote:
+    async def wrote(self, declared: Declared, most_bytes: int, since: LogMark | None = None) -> Wrote:
         """What a server that we start wrote to its standard error last; or last since then."""
         if not isinstance(declared.launch, StdioLaunch):
             return Wrote((), frozenset())

@@ -29,7 +29,7 @@ from mcpguard.domain.servers.connections import ConnectionState
 from mcpguard.domain.servers.launches import Declared, Era
 from mcpguard.domain.servers.listings import KEYS, Listing
 from mcpguard.domain.servers.news import Altered, News, Stood
-from mcpguard.upstreams.supervise.context import Surroundings
+from mcpguard.upstreams.supervise.context import SupervisorContext
 from mcpguard.upstreams.supervise.succession import Succession
 
 IDLE_SECONDS: Final = 300.0
@@ -42,7 +42,7 @@ log = structlog.get_logger("mcpguard.upstreams")
 class SecondConnection:
     """Opens the second connection to one server when it is needed. `run` has to run for as long as the first does."""
 
-    def __init__(self, declared: Declared, around: Surroundings, first: Succession) -> None:
+    def __init__(self, declared: Declared, around: SupervisorContext, first: Succession) -> None:
         self._declared = replace(declared, era=Era.LEGACY)
         self._first = first
         self._around = around

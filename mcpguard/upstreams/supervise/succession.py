@@ -30,7 +30,7 @@ from mcpguard.domain.servers.launches import Declared
 from mcpguard.domain.servers.listings import Listing
 from mcpguard.domain.servers.news import Altered, Listed, News
 from mcpguard.upstreams.protocol.connection import Connection
-from mcpguard.upstreams.supervise.context import Lost, Surroundings
+from mcpguard.upstreams.supervise.context import Lost, SupervisorContext
 from mcpguard.upstreams.supervise.supervisor import Supervisor
 from mcpguard.upstreams.supervise.takeover import TakingOver
 
@@ -71,7 +71,7 @@ class _Kept:
 class Succession:
     """Keeps one server connected for as long as `run` runs. `current` is the connection that calls use."""
 
-    def __init__(self, declared: Declared, around: Surroundings) -> None:
+    def __init__(self, declared: Declared, around: SupervisorContext) -> None:
         self.declared = declared
         self.current = Supervisor(declared, around, self._unclear)
         self._around = around

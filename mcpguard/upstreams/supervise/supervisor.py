@@ -26,15 +26,15 @@ from mcpguard.domain.servers.listings import Listing
 from mcpguard.domain.servers.news import Altered, Stood, Updated
 from mcpguard.domain.servers.upstreams import Transport
 from mcpguard.text.visible import visible
-from mcpguard.upstreams.exchange.conversation import Conversation, ServerError, Standing
+from mcpguard.upstreams.exchange.conversation import Conversation, ServerError, StandingRequest
 from mcpguard.upstreams.launch.start import AnotherProgram
 from mcpguard.upstreams.protocol.agreement import called, us
-from mcpguard.upstreams.protocol.call_slots import Turns
+from mcpguard.upstreams.protocol.call_slots import CallSlots
 from mcpguard.upstreams.protocol.connection import Connection
 from mcpguard.upstreams.protocol.error_sentences import leaves, sentence, status
 from mcpguard.upstreams.protocol.negotiation import Shied, negotiate
 from mcpguard.upstreams.protocol.switchboard import Switchboard
-from mcpguard.upstreams.supervise.context import Lost, Surroundings, converse
+from mcpguard.upstreams.supervise.context import Lost, SupervisorContext, converse
 from mcpguard.upstreams.supervise.takeover import TakingOver
 from mcpguard.upstreams.supervise.upkeep import RELIST_SECONDS, Upkeep
 from mcpguard.upstreams.supervise.watching.watching import Watching
@@ -52,7 +52,7 @@ class Supervisor:
     def __init__(
         self,
         declared: Declared,
-        around: Surroundings,
+        around: SupervisorContext,
         unclear: Callable[[], None],
         watching: Watching | None = None,
         taking_over: TakingOver | None = None,
@@ -60,7 +60,7 @@ class Supervisor:
         """`unclear` hears when the server asks and nobody can tell for whom. `watching`: that of the connection whose
         place this one takes."""
         self.declared = declared
-        self.turns = Turns(around.settings.concurrency, around.settings.queue)
+        self.turns = CallSlots(around.settings.concurrency, around.settings.queue)
         self.condition = Condition(ConnectionState.STARTING, around.clock.now())
         self._around, self._settings, self._clock = around, around.settings, around.clock
         self._backoff = around.growing(self._settings.retry_seconds)
@@ -204,7 +204,7 @@ class Supervisor:
             tasks.start_soon(converse, conversation, name=f"conversation with {name}")
             connection = await self._agreed(conversation, switchboard, may_ask)
             if connection.tells:  # asked for before the first listing, so that nothing changes unheard after it
-                standing = Standing()
+                standing = StandingRequest()
                 tasks.start_soon(self._upkeep.listen, connection, standing, name=f"news of {name}")
                 with anyio.move_on_after(LISTEN_SECONDS):
                     await standing.acknowledged.wait()

@@ -22,13 +22,13 @@ from mcpguard.domain.errors import GuardError
 from mcpguard.domain.servers.launches import Declared
 from mcpguard.domain.servers.listings import Listing
 from mcpguard.domain.servers.news import Listed
-from mcpguard.upstreams.exchange.conversation import METHOD_NOT_FOUND, ServerError, Standing
+from mcpguard.upstreams.exchange.conversation import METHOD_NOT_FOUND, ServerError, StandingRequest
 from mcpguard.upstreams.exchange.transport import TransportEnded
-from mcpguard.upstreams.protocol.call_slots import Busy, Turns
+from mcpguard.upstreams.protocol.call_slots import Busy, CallSlots
 from mcpguard.upstreams.protocol.connection import Connection
 from mcpguard.upstreams.protocol.error_sentences import sentence, status
 from mcpguard.upstreams.protocol.listing import ListingBounds
-from mcpguard.upstreams.supervise.context import Lost, Surroundings
+from mcpguard.upstreams.supervise.context import Lost, SupervisorContext
 from mcpguard.upstreams.transports.http_replies import UNAUTHORIZED
 
 RELIST_SECONDS = 1.0
@@ -51,7 +51,9 @@ class _Listed:
 class Upkeep:
     """The upkeep of one server. `complain` takes what is wrong with a server that is ready all the same."""
 
-    def __init__(self, declared: Declared, around: Surroundings, turns: Turns, complain: Callable[[str], None]) -> None:
+    def __init__(
+        self, declared: Declared, around: SupervisorContext, turns: CallSlots, complain: Callable[[str], None]
+    ) -> None:
         self._declared = declared
         self._name = declared.name
         self._around = around
@@ -131,7 +133,7 @@ class Upkeep:
             except TimeoutError:
                 raise Lost(f"it gave no sign of life within {seconds:g} seconds") from None
 
-    async def listen(self, connection: Connection, standing: Standing) -> None:
+    async def listen(self, connection: Connection, standing: StandingRequest) -> None:
         """Be told of changes. Whenever that was interrupted, something may have changed unheard.
 
         The first time is said by `standing`: when the server tells, or when it has ended that.
@@ -149,7 +151,7 @@ class Upkeep:
                 log.debug("upstream.unheard", server=self._name, why=str(error))
             finally:
                 standing.acknowledged.set()
-            standing = Standing()
+            standing = StandingRequest()
             self._changes += 1  # something may change unheard from now on
             if self._clock.monotonic() - began >= self._settings.retry_most_seconds:
                 pauses.reset()

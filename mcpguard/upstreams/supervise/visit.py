@@ -17,13 +17,13 @@ from mcpguard.domain.servers.inspections import InspectionStage
 from mcpguard.domain.servers.launches import Declared, Era, StdioLaunch
 from mcpguard.domain.servers.listings import Listing
 from mcpguard.domain.servers.upstreams import Transport
-from mcpguard.upstreams.protocol.call_slots import Turns
+from mcpguard.upstreams.protocol.call_slots import CallSlots
 from mcpguard.upstreams.protocol.connection import Connection
 from mcpguard.upstreams.protocol.error_sentences import leaves, sentence
 from mcpguard.upstreams.protocol.listing import ListingBounds
 from mcpguard.upstreams.protocol.negotiation import Shied, Us, negotiate
 from mcpguard.upstreams.protocol.switchboard import Switchboard
-from mcpguard.upstreams.supervise.context import Lost, Surroundings, converse
+from mcpguard.upstreams.supervise.context import Lost, SupervisorContext, converse
 
 At = Callable[[InspectionStage], None]
 log = structlog.get_logger("mcpguard.upstreams")
@@ -33,7 +33,7 @@ class NeverStarted(Lost):
     """Nothing of it ran."""
 
 
-async def visited(declared: Declared, around: Surroundings, at: At) -> Listing:
+async def visited(declared: Declared, around: SupervisorContext, at: At) -> Listing:
     """What it offers; `at` hears how far the visit has come. Raises Lost, which says what went wrong."""
     if isinstance(declared.launch, StdioLaunch):
         at(InspectionStage.INSTALLING)
@@ -42,7 +42,7 @@ async def visited(declared: Declared, around: Surroundings, at: At) -> Listing:
     return await _tried(installed, around, at)
 
 
-async def _installed(declared: Declared, around: Surroundings) -> Declared:
+async def _installed(declared: Declared, around: SupervisorContext) -> Declared:
     try:
         return await around.install(declared)
     except* GuardError as group:
@@ -53,7 +53,7 @@ async def _installed(declared: Declared, around: Surroundings) -> Declared:
     raise NeverStarted(_said(wrong))
 
 
-async def _tried(declared: Declared, around: Surroundings, at: At) -> Listing:
+async def _tried(declared: Declared, around: SupervisorContext, at: At) -> Listing:
     try:
         return await _visited(declared, around, at)
     except* GuardError as group:
@@ -67,8 +67,8 @@ async def _tried(declared: Declared, around: Surroundings, at: At) -> Listing:
     raise NeverStarted(said) if isinstance(wrong[0], NotStarted) else Lost(said)
 
 
-async def _visited(declared: Declared, around: Surroundings, at: At) -> Listing:
-    settings, turns = around.settings, Turns(1, 0)
+async def _visited(declared: Declared, around: SupervisorContext, at: At) -> Listing:
+    settings, turns = around.settings, CallSlots(1, 0)
     switchboard = Switchboard(declared.name, turns, lambda _: None)
     seconds = settings.connect_seconds
     with anyio.move_on_after(seconds):

@@ -36,7 +36,7 @@ _INTERNET = (ip_network("2000::/3"), _NAT64)
 _INSIDE_AT_THE_END = (ip_network("::/96"), ip_network("::ffff:0:0:0/96"), _NAT64)
 
 
-class Forbidden(GuardError):
+class ForbiddenAddress(GuardError):
     """A URL leads to where no server of ours may be. Says where, and what the operator can do."""
 
 
@@ -54,11 +54,11 @@ def is_public(address: Address) -> bool:
 
 
 async def checked(host: str, port: int, allowed: Collection[Network]) -> tuple[Address, ...]:
-    """The addresses of `host`, each of which may be dialled. Raises Forbidden."""
+    """The addresses of `host`, each of which may be dialled. Raises ForbiddenAddress."""
     found = [_address(host)] if _is_address(host) else await _resolved(host, port)
     for address in found:
         if not is_public(address) and not _is_allowed(address, allowed):
-            raise Forbidden(
+            raise ForbiddenAddress(
                 f"{host} leads to {address}, which is not a public address; the operator can allow its network"
             )
     return tuple(found)
@@ -96,7 +96,7 @@ def _is_address(host: str) -> bool:
 def _address(host: str) -> Address:
     address = ip_address(host.removeprefix("[").removesuffix("]"))
     if isinstance(address, IPv6Address) and address.scope_id is not None:
-        raise Forbidden(f"{host} names an interface of this machine")
+        raise ForbiddenAddress(f"{host} names an interface of this machine")
     return address
 
 
@@ -104,8 +104,8 @@ async def _resolved(host: str, port: int) -> list[Address]:
     try:
         answers = await anyio.getaddrinfo(host, port, type=socket.SOCK_STREAM)
     except (OSError, UnicodeError) as error:
-        raise Forbidden(f"{host!a} cannot be resolved: {error}") from error
+        raise ForbiddenAddress(f"{host!a} cannot be resolved: {error}") from error
     found = list(dict.fromkeys(ip_address(str(answer[4][0]).partition("%")[0]) for answer in answers))
     if not found:
-        raise Forbidden(f"{host} has no address")
+        raise ForbiddenAddress(f"{host} has no address")
     return found

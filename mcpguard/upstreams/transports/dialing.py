@@ -29,8 +29,8 @@ from anyio.abc import ByteStream, SocketAttribute, SocketStream
 from anyio.streams.tls import TLSAttribute, TLSStream
 
 from mcpguard.upstreams.exchange.endings import Unsent
-from mcpguard.upstreams.process.sharing import Turns, Work
-from mcpguard.upstreams.transports.addresses import Address, Forbidden, Network, checked
+from mcpguard.upstreams.process.sharing import ConnectionTurns, Work
+from mcpguard.upstreams.transports.addresses import Address, ForbiddenAddress, Network, checked
 
 CONNECT_SECONDS = 10.0
 CHUNK = 32_768
@@ -90,7 +90,7 @@ class Dialer(httpcore2.AsyncNetworkBackend):
 
     def __init__(self, dialing: Dialing) -> None:
         self._dialing = dialing
-        self._turns = Turns()
+        self._turns = ConnectionTurns()
         self._resolving = anyio.Lock()
         self._resolutions = 0
         self._resolved: tuple[str, int, tuple[Address, ...]] | None = None
@@ -108,12 +108,12 @@ class Dialer(httpcore2.AsyncNetworkBackend):
                 stream = await self.dialled(host, port)
         except TimeoutError:
             raise Unsent(f"{host} could not be reached in time") from None
-        except Forbidden as error:
+        except ForbiddenAddress as error:
             raise Unsent(str(error)) from error
         return Wire(stream, host, Work(self._turns))
 
     async def dialled(self, host: str, port: int) -> SocketStream:
-        """A connection to an address that was judged. Raises Forbidden or Unsent."""
+        """A connection to an address that was judged. Raises ForbiddenAddress or Unsent."""
         return await self._first(await self._addresses(host, port), host, port)
 
     async def _addresses(self, host: str, port: int) -> tuple[Address, ...]:
@@ -145,7 +145,7 @@ class Dialer(httpcore2.AsyncNetworkBackend):
             except OSError as error:
                 raise Unsent(f"{host} closed the connection at once") from error
             if ours:
-                raise Forbidden(f"{host} leads to this guard itself, which is no server")
+                raise ForbiddenAddress(f"{host} leads to this guard itself, which is no server")
             otherwise.pop_all()
         return stream
 

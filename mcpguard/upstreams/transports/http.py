@@ -36,8 +36,8 @@ from mcpguard.upstreams.transports.dialing import Dialing
 from mcpguard.upstreams.transports.http_headers import INITIALIZE, Heading
 from mcpguard.upstreams.transports.http_pool import HttpPool
 from mcpguard.upstreams.transports.http_posts import Posts
-from mcpguard.upstreams.transports.http_pushes import Asked, Pushes
-from mcpguard.upstreams.transports.http_questions import Questions
+from mcpguard.upstreams.transports.http_pushes import Pushes, PushRequest
+from mcpguard.upstreams.transports.http_questions import HttpQuestions
 from mcpguard.upstreams.transports.http_streams import Waits
 from mcpguard.upstreams.transports.remotes import Remote
 
@@ -68,7 +68,7 @@ class Http:
         self._posts = Posts(pool, self._heading, tasks, self.counts, self.end)
         self._whose = Whose()
         pushes = Pushes(on_request, on_notification, self._whose, self._posts, tasks, self.counts, bounds, waits)
-        self._questions = Questions(pool, self._heading, self._posts, pushes, bounds, waits)
+        self._questions = HttpQuestions(pool, self._heading, self._posts, pushes, bounds, waits)
         self._numbers = itertools.count(1)
         self._in_progress: dict[int, anyio.CancelScope] = {}
         self._listening = anyio.CancelScope()
@@ -93,7 +93,7 @@ class Http:
         """
         if self._ended is not None:
             raise Unsent(str(self._ended))
-        asked = Asked(next(self._numbers), origin, self._heading.modern(params) is not None)
+        asked = PushRequest(next(self._numbers), origin, self._heading.modern(params) is not None)
         with anyio.CancelScope() as scope:
             self._in_progress[asked.id] = scope
             self._whose.begin(asked.id, origin)
@@ -154,7 +154,7 @@ class Http:
             async with await self._pool.send("DELETE", self._heading.answering()):
                 pass
 
-    def _take_back(self, asked: Asked, method: str) -> None:
+    def _take_back(self, asked: PushRequest, method: str) -> None:
         """Up to 2025-11-25 closing the stream says nothing."""
         if self._ended is None and not asked.modern and method != INITIALIZE:
             cancelled = Notification(CANCELLED, {"requestId": asked.id})

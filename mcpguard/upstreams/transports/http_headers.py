@@ -19,7 +19,7 @@ from mcpguard.upstreams.exchange.conversation import Params
 from mcpguard.upstreams.exchange.endings import Unanswered
 from mcpguard.upstreams.transports.http_pool import Headers
 from mcpguard.upstreams.transports.http_replies import Reply
-from mcpguard.upstreams.transports.remotes import Header, Place, Remote, mirrored
+from mcpguard.upstreams.transports.remotes import Header, Remote, RemotePlace, mirrored
 
 INITIALIZE = "initialize"
 _POST = [
@@ -93,7 +93,7 @@ class Heading:
     def _with(self, said: list[Header], *, in_session: bool = True) -> Headers:
         """What was said, with what belongs to the place."""
 
-        def headers(place: Place) -> list[Header]:
+        def headers(place: RemotePlace) -> list[Header]:
             found = [*said]
             if place.origin == self._origin:
                 found += self._configured

@@ -19,7 +19,7 @@ import structlog
 from mcpguard.upstreams.exchange.endings import Unanswered, Unsent
 from mcpguard.upstreams.transports.dialing import CONNECT_SECONDS, Dialer, Dialing
 from mcpguard.upstreams.transports.http_replies import Reply
-from mcpguard.upstreams.transports.remotes import BadRemote, Header, Place, Remote
+from mcpguard.upstreams.transports.remotes import BadRemote, Header, Remote, RemotePlace
 
 MOST_CONNECTIONS = 2048
 MOST_IDLE = 64
@@ -30,7 +30,7 @@ _TIMES = {"timeout": {"connect": CONNECT_SECONDS, "pool": CONNECT_SECONDS}}
 _NEVER_SENT = (httpcore2.PoolTimeout, httpcore2.LocalProtocolError, httpcore2.UnsupportedProtocol)
 _FAILED = (httpcore2.NetworkError, httpcore2.TimeoutException, httpcore2.ProtocolError)
 
-Headers = Callable[[Place], list[Header]]
+Headers = Callable[[RemotePlace], list[Header]]
 log = structlog.get_logger("mcpguard.upstreams")
 
 
@@ -47,7 +47,7 @@ class HttpPool:
             network_backend=Dialer(dialing),
         )
 
-    async def send(self, method: str, headers: Headers, body: bytes = b"", at: Place | None = None) -> Reply:
+    async def send(self, method: str, headers: Headers, body: bytes = b"", at: RemotePlace | None = None) -> Reply:
         """The reply, whatever its status; whoever gets it closes it. Raises Unsent or Unanswered."""
         place = at or self._start
         reply = await self._once(method, place, headers(place), body)
@@ -65,7 +65,7 @@ class HttpPool:
         await reply.aclose()
         raise Unanswered("the server redirects too often")
 
-    async def _once(self, method: str, place: Place, headers: list[Header], body: bytes) -> Reply:
+    async def _once(self, method: str, place: RemotePlace, headers: list[Header], body: bytes) -> Reply:
         headers.append((b"Host", place.authority.encode()))
         if method == "POST":
             headers.append((b"Content-Length", b"%d" % len(body)))
@@ -89,7 +89,7 @@ def _leads_on(reply: Reply, method: str) -> bool:
     return reply.status in _FOLLOWED.get(method, ()) and bool(reply.header(b"location"))
 
 
-def _next(here: Place, location: bytes) -> Place:
+def _next(here: RemotePlace, location: bytes) -> RemotePlace:
     try:
         there = here.towards(location.decode("ascii"))
     except (BadRemote, UnicodeDecodeError) as error:

@@ -14,7 +14,7 @@ from anyio.abc import TaskGroup
 from mcpguard.codec.messages import BadMessage, Failure, Notification, Request, Result
 from mcpguard.upstreams.exchange.attribution import Whose
 from mcpguard.upstreams.exchange.conversation import Bounds, Counts, OnNotification, OnRequest, Origin
-from mcpguard.upstreams.exchange.message_reader import Reader
+from mcpguard.upstreams.exchange.message_reader import ServerMessageReader
 from mcpguard.upstreams.exchange.server_requests import Serving
 from mcpguard.upstreams.transports.events import Event
 from mcpguard.upstreams.transports.http_posts import Posts
@@ -24,7 +24,7 @@ log = structlog.get_logger("mcpguard.upstreams")
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class PushRequest:
     """A request of ours. On a stream that belongs to none the id is 0."""
 
     id: int = 0
@@ -51,17 +51,17 @@ class Pushes:
         self._posts = posts
         self._tasks = tasks
         self._counts = counts
-        self._reader = Reader(bounds)
+        self._reader = ServerMessageReader(bounds)
         self._waits = waits
         self._serving = Serving(on_request, self._send, bounds, counts)
 
-    async def take(self, event: Event, asked: Asked) -> Answer | None:
+    async def take(self, event: Event, asked: PushRequest) -> Answer | None:
         """The answer to what was asked, if the event is that."""
         if event.type != "message" or not event.data:
             return None
         return await self.read(event.data, asked)
 
-    async def read(self, data: bytes, asked: Asked) -> Answer | None:
+    async def read(self, data: bytes, asked: PushRequest) -> Answer | None:
         """The same of a message."""
         try:
             message = await self._reader.read(data)
@@ -82,14 +82,14 @@ class Pushes:
                 self._take_request(message, asked)
         return None
 
-    def _take_request(self, request: Request, asked: Asked) -> None:
+    def _take_request(self, request: Request, asked: PushRequest) -> None:
         over = self._tasks.cancel_scope.cancel_called
         if asked.modern or over:
             self._counts.dropped += 1
         else:
             self._serving.take(request, self._origin(asked), self._tasks)
 
-    def _origin(self, asked: Asked) -> Origin | None:
+    def _origin(self, asked: PushRequest) -> Origin | None:
         return asked.origin if asked.id else self._whose.only
 
     async def _send(self, answer: Answer) -> None:

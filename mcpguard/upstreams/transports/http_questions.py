@@ -20,7 +20,7 @@ from mcpguard.upstreams.exchange.transport import TransportEnded
 from mcpguard.upstreams.transports.http_headers import INITIALIZE, Heading
 from mcpguard.upstreams.transports.http_pool import HttpPool
 from mcpguard.upstreams.transports.http_posts import Posts
-from mcpguard.upstreams.transports.http_pushes import Asked, Pushes
+from mcpguard.upstreams.transports.http_pushes import Pushes, PushRequest
 from mcpguard.upstreams.transports.http_replies import EVENTS, JSON, Reply, refusal
 from mcpguard.upstreams.transports.http_streams import Answer, Following, Waits
 from mcpguard.upstreams.transports.remotes import BadRemote
@@ -36,7 +36,7 @@ class _NoStream(Unanswered):
     """The server says that there is nothing to listen to."""
 
 
-class Questions:
+class HttpQuestions:
     """Asks one server, and listens to it."""
 
     def __init__(
@@ -49,7 +49,7 @@ class Questions:
         self._bounds = bounds
         self._waits = waits
 
-    async def ask(self, asked: Asked, method: str, params: Params, extra: Mapping[str, str] | None) -> Answer:
+    async def ask(self, asked: PushRequest, method: str, params: Params, extra: Mapping[str, str] | None) -> Answer:
         """Raises ServerError, or TransportEnded when there will be no answer."""
         try:
             headers = self._heading.asking(method, params, extra)
@@ -79,7 +79,7 @@ class Questions:
         following = Following(self._bounds.message_bytes, self._waits)
         while True:
             try:
-                await self._followed(following, Asked())
+                await self._followed(following, PushRequest())
             except (_NoStream, SessionLost):
                 return
             except TooLarge:
@@ -88,7 +88,7 @@ class Questions:
                 log.debug("upstream.unheard", why=str(error))
             await anyio.sleep(following.pause())
 
-    async def _heard_or_resumed(self, reply: Reply, asked: Asked) -> Answer:
+    async def _heard_or_resumed(self, reply: Reply, asked: PushRequest) -> Answer:
         following = Following(self._bounds.message_bytes, self._waits)
         answer = await self._heard(reply, following, asked)
         failures = 0
@@ -106,7 +106,7 @@ class Questions:
                 failures += 1
         return answer
 
-    async def _followed(self, following: Following, asked: Asked) -> Answer | None:
+    async def _followed(self, following: Following, asked: PushRequest) -> Answer | None:
         """Connect to a stream and hear it to its end, or to the answer."""
         reply = await self._pool.send("GET", self._heading.listening(following.last_id))
         async with reply:
@@ -117,7 +117,7 @@ class Questions:
                 raise Unanswered("the server has no stream at the moment")
             raise _NoStream(BROKEN_OFF)
 
-    async def _heard(self, reply: Reply, following: Following, asked: Asked) -> Answer | None:
+    async def _heard(self, reply: Reply, following: Following, asked: PushRequest) -> Answer | None:
         answer = await following.hear(reply, partial(self._pushes.take, asked=asked))
         if answer is not None:
             self._posts.drain_soon(reply, self._waits.drained)

@@ -15,9 +15,9 @@ import httpcore2
 from mcpguard.codec.messages import BadMessage, Failure
 from mcpguard.upstreams.exchange.conversation import INTERNAL_ERROR, Bounds, ServerError
 from mcpguard.upstreams.exchange.endings import TooLarge, Unanswered
-from mcpguard.upstreams.exchange.message_reader import Reader
+from mcpguard.upstreams.exchange.message_reader import ServerMessageReader
 from mcpguard.upstreams.transports.dialing import wire_of
-from mcpguard.upstreams.transports.remotes import Place
+from mcpguard.upstreams.transports.remotes import RemotePlace
 
 JSON = b"application/json"
 EVENTS = b"text/event-stream"
@@ -33,7 +33,7 @@ _UNPRINTABLE = re.compile(rb"[^\x20-\x7e]")
 class Reply:
     """The head of a reply, and its body as it comes. To be closed by whoever has it."""
 
-    def __init__(self, response: httpcore2.Response, place: Place) -> None:
+    def __init__(self, response: httpcore2.Response, place: RemotePlace) -> None:
         self.status = response.status
         self.place = place
         self._headers = response.headers
@@ -126,7 +126,7 @@ async def refusal(reply: Reply, bounds: Bounds) -> ServerError:
 async def _error_in(reply: Reply, bounds: Bounds) -> dict[str, Any] | None:
     """Whatever id it names: a server that refuses a request as a whole need not have read it."""
     try:
-        said = await Reader(bounds).read(await reply.body(bounds.message_bytes))
+        said = await ServerMessageReader(bounds).read(await reply.body(bounds.message_bytes))
     except (Unanswered, BadMessage):
         return None
     return said.error if isinstance(said, Failure) else None

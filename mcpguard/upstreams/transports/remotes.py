@@ -40,7 +40,7 @@ class BadRemote(GuardError):
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class RemotePlace:
     """A URL, taken apart."""
 
     scheme: str
@@ -63,7 +63,7 @@ class Place:
         host = f"[{self.host}]" if ":" in self.host else self.host
         return host if self.port == PORTS[self.scheme] else f"{host}:{self.port}"
 
-    def towards(self, reference: str) -> "Place":
+    def towards(self, reference: str) -> "RemotePlace":
         """The place that a reference leads to from here. Raises BadRemote."""
         if not _URL.fullmatch(reference):
             raise BadRemote("a URL holds characters that no URL has")
@@ -79,7 +79,7 @@ class Remote:
 
     url: str = field(repr=False)  # its query may hold a secret
     headers: Mapping[str, str] = field(default_factory=dict, repr=False)
-    place: Place = field(init=False)
+    place: RemotePlace = field(init=False)
     fields: tuple[Header, ...] = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -87,7 +87,7 @@ class Remote:
         object.__setattr__(self, "fields", tuple(_configured(self.headers)))
 
 
-def place(url: str) -> Place:
+def place(url: str) -> RemotePlace:
     """Read a URL. Raises BadRemote."""
     if not _URL.fullmatch(url):
         raise BadRemote("a URL holds characters that no URL has; write a host's name in its ASCII form (xn--…)")
@@ -103,7 +103,7 @@ def place(url: str) -> Place:
     if port == 0:
         raise BadRemote("the port of a URL is a number from 1 to 65535")
     target = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
-    return Place(parts.scheme, _host(parts.hostname or ""), port or PORTS[parts.scheme], target)
+    return RemotePlace(parts.scheme, _host(parts.hostname or ""), port or PORTS[parts.scheme], target)
 
 
 def mirrored(headers: Mapping[str, str]) -> list[Header]:

@@ -23,7 +23,7 @@ from mcpguard.upstreams.transports.http_headers import Heading
 from mcpguard.upstreams.transports.http_pool import HttpPool
 from mcpguard.upstreams.transports.http_replies import EVENTS, Reply, refusal
 from mcpguard.upstreams.transports.http_streams import Waits
-from mcpguard.upstreams.transports.remotes import BadRemote, Place, Remote
+from mcpguard.upstreams.transports.remotes import BadRemote, Remote, RemotePlace
 
 MOST = 256
 LITTLE = 65_536
@@ -33,7 +33,9 @@ log = structlog.get_logger("mcpguard.upstreams")
 class Sse:
     """Messages to and from one server."""
 
-    def __init__(self, events: "_Events", endpoint: Place, pool: HttpPool, heading: Heading, tasks: TaskGroup) -> None:
+    def __init__(
+        self, events: "_Events", endpoint: RemotePlace, pool: HttpPool, heading: Heading, tasks: TaskGroup
+    ) -> None:
         self._events = events
         self._endpoint = endpoint
         self._pool = pool
@@ -134,7 +136,7 @@ async def sse(
         yield Sse(events, endpoint, pool, heading, tasks)
 
 
-async def _endpoint(events: _Events, here: Place, configured: Place) -> Place:
+async def _endpoint(events: _Events, here: RemotePlace, configured: RemotePlace) -> RemotePlace:
     with anyio.move_on_after(events.waits.endpoint):
         while (event := await events.next()).type != "endpoint":
             pass

@@ -34,7 +34,7 @@ from mcpguard.web.api.routes.signing import signing
 from mcpguard.web.gate.problems import nothing_here, tell_problems
 from mcpguard.web.lazy_app import Later
 from mcpguard.web.metrics.page import metrics
-from mcpguard.web.views import Views
+from mcpguard.web.views import PageViews
 
 SUBJECTS = (
     servers,
@@ -62,7 +62,7 @@ def routes(guard: Guard) -> FastAPI:
     tell_problems(app, guard.tallies)
     for subject in (*SUBJECTS, metrics):
         app.router.routes.extend(subject(guard).routes)
-    app.router.routes.extend(documents(app, Views(assets.webui() / "templates")).routes)
+    app.router.routes.extend(documents(app, PageViews(assets.webui() / "templates")).routes)
     return app
 
 

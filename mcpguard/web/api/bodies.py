@@ -16,7 +16,7 @@ from mcpguard.domain.decisions import ITSELF, LONGEST_WHY, Approval, Key, Seen
 from mcpguard.domain.grants import USUAL_SECONDS
 from mcpguard.domain.screening import Screening
 from mcpguard.domain.servers.launches import Profile
-from mcpguard.guard.audit.exports import Wanted
+from mcpguard.guard.audit.exports import WantedExport
 from mcpguard.ledger.export.formats import WORDS
 from mcpguard.ledger.export.selection import Selection
 
@@ -214,8 +214,8 @@ class Exporting(Body):
     bundle: StrictBool = False
     bodies: StrictBool = False
 
-    def wanted(self, selection: Selection) -> Wanted:
-        return Wanted(
+    def wanted(self, selection: Selection) -> WantedExport:
+        return WantedExport(
             tuple(dict.fromkeys(self.forms)),
             selection,
             self.after,

@@ -11,7 +11,7 @@ from mcpguard.domain.callers import Caller
 from mcpguard.domain.calls.calls import Face, Sensitivity
 from mcpguard.domain.capabilities import Capability, CapabilityKind, Effect
 from mcpguard.domain.errors import InvalidName
-from mcpguard.guard.calls.request import Asked
+from mcpguard.guard.calls.request import CallRequest
 from mcpguard.policy.intents import LONGEST_REASON, stated
 from mcpguard.web.api.bodies import Body, example
 
@@ -66,7 +66,7 @@ class Wanted(Body):
             raise PydanticCustomError("arguments", "a resource is read without arguments")
         return self
 
-    def asked(self, caller: Caller, by: str) -> Asked:
+    def asked(self, caller: Caller, by: str) -> CallRequest:
         """The call, in the name of this caller."""
         server, name = reference(self.name)
         kind, intent = CapabilityKind(self.kind), self.intent
@@ -74,4 +74,4 @@ class Wanted(Body):
         if self.arguments is not None:
             params["arguments"] = self.arguments
         said = None if intent is None else stated(intent.operation_type, {"intent": intent.model_dump(mode="json")})
-        return Asked(caller, Face.API, _METHODS[kind], Capability(server, kind, name), params, stated=said, by=by)
+        return CallRequest(caller, Face.API, _METHODS[kind], Capability(server, kind, name), params, stated=said, by=by)

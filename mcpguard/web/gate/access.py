@@ -15,7 +15,7 @@ from fastapi.routing import APIRoute
 from mcpguard.domain.decisions import Forbidden
 from mcpguard.domain.errors import GuardError
 from mcpguard.domain.people import Principal, Right
-from mcpguard.web.gate.peer import Peer
+from mcpguard.web.gate.peer import OperatorPeer
 
 
 class NobodyKnown(GuardError):
@@ -58,10 +58,10 @@ def needed(route: APIRoute) -> Needs:
     return needs
 
 
-def whoever(request: Request) -> Peer | Principal | None:
+def whoever(request: Request) -> OperatorPeer | Principal | None:
     """Who sent this: the peer at the operator's socket, the principal on the network, or nobody."""
     peer = getattr(request.state, "peer", None)
-    if isinstance(peer, Peer):
+    if isinstance(peer, OperatorPeer):
         return peer
     principal = getattr(request.state, "principal", None)
     return principal if isinstance(principal, Principal) else None

@@ -21,7 +21,7 @@ from mcpguard.domain.people import Principal, Right
 from mcpguard.guard.guard import Guard
 from mcpguard.text.visible import visible
 from mcpguard.web.gate.access import whoever
-from mcpguard.web.gate.peer import Peer
+from mcpguard.web.gate.peer import OperatorPeer
 
 VIA: Final = "operator socket"
 API: Final = "api"
@@ -34,7 +34,7 @@ _CONSOLE: Final = 4
 def actor(request: Request, guard: Guard, via: str = API) -> Actor:
     """Who sent this request; `via` is the door that they came through on the network. Raises Forbidden."""
     match whoever(request):
-        case Peer(pid, uid):
+        case OperatorPeer(pid, uid):
             return Actor(account(uid), VIA, program(pid), may_widen=guard.settings.authority.shell == "full")
         case Principal() as by:
             return _token(by, via, guard) if by.kind == "token" else _person(by, via, guard)

@@ -16,7 +16,7 @@ from fastapi import Request
 from mcpguard.domain.decisions import Actor
 from mcpguard.domain.errors import GuardError
 from mcpguard.web.gate.access import whoever
-from mcpguard.web.gate.peer import Peer
+from mcpguard.web.gate.peer import OperatorPeer
 
 IF_MATCH: Final = "if-match"
 _TAG: Final = re.compile(r'(W/)?"([\x21\x23-\x7e]{1,200})"')
@@ -45,7 +45,7 @@ def resting(request: Request, by: Actor, now: Now) -> Actor:
     """Whoever decides, who may do so only as long as `now` is what they saw. Raises NotNamed or Moved."""
     seen = _seen(request)
     if seen is None:
-        if not isinstance(whoever(request), Peer):
+        if not isinstance(whoever(request), OperatorPeer):
             raise NotNamed('say what this rests on: If-Match: "…", with the ETag under which you were shown it')
         return by
     return _held_to(seen, by, now)

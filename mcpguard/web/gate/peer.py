@@ -23,12 +23,12 @@ _SOL_LOCAL = 0
 _PR_SET_CHILD_SUBREAPER = 36
 
 
-class Refused(Exception):
+class NotTheOperator(Exception):
     """This process is not the operator."""
 
 
 @dataclass(frozen=True, slots=True)
-class Peer:
+class OperatorPeer:
     """A process that holds the operator's authority."""
 
     pid: int
@@ -44,14 +44,14 @@ def keep_orphans() -> None:
         raise OSError(ctypes.get_errno(), "orphans cannot be kept")
 
 
-def identify(connection: socket.socket) -> Peer:
+def identify(connection: socket.socket) -> OperatorPeer:
     """The process at the other end, or Refused."""
     try:
         peer = _linux(connection) if sys.platform == "linux" else _macos(connection)
     except OSError as error:
-        raise Refused(f"its credentials cannot be read: {error}") from error
+        raise NotTheOperator(f"its credentials cannot be read: {error}") from error
     if peer.uid not in (os.getuid(), 0):
-        raise Refused(f"user {peer.uid} is not the guard's own")
+        raise NotTheOperator(f"user {peer.uid} is not the guard's own")
     if sys.platform == "linux":
         if peer.uid == os.getuid():
             _same_namespaces(peer.pid)
@@ -59,17 +59,17 @@ def identify(connection: socket.socket) -> Peer:
     return peer
 
 
-def _linux(connection: socket.socket) -> Peer:
+def _linux(connection: socket.socket) -> OperatorPeer:
     option = connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, _UCRED.size)
     pid, uid, _ = _UCRED.unpack(option)
-    return Peer(pid, uid)
+    return OperatorPeer(pid, uid)
 
 
-def _macos(connection: socket.socket) -> Peer:
+def _macos(connection: socket.socket) -> OperatorPeer:
     # struct xucred: version, uid, number of groups, groups
     credentials = connection.getsockopt(_SOL_LOCAL, 0x001, 76)
     pid = struct.unpack("i", connection.getsockopt(_SOL_LOCAL, _LOCAL_PEERPID, 4))[0]
-    return Peer(pid, struct.unpack_from("II", credentials)[1])
+    return OperatorPeer(pid, struct.unpack_from("II", credentials)[1])
 
 
 def _same_namespaces(pid: int) -> None:
@@ -77,16 +77,16 @@ def _same_namespaces(pid: int) -> None:
         try:
             same = Path(f"/proc/{pid}/ns/{name}").readlink() == Path(f"/proc/self/ns/{name}").readlink()
         except OSError as error:
-            raise Refused(f"the {name} namespace of process {pid} cannot be read") from error
+            raise NotTheOperator(f"the {name} namespace of process {pid} cannot be read") from error
         if not same:
-            raise Refused(f"process {pid} is in another {name} namespace")
+            raise NotTheOperator(f"process {pid} is in another {name} namespace")
 
 
 def _no_descendant(pid: int) -> None:
     ours, at = os.getpid(), _parent(pid)
     while at > 1:
         if at == ours:
-            raise Refused(f"process {pid} was started by the guard")
+            raise NotTheOperator(f"process {pid} was started by the guard")
         at = _parent(at)
 
 
@@ -94,5 +94,5 @@ def _parent(pid: int) -> int:
     try:
         stat = Path(f"/proc/{pid}/stat").read_text()
     except OSError as error:
-        raise Refused(f"process {pid} cannot be looked at") from error
+        raise NotTheOperator(f"process {pid} cannot be looked at") from error
     return int(stat.rpartition(")")[2].split()[1])  # the name before it may contain anything

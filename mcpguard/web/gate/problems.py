@@ -47,7 +47,7 @@ from mcpguard.ledger.prunings import Unsound
 from mcpguard.settings.entry import named
 from mcpguard.web.gate.access import NobodyKnown, RightLacking, whoever
 from mcpguard.web.gate.matching import Moved, NotNamed
-from mcpguard.web.gate.peer import Peer
+from mcpguard.web.gate.peer import OperatorPeer
 from mcpguard.web.gate.problem import problem
 
 CHALLENGE: Final = 'Bearer realm="mcpguard"'
@@ -104,7 +104,10 @@ def tell_problems(app: FastAPI, tallies: Tallies | None = None) -> None:
         by = whoever(request)
         if tallies is not None and isinstance(error, NobodyKnown | RightLacking):
             known = {"by": f"{by.kind}:{by.id}"} if isinstance(by, Principal) else {}
-            door, why = ("operator" if isinstance(by, Peer) else "network"), ("right" if known else "credential")
+            door, why = (
+                ("operator" if isinstance(by, OperatorPeer) else "network"),
+                ("right" if known else "credential"),
+            )
             tallies.turned_away(door=door, why=why, **known)
         return _foreseen(error, repeats=not isinstance(by, Principal))
 

@@ -9,7 +9,7 @@ from enum import StrEnum
 from typing import Final
 
 
-class Kind(StrEnum):
+class MetricKind(StrEnum):
     """What can be done with its numbers."""
 
     COUNTER = "counter"
@@ -22,94 +22,99 @@ class Metric:
     """One of them. A counter is shown with `_total` behind its name."""
 
     name: str
-    kind: Kind
+    kind: MetricKind
     help: str
     labels: tuple[str, ...] = ()
 
     @property
     def shown(self) -> str:
-        return f"{self.name}_total" if self.kind is Kind.COUNTER else self.name
+        return f"{self.name}_total" if self.kind is MetricKind.COUNTER else self.name
 
 
 CALLS: Final = Metric(
     "mcpguard_calls",
-    Kind.COUNTER,
+    MetricKind.COUNTER,
     "Calls that have ended, by the verdict they began with and how they ended.",
     ("server", "effect", "verdict", "outcome", "reason"),
 )
 WHOLE: Final = Metric(
-    "mcpguard_call_seconds", Kind.HISTOGRAM, "How long calls took, from being asked for to being answered.", ("server",)
+    "mcpguard_call_seconds",
+    MetricKind.HISTOGRAM,
+    "How long calls took, from being asked for to being answered.",
+    ("server",),
 )
 OWN: Final = Metric(
     "mcpguard_call_own_seconds",
-    Kind.HISTOGRAM,
+    MetricKind.HISTOGRAM,
     "How long the guard itself took for calls, without the time of servers and of people.",
     ("effect",),
 )
 STATES: Final = Metric(
     "mcpguard_server_state",
-    Kind.GAUGE,
+    MetricKind.GAUGE,
     "Servers by the state of their connection: 1 at the one it has.",
     ("server", "state"),
 )
-SERVERS: Final = Metric("mcpguard_servers", Kind.GAUGE, "Servers by where they stand.", ("standing",))
-HELD: Final = Metric("mcpguard_held_calls", Kind.GAUGE, "Calls that wait for a person.")
+SERVERS: Final = Metric("mcpguard_servers", MetricKind.GAUGE, "Servers by where they stand.", ("standing",))
+HELD: Final = Metric("mcpguard_held_calls", MetricKind.GAUGE, "Calls that wait for a person.")
 READY: Final = Metric(
-    "mcpguard_ready", Kind.GAUGE, "1 while calls can be taken, 0 while the audit log cannot be written."
+    "mcpguard_ready", MetricKind.GAUGE, "1 while calls can be taken, 0 while the audit log cannot be written."
 )
-RECORDS: Final = Metric("mcpguard_ledger_records", Kind.GAUGE, "Records in the audit log.")
-SIGNED: Final = Metric("mcpguard_ledger_signed_records", Kind.GAUGE, "Records up to the last signed checkpoint.")
+RECORDS: Final = Metric("mcpguard_ledger_records", MetricKind.GAUGE, "Records in the audit log.")
+SIGNED: Final = Metric("mcpguard_ledger_signed_records", MetricKind.GAUGE, "Records up to the last signed checkpoint.")
 SIGNED_AT: Final = Metric(
-    "mcpguard_ledger_signed_timestamp_seconds", Kind.GAUGE, "When the last checkpoint was signed; 0 if none was."
+    "mcpguard_ledger_signed_timestamp_seconds", MetricKind.GAUGE, "When the last checkpoint was signed; 0 if none was."
 )
 ANCHORED: Final = Metric(
     "mcpguard_ledger_anchored_records",
-    Kind.GAUGE,
+    MetricKind.GAUGE,
     "Records up to the last checkpoint in the anchor file; 0 without one.",
 )
 UNANCHORED: Final = Metric(
-    "mcpguard_ledger_anchor_failing", Kind.GAUGE, "1 while checkpoints cannot be appended to the anchor file, else 0."
+    "mcpguard_ledger_anchor_failing",
+    MetricKind.GAUGE,
+    "1 while checkpoints cannot be appended to the anchor file, else 0.",
 )
 ROLLED_BACK: Final = Metric(
     "mcpguard_ledger_rolled_back",
-    Kind.GAUGE,
+    MetricKind.GAUGE,
     "1 where the guard started with a store that is not what the anchor file has, else 0.",
 )
-OPEN: Final = Metric("mcpguard_ledger_open_entries", Kind.GAUGE, "Calls that are open in the audit log.")
+OPEN: Final = Metric("mcpguard_ledger_open_entries", MetricKind.GAUGE, "Calls that are open in the audit log.")
 REFUSED: Final = Metric(
     "mcpguard_ledger_refused",
-    Kind.GAUGE,
+    MetricKind.GAUGE,
     "Records that could not be taken since the audit log cannot be written; else 0.",
 )
-QUEUED: Final = Metric("mcpguard_ledger_queue", Kind.GAUGE, "Jobs that wait to be written to the database.")
+QUEUED: Final = Metric("mcpguard_ledger_queue", MetricKind.GAUGE, "Jobs that wait to be written to the database.")
 FOUND: Final = Metric(
     "mcpguard_findings",
-    Kind.COUNTER,
+    MetricKind.COUNTER,
     "What was found in arguments and in what servers said during calls, once for each call, by rule.",
     ("where", "rule"),
 )
 DEFINED: Final = Metric(
     "mcpguard_definition_findings",
-    Kind.GAUGE,
+    MetricKind.GAUGE,
     "Findings in what servers offer and how they are launched, by rule.",
     ("rule",),
 )
 GRAVE: Final = Metric(
     "mcpguard_grave_findings",
-    Kind.GAUGE,
+    MetricKind.GAUGE,
     "Of these, the grave ones: hard, or of severity critical or high.",
 )
 UNREAD: Final = Metric(
     "mcpguard_unread_approvals",
-    Kind.GAUGE,
+    MetricKind.GAUGE,
     "Servers and capabilities that are approved, with grave findings that nobody confirmed reading.",
 )
-UNINSPECTED: Final = Metric("mcpguard_failed_inspections", Kind.GAUGE, "Servers whose last inspection failed.")
+UNINSPECTED: Final = Metric("mcpguard_failed_inspections", MetricKind.GAUGE, "Servers whose last inspection failed.")
 TURNED: Final = Metric(
-    "mcpguard_turned_away", Kind.COUNTER, "What was refused at a door before it was a call.", ("door", "why")
+    "mcpguard_turned_away", MetricKind.COUNTER, "What was refused at a door before it was a call.", ("door", "why")
 )
-UNSIGNED: Final = Metric("mcpguard_sign_ins_refused", Kind.COUNTER, "Attempts to sign in that failed.", ("why",))
-BUILD: Final = Metric("mcpguard_build_info", Kind.GAUGE, "1, with what runs.", ("version",))
+UNSIGNED: Final = Metric("mcpguard_sign_ins_refused", MetricKind.COUNTER, "Attempts to sign in that failed.", ("why",))
+BUILD: Final = Metric("mcpguard_build_info", MetricKind.GAUGE, "1, with what runs.", ("version",))
 
 METRICS: Final = (
     CALLS,

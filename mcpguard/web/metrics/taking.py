@@ -18,7 +18,7 @@ from mcpguard.guard.guard import Guard
 from mcpguard.guard.traffic.counts import BUCKETS, MOST_RULES, Durations
 from mcpguard.guard.traffic.tallies import OTHER
 from mcpguard.web.metrics import names
-from mcpguard.web.metrics.names import Kind, Metric
+from mcpguard.web.metrics.names import Metric, MetricKind
 
 Values = Iterable[tuple[tuple[str, ...], float]]
 Later = Callable[[], Family]
@@ -91,7 +91,7 @@ def _family(metric: Metric, values: Values) -> Later:
 
 
 def _made(metric: Metric, values: Values) -> Family:
-    make = CounterMetricFamily if metric.kind is Kind.COUNTER else GaugeMetricFamily
+    make = CounterMetricFamily if metric.kind is MetricKind.COUNTER else GaugeMetricFamily
     family = make(metric.name, metric.help, labels=metric.labels)
     for labels, value in sorted(values):
         family.add_metric(labels, value)

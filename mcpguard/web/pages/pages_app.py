@@ -22,7 +22,7 @@ from mcpguard.web.pages.audit.audit import audit
 from mcpguard.web.pages.audit.exports_page import exporting
 from mcpguard.web.pages.audit.record import record
 from mcpguard.web.pages.audit.verification import verifying
-from mcpguard.web.pages.base.console import Desk
+from mcpguard.web.pages.base.console import Console
 from mcpguard.web.pages.people.me import me
 from mcpguard.web.pages.people.sessions import sessions
 from mcpguard.web.pages.people.setup import setup
@@ -40,7 +40,7 @@ from mcpguard.web.pages.servers.review import review
 from mcpguard.web.pages.servers.servers_page import servers
 from mcpguard.web.pages.servers.tabs import logs, tabs
 from mcpguard.web.pages.settings.settings_page import settings
-from mcpguard.web.views import Views
+from mcpguard.web.views import PageViews
 
 SUBJECTS = (
     inbox,
@@ -74,8 +74,8 @@ SUBJECTS = (
 def pages(guard: Guard) -> FastAPI:
     """Every page, with what it is made of."""
     app = FastAPI(title="mcpguard", openapi_url=None, docs_url=None, redoc_url=None, redirect_slashes=False)
-    views = Views(assets.webui() / "templates")
-    desk = Desk(guard, views)
+    views = PageViews(assets.webui() / "templates")
+    desk = Console(guard, views)
     subjects = [subject(guard, desk) for subject in SUBJECTS]
     for router in (health(guard, causes=False), *subjects, signing(guard, views), setup(guard, views)):
         app.router.routes.extend(router.routes)  # to include a router would build its routes a second time

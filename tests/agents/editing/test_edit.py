@@ -11,9 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mcpguard.agents.editing.edit import Edit, edited, servers
-from mcpguard.agents.editing.understanding import NotUnderstood
+from mcpguard.agents.editing.understanding import FileNotUnderstood
 from mcpguard.agents.jsonc import plain
-from mcpguard.agents.program import EVERY, Form, Place
+from mcpguard.agents.program import EVERY, ConfigFile, FileForm
 from mcpguard.agents.programs import PROGRAMS
 from mcpguard.agents.reading import whole
 from tests.agents import homes
@@ -21,9 +21,9 @@ from tests.agents import homes
 ENTRY = {"type": "stdio", "command": "/opt/mcpguard", "args": ["stdio"], "env": {"A": "b"}}
 PUT = Edit({"mcpguard": ENTRY})
 TAKE = Edit(take=frozenset({"mcpguard"}))
-JSON = Place(Path("x"), ("mcpServers",))
-DEEP = Place(Path("x"), ("mcp", "servers"))
-TOML = Place(Path("x"), ("mcp_servers",), Form.TOML)
+JSON = ConfigFile(Path("x"), ("mcpServers",))
+DEEP = ConfigFile(Path("x"), ("mcp", "servers"))
+TOML = ConfigFile(Path("x"), ("mcp_servers",), FileForm.TOML)
 
 NAMES = st.text('ab"\\/*,{}[]: \u00e9\u202e', min_size=1, max_size=5)
 BLANKS = st.sampled_from(["", " ", "\n", "\r\n\t", "/* } , */", "// ] , }\n", "\n  ", " /*\n\n*/ "])
@@ -117,7 +117,7 @@ def test_whatever_the_bytes_are_they_are_changed_rightly_or_refused(data: bytes)
     for place in (JSON, TOML):
         try:
             assert servers(edited(data, place, PUT), place)["mcpguard"] == ENTRY
-        except NotUnderstood as error:
+        except FileNotUnderstood as error:
             assert str(error)  # noqa: PT017 - either is right
 
 
@@ -167,7 +167,7 @@ def test_a_place_may_be_deeper() -> None:
 
 def test_a_table_is_put_and_taken_without_its_neighbours() -> None:
     before = '# mine\na = 1\n\n# of it\n[mcp_servers.a] # x\ncommand = "y"\n\n[mcp_servers.a.env]\nK = "v"\n\n# of b\n[b]\nc = """\n[mcp_servers.a]\n"""'  # noqa: E501
-    with pytest.raises(NotUnderstood):
+    with pytest.raises(FileNotUnderstood):
         edited(before.encode(), TOML, Edit(take=frozenset({"a"})))
     before = before.replace('"""\n[mcp_servers.a]\n"""', "1")
     after = edited(before.encode(), TOML, Edit({"mcpguard": ENTRY}, frozenset({"a"}))).decode()
@@ -189,11 +189,11 @@ def test_a_table_is_put_and_taken_without_its_neighbours() -> None:
         (b'{"mcpServers": {"\xff": 1}}', JSON),
         (b'{"x": ' + b"[" * 5000, JSON),
         (b"mcp_servers = {}\n", TOML),
-        (b"mcp_servers.a.command = 'x'\n[z]\n", Place(Path("x"), ("mcp_servers", "a", "command"), Form.TOML)),
+        (b"mcp_servers.a.command = 'x'\n[z]\n", ConfigFile(Path("x"), ("mcp_servers", "a", "command"), FileForm.TOML)),
         (b"[mcp_servers\n", TOML),
-        (b"", Place(Path("x"), ("projects", EVERY, "mcpServers"))),
+        (b"", ConfigFile(Path("x"), ("projects", EVERY, "mcpServers"))),
     ],
 )
-def test_what_is_not_understood_is_refused(data: bytes, place: Place) -> None:
-    with pytest.raises(NotUnderstood):
+def test_what_is_not_understood_is_refused(data: bytes, place: ConfigFile) -> None:
+    with pytest.raises(FileNotUnderstood):
         edited(data, place, PUT)

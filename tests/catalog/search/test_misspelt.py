@@ -3,7 +3,7 @@
 import pytest
 
 from mcpguard.catalog.search.search import View
-from mcpguard.catalog.search.vocabulary import Vocabulary, distance
+from mcpguard.catalog.search.vocabulary import WordForms, distance
 from tests.catalog.search.offers import index, keys, tool
 
 MADE = index(
@@ -57,7 +57,7 @@ def test_mistakes_are_counted(one: str, other: str, mistakes: int) -> None:
 
 
 def test_a_word_goes_with_the_last_server_that_has_it() -> None:
-    vocabulary = Vocabulary()
+    vocabulary = WordForms()
     none: frozenset[str] = frozenset()
     vocabulary.change("a", none, frozenset({"folder", "file"}))
     vocabulary.change("b", none, frozenset({"folder"}))
@@ -65,4 +65,4 @@ def test_a_word_goes_with_the_last_server_that_has_it() -> None:
     assert vocabulary.near("foldr", lambda _: True) == [("folder", 1)]
     vocabulary.change("b", frozenset({"folder"}), none)
     assert vocabulary.near("foldr", lambda _: True) == []
-    assert vars(vocabulary) == vars(Vocabulary())
+    assert vars(vocabulary) == vars(WordForms())

@@ -11,7 +11,7 @@ from mcpguard.catalog.search.fields import texts
 from mcpguard.catalog.search.index import Index
 from mcpguard.catalog.search.prepared import B, prepared
 from mcpguard.catalog.search.query import said
-from mcpguard.catalog.search.ranking import FAINTEST, Said, best
+from mcpguard.catalog.search.ranking import FAINTEST, QueryWord, best
 from mcpguard.catalog.search.search import View
 from mcpguard.catalog.search.stems import stem
 from mcpguard.catalog.search.words import words
@@ -103,7 +103,7 @@ def test_the_best_are_those_that_looking_at_all_would_find(
     assert all(math.isclose(score, everything[at][1]) for at, (_, score) in enumerate(found))
 
 
-def _all_scores(understood: Sequence[Said]) -> Mapping[int, float]:
+def _all_scores(understood: Sequence[QueryWord]) -> Mapping[int, float]:
     scores: defaultdict[int, float] = defaultdict(float)
     for one in sorted(understood, key=lambda one: (-one.rareness, one.word)):
         gained: dict[int, float] = {}

@@ -4,13 +4,13 @@ import pytest
 
 from mcpguard.domain.findings import Severity
 from mcpguard.inspection.definitions.inspect import inspected
-from mcpguard.inspection.detectors.detector import Rule, phrases
+from mcpguard.inspection.detectors.detector import DetectorRule, phrases
 from mcpguard.inspection.reading.patterns import pattern
 from mcpguard.inspection.reading.tokens import SENTENCE, tokens, words
-from mcpguard.inspection.reading.vocabulary import LONGEST_PHRASE, Hit, Vocabulary, forms
+from mcpguard.inspection.reading.vocabulary import LONGEST_PHRASE, PhraseHit, Vocabulary, forms
 from mcpguard.inspection.texts.decoding import MOST_DECODED, MOST_LAYERS, layers
 from mcpguard.inspection.texts.marks import marked
-from mcpguard.inspection.texts.texts import Role, Text
+from mcpguard.inspection.texts.texts import Text, TextRole
 from mcpguard.inspection.vocabulary import TABLES, WORDS, tongues
 from mcpguard.inspection.vocabulary.secrets import ALONE, PATHS
 
@@ -29,7 +29,7 @@ def test_every_word_of_the_lists_is_found_as_what_it_means() -> None:
     missed = []
     for meaning, entry in ENTRIES:
         said = tokens(entry.removesuffix("*").replace("_", " "))
-        if Hit(0, len(said.words) - 1) not in WORDS.found(said).get(meaning, []):
+        if PhraseHit(0, len(said.words) - 1) not in WORDS.found(said).get(meaning, []):
             missed.append((meaning, entry))
     assert not missed
 
@@ -132,11 +132,11 @@ VOCABULARY = Vocabulary({"A": "alpha", "B": "beta be_ta bet*", "C": "gamma"})
 def test_a_pattern_is_words_close_to_each_other(said: str, text: str, found: tuple[int, int] | None) -> None:
     read = tokens(text)
     hit = pattern(said).found(VOCABULARY.found(read), read.positions)
-    assert hit == (None if found is None else Hit(*found))
+    assert hit == (None if found is None else PhraseHit(*found))
 
 
 def test_a_pattern_speaks_of_meanings_that_exist() -> None:
-    rule = Rule("a.b", "T1", Severity.LOW, 0.1, "A title")
+    rule = DetectorRule("a.b", "T1", Severity.LOW, 0.1, "A title")
     with pytest.raises(ValueError, match="NO_SUCH"):
         phrases(rule, "NEVER 2 NO_SUCH")
 
@@ -155,4 +155,4 @@ def test_what_is_decoded_is_evidence_for_all_that_it_came_from() -> None:
 
 
 def test_the_name_of_a_member_is_taken_apart() -> None:
-    assert Text("key:/a", "conversationHistory", Role.KEY).tokens.words == ["conversation", "history"]
+    assert Text("key:/a", "conversationHistory", TextRole.KEY).tokens.words == ["conversation", "history"]

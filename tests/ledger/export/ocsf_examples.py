@@ -10,7 +10,7 @@ from typing import Any, Final
 
 import orjson
 
-from mcpguard.ledger.export.line import Line
+from mcpguard.ledger.export.line import ExportLine
 from mcpguard.ledger.export.ocsf.form import Ocsf
 from tests.documents import DOCS
 
@@ -90,10 +90,10 @@ EXAMPLES: Final[Mapping[str, dict[str, Any]]] = {
 }
 
 
-def line(said: Mapping[str, Any], seq: int = 7) -> Line:
+def line(said: Mapping[str, Any], seq: int = 7) -> ExportLine:
     """A record that says this, as it lies in a ledger."""
     whole = {"v": 1, "chain": "main", "seq": seq, "at": 1_732_345_678_901_234, **said}
-    return Line("main", seq, HASH, orjson.dumps(whole, option=orjson.OPT_SORT_KEYS), whole)
+    return ExportLine("main", seq, HASH, orjson.dumps(whole, option=orjson.OPT_SORT_KEYS), whole)
 
 
 def place(name: str) -> re.Pattern[str]:

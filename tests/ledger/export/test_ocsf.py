@@ -14,7 +14,7 @@ from mcpguard.domain.calls.records import RecordKind
 from mcpguard.domain.decisions import Answer
 from mcpguard.domain.reasons import Reason
 from mcpguard.domain.servers.standing import CapabilityMove, UpstreamMove
-from mcpguard.ledger.export.line import Line
+from mcpguard.ledger.export.line import ExportLine
 from mcpguard.ledger.export.ocsf.form import KINDS, Ocsf
 from tests.documents import DOCS
 from tests.ledger.export.ocsf_examples import EXAMPLES, HASH, line, place
@@ -49,7 +49,7 @@ KIND = st.one_of(st.sampled_from([*KINDS]), st.sampled_from([*KINDS]), HOSTILE)
 
 
 @st.composite
-def lines(draw: st.DrawFn) -> Line:
+def lines(draw: st.DrawFn) -> ExportLine:
     """A record of any kind with anything in it, as somebody who can write the store could leave it."""
     said = draw(st.dictionaries(st.sampled_from(FIELDS), VALUES, max_size=30))
     if draw(st.integers(0, 9)):
@@ -61,16 +61,16 @@ def lines(draw: st.DrawFn) -> Line:
     return stored(raw.encode(errors="surrogatepass"), chain, draw(st.integers(1, 2**53)), hash_)
 
 
-def stored(raw: bytes, chain: str = "main", seq: int = 7, hash_: bytes = HASH) -> Line:
+def stored(raw: bytes, chain: str = "main", seq: int = 7, hash_: bytes = HASH) -> ExportLine:
     """Content as an export reads it: what is no JSON object says nothing."""
     try:
         said = orjson.loads(raw)
     except ValueError:
         said = {}
-    return Line(chain, seq, hash_, raw, said if isinstance(said, dict) else {})
+    return ExportLine(chain, seq, hash_, raw, said if isinstance(said, dict) else {})
 
 
-def event(record: Line) -> dict[str, Any]:
+def event(record: ExportLine) -> dict[str, Any]:
     """Its event, which is valid and one line."""
     written = Ocsf().line(record)
     assert written.endswith(b"\n")
@@ -82,7 +82,7 @@ def event(record: Line) -> dict[str, Any]:
 
 
 @given(lines())
-def test_whatever_a_record_holds_its_event_is_one_valid_line_and_nothing_is_lost(record: Line) -> None:
+def test_whatever_a_record_holds_its_event_is_one_valid_line_and_nothing_is_lost(record: ExportLine) -> None:
     read = event(record)
     assert read["metadata"]["sequence"] == record.seq
     assert read.get("is_alert", False) is (read["severity_id"] >= 3)
@@ -118,7 +118,7 @@ def test_what_others_cannot_write_is_passed_on_as_it_is(what: str) -> None:
 
 
 def test_a_record_that_was_pruned_is_still_an_event() -> None:
-    read = event(Line("main", 3, HASH, None, {}))
+    read = event(ExportLine("main", 3, HASH, None, {}))
     assert (read["class_uid"], read["activity_name"], read["time"]) == (0, "Pruned", 0)
     assert (read["metadata"]["uid"], read["unmapped"]) == ("main:3", {"record_hash": HASH.hex()})
 

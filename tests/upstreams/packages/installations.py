@@ -16,7 +16,7 @@ from mcpguard.upstreams.packages.trees import Tree
 from mcpguard.upstreams.process.stdio import Launch
 from mcpguard.upstreams.process.tree import descendants
 from mcpguard.upstreams.sandbox.confining import confined
-from mcpguard.upstreams.sandbox.limits import Limits
+from mcpguard.upstreams.sandbox.limits import ProcessLimits
 from mcpguard.upstreams.sandbox.wrapping import Sandbox
 from mcpguard.upstreams.transports.dialing import Dialing
 from tests.conformance import own_uv, tools
@@ -60,7 +60,7 @@ def launched(wanted: Package, tree: Tree, data: Path, sandbox: Sandbox, profile:
     inside = profile is not Profile.NONE
     declared = Launch(wanted.runner, (), {"PATH": os.environ["PATH"]})
     launch = from_tree(wanted, tree, declared, inside=inside)
-    return confined(launch, profile, (), sandbox, data, Limits(), own=[place(tree)] if inside else [])
+    return confined(launch, profile, (), sandbox, data, ProcessLimits(), own=[place(tree)] if inside else [])
 
 
 @contextmanager

@@ -10,13 +10,13 @@ import pytest
 
 from mcpguard.upstreams.packages import trees
 from mcpguard.upstreams.packages.digest import MOST_BYTES, tree_digest
-from mcpguard.upstreams.packages.not_installed import Changed, NotInstalled
+from mcpguard.upstreams.packages.not_installed import ChangedPackage, NotInstalled
 from mcpguard.upstreams.packages.package import Ecosystem, Package
-from mcpguard.upstreams.packages.programs import Program
+from mcpguard.upstreams.packages.programs import PackageProgram
 from mcpguard.upstreams.packages.trees import Tree, cleared, kept, verified
 
 PACKAGE = Package(Ecosystem.NPM, ("server@1",))
-PROGRAM = Program("server", "1.0.0", "node_modules/server/server.js", ())
+PROGRAM = PackageProgram("server", "1.0.0", "node_modules/server/server.js", ())
 
 
 def grown(folder: Path, order: int = 1) -> Path:
@@ -131,12 +131,12 @@ def test_what_was_approved_is_found_and_is_whole(tmp_path: Path) -> None:
     assert found == tree
     verified(found, tree.artifact)
     (tree.folder / "z").write_text("x")
-    with pytest.raises(Changed, match="changed after it was approved"):
+    with pytest.raises(ChangedPackage, match="changed after it was approved"):
         verified(found, tree.artifact)
     (tree.folder / "z").write_text("")
     verified(found, tree.artifact)
     interpreter.unlink()
-    with pytest.raises(Changed, match="node, for which it was installed, is not there any more"):
+    with pytest.raises(ChangedPackage, match="node, for which it was installed, is not there any more"):
         verified(found, tree.artifact)
 
 
@@ -155,7 +155,7 @@ def test_a_record_that_was_changed_is_noticed(change: dict[str, object], tmp_pat
     path = tree.folder.parent / "package.json"
     path.write_text(json.dumps(json.loads(path.read_text()) | change))
     found = kept(tmp_path / "kept", PACKAGE, tree.artifact)
-    with pytest.raises(Changed, match="changed after it was approved"):
+    with pytest.raises(ChangedPackage, match="changed after it was approved"):
         verified(found, tree.artifact)
 
 
@@ -165,17 +165,17 @@ def test_a_record_that_was_changed_is_noticed(change: dict[str, object], tmp_pat
 def test_a_record_that_is_none_is_as_good_as_none(text: str, tmp_path: Path) -> None:
     tree = approved(tmp_path / "kept", Path("/bin/true"))
     (tree.folder.parent / "package.json").write_text(text)
-    with pytest.raises(Changed, match="not there any more"):
+    with pytest.raises(ChangedPackage, match="not there any more"):
         kept(tmp_path / "kept", PACKAGE, tree.artifact)
 
 
 def test_only_what_was_asked_for_and_approved_is_found(tmp_path: Path) -> None:
     tree = approved(tmp_path / "kept", Path("/bin/true"))
     for package in (Package(Ecosystem.NPM, ("server@2",)), Package(Ecosystem.NPM, ("server@1",), "other")):
-        with pytest.raises(Changed, match="not what was approved"):
+        with pytest.raises(ChangedPackage, match="not what was approved"):
             kept(tmp_path / "kept", package, tree.artifact)
     for artifact in (f"npm:other@1.0.0 sha256:{tree.digest}", f"npm:server@1.0.1 sha256:{tree.digest}"):
-        with pytest.raises(Changed, match="not what was approved"):
+        with pytest.raises(ChangedPackage, match="not what was approved"):
             kept(tmp_path / "kept", PACKAGE, artifact)
     for artifact in (
         f"npm:server@1.0.0 sha256:{'0' * 64}",
@@ -184,7 +184,7 @@ def test_only_what_was_asked_for_and_approved_is_found(tmp_path: Path) -> None:
         "",
         "sha256:..",
     ):
-        with pytest.raises(Changed):
+        with pytest.raises(ChangedPackage):
             kept(tmp_path / "kept", PACKAGE, artifact)
 
 

@@ -12,7 +12,7 @@ from mcpguard.domain.callers import Scope
 from mcpguard.domain.capabilities import Effect
 from mcpguard.domain.grants import ANONYMOUS
 from mcpguard.domain.people import Role
-from mcpguard.guard.callers.grants import Wanted
+from mcpguard.guard.callers.grants import WantedCaller
 from tests.gateway.speaking import guarded
 from tests.people import BY, PASSWORD
 from tests.simulators.script import Script
@@ -119,7 +119,7 @@ async def test_what_is_no_caller_is_refused_and_nothing_typed_is_lost(
     guard: World, sent: dict[str, str | list[str]], status: int, why: str
 ) -> None:
     at = await browser(guard)
-    await guard.now.guard.granting.add(Wanted("taken", Scope(("*",), ("*",), frozenset({Effect.READ}))), BY)
+    await guard.now.guard.granting.add(WantedCaller("taken", Scope(("*",), ("*",), frozenset({Effect.READ}))), BY)
     async with nothing_happens(guard):
         once = hidden(await at.get("/callers/add"), "once")
         answer = await at.post("/callers/add", **{"once": once} | FILLED | {"why": "for the desk"} | sent)
@@ -172,7 +172,7 @@ async def test_while_nothing_can_be_recorded_nobody_is_let_in_and_nothing_typed_
 
 
 async def test_an_auditor_sees_them_and_changes_nothing(guard: World) -> None:
-    grant, _ = await guard.now.guard.granting.add(Wanted("desk", Scope(("*",), ("*",), frozenset(Effect))), BY)
+    grant, _ = await guard.now.guard.granting.add(WantedCaller("desk", Scope(("*",), ("*",), frozenset(Effect))), BY)
     at = await browser(guard, Role.AUDITOR)
     page = await at.get("/callers")
     assert "desk" in page.text
@@ -186,7 +186,9 @@ async def test_an_auditor_sees_them_and_changes_nothing(guard: World) -> None:
 
 
 async def test_it_is_revoked_with_its_reason(guard: World) -> None:
-    grant, shown = await guard.now.guard.granting.add(Wanted("desk", Scope(("*",), ("*",), frozenset(Effect))), BY)
+    grant, shown = await guard.now.guard.granting.add(
+        WantedCaller("desk", Scope(("*",), ("*",), frozenset(Effect))), BY
+    )
     at = await browser(guard)
     await guard.clock.advance(OLD)
     answer = await at.post(f"/callers/{grant.caller.id}", why="the laptop is lost")
@@ -203,7 +205,7 @@ async def test_it_is_revoked_with_its_reason(guard: World) -> None:
 
 
 async def test_when_it_was_here_last_is_known_since_the_start(guard: World) -> None:
-    _, shown = await guard.now.guard.granting.add(Wanted("desk", Scope(("*",), ("*",), frozenset(Effect))), BY)
+    _, shown = await guard.now.guard.granting.add(WantedCaller("desk", Scope(("*",), ("*",), frozenset(Effect))), BY)
     at = await browser(guard)
     assert text((await at.get("/callers")).text).count("not yet") == 2
     assert guard.now.guard.callers.named_by(shown + "x") is None
@@ -219,7 +221,9 @@ async def test_when_it_was_here_last_is_known_since_the_start(guard: World) -> N
 async def test_whoever_calls_without_a_token_or_on_a_stream_was_here_too(tmp_path: Path) -> None:
     async with guarded(tmp_path, Script()) as guard:
         callers = guard.now.guard.callers
-        grant, shown = await guard.now.guard.granting.add(Wanted("desk", Scope(("*",), ("*",), frozenset(Effect))), BY)
+        grant, shown = await guard.now.guard.granting.add(
+            WantedCaller("desk", Scope(("*",), ("*",), frozenset(Effect))), BY
+        )
         assert callers.came(ANONYMOUS) is None
         await guard.client().request("tools/call", {"name": "web::echo", "arguments": {"text": "x"}})
         first = callers.came(ANONYMOUS)
@@ -239,7 +243,7 @@ async def test_whoever_calls_without_a_token_or_on_a_stream_was_here_too(tmp_pat
 
 async def test_of_one_whose_time_is_over_that_is_said(guard: World) -> None:
     scope = Scope(("*",), ("*",), frozenset(Effect))
-    grant, _ = await guard.now.guard.granting.add(Wanted("desk", scope, 60), BY)
+    grant, _ = await guard.now.guard.granting.add(WantedCaller("desk", scope, 60), BY)
     at = await browser(guard)
     await guard.clock.advance(61)
     assert "expired" in text((await at.get("/callers")).text)

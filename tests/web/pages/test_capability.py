@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from mcpguard.domain.people import Role
 from mcpguard.domain.servers.standing import CapabilityStanding
 from mcpguard.web.pages.servers.raw import DEEPEST, LONGEST, raw
-from mcpguard.web.visible_text import Mark
+from mcpguard.web.visible_text import FindingMark
 from tests import people
 from tests.attacks.quarantined import pin, until
 from tests.gateway.speaking import guarded
@@ -271,7 +271,7 @@ def test_the_text_of_a_definition_is_that_definition(definition: object) -> None
 def test_a_mark_stays_where_it_is_whatever_is_escaped(text: str, data: st.DataObject) -> None:
     start = data.draw(st.integers(0, len(text) - 1))
     end = data.draw(st.integers(start + 1, len(text)))
-    said = raw({"a/b": text}, {"/a~1b": [Mark(start, end, 1, "high")]})
+    said = raw({"a/b": text}, {"/a~1b": [FindingMark(start, end, 1, "high")]})
     (mark,) = said.marks
     assert json.loads(f'"{said.text[mark.start : mark.end]}"', strict=False) == text[start:end]
 
@@ -287,7 +287,9 @@ def test_a_text_has_an_end() -> None:
     for _ in range(DEEPEST + 5):
         deep = [deep]
     assert "nested more deeply" in raw(deep, {}).text
-    long = raw({"a": "x" * (2 * LONGEST)}, {"/a": [Mark(0, 5, 1, "high"), Mark(LONGEST, LONGEST + 5, 2, "high")]})
+    long = raw(
+        {"a": "x" * (2 * LONGEST)}, {"/a": [FindingMark(0, 5, 1, "high"), FindingMark(LONGEST, LONGEST + 5, 2, "high")]}
+    )
     assert len(long.text) == LONGEST
     assert long.left_out > 0
     assert [each.number for each in long.marks] == [1]

@@ -11,7 +11,7 @@ import pytest
 from mcpguard.domain.people import Role
 from mcpguard.ledger.bundle.verify_bundle import verify
 from mcpguard.ledger.export.formats import WORDS
-from mcpguard.ledger.verify.report import Source, Trust
+from mcpguard.ledger.verify.report import KeySource, KeyTrust
 from tests.web.rest import browser
 from tests.world import World
 
@@ -65,7 +65,7 @@ async def test_a_bundle_is_signed_and_holds_together(guard: World, tmp_path: Pat
     assert answer.headers["content-type"] == "application/x-tar"
     file = tmp_path / "bundle.tar"
     file.write_bytes(answer.content)
-    report = verify(file, (), Trust(frozenset({guard.now.ledger.chain.public_key}), Source.GIVEN), lambda _: None)
+    report = verify(file, (), KeyTrust(frozenset({guard.now.ledger.chain.public_key}), KeySource.GIVEN), lambda _: None)
     assert report.whole
     assert guard.said()[-1]["bundle"] is True
 

@@ -6,14 +6,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mcpguard.web.forms import Form, Misshapen
+from mcpguard.web.forms import Misshapen, SentForm
 from mcpguard.web.pages.base import single_use_forms
 from mcpguard.web.pages.base.single_use_forms import FIELD, Once
 
 
 def is_used(at: Once, number: str) -> bool:
     try:
-        at.use(Form([(FIELD, number)]))
+        at.use(SentForm([(FIELD, number)]))
     except Misshapen:
         return False
     return True

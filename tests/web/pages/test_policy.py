@@ -8,7 +8,7 @@ import pytest
 from mcpguard.domain.callers import Scope
 from mcpguard.domain.capabilities import Effect
 from mcpguard.domain.people import Role
-from mcpguard.guard.callers.grants import Wanted
+from mcpguard.guard.callers.grants import WantedCaller
 from mcpguard.guard.trust import rules_in_force
 from mcpguard.policy.judge import RULES
 from mcpguard.settings.fields import leaves
@@ -89,8 +89,8 @@ async def test_why_it_would_be_refused_is_said_rule_by_rule(
     at = await browser(guard, Role.AUDITOR)
     await there(guard)
     reading = Scope(("files",), ("*",), frozenset({Effect.READ}))
-    await guard.now.guard.granting.add(Wanted("reader", reading), BY)
-    await guard.now.guard.granting.add(Wanted("gone", reading, 1), BY)
+    await guard.now.guard.granting.add(WantedCaller("reader", reading), BY)
+    await guard.now.guard.granting.add(WantedCaller("gone", reading, 1), BY)
     await guard.clock.advance(2)
     async with nothing_happens(guard):
         answer = await at.post("/policy", **CALL | more)

@@ -4,7 +4,7 @@ import pytest
 
 from mcpguard.domain.people import Role
 from mcpguard.domain.servers.upstreams import Origin
-from mcpguard.guard.review.admission import Source
+from mcpguard.guard.review.admission import DeclarationSource
 from mcpguard.web.pages.servers import add as add_page
 from mcpguard.web.pages.servers import servers_page
 from tests import people
@@ -23,7 +23,7 @@ def listed(page: Page) -> list[str]:
 async def bring(guard: World, *names: str) -> None:
     for name in names:
         config = {"command": "/bin/true", "args": [name]}
-        await guard.now.guard.admission.add(name, config, Source(Origin.CLI, people.BY.by))
+        await guard.now.guard.admission.add(name, config, DeclarationSource(Origin.CLI, people.BY.by))
 
 
 async def test_an_empty_list_says_how_a_server_comes(guard: World) -> None:

@@ -11,7 +11,7 @@ from mcpguard.domain.people import Role
 from mcpguard.guard.audit.verification import NO_ANCHORS, UNFINISHED, Underway, _Ended, _rested
 from mcpguard.ledger.checkpoints import Why
 from mcpguard.ledger.verify.explain import sentences
-from mcpguard.ledger.verify.report import Source, Trust
+from mcpguard.ledger.verify.report import KeySource, KeyTrust
 from tests.gateway.holding import until
 from tests.ledger.tampering import rechain, tampering
 from tests.web.pages.reading import page
@@ -59,7 +59,7 @@ async def test_it_says_what_the_command_says_of_this_data_directory(guard: World
     await asked(guard, by)
     last, key = guard.now.guard.verifying.last, guard.now.ledger.chain.public_key
     assert last is not None
-    report = guard.verified(trust=Trust(frozenset({key}), Source.BESIDE))
+    report = guard.verified(trust=KeyTrust(frozenset({key}), KeySource.BESIDE))
     assert [*last.said] == [each.strip().replace(str(guard.database), "the store") for each in sentences(report)]
     assert any("a key found beside the log" in each for each in last.said)
     assert str(guard.database.parent) not in await page(guard, by, VERIFY)

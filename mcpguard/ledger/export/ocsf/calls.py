@@ -9,7 +9,7 @@ Rules kept here:
 
 from typing import Any, Final
 
-from mcpguard.ledger.export.line import Line
+from mcpguard.ledger.export.line import ExportLine
 from mcpguard.ledger.export.ocsf.actors import caller
 from mcpguard.ledger.export.ocsf.event import (
     INFORMATIONAL,
@@ -49,7 +49,7 @@ _CLOSED: Final = {
 }
 
 
-def opened(record: Line) -> Event:
+def opened(record: ExportLine) -> Event:
     """A call and the verdict about it."""
     said = texts(record.said)
     verdict = said.get("verdict")
@@ -59,7 +59,7 @@ def opened(record: Line) -> Event:
     return made
 
 
-def released(record: Line) -> Event:
+def released(record: ExportLine) -> Event:
     """The verdict after a person allowed a held call."""
     said = texts(record.said)
     verdict = said.get("verdict")
@@ -68,7 +68,7 @@ def released(record: Line) -> Event:
     return made
 
 
-def closed(record: Line) -> Event:
+def closed(record: ExportLine) -> Event:
     """How a call ended."""
     said = texts(record.said)
     outcome, reason, executed = said.get("outcome"), said.get("reason"), said.get("executed", UNKNOWN)
@@ -90,7 +90,7 @@ def closed(record: Line) -> Event:
     return made
 
 
-def asked(record: Line) -> Event:
+def asked(record: ExportLine) -> Event:
     """What a server asked of the client."""
     said = texts(record.said)
     server, reason = said.get("server", UNKNOWN), said.get("reason")
@@ -102,7 +102,7 @@ def asked(record: Line) -> Event:
     return made
 
 
-def heard(record: Line) -> Event:
+def heard(record: ExportLine) -> Event:
     """What became of that."""
     said = texts(record.said)
     reason = said.get("reason")
@@ -111,7 +111,7 @@ def heard(record: Line) -> Event:
     return made
 
 
-def disclosed(record: Line) -> Event:
+def disclosed(record: ExportLine) -> Event:
     """Somebody was shown what is offered."""
     said = texts(record.said)
     made = _event(record, said, _READ, "Somebody was shown what is offered")
@@ -120,7 +120,7 @@ def disclosed(record: Line) -> Event:
     return made
 
 
-def turned_away(record: Line) -> Event:
+def turned_away(record: ExportLine) -> Event:
     """What came could not be taken."""
     said = texts(record.said)
     made = _event(record, said, _NOT_KNOWN, "Something was turned away at the door")
@@ -131,7 +131,7 @@ def turned_away(record: Line) -> Event:
     return made
 
 
-def _of_a_call(record: Line, said: Texts, message: str) -> Event:
+def _of_a_call(record: ExportLine, said: Texts, message: str) -> Event:
     """With what was called."""
     what = _EFFECTS.get(said.get("effect", ""))
     if what is None:
@@ -149,7 +149,7 @@ def _of_a_call(record: Line, said: Texts, message: str) -> Event:
     return made
 
 
-def _event(record: Line, said: Texts, what: Any, message: str) -> Event:  # noqa: ANN401 - attributes
+def _event(record: ExportLine, said: Texts, what: Any, message: str) -> Event:  # noqa: ANN401 - attributes
     """With who, where and what of any of these."""
     get = said.get
     entry, server, client, parts = get("entry"), get("server"), get("client"), get("trace", "").split("-")

@@ -10,7 +10,7 @@ Rules kept here:
 from collections.abc import Mapping
 from typing import Any, Final
 
-from mcpguard.ledger.export.line import Line
+from mcpguard.ledger.export.line import ExportLine
 from mcpguard.ledger.export.ocsf.actors import decider, person
 from mcpguard.ledger.export.ocsf.event import (
     FAILURE,
@@ -80,27 +80,27 @@ _MATTER: Final = frozenset({"identity_changed", "differs", "unconfined"})
 _APPROVING: Final = frozenset({"approve"})
 
 
-def admitted(record: Line) -> Event:
+def admitted(record: ExportLine) -> Event:
     said = texts(record.said)
     return _stood(record, said, said.get("change"), "A server came, or is declared otherwise")
 
 
-def decided(record: Line) -> Event:
+def decided(record: ExportLine) -> Event:
     said = texts(record.said)
     return _stood(record, said, said.get("answer"), "Somebody decided")
 
 
-def moved(record: Line) -> Event:
+def moved(record: ExportLine) -> Event:
     said = texts(record.said)
     return _stood(record, said, said.get("move"), "The guard moved something by itself")
 
 
-def inspected(record: Line) -> Event:
+def inspected(record: ExportLine) -> Event:
     said = texts(record.said)
     return _changed(record, said, "inspect", _thing(said), "A person has a server looked at")
 
 
-def inspection_failed(record: Line) -> Event:
+def inspection_failed(record: ExportLine) -> Event:
     said = texts(record.said)
     made: Event = {**_changed(record, said, "inspect", _thing(said), "The inspection of a server failed"), **FAILURE}
     if (why := made.pop("comment", None)) is not None:
@@ -108,29 +108,29 @@ def inspection_failed(record: Line) -> Event:
     return made
 
 
-def listed(record: Line) -> Event:
+def listed(record: ExportLine) -> Event:
     said = texts(record.said)
     return _changed(record, said, "changed", _thing(said), "A server lists something else than before")
 
 
-def granted(record: Line) -> Event:
+def granted(record: ExportLine) -> Event:
     said = texts(record.said)
     return _changed(record, said, "added", _caller(said), "A caller was let in")
 
 
-def revoked(record: Line) -> Event:
+def revoked(record: ExportLine) -> Event:
     said = texts(record.said)
     return _changed(record, said, "revoked", _caller(said), "A caller is none any more")
 
 
-def configured(record: Line) -> Event:
+def configured(record: ExportLine) -> Event:
     said = texts(record.said)
     policy = {"name": "settings", "is_applied": True}
     settings = {"type_id": 5, "type": "Policy", "name": "settings", "policy": policy}
     return _changed(record, said, "changed", settings, "Settings that carry trust were confirmed")
 
 
-def of_person(record: Line) -> Event:
+def of_person(record: ExportLine) -> Event:
     said = texts(record.said)
     before, role = said.get("before"), said.get("role")
     entity = _person(said, before or role)
@@ -140,13 +140,13 @@ def of_person(record: Line) -> Event:
     return made
 
 
-def of_operator(record: Line) -> Event:
+def of_operator(record: ExportLine) -> Event:
     said = texts(record.said)
     token = _entity("operator's token", said.get("token_name"), said.get("token"))
     return _changed(record, said, said.get("change"), token, "A program's token was made or revoked")
 
 
-def _changed(record: Line, said: Texts, word: str | None, entity: Event, message: str) -> Event:
+def _changed(record: ExportLine, said: Texts, word: str | None, entity: Event, message: str) -> Event:
     what = _WORDS.get(word or "") or (ENTITY.activity(0) if word is None else ENTITY.other(word))
     in_spite = word in _APPROVING and "rules" in said
     launch = record.said.get("kind") == "admitted" and "rules" in said
@@ -158,7 +158,7 @@ def _changed(record: Line, said: Texts, word: str | None, entity: Event, message
     return made
 
 
-def _stood(record: Line, said: Texts, word: str | None, message: str) -> Event:
+def _stood(record: ExportLine, said: Texts, word: str | None, message: str) -> Event:
     """With where it stood before, and where it stands now."""
     entity = _thing(said)
     made = _changed(record, said, word, entity, message)

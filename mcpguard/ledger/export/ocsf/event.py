@@ -15,7 +15,7 @@ import orjson
 
 from mcpguard import __version__
 from mcpguard.codec.canonical import LARGEST
-from mcpguard.ledger.export.line import Line
+from mcpguard.ledger.export.line import ExportLine
 
 Event = dict[str, Any]
 Texts = Mapping[str, str]
@@ -66,7 +66,12 @@ class Class:
 
 
 def event(
-    record: Line, what: Mapping[str, Any], severity: int, message: str, together: str | None = None, *profiles: str
+    record: ExportLine,
+    what: Mapping[str, Any],
+    severity: int,
+    message: str,
+    together: str | None = None,
+    *profiles: str,
 ) -> Event:
     """An event of a record. `together`: what binds it to others; `profiles`: of the schema, where it uses any."""
     if severity >= MEDIUM and SECURITY_CONTROL not in profiles:

@@ -3,7 +3,7 @@
 from typing import Any, Final
 
 from mcpguard.domain.findings import FLAGGED
-from mcpguard.ledger.export.line import Line
+from mcpguard.ledger.export.line import ExportLine
 from mcpguard.ledger.export.ocsf import entities
 from mcpguard.ledger.export.ocsf.actors import decider
 from mcpguard.ledger.export.ocsf.event import (
@@ -31,7 +31,7 @@ _TITLE: Final = "What a server lists breaks rules of inspection"
 _COUNTS: Final = ("capabilities", "findings", "hard", "grave", "more_rules")
 
 
-def listed(record: Line) -> Event:
+def listed(record: ExportLine) -> Event:
     said = texts(record.said)
     counts = {key: number(record.said, key) or 0 for key in _COUNTS if key in record.said or key != "grave"}
     grave = counts.get("grave", counts["hard"])  # older records tell the hard ones alone

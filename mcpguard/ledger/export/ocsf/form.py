@@ -12,12 +12,12 @@ from typing import Final
 
 import orjson
 
-from mcpguard.ledger.export.line import Line
+from mcpguard.ledger.export.line import ExportLine
 from mcpguard.ledger.export.ocsf import calls, entities, findings, keeping, signing
 from mcpguard.ledger.export.ocsf.event import Event
 
 _OPTIONS: Final = orjson.OPT_SORT_KEYS | orjson.OPT_APPEND_NEWLINE
-KINDS: Final[Mapping[str, Callable[[Line], Event]]] = {
+KINDS: Final[Mapping[str, Callable[[ExportLine], Event]]] = {
     "started": keeping.started,
     "stopped": keeping.stopped,
     "opened": calls.opened,
@@ -61,11 +61,11 @@ class Ocsf:
     def head(self) -> bytes:
         return b""
 
-    def line(self, record: Line) -> bytes:
+    def line(self, record: ExportLine) -> bytes:
         return orjson.dumps(_event(record), option=_OPTIONS)
 
 
-def _event(record: Line) -> Event:
+def _event(record: ExportLine) -> Event:
     raw = record.raw
     if raw is None:
         return keeping.gone(record)

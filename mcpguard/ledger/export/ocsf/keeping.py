@@ -9,7 +9,7 @@ Rules kept here:
 from collections.abc import Mapping
 from typing import Any, Final
 
-from mcpguard.ledger.export.line import Line
+from mcpguard.ledger.export.line import ExportLine
 from mcpguard.ledger.export.ocsf.actors import decider
 from mcpguard.ledger.export.ocsf.event import (
     CRITICAL,
@@ -40,14 +40,14 @@ _ROTATED, _RETIRED = LOG.other("Key rotated"), LOG.other("Key retired")
 _THIS_LOG: Final = {"log_name": US, "log_provider": US, "log_type_id": 2, "log_type": "Application"}
 
 
-def started(record: Line) -> Event:
+def started(record: ExportLine) -> Event:
     said = texts(record.said)
     made = event(record, APPLICATION.activity(3), INFORMATIONAL, "The guard started")
     app = {**PRODUCT, "version": said.get("version", UNKNOWN)}
     return {**made, **SUCCESS, "app": app}
 
 
-def stopped(record: Line) -> Event:
+def stopped(record: ExportLine) -> Event:
     said = texts(record.said)
     made = event(record, APPLICATION.activity(4), INFORMATIONAL, "The guard stopped")
     made |= {**SUCCESS, "app": {"name": US, "vendor_name": US}}
@@ -56,7 +56,7 @@ def stopped(record: Line) -> Event:
     return made
 
 
-def resumed(record: Line) -> Event:
+def resumed(record: ExportLine) -> Event:
     made = _of_log(record, _RESTART, HIGH, "The guard could not record for a time")
     since, refused = number(record.said, "since"), number(record.said, "refused")
     if since is not None:
@@ -66,45 +66,45 @@ def resumed(record: Line) -> Event:
     return made
 
 
-def lost(record: Line) -> Event:
+def lost(record: ExportLine) -> Event:
     return {**_of_log(record, _LOST, CRITICAL, "Records that had been stored were found missing"), **FAILURE}
 
 
-def pruned(record: Line) -> Event:
+def pruned(record: ExportLine) -> Event:
     """By a person, or by itself as the settings say; the latter is nothing to look at each time."""
     severity = MEDIUM if "by" in texts(record.said) else LOW
     return _of_log(record, _DELETE, severity, "Records or bodies were removed on purpose")
 
 
-def exported(record: Line) -> Event:
+def exported(record: ExportLine) -> Event:
     return _of_log(record, _EXPORT, LOW, "The log was exported")
 
 
-def rotated(record: Line) -> Event:
+def rotated(record: ExportLine) -> Event:
     return _of_log(record, _ROTATED, LOW, "Another key signs the log from here on")
 
 
-def retired(record: Line) -> Event:
+def retired(record: ExportLine) -> Event:
     return _of_log(record, _RETIRED, INFORMATIONAL, "The key that signed before is kept nowhere any more")
 
 
-def rolled_back(record: Line) -> Event:
+def rolled_back(record: ExportLine) -> Event:
     return {**_of_log(record, _BACK, CRITICAL, "The store was not the one that the anchors say"), **FAILURE}
 
 
-def unknown(record: Line) -> Event:
+def unknown(record: ExportLine) -> Event:
     """A record of a kind that we do not know."""
     kind = texts(record.said).get("kind")
     what = BASE.activity(0) if kind is None else BASE.other(kind)
     return event(record, what, INFORMATIONAL, "A record of another kind")
 
 
-def gone(record: Line) -> Event:
+def gone(record: ExportLine) -> Event:
     """A record whose content was pruned. When it was is gone too."""
     return event(record, BASE.other("Pruned"), INFORMATIONAL, "The content of this record was pruned")
 
 
-def unreadable(record: Line) -> Event:
+def unreadable(record: ExportLine) -> Event:
     """Content that is no record of ours: somebody has edited it. It is given as text."""
     bare, text = record._replace(said={}), record.raw or b""
     made = event(bare, BASE.other("Unreadable"), HIGH, "The content of this record is none that the guard writes")
@@ -112,7 +112,7 @@ def unreadable(record: Line) -> Event:
     return made
 
 
-def _of_log(record: Line, what: Mapping[str, Any], severity: int, message: str) -> Event:
+def _of_log(record: ExportLine, what: Mapping[str, Any], severity: int, message: str) -> Event:
     said = texts(record.said)
     made = event(record, what, severity, message)
     made |= {**SUCCESS, **_THIS_LOG, "actor": decider(said)}

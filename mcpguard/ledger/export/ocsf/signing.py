@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from ipaddress import ip_address
 from typing import Any, Final
 
-from mcpguard.ledger.export.line import Line
+from mcpguard.ledger.export.line import ExportLine
 from mcpguard.ledger.export.ocsf.actors import decider, person
 from mcpguard.ledger.export.ocsf.event import (
     FAILURE,
@@ -30,7 +30,7 @@ _LONGEST_ADDRESS: Final = 40
 _PASSWORD: Final = {"factor_type_id": 11, "factor_type": "Password"}
 
 
-def signed_in(record: Line) -> Event:
+def signed_in(record: ExportLine) -> Event:
     said = texts(record.said)
     made = _event(record, said, _ON, INFORMATIONAL, "Somebody has signed in")
     made |= SUCCESS
@@ -40,7 +40,7 @@ def signed_in(record: Line) -> Event:
     return made
 
 
-def signed_out(record: Line) -> Event:
+def signed_out(record: ExportLine) -> Event:
     said = texts(record.said)
     made = _event(record, said, _OFF, INFORMATIONAL, "A session ended before its time")
     made |= SUCCESS
@@ -51,7 +51,7 @@ def signed_out(record: Line) -> Event:
     return made
 
 
-def refused(record: Line) -> Event:
+def refused(record: ExportLine) -> Event:
     said = texts(record.said)
     why = said.get("why")
     severity = LOW if why == "password" else MEDIUM
@@ -59,7 +59,7 @@ def refused(record: Line) -> Event:
     return {**made, **FAILURE, "status_code": why or UNKNOWN, **counted(record.said)}
 
 
-def _event(record: Line, said: Texts, what: Mapping[str, Any], severity: int, message: str) -> Event:
+def _event(record: ExportLine, said: Texts, what: Mapping[str, Any], severity: int, message: str) -> Event:
     session = said.get("session")
     made = event(record, what, severity, message, session)
     made["user"] = person(said, said.get("role")) or {"name": UNKNOWN, "type_id": 0, "type": "Unknown"}

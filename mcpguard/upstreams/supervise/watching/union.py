@@ -15,7 +15,7 @@ import anyio
 import structlog
 from anyio.abc import TaskGroup
 
-from mcpguard.upstreams.exchange.conversation import INVALID_PARAMS, ServerError, Standing
+from mcpguard.upstreams.exchange.conversation import INVALID_PARAMS, ServerError, StandingRequest
 from mcpguard.upstreams.exchange.transport import TransportEnded
 from mcpguard.upstreams.supervise.watching.wishes import Refusal, Wishes
 
@@ -26,7 +26,7 @@ class _Listen:
     """One request that stays open."""
 
     def __init__(self) -> None:
-        self.standing = Standing()
+        self.standing = StandingRequest()
         self.scope = anyio.CancelScope()
         self.ended: ServerError | TransportEnded | None = None
 
@@ -37,7 +37,7 @@ class Union:
     busy = 0
 
     class Server(Protocol):
-        async def watch(self, uris: Sequence[str], standing: Standing) -> None:
+        async def watch(self, uris: Sequence[str], standing: StandingRequest) -> None:
             """Be told of changes to these until the server ends that. Raises ServerError or TransportEnded."""
             ...
 

@@ -17,7 +17,7 @@ from mcpguard.upstreams.exchange.transport import TransportEnded
 Refusal = ServerError | TransportEnded | TimeoutError
 
 
-class Answer:
+class WishAnswer:
     """What the server says to one wish, for everyone who waits for that."""
 
     def __init__(self) -> None:
@@ -45,7 +45,7 @@ class Answer:
 class _Wish:
     def __init__(self) -> None:
         self.holders: set[object] = set()
-        self.answer = Answer()
+        self.answer = WishAnswer()
         self.due = True  # the server has to be asked
         self.heard = False  # the server has agreed
         self.unheard = False  # it had agreed, and something may have changed since it no longer does
@@ -71,7 +71,7 @@ class Wishes:
     def __contains__(self, uri: str) -> bool:
         return uri in self._wishes
 
-    def add(self, uri: str, holder: object) -> Answer:
+    def add(self, uri: str, holder: object) -> WishAnswer:
         """Hold it. The answer of the server is there, or will be."""
         wish = self._wishes.get(uri)
         if wish is None:
@@ -116,7 +116,7 @@ class Wishes:
         if wish is None:
             return
         if wish.heard:
-            wish.unheard, wish.answer = True, Answer()
+            wish.unheard, wish.answer = True, WishAnswer()
         wish.due = wish.heard = False
         wish.answer.give(refusal)
         self._failure.set()
@@ -152,7 +152,7 @@ class Wishes:
 
     def _ask(self, uri: str, wish: _Wish) -> None:
         if not wish.due:
-            wish.due, wish.answer = True, Answer()
+            wish.due, wish.answer = True, WishAnswer()
         self._note(uri)
 
     def _note(self, uri: str) -> None:

@@ -6,7 +6,7 @@ from fastapi.responses import JSONResponse
 from mcpguard.domain.callers import Scope
 from mcpguard.domain.decisions import Decision
 from mcpguard.domain.people import Right
-from mcpguard.guard.callers.grants import Wanted
+from mcpguard.guard.callers.grants import WantedCaller
 from mcpguard.guard.guard import Guard
 from mcpguard.web.api.answers import Callers, NewCaller, RevokedCaller
 from mcpguard.web.api.bodies import Granted, Revoked
@@ -29,7 +29,7 @@ def callers(guard: Guard) -> APIRouter:
     async def add(request: Request, body: Granted) -> JSONResponse:
         """Let a caller in. Its token is in this answer, and nowhere else."""
         scope = Scope(tuple(body.servers), tuple(body.tools), frozenset(body.effects))
-        wanted = Wanted(body.name, scope, body.expires_in, body.must_declare, body.manage)
+        wanted = WantedCaller(body.name, scope, body.expires_in, body.must_declare, body.manage)
         grant, token = await guard.granting.add(wanted, Decision(actor(request, guard), body.why))
         said = guard.granting.shown(grant) | {"token": token}
         return JSONResponse(said, 201, headers={"cache-control": "no-store"})

@@ -23,7 +23,7 @@ from mcpguard.domain.reasons import Reason
 from mcpguard.domain.servers.launches import Era
 from mcpguard.guard.calls.explanation import foreseen
 from mcpguard.guard.calls.refusals import refusal
-from mcpguard.guard.calls.request import Told
+from mcpguard.guard.calls.request import CallResult
 from mcpguard.guard.guard import Guard
 from mcpguard.guard.search.tool_search import Wish
 from mcpguard.web.api.answers import Ended, Foreseen, Hits
@@ -98,7 +98,7 @@ def found(guard: Guard, named: str) -> Caller:
     raise CallerUnknown("there is no such caller; GET /api/v1/callers names those that there are")
 
 
-def _ended(told: Told) -> dict[str, Any]:
+def _ended(told: CallResult) -> dict[str, Any]:
     if told.result is None and told.error is None:
         return refusal(told)
     status = "failed" if told.outcome.kind is OutcomeKind.FAILED else "answered"

@@ -11,10 +11,10 @@ from mcpguard.web.api.openapi import document
 from mcpguard.web.api.reference import groups
 from mcpguard.web.gate.access import OPEN
 from mcpguard.web.gate.strict_routes import api_router
-from mcpguard.web.views import Views
+from mcpguard.web.views import PageViews
 
 
-def documents(app: FastAPI, views: Views) -> APIRouter:
+def documents(app: FastAPI, views: PageViews) -> APIRouter:
     router = api_router("documents")
     made = cache(partial(document, app))
 

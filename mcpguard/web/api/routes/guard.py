@@ -9,7 +9,7 @@ from mcpguard.domain.people import Right
 from mcpguard.guard.guard import Guard
 from mcpguard.guard.servers.status import Status
 from mcpguard.web.gate.access import may, whoever
-from mcpguard.web.gate.peer import Peer
+from mcpguard.web.gate.peer import OperatorPeer
 from mcpguard.web.gate.strict_routes import api_router
 
 
@@ -24,7 +24,7 @@ def guarding(guard: Guard) -> APIRouter:
         which file has the anchors and what is wrong with it.
         """
         status = guard.status()
-        if not isinstance(whoever(request), Peer):
+        if not isinstance(whoever(request), OperatorPeer):
             anchors = status.ledger.anchors and replace(status.ledger.anchors, file="", trouble="")
             ledger, ready = replace(status.ledger, anchors=anchors), replace(status.ready, cause="")
             status = replace(status, data_dir="", database="", ready=ready, ledger=ledger)

@@ -10,7 +10,7 @@ from mcpguard.codec.canonical import LARGEST
 from mcpguard.codec.filters import moment
 from mcpguard.domain.decisions import Decision, Undecidable
 from mcpguard.domain.people import Right
-from mcpguard.guard.audit.retention import Wanted
+from mcpguard.guard.audit.retention import WantedPruning
 from mcpguard.guard.guard import Guard
 from mcpguard.web.api.answers import Pruned, Redacted
 from mcpguard.web.api.bodies import Number, Why, example
@@ -33,11 +33,11 @@ class Pruning(Why):
     bodies: StrictBool = False
     dry: StrictBool = False
 
-    def wanted(self, now: int) -> Wanted:
+    def wanted(self, now: int) -> WantedPruning:
         """Raises Undecidable or BadFilter."""
         if (self.before is None) == (self.keep is None):
             raise Undecidable("say either `before`, a time, or `keep`, how many of the newest stay")
-        return Wanted(None if self.before is None else moment(self.before, now), self.keep, self.bodies)
+        return WantedPruning(None if self.before is None else moment(self.before, now), self.keep, self.bodies)
 
 
 def pruning(guard: Guard) -> APIRouter:

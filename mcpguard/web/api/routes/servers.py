@@ -11,7 +11,7 @@ from mcpguard.domain.decisions import Actor
 from mcpguard.domain.people import Right
 from mcpguard.domain.servers.upstreams import Origin
 from mcpguard.guard.guard import Guard
-from mcpguard.guard.review.admission import Source
+from mcpguard.guard.review.admission import DeclarationSource
 from mcpguard.web.api.answers import Descriptions, NewServer, Server, Servers
 from mcpguard.web.api.bodies import Added, Patched
 from mcpguard.web.api.pages import Cursor, Limit, page
@@ -54,7 +54,7 @@ def servers(guard: Guard) -> APIRouter:
     async def add(request: Request, body: Added) -> JSONResponse:
         """Add a server. It is quarantined, and not started."""
         origin = Origin.IMPORT if body.imported else Origin.CLI
-        added = await guard.admission.add(body.name, body.config, Source(origin, actor(request, guard)))
+        added = await guard.admission.add(body.name, body.config, DeclarationSource(origin, actor(request, guard)))
         there = {"location": f"{request.url.path}/{added.name}"}
         return await shown(guard, added.name, 201, there, notices=added.notices)
 

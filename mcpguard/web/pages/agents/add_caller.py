@@ -15,23 +15,23 @@ from mcpguard.domain.callers import Scope
 from mcpguard.domain.capabilities import Effect
 from mcpguard.domain.decisions import Actor, Decision, Undecidable
 from mcpguard.domain.people import Right
-from mcpguard.guard.callers.grants import Wanted
+from mcpguard.guard.callers.grants import WantedCaller
 from mcpguard.guard.guard import Guard
 from mcpguard.policy.intents import BY_HARM
-from mcpguard.web.forms import FINE, Form, Told
+from mcpguard.web.forms import FINE, PageProblem, SentForm
 from mcpguard.web.gate.access import may
 from mcpguard.web.pages.base import times
-from mcpguard.web.pages.base.console import Desk
+from mcpguard.web.pages.base.console import Console
 from mcpguard.web.pages.base.route import PageRoute
 
-NEW: Final = Form([("servers", "*"), ("tools", "*"), ("effects", "read"), ("expires", times.USUAL)])
+NEW: Final = SentForm([("servers", "*"), ("tools", "*"), ("effects", "read"), ("expires", times.USUAL)])
 LARGEST: Final = 64 * 1024
 
 
-def caller_adding(guard: Guard, desk: Desk) -> APIRouter:
+def caller_adding(guard: Guard, desk: Console) -> APIRouter:
     router = APIRouter(route_class=PageRoute)
 
-    async def asked(request: Request, given: Form = NEW, told: Told = FINE) -> Response:
+    async def asked(request: Request, given: SentForm = NEW, told: PageProblem = FINE) -> Response:
         """The form; what was typed stands in it."""
         more = {"effects": BY_HARM, "times": times.CHOICES, "once": desk.once.minted()}
         return desk.page(request, "callers", "caller_add.html", told.status, given=given, problem=told.sentence, **more)
@@ -42,7 +42,7 @@ def caller_adding(guard: Guard, desk: Desk) -> APIRouter:
 
     @router.post("/callers/add", dependencies=[may(Right.ADMINISTER)])
     async def add(request: Request) -> Response:
-        async def work(by: Actor, given: Form) -> Response:
+        async def work(by: Actor, given: SentForm) -> Response:
             wanted = _wanted(given)
             by.check_widening()
             desk.once.use(given)
@@ -51,7 +51,7 @@ def caller_adding(guard: Guard, desk: Desk) -> APIRouter:
             known = guard.granting.shown(grant)
             return desk.page(request, "callers", "caller_added.html", caller=known, token=token, clients=clients)
 
-        async def again(given: Form, told: Told) -> Response:
+        async def again(given: SentForm, told: PageProblem) -> Response:
             return await asked(request, given, told)
 
         return await desk.carried_out(request, work, again, largest=LARGEST)
@@ -59,14 +59,14 @@ def caller_adding(guard: Guard, desk: Desk) -> APIRouter:
     return router
 
 
-def _wanted(given: Form) -> Wanted:
+def _wanted(given: SentForm) -> WantedCaller:
     """Raises Undecidable."""
     chosen = given.every("effects")
     if not {*chosen} <= {*Effect}:
         raise Undecidable("effects are read, write and destructive")
     scope = Scope(_lines(given.one("servers")), _lines(given.one("tools")), frozenset(map(Effect, chosen)))
     must_declare, manage = (given.one(each) == "yes" for each in ("must_declare", "manage"))
-    return Wanted(given.one("name").strip(), scope, times.seconds(given.one("expires")), must_declare, manage)
+    return WantedCaller(given.one("name").strip(), scope, times.seconds(given.one("expires")), must_declare, manage)
 
 
 def _lines(text: str) -> tuple[str, ...]:

@@ -9,27 +9,27 @@ from fastapi import APIRouter, Request
 from fastapi.responses import Response
 
 from mcpguard.domain.decisions import Actor, Decision
-from mcpguard.domain.filters import Filter, Key, Term
+from mcpguard.domain.filters import Filter, FilterTerm, Key
 from mcpguard.domain.grants import ANONYMOUS
 from mcpguard.domain.people import Right
 from mcpguard.guard.guard import Guard
-from mcpguard.web.forms import FINE, Form, Told
+from mcpguard.web.forms import FINE, PageProblem, SentForm
 from mcpguard.web.gate.access import may
-from mcpguard.web.pages.base.console import Desk, Done
+from mcpguard.web.pages.base.console import Console, DoneNotice
 from mcpguard.web.pages.base.route import PageRoute
 
-NOTHING: Final = Form([])
+NOTHING: Final = SentForm([])
 
 
-def callers(guard: Guard, desk: Desk) -> APIRouter:
+def callers(guard: Guard, desk: Console) -> APIRouter:
     router = APIRouter(route_class=PageRoute)
 
-    async def shown(request: Request, caller: str, given: Form = NOTHING, told: Told = FINE) -> Response:
+    async def shown(request: Request, caller: str, given: SentForm = NOTHING, told: PageProblem = FINE) -> Response:
         """One of them."""
         grant = guard.callers.find(caller)
         if grant is None:
             return desk.missing(request, "There is no such caller, or it was revoked. The audit log knows which.")
-        mine = Filter((Term(Key.CALLER, (caller,)),))
+        mine = Filter((FilterTerm(Key.CALLER, (caller,)),))
         newest = await guard.auditing.page(mine, limit=1, newest_first=True)
         last = next(iter(newest.records), None)
         said = {"why": given.one("why"), "problem": told.sentence}
@@ -49,12 +49,12 @@ def callers(guard: Guard, desk: Desk) -> APIRouter:
 
     @router.post("/callers/{caller}", dependencies=[may(Right.ADMINISTER)])
     async def revoke(request: Request, caller: str) -> Response:
-        async def work(by: Actor, given: Form) -> tuple[str, Done]:
+        async def work(by: Actor, given: SentForm) -> tuple[str, DoneNotice]:
             grant = await guard.granting.revoke(caller, Decision(by, given.one("why")))
             said = f"Revoked {grant.caller.label}. Its token is worth nothing, and what was open in its name has ended."
-            return "/callers", Done(said, "blocked")
+            return "/callers", DoneNotice(said, "blocked")
 
-        async def again(given: Form, told: Told) -> Response:
+        async def again(given: SentForm, told: PageProblem) -> Response:
             return await shown(request, caller, given, told)
 
         return await desk.carried_out(request, work, again)

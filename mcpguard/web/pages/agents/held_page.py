@@ -12,18 +12,20 @@ from mcpguard.domain.people import Right
 from mcpguard.guard.calls.holds_shown import tag
 from mcpguard.guard.guard import Guard
 from mcpguard.inspection.diff import clipping
-from mcpguard.web.forms import FINE, Form, Told
+from mcpguard.web.forms import FINE, PageProblem, SentForm
 from mcpguard.web.gate.access import may
-from mcpguard.web.pages.base.console import Desk, Done
+from mcpguard.web.pages.base.console import Console, DoneNotice
 from mcpguard.web.pages.base.route import PageRoute
 
-NOTHING = Form([])
+NOTHING = SentForm([])
 
 
-def held(guard: Guard, desk: Desk) -> APIRouter:
+def held(guard: Guard, desk: Console) -> APIRouter:
     router = APIRouter(route_class=PageRoute)
 
-    async def shown(request: Request, ticket: str = "", given: Form = NOTHING, told: Told = FINE) -> Response:
+    async def shown(
+        request: Request, ticket: str = "", given: SentForm = NOTHING, told: PageProblem = FINE
+    ) -> Response:
         """All of them, or one; what was typed stands at the one that was answered."""
         try:
             every = [await guard.held.one(ticket)] if ticket else await guard.held.every()
@@ -51,14 +53,14 @@ def held(guard: Guard, desk: Desk) -> APIRouter:
 
     @router.post("/held/{ticket}", dependencies=[may(Right.DECIDE)])
     async def answer(request: Request, ticket: str) -> Response:
-        async def work(by: Actor, given: Form) -> tuple[str, Done]:
+        async def work(by: Actor, given: SentForm) -> tuple[str, DoneNotice]:
             resting = desk.resting(by, given, lambda: guard.held.tag(ticket))
             allows = given.one("answer") == "allow"
             answered = guard.held.allow if allows else guard.held.deny
             call = await answered(ticket, Decision(resting, given.one("why")))
             return "/held", _done(call, allows=allows)
 
-        async def again(given: Form, told: Told) -> Response:
+        async def again(given: SentForm, told: PageProblem) -> Response:
             return await shown(request, ticket, given, told)
 
         return await desk.carried_out(request, work, again)
@@ -75,8 +77,8 @@ def card(call: Json) -> Json:
     return {**call, "tag": tag(call["state"], call["until"]), "written": written, "beside": beside, "counts": ordered}
 
 
-def _done(call: Json, *, allows: bool) -> Done:
+def _done(call: Json, *, allows: bool) -> DoneNotice:
     what = f"{call['server']}:{call['name']} for {call['caller']['name']}"
     if allows:
-        return Done(f"Allowed {what}, once.", "allowed", f"/calls/{call['id']}", "Its records")
-    return Done(f"Denied {what}. Its agent is told the reason.", "blocked", f"/calls/{call['id']}", "Its records")
+        return DoneNotice(f"Allowed {what}, once.", "allowed", f"/calls/{call['id']}", "Its records")
+    return DoneNotice(f"Denied {what}. Its agent is told the reason.", "blocked", f"/calls/{call['id']}", "Its records")

@@ -21,7 +21,7 @@ from mcpguard.domain.people import Principal, Right
 from mcpguard.guard.guard import Guard
 from mcpguard.policy.shares import Crowded, Shares
 from mcpguard.web.gate.access import may
-from mcpguard.web.pages.base.console import Desk, principal
+from mcpguard.web.pages.base.console import Console, principal
 from mcpguard.web.pages.base.rail import counted
 from mcpguard.web.pages.base.route import PageRoute
 
@@ -30,7 +30,7 @@ QUIET: Final = 15.0
 """Seconds after which something is said even if nothing changed: else whoever stands between ends the stream."""
 
 
-def live(guard: Guard, _: Desk) -> APIRouter:
+def live(guard: Guard, _: Console) -> APIRouter:
     router = APIRouter(route_class=PageRoute)
     limits = guard.settings.limits
     shares = Shares(limits.of_person // 2, limits.of_people // 2)

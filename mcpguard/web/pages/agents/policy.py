@@ -23,23 +23,23 @@ from mcpguard.guard.trust import rules_in_force
 from mcpguard.policy.intents import BY_HARM, LONGEST_REASON
 from mcpguard.web.api.calling import Wanted
 from mcpguard.web.api.routes.calls import found
-from mcpguard.web.forms import FINE, Form, Misshapen, Told, form, told
+from mcpguard.web.forms import FINE, Misshapen, PageProblem, SentForm, form, told
 from mcpguard.web.gate.access import may
 from mcpguard.web.gate.actors import actor
-from mcpguard.web.pages.base.console import VIA, Desk
+from mcpguard.web.pages.base.console import VIA, Console
 from mcpguard.web.pages.base.route import PageRoute
 
 LARGEST: Final = 1024 * 1024
-NOTHING: Final = Form([])
+NOTHING: Final = SentForm([])
 FIELDS: Final = ("caller", "name", "kind", "operation")
 """What an address can fill in, so that other pages lead here. Arguments and reasons stand in no address."""
 
 
-def policy(guard: Guard, desk: Desk) -> APIRouter:
+def policy(guard: Guard, desk: Console) -> APIRouter:
     router = APIRouter(route_class=PageRoute)
 
     def shown(
-        request: Request, given: Form = NOTHING, told: Told = FINE, answer: dict[str, Any] | None = None
+        request: Request, given: SentForm = NOTHING, told: PageProblem = FINE, answer: dict[str, Any] | None = None
     ) -> Response:
         """The rules, and what they would say of a call, if one was given."""
         said = {each["rule"]: each["outcome"] for each in answer["rules"]} if answer else {}
@@ -59,7 +59,7 @@ def policy(guard: Guard, desk: Desk) -> APIRouter:
             longest=LONGEST_REASON,
         )
 
-    def tried(request: Request, given: Form) -> Response:
+    def tried(request: Request, given: SentForm) -> Response:
         try:
             wanted = _wanted(given)
             asked = wanted.asked(_caller(guard, wanted.caller), actor(request, guard, VIA).id)
@@ -69,7 +69,7 @@ def policy(guard: Guard, desk: Desk) -> APIRouter:
 
     @router.get("/policy", dependencies=[may(Right.AUDIT)])
     async def page(request: Request) -> Response:
-        given = Form([(each, value) for each in FIELDS for value in request.query_params.getlist(each)[:1]])
+        given = SentForm([(each, value) for each in FIELDS for value in request.query_params.getlist(each)[:1]])
         return tried(request, given) if given.one("caller") and given.one("name") else shown(request, given)
 
     @router.post("/policy", dependencies=[may(Right.AUDIT)])
@@ -90,7 +90,7 @@ def _caller(guard: Guard, named: str) -> Any:  # noqa: ANN401
         raise CallerUnknown("there is no caller of this name; Callers has those that there are") from None
 
 
-def _wanted(given: Form) -> Wanted:
+def _wanted(given: SentForm) -> Wanted:
     """The call that was typed. Raises Misshapen, in a sentence about the first thing that is wrong."""
     name = given.one("name").strip()
     try:

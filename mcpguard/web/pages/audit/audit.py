@@ -25,7 +25,7 @@ from mcpguard.web.forms import told
 from mcpguard.web.gate.access import may
 from mcpguard.web.pages.audit.drawing import drawing, ends
 from mcpguard.web.pages.audit.record_rows import moment, row
-from mcpguard.web.pages.base.console import Desk
+from mcpguard.web.pages.base.console import Console
 from mcpguard.web.pages.base.route import PageRoute
 
 PAGE: Final = 100
@@ -46,7 +46,7 @@ NOTHING: Final[Json] = {
 }
 
 
-def audit(guard: Guard, desk: Desk) -> APIRouter:
+def audit(guard: Guard, desk: Console) -> APIRouter:
     router = APIRouter(route_class=PageRoute)
     look = [may(Right.AUDIT)]
 

@@ -14,22 +14,22 @@ from mcpguard.codec.filters import parse
 from mcpguard.domain.decisions import Undecidable
 from mcpguard.domain.errors import GuardError
 from mcpguard.domain.people import Right
-from mcpguard.guard.audit.exports import Wanted
+from mcpguard.guard.audit.exports import WantedExport
 from mcpguard.guard.guard import Guard
 from mcpguard.ledger.export.formats import OWN, WORDS
 from mcpguard.ledger.export.selection import Fitting
 from mcpguard.web.downloads import checked, let_out
-from mcpguard.web.forms import FINE, Told, told
+from mcpguard.web.forms import FINE, PageProblem, told
 from mcpguard.web.gate.access import may
 from mcpguard.web.gate.actors import actor
-from mcpguard.web.pages.base.console import VIA, Desk
+from mcpguard.web.pages.base.console import VIA, Console
 from mcpguard.web.pages.base.route import PageRoute
 
 
-def exporting(guard: Guard, desk: Desk) -> APIRouter:
+def exporting(guard: Guard, desk: Console) -> APIRouter:
     router = APIRouter(route_class=PageRoute)
 
-    def shown(request: Request, told: Told = FINE) -> Response:
+    def shown(request: Request, told: PageProblem = FINE) -> Response:
         given = request.query_params
         return desk.page(
             request,
@@ -60,7 +60,7 @@ def exporting(guard: Guard, desk: Desk) -> APIRouter:
     return router
 
 
-def _wanted(request: Request, guard: Guard) -> Wanted:
+def _wanted(request: Request, guard: Guard) -> WantedExport:
     """Raises BadFilter and Undecidable."""
     given = request.query_params
     word, after = given.get("format", ""), given.get("after", "").strip()
@@ -70,4 +70,4 @@ def _wanted(request: Request, guard: Guard) -> Wanted:
         raise Undecidable("a number of a record has digits and nothing else")
     chosen = Fitting(parse(given.get("q", ""), guard.clock.now()))
     packed, bundle = given.get("compressed") == "yes", given.get("bundle") == "yes"
-    return checked(Wanted((word,), chosen, int(after or 0), None, packed, bundle))
+    return checked(WantedExport((word,), chosen, int(after or 0), None, packed, bundle))

@@ -11,13 +11,13 @@ from mcpguard.guard.guard import Guard
 from mcpguard.ledger import single_record
 from mcpguard.web.gate.access import may
 from mcpguard.web.pages.audit.record_rows import body, fields, moment, recorded, row
-from mcpguard.web.pages.base.console import Desk
+from mcpguard.web.pages.base.console import Console
 from mcpguard.web.pages.base.route import PageRoute
 
 LONGEST_CALL = 64
 
 
-def record(guard: Guard, desk: Desk) -> APIRouter:
+def record(guard: Guard, desk: Console) -> APIRouter:
     router = APIRouter(route_class=PageRoute)
 
     @router.get("/audit/{seq:int}", dependencies=[may(Right.AUDIT)])

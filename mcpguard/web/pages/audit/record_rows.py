@@ -76,7 +76,7 @@ _LABELS: Final = {
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class ShownRecord:
     """A record in a line. `icon`: of a standing, severity or verdict, which gives the colour too; `code`: whether the
     reason is one of ours."""
 
@@ -93,7 +93,7 @@ class Row:
 
 
 @dataclass(frozen=True, slots=True)
-class Body:
+class ShownBody:
     """What lies beside a record. `how`: kept, coded (it is no text), pruned, too large, or not kept."""
 
     what: str
@@ -104,7 +104,7 @@ class Body:
 
 
 @dataclass(frozen=True, slots=True)
-class Shown:
+class ShownField:
     """A field of a record. `how`: text, code, time, or number; `link`: where more of it is; `hint`: what it means."""
 
     name: str
@@ -115,12 +115,12 @@ class Shown:
     hint: str = ""
 
 
-def row(record: Json) -> Row:
+def row(record: Json) -> ShownRecord:
     """One that was pruned has a number and nothing else."""
     said: Mapping[str, Any] | None = record["content"]
     if said is None:
         word = "pruned" if record["pruned"] else "unreadable"
-        return Row(record["seq"], None, word, "disabled" if record["pruned"] else "critical")
+        return ShownRecord(record["seq"], None, word, "disabled" if record["pruned"] else "critical")
     happened, icon = _happened(said)
     call = said.get("kind") in ("opened", "closed", "released")
     code = said.get("reason")
@@ -128,7 +128,7 @@ def row(record: Json) -> Row:
     if not call and (result := words.result(said)):
         why = f"{result} · {why}" if why else result
     effect = said.get("effect")
-    return Row(
+    return ShownRecord(
         record["seq"],
         moment(said.get("at")),
         happened,
@@ -142,7 +142,7 @@ def row(record: Json) -> Row:
     )
 
 
-def fields(record: Json) -> list[Shown]:
+def fields(record: Json) -> list[ShownField]:
     """Every field that was recorded, in the order in which they matter to a person."""
     said: Mapping[str, Any] = record["content"] or {}
     first = ("kind", "at", "server", "name", "caller_label", "effect", "verdict", "outcome", "reason", "why", "by")
@@ -150,19 +150,23 @@ def fields(record: Json) -> list[Shown]:
     return [_shown(name, said[name]) for name in names]
 
 
-def body(record: Json) -> Body | None:
+def body(record: Json) -> ShownBody | None:
     """What lies beside a record, or would if it were kept."""
     said: Mapping[str, Any] = record["content"] or {}
     kept, size = record["body"], said.get("body_size")
     what = _BODIES.get(_text(said.get("kind")), "Body")
     whole = size if type(size) is int and size >= 0 else None
     if kept is None:
-        return None if size is None else Body(what, whole, "too large" if said.get("body_too_large") else "not kept")
+        return (
+            None if size is None else ShownBody(what, whole, "too large" if said.get("body_too_large") else "not kept")
+        )
     if kept["pruned"]:
-        return Body(what, whole, "pruned")
+        return ShownBody(what, whole, "pruned")
     coded = kept["text"] is None
     text = kept["base64"] if coded else _indented(kept["text"])
-    return Body(what, whole, "coded" if coded else "kept", text[:MOST_OF_A_BODY], max(0, len(text) - MOST_OF_A_BODY))
+    return ShownBody(
+        what, whole, "coded" if coded else "kept", text[:MOST_OF_A_BODY], max(0, len(text) - MOST_OF_A_BODY)
+    )
 
 
 def recorded(record: Json) -> str:
@@ -190,22 +194,22 @@ def _happened(said: Mapping[str, Any]) -> tuple[str, str]:
     return word, _GRAVE.get(kind, "person" if "by" in said and kind not in ("opened", "closed") else "")
 
 
-def _shown(name: str, value: object) -> Shown:
+def _shown(name: str, value: object) -> ShownField:
     label = _LABELS.get(name, name.replace("_", " ").capitalize())
     text = _text(value)
     if name in _TIMES and moment(value) is not None:
-        return Shown(name, label, value, "time")
+        return ShownField(name, label, value, "time")
     if name == "took_us":
-        return Shown(name, label, _took(value) or text)
+        return ShownField(name, label, _took(value) or text)
     if name in _NUMBERED and type(value) is int:
-        return Shown(name, label, value, "number", f"/audit/{value}")
+        return ShownField(name, label, value, "number", f"/audit/{value}")
     if name == "reason":
         known = Reason.__members__.values()
         hint = next((each.sentence for each in known if each == text), "")
-        return Shown(name, label, text, "code", hint=hint)
+        return ShownField(name, label, text, "code", hint=hint)
     how = "code" if name in _CODES else "text"
     link = {"entry": "/calls/", "continues": "/calls/", "server": "/servers/"}.get(name, "")
-    return Shown(name, label, _yes(value) if isinstance(value, bool) else text, how, link)
+    return ShownField(name, label, _yes(value) if isinstance(value, bool) else text, how, link)
 
 
 def _took(microseconds: object) -> str:

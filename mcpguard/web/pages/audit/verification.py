@@ -6,16 +6,16 @@ from fastapi.responses import Response
 from mcpguard.domain.decisions import Actor
 from mcpguard.domain.people import Right
 from mcpguard.guard.guard import Guard
-from mcpguard.web.forms import FINE, Form, Told
+from mcpguard.web.forms import FINE, PageProblem, SentForm
 from mcpguard.web.gate.access import may
-from mcpguard.web.pages.base.console import Desk, Done
+from mcpguard.web.pages.base.console import Console, DoneNotice
 from mcpguard.web.pages.base.route import PageRoute
 
 
-def verifying(guard: Guard, desk: Desk) -> APIRouter:
+def verifying(guard: Guard, desk: Console) -> APIRouter:
     router = APIRouter(route_class=PageRoute)
 
-    def shown(request: Request, told: Told = FINE) -> Response:
+    def shown(request: Request, told: PageProblem = FINE) -> Response:
         depth, last = guard.depth(), guard.verifying.last
         return desk.page(
             request,
@@ -35,13 +35,13 @@ def verifying(guard: Guard, desk: Desk) -> APIRouter:
 
     @router.post("/audit/verify", dependencies=[may(Right.AUDIT)])
     async def begin(request: Request) -> Response:
-        async def work(by: Actor, _: Form) -> tuple[str, Done]:
+        async def work(by: Actor, _: SentForm) -> tuple[str, DoneNotice]:
             by.check()
             begun = guard.verifying.begin(by.id)
             sentence = "The whole log is being verified." if begun else "It is being verified already."
-            return "/audit/verify", Done(sentence, "pending")
+            return "/audit/verify", DoneNotice(sentence, "pending")
 
-        async def again(_: Form, told: Told) -> Response:
+        async def again(_: SentForm, told: PageProblem) -> Response:
             return shown(request, told)
 
         return await desk.carried_out(request, work, again)

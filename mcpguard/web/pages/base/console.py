@@ -20,7 +20,7 @@ from mcpguard.domain.decisions import Actor
 from mcpguard.domain.errors import GuardError
 from mcpguard.domain.people import Principal, Right
 from mcpguard.guard.guard import Guard
-from mcpguard.web.forms import LARGEST, MOST_FIELDS, Form, Told, form, told
+from mcpguard.web.forms import LARGEST, MOST_FIELDS, PageProblem, SentForm, form, told
 from mcpguard.web.gate import cookies
 from mcpguard.web.gate.actors import actor, peer_of
 from mcpguard.web.gate.matching import bound
@@ -28,18 +28,18 @@ from mcpguard.web.pages.base.looks import Looks
 from mcpguard.web.pages.base.rail import chain, rail
 from mcpguard.web.pages.base.route import RENEWED
 from mcpguard.web.pages.base.single_use_forms import Once
-from mcpguard.web.views import Views
+from mcpguard.web.views import PageViews
 
 VIA: Final = "console"
 MOST_TOLD: Final = 1000
-Work = Callable[[Actor, Form], Awaitable["tuple[str, Done] | Response"]]
+Work = Callable[[Actor, SentForm], Awaitable["tuple[str, DoneNotice] | Response"]]
 """Does what a form says; where to go then, and what is told there. Or the page itself, of what is shown only once."""
-Again = Callable[[Form, Told], Awaitable[Response]]
+Again = Callable[[SentForm, PageProblem], Awaitable[Response]]
 """Shows the form once more, with what was typed and why nothing was done."""
 
 
 @dataclass(frozen=True, slots=True)
-class Done:
+class DoneNotice:
     """What is told on the next page. `kind` is the standing or verdict whose icon goes before it."""
 
     sentence: str
@@ -48,13 +48,13 @@ class Done:
     link_text: str = ""
 
 
-class Desk:
+class Console:
     """One for all pages."""
 
-    def __init__(self, guard: Guard, views: Views) -> None:
+    def __init__(self, guard: Guard, views: PageViews) -> None:
         self.guard = guard
         self._views = views
-        self._told: OrderedDict[str, Done] = OrderedDict()
+        self._told: OrderedDict[str, DoneNotice] = OrderedDict()
         self.once = Once()
 
     def page(self, request: Request, word: str, template: str, code: int = 200, /, **values: object) -> HTMLResponse:
@@ -106,7 +106,7 @@ class Desk:
         most: int = MOST_FIELDS,
     ) -> Response:
         """Do what a form says, or show it again."""
-        given = Form([])
+        given = SentForm([])
         try:
             given = await form(request, largest, most)
             by = await self._sender(request, given)
@@ -118,12 +118,12 @@ class Desk:
         path, said = done
         return self.go(request, path, said)
 
-    def go(self, request: Request, path: str, done: Done) -> Response:
+    def go(self, request: Request, path: str, done: DoneNotice) -> Response:
         """There, where it is told."""
         self.tell(request, done)
         return led(path)
 
-    def tell(self, request: Request, done: Done) -> None:
+    def tell(self, request: Request, done: DoneNotice) -> None:
         """On the next page that they see."""
         session = principal(request).session
         if session:
@@ -131,11 +131,11 @@ class Desk:
             while len(self._told) > MOST_TOLD:
                 self._told.popitem(last=False)
 
-    def resting(self, by: Actor, given: Form, now: Callable[[], str]) -> Actor:
+    def resting(self, by: Actor, given: SentForm, now: Callable[[], str]) -> Actor:
         """Whoever decides, only as long as stands what their page showed. Raises Moved, NotNamed or Misshapen."""
         return bound(given.one("seen"), by, now)
 
-    async def _sender(self, request: Request, given: Form) -> Actor:
+    async def _sender(self, request: Request, given: SentForm) -> Actor:
         """Who sends a form; with their password they are known anew, by another session."""
         me, password = principal(request), given.one("password")
         if password and me.kind == "user":

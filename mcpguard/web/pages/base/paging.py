@@ -11,7 +11,7 @@ _LONGEST: Final = 7
 
 
 @dataclass(frozen=True, slots=True)
-class Part(Generic[T]):
+class ListPart(Generic[T]):
     """Some of `all` things. `start`: the place of the first; `next`: of the first of the next part, 0 if none."""
 
     of: Sequence[T]
@@ -20,10 +20,10 @@ class Part(Generic[T]):
     all: int
 
 
-def part(every: Sequence[T], request: Request, size: int) -> Part[T]:
+def part(every: Sequence[T], request: Request, size: int) -> ListPart[T]:
     """The part that `?start=` names; the first for what names none."""
     text = request.query_params.get("start", "")
     start = int(text) if text.isascii() and text.isdecimal() and len(text) <= _LONGEST else 0
     start = start if start < len(every) else 0
     end = start + size
-    return Part(every[start:end], start, end if end < len(every) else 0, len(every))
+    return ListPart(every[start:end], start, end if end < len(every) else 0, len(every))

@@ -8,7 +8,7 @@ from mcpguard.guard.guard import Guard
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class RailPlace:
     """Somewhere to go. `urgent`: what waits there runs out."""
 
     word: str
@@ -21,7 +21,7 @@ class Place:
 
 
 @dataclass(frozen=True, slots=True)
-class Chain:
+class ChainState:
     """How the audit log stands, in a word and a few more."""
 
     word: str
@@ -31,22 +31,22 @@ class Chain:
 
 
 PLACES: Final = (
-    Place("inbox", "Inbox", "/"),
-    Place("held", "Held calls", "/held", Right.AUDIT, urgent=True),
-    Place("servers", "Servers", "/servers", gap=True),
-    Place("findings", "Findings", "/findings"),
-    Place("audit", "Audit", "/audit", Right.AUDIT),
-    Place("callers", "Callers", "/callers", Right.AUDIT, gap=True),
-    Place("policy", "Policy", "/policy", Right.AUDIT),
-    Place("settings", "Settings", "/settings"),
+    RailPlace("inbox", "Inbox", "/"),
+    RailPlace("held", "Held calls", "/held", Right.AUDIT, urgent=True),
+    RailPlace("servers", "Servers", "/servers", gap=True),
+    RailPlace("findings", "Findings", "/findings"),
+    RailPlace("audit", "Audit", "/audit", Right.AUDIT),
+    RailPlace("callers", "Callers", "/callers", Right.AUDIT, gap=True),
+    RailPlace("policy", "Policy", "/policy", Right.AUDIT),
+    RailPlace("settings", "Settings", "/settings"),
 )
 
 
-def rail(guard: Guard, me: Principal) -> tuple[Place, ...]:
+def rail(guard: Guard, me: Principal) -> tuple[RailPlace, ...]:
     """The places of somebody, with what there is."""
     counts = counted(guard, me)
     return tuple(
-        Place(each.word, each.name, each.path, each.right, each.gap, each.urgent, counts.get(each.word, 0))
+        RailPlace(each.word, each.name, each.path, each.right, each.gap, each.urgent, counts.get(each.word, 0))
         for each in PLACES
         if me.may(each.right)
     )
@@ -62,16 +62,16 @@ def counted(guard: Guard, me: Principal) -> dict[str, int]:
     return counts
 
 
-def chain(guard: Guard) -> Chain:
+def chain(guard: Guard) -> ChainState:
     """How the log stands."""
     if not guard.readiness().ready:
-        return Chain("Ledger down", "Nothing can be recorded", None)
+        return ChainState("Ledger down", "Nothing can be recorded", None)
     depth, last = guard.depth(), guard.verifying.last
     if last is not None and last.finished:
         if last.whole:
-            return Chain("Ledger whole", f"Verified to {last.to:,}", last.ended_at)
+            return ChainState("Ledger whole", f"Verified to {last.to:,}", last.ended_at)
         where = f"Breaks at record {last.first.seq:,}, found" if last.first else "It cannot be read through, found"
-        return Chain("Ledger broken", where, last.ended_at, broken=True)
+        return ChainState("Ledger broken", where, last.ended_at, broken=True)
     if depth.signed_at is None:
-        return Chain("Ledger writes", f"{depth.records:,} records, none signed yet", None)
-    return Chain("Ledger writes", f"{depth.records:,} records, signed to {depth.signed_to:,}", depth.signed_at)
+        return ChainState("Ledger writes", f"{depth.records:,} records, none signed yet", None)
+    return ChainState("Ledger writes", f"{depth.records:,} records, signed to {depth.signed_to:,}", depth.signed_at)

@@ -8,7 +8,7 @@ import secrets
 from collections import OrderedDict
 from typing import Final
 
-from mcpguard.web.forms import Form, Misshapen
+from mcpguard.web.forms import Misshapen, SentForm
 
 FIELD: Final = "once"
 MOST: Final = 10_000
@@ -28,7 +28,7 @@ class Once:
         """The number of a new form."""
         return secrets.token_urlsafe(_BYTES)
 
-    def use(self, given: Form) -> None:
+    def use(self, given: SentForm) -> None:
         """Now it is sent. Raises Misshapen where it was before, or has no number."""
         number = given.one(FIELD)
         if not 0 < len(number) <= _LONGEST:

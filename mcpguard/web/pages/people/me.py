@@ -11,10 +11,10 @@ from fastapi.responses import Response
 from mcpguard.domain.decisions import Actor
 from mcpguard.domain.people import Right, User, UserUnknown
 from mcpguard.guard.guard import Guard
-from mcpguard.web.forms import FINE, Form, Told
+from mcpguard.web.forms import FINE, PageProblem, SentForm
 from mcpguard.web.gate.access import may
 from mcpguard.web.gate.actors import peer_of
-from mcpguard.web.pages.base.console import Desk, Done, principal
+from mcpguard.web.pages.base.console import Console, DoneNotice, principal
 from mcpguard.web.pages.base.route import PageRoute
 from mcpguard.web.pages.people.typed_people import typed_twice
 
@@ -27,10 +27,10 @@ RIGHTS: Final = {
 }
 
 
-def me(guard: Guard, desk: Desk) -> APIRouter:
+def me(guard: Guard, desk: Console) -> APIRouter:
     router = APIRouter(route_class=PageRoute)
 
-    def shown(request: Request, told: Told = FINE, about: str = "") -> Response:
+    def shown(request: Request, told: PageProblem = FINE, about: str = "") -> Response:
         user = _user(guard, request)
         if user is None:
             return desk.missing(request, PROGRAMS)
@@ -52,22 +52,22 @@ def me(guard: Guard, desk: Desk) -> APIRouter:
 
     @router.post("/settings/me/password", dependencies=[may(Right.LOOK)])
     async def password(request: Request) -> Response:
-        async def work(by: Actor, given: Form) -> tuple[str, Done]:
+        async def work(by: Actor, given: SentForm) -> tuple[str, DoneNotice]:
             sender, new = principal(request), typed_twice(given)
             await guard.own_password.change(sender, given.one("present"), new, peer_of(request), by)
-            return "/settings/me", Done("Changed your password. Your other sessions have ended.")
+            return "/settings/me", DoneNotice("Changed your password. Your other sessions have ended.")
 
-        async def again(_: Form, told: Told) -> Response:
+        async def again(_: SentForm, told: PageProblem) -> Response:
             return shown(request, told, "password")
 
         return await desk.carried_out(request, work, again)
 
     @router.post("/settings/me/sessions", dependencies=[may(Right.LOOK)])
     async def end(request: Request) -> Response:
-        async def work(by: Actor, given: Form) -> tuple[str, Done]:
+        async def work(by: Actor, given: SentForm) -> tuple[str, DoneNotice]:
             return await _ended(guard, _user(guard, request), given.one("session"), by)
 
-        async def again(_: Form, told: Told) -> Response:
+        async def again(_: SentForm, told: PageProblem) -> Response:
             return shown(request, told, "sessions")
 
         return await desk.carried_out(request, work, again)
@@ -81,14 +81,14 @@ def _user(guard: Guard, request: Request) -> User | None:
     return guard.people.user_of(by.id) if by.kind == "user" else None
 
 
-async def _ended(guard: Guard, user: User | None, wanted: str, by: Actor) -> tuple[str, Done]:
+async def _ended(guard: Guard, user: User | None, wanted: str, by: Actor) -> tuple[str, DoneNotice]:
     """One of their sessions ends, or all of them. Raises UserUnknown."""
     if user is None:
         raise UserUnknown(PROGRAMS)
     if wanted == "every":
         await guard.signing_in.sign_out_everywhere(user, by)
-        return "/login", Done("Signed you out everywhere.")
+        return "/login", DoneNotice("Signed you out everywhere.")
     if wanted not in {session.id for session in guard.people.sessions(user)}:
         raise UserUnknown("you have no such session, or not any more")
     await guard.signing_in.sign_out(wanted, by)
-    return "/settings/me", Done("Ended one of your sessions.", "blocked")
+    return "/settings/me", DoneNotice("Ended one of your sessions.", "blocked")

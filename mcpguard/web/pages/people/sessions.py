@@ -8,19 +8,19 @@ from fastapi.responses import Response
 from mcpguard.domain.decisions import Actor, Decision
 from mcpguard.domain.people import Right
 from mcpguard.guard.guard import Guard
-from mcpguard.web.forms import FINE, Form, Told
+from mcpguard.web.forms import FINE, PageProblem, SentForm
 from mcpguard.web.gate.access import may
-from mcpguard.web.pages.base.console import Desk, Done
+from mcpguard.web.pages.base.console import Console, DoneNotice
 from mcpguard.web.pages.base.route import PageRoute
 
-NOTHING: Final = Form([])
+NOTHING: Final = SentForm([])
 
 
-def sessions(guard: Guard, desk: Desk) -> APIRouter:
+def sessions(guard: Guard, desk: Console) -> APIRouter:
     router = APIRouter(route_class=PageRoute)
     administer = [may(Right.ADMINISTER)]
 
-    def signed_in(request: Request, given: Form = NOTHING, told: Told = FINE) -> Response:
+    def signed_in(request: Request, given: SentForm = NOTHING, told: PageProblem = FINE) -> Response:
         rows = [(session, guard.people.user_of(session.user)) for session in guard.people.sessions()]
         more = {"sessions": rows, "why": given.one("why"), "problem": told.sentence}
         return desk.page(request, "settings", "sessions.html", told.status, **more)
@@ -31,11 +31,11 @@ def sessions(guard: Guard, desk: Desk) -> APIRouter:
 
     @router.post("/settings/sessions", dependencies=administer)
     async def end(request: Request) -> Response:
-        async def work(by: Actor, given: Form) -> tuple[str, Done]:
+        async def work(by: Actor, given: SentForm) -> tuple[str, DoneNotice]:
             user = await guard.users.end_session(given.one("session"), Decision(by, given.one("why")))
-            return "/settings/sessions", Done(f"Ended a session of {user.name}.", "blocked")
+            return "/settings/sessions", DoneNotice(f"Ended a session of {user.name}.", "blocked")
 
-        async def again(given: Form, told: Told) -> Response:
+        async def again(given: SentForm, told: PageProblem) -> Response:
             return signed_in(request, given, told)
 
         return await desk.carried_out(request, work, again)

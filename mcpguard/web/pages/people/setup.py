@@ -10,16 +10,16 @@ from mcpguard.domain.decisions import Undecidable
 from mcpguard.domain.errors import GuardError
 from mcpguard.domain.people import SetupOver
 from mcpguard.guard.guard import Guard
-from mcpguard.web.forms import FINE, Told, fields, told
+from mcpguard.web.forms import FINE, PageProblem, fields, told
 from mcpguard.web.gate.actors import peer_of
 from mcpguard.web.pages.people.sign_in import signed_in, told_on
-from mcpguard.web.views import Views
+from mcpguard.web.views import PageViews
 
 
-def setup(guard: Guard, views: Views) -> APIRouter:
+def setup(guard: Guard, views: PageViews) -> APIRouter:
     router = APIRouter()
 
-    def page(key: str, told: Told = FINE) -> Response:
+    def page(key: str, told: PageProblem = FINE) -> Response:
         return told_on(views, "setup.html", told, key=key)
 
     def refused(error: GuardError, key: str) -> Response:

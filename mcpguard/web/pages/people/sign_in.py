@@ -15,19 +15,19 @@ from mcpguard.domain.errors import GuardError
 from mcpguard.domain.people import Principal
 from mcpguard.guard.guard import Guard
 from mcpguard.guard.people.sign_in import SignedIn
-from mcpguard.web.forms import FINE, Told, fields, told
+from mcpguard.web.forms import FINE, PageProblem, fields, told
 from mcpguard.web.gate import cookies
 from mcpguard.web.gate.actors import actor, peer_of
-from mcpguard.web.views import Views
+from mcpguard.web.views import PageViews
 
 VIA: Final = "console"
 _OURS: Final = re.compile(r"/(?![/\\])[\x21-\x5b\x5d-\x7e]{0,2000}")
 
 
-def signing(guard: Guard, views: Views) -> APIRouter:
+def signing(guard: Guard, views: PageViews) -> APIRouter:
     router = APIRouter()
 
-    def page(request: Request, back: str, told: Told = FINE) -> Response:
+    def page(request: Request, back: str, told: PageProblem = FINE) -> Response:
         needed = guard.setting_up.needed
         return told_on(views, "login.html", told, person=person_of(request), setup=needed, back=ours(back))
 
@@ -71,7 +71,7 @@ def signing(guard: Guard, views: Views) -> APIRouter:
     return router
 
 
-def told_on(views: Views, template: str, told: Told, **values: object) -> Response:
+def told_on(views: PageViews, template: str, told: PageProblem, **values: object) -> Response:
     """The page of a form, with what was wrong."""
     page = views.page(template, told.status, problem=told.sentence, **values)
     if told.wait:

@@ -12,20 +12,20 @@ from fastapi.responses import Response
 from mcpguard.domain.decisions import Actor, Decision, Undecidable
 from mcpguard.domain.people import Right, Role
 from mcpguard.guard.guard import Guard
-from mcpguard.web.forms import FINE, Form, Told
+from mcpguard.web.forms import FINE, PageProblem, SentForm
 from mcpguard.web.gate.access import may
 from mcpguard.web.pages.base import times
-from mcpguard.web.pages.base.console import Desk, Done
+from mcpguard.web.pages.base.console import Console, DoneNotice
 from mcpguard.web.pages.base.route import PageRoute
 
-NEW: Final = Form([("role", "viewer"), ("expires", times.USUAL)])
+NEW: Final = SentForm([("role", "viewer"), ("expires", times.USUAL)])
 
 
-def tokens(guard: Guard, desk: Desk) -> APIRouter:
+def tokens(guard: Guard, desk: Console) -> APIRouter:
     router = APIRouter(route_class=PageRoute)
     administer = [may(Right.ADMINISTER)]
 
-    def every(request: Request, given: Form = NEW, told: Told = FINE, about: str = "") -> Response:
+    def every(request: Request, given: SentForm = NEW, told: PageProblem = FINE, about: str = "") -> Response:
         return desk.page(
             request,
             "settings",
@@ -46,7 +46,7 @@ def tokens(guard: Guard, desk: Desk) -> APIRouter:
 
     @router.post("/settings/tokens/add", dependencies=administer)
     async def add(request: Request) -> Response:
-        async def work(by: Actor, given: Form) -> Response:
+        async def work(by: Actor, given: SentForm) -> Response:
             if given.one("role") not in {*Role}:
                 raise Undecidable("choose a role: viewer, auditor, approver or admin")
             role, until = Role(given.one("role")), times.seconds(given.one("expires"))
@@ -57,18 +57,18 @@ def tokens(guard: Guard, desk: Desk) -> APIRouter:
             url = f"{request.url.scheme}://{request.url.netloc}"
             return desk.page(request, "settings", "token_added.html", made=made, shown=shown, url=url)
 
-        async def again(given: Form, told: Told) -> Response:
+        async def again(given: SentForm, told: PageProblem) -> Response:
             return every(request, given, told, "add")
 
         return await desk.carried_out(request, work, again)
 
     @router.post("/settings/tokens", dependencies=administer)
     async def revoke(request: Request) -> Response:
-        async def work(by: Actor, given: Form) -> tuple[str, Done]:
+        async def work(by: Actor, given: SentForm) -> tuple[str, DoneNotice]:
             token = await guard.operators.revoke(given.one("token"), Decision(by, given.one("why")))
-            return "/settings/tokens", Done(f"Revoked {token.name}. Its next request is refused.", "blocked")
+            return "/settings/tokens", DoneNotice(f"Revoked {token.name}. Its next request is refused.", "blocked")
 
-        async def again(given: Form, told: Told) -> Response:
+        async def again(given: SentForm, told: PageProblem) -> Response:
             return every(request, given, told, "revoke")
 
         return await desk.carried_out(request, work, again)

@@ -2,17 +2,17 @@
 
 from mcpguard.domain.decisions import Undecidable
 from mcpguard.domain.people import Role
-from mcpguard.web.forms import Form
+from mcpguard.web.forms import SentForm
 
 
-def role_of(given: Form) -> Role:
+def role_of(given: SentForm) -> Role:
     """Raises Undecidable."""
     if given.one("role") not in {*Role}:
         raise Undecidable("choose a role: viewer, auditor, approver or admin")
     return Role(given.one("role"))
 
 
-def typed_twice(given: Form) -> str:
+def typed_twice(given: SentForm) -> str:
     """The new password, which was typed twice. Raises Undecidable."""
     if given.one("new") != given.one("again"):
         raise Undecidable("the two new passwords differ")

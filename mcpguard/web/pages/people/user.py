@@ -12,20 +12,20 @@ from fastapi.responses import Response
 from mcpguard.domain.decisions import Actor, Decision, Undecidable
 from mcpguard.domain.people import Right, Role
 from mcpguard.guard.guard import Guard
-from mcpguard.web.forms import FINE, Form, Told
+from mcpguard.web.forms import FINE, PageProblem, SentForm
 from mcpguard.web.gate.access import may
-from mcpguard.web.pages.base.console import Desk, Done
+from mcpguard.web.pages.base.console import Console, DoneNotice
 from mcpguard.web.pages.base.route import PageRoute
 from mcpguard.web.pages.people.typed_people import role_of, typed_twice
 
-NOTHING: Final = Form([])
+NOTHING: Final = SentForm([])
 
 
-def user(guard: Guard, desk: Desk) -> APIRouter:
+def user(guard: Guard, desk: Console) -> APIRouter:
     router = APIRouter(route_class=PageRoute)
     administer = [may(Right.ADMINISTER)]
 
-    def one(request: Request, name: str, given: Form = NOTHING, told: Told = FINE) -> Response:
+    def one(request: Request, name: str, given: SentForm = NOTHING, told: PageProblem = FINE) -> Response:
         user = guard.people.user(name)
         if user is None:
             return desk.missing(request, "There is no such user, and there never was one of this name.")
@@ -41,11 +41,11 @@ def user(guard: Guard, desk: Desk) -> APIRouter:
 
     @router.post("/settings/users/{name}", dependencies=administer)
     async def change(request: Request, name: str) -> Response:
-        async def work(by: Actor, given: Form) -> tuple[str, Done]:
+        async def work(by: Actor, given: SentForm) -> tuple[str, DoneNotice]:
             done = await _changed(guard, name, Decision(by, given.one("why")), given)
             return f"/settings/users/{name}", done
 
-        async def again(given: Form, told: Told) -> Response:
+        async def again(given: SentForm, told: PageProblem) -> Response:
             return one(request, name, given, told)
 
         return await desk.carried_out(request, work, again)
@@ -53,23 +53,23 @@ def user(guard: Guard, desk: Desk) -> APIRouter:
     return router
 
 
-async def _changed(guard: Guard, name: str, decision: Decision, given: Form) -> Done:
+async def _changed(guard: Guard, name: str, decision: Decision, given: SentForm) -> DoneNotice:
     """Does what was pressed."""
     match given.one("do"):
         case "sign-out":
             await guard.users.sign_out(name, decision)
-            return Done(f"Signed {name} out everywhere.", "blocked")
+            return DoneNotice(f"Signed {name} out everywhere.", "blocked")
         case "disable":
             await guard.users.disable(name, decision)
-            return Done(f"Disabled {name}, who is signed out everywhere.", "disabled")
+            return DoneNotice(f"Disabled {name}, who is signed out everywhere.", "disabled")
         case "enable":
             await guard.users.enable(name, decision)
-            return Done(f"{name} may sign in again.")
+            return DoneNotice(f"{name} may sign in again.")
         case "role":
             user = await guard.users.role(name, role_of(given), decision)
-            return Done(f"{name} is {user.role} now.")
+            return DoneNotice(f"{name} is {user.role} now.")
         case "password":
             await guard.users.password(name, typed_twice(given), decision)
-            return Done(f"{name} has another password, and is signed out everywhere.")
+            return DoneNotice(f"{name} has another password, and is signed out everywhere.")
         case _:
             raise Undecidable("choose what is to be done")

@@ -12,20 +12,20 @@ from fastapi.responses import Response
 from mcpguard.domain.decisions import Actor, Decision
 from mcpguard.domain.people import Right, Role
 from mcpguard.guard.guard import Guard
-from mcpguard.web.forms import FINE, Form, Told
+from mcpguard.web.forms import FINE, PageProblem, SentForm
 from mcpguard.web.gate.access import may
-from mcpguard.web.pages.base.console import Desk, Done
+from mcpguard.web.pages.base.console import Console, DoneNotice
 from mcpguard.web.pages.base.route import PageRoute
 from mcpguard.web.pages.people.typed_people import role_of, typed_twice
 
-NOTHING: Final = Form([])
+NOTHING: Final = SentForm([])
 
 
-def users(guard: Guard, desk: Desk) -> APIRouter:
+def users(guard: Guard, desk: Console) -> APIRouter:
     router = APIRouter(route_class=PageRoute)
     administer = [may(Right.ADMINISTER)]
 
-    def everybody(request: Request, given: Form = NOTHING, told: Told = FINE) -> Response:
+    def everybody(request: Request, given: SentForm = NOTHING, told: PageProblem = FINE) -> Response:
         return desk.page(
             request,
             "settings",
@@ -45,12 +45,12 @@ def users(guard: Guard, desk: Desk) -> APIRouter:
 
     @router.post("/settings/users", dependencies=administer)
     async def add(request: Request) -> Response:
-        async def work(by: Actor, given: Form) -> tuple[str, Done]:
+        async def work(by: Actor, given: SentForm) -> tuple[str, DoneNotice]:
             role, decision = role_of(given), Decision(by, given.one("why"))
             user = await guard.users.add(given.one("name").strip(), role, typed_twice(given), decision)
-            return "/settings/users", Done(f"{user.name} may sign in as {user.role}.")
+            return "/settings/users", DoneNotice(f"{user.name} may sign in as {user.role}.")
 
-        async def again(given: Form, told: Told) -> Response:
+        async def again(given: SentForm, told: PageProblem) -> Response:
             return everybody(request, given, told)
 
         return await desk.carried_out(request, work, again)

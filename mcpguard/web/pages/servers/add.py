@@ -10,23 +10,25 @@ from mcpguard.domain.json import Json
 from mcpguard.domain.people import Right
 from mcpguard.domain.servers.upstreams import Origin
 from mcpguard.guard.guard import Guard
-from mcpguard.guard.review.admission import Source
-from mcpguard.web.forms import FINE, Form, Told
+from mcpguard.guard.review.admission import DeclarationSource
+from mcpguard.web.forms import FINE, PageProblem, SentForm
 from mcpguard.web.gate.access import may
-from mcpguard.web.pages.base.console import Desk, Done
+from mcpguard.web.pages.base.console import Console, DoneNotice
 from mcpguard.web.pages.base.route import PageRoute
 from mcpguard.web.pages.servers.one_server import TAKEN, path_of
 
 LARGEST: Final = 256 * 1024
 FIELDS: Final = ("name", "command", "arguments", "environment", "folder", "sandbox", "url", "headers")
-NOTHING: Final = Form([])
+NOTHING: Final = SentForm([])
 EITHER: Final = "give either a command or a URL"
 
 
-def adding(guard: Guard, desk: Desk) -> APIRouter:
+def adding(guard: Guard, desk: Console) -> APIRouter:
     router = APIRouter(route_class=PageRoute)
 
-    def shown(request: Request, given: Form = NOTHING, told: Told = FINE, problems: tuple[str, ...] = ()) -> Response:
+    def shown(
+        request: Request, given: SentForm = NOTHING, told: PageProblem = FINE, problems: tuple[str, ...] = ()
+    ) -> Response:
         typed = {name: given.one(name) for name in FIELDS}
         there = guard.servers.find(TAKEN) is not None
         return desk.page(
@@ -48,18 +50,18 @@ def adding(guard: Guard, desk: Desk) -> APIRouter:
     async def add(request: Request) -> Response:
         problems: tuple[str, ...] = ()
 
-        async def work(by: Actor, given: Form) -> tuple[str, Done]:
+        async def work(by: Actor, given: SentForm) -> tuple[str, DoneNotice]:
             nonlocal problems
             try:
-                added = await guard.admission.add(given.one("name"), members(given), Source(Origin.CLI, by))
+                added = await guard.admission.add(given.one("name"), members(given), DeclarationSource(Origin.CLI, by))
             except NotDeclared as error:
                 problems = error.problems
                 raise
             more = f" Not read: {'; '.join(added.notices)}." if added.notices else ""
             sentence = f"Added {added.name}. It is in quarantine, and nothing of it has run.{more}"
-            return path_of(added.name), Done(sentence, "quarantined")
+            return path_of(added.name), DoneNotice(sentence, "quarantined")
 
-        async def again(given: Form, told: Told) -> Response:
+        async def again(given: SentForm, told: PageProblem) -> Response:
             return shown(request, given, told, problems)
 
         return await desk.carried_out(request, work, again, largest=LARGEST)
@@ -67,7 +69,7 @@ def adding(guard: Guard, desk: Desk) -> APIRouter:
     return router
 
 
-def members(given: Form) -> Json:
+def members(given: SentForm) -> Json:
     """The entry that the form declares, as it would stand in a file. Raises NotDeclared."""
     command, url = given.one("command").strip(), given.one("url").strip()
     if bool(command) == bool(url):

@@ -19,10 +19,10 @@ from mcpguard.domain.findings import Finding, Inspected
 from mcpguard.domain.json import Json
 from mcpguard.domain.people import Right
 from mcpguard.guard.guard import Guard
-from mcpguard.guard.servers.registry import Known
-from mcpguard.web.forms import FINE, Form, Misshapen, Told
+from mcpguard.guard.servers.registry import ServerState
+from mcpguard.web.forms import FINE, Misshapen, PageProblem, SentForm
 from mcpguard.web.gate.access import may
-from mcpguard.web.pages.base.console import Desk, Done, principal
+from mcpguard.web.pages.base.console import Console, DoneNotice, principal
 from mcpguard.web.pages.base.route import PageRoute
 from mcpguard.web.pages.servers.choices import careful_effect
 from mcpguard.web.pages.servers.evidence import cut_out, marks
@@ -30,7 +30,7 @@ from mcpguard.web.pages.servers.one_server import OneServer
 from mcpguard.web.pages.servers.raw import raw
 
 CALLS: Final = 10
-NOTHING: Final = Form([])
+NOTHING: Final = SentForm([])
 ANSWERS: Final[Mapping[str, Answer]] = {
     each.value: each for each in (Answer.BLOCK, Answer.REJECT, Answer.REVOKE, Answer.UNBLOCK, Answer.APPROVE)
 }
@@ -43,11 +43,11 @@ _DONE: Final = {
 }
 
 
-def capability(guard: Guard, desk: Desk) -> APIRouter:
+def capability(guard: Guard, desk: Console) -> APIRouter:
     router = APIRouter(route_class=PageRoute)
     one = OneServer(guard, desk)
 
-    async def shown(request: Request, name: str, given: Form = NOTHING, told: Told = FINE) -> Response:
+    async def shown(request: Request, name: str, given: SentForm = NOTHING, told: PageProblem = FINE) -> Response:
         known, key = one.find(name), key_of(request)
         if known is None:
             return one.missing(request, name)
@@ -83,7 +83,7 @@ def capability(guard: Guard, desk: Desk) -> APIRouter:
 
     @router.post("/servers/{name}/capability", dependencies=[may(Right.DECIDE)])
     async def decide(request: Request, name: str) -> Response:
-        async def work(by: Actor, given: Form) -> tuple[str, Done]:
+        async def work(by: Actor, given: SentForm) -> tuple[str, DoneNotice]:
             answer, key = ANSWERS.get(given.one("decision")), key_of(request)
             if answer is None or key is None:
                 raise Misshapen(400, "this is no answer about a capability")
@@ -93,9 +93,9 @@ def capability(guard: Guard, desk: Desk) -> APIRouter:
             decision, read = Decision(resting, given.one("why")), given.one("read").split()
             await guard.decisions.decide(name, key, answer, seen, decision, effect, read)
             sentence, kind = _DONE[answer]
-            return url_of(name, key), Done(sentence.format(f"{name}:{key[1]}"), kind)
+            return url_of(name, key), DoneNotice(sentence.format(f"{name}:{key[1]}"), kind)
 
-        async def again(given: Form, told: Told) -> Response:
+        async def again(given: SentForm, told: PageProblem) -> Response:
             return await shown(request, name, given, told)
 
         return await desk.carried_out(request, work, again)
@@ -121,7 +121,7 @@ def _numbered(found: Inspected, definition: object, placed: set[int]) -> list[tu
     ]
 
 
-def _typed(given: Form, told: Told) -> Json:
+def _typed(given: SentForm, told: PageProblem) -> Json:
     said = {"read": given.one("read"), "why": given.one("why")}
     return {**said, "problem": told.sentence, "stale": told.status == 409}
 
@@ -130,7 +130,7 @@ def _print(text: str) -> Fingerprint | None:
     return Fingerprint(text) if text else None
 
 
-def _effect(given: Form) -> Effect | None:
+def _effect(given: SentForm) -> Effect | None:
     """Raises Misshapen."""
     word = given.one("effect")
     if word and word not in tuple(Effect):
@@ -151,7 +151,7 @@ async def _diff(guard: Guard, request: Request, name: str, key: Key, said: Json)
         return None
 
 
-async def _use(guard: Guard, one: OneServer, request: Request, known: Known, key: Key) -> Json | None:
+async def _use(guard: Guard, one: OneServer, request: Request, known: ServerState, key: Key) -> Json | None:
     """Who may call it, and who has; None for those who may not see that."""
     if not principal(request).may(Right.AUDIT):
         return None

@@ -18,14 +18,14 @@ from mcpguard.domain.findings import Severity
 from mcpguard.domain.json import Json
 from mcpguard.domain.servers.launches import Profile
 from mcpguard.policy.effects import careful as most_careful
-from mcpguard.web.forms import Form, Misshapen
+from mcpguard.web.forms import Misshapen, SentForm
 
 MOST_ROWS: Final = 1000
 _CLEAN: Final = (Severity.INFO, Severity.LOW)
 
 
 @dataclass(frozen=True, slots=True)
-class Chosen:
+class ChosenCapabilities:
     """What was seen, what of it was chosen, and which effects were."""
 
     seen: Seen
@@ -34,7 +34,7 @@ class Chosen:
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class ChoiceRow:
     """A capability on the page. `number`: of its checkbox; None where it cannot be chosen."""
 
     said: Json
@@ -51,7 +51,7 @@ def looked(seen: Seen) -> str:
     return json.dumps({"launch": seen.launch.text, "observed": observed, "capabilities": listed})
 
 
-def chosen(given: Form) -> Chosen | None:
+def chosen(given: SentForm) -> ChosenCapabilities | None:
     """What a form says; None where it says nothing that our page could have said."""
     try:
         match json.loads(given.one("looked")):
@@ -63,12 +63,12 @@ def chosen(given: Form) -> Chosen | None:
         seen = Seen(Fingerprint(launch), _print(observed), prints)
         picked = frozenset(keys[_place(text, keys)] for text in given.every("choose"))
         words = given.beginning("effect:").items()
-        return Chosen(seen, picked, {keys[_place(place, keys)]: Effect(word) for place, word in words})
+        return ChosenCapabilities(seen, picked, {keys[_place(place, keys)]: Effect(word) for place, word in words})
     except (GuardError, ValueError, TypeError, RecursionError):
         return None
 
 
-def effects(typed: Chosen) -> dict[str, Effect]:
+def effects(typed: ChosenCapabilities) -> dict[str, Effect]:
     """Those of the tools that were chosen."""
     return {
         name: effect
@@ -82,7 +82,7 @@ def written_out(read: Read) -> str:
     return json.dumps([[*(key or (ITSELF, "")), sorted(rules)] for key, rules in read.items()])
 
 
-def read_of(given: Form) -> Read:
+def read_of(given: SentForm) -> Read:
     """What a form says was read. Raises Misshapen."""
     try:
         every = json.loads(given.one("read") or "[]")
@@ -94,7 +94,7 @@ def read_of(given: Form) -> Read:
         raise Misshapen(400, "the form does not say what was read; open the page again") from None
 
 
-def confinement_of(given: Form) -> tuple[Profile | None, tuple[str, ...] | None]:
+def confinement_of(given: SentForm) -> tuple[Profile | None, tuple[str, ...] | None]:
     """How a form says that the server is confined; None where it says nothing. Raises Misshapen."""
     if not given.one("sandbox"):
         return None, None
@@ -105,7 +105,9 @@ def confinement_of(given: Form) -> tuple[Profile | None, tuple[str, ...] | None]
     return profile, tuple(line.strip() for line in given.one("mounts").splitlines() if line.strip())
 
 
-def rows(capabilities: Sequence[Json], seen: Seen, typed: Chosen | None, *, clean: bool = False) -> list[Row]:
+def rows(
+    capabilities: Sequence[Json], seen: Seen, typed: ChosenCapabilities | None, *, clean: bool = False
+) -> list[ChoiceRow]:
     """What is listed now, with what is chosen of it. `clean`: also everything in which nothing worse than low was
     found. Nothing is chosen beforehand but what was approved already."""
     numbers = {key: number for number, key in enumerate(sorted(seen.capabilities))}
@@ -116,14 +118,14 @@ def rows(capabilities: Sequence[Json], seen: Seen, typed: Chosen | None, *, clea
     ][:MOST_ROWS]
 
 
-def _row(each: Json, key: Key, number: int, typed: Chosen | None, *, clean: bool) -> Row:
+def _row(each: Json, key: Key, number: int, typed: ChosenCapabilities | None, *, clean: bool) -> ChoiceRow:
     can = each["fingerprint"] is not None and each["standing"] != "blocked"
     picked = key in typed.keys if typed is not None else each["callable"]
     picked = picked or (clean and all(found["severity"] in _CLEAN and not found["hard"] for found in each["findings"]))
     effect = each["assigned"] or careful_effect(each)
     if typed is not None and key in typed.effects:
         effect = typed.effects[key].value
-    return Row(each, key, number if can else None, can and picked, effect)
+    return ChoiceRow(each, key, number if can else None, can and picked, effect)
 
 
 def careful_effect(each: Json) -> str:

@@ -15,21 +15,21 @@ from mcpguard.domain.people import Right
 from mcpguard.domain.screening import Screening
 from mcpguard.domain.servers.upstreams import Origin
 from mcpguard.guard.guard import Guard
-from mcpguard.web.forms import FINE, Form, Misshapen, Told
+from mcpguard.web.forms import FINE, Misshapen, PageProblem, SentForm
 from mcpguard.web.gate.access import may
-from mcpguard.web.pages.base.console import Desk, Done
+from mcpguard.web.pages.base.console import Console, DoneNotice
 from mcpguard.web.pages.base.route import PageRoute
 from mcpguard.web.pages.servers.one_server import OneServer
 
-NOTHING: Final = Form([])
+NOTHING: Final = SentForm([])
 DEFAULT: Final = "default"
 
 
-def configuration(guard: Guard, desk: Desk) -> APIRouter:
+def configuration(guard: Guard, desk: Console) -> APIRouter:
     router = APIRouter(route_class=PageRoute)
     one = OneServer(guard, desk)
 
-    async def shown(request: Request, name: str, given: Form = NOTHING, told: Told = FINE) -> Response:
+    async def shown(request: Request, name: str, given: SentForm = NOTHING, told: PageProblem = FINE) -> Response:
         known = one.find(name)
         if known is None:
             return one.missing(request, name)
@@ -58,11 +58,11 @@ def configuration(guard: Guard, desk: Desk) -> APIRouter:
 
     @router.post("/servers/{name}/configuration", dependencies=[may(Right.DECIDE)])
     async def decide(request: Request, name: str) -> Response:
-        async def work(by: Actor, given: Form) -> tuple[str, Done]:
+        async def work(by: Actor, given: SentForm) -> tuple[str, DoneNotice]:
             resting = desk.resting(by, given, partial(guard.queries.tag, name))
             return await _carried_out(guard, name, given, resting)
 
-        async def again(given: Form, told: Told) -> Response:
+        async def again(given: SentForm, told: PageProblem) -> Response:
             return await shown(request, name, given, told)
 
         return await desk.carried_out(request, work, again)
@@ -70,7 +70,7 @@ def configuration(guard: Guard, desk: Desk) -> APIRouter:
     return router
 
 
-async def _carried_out(guard: Guard, name: str, given: Form, by: Actor) -> tuple[str, Done]:
+async def _carried_out(guard: Guard, name: str, given: SentForm, by: Actor) -> tuple[str, DoneNotice]:
     """Raises Misshapen, and what the decision raises."""
     here, decision = f"/servers/{name}/configuration", Decision(by, given.one("why"))
     match given.one("decision"):
@@ -79,18 +79,18 @@ async def _carried_out(guard: Guard, name: str, given: Form, by: Actor) -> tuple
             if mode not in (*Screening, DEFAULT):
                 raise Misshapen(400, "there is no such way to screen")
             await guard.decisions.screen(name, None if mode == DEFAULT else Screening(mode), decision)
-            return here, Done(f"What {name} says is screened with {guard.servers.screening(name)} now.", "person")
+            return here, DoneNotice(f"What {name} says is screened with {guard.servers.screening(name)} now.", "person")
         case "permit":
             kinds = given.every("kind")
             if not {*kinds} <= {*AskKind}:
                 raise Misshapen(400, "there is no such kind")
             await guard.decisions.permit(name, frozenset(map(AskKind, kinds)), decision)
-            return here, Done(f"{name} may ask for {', '.join(sorted(kinds)) or 'nothing'} now.", "person")
+            return here, DoneNotice(f"{name} may ask for {', '.join(sorted(kinds)) or 'nothing'} now.", "person")
         case "remove":
             revision = given.one("revision")
             if not (revision.isascii() and revision.isdecimal()):
                 raise Misshapen(400, "the form does not say what was seen; open the page again")
             await guard.admission.remove(name, int(revision[:15]), by)
-            return "/servers", Done(f"Removed {name}. What was decided about it is not forgotten.", "disabled")
+            return "/servers", DoneNotice(f"Removed {name}. What was decided about it is not forgotten.", "disabled")
         case _:
             raise Misshapen(400, "this is no answer about a server")

@@ -14,10 +14,10 @@ from mcpguard.domain.capabilities import CapabilityKind
 from mcpguard.domain.decisions import Key
 from mcpguard.domain.findings import Evidence, Finding, Inspected, Severity
 from mcpguard.domain.servers.listings import INSTRUCTIONS
-from mcpguard.guard.servers.registry import Known
+from mcpguard.guard.servers.registry import ServerState
 from mcpguard.inspection.diff.excerpts import excerpt, text_at
 from mcpguard.text.visible import hides
-from mcpguard.web.visible_text import Mark
+from mcpguard.web.visible_text import FindingMark
 
 LONGEST: Final = 20_000
 """Characters of a text that are shown on the page of a server; a capability's own page has more of it."""
@@ -54,7 +54,7 @@ class Well:
     text: str
     characters: int
     hidden: int
-    marks: tuple[Mark, ...] = ()
+    marks: tuple[FindingMark, ...] = ()
 
     @property
     def left_out(self) -> int:
@@ -62,19 +62,19 @@ class Well:
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class ShownEvidence:
     """All of it. `launch`: the marks in how it is launched, by their paths; `folded`: descriptions in which nothing was
     found; `more`: how many findings and wells are not here."""
 
     findings: tuple[Numbered, ...] = ()
     wells: tuple[Well, ...] = ()
     folded: tuple[Well, ...] = ()
-    launch: Mapping[str, tuple[Mark, ...]] = field(default_factory=dict)
+    launch: Mapping[str, tuple[FindingMark, ...]] = field(default_factory=dict)
     more: int = 0
     more_folded: int = 0
 
 
-def said(known: Known, definitions: Mapping[Key, object]) -> Said:
+def said(known: ServerState, definitions: Mapping[Key, object]) -> ShownEvidence:
     """What a server says, as far as a page has room for it."""
     found = sorted(known.findings(), key=lambda each: (worse(each[0]), each[1] is None), reverse=True)
     shown = [(number, *each) for number, each in enumerate(found[:MOST_FINDINGS], 1)]
@@ -88,25 +88,25 @@ def said(known: Known, definitions: Mapping[Key, object]) -> Said:
     rest = [key for key in sorted(definitions) if key not in flagged and _described(definitions, key)]
     folded = tuple(_described_well(definitions, key) for key in rest[:MOST_FOLDED])
     more = len(found) - len(shown)
-    return Said(findings, wells[:MOST_WELLS], folded, launch, more, len(rest) - len(folded))
+    return ShownEvidence(findings, wells[:MOST_WELLS], folded, launch, more, len(rest) - len(folded))
 
 
-def well(key: Key, path: str, text: str, marks: Sequence[Mark] = (), longest: int = LONGEST) -> Well:
+def well(key: Key, path: str, text: str, marks: Sequence[FindingMark] = (), longest: int = LONGEST) -> Well:
     """A field with the marks in it."""
     hidden = sum(hides(char) for char in text if char not in _SEEN)
     return Well(key, path, text[:longest], len(text), hidden, tuple(marks))
 
 
-def marks(found: Inspected) -> dict[str, tuple[Mark, ...]]:
+def marks(found: Inspected) -> dict[str, tuple[FindingMark, ...]]:
     """The places in one definition, by their paths, numbered as they come."""
-    by_path: dict[str, list[Mark]] = {}
+    by_path: dict[str, list[FindingMark]] = {}
     for number, each in enumerate(found.findings, 1):
         by_path.setdefault(each.evidence.path, []).append(mark(number, each))
     return {path: tuple(some) for path, some in by_path.items()}
 
 
-def mark(number: int, found: Finding) -> Mark:
-    return Mark(found.evidence.start, found.evidence.end, number, found.severity.value)
+def mark(number: int, found: Finding) -> FindingMark:
+    return FindingMark(found.evidence.start, found.evidence.end, number, found.severity.value)
 
 
 def cut_out(definition: object, evidence: Evidence) -> str:
@@ -122,9 +122,9 @@ def worse(found: Finding) -> tuple[int, bool, float]:
 
 def _by_place(
     shown: Sequence[tuple[int, Finding, Key | None]],
-) -> tuple[dict[str, tuple[Mark, ...]], dict[tuple[Key, str], list[Mark]]]:
-    launch: dict[str, list[Mark]] = {}
-    fields: dict[tuple[Key, str], list[Mark]] = {}
+) -> tuple[dict[str, tuple[FindingMark, ...]], dict[tuple[Key, str], list[FindingMark]]]:
+    launch: dict[str, list[FindingMark]] = {}
+    fields: dict[tuple[Key, str], list[FindingMark]] = {}
     for number, found, key in shown:
         path = found.evidence.path
         if key is None:

@@ -13,9 +13,9 @@ from mcpguard.domain.findings import Finding, Severity
 from mcpguard.domain.json import Json
 from mcpguard.domain.people import Right
 from mcpguard.guard.guard import Guard
-from mcpguard.guard.servers.registry import Known
+from mcpguard.guard.servers.registry import ServerState
 from mcpguard.web.gate.access import may
-from mcpguard.web.pages.base.console import Desk
+from mcpguard.web.pages.base.console import Console
 from mcpguard.web.pages.base.paging import part
 from mcpguard.web.pages.base.route import PageRoute
 from mcpguard.web.pages.servers.evidence import worse
@@ -26,7 +26,7 @@ SEVERITIES: Final = tuple(each.value for each in reversed(Severity))
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class FindingsQuery:
     """Which findings: as severe as this, of this server, by this rule."""
 
     severity: str = ""
@@ -43,7 +43,7 @@ class Wanted:
             given.get("rule", "").strip()[:100],
         )
 
-    def fits(self, known: Known, found: Finding) -> bool:
+    def fits(self, known: ServerState, found: Finding) -> bool:
         return (
             self.severity in ("", found.severity.value)
             and self.server in ("", known.name)
@@ -57,12 +57,12 @@ class Wanted:
         return f"/findings?{said}" if said else "/findings"
 
 
-def findings(guard: Guard, desk: Desk) -> APIRouter:
+def findings(guard: Guard, desk: Console) -> APIRouter:
     router = APIRouter(route_class=PageRoute)
 
     @router.get("/findings", dependencies=[may(Right.LOOK)])
     async def page(request: Request) -> Response:
-        wanted = Wanted.of(request)
+        wanted = FindingsQuery.of(request)
         all_ = [(known, found, key) for known in guard.servers.every() for found, key in known.findings()]
         chosen = [each for each in all_ if wanted.fits(each[0], each[1])]
         chosen.sort(key=lambda each: worse(each[1]), reverse=True)
@@ -83,13 +83,15 @@ def findings(guard: Guard, desk: Desk) -> APIRouter:
     return router
 
 
-def _row(known: Known, found: Finding, key: Key | None) -> Json:
+def _row(known: ServerState, found: Finding, key: Key | None) -> Json:
     return {"known": known, "finding": found, "key": key, "path": path_of(known.name)}
 
 
-def _counts(all_: list[tuple[Known, Finding, Key | None]], wanted: Wanted) -> list[tuple[str, int, str, bool]]:
+def _counts(
+    all_: list[tuple[ServerState, Finding, Key | None]], wanted: FindingsQuery
+) -> list[tuple[str, int, str, bool]]:
     """Each severity with how many there are of the others that are wanted, and where those are."""
-    others = Wanted("", wanted.server, wanted.rule)
+    others = FindingsQuery("", wanted.server, wanted.rule)
     counts = Counter(found.severity.value for known, found, _ in all_ if others.fits(known, found))
     return [
         (word, counts[word], wanted.url(severity="" if wanted.severity == word else word), wanted.severity == word)

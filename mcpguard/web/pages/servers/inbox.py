@@ -9,9 +9,9 @@ from mcpguard.domain.decisions import ITSELF
 from mcpguard.domain.people import Right
 from mcpguard.guard.guard import Guard
 from mcpguard.guard.review.inbox import UnreadApproval
-from mcpguard.guard.servers.registry import Known
+from mcpguard.guard.servers.registry import ServerState
 from mcpguard.web.gate.access import may
-from mcpguard.web.pages.base.console import Desk, principal
+from mcpguard.web.pages.base.console import Console, principal
 from mcpguard.web.pages.base.route import PageRoute
 from mcpguard.web.pages.servers.capability import url_of
 from mcpguard.web.pages.servers.one_server import path_of
@@ -20,7 +20,7 @@ MOST = 50
 """Of each sort that is shown; the rest has pages of its own."""
 
 
-def inbox(guard: Guard, desk: Desk) -> APIRouter:
+def inbox(guard: Guard, desk: Console) -> APIRouter:
     router = APIRouter(route_class=PageRoute)
 
     @router.get("/", dependencies=[may(Right.LOOK)])
@@ -52,7 +52,7 @@ def inbox(guard: Guard, desk: Desk) -> APIRouter:
     return router
 
 
-def _unread(known: Known, left: UnreadApproval) -> dict[str, Any]:
+def _unread(known: ServerState, left: UnreadApproval) -> dict[str, Any]:
     key = left.key
     return {
         "server": known.name,

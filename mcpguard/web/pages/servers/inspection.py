@@ -16,18 +16,18 @@ from mcpguard.domain.people import Right
 from mcpguard.domain.servers.inspections import InspectionStage
 from mcpguard.domain.servers.launches import StdioLaunch
 from mcpguard.guard.guard import Guard
-from mcpguard.guard.review.inspection import Inspected
-from mcpguard.guard.servers.registry import Known
-from mcpguard.web.forms import Form, Told
+from mcpguard.guard.review.inspection import InspectionResult
+from mcpguard.guard.servers.registry import ServerState
+from mcpguard.web.forms import PageProblem, SentForm
 from mcpguard.web.gate.access import may
-from mcpguard.web.pages.base.console import Desk, Done, led
+from mcpguard.web.pages.base.console import Console, DoneNotice, led
 from mcpguard.web.pages.base.route import PageRoute
 from mcpguard.web.pages.servers.one_server import OneServer, path_of
 
 MOST: Final = 500
 
 
-def inspection(guard: Guard, desk: Desk) -> APIRouter:
+def inspection(guard: Guard, desk: Console) -> APIRouter:
     router = APIRouter(route_class=PageRoute)
     one = OneServer(guard, desk)
 
@@ -35,7 +35,7 @@ def inspection(guard: Guard, desk: Desk) -> APIRouter:
     async def inspect(request: Request, name: str) -> Response:
         consent_needed = False
 
-        async def work(by: Actor, given: Form) -> Response:
+        async def work(by: Actor, given: SentForm) -> Response:
             nonlocal consent_needed
             try:
                 await guard.inspecting.begin(
@@ -51,7 +51,7 @@ def inspection(guard: Guard, desk: Desk) -> APIRouter:
                 raise
             return led(f"/servers/{name}/inspection")
 
-        async def again(given: Form, told: Told) -> Response:
+        async def again(given: SentForm, told: PageProblem) -> Response:
             known = one.find(name)
             if known is None:
                 return one.missing(request, name)
@@ -88,7 +88,7 @@ def inspection(guard: Guard, desk: Desk) -> APIRouter:
     return router
 
 
-def _stages(known: Known) -> list[InspectionStage]:
+def _stages(known: ServerState) -> list[InspectionStage]:
     """What an inspection of it goes through."""
     if known.runs:
         return [InspectionStage.LISTING]
@@ -96,10 +96,12 @@ def _stages(known: Known) -> list[InspectionStage]:
     return [each for each in InspectionStage if fetches or each is not InspectionStage.INSTALLING]
 
 
-def _done(name: str, done: Inspected) -> Done:
+def _done(name: str, done: InspectionResult) -> DoneNotice:
     if done.error:
         how = "was started and" if done.started else "was not started, and"
-        return Done(f"{name} {how} could not be inspected: {done.error}", "medium", f"/servers/{name}/logs", "Its log")
+        return DoneNotice(
+            f"{name} {how} could not be inspected: {done.error}", "medium", f"/servers/{name}/logs", "Its log"
+        )
     left = f" {done.left_out} more cannot be offered to anybody." if done.left_out else ""
     counts = f"{done.new} new, {done.changed} changed, {done.gone} gone"
-    return Done(f"Inspected {name}: it lists {done.capabilities} capabilities ({counts}).{left}", "person")
+    return DoneNotice(f"Inspected {name}: it lists {done.capabilities} capabilities ({counts}).{left}", "person")

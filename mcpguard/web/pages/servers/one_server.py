@@ -11,13 +11,13 @@ from mcpguard.codec.filters import MOST_WILD
 from mcpguard.domain.calls.records import RecordKind
 from mcpguard.domain.decisions import Key as CapabilityKey
 from mcpguard.domain.errors import StoreUnavailable
-from mcpguard.domain.filters import Filter, Key, Term
+from mcpguard.domain.filters import Filter, FilterTerm, Key
 from mcpguard.domain.json import Json
 from mcpguard.domain.people import Right
 from mcpguard.domain.servers.standing import UpstreamStanding
 from mcpguard.guard.guard import Guard
-from mcpguard.guard.servers.registry import Known
-from mcpguard.web.pages.base.console import Desk, principal
+from mcpguard.guard.servers.registry import ServerState
+from mcpguard.web.pages.base.console import Console, principal
 
 TAKEN: Final = "add"
 """What comes after `/servers/` and is no server: one of this name has its review elsewhere."""
@@ -35,11 +35,11 @@ def path_of(name: str) -> str:
 class OneServer:
     """Shows the pages of one server."""
 
-    def __init__(self, guard: Guard, desk: Desk) -> None:
+    def __init__(self, guard: Guard, desk: Console) -> None:
         self._guard = guard
         self._desk = desk
 
-    def find(self, name: str) -> Known | None:
+    def find(self, name: str) -> ServerState | None:
         return self._guard.servers.find(name)
 
     def missing(self, request: Request, name: str) -> HTMLResponse:
@@ -52,7 +52,7 @@ class OneServer:
     async def page(
         self,
         request: Request,
-        known: Known,
+        known: ServerState,
         tab: str,
         template: str,
         code: int = 200,
@@ -81,7 +81,7 @@ class OneServer:
 
     async def records(self, name: str, kinds: Sequence[str], limit: int) -> tuple[Json, ...]:
         """The newest records of these kinds about a server; none where the log cannot be read now."""
-        terms = Term(Key.SERVER, (name,)), Term(Key.KIND, tuple(kinds))
+        terms = FilterTerm(Key.SERVER, (name,)), FilterTerm(Key.KIND, tuple(kinds))
         try:
             page = await self._guard.auditing.page(Filter(terms), None, limit, newest_first=True)
         except StoreUnavailable:
@@ -90,9 +90,9 @@ class OneServer:
 
     async def calls(self, name: str, limit: int, key: CapabilityKey | None = None) -> list[Json]:
         """The newest calls of a server, or of one capability of it, each with how it ended where it has."""
-        terms = [Term(Key.SERVER, (name,)), Term(Key.KIND, _CALLS)]
+        terms = [FilterTerm(Key.SERVER, (name,)), FilterTerm(Key.KIND, _CALLS)]
         if key is not None:
-            terms += [Term(Key.NAME, (key[1],))] if sum(map(key[1].count, "*?")) <= MOST_WILD else []
+            terms += [FilterTerm(Key.NAME, (key[1],))] if sum(map(key[1].count, "*?")) <= MOST_WILD else []
         try:
             page = await self._guard.auditing.page(Filter(tuple(terms)), None, 2 * limit, newest_first=True)
         except StoreUnavailable:
@@ -105,7 +105,7 @@ class OneServer:
         opened = [each for each in found.values() if "verdict" in each and (key is None or each["name"] == key[1])]
         return opened[:limit]
 
-    async def _latest(self, known: Known) -> Mapping[str, Any] | None:
+    async def _latest(self, known: ServerState) -> Mapping[str, Any] | None:
         """The newest record about the server itself, and not about a capability of it."""
         found = await self.records(known.name, ABOUT, _LOOKED_THROUGH)
         own = (each for each in found if "capability" not in each and each.get("upstream") == known.upstream.id)

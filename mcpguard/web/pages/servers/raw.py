@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from mcpguard.domain.servers.listings import INSTRUCTIONS
-from mcpguard.web.visible_text import Mark
+from mcpguard.web.visible_text import FindingMark
 
 LONGEST: Final = 100_000
 DEEPEST: Final = 40
@@ -24,15 +24,15 @@ class Raw:
     """The text, where findings are in it, and how many characters of it are left out."""
 
     text: str
-    marks: tuple[Mark, ...]
+    marks: tuple[FindingMark, ...]
     left_out: int
 
 
 @dataclass(slots=True)
 class _Writing:
-    marks: Mapping[str, Sequence[Mark]]
+    marks: Mapping[str, Sequence[FindingMark]]
     parts: list[str] = field(default_factory=list)
-    found: list[Mark] = field(default_factory=list)
+    found: list[FindingMark] = field(default_factory=list)
     length: int = 0
 
     def put(self, text: str) -> None:
@@ -57,7 +57,7 @@ class _Writing:
         self.put("".join(written))
         self.put('"')
         self.found += [
-            Mark(at[mark.start], at[mark.end], mark.number, mark.severity)
+            FindingMark(at[mark.start], at[mark.end], mark.number, mark.severity)
             for mark in marks
             if mark.start in at and mark.end in at
         ]
@@ -86,7 +86,7 @@ class _Writing:
                 self.put(json.dumps(value, ensure_ascii=False))
 
 
-def raw(definition: object, marks: Mapping[str, Sequence[Mark]]) -> Raw:
+def raw(definition: object, marks: Mapping[str, Sequence[FindingMark]]) -> Raw:
     """`marks`: by the paths of strings, as findings name them."""
     writing = _Writing(marks)
     if isinstance(definition, str):
@@ -96,7 +96,7 @@ def raw(definition: object, marks: Mapping[str, Sequence[Mark]]) -> Raw:
     return _cut("".join(writing.parts), writing.found)
 
 
-def _cut(text: str, marks: Sequence[Mark]) -> Raw:
+def _cut(text: str, marks: Sequence[FindingMark]) -> Raw:
     shown = text[:LONGEST]
     return Raw(shown, tuple(each for each in marks if each.end <= len(shown)), len(text) - len(shown))
 

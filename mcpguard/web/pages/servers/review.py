@@ -21,11 +21,11 @@ from mcpguard.domain.findings import Severity
 from mcpguard.domain.people import Right
 from mcpguard.guard.guard import Guard
 from mcpguard.guard.servers.grave_findings import to_read
-from mcpguard.guard.servers.registry import Known
+from mcpguard.guard.servers.registry import ServerState
 from mcpguard.text.visible import visible
-from mcpguard.web.forms import FINE, Form, Misshapen, Told
+from mcpguard.web.forms import FINE, Misshapen, PageProblem, SentForm
 from mcpguard.web.gate.access import may
-from mcpguard.web.pages.base.console import Desk, Done
+from mcpguard.web.pages.base.console import Console, DoneNotice
 from mcpguard.web.pages.base.route import PageRoute
 from mcpguard.web.pages.servers.choices import chosen, confinement_of, effects, looked, read_of, rows, written_out
 from mcpguard.web.pages.servers.evidence import said
@@ -33,7 +33,7 @@ from mcpguard.web.pages.servers.one_server import OneServer, path_of
 
 LARGEST: Final = 4 * 1024 * 1024
 MOST: Final = 20_000
-NOTHING: Final = Form([])
+NOTHING: Final = SentForm([])
 CLEAN: Final = "clean"
 CHOOSE: Final = "Choose at least 1 of what it offers, or leave the server in quarantine"
 _DONE: Final = {
@@ -45,11 +45,11 @@ _DONE: Final = {
 }
 
 
-def review(guard: Guard, desk: Desk) -> APIRouter:
+def review(guard: Guard, desk: Console) -> APIRouter:
     router = APIRouter(route_class=PageRoute)
     one = OneServer(guard, desk)
 
-    async def shown(request: Request, name: str, given: Form = NOTHING, told: Told = FINE) -> Response:
+    async def shown(request: Request, name: str, given: SentForm = NOTHING, told: PageProblem = FINE) -> Response:
         known = one.find(name)
         if known is None:
             return one.missing(request, name)
@@ -85,7 +85,7 @@ def review(guard: Guard, desk: Desk) -> APIRouter:
 
     @router.post("/servers/{name}/review", dependencies=[may(Right.DECIDE)])
     async def decide(request: Request, name: str) -> Response:
-        async def work(by: Actor, given: Form) -> tuple[str, Done] | Response:
+        async def work(by: Actor, given: SentForm) -> tuple[str, DoneNotice] | Response:
             if given.one("decision") == CLEAN:
                 return await shown(request, name, given)
             answer, why = given.one("decision"), given.one("why")
@@ -96,7 +96,7 @@ def review(guard: Guard, desk: Desk) -> APIRouter:
                 done = await _carried_out(guard, name, answer, Decision(resting, why))
             return path_of(name), done
 
-        async def again(given: Form, told: Told) -> Response:
+        async def again(given: SentForm, told: PageProblem) -> Response:
             return await shown(request, name, given, told)
 
         return await desk.carried_out(request, work, again, largest=LARGEST, most=MOST)
@@ -104,7 +104,7 @@ def review(guard: Guard, desk: Desk) -> APIRouter:
     return router
 
 
-async def _as_looked(guard: Guard, name: str, answer: str, given: Form, decision: Decision) -> Done:
+async def _as_looked(guard: Guard, name: str, answer: str, given: SentForm, decision: Decision) -> DoneNotice:
     """An answer that names all that was on the page."""
     typed = chosen(given)
     known = guard.servers.find(name)
@@ -133,10 +133,10 @@ async def _as_looked(guard: Guard, name: str, answer: str, given: Form, decision
     sentence = f"Approved {name} with {len(done.approved)} of {len(typed.seen.capabilities)} capabilities."
     starts = " It is starting." if known.enabled else " It is switched off, and stays that."
     unread = f" Left out, with findings that nobody confirmed reading: {', '.join(done.unread)}." if done.unread else ""
-    return Done(sentence + starts + visible(unread), "approved", f"/servers/{name}/decisions", "Its records")
+    return DoneNotice(sentence + starts + visible(unread), "approved", f"/servers/{name}/decisions", "Its records")
 
 
-async def _carried_out(guard: Guard, name: str, answer: str, decision: Decision) -> Done:
+async def _carried_out(guard: Guard, name: str, answer: str, decision: Decision) -> DoneNotice:
     answers = guard.decisions
     carry_out = {
         "block": answers.block,
@@ -150,12 +150,12 @@ async def _carried_out(guard: Guard, name: str, answer: str, decision: Decision)
     return _done(name, answer)
 
 
-def _done(name: str, answer: str) -> Done:
+def _done(name: str, answer: str) -> DoneNotice:
     sentence, kind = _DONE[answer]
-    return Done(sentence.format(name), kind, f"/servers/{name}/decisions", "Its records")
+    return DoneNotice(sentence.format(name), kind, f"/servers/{name}/decisions", "Its records")
 
 
-def _grave(known: Known) -> list[tuple[str, int]]:
+def _grave(known: ServerState) -> list[tuple[str, int]]:
     """How many findings have to be read before all of it is approved, of each severity, the worst first."""
     ids = to_read(known)
     every = [known.launched if key is None else known.inspected(key) for key in ids]

@@ -20,19 +20,19 @@ from mcpguard.domain.people import Right
 from mcpguard.domain.servers.standing import UpstreamStanding
 from mcpguard.guard.guard import Guard
 from mcpguard.guard.review.inbox import severities
-from mcpguard.guard.servers.registry import Known
-from mcpguard.web.forms import FINE, Form, Misshapen, Told
+from mcpguard.guard.servers.registry import ServerState
+from mcpguard.web.forms import FINE, Misshapen, PageProblem, SentForm
 from mcpguard.web.gate.access import may
 from mcpguard.web.gate.matching import Moved, bound
-from mcpguard.web.pages.base.console import Desk, Done
-from mcpguard.web.pages.base.paging import Part, part
+from mcpguard.web.pages.base.console import Console, DoneNotice
+from mcpguard.web.pages.base.paging import ListPart, part
 from mcpguard.web.pages.base.route import PageRoute
 from mcpguard.web.pages.servers.one_server import path_of
 
 PAGE: Final = 200
 LARGEST: Final = 64 * 1024
 MOST: Final = PAGE + 20
-NOTHING: Final = Form([])
+NOTHING: Final = SentForm([])
 NONE: Final = "Choose at least 1 server"
 UNSAID: Final = "Write a reason; it counts for every server that is chosen"
 STANDINGS: Final = tuple(each.value for each in UpstreamStanding)
@@ -43,7 +43,7 @@ _EACH_ITS_OWN: Final = (IllegalMove, Moved, Stale, Undecidable, Unknown)
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class ServersQuery:
     """Which servers: with this in their names, in this standing, of which something waits, which are not well."""
 
     q: str = ""
@@ -70,11 +70,11 @@ class Wanted:
         return f"/servers?{said}" if said else "/servers"
 
 
-def servers(guard: Guard, desk: Desk) -> APIRouter:
+def servers(guard: Guard, desk: Console) -> APIRouter:
     router = APIRouter(route_class=PageRoute)
 
-    async def shown(request: Request, given: Form = NOTHING, told: Told = FINE) -> Response:
-        wanted = Wanted.of(request)
+    async def shown(request: Request, given: SentForm = NOTHING, told: PageProblem = FINE) -> Response:
+        wanted = ServersQuery.of(request)
         every = guard.servers.every()
         waits = {each.known.name for each in guard.inbox.every()}
         found = part([known for known in every if _fits(guard, known, wanted, waits)], request, PAGE)
@@ -98,10 +98,10 @@ def servers(guard: Guard, desk: Desk) -> APIRouter:
 
     @router.post("/servers", dependencies=[may(Right.DECIDE)])
     async def several(request: Request) -> Response:
-        async def work(by: Actor, given: Form) -> tuple[str, Done]:
-            return Wanted.of(request).url(), await _several(guard, by, given)
+        async def work(by: Actor, given: SentForm) -> tuple[str, DoneNotice]:
+            return ServersQuery.of(request).url(), await _several(guard, by, given)
 
-        async def again(given: Form, told: Told) -> Response:
+        async def again(given: SentForm, told: PageProblem) -> Response:
             return await shown(request, given, told)
 
         return await desk.carried_out(request, work, again, largest=LARGEST, most=MOST)
@@ -109,7 +109,7 @@ def servers(guard: Guard, desk: Desk) -> APIRouter:
     return router
 
 
-async def _several(guard: Guard, by: Actor, given: Form) -> Done:
+async def _several(guard: Guard, by: Actor, given: SentForm) -> DoneNotice:
     """Raises Misshapen, Undecidable, and what keeps every server from being done."""
     answer, why = given.one("decision"), given.one("why")
     if answer not in ANSWERS:
@@ -140,14 +140,14 @@ async def _do(guard: Guard, answer: str, name: str, decision: Decision) -> None:
     await (guard.decisions.quarantine if answer == "quarantine" else guard.decisions.disable)(name, decision)
 
 
-def _done(answer: str, all_: int, failed: list[str]) -> Done:
+def _done(answer: str, all_: int, failed: list[str]) -> DoneNotice:
     said, kind = ANSWERS[answer]
     done = all_ - len(failed)
     sentence = f"{done} of {all_} {'server is' if all_ == 1 else 'servers are'} {said} now."
     if failed:
         more = f", and {len(failed) - 5} more" if len(failed) > 5 else ""
         sentence += f" Not: {'; '.join(failed[:5])}{more}."
-    return Done(sentence, kind if done else "medium")
+    return DoneNotice(sentence, kind if done else "medium")
 
 
 def _why(error: Exception) -> str:
@@ -162,7 +162,7 @@ def _why(error: Exception) -> str:
             return str(error)
 
 
-def _fits(guard: Guard, known: Known, wanted: Wanted, waits: set[str]) -> bool:
+def _fits(guard: Guard, known: ServerState, wanted: ServersQuery, waits: set[str]) -> bool:
     if wanted.q and wanted.q.lower() not in known.name:
         return False
     if wanted.standing == "disabled" and known.enabled:
@@ -174,7 +174,7 @@ def _fits(guard: Guard, known: Known, wanted: Wanted, waits: set[str]) -> bool:
     return not wanted.unwell or (known.runs and bool(guard.servers.status_of(known).error))
 
 
-def _row(guard: Guard, known: Known, waits: bool) -> Json:
+def _row(guard: Guard, known: ServerState, waits: bool) -> Json:
     status = guard.servers.status_of(known)
     return {
         "known": known,
@@ -187,7 +187,9 @@ def _row(guard: Guard, known: Known, waits: bool) -> Json:
     }
 
 
-def _connection(known: Known, state: str) -> Literal["off", "ready", "error", "starting", "connecting", "not running"]:
+def _connection(
+    known: ServerState, state: str
+) -> Literal["off", "ready", "error", "starting", "connecting", "not running"]:
     if not known.enabled:
         return "off"
     if not known.runs:
@@ -199,7 +201,7 @@ def _connection(known: Known, state: str) -> Literal["off", "ready", "error", "s
             return "connecting"
 
 
-def _urls(wanted: Wanted, found: Part[Known]) -> Json:
+def _urls(wanted: ServersQuery, found: ListPart[ServerState]) -> Json:
     return {
         "all": "/servers",
         "here": wanted.url(start=found.start),

@@ -14,7 +14,7 @@ from mcpguard.domain.servers.pins import Pin
 from mcpguard.domain.servers.standing import CapabilityStanding
 from mcpguard.guard.guard import Guard
 from mcpguard.web.gate.access import may
-from mcpguard.web.pages.base.console import Desk
+from mcpguard.web.pages.base.console import Console
 from mcpguard.web.pages.base.paging import part
 from mcpguard.web.pages.base.route import PageRoute
 from mcpguard.web.pages.servers.one_server import ABOUT, OneServer
@@ -27,7 +27,7 @@ MOST_DIFFS: Final = 50
 STANDINGS: Final = tuple(each.value for each in CapabilityStanding)
 
 
-def tabs(guard: Guard, desk: Desk) -> APIRouter:
+def tabs(guard: Guard, desk: Console) -> APIRouter:
     router = APIRouter(route_class=PageRoute)
     one = OneServer(guard, desk)
 
@@ -73,7 +73,7 @@ def tabs(guard: Guard, desk: Desk) -> APIRouter:
     return router
 
 
-def logs(guard: Guard, desk: Desk) -> APIRouter:
+def logs(guard: Guard, desk: Console) -> APIRouter:
     """What was recorded of a server, and what it wrote itself."""
     router = APIRouter(route_class=PageRoute)
     one = OneServer(guard, desk)

@@ -18,15 +18,15 @@ from mcpguard.domain.people import Right
 from mcpguard.guard.guard import Guard
 from mcpguard.settings.fields import leaves, public
 from mcpguard.settings.model import Settings
-from mcpguard.web.forms import FINE, Form, Misshapen, Told
+from mcpguard.web.forms import FINE, Misshapen, PageProblem, SentForm
 from mcpguard.web.gate.access import may
-from mcpguard.web.pages.base.console import Again, Desk, Done, principal
+from mcpguard.web.pages.base.console import Again, Console, DoneNotice, principal
 from mcpguard.web.pages.base.looks import THEMES, Looks
 from mcpguard.web.pages.base.route import PageRoute
 from mcpguard.web.pages.settings.shown_settings import sections
 
 LARGEST: Final = 256 * 1024
-NOTHING: Final = Form([])
+NOTHING: Final = SentForm([])
 LETTING_GO: Final = (
     "retention.record_days",
     "retention.records",
@@ -42,11 +42,11 @@ KEEPING: Final = (
 )
 
 
-def settings(guard: Guard, desk: Desk) -> APIRouter:
+def settings(guard: Guard, desk: Console) -> APIRouter:
     router = APIRouter(route_class=PageRoute)
 
     def again(request: Request, about: str) -> Again:
-        async def once_more(given: Form, told: Told) -> Response:
+        async def once_more(given: SentForm, told: PageProblem) -> Response:
             return _shown(guard, desk, request, given, told, about)
 
         return once_more
@@ -57,9 +57,9 @@ def settings(guard: Guard, desk: Desk) -> APIRouter:
 
     @router.post("/settings/looks", dependencies=[may(Right.LOOK)])
     async def looks(request: Request) -> Response:
-        async def work(_: Actor, given: Form) -> Response:
+        async def work(_: Actor, given: SentForm) -> Response:
             chosen = _looks(given)
-            answer = desk.go(request, "/settings", Done("Saved how the pages look, in this browser."))
+            answer = desk.go(request, "/settings", DoneNotice("Saved how the pages look, in this browser."))
             chosen.give(answer, secure=request.url.scheme == "https")
             return answer
 
@@ -67,18 +67,20 @@ def settings(guard: Guard, desk: Desk) -> APIRouter:
 
     @router.post("/settings/confirm", dependencies=[may(Right.ADMINISTER)])
     async def confirm(request: Request) -> Response:
-        async def work(by: Actor, given: Form) -> tuple[str, Done]:
+        async def work(by: Actor, given: SentForm) -> tuple[str, DoneNotice]:
             keys = await guard.confirm(_seen(given.one("seen")), by)
-            return "/settings", Done(f"Confirmed {', '.join(keys)}: in force from the next start on.")
+            return "/settings", DoneNotice(f"Confirmed {', '.join(keys)}: in force from the next start on.")
 
         return await desk.carried_out(request, work, again(request, "confirm"), largest=LARGEST)
 
     @router.post("/settings/key", dependencies=[may(Right.ADMINISTER)])
     async def rotate(request: Request) -> Response:
-        async def work(by: Actor, given: Form) -> tuple[str, Done]:
+        async def work(by: Actor, given: SentForm) -> tuple[str, DoneNotice]:
             done = await guard.rotating.rotate(Decision(by, given.one("why")))
             link = f"/audit/{done.record}"
-            return "/settings", Done("Another key signs the audit log.", "approved", link, f"Record {done.record:,}")
+            return "/settings", DoneNotice(
+                "Another key signs the audit log.", "approved", link, f"Record {done.record:,}"
+            )
 
         return await desk.carried_out(request, work, again(request, "key"))
 
@@ -86,7 +88,7 @@ def settings(guard: Guard, desk: Desk) -> APIRouter:
 
 
 def _shown(
-    guard: Guard, desk: Desk, request: Request, given: Form = NOTHING, told: Told = FINE, about: str = ""
+    guard: Guard, desk: Console, request: Request, given: SentForm = NOTHING, told: PageProblem = FINE, about: str = ""
 ) -> Response:
     """All of it. `about`: the form that could not be carried out, which says why and keeps what was typed."""
     full = principal(request).may(Right.ADMINISTER)
@@ -108,7 +110,7 @@ def _shown(
     )
 
 
-def _looks(given: Form) -> Looks:
+def _looks(given: SentForm) -> Looks:
     theme = given.one("theme")
     return Looks(theme if theme in THEMES else "", given.one("space") == "roomy", given.one("keys") == "on")
 

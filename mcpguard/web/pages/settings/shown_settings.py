@@ -9,7 +9,7 @@ from mcpguard.settings.model import Settings
 
 
 @dataclass(frozen=True, slots=True)
-class Shown:
+class ShownSetting:
     """One setting and what is in force. `chosen`: it is another than without a word about it."""
 
     leaf: Leaf
@@ -23,7 +23,7 @@ class Section:
 
     name: str
     about: str
-    rows: tuple[Shown, ...]
+    rows: tuple[ShownSetting, ...]
 
     @property
     def chosen(self) -> int:
@@ -36,13 +36,13 @@ def sections(settings: Settings, *, full: bool) -> list[Section]:
     values, known = public(settings), leaves(Settings)
     about = {"": "", **{key: field.description or "" for key, field in groups(Settings).items()}}
 
-    def shown(leaf: Leaf) -> Shown:
+    def shown(leaf: Leaf) -> ShownSetting:
         value = values[leaf.key]
         names_files = leaf.default_words is not None or leaf.key == "upstreams.secret_folders"
         told = value if full or not names_files or not value else "set"
-        return Shown(leaf, told, _chosen(leaf, value))
+        return ShownSetting(leaf, told, _chosen(leaf, value))
 
-    def rows(group: str) -> tuple[Shown, ...]:
+    def rows(group: str) -> tuple[ShownSetting, ...]:
         return tuple(shown(leaf) for key, leaf in known.items() if key.rpartition(".")[0] == group)
 
     return [Section(group, text, rows(group)) for group, text in about.items()]
