@@ -22,8 +22,8 @@ from mcpguard.codec.names import folded
 from mcpguard.domain.decisions import NotDeclared
 from mcpguard.domain.errors import InvalidName
 from mcpguard.domain.servers.launches import Launch, Profile, RemoteLaunch, StdioLaunch
-from mcpguard.settings.entry import named, quoted
-from mcpguard.settings.members import read
+from mcpguard.settings.entries.entry import named, quoted
+from mcpguard.settings.entries.members import read
 
 OTHERWISE: Final = "--as NAME"
 

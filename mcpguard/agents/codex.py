@@ -6,7 +6,7 @@ from pathlib import Path
 from mcpguard.agents.dialects import placed, standard
 from mcpguard.agents.program import AgentProgram, ConfigFile, Entry, EntryOrigin, FileForm, Home, Reach, Untaken
 from mcpguard.agents.variables import none, translated
-from mcpguard.settings.references import VARIABLE
+from mcpguard.settings.entries.references import VARIABLE
 
 _KEYS = ("mcp_servers",)
 _OURS = ("command", "args", "env", "cwd", "url", "enabled")

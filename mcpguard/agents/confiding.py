@@ -19,7 +19,7 @@ from mcpguard.agents.variables import INPUT
 from mcpguard.domain.servers.identity import is_code
 from mcpguard.policy.secrets.hiding import called_secret
 from mcpguard.policy.secrets.launches import looks_secret, secret_arguments, secret_in_command, secret_in_url
-from mcpguard.settings.entry import below
+from mcpguard.settings.entries.entry import below
 
 _VARIABLE: Final = re.compile(r"\$\{env:([^{}]*)\}")
 _REFERENCE: Final = re.compile(rf"{_VARIABLE.pattern}|{INPUT.pattern}")

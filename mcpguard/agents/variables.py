@@ -13,8 +13,8 @@ from collections.abc import Callable, Mapping
 from typing import Final
 
 from mcpguard.agents.program import Entry, EntryOrigin, Untaken
-from mcpguard.settings.entry import below
-from mcpguard.settings.references import VARIABLE
+from mcpguard.settings.entries.entry import below
+from mcpguard.settings.entries.references import VARIABLE
 
 _FORM: Final = re.compile(r"\$\{([^{}]*)\}")
 _OPEN: Final = "${"

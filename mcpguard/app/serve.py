@@ -25,10 +25,10 @@ from mcpguard.domain.people import SetupOver
 from mcpguard.guard.guard import Guard
 from mcpguard.guard.review.admission import DeclarationSource, from_file
 from mcpguard.guard.trust.confirmed_settings import BY_THE_START
+from mcpguard.settings.entries.servers import DeclaredServers
 from mcpguard.settings.load import Loaded
 from mcpguard.settings.model import Log, Settings
 from mcpguard.settings.problems import SettingsError
-from mcpguard.settings.servers import DeclaredServers
 from mcpguard.upstreams.process.orphans import sweeping, swept
 from mcpguard.web.gate.peer import keep_orphans
 

@@ -16,8 +16,8 @@ import anyio
 from anyio import to_thread
 
 from mcpguard import __version__
+from mcpguard.settings.guard_groups import Telemetry
 from mcpguard.settings.problems import SettingsError
-from mcpguard.settings.telemetry import Telemetry
 
 if TYPE_CHECKING:
     from opentelemetry.sdk.trace import TracerProvider

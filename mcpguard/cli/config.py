@@ -14,9 +14,9 @@ from mcpguard.cli.shared.guard_client import Operator
 from mcpguard.domain.json import SettingValue
 from mcpguard.domain.servers.launches import Declared, RemoteLaunch, StdioLaunch
 from mcpguard.settings.document import json_schema
+from mcpguard.settings.entries.servers import DeclaredServers
 from mcpguard.settings.fields import public
 from mcpguard.settings.load import Loaded
-from mcpguard.settings.servers import DeclaredServers
 from mcpguard.text.visible import visible
 
 app = typer.Typer(help="Show and check the settings.", no_args_is_help=True)

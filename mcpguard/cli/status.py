@@ -9,7 +9,7 @@ import typer
 from mcpguard.cli.shared.common import As, Config, DataDir, Output, loaded, print_json, print_table
 from mcpguard.cli.shared.guard_client import asked
 from mcpguard.domain.servers.launches import Profile
-from mcpguard.settings.entry import enumerated
+from mcpguard.settings.entries.entry import enumerated
 
 
 def status(config: Config = None, data_dir: DataDir = None, output: As = Output.TABLE) -> None:

@@ -15,7 +15,7 @@ import anyio
 import anyio.to_thread
 
 from mcpguard.codec.messages import BadMessage, Message, read
-from mcpguard.settings.limits import LimitSettings
+from mcpguard.settings.guard_groups import LimitSettings
 
 LARGE: Final = 64 * 1024
 """Bytes; smaller messages are read at once, because a thread costs more than they can."""

@@ -8,10 +8,10 @@ from typing import Any, Final
 
 from pydantic.fields import FieldInfo
 
+from mcpguard.settings.entries.servers import MOST_SECONDS, MOST_SERVERS
 from mcpguard.settings.fields import Leaf, groups, leaves
 from mcpguard.settings.model import Settings
 from mcpguard.settings.phrases import default, kind
-from mcpguard.settings.servers import MOST_SECONDS, MOST_SERVERS
 
 EXAMPLE: Final = """\
 {

@@ -12,12 +12,12 @@ from typing import Final
 import platformdirs
 
 from mcpguard.codec.strict import StrictError, parse
+from mcpguard.settings.entries.servers import DeclaredServers, declared
 from mcpguard.settings.fields import groups
 from mcpguard.settings.layer import LEAVES, SettingsLayer
 from mcpguard.settings.misplaced import misplaced
 from mcpguard.settings.model import Settings
 from mcpguard.settings.problems import SettingOrigin, unknown
-from mcpguard.settings.servers import DeclaredServers, declared
 
 LARGEST_FILE: Final = 1024 * 1024
 GROUPS: Final = groups(Settings)

@@ -17,13 +17,13 @@ from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
 from mcpguard.settings.command_line import command_line, unless_set
+from mcpguard.settings.entries.servers import DeclaredServers
 from mcpguard.settings.environment import CONFIG, environment
 from mcpguard.settings.file import from_file, read, usual_place
 from mcpguard.settings.layer import LEAVES, Root, SettingsLayer
 from mcpguard.settings.model import Settings
 from mcpguard.settings.phrases import kind
 from mcpguard.settings.problems import SettingOrigin, SettingsError
-from mcpguard.settings.servers import DeclaredServers
 
 NOTHING: Final[Mapping[str, object]] = MappingProxyType({})
 _Found = tuple[Path | None, SettingsLayer, DeclaredServers]

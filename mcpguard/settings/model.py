@@ -15,18 +15,20 @@ import platformdirs
 from pydantic import AfterValidator, BeforeValidator, Field, SecretStr
 
 from mcpguard.settings.address import host_header, loopback, network, split
-from mcpguard.settings.anonymous import Anonymous
-from mcpguard.settings.calls import ArgumentSettings, BudgetSettings, ReplySettings, ScreeningSettings
+from mcpguard.settings.call_groups import (
+    Anonymous,
+    ArgumentSettings,
+    Authority,
+    BudgetSettings,
+    Definitions,
+    Holds,
+    Proxy,
+    ReplySettings,
+    ScreeningSettings,
+)
 from mcpguard.settings.fields import DefaultIs, Live, Restart, public
 from mcpguard.settings.group import Group
-from mcpguard.settings.holds import Holds
-from mcpguard.settings.limits import LimitSettings
-from mcpguard.settings.people import PeopleSettings
-from mcpguard.settings.proxy import Proxy
-from mcpguard.settings.retention import RetentionSettings
-from mcpguard.settings.review import Authority, Definitions
-from mcpguard.settings.sandbox import SandboxSettings
-from mcpguard.settings.telemetry import Telemetry
+from mcpguard.settings.guard_groups import LimitSettings, PeopleSettings, RetentionSettings, SandboxSettings, Telemetry
 from mcpguard.settings.trust import Each, Networks
 from mcpguard.settings.values import database_url, named, none_if_empty, resolved
 

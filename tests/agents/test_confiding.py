@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 
 from mcpguard.agents.confiding import SecretFreeEntry, confided
 from mcpguard.agents.program import Untaken
-from mcpguard.settings.members import one
-from mcpguard.settings.references import resolve
+from mcpguard.settings.entries.members import one
+from mcpguard.settings.entries.references import resolve
 
 FOLDER = Path("/d/secrets/it")
 SECRET = "correct-horse-7-battery"  # noqa: S105 - of nothing

@@ -7,7 +7,7 @@ import pytest
 from mcpguard.agents.program import AgentProgram, EntryOrigin, Home, Reach, Untaken
 from mcpguard.agents.programs import BY_NAME, PROGRAMS
 from mcpguard.agents.reading import Item, read
-from mcpguard.settings.members import one
+from mcpguard.settings.entries.members import one
 from tests.agents.homes import LINUX, PROJECT, home
 
 EVERYBODY = pytest.mark.parametrize("program", PROGRAMS, ids=lambda program: program.name)

@@ -12,7 +12,7 @@ from tests.process import ROOT
 
 PACKAGE = ROOT / "mcpguard"
 MOST = 20
-LARGER = {"inspection/detectors": 29, "settings": 32}
+LARGER = {"inspection/detectors": 29}
 """Folders that have more files than they should. None may be added, and none may grow."""
 WRITTEN = sorted([*(ROOT / "docs").rglob("*.md"), ROOT / "README.md", ROOT / "CONTRIBUTING.md"])
 MODULES = sorted(path for path in PACKAGE.rglob("*.py"))

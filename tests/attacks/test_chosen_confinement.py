@@ -13,7 +13,7 @@ from mcpguard.domain.servers.standing import UpstreamStanding
 from mcpguard.domain.servers.upstreams import Origin
 from mcpguard.guard.review.admission import DeclarationSource
 from mcpguard.guard.servers.grave_findings import to_read
-from mcpguard.settings.members import as_members
+from mcpguard.settings.entries.members import as_members
 from tests.attacks.quarantined import records, standing, upstream
 from tests.attacks.sandboxed import works
 from tests.gate import Gate, gate

@@ -8,7 +8,7 @@ from pydantic import ValidationError
 from mcpguard.codec.envelope import BY_SERVER
 from mcpguard.gateway.tools.definitions import DEFINITIONS
 from mcpguard.proxy.annotations import META
-from mcpguard.settings.proxy import TAKEN, Proxy
+from mcpguard.settings.call_groups import TAKEN, Proxy
 from tests.gate import gate
 from tests.gateway.asking import answering, behind, nosy
 from tests.gateway.guard_face import FACE, agent

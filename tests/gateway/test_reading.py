@@ -10,7 +10,7 @@ import pytest
 
 from mcpguard.codec.messages import BadMessage, Message, Request
 from mcpguard.gateway.message_reader import LARGE, AgentMessageReader
-from mcpguard.settings.limits import LimitSettings
+from mcpguard.settings.guard_groups import LimitSettings
 from tests.gateway.holding import until
 from tests.gateway.speaking import (
     OTHER_TOKEN,

@@ -14,7 +14,7 @@ from mcpguard.gateway.tools.declarations import ServerOperation, ServersArgument
 from mcpguard.gateway.tools.definitions import DEFINITIONS
 from mcpguard.gateway.tools.servers import ServersTool
 from mcpguard.guard.review.agent_requests import LARGEST, MOST_ADDED, MOST_BROUGHT, MOST_REQUESTED
-from mcpguard.settings.members import as_members
+from mcpguard.settings.entries.members import as_members
 from tests.attacks.quarantined import upstream
 from tests.gate import Gate, gate
 from tests.gateway.servers_tool import CALLERS, MANAGER, PLAIN, SECOND, TOOL, administrative, asked, managed

@@ -21,7 +21,7 @@ from mcpguard.ledger.checkpoints import Why
 from mcpguard.ledger.entries import Entry
 from mcpguard.ledger.prunings import Cause, Unsound
 from mcpguard.ledger.verify.report import KeySource, KeyTrust
-from mcpguard.settings.retention import RetentionSettings as Settings
+from mcpguard.settings.guard_groups import RetentionSettings as Settings
 from mcpguard.store.rows import pruning
 from tests import postgres, second_bundle_verifier, second_verifier
 from tests.guard.pruned import BY, gone, prunings, rows

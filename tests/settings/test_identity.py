@@ -10,7 +10,7 @@ from mcpguard.domain.errors import Unreadable
 from mcpguard.domain.servers.identity import PartKind
 from mcpguard.domain.servers.launches import Launch, Mount, Profile, RemoteLaunch, StdioLaunch
 from mcpguard.domain.servers.upstreams import Transport
-from mcpguard.settings.identity import Unidentifiable, identity
+from mcpguard.settings.entries.identity import Unidentifiable, identity
 
 KEY = b"k" * 32
 WRITTEN_OUT = "correct-horse-battery"

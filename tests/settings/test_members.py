@@ -14,7 +14,7 @@ from mcpguard.domain.decisions import NotDeclared
 from mcpguard.domain.errors import InvalidName
 from mcpguard.domain.servers.launches import Declared, Era, Mount, Profile, RemoteLaunch, StdioFraming, StdioLaunch
 from mcpguard.domain.servers.upstreams import Transport
-from mcpguard.settings.members import as_members, one, patched
+from mcpguard.settings.entries.members import as_members, one, patched
 from tests.settings.entries import CANARY, remote, stdio
 
 PLAIN = st.text(max_size=20).filter(lambda text: "\0" not in text and "${" not in text)

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mcpguard.settings.launching import is_header_value
-from mcpguard.settings.references import (
+from mcpguard.settings.entries.launches import is_header_value
+from mcpguard.settings.entries.references import (
     LARGEST_SECRET,
     BadTemplate,
     Reference,

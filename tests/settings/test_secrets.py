@@ -108,4 +108,4 @@ def test_the_schema_and_the_page_hold_no_value_at_all() -> None:
     written = json.dumps(json_schema()) + markdown()
     assert CANARY not in written
     assert "write" in written
-    assert json_schema()["$defs"]["Store"]["properties"]["url"]["anyOf"][0]["writeOnly"] is True
+    assert json_schema()["$defs"]["StoreSettings"]["properties"]["url"]["anyOf"][0]["writeOnly"] is True

@@ -2,8 +2,8 @@
 
 import pytest
 
-from mcpguard.settings.references import shown
-from mcpguard.settings.servers import declared
+from mcpguard.settings.entries.references import shown
+from mcpguard.settings.entries.servers import declared
 from tests.settings.entries import CANARY, remote, stdio
 
 URL_FORM = "must be a URL in ASCII, without spaces and with other characters percent-encoded"

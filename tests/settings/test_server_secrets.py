@@ -11,9 +11,9 @@ from typer.testing import CliRunner
 
 from mcpguard.cli.config import app
 from mcpguard.domain.servers.upstreams import NAME
+from mcpguard.settings.entries.servers import declared
 from mcpguard.settings.load import load
 from mcpguard.settings.problems import SettingsError
-from mcpguard.settings.servers import declared
 from mcpguard.text.visible import visible
 from tests.settings.entries import CANARY, remote, stdio
 from tests.settings.samples import WriteFile

@@ -10,9 +10,9 @@ from typer.testing import CliRunner, Result
 from mcpguard.cli.config import app
 from mcpguard.domain.servers.launches import Declared, Era, RemoteLaunch, StdioFraming, StdioLaunch, Templates
 from mcpguard.domain.servers.upstreams import Transport
+from mcpguard.settings.entries.servers import MOST_SERVERS, DeclaredServers, declared
 from mcpguard.settings.load import load
 from mcpguard.settings.problems import SettingsError
-from mcpguard.settings.servers import MOST_SERVERS, DeclaredServers, declared
 from tests.settings.entries import CANARY, remote, stdio
 from tests.settings.samples import WriteFile
 

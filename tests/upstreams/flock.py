@@ -23,8 +23,8 @@ from mcpguard.domain.servers.launches import Declared, Era, Profile, RemoteLaunc
 from mcpguard.domain.servers.listings import Listing
 from mcpguard.domain.servers.news import Listed, News, Removed, Stood
 from mcpguard.domain.servers.upstreams import Transport
+from mcpguard.settings.call_groups import Definitions
 from mcpguard.settings.model import Upstreams
-from mcpguard.settings.review import Definitions
 from mcpguard.upstreams.exchange.conversation import Bounds, Conversation, ServerError
 from mcpguard.upstreams.exchange.peer import StreamPeer
 from mcpguard.upstreams.exchange.transport import TransportEnded

@@ -3,7 +3,7 @@
 import pytest
 
 from mcpguard.policy.secrets.masking import masked
-from mcpguard.settings.references import Value, resolved
+from mcpguard.settings.entries.references import Value, resolved
 from mcpguard.upstreams.process.given_secrets import MOST, GivenSecrets, secrets
 
 

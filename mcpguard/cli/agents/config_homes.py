@@ -10,7 +10,7 @@ import typer
 
 from mcpguard.agents.program import AgentProgram, Home
 from mcpguard.agents.programs import BY_NAME, PROGRAMS
-from mcpguard.settings.entry import named
+from mcpguard.settings.entries.entry import named
 
 _NAMES = ", ".join(BY_NAME)
 

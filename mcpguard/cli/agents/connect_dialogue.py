@@ -13,7 +13,7 @@ from mcpguard.agents.editing.edit import Edit, edited
 from mcpguard.agents.joining import ProgramStanding
 from mcpguard.agents.program import AgentProgram, ConfigFile
 from mcpguard.cli.shared.common import Output, print_json, print_table, this_program
-from mcpguard.settings.entry import enumerated
+from mcpguard.settings.entries.entry import enumerated
 from mcpguard.text.visible import visible
 
 HEAD: Final = ("program", "file", "stands", "walks around the guard", "what to type")

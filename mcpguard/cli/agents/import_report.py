@@ -10,7 +10,7 @@ from mcpguard.agents.candidates import Candidate, CandidateWay
 from mcpguard.agents.reading import Contents
 from mcpguard.cli.shared.common import Output, print_json, print_table, this_program
 from mcpguard.domain.servers.launches import Profile
-from mcpguard.settings.entry import enumerated
+from mcpguard.settings.entries.entry import enumerated
 from mcpguard.text.visible import visible
 
 HEAD: Final = ("of", "scope", "name", "how it is reached", "what becomes of it")

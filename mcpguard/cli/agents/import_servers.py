@@ -26,7 +26,7 @@ from mcpguard.cli.shared.guard_client import SERVERS, GuardProblem, Operator
 from mcpguard.cli.shared.options import Confining
 from mcpguard.codec.names import is_meant
 from mcpguard.domain.servers.launches import Profile, StdioLaunch
-from mcpguard.settings.entry import enumerated, named
+from mcpguard.settings.entries.entry import enumerated, named
 from mcpguard.text.visible import visible
 
 Confined = Annotated[

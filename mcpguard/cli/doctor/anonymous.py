@@ -17,7 +17,7 @@ from mcpguard.cli.doctor.finding import DoctorFinding, notice, ok, problem
 from mcpguard.cli.doctor.sight import Sight
 from mcpguard.cli.shared.guard_client import CALLERS
 from mcpguard.settings.address import loopback
-from mcpguard.settings.entry import enumerated
+from mcpguard.settings.entries.entry import enumerated
 from mcpguard.upstreams.sandbox.accounts import GROUP
 
 PEOPLE: Final = 1000

@@ -14,8 +14,8 @@ from mcpguard.cli.doctor.finding import DoctorFinding, notice, ok, problem
 from mcpguard.cli.doctor.sight import Sight
 from mcpguard.domain.servers.launches import StdioLaunch
 from mcpguard.settings.confirmation import carrying_trust, looser
+from mcpguard.settings.entries.references import BadTemplate, literals
 from mcpguard.settings.load import Loaded
-from mcpguard.settings.references import BadTemplate, literals
 
 CHECK: Final = "mcpguard config check"
 CONFIRM: Final = "mcpguard config confirm, if it is meant, and restart the guard; else take it back"

@@ -19,7 +19,7 @@ from mcpguard.cli.doctor.finding import DoctorFinding, Level, ok
 from mcpguard.cli.doctor.sight import Sight
 from mcpguard.cli.shared.guard_client import server_path
 from mcpguard.domain.servers.launches import Launch, StdioLaunch
-from mcpguard.settings.references import LARGEST_SECRET, BadTemplate, Reference, ReferenceKind, referenced
+from mcpguard.settings.entries.references import LARGEST_SECRET, BadTemplate, Reference, ReferenceKind, referenced
 from mcpguard.upstreams.packages.package import Ecosystem, Package
 from mcpguard.upstreams.packages.recognising import recognised
 

@@ -24,7 +24,7 @@ from mcpguard.cli.shared.guard_client import SERVERS, Operator, server_path
 from mcpguard.cli.shared.options import Name
 from mcpguard.codec.keyed import written
 from mcpguard.domain.servers.launches import Profile
-from mcpguard.settings.entry import enumerated
+from mcpguard.settings.entries.entry import enumerated
 from mcpguard.text.visible import visible
 
 app = typer.Typer(no_args_is_help=True, help="The servers that the guard stands in front of.")

@@ -42,7 +42,7 @@ from mcpguard.gateway.outbox import Outbox
 from mcpguard.gateway.questions import OpenQuestions
 from mcpguard.gateway.subscriptions.list_news import For
 from mcpguard.gateway.wire import INVALID_PARAMS, METHOD_NOT_FOUND, REFUSED, Rejected, own_error
-from mcpguard.settings.limits import LimitSettings
+from mcpguard.settings.guard_groups import LimitSettings
 
 CHUNK = 65_536
 UNSUPPORTED_VERSION = -32022

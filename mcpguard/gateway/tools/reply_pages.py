@@ -23,7 +23,7 @@ from mcpguard.gateway.tools.definitions import CUT, MORE
 from mcpguard.gateway.tools.kept_replies import KeptReplies, Rest
 from mcpguard.gateway.tools.shortening import shortened
 from mcpguard.guard.calls.request import CallRequest, CallResult, ReplyPage
-from mcpguard.settings.calls import ReplySettings as Settings
+from mcpguard.settings.call_groups import ReplySettings as Settings
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,7 +21,7 @@ from mcpguard.guard.servers import facts
 from mcpguard.ledger.ledger import Ledger
 from mcpguard.ledger.pruner import Pruner
 from mcpguard.ledger.prunings import Cause, Stretch, Unsound, What
-from mcpguard.settings.retention import RetentionSettings as Settings
+from mcpguard.settings.guard_groups import RetentionSettings as Settings
 from mcpguard.store.engine.store import Store
 
 DAY: Final = 86_400 * 1_000_000

@@ -19,7 +19,7 @@ from mcpguard.domain.clock import Clock
 from mcpguard.domain.grants import ANONYMOUS, Grant
 from mcpguard.guard.traffic.events import EndedCall
 from mcpguard.guard.traffic.wake import Waking
-from mcpguard.settings.anonymous import Anonymous
+from mcpguard.settings.call_groups import Anonymous
 from mcpguard.store.engine.backend import Connection
 from mcpguard.store.engine.readers import Readers
 from mcpguard.store.rows import callers as stored

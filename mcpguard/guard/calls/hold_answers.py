@@ -26,7 +26,7 @@ from mcpguard.guard.servers.registry import Registry
 from mcpguard.guard.traffic.wake import Waking
 from mcpguard.ledger.ledger import Append, Ledger
 from mcpguard.policy.secrets.masking import masked
-from mcpguard.settings.holds import Holds
+from mcpguard.settings.call_groups import Holds
 from mcpguard.store.engine.backend import Connection
 from mcpguard.store.engine.readers import Readers
 from mcpguard.store.rows import generations, holds

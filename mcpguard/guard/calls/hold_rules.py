@@ -11,7 +11,7 @@ from mcpguard.domain.servers.upstreams import Upstream
 from mcpguard.guard.calls.open_holds import Ticket, Tickets, rests
 from mcpguard.guard.calls.subject import CallSubject
 from mcpguard.policy.demands import demanded
-from mcpguard.settings.holds import Holds
+from mcpguard.settings.call_groups import Holds
 
 
 @dataclass(frozen=True, slots=True)

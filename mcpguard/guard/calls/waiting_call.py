@@ -33,7 +33,7 @@ from mcpguard.guard.calls.hold_rules import Demanding
 from mcpguard.guard.calls.judgement import Judged
 from mcpguard.guard.calls.open_holds import Ticket, rests
 from mcpguard.guard.calls.subject import CallSubject
-from mcpguard.settings.holds import Holds
+from mcpguard.settings.call_groups import Holds
 from mcpguard.store.engine.backend import Connection
 from mcpguard.store.rows import holds
 

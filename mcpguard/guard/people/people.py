@@ -21,7 +21,7 @@ import structlog
 from mcpguard.domain.clock import Clock
 from mcpguard.domain.errors import LedgerUnavailable, StoreUnavailable
 from mcpguard.domain.people import OperatorToken, Principal, Session, User
-from mcpguard.settings.people import PeopleSettings as Limits
+from mcpguard.settings.guard_groups import PeopleSettings as Limits
 from mcpguard.store.engine.backend import Connection
 from mcpguard.store.engine.store import Store
 from mcpguard.store.rows import people, sessions

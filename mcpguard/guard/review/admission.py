@@ -35,7 +35,7 @@ from mcpguard.inspection.definitions.launches import reference_in_code
 from mcpguard.policy import quarantine
 from mcpguard.policy.pinning import identity_changed
 from mcpguard.policy.secrets.launches import secret_arguments, secret_in_command, secret_in_url
-from mcpguard.settings.members import as_members, patched, read
+from mcpguard.settings.entries.members import as_members, patched, read
 
 MOST_SERVERS = 1000
 _WRITTEN_OUT: Final = (

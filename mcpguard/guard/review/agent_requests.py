@@ -39,8 +39,8 @@ from mcpguard.guard.review.decisions import Decisions
 from mcpguard.guard.review.requests import notices, parted, requested
 from mcpguard.guard.servers.registry import Registry, ServerState
 from mcpguard.policy.scopes import reaches
-from mcpguard.settings.members import as_members, patched
-from mcpguard.settings.references import unreferenced
+from mcpguard.settings.entries.members import as_members, patched
+from mcpguard.settings.entries.references import unreferenced
 
 MOST_REQUESTED: Final = 3
 """Requests of one caller that may wait for a person."""

@@ -11,7 +11,7 @@ from typing import Final
 
 from mcpguard.domain.decisions import Approval, NotDeclared, Undecidable
 from mcpguard.domain.servers.launches import Declared, Profile, StdioLaunch
-from mcpguard.settings.members import confinement
+from mcpguard.settings.entries.members import confinement
 
 _NO_SANDBOX: Final = "an approval takes no sandbox away: inspect {} with consent to have it run without one"
 _NOT_OURS: Final = "{} is reached by a URL: it runs elsewhere, and cannot be confined from here"

@@ -7,7 +7,7 @@ from mcpguard.domain.capabilities import Fingerprint
 from mcpguard.domain.decisions import NotDeclared
 from mcpguard.domain.errors import Unreadable
 from mcpguard.domain.servers.launches import Launch
-from mcpguard.settings.identity import Unidentifiable, identity
+from mcpguard.settings.entries.identity import Unidentifiable, identity
 
 
 @dataclass(frozen=True, slots=True)

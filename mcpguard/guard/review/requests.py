@@ -17,7 +17,7 @@ from mcpguard.domain.decisions import Undecidable
 from mcpguard.domain.servers.requests import ServerRequest
 from mcpguard.policy.secrets.hiding import called_secret
 from mcpguard.policy.secrets.launches import looks_secret
-from mcpguard.settings.members import patched
+from mcpguard.settings.entries.members import patched
 
 REQUESTED: Final = ("isolation", "oauth")
 LARGEST: Final = 2000

@@ -46,7 +46,7 @@ from mcpguard.inspection.diff.excerpts import excerpt
 from mcpguard.inspection.diff.rendering import rendered
 from mcpguard.inspection.diff.shown_values import as_json as diff_as_json
 from mcpguard.policy.secrets.launches import shown_arguments, shown_command, shown_url
-from mcpguard.settings.references import parts
+from mcpguard.settings.entries.references import parts
 from mcpguard.store.engine.backend import Connection
 from mcpguard.store.engine.store import Store
 from mcpguard.store.rows import versions

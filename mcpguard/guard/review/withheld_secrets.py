@@ -7,7 +7,7 @@ from typing import Final
 from mcpguard.domain.decisions import Undecidable
 from mcpguard.domain.servers.identity import is_code
 from mcpguard.domain.servers.launches import Declared, RemoteLaunch, StdioLaunch
-from mcpguard.settings.references import bare, referenced
+from mcpguard.settings.entries.references import bare, referenced
 
 PLACEHOLDER: Final = "not-given-during-inspection"
 

@@ -14,7 +14,7 @@ from typing import Final
 
 from mcpguard.policy.secrets.hiding import telling
 from mcpguard.policy.secrets.masking import Ways, ways
-from mcpguard.settings.references import Value
+from mcpguard.settings.entries.references import Value
 
 SHORTEST: Final = 4
 """Shorter values are in too many words to be hidden in any."""

@@ -15,7 +15,7 @@ import anyio
 
 from mcpguard.domain.errors import GuardError
 from mcpguard.domain.servers.launches import Profile, StdioLaunch
-from mcpguard.settings.sandbox import SandboxSettings
+from mcpguard.settings.guard_groups import SandboxSettings
 from mcpguard.text.visible import visible
 from mcpguard.upstreams.process.stdio import Launch
 from mcpguard.upstreams.sandbox.accounts import Accounts

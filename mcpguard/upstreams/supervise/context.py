@@ -10,8 +10,8 @@ from mcpguard.domain.clock import Clock
 from mcpguard.domain.errors import GuardError
 from mcpguard.domain.servers.launches import Declared
 from mcpguard.domain.servers.news import News
+from mcpguard.settings.call_groups import Definitions
 from mcpguard.settings.model import Upstreams
-from mcpguard.settings.review import Definitions
 from mcpguard.upstreams.exchange.conversation import Conversation
 from mcpguard.upstreams.protocol.switchboard import Switchboard
 from mcpguard.upstreams.supervise.backoff import Backoff, Jitter

@@ -18,8 +18,8 @@ from mcpguard.codec.framing import Framing
 from mcpguard.domain.servers.identity import is_code
 from mcpguard.domain.servers.launches import Declared, RemoteLaunch, StdioLaunch
 from mcpguard.domain.servers.upstreams import Transport
+from mcpguard.settings.entries.references import Unresolved, Value, referenced, resolved
 from mcpguard.settings.model import Upstreams
-from mcpguard.settings.references import Unresolved, Value, referenced, resolved
 from mcpguard.upstreams.exchange.conversation import Bounds, Conversation
 from mcpguard.upstreams.exchange.peer import StreamPeer
 from mcpguard.upstreams.launch.start import Ready, Starting

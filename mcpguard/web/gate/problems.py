@@ -44,7 +44,7 @@ from mcpguard.domain.people import NotProven, Principal, TooManyTries, UserTaken
 from mcpguard.guard.audit.audit_log import RecordUnknown
 from mcpguard.guard.traffic.tallies import Tallies
 from mcpguard.ledger.prunings import Unsound
-from mcpguard.settings.entry import named
+from mcpguard.settings.entries.entry import named
 from mcpguard.web.gate.access import NobodyKnown, RightLacking, whoever
 from mcpguard.web.gate.matching import Moved, NotNamed
 from mcpguard.web.gate.peer import OperatorPeer

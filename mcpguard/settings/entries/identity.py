@@ -12,7 +12,7 @@ from mcpguard.codec.fingerprints import literal
 from mcpguard.domain.errors import GuardError
 from mcpguard.domain.servers.identity import GivenVariable, LaunchIdentity, PartKind, TemplatePart, is_code
 from mcpguard.domain.servers.launches import Launch, RemoteLaunch, StdioLaunch
-from mcpguard.settings.references import BadTemplate, parts
+from mcpguard.settings.entries.references import BadTemplate, parts
 
 
 class Unidentifiable(GuardError):

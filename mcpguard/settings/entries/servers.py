@@ -14,8 +14,8 @@ from typing import Final
 from mcpguard.codec.names import folded
 from mcpguard.domain.errors import InvalidName
 from mcpguard.domain.servers.launches import Declared, Era
-from mcpguard.settings.entry import MOST_NAMED, EntryReader, below, enumerated, named, quoted
-from mcpguard.settings.launching import launch
+from mcpguard.settings.entries.entry import MOST_NAMED, EntryReader, below, enumerated, named, quoted
+from mcpguard.settings.entries.launches import launch
 
 MOST_SERVERS: Final = 200
 LONGEST_LABEL: Final = 200

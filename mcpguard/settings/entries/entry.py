@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping
 from enum import StrEnum
 from typing import Final, TypeVar
 
-from mcpguard.settings.references import unfit_template, unreferenced
+from mcpguard.settings.entries.references import unfit_template, unreferenced
 from mcpguard.text.visible import visible
 
 MOST_NAMED: Final = 10

@@ -20,8 +20,8 @@ from mcpguard.domain.servers.launches import (
     StdioFraming,
     StdioLaunch,
 )
-from mcpguard.settings.launching import FOLDERS, KINDS, URLS, suggested
-from mcpguard.settings.servers import alone
+from mcpguard.settings.entries.launches import FOLDERS, KINDS, URLS, suggested
+from mcpguard.settings.entries.servers import alone
 
 _SYNONYMS: Final = (KINDS, URLS, FOLDERS)
 """Names for one thing each; the first is the one that is shown."""

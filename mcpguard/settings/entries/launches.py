@@ -19,8 +19,8 @@ from urllib.parse import SplitResult, urlsplit
 
 from mcpguard.domain.servers.launches import Launch, Mount, Profile, RemoteLaunch, StdioFraming, StdioLaunch
 from mcpguard.domain.servers.upstreams import Transport
-from mcpguard.settings.entry import EntryReader, below, named
-from mcpguard.settings.references import VARIABLE, BadTemplate, literals, referenced
+from mcpguard.settings.entries.entry import EntryReader, below, named
+from mcpguard.settings.entries.references import VARIABLE, BadTemplate, literals, referenced
 
 MOST_ARGUMENT_BYTES: Final = 64 * 1024
 LONGEST_URL: Final = 2048

@@ -1,0 +1,1 @@
+"""How entries of `mcpServers` are read, one server each."""
