@@ -14,22 +14,27 @@ from typing import Final
 
 from mcpguard.domain.findings import Finding, Inspected, Severity, weight
 from mcpguard.inspection.detectors import (
-    asking,
     commands,
-    consent,
-    context,
     contradiction,
-    delayed,
     encoded,
-    exfiltration,
-    handing,
     headers,
     hidden,
     lookalike,
     markup,
     mixed,
-    overriding,
     padding,
+    turns,
+    unusable,
+)
+from mcpguard.inspection.detectors.detector import Detector, DetectorRule, Surroundings
+from mcpguard.inspection.detectors.orders import (
+    asking,
+    consent,
+    context,
+    delayed,
+    exfiltration,
+    handing,
+    overriding,
     pressure,
     priority,
     promotion,
@@ -39,10 +44,7 @@ from mcpguard.inspection.detectors import (
     secrecy,
     sensitive,
     steering,
-    turns,
-    unusable,
 )
-from mcpguard.inspection.detectors.detector import Detector, DetectorRule, Surroundings
 from mcpguard.inspection.texts.texts import subject
 
 _SAID: Final = (

@@ -2,7 +2,8 @@
 
 from typing import Final
 
-from mcpguard.inspection.detectors import (
+from mcpguard.inspection.detectors.detector import Detector
+from mcpguard.inspection.detectors.orders import (
     consent,
     delayed,
     exfiltration,
@@ -17,7 +18,6 @@ from mcpguard.inspection.detectors import (
     speaking,
     steering,
 )
-from mcpguard.inspection.detectors.detector import Detector
 
 WORTH: Final = {
     "speaking.addressed": 0.3,

@@ -16,8 +16,9 @@ from typing import Final
 
 from mcpguard.domain.findings import Finding
 from mcpguard.inspection.definitions.weights import SAID, WORTH
-from mcpguard.inspection.detectors import encoded, markup, mixed, steering, turns
+from mcpguard.inspection.detectors import encoded, markup, mixed, turns
 from mcpguard.inspection.detectors.detector import Detector, Surroundings
+from mcpguard.inspection.detectors.orders import steering
 from mcpguard.inspection.reading.patterns import MeaningPattern
 from mcpguard.inspection.texts.glance import ALWAYS, Glance, words_of
 from mcpguard.inspection.texts.texts import DefinitionTexts, Text

@@ -8,7 +8,7 @@ from typing import Final
 
 from mcpguard.domain.findings import Finding, Severity
 from mcpguard.inspection.detectors.detector import Detector, DetectorRule, Surroundings, phrases
-from mcpguard.inspection.detectors.steering import foreign_in
+from mcpguard.inspection.detectors.orders.steering import foreign_in
 from mcpguard.inspection.texts.texts import DefinitionTexts
 
 _ADDRESSED: Final = phrases(

@@ -4,7 +4,7 @@ from typing import Final
 
 from mcpguard.domain.findings import Severity
 from mcpguard.inspection.detectors.detector import DetectorRule, phrases, saying
-from mcpguard.inspection.detectors.handing import CHATS
+from mcpguard.inspection.detectors.orders.handing import CHATS
 
 _OVERRIDE: Final = DetectorRule(
     "override.instructions", "T1", Severity.CRITICAL, 0.85, "It tells the model to drop the instructions it was given"

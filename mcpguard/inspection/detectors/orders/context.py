@@ -5,7 +5,7 @@ from typing import Final
 
 from mcpguard.domain.findings import Finding, Severity
 from mcpguard.inspection.detectors.detector import Detector, DetectorRule, Phrases, Surroundings, phrases
-from mcpguard.inspection.detectors.handing import CHATS, VAULTS
+from mcpguard.inspection.detectors.orders.handing import CHATS, VAULTS
 from mcpguard.inspection.texts.texts import DefinitionTexts, Text, TextRole
 
 _NAMED: Final = DetectorRule(

@@ -4,7 +4,7 @@ from typing import Final
 
 from mcpguard.domain.findings import Severity
 from mcpguard.inspection.detectors.detector import DetectorRule, phrases, saying
-from mcpguard.inspection.detectors.handing import VAULTS
+from mcpguard.inspection.detectors.orders.handing import VAULTS
 
 _FILE: Final = DetectorRule("sensitive.path", "T1", Severity.LOW, 0.2, "It names a file that usually holds secrets")
 _READ: Final = DetectorRule("sensitive.read", "T1", Severity.HIGH, 0.6, "It asks for a file that usually holds secrets")
