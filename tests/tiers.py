@@ -27,7 +27,7 @@ ROOT: Final = Path(__file__).parents[1]
 TESTS: Final = "test_*.py"
 CASES: Final = 4
 CASES_OF_FILE: Final = 4
-FEWER: Final = 10
+FEWER: Final = 20
 """The fast tier tries so many times fewer examples."""
 
 
@@ -98,8 +98,9 @@ RULES: Final = (
     _slow("attacks/test_bombs_listed.py", "much at once", "while_much_is_taken_in"),
     _fast("attacks/test_kill.py", "[once]", "one kill of many"),
     _slow("attacks/test_kill.py", "a guard that is killed again and again"),
-    _fast("attacks/test_bundles_without_end.py", "never_end", "one way of many"),
     _slow("attacks/test_bundles_without_end.py", "very large bundles"),
+    _slow("attacks/test_list_changed_storm.py", "storms"),
+    _slow("upstreams/test_tree.py", "a process at every moment of its life", "at_any_moment"),
     _slow("attacks/test_asking_records.py", "servers that ask thousands of times", "without_end|very_much_at_once"),
     _slow("attacks/test_asking_leftovers.py", "hundreds of clients", "of_many"),
     _slow("gateway/test_answers.py", "floods", "flood_is_dropped|holds_up_nobody"),
