@@ -19,7 +19,7 @@ class ErrorAnswer(Exception):
 
 
 def methods(offer: Offer) -> dict[str, Method]:
-    """Each raises Refused or Unknown."""
+    """Each raises ErrorAnswer or NotOffered."""
     return {
         "tools/list": _listed("tools", lambda: offer.tools),
         "resources/list": _listed("resources", lambda: offer.resources),

@@ -127,7 +127,7 @@ class Operator:
         timeout: float = DECIDING,
         doing: Callable[[], str] = lambda: USUAL,
     ) -> Any:  # noqa: ANN401 - JSON of our own
-        """The same, for whoever knows what to do about a Problem."""
+        """The same, for whoever knows what to do about a GuardProblem."""
         try:
             return self.sought(method, what, body, timeout, doing)
         except Absent as absent:

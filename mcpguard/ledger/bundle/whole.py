@@ -23,7 +23,7 @@ T = TypeVar("T")
 
 
 class Files:
-    """The files of a bundle by what they hold. Whatever they give raises Unreadable, with the name of the file."""
+    """The files of a bundle by what they hold. Whatever they give raises UnreadableBundle, with the file's name."""
 
     def __init__(self, source: BundleSource, manifest: Manifest) -> None:
         there = [each for each in manifest.files if each.name in source.sizes]

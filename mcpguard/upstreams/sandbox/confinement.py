@@ -51,7 +51,7 @@ class ProcessConfinement:
     ) -> Launch:
         """How it is started; `own` is what of the guard it is to see, `kept` what it is to see as it was read.
 
-        `account` tells as whom it runs where the guard is root. Looks at the disk; raises Refused.
+        `account` tells as whom it runs where the guard is root. Looks at the disk; raises NotConfined.
         """
         if declared.profile is Profile.NONE:
             return launch

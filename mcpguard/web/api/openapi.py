@@ -21,7 +21,7 @@ from mcpguard.web.gate.access import Needs
 from mcpguard.web.gate.cookies import NAME
 from mcpguard.web.gate.matching import AS_SEEN, SHOWN
 from mcpguard.web.gate.problem import MEDIA_TYPE
-from mcpguard.web.gate.strict_routes import StrictRoute
+from mcpguard.web.gate.strict_routes import PREFIX, StrictRoute
 
 SAID: Final = """What the console can do, for programs. Whoever sends a request shows an operator's token, or is a
 person's browser in which they have signed in; an agent's token is worth nothing here. Times are microseconds since 1970
@@ -118,7 +118,7 @@ def routed(app: FastAPI) -> Iterator[tuple[str, str, Needs]]:
 def _complete(operation: Json, method: str, path: str, right: Right | None) -> None:
     words = operation.get("description", "").split("\n\n")[0].replace("\n", " ")
     operation["summary"] = re.split(r"(?<=[.;:]) ", words)[0].rstrip(".;:")
-    operation["operationId"] = "_".join((method, *re.findall(r"[a-z]+", path.removeprefix("/api/v1"))))
+    operation["operationId"] = "_".join((method, *re.findall(r"[a-z]+", path.removeprefix(PREFIX))))
     operation["security"] = [] if right is None else [{scheme: []} for scheme in SCHEMES]
     operation["x-right"] = right.value if right else None
     rests, shown = (bool(operation.pop(name, False)) for extra in (AS_SEEN, SHOWN) for name in extra)

@@ -45,7 +45,7 @@ def keep_orphans() -> None:
 
 
 def identify(connection: socket.socket) -> OperatorPeer:
-    """The process at the other end, or Refused."""
+    """The process at the other end. Raises NotTheOperator."""
     try:
         peer = _linux(connection) if sys.platform == "linux" else _macos(connection)
     except OSError as error:
