@@ -6,7 +6,7 @@ from itertools import chain
 from textwrap import dedent
 
 from mcpguard.web.api.openapi import document
-from mcpguard.web.api.reference import Group, Member, groups
+from mcpguard.web.api.reference import RouteGroup, RouteMember, groups
 from tests.web.rest import bare
 
 BEFORE = dedent("""\
@@ -54,7 +54,7 @@ def markdown(made: str) -> str:
     )
 
 
-def _subject(group: Group) -> Iterator[str]:
+def _subject(group: RouteGroup) -> Iterator[str]:
     yield from (f"## {group.name.capitalize()}", "")
     for route in group.routes:
         right = f"`{route.right}`" if route.right else "none; everybody may read it"
@@ -69,7 +69,7 @@ def _subject(group: Group) -> Iterator[str]:
                 yield from _listed(f"in the answer, {answer.status} ({answer.said})", answer.members)
 
 
-def _listed(title: str, members: Sequence[Member]) -> Iterator[str]:
+def _listed(title: str, members: Sequence[RouteMember]) -> Iterator[str]:
     if not members:
         return
     yield from (f"| {title} | | |", "|---|---|---|")

@@ -12,7 +12,7 @@ from fastapi import FastAPI
 import mcpguard.guard
 from mcpguard.domain import decisions, errors, people
 from mcpguard.domain.errors import GuardError
-from mcpguard.web.api.bodies import Approving
+from mcpguard.web.api.bodies import ApprovingBody
 from mcpguard.web.gate.access import OPEN
 from mcpguard.web.gate.problem import MEDIA_TYPE
 from mcpguard.web.gate.problems import MOST_PROBLEMS, STATUS, tell_problems
@@ -131,7 +131,7 @@ async def approving(body: object) -> httpx2.Response:
     app.router.route_class = StrictRoute
 
     @app.post("/", dependencies=[OPEN])
-    async def approve(body: Approving) -> str:
+    async def approve(body: ApprovingBody) -> str:
         return repr(body.approval)
 
     content = body if isinstance(body, bytes) else json.dumps(body).encode()

@@ -36,7 +36,7 @@ Number = Annotated[StrictInt, Field(ge=0, le=LARGEST)]
 _PRINT: Final = f"v1:{'0' * 64}"
 
 
-class Body(BaseModel):
+class ApiBody(BaseModel):
     """What all share."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, hide_input_in_errors=True)
@@ -47,7 +47,7 @@ def example(shown: dict[str, Any]) -> ConfigDict:
     return ConfigDict(json_schema_extra={"examples": [shown]})
 
 
-class Added(Body):
+class AddedBody(ApiBody):
     """A server, with one entry as it would stand in `mcpServers`."""
 
     model_config = example({"name": "files", "config": {"command": "npx", "args": ["-y", "a-server-of-files@1.2.3"]}})
@@ -57,14 +57,14 @@ class Added(Body):
     imported: Annotated[StrictBool, Field(description="Whether it was found among those of another program.")] = False
 
 
-class Patched(Body):
+class PatchedBody(ApiBody):
     """A change of a server's entry; `null` removes a key."""
 
     revision: StrictInt
     patch: dict[str, Any]
 
 
-class Why(Body):
+class WhyBody(ApiBody):
     """A decision that is nothing but its reason."""
 
     model_config = example({"why": "nobody needs it any more"})
@@ -72,7 +72,7 @@ class Why(Body):
     why: Reason
 
 
-class Inspection(Body):
+class InspectionBody(ApiBody):
     """What an inspection may do: run or contact a server that nobody approved, and which values it is given.
 
     `seen` is the fingerprint of the launch that the person was shown.
@@ -84,7 +84,7 @@ class Inspection(Body):
     give: list[str] = []
 
 
-class Permission(Why):
+class PermissionBody(WhyBody):
     """What a server may ask of clients; everything else it may not."""
 
     model_config = example({"why": "it has to know the folders", "kinds": ["roots"]})
@@ -92,7 +92,7 @@ class Permission(Why):
     kinds: list[AskKind]
 
 
-class Screened(Why):
+class ScreenedBody(WhyBody):
     """How what a server says is screened; `default`: as the setting says."""
 
     model_config = example({"why": "it reads what anybody may write", "mode": "mask"})
@@ -100,7 +100,7 @@ class Screened(Why):
     mode: Screening | Literal["default"]
 
 
-class Looked(Body):
+class LookedBody(ApiBody):
     """What a person looked at, with every capability as `kind:name`."""
 
     launch: Print
@@ -108,7 +108,7 @@ class Looked(Body):
     capabilities: Mapping[str, Print | None]
 
 
-class Approving(Why):
+class ApprovingBody(WhyBody):
     """What of a server is approved."""
 
     model_config = example(
@@ -120,7 +120,7 @@ class Approving(Why):
         }
     )
 
-    seen: Looked
+    seen: LookedBody
     only: list[str] | None = None
     left_out: Annotated[list[str], Field(description="What is not wanted: refused, and waits for nobody.")] = []
     effects: dict[str, Effect] = {}
@@ -162,7 +162,7 @@ class Approving(Why):
         )
 
 
-class About(Why):
+class AboutBody(WhyBody):
     """A decision about one capability, as it was seen."""
 
     model_config = example({"why": "read it", "kind": "tool", "name": "read_file", "seen": _PRINT})
@@ -176,7 +176,7 @@ class About(Why):
         return self.kind, self.name
 
 
-class ApprovingOne(About):
+class ApprovingOneBody(AboutBody):
     """An approval says what the capability does; left out, it is the most careful of what is known."""
 
     effect: Effect | None = None
@@ -185,7 +185,7 @@ class ApprovingOne(About):
     ] = []
 
 
-class Granted(Body):
+class GrantedBody(ApiBody):
     """A caller that is let in; `expires_in`: for how many seconds, left out: 90 days, null: until it is revoked."""
 
     model_config = example({"name": "builder", "servers": ["files"], "effects": ["read"], "expires_in": 86400})
@@ -200,7 +200,7 @@ class Granted(Body):
     why: Text = ""
 
 
-class Exporting(Body):
+class ExportingBody(ApiBody):
     """An export that somebody makes who reads the store themselves. `q`: a filter; everything if it is left out."""
 
     model_config = example({"forms": ["jsonl"], "after": 1000, "bundle": True})
@@ -227,13 +227,13 @@ class Exporting(Body):
         )
 
 
-class Signing(Body):
+class SigningBody(ApiBody):
     """Nothing: what is signed is all that there is."""
 
     model_config = example({})
 
 
-class Revoked(Body):
+class RevokedBody(ApiBody):
     """A caller that is none any more."""
 
     why: Text = ""

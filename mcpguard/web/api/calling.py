@@ -13,7 +13,7 @@ from mcpguard.domain.capabilities import Capability, CapabilityKind, Effect
 from mcpguard.domain.errors import InvalidName
 from mcpguard.guard.calls.request import CallRequest
 from mcpguard.policy.intents import LONGEST_REASON, stated
-from mcpguard.web.api.bodies import Body, example
+from mcpguard.web.api.bodies import ApiBody, example
 
 LONGEST_CALLER: Final = 100
 LONGEST_NAME: Final = 64 + LONGEST_URI
@@ -34,7 +34,7 @@ def _placed(text: str) -> str:
     return text
 
 
-class Meant(Body):
+class MeantBody(ApiBody):
     """What is said that the call does, and why; left out, that is implied by what is called."""
 
     operation_type: Effect
@@ -42,7 +42,7 @@ class Meant(Body):
     reason: Annotated[StrictStr, Field(max_length=LONGEST_REASON)] = ""
 
 
-class Wanted(Body):
+class WantedBody(ApiBody):
     """A call. `caller` is an id or a name; `name` is `server:tool`, or `server:` and a URI or a prompt."""
 
     model_config = example(
@@ -58,7 +58,7 @@ class Wanted(Body):
     name: Annotated[StrictStr, Field(min_length=3, max_length=LONGEST_NAME), AfterValidator(_placed)]
     kind: Literal["tool", "resource", "prompt"] = "tool"
     arguments: dict[str, Any] | None = None
-    intent: Meant | None = None
+    intent: MeantBody | None = None
 
     @model_validator(mode="after")
     def _has_what_it_takes(self) -> Self:

@@ -80,6 +80,9 @@ WHEN: Final = {
     429: "Too many tries.",
     503: "Nothing can be recorded or read now.",
 }
+REF: Final = "#/components/schemas/"
+SUFFIX: Final = re.compile(r"(?<=[a-z])(Answer|Body)$")
+"""What the names of our classes end in, so that no two classes have one name."""
 IF_MATCH: Final = {
     "name": "If-Match",
     "in": "header",
@@ -91,7 +94,7 @@ IF_MATCH: Final = {
 
 def document(app: FastAPI) -> Json:
     """The whole document."""
-    made = get_openapi(title="mcpguard", version=__version__, description=SAID, routes=app.routes)
+    made = with_public_names(get_openapi(title="mcpguard", version=__version__, description=SAID, routes=app.routes))
     components = made.setdefault("components", {})
     schemas = components.setdefault("schemas", {})
     for name in ("HTTPValidationError", "ValidationError"):
@@ -103,6 +106,32 @@ def document(app: FastAPI) -> Json:
         for method, operation in operations.items():
             _complete(operation, method, path, needs[method, path])
     return made
+
+
+def with_public_names(made: Json) -> Json:
+    """The document with schemas named as programs know them: `Caller` for the class `CallerAnswer`.
+
+    Raises ValueError if two schemas would be called the same.
+    """
+    classes = [*made["components"]["schemas"]]
+    public = {name: SUFFIX.sub("", name) for name in classes}
+    if len({*public.values()}) < len(classes):
+        raise ValueError(f"two schemas have one public name, among {sorted(public.values())}")
+    references = {f"{REF}{name}": f"{REF}{new}" for name, new in public.items()}
+
+    def renamed(node: object) -> object:
+        if isinstance(node, dict):
+            return {key: renamed(value) for key, value in node.items()}
+        if isinstance(node, list):
+            return [renamed(value) for value in node]
+        return references.get(node, node) if isinstance(node, str) else node
+
+    schemas = {
+        public[name]: {**schema, "title": SUFFIX.sub("", schema["title"])}
+        for name, schema in made["components"]["schemas"].items()
+    }
+    components = {**made["components"], "schemas": schemas}
+    return {key: renamed(value) for key, value in {**made, "components": components}.items()}
 
 
 def routed(app: FastAPI) -> Iterator[tuple[str, str, Needs]]:
@@ -135,7 +164,7 @@ def _complete(operation: Json, method: str, path: str, right: Right | None) -> N
     for status in sorted(_statuses(operation, method, path, right, rests=rests)):
         answers[str(status)] = {
             "description": WHEN[status],
-            "content": {MEDIA_TYPE: {"schema": {"$ref": "#/components/schemas/Problem"}}},
+            "content": {MEDIA_TYPE: {"schema": {"$ref": f"{REF}Problem"}}},
         }
 
 

@@ -3,13 +3,13 @@
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any
 
-_REF: Final = "#/components/schemas/"
+from mcpguard.web.api.openapi import REF
 
 
 @dataclass(frozen=True, slots=True)
-class Member:
+class RouteMember:
     """A parameter, or a member of a body or an answer: its name, what it is, and what it is for."""
 
     name: str
@@ -19,12 +19,12 @@ class Member:
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class RouteAnswer:
     """A status, and what comes with it."""
 
     status: str
     said: str
-    members: tuple[Member, ...] = ()
+    members: tuple[RouteMember, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,9 +35,9 @@ class Route:
     path: str
     said: str
     right: str
-    parameters: tuple[Member, ...]
-    body: tuple[Member, ...]
-    answers: tuple[Answer, ...]
+    parameters: tuple[RouteMember, ...]
+    body: tuple[RouteMember, ...]
+    answers: tuple[RouteAnswer, ...]
     example: object = None
 
     @property
@@ -47,21 +47,21 @@ class Route:
 
 
 @dataclass(frozen=True, slots=True)
-class Group:
+class RouteGroup:
     """Routes about one subject."""
 
     name: str
     routes: tuple[Route, ...]
 
 
-def groups(document: Mapping[str, Any]) -> list[Group]:
+def groups(document: Mapping[str, Any]) -> list[RouteGroup]:
     """Everything in the document, by subject."""
     schemas = document["components"]["schemas"]
     found: defaultdict[str, list[Route]] = defaultdict(list)
     for path, operations in document["paths"].items():
         for method, operation in operations.items():
             found[operation["tags"][0]].append(_route(method, path, operation, schemas))
-    return [Group(name, tuple(routes)) for name, routes in found.items()]
+    return [RouteGroup(name, tuple(routes)) for name, routes in found.items()]
 
 
 def _route(method: str, path: str, operation: Mapping[str, Any], schemas: Mapping[str, Any]) -> Route:
@@ -73,7 +73,7 @@ def _route(method: str, path: str, operation: Mapping[str, Any], schemas: Mappin
         _line(operation.get("description", "")),
         operation["x-right"] or "",
         tuple(
-            Member(
+            RouteMember(
                 f"{each['name']} ({each['in']})", form(each["schema"]), each["required"], each.get("description", "")
             )
             for each in operation["parameters"]
@@ -84,25 +84,25 @@ def _route(method: str, path: str, operation: Mapping[str, Any], schemas: Mappin
     )
 
 
-def _answers(responses: Mapping[str, Any], schemas: Mapping[str, Any]) -> Iterator[Answer]:
+def _answers(responses: Mapping[str, Any], schemas: Mapping[str, Any]) -> Iterator[RouteAnswer]:
     for status, answer in responses.items():
         schema = answer.get("content", {}).get("application/json", {}).get("schema", {})
         if schema.get("type") == "array":
-            yield Answer(status, f"a list of {form(schema['items'])}", tuple(_members(schema["items"], schemas)))
+            yield RouteAnswer(status, f"a list of {form(schema['items'])}", tuple(_members(schema["items"], schemas)))
         else:
-            yield Answer(status, answer["description"], tuple(_members(schema, schemas)))
+            yield RouteAnswer(status, answer["description"], tuple(_members(schema, schemas)))
 
 
-def _members(schema: Mapping[str, Any], schemas: Mapping[str, Any]) -> Iterator[Member]:
+def _members(schema: Mapping[str, Any], schemas: Mapping[str, Any]) -> Iterator[RouteMember]:
     whole = _resolved(schema, schemas)
     needed = whole.get("required", ())
     for name, one in whole.get("properties", {}).items():
-        yield Member(name, form(one), name in needed, _line(one.get("description", "")))
+        yield RouteMember(name, form(one), name in needed, _line(one.get("description", "")))
 
 
 def _resolved(schema: Mapping[str, Any], schemas: Mapping[str, Any]) -> Mapping[str, Any]:
     ref = schema.get("$ref")
-    return schema if ref is None else schemas[ref.removeprefix(_REF)]
+    return schema if ref is None else schemas[ref.removeprefix(REF)]
 
 
 def form(schema: Mapping[str, Any]) -> str:
@@ -110,7 +110,7 @@ def form(schema: Mapping[str, Any]) -> str:
     some = schema.get("anyOf") or schema.get("oneOf") or schema.get("allOf")
     inside = schema.get("items") or schema.get("additionalProperties")
     if "$ref" in schema:
-        return str(schema["$ref"]).removeprefix(_REF)
+        return str(schema["$ref"]).removeprefix(REF)
     if some:
         return " or ".join(map(form, some))
     if "const" in schema or "enum" in schema:

@@ -3,57 +3,72 @@
 An answer is written as it is, and not read through its type: what a server wrote is passed on unchanged.
 """
 
-from mcpguard.web.api.answers.call_answers import Ended, Foreseen, Hits
-from mcpguard.web.api.answers.caller_answers import Caller, Callers, NewCaller, RevokedCaller
-from mcpguard.web.api.answers.capability_answers import Capability, Difference, Explained
-from mcpguard.web.api.answers.guarding import Confirmed, Rotated, Waiting
-from mcpguard.web.api.answers.held_answers import HeldCall, HeldCalls
+from mcpguard.web.api.answers.call_answers import EndedAnswer, ForeseenAnswer, HitsAnswer
+from mcpguard.web.api.answers.caller_answers import CallerAnswer, CallersAnswer, NewCallerAnswer, RevokedCallerAnswer
+from mcpguard.web.api.answers.capability_answers import CapabilityAnswer, DifferenceAnswer, ExplainedAnswer
+from mcpguard.web.api.answers.guarding import ConfirmedAnswer, RotatedAnswer, WaitingAnswer
+from mcpguard.web.api.answers.held_answers import HeldCallAnswer, HeldCallsAnswer
 from mcpguard.web.api.answers.people_answers import (
-    NewOperator,
-    Operators,
-    Person,
-    RevokedOperator,
-    Sessions,
-    SetupLink,
-    Users,
+    NewOperatorAnswer,
+    OperatorsAnswer,
+    PersonAnswer,
+    RevokedOperatorAnswer,
+    SessionsAnswer,
+    SetupLinkAnswer,
+    UsersAnswer,
 )
-from mcpguard.web.api.answers.record_answers import CallRecords, Exported, Kept, Pruned, Records, Redacted, WholeRecord
-from mcpguard.web.api.answers.server_answers import Approved, Descriptions, Inspected, NewServer, Server, Servers
+from mcpguard.web.api.answers.record_answers import (
+    CallRecordsAnswer,
+    ExportedAnswer,
+    KeptAnswer,
+    PrunedAnswer,
+    RecordsAnswer,
+    RedactedAnswer,
+    WholeRecordAnswer,
+)
+from mcpguard.web.api.answers.server_answers import (
+    ApprovedAnswer,
+    DescriptionsAnswer,
+    InspectedAnswer,
+    NewServerAnswer,
+    ServerAnswer,
+    ServersAnswer,
+)
 
 __all__ = [
-    "Approved",
-    "CallRecords",
-    "Caller",
-    "Callers",
-    "Capability",
-    "Confirmed",
-    "Descriptions",
-    "Difference",
-    "Ended",
-    "Explained",
-    "Exported",
-    "Foreseen",
-    "HeldCall",
-    "HeldCalls",
-    "Hits",
-    "Inspected",
-    "Kept",
-    "NewCaller",
-    "NewOperator",
-    "NewServer",
-    "Operators",
-    "Person",
-    "Pruned",
-    "Records",
-    "Redacted",
-    "RevokedCaller",
-    "RevokedOperator",
-    "Rotated",
-    "Server",
-    "Servers",
-    "Sessions",
-    "SetupLink",
-    "Users",
-    "Waiting",
-    "WholeRecord",
+    "ApprovedAnswer",
+    "CallRecordsAnswer",
+    "CallerAnswer",
+    "CallersAnswer",
+    "CapabilityAnswer",
+    "ConfirmedAnswer",
+    "DescriptionsAnswer",
+    "DifferenceAnswer",
+    "EndedAnswer",
+    "ExplainedAnswer",
+    "ExportedAnswer",
+    "ForeseenAnswer",
+    "HeldCallAnswer",
+    "HeldCallsAnswer",
+    "HitsAnswer",
+    "InspectedAnswer",
+    "KeptAnswer",
+    "NewCallerAnswer",
+    "NewOperatorAnswer",
+    "NewServerAnswer",
+    "OperatorsAnswer",
+    "PersonAnswer",
+    "PrunedAnswer",
+    "RecordsAnswer",
+    "RedactedAnswer",
+    "RevokedCallerAnswer",
+    "RevokedOperatorAnswer",
+    "RotatedAnswer",
+    "ServerAnswer",
+    "ServersAnswer",
+    "SessionsAnswer",
+    "SetupLinkAnswer",
+    "UsersAnswer",
+    "WaitingAnswer",
+    "WholeRecordAnswer",
 ]

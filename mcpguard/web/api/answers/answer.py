@@ -9,7 +9,7 @@ Next = Annotated[str | None, Field(description="The cursor of the next page; nul
 Fingerprint = Annotated[str, Field(description="A fingerprint, `v1:` and 64 hexadecimal digits.")]
 
 
-class Answer(BaseModel):
+class ApiAnswer(BaseModel):
     """Exactly these members."""
 
     model_config = ConfigDict(extra="forbid")

@@ -7,12 +7,12 @@ from pydantic import Field
 from mcpguard.domain.calls.outcomes import Executed
 from mcpguard.domain.capabilities import CapabilityKind, Effect
 from mcpguard.domain.reasons import Reason
-from mcpguard.web.api.answers.answer import Answer
-from mcpguard.web.api.answers.capability_answers import Because, Detail
-from mcpguard.web.api.answers.finding_answers import Title
+from mcpguard.web.api.answers.answer import ApiAnswer
+from mcpguard.web.api.answers.capability_answers import BecauseAnswer, DetailAnswer
+from mcpguard.web.api.answers.finding_answers import TitleAnswer
 
 
-class Hit(Answer):
+class HitAnswer(ApiAnswer):
     """A tool that was found. `call_with`: the guard face's tool by which an agent calls it."""
 
     name: Annotated[str, Field(description="As `server:tool`.")]
@@ -24,16 +24,16 @@ class Hit(Answer):
     signature: str
 
 
-class Hits(Answer):
+class HitsAnswer(ApiAnswer):
     """The best, and of how many."""
 
-    tools: list[Hit]
+    tools: list[HitAnswer]
     total: int
     query: str
     notice: str = ""
 
 
-class Ended(Answer):
+class EndedAnswer(ApiAnswer):
     """How a call ended. `call_id` is its entry in the audit log.
 
     `answered` and `failed`: the server's own `result` or `error`. Otherwise there is a `reason`, with a `message` and
@@ -48,43 +48,43 @@ class Ended(Answer):
     reason: Reason | None = None
     message: str = ""
     next: str = ""
-    detail: Detail | None = None
-    findings: Annotated[list[Title], Field(default_factory=list)]
+    detail: DetailAnswer | None = None
+    findings: Annotated[list[TitleAnswer], Field(default_factory=list)]
     analysis: Annotated[
         dict[str, Any] | None, Field(description="What is known of a quarantined server that nobody has inspected.")
     ] = None
 
 
-class Named(Answer):
+class NamedAnswer(ApiAnswer):
     """A caller by its id and its name."""
 
     id: str
     name: str
 
 
-class Declared(Answer):
+class DeclaredAnswer(ApiAnswer):
     """What the call means to do. `declared` false: that is implied by what is called."""
 
     operation: Effect | None
     declared: bool
 
 
-class Rule(Answer):
+class RuleAnswer(ApiAnswer):
     """A rule, and what it says of the call."""
 
     rule: str
     outcome: Literal["passed", "objected", "not_asked"]
 
 
-class Foreseen(Answer):
+class ForeseenAnswer(ApiAnswer):
     """What would become of a call now."""
 
-    caller: Named
+    caller: NamedAnswer
     server: str
     kind: CapabilityKind
     name: str
     verdict: Literal["allow", "hold", "deny"]
     effect: Effect | None
-    intent: Declared
-    reason: Because | None
-    rules: list[Rule]
+    intent: DeclaredAnswer
+    reason: BecauseAnswer | None
+    rules: list[RuleAnswer]

@@ -5,10 +5,10 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from mcpguard.domain.capabilities import Effect
-from mcpguard.web.api.answers.answer import Answer, Moment, Next
+from mcpguard.web.api.answers.answer import ApiAnswer, Moment, Next
 
 
-class Reach(Answer):
+class ReachAnswer(ApiAnswer):
     """How far a caller may reach: name patterns, and effects."""
 
     servers: list[str]
@@ -16,13 +16,13 @@ class Reach(Answer):
     effects: list[Effect]
 
 
-class Anonymous(Reach):
+class AnonymousAnswer(ReachAnswer):
     """What agents on this machine may do that show no token."""
 
     enabled: bool
 
 
-class Caller(Reach):
+class CallerAnswer(ReachAnswer):
     """An agent that was let in."""
 
     id: str
@@ -36,21 +36,21 @@ class Caller(Reach):
     used_at: Annotated[Moment | None, Field(description="When it came last; null: not since the guard started.")]
 
 
-class NewCaller(Caller):
+class NewCallerAnswer(CallerAnswer):
     """The token is told once."""
 
     token: Annotated[str, Field(description="What the agent shows: `Authorization: Bearer mcpg_…`.")]
 
 
-class RevokedCaller(Caller):
+class RevokedCallerAnswer(CallerAnswer):
     """A caller that is none any more."""
 
     standing: Literal["revoked"]  # type: ignore[assignment]
 
 
-class Callers(Answer):
+class CallersAnswer(ApiAnswer):
     """Some of the callers, by name, and whoever shows no token."""
 
-    anonymous: Anonymous
-    callers: list[Caller]
+    anonymous: AnonymousAnswer
+    callers: list[CallerAnswer]
     next: Next

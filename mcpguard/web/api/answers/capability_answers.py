@@ -8,11 +8,11 @@ from mcpguard.domain.capabilities import CapabilityKind, Effect
 from mcpguard.domain.reasons import Reason
 from mcpguard.domain.servers.standing import CapabilityStanding
 from mcpguard.inspection.diff.shown_values import ShownChange
-from mcpguard.web.api.answers.answer import Answer, Fingerprint, Moment
-from mcpguard.web.api.answers.finding_answers import Finding, FindingShown
+from mcpguard.web.api.answers.answer import ApiAnswer, Fingerprint, Moment
+from mcpguard.web.api.answers.finding_answers import FindingAnswer, FindingShownAnswer
 
 
-class CapabilityListed(Answer):
+class CapabilityListedAnswer(ApiAnswer):
     """A capability as it stands. `fingerprint` is of what is listed now."""
 
     kind: CapabilityKind
@@ -36,10 +36,10 @@ class CapabilityListed(Answer):
         list[str],
         Field(description="Where it is approved: the rules of its grave findings that nobody confirmed reading."),
     ]
-    findings: list[Finding]
+    findings: list[FindingAnswer]
 
 
-class Version(Answer):
+class VersionAnswer(ApiAnswer):
     """A definition that was seen of it."""
 
     fingerprint: Fingerprint
@@ -47,28 +47,28 @@ class Version(Answer):
     last_seen: Moment | None
     bytes: int
     risk: int
-    findings: list[Finding]
+    findings: list[FindingAnswer]
 
 
-class Capability(CapabilityListed):
+class CapabilityAnswer(CapabilityListedAnswer):
     """Everything about one. `definition` is what the server wrote, null where it is too long to be shown whole."""
 
-    findings: list[FindingShown]  # type: ignore[assignment]
+    findings: list[FindingShownAnswer]  # type: ignore[assignment]
     server: str
     definition: Any
     complete: bool
     shown: Annotated[str, Field(description="The definition as text, hidden characters made visible, and cut.")]
-    versions: list[Version]
+    versions: list[VersionAnswer]
 
 
-class FindingsDiffer(Answer):
+class FindingsDifferAnswer(ApiAnswer):
     """What one version has and the other has not."""
 
-    new: list[Finding]
-    gone: list[Finding]
+    new: list[FindingAnswer]
+    gone: list[FindingAnswer]
 
 
-class Difference(Answer):
+class DifferenceAnswer(ApiAnswer):
     """How two versions of a definition differ."""
 
     server: str
@@ -80,10 +80,10 @@ class Difference(Answer):
     complete: bool
     left_out: list[str]
     text: str
-    findings: FindingsDiffer
+    findings: FindingsDifferAnswer
 
 
-class Detail(Answer):
+class DetailAnswer(ApiAnswer):
     """What is told beside a reason; what is empty is left out (docs/reasons.md)."""
 
     effect: str = ""
@@ -101,16 +101,16 @@ class Detail(Answer):
     helps: str = ""
 
 
-class Because(Answer):
+class BecauseAnswer(ApiAnswer):
     """Why not, and what to do about it."""
 
     reason: Reason
     message: str
     next: str
-    detail: Detail | None = None
+    detail: DetailAnswer | None = None
 
 
-class Explained(Answer):
+class ExplainedAnswer(ApiAnswer):
     """Whether it can be called, and why not. `rules`: those that were asked, in their order."""
 
     server: str
@@ -123,4 +123,4 @@ class Explained(Answer):
     effect: Effect | None
     fingerprint: Fingerprint | None
     approved: Fingerprint | None
-    reasons: list[Because]
+    reasons: list[BecauseAnswer]

@@ -5,10 +5,10 @@ from typing import Annotated
 from pydantic import Field
 
 from mcpguard.domain.findings import Severity
-from mcpguard.web.api.answers.answer import Answer
+from mcpguard.web.api.answers.answer import ApiAnswer
 
 
-class Place(Answer):
+class PlaceAnswer(ApiAnswer):
     """Where in a definition: the path of a string, and the part of it."""
 
     path: str
@@ -16,7 +16,7 @@ class Place(Answer):
     end: int
 
 
-class Finding(Answer):
+class FindingAnswer(ApiAnswer):
     """Something that inspection saw. The title is a constant of the guard's.
 
     `about`: the tool of another server that it has to do with, as `server:tool`.
@@ -28,17 +28,17 @@ class Finding(Answer):
     confidence: float
     hard: bool
     title: str
-    evidence: Place
+    evidence: PlaceAnswer
     about: Annotated[str, Field(description="Others wrote this.")] = ""
 
 
-class FindingShown(Finding):
+class FindingShownAnswer(FindingAnswer):
     """With what stands at that place, hidden characters made visible."""
 
     excerpt: Annotated[str, Field(description="Others wrote this.")]
 
 
-class Title(Answer):
+class TitleAnswer(ApiAnswer):
     """A finding as whoever is refused is told of it."""
 
     title: str

@@ -2,10 +2,10 @@
 
 from typing import Any
 
-from mcpguard.web.api.answers.answer import Answer
+from mcpguard.web.api.answers.answer import ApiAnswer
 
 
-class Waiting(Answer):
+class WaitingAnswer(ApiAnswer):
     """A setting that waits to be confirmed: the value in force, and the one that was found."""
 
     key: str
@@ -13,13 +13,13 @@ class Waiting(Answer):
     found: Any
 
 
-class Confirmed(Answer):
+class ConfirmedAnswer(ApiAnswer):
     """The settings that were confirmed."""
 
     confirmed: list[str]
 
 
-class Rotated(Answer):
+class RotatedAnswer(ApiAnswer):
     """The key that signs from now on, and the one that did before: base64 of 32 bytes each.
 
     `record`: the number of the record of it. `moved`: false where the file of the old key could not be replaced, and

@@ -6,25 +6,25 @@ from pydantic import Field
 
 from mcpguard.domain.calls.calls import Face, Sensitivity
 from mcpguard.domain.capabilities import CapabilityKind, Effect
-from mcpguard.web.api.answers.answer import Answer, Fingerprint, Moment, Next
-from mcpguard.web.api.answers.finding_answers import Finding
+from mcpguard.web.api.answers.answer import ApiAnswer, Fingerprint, Moment, Next
+from mcpguard.web.api.answers.finding_answers import FindingAnswer
 
 
-class HeldCaller(Answer):
+class HeldCallerAnswer(ApiAnswer):
     """Whose call it is."""
 
     id: str
     name: str
 
 
-class HeldCall(Answer):
+class HeldCallAnswer(ApiAnswer):
     """A call that a person must allow. Its id is its ticket, and the entry that it began with in the audit log."""
 
     id: str
     state: Literal["waiting", "allowed", "denied"]
     at: Moment
     until: Moment
-    caller: HeldCaller
+    caller: HeldCallerAnswer
     client: Annotated[str, Field(description="What the client calls itself.")]
     face: Face
     method: str
@@ -42,13 +42,13 @@ class HeldCall(Answer):
     meta: Annotated[
         Any, Field(description="What its `_meta` would say to the server, secrets masked; null for nothing.")
     ]
-    findings: list[Finding]
+    findings: list[FindingAnswer]
     by: str | None
     why: str | None
 
 
-class HeldCalls(Answer):
+class HeldCallsAnswer(ApiAnswer):
     """Some of the held calls."""
 
-    held: list[HeldCall]
+    held: list[HeldCallAnswer]
     next: Next

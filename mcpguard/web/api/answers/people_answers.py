@@ -5,10 +5,10 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from mcpguard.domain.people import Role
-from mcpguard.web.api.answers.answer import Answer, Moment, Next
+from mcpguard.web.api.answers.answer import ApiAnswer, Moment, Next
 
 
-class Person(Answer):
+class PersonAnswer(ApiAnswer):
     """Somebody who was let in. `sessions`: how many they have open."""
 
     id: str
@@ -20,14 +20,14 @@ class Person(Answer):
     created_by: str
 
 
-class Users(Answer):
+class UsersAnswer(ApiAnswer):
     """Some of them, by name."""
 
-    users: list[Person]
+    users: list[PersonAnswer]
     next: Next
 
 
-class Session(Answer):
+class SessionAnswer(ApiAnswer):
     """Somebody who is signed in, at one browser. `password_at`: when they gave their password; `peer`: from where."""
 
     id: str
@@ -38,21 +38,21 @@ class Session(Answer):
     peer: str
 
 
-class Sessions(Answer):
+class SessionsAnswer(ApiAnswer):
     """Some of them, the oldest first."""
 
-    sessions: list[Session]
+    sessions: list[SessionAnswer]
     next: Next
 
 
-class SetupLink(Answer):
+class SetupLinkAnswer(ApiAnswer):
     """The link by which the first admin chooses a password; it is told once."""
 
     url: str
     seconds: int
 
 
-class Operator(Answer):
+class OperatorAnswer(ApiAnswer):
     """A token with which a program acts for people."""
 
     id: str
@@ -64,20 +64,20 @@ class Operator(Answer):
     expires_at: Moment | None
 
 
-class NewOperator(Operator):
+class NewOperatorAnswer(OperatorAnswer):
     """What is shown of it is told once."""
 
     token: Annotated[str, Field(description="What the program shows: `Authorization: Bearer mcpo_…`.")]
 
 
-class RevokedOperator(Operator):
+class RevokedOperatorAnswer(OperatorAnswer):
     """One that is worth nothing any more."""
 
     standing: Literal["revoked"]  # type: ignore[assignment]
 
 
-class Operators(Answer):
+class OperatorsAnswer(ApiAnswer):
     """Some of them, by name."""
 
-    operators: list[Operator]
+    operators: list[OperatorAnswer]
     next: Next

@@ -4,12 +4,12 @@ from typing import Annotated, Any
 
 from pydantic import Field
 
-from mcpguard.web.api.answers.answer import Answer
+from mcpguard.web.api.answers.answer import ApiAnswer
 
 Hash = Annotated[str, Field(description="Hexadecimal.")]
 
 
-class Record(Answer):
+class RecordAnswer(ApiAnswer):
     """A record. `content` is as docs/ledger-format.md says; null where it was pruned, or cannot be read."""
 
     seq: int
@@ -18,16 +18,16 @@ class Record(Answer):
     content: dict[str, Any] | None
 
 
-class Records(Answer):
+class RecordsAnswer(ApiAnswer):
     """Some records. `more`: whether there is anything to look at beyond. `next` is the cursor for that; null where the
     newest came first, and there is nothing."""
 
-    records: list[Record]
+    records: list[RecordAnswer]
     next: str | None
     more: bool
 
 
-class Body(Answer):
+class BodyAnswer(ApiAnswer):
     """What lies beside a record, its secrets masked: as text, or in base64 where it is none; null where it was
     pruned."""
 
@@ -36,57 +36,57 @@ class Body(Answer):
     base64: str | None
 
 
-class RecordAndBody(Record):
+class RecordAndBodyAnswer(RecordAnswer):
     """A record and what lies beside it, if anything does."""
 
-    body: Body | None
+    body: BodyAnswer | None
 
 
-class Checkpoint(Answer):
+class CheckpointAnswer(ApiAnswer):
     """A signed statement about the log, as docs/ledger-format.md says."""
 
     content: dict[str, Any] | None
     signature: Annotated[str, Field(description="Base64.")]
 
 
-class WholeRecord(RecordAndBody):
+class WholeRecordAnswer(RecordAndBodyAnswer):
     """A record, and what it rests on: the hash before it (null before the first), and the first checkpoint that covers
     it (null where there is none yet)."""
 
     previous: Hash | None
-    checkpoint: Checkpoint | None
+    checkpoint: CheckpointAnswer | None
 
 
-class CallRecords(Answer):
+class CallRecordsAnswer(ApiAnswer):
     """All that is recorded of a call, in order."""
 
-    records: list[RecordAndBody]
+    records: list[RecordAndBodyAnswer]
 
 
-class Kept(Answer):
+class KeptAnswer(ApiAnswer):
     """A signed checkpoint as it is kept elsewhere (docs/ledger-format.md)."""
 
     content: Annotated[str, Field(description="Base64: what was signed.")]
     signature: Annotated[str, Field(description="Base64.")]
 
 
-class Recorded(Answer):
+class RecordedAnswer(ApiAnswer):
     """A record, by its chain and its number."""
 
     chain: str
     seq: int
 
 
-class Exported(Answer):
+class ExportedAnswer(ApiAnswer):
     """An export that is recorded. It may have what follows `after` in this chain, to `upto` and no further."""
 
-    record: Recorded
+    record: RecordedAnswer
     chain: str
     after: int
     upto: int
 
 
-class Pruned(Answer):
+class PrunedAnswer(ApiAnswer):
     """What was pruned, or would be: so many of what lies from `first` to `last`.
 
     `later`: of how many more that were meant no signed checkpoint covers the end yet, or a call is open; `more`:
@@ -102,7 +102,7 @@ class Pruned(Answer):
     more: bool
 
 
-class Redacted(Answer):
+class RedactedAnswer(ApiAnswer):
     """The calls whose bodies were removed, the records that those belonged to, and the records that say so."""
 
     calls: list[str]

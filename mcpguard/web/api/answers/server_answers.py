@@ -8,14 +8,14 @@ from mcpguard.domain.asks import AskKind
 from mcpguard.domain.capabilities import CapabilityKind, Effect
 from mcpguard.domain.screening import Screening
 from mcpguard.domain.servers.inspections import InspectionStage
-from mcpguard.domain.servers.needs import Need as Needs
+from mcpguard.domain.servers.needs import Need
 from mcpguard.domain.servers.standing import UpstreamStanding
-from mcpguard.web.api.answers.answer import Answer, Fingerprint, Moment, Next
-from mcpguard.web.api.answers.capability_answers import CapabilityListed
-from mcpguard.web.api.answers.finding_answers import Finding
+from mcpguard.web.api.answers.answer import ApiAnswer, Fingerprint, Moment, Next
+from mcpguard.web.api.answers.capability_answers import CapabilityListedAnswer
+from mcpguard.web.api.answers.finding_answers import FindingAnswer
 
 
-class FailedInspection(Answer):
+class FailedInspectionAnswer(ApiAnswer):
     """How the last inspection of a server failed. It goes with the next one that succeeds, and when the server is
     launched otherwise. `started`: whether anything of the server may have run, or was contacted."""
 
@@ -25,7 +25,7 @@ class FailedInspection(Answer):
     started: bool
 
 
-class FailedInspectionWhole(FailedInspection):
+class FailedInspectionWholeAnswer(FailedInspectionAnswer):
     """The same, with what the server wrote."""
 
     wrote: Annotated[
@@ -34,7 +34,7 @@ class FailedInspectionWhole(FailedInspection):
     ]
 
 
-class ServerListed(Answer):
+class ServerListedAnswer(ApiAnswer):
     """A server and the connection to it. `risk` is the highest of what it is and what it lists.
 
     `present`: how many capabilities it lists; `approved_now`: how many of these are as a person approved them. `found`:
@@ -63,7 +63,7 @@ class ServerListed(Answer):
     inspection_stage: Annotated[
         InspectionStage | None, Field(description="What is being done in the inspection that is under way.")
     ]
-    failed_inspection: FailedInspection | None
+    failed_inspection: FailedInspectionAnswer | None
     risk: int
     flagged: bool
     found: int
@@ -88,21 +88,21 @@ class ServerListed(Answer):
     left_out: list[str]
 
 
-class Servers(Answer):
+class ServersAnswer(ApiAnswer):
     """Some of the servers, by name."""
 
-    servers: list[ServerListed]
+    servers: list[ServerListedAnswer]
     next: Next
 
 
-class Identity(Answer):
+class IdentityAnswer(ApiAnswer):
     """Two fingerprints: of the launch, and of what the server says of itself."""
 
     launch: Fingerprint
     observed: Fingerprint | None
 
 
-class Variable(Answer):
+class VariableAnswer(ApiAnswer):
     """A variable or a header. The value is null where it was written out: then it may be a secret."""
 
     name: str
@@ -110,32 +110,32 @@ class Variable(Answer):
     code: bool
 
 
-class Process(Answer):
+class ProcessAnswer(ApiAnswer):
     """What would be started."""
 
     command: str
     arguments: list[str]
     folder: str | None
     framing: str
-    environment: list[Variable]
+    environment: list[VariableAnswer]
 
 
-class Remote(Answer):
+class RemoteAnswer(ApiAnswer):
     """What would be contacted."""
 
     url: str
-    headers: list[Variable]
+    headers: list[VariableAnswer]
 
 
-class Need(Answer):
+class UnmetNeedAnswer(ApiAnswer):
     """What it probably needs and does not get: `seen` says what suggests that, `remedy` what a person can choose."""
 
-    need: Needs
+    need: Need
     seen: str
     remedy: str
 
 
-class Confinement(Answer):
+class ConfinementAnswer(ApiAnswer):
     """How it is confined."""
 
     profile: str
@@ -144,11 +144,11 @@ class Confinement(Answer):
     chosen: Annotated[bool, Field(description="Whether a person decided on it, instead of what is declared.")]
     mounts: list[str]
     unseen: list[str]
-    needs: list[Need]
+    needs: list[UnmetNeedAnswer]
     impossible: str | None
 
 
-class Requested(Answer):
+class RequestedAnswer(ApiAnswer):
     """What a caller asks of people beside how it declares the server; nothing of it is in force. `said`: JSON, in
     ASCII; a caller wrote it. `by` and `label`: the id of the caller who asked last, and what it is called."""
 
@@ -159,7 +159,7 @@ class Requested(Answer):
     at: Moment
 
 
-class Server(ServerListed):
+class ServerAnswer(ServerListedAnswer):
     """Everything about one server. Its `ETag` stands for what can be decided about it, not for the connection."""
 
     id: str
@@ -167,26 +167,26 @@ class Server(ServerListed):
     generation: int
     observed: Fingerprint | None
     artifact: str | None
-    approved: Identity | None
-    launch: Process | Remote
-    confinement: Confinement | None
-    requested: list[Requested]
+    approved: IdentityAnswer | None
+    launch: ProcessAnswer | RemoteAnswer
+    confinement: ConfinementAnswer | None
+    requested: list[RequestedAnswer]
     may_ask: list[AskKind]
     screening: Annotated[Screening, Field(description="How what it says is screened now.")]
     screening_decided: Annotated[bool, Field(description="Whether a person has said so; else it is the setting's.")]
     prefixes: list[str]
-    failed_inspection: FailedInspectionWhole | None
+    failed_inspection: FailedInspectionWholeAnswer | None
     unread_itself: Annotated[
         list[str],
         Field(
             description="Where it is approved: the rules of grave findings in its launch that nobody confirmed reading."
         ),
     ]
-    findings: list[Finding]
-    capabilities: list[CapabilityListed]
+    findings: list[FindingAnswer]
+    capabilities: list[CapabilityListedAnswer]
 
 
-class Descriptions(Answer):
+class DescriptionsAnswer(ApiAnswer):
     """What a server says of what it lists now. Its server wrote all of it."""
 
     descriptions: Annotated[
@@ -195,13 +195,13 @@ class Descriptions(Answer):
     ]
 
 
-class NewServer(Server):
+class NewServerAnswer(ServerAnswer):
     """A server that was added or changed. `notices`: what of its entry was not read."""
 
     notices: list[str]
 
 
-class Inspected(Answer):
+class InspectedAnswer(ApiAnswer):
     """What an inspection came to. `started`: whether the server was started or contacted for it."""
 
     started: bool
@@ -214,7 +214,7 @@ class Inspected(Answer):
     error: str
 
 
-class ApprovedOne(Answer):
+class ApprovedOneAnswer(ApiAnswer):
     """A capability that was approved. `given`: whether its effect was named by whoever approved it."""
 
     kind: CapabilityKind
@@ -224,10 +224,10 @@ class ApprovedOne(Answer):
     given: bool
 
 
-class Approved(Answer):
+class ApprovedAnswer(ApiAnswer):
     """What an approval came to. `waiting`: what of the server is listed and not approved, as `kind:name`; `unread`:
     what was left out because nobody confirmed reading its grave findings, with their rules."""
 
-    approved: list[ApprovedOne]
+    approved: list[ApprovedOneAnswer]
     waiting: list[str]
     unread: dict[str, list[str]]

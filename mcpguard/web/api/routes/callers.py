@@ -8,8 +8,8 @@ from mcpguard.domain.decisions import Decision
 from mcpguard.domain.people import Right
 from mcpguard.guard.callers.grants import WantedCaller
 from mcpguard.guard.guard import Guard
-from mcpguard.web.api.answers import Callers, NewCaller, RevokedCaller
-from mcpguard.web.api.bodies import Granted, Revoked
+from mcpguard.web.api.answers import CallersAnswer, NewCallerAnswer, RevokedCallerAnswer
+from mcpguard.web.api.bodies import GrantedBody, RevokedBody
 from mcpguard.web.api.pages import Cursor, Limit, page
 from mcpguard.web.gate.access import may
 from mcpguard.web.gate.actors import actor
@@ -19,14 +19,14 @@ from mcpguard.web.gate.strict_routes import api_router
 def callers(guard: Guard) -> APIRouter:
     router = api_router("callers", "/callers")
 
-    @router.get("", dependencies=[may(Right.AUDIT)], response_model=Callers)
+    @router.get("", dependencies=[may(Right.AUDIT)], response_model=CallersAnswer)
     async def every(limit: Limit = 100, cursor: Cursor = None) -> JSONResponse:
         """The callers that were not revoked, by name, and what agents may do that show no token."""
         found, after = page(guard.granting.every(), lambda caller: str(caller["name"]), limit, cursor)
         return JSONResponse({"anonymous": guard.granting.anonymous(), "callers": list(found), "next": after})
 
-    @router.post("", dependencies=[may(Right.ADMINISTER)], response_model=NewCaller, status_code=201)
-    async def add(request: Request, body: Granted) -> JSONResponse:
+    @router.post("", dependencies=[may(Right.ADMINISTER)], response_model=NewCallerAnswer, status_code=201)
+    async def add(request: Request, body: GrantedBody) -> JSONResponse:
         """Let a caller in. Its token is in this answer, and nowhere else."""
         scope = Scope(tuple(body.servers), tuple(body.tools), frozenset(body.effects))
         wanted = WantedCaller(body.name, scope, body.expires_in, body.must_declare, body.manage)
@@ -34,8 +34,8 @@ def callers(guard: Guard) -> APIRouter:
         said = guard.granting.shown(grant) | {"token": token}
         return JSONResponse(said, 201, headers={"cache-control": "no-store"})
 
-    @router.post("/{caller}/revoke", dependencies=[may(Right.ADMINISTER)], response_model=RevokedCaller)
-    async def revoke(request: Request, caller: str, body: Revoked) -> JSONResponse:
+    @router.post("/{caller}/revoke", dependencies=[may(Right.ADMINISTER)], response_model=RevokedCallerAnswer)
+    async def revoke(request: Request, caller: str, body: RevokedBody) -> JSONResponse:
         """Revoke a caller, by its id. What is open in its name ends."""
         grant = await guard.granting.revoke(caller, Decision(actor(request, guard), body.why))
         return JSONResponse(guard.granting.shown(grant) | {"standing": "revoked"})

@@ -26,8 +26,8 @@ from mcpguard.guard.calls.refusals import refusal
 from mcpguard.guard.calls.request import CallResult
 from mcpguard.guard.guard import Guard
 from mcpguard.guard.search.tool_search import Wish
-from mcpguard.web.api.answers import Ended, Foreseen, Hits
-from mcpguard.web.api.calling import LONGEST_CALLER, Wanted
+from mcpguard.web.api.answers import EndedAnswer, ForeseenAnswer, HitsAnswer
+from mcpguard.web.api.calling import LONGEST_CALLER, WantedBody
 from mcpguard.web.gate.access import may
 from mcpguard.web.gate.actors import actor
 from mcpguard.web.gate.strict_routes import api_router
@@ -64,7 +64,7 @@ class Unattended:
 def calls(guard: Guard) -> APIRouter:
     router = api_router("calls")
 
-    @router.get("/search", dependencies=[may(Right.LOOK)], response_model=Hits)
+    @router.get("/search", dependencies=[may(Right.LOOK)], response_model=HitsAnswer)
     async def search(
         q: Looked, limit: Annotated[int, Query(ge=1, le=MOST_FOUND)] = 15, caller: InTheNameOf = None
     ) -> Response:
@@ -72,14 +72,14 @@ def calls(guard: Guard) -> APIRouter:
         scope = EVERYTHING if caller is None else found(guard, caller).scope
         return _json(guard.found(q, limit, Wish(scope, frozenset(Effect))))
 
-    @router.post("/explain", dependencies=[may(Right.AUDIT)], response_model=Foreseen)
-    async def explain(request: Request, body: Wanted) -> JSONResponse:
+    @router.post("/explain", dependencies=[may(Right.AUDIT)], response_model=ForeseenAnswer)
+    async def explain(request: Request, body: WantedBody) -> JSONResponse:
         """What would become of this call now, and why, rule by rule. Nothing is sent, counted or recorded."""
         asked = body.asked(found(guard, body.caller), actor(request, guard).id)
         return JSONResponse(foreseen(asked, guard.calls.foreseen(asked)))
 
-    @router.post("/call", dependencies=[may(Right.ADMINISTER)], response_model=Ended)
-    async def call(request: Request, body: Wanted) -> Response:
+    @router.post("/call", dependencies=[may(Right.ADMINISTER)], response_model=EndedAnswer)
+    async def call(request: Request, body: WantedBody) -> Response:
         """Make a call in the name of a caller, within its scope. The answer is 200 also where it was refused."""
         asked = body.asked(found(guard, body.caller), actor(request, guard).id)
         return _json(_ended(await guard.calls.make(asked, Unattended())))

@@ -17,8 +17,8 @@ from mcpguard.guard.audit.exports import WantedExport
 from mcpguard.guard.guard import Guard
 from mcpguard.ledger.export.formats import FORMS, WORDS
 from mcpguard.ledger.export.selection import Fitting
-from mcpguard.web.api.answers import Exported, Kept
-from mcpguard.web.api.bodies import Exporting, Signing
+from mcpguard.web.api.answers import ExportedAnswer, KeptAnswer
+from mcpguard.web.api.bodies import ExportingBody, SigningBody
 from mcpguard.web.api.routes.records import Wanted as Chosen
 from mcpguard.web.downloads import GZIP, TAR, checked, let_out, media
 from mcpguard.web.gate.access import may
@@ -41,8 +41,8 @@ Bundled = Annotated[bool, Query(description="A signed bundle, as a tar.")]
 def exports(guard: Guard) -> APIRouter:
     router = api_router("exports")
 
-    @router.post("/exports", dependencies=[may(Right.AUDIT)], response_model=Exported, status_code=201)
-    async def begin(request: Request, body: Exporting) -> JSONResponse:
+    @router.post("/exports", dependencies=[may(Right.AUDIT)], response_model=ExportedAnswer, status_code=201)
+    async def begin(request: Request, body: ExportingBody) -> JSONResponse:
         """Record an export that whoever asks makes from the store itself, as `mcpguard audit export` does."""
         wanted = checked(body.wanted(Fitting(parse(body.q, guard.clock.now()))))
         begun = await guard.exporting.begin(wanted, actor(request, guard))
@@ -50,8 +50,8 @@ def exports(guard: Guard) -> APIRouter:
         record = {"chain": begun.chain, "seq": begun.seq}
         return JSONResponse({"record": record, "chain": span.chain, "after": span.after, "upto": span.upto}, 201)
 
-    @router.post("/checkpoints", dependencies=[may(Right.AUDIT)], response_model=Kept, status_code=201)
-    async def checkpoint(request: Request, _: Signing) -> JSONResponse:
+    @router.post("/checkpoints", dependencies=[may(Right.AUDIT)], response_model=KeptAnswer, status_code=201)
+    async def checkpoint(request: Request, _: SigningBody) -> JSONResponse:
         """Sign the log as it stands, with everything recorded up to this moment, to be kept where the guard's machine
         cannot reach it.
 

@@ -9,15 +9,15 @@ from pydantic import StrictInt
 from mcpguard.domain.grants import USUAL_SECONDS
 from mcpguard.domain.people import OperatorToken, Right, Role
 from mcpguard.guard.guard import Guard
-from mcpguard.web.api.answers import NewOperator, Operators, RevokedOperator
+from mcpguard.web.api.answers import NewOperatorAnswer, OperatorsAnswer, RevokedOperatorAnswer
 from mcpguard.web.api.bodies import example
 from mcpguard.web.api.pages import Cursor, Limit, page
-from mcpguard.web.api.routes.people import Because, because
+from mcpguard.web.api.routes.people import OptionalWhyBody, because
 from mcpguard.web.gate.access import may
 from mcpguard.web.gate.strict_routes import api_router
 
 
-class TokenAdded(Because):
+class TokenAddedBody(OptionalWhyBody):
     """A token for a program; `expires_in`: for how many seconds, left out: 90 days, null: until it is revoked."""
 
     model_config = example({"name": "ci", "role": "auditor", "expires_in": 2592000})
@@ -31,21 +31,21 @@ def operators(guard: Guard) -> APIRouter:
     router = api_router("operators")
     administer = [may(Right.ADMINISTER)]
 
-    @router.get("/operators", dependencies=administer, response_model=Operators)
+    @router.get("/operators", dependencies=administer, response_model=OperatorsAnswer)
     async def tokens(limit: Limit = 100, cursor: Cursor = None) -> JSONResponse:
         """The tokens with which programs act for people, by name; nothing of what is shown of them."""
         found, after = page([*guard.people.tokens()], lambda token: token.name, limit, cursor)
         return JSONResponse({"operators": [_token(guard, token) for token in found], "next": after})
 
-    @router.post("/operators", dependencies=administer, response_model=NewOperator, status_code=201)
-    async def add_token(request: Request, body: TokenAdded) -> JSONResponse:
+    @router.post("/operators", dependencies=administer, response_model=NewOperatorAnswer, status_code=201)
+    async def add_token(request: Request, body: TokenAddedBody) -> JSONResponse:
         """Make a token for a program. It is in this answer, and nowhere else."""
         made = await guard.operators.add(body.name, body.role, body.expires_in, because(request, guard, body))
         said = _token(guard, made[0]) | {"token": made[1]}
         return JSONResponse(said, 201, headers={"cache-control": "no-store"})
 
-    @router.post("/operators/{token}/revoke", dependencies=administer, response_model=RevokedOperator)
-    async def revoke(request: Request, token: str, body: Because) -> JSONResponse:
+    @router.post("/operators/{token}/revoke", dependencies=administer, response_model=RevokedOperatorAnswer)
+    async def revoke(request: Request, token: str, body: OptionalWhyBody) -> JSONResponse:
         """Revoke a token, by its id."""
         revoked = await guard.operators.revoke(token, because(request, guard, body))
         return JSONResponse(_token(guard, revoked) | {"standing": "revoked"})

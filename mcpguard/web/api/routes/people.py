@@ -11,8 +11,8 @@ from mcpguard.domain.decisions import Decision, Forbidden
 from mcpguard.domain.people import Principal, Right, Role, Session, User
 from mcpguard.guard.guard import Guard
 from mcpguard.guard.people.first_user import SECONDS
-from mcpguard.web.api.answers import Person, Sessions, SetupLink, Users
-from mcpguard.web.api.bodies import Body, Text
+from mcpguard.web.api.answers import PersonAnswer, SessionsAnswer, SetupLinkAnswer, UsersAnswer
+from mcpguard.web.api.bodies import ApiBody, Text
 from mcpguard.web.api.pages import Cursor, Limit, page
 from mcpguard.web.gate.access import may, whoever
 from mcpguard.web.gate.actors import actor, peer_of
@@ -21,13 +21,13 @@ from mcpguard.web.gate.strict_routes import api_router
 Password = Annotated[SecretStr, Field(max_length=1024)]
 
 
-class Because(Body):
+class OptionalWhyBody(ApiBody):
     """A change that is nothing but its reason, which may be left out."""
 
     why: Text = ""
 
 
-class UserAdded(Because):
+class UserAddedBody(OptionalWhyBody):
     """Somebody who is let in."""
 
     name: str
@@ -35,20 +35,20 @@ class UserAdded(Because):
     password: Password
 
 
-class PasswordGiven(Because):
+class PasswordGivenBody(OptionalWhyBody):
     """Another password of somebody."""
 
     password: Password
 
 
-class OwnPasswordGiven(Body):
+class OwnPasswordGivenBody(ApiBody):
     """Another password of one's own, and the one that one has."""
 
     present: Password
     password: Password
 
 
-class RoleGiven(Because):
+class RoleGivenBody(OptionalWhyBody):
     """Another role of somebody."""
 
     role: Role
@@ -58,43 +58,43 @@ def people(guard: Guard) -> APIRouter:
     router = api_router("people")
     administer = [may(Right.ADMINISTER)]
 
-    @router.get("/users", dependencies=administer, response_model=Users)
+    @router.get("/users", dependencies=administer, response_model=UsersAnswer)
     async def users(limit: Limit = 100, cursor: Cursor = None) -> JSONResponse:
         """Everybody who may sign in, or might once, by name."""
         open_ = Counter(session.user for session in guard.people.sessions())
         found, after = page([*guard.people.users()], lambda user: user.name, limit, cursor)
         return JSONResponse({"users": [_user(user, open_[user.id]) for user in found], "next": after})
 
-    @router.post("/users", dependencies=administer, response_model=Person, status_code=201)
-    async def add(request: Request, body: UserAdded) -> JSONResponse:
+    @router.post("/users", dependencies=administer, response_model=PersonAnswer, status_code=201)
+    async def add(request: Request, body: UserAddedBody) -> JSONResponse:
         """Let somebody in."""
         password = body.password.get_secret_value()
         user = await guard.users.add(body.name, body.role, password, because(request, guard, body))
         return JSONResponse(_user(user, 0), 201)
 
-    @router.post("/users/{user}/password", dependencies=administer, response_model=Person)
-    async def password(request: Request, user: str, body: PasswordGiven) -> JSONResponse:
+    @router.post("/users/{user}/password", dependencies=administer, response_model=PersonAnswer)
+    async def password(request: Request, user: str, body: PasswordGivenBody) -> JSONResponse:
         """Give somebody another password. They are signed out everywhere."""
         given = body.password.get_secret_value()
         return _shown(guard, await guard.users.password(user, given, because(request, guard, body)))
 
-    @router.post("/users/{user}/role", dependencies=administer, response_model=Person)
-    async def role(request: Request, user: str, body: RoleGiven) -> JSONResponse:
+    @router.post("/users/{user}/role", dependencies=administer, response_model=PersonAnswer)
+    async def role(request: Request, user: str, body: RoleGivenBody) -> JSONResponse:
         """Give somebody another role."""
         return _shown(guard, await guard.users.role(user, body.role, because(request, guard, body)))
 
-    @router.post("/users/{user}/disable", dependencies=administer, response_model=Person)
-    async def disable(request: Request, user: str, body: Because) -> JSONResponse:
+    @router.post("/users/{user}/disable", dependencies=administer, response_model=PersonAnswer)
+    async def disable(request: Request, user: str, body: OptionalWhyBody) -> JSONResponse:
         """Let somebody in no longer. They are signed out everywhere."""
         return _shown(guard, await guard.users.disable(user, because(request, guard, body)))
 
-    @router.post("/users/{user}/enable", dependencies=administer, response_model=Person)
-    async def enable(request: Request, user: str, body: Because) -> JSONResponse:
+    @router.post("/users/{user}/enable", dependencies=administer, response_model=PersonAnswer)
+    async def enable(request: Request, user: str, body: OptionalWhyBody) -> JSONResponse:
         """Let somebody sign in again."""
         return _shown(guard, await guard.users.enable(user, because(request, guard, body)))
 
-    @router.post("/users/{user}/sign-out", dependencies=administer, response_model=Person)
-    async def sign_out(request: Request, user: str, body: Because) -> JSONResponse:
+    @router.post("/users/{user}/sign-out", dependencies=administer, response_model=PersonAnswer)
+    async def sign_out(request: Request, user: str, body: OptionalWhyBody) -> JSONResponse:
         """End all sessions of somebody."""
         return _shown(guard, await guard.users.sign_out(user, because(request, guard, body)))
 
@@ -105,19 +105,19 @@ def sessions(guard: Guard) -> APIRouter:
     router = api_router("people")
     administer = [may(Right.ADMINISTER)]
 
-    @router.get("/sessions", dependencies=administer, response_model=Sessions)
+    @router.get("/sessions", dependencies=administer, response_model=SessionsAnswer)
     async def every(limit: Limit = 100, cursor: Cursor = None) -> JSONResponse:
         """Who is signed in, and where; the oldest first."""
         found, after = page([*guard.people.sessions()], _begun, limit, cursor)
         return JSONResponse({"sessions": [_session(guard, session) for session in found], "next": after})
 
-    @router.post("/sessions/{session}/end", dependencies=administer, response_model=Person)
-    async def end(request: Request, session: str, body: Because) -> JSONResponse:
+    @router.post("/sessions/{session}/end", dependencies=administer, response_model=PersonAnswer)
+    async def end(request: Request, session: str, body: OptionalWhyBody) -> JSONResponse:
         """End one session. The answer is whose it was."""
         return _shown(guard, await guard.users.end_session(session, because(request, guard, body)))
 
-    @router.post("/me/password", dependencies=[may(Right.LOOK)], response_model=Person)
-    async def own_password(request: Request, body: OwnPasswordGiven) -> JSONResponse:
+    @router.post("/me/password", dependencies=[may(Right.LOOK)], response_model=PersonAnswer)
+    async def own_password(request: Request, body: OwnPasswordGivenBody) -> JSONResponse:
         """Change one's own password, giving the present one. One's other sessions end. Programs have none."""
         me, by = whoever(request), actor(request, guard)
         if not isinstance(me, Principal):
@@ -125,8 +125,8 @@ def sessions(guard: Guard) -> APIRouter:
         present, password = (each.get_secret_value() for each in (body.present, body.password))
         return _shown(guard, await guard.own_password.change(me, present, password, peer_of(request), by))
 
-    @router.post("/setup-link", dependencies=administer, response_model=SetupLink, status_code=201)
-    async def setup_link(request: Request, body: Because) -> JSONResponse:
+    @router.post("/setup-link", dependencies=administer, response_model=SetupLinkAnswer, status_code=201)
+    async def setup_link(request: Request, body: OptionalWhyBody) -> JSONResponse:
         """Make the link by which the first admin chooses a password, as long as nobody was ever let in."""
         key = await guard.setting_up.offer(because(request, guard, body))
         said = {"url": guard.setting_up.url(key), "seconds": SECONDS}
@@ -140,7 +140,7 @@ def _begun(session: Session) -> str:
     return f"{session.created_at:020}{session.id}"
 
 
-def because(request: Request, guard: Guard, body: Because) -> Decision:
+def because(request: Request, guard: Guard, body: OptionalWhyBody) -> Decision:
     """Who decides, and why they say they do."""
     return Decision(actor(request, guard), body.why)
 

@@ -12,8 +12,8 @@ from mcpguard.domain.decisions import Decision, Undecidable
 from mcpguard.domain.people import Right
 from mcpguard.guard.audit.retention import WantedPruning
 from mcpguard.guard.guard import Guard
-from mcpguard.web.api.answers import Pruned, Redacted
-from mcpguard.web.api.bodies import Number, Why, example
+from mcpguard.web.api.answers import PrunedAnswer, RedactedAnswer
+from mcpguard.web.api.bodies import Number, WhyBody, example
 from mcpguard.web.gate.access import may
 from mcpguard.web.gate.actors import actor
 from mcpguard.web.gate.strict_routes import api_router
@@ -22,7 +22,7 @@ Seq = Annotated[int, Path(ge=1, le=LARGEST, description="The number of a record 
 CallId = Annotated[str, Path(min_length=1, max_length=64, description="The id of a call.")]
 
 
-class Pruning(Why):
+class PruningBody(WhyBody):
     """What is pruned: everything before a moment, or all but the newest. `bodies`: its bodies alone, and the records
     stay. `dry`: only say what would go."""
 
@@ -44,19 +44,19 @@ def pruning(guard: Guard) -> APIRouter:
     router = api_router("audit")
     administer = [may(Right.ADMINISTER)]
 
-    @router.post("/records/prune", dependencies=administer, response_model=Pruned)
-    async def prune(request: Request, body: Pruning) -> JSONResponse:
+    @router.post("/records/prune", dependencies=administer, response_model=PrunedAnswer)
+    async def prune(request: Request, body: PruningBody) -> JSONResponse:
         """Prune old records, or old bodies, as much as is done at once; `more` says whether to ask again."""
         decision = Decision(actor(request, guard), body.why)
         return JSONResponse(await guard.retention.asked(body.wanted(guard.clock.now()), decision, dry=body.dry))
 
-    @router.post("/records/{seq}/redact", dependencies=administer, response_model=Redacted)
-    async def redact(request: Request, seq: Seq, body: Why) -> JSONResponse:
+    @router.post("/records/{seq}/redact", dependencies=administer, response_model=RedactedAnswer)
+    async def redact(request: Request, seq: Seq, body: WhyBody) -> JSONResponse:
         """Remove the bodies of the call that this record is about, and of what it goes on with."""
         return JSONResponse(await guard.redacting.redact(seq, Decision(actor(request, guard), body.why)))
 
-    @router.post("/calls/{call}/redact", dependencies=administer, response_model=Redacted)
-    async def redact_call(request: Request, call: CallId, body: Why) -> JSONResponse:
+    @router.post("/calls/{call}/redact", dependencies=administer, response_model=RedactedAnswer)
+    async def redact_call(request: Request, call: CallId, body: WhyBody) -> JSONResponse:
         """Remove the bodies of a call, and of what it goes on with. That it was made, and how it ended, stays."""
         return JSONResponse(await guard.redacting.redact(call, Decision(actor(request, guard), body.why)))
 

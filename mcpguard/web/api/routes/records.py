@@ -10,7 +10,7 @@ from mcpguard.codec.filters import LONGEST as LONGEST_FILTER
 from mcpguard.codec.filters import parse
 from mcpguard.domain.people import Right
 from mcpguard.guard.guard import Guard
-from mcpguard.web.api.answers import CallRecords, Records, WholeRecord
+from mcpguard.web.api.answers import CallRecordsAnswer, RecordsAnswer, WholeRecordAnswer
 from mcpguard.web.api.pages import Limit, read
 from mcpguard.web.gate.access import may
 from mcpguard.web.gate.strict_routes import api_router
@@ -34,7 +34,7 @@ def records(guard: Guard) -> APIRouter:
     router = api_router("records")
     look = [may(Right.AUDIT)]
 
-    @router.get("/records", dependencies=look, response_model=Records)
+    @router.get("/records", dependencies=look, response_model=RecordsAnswer)
     async def every(q: Wanted = "", order: Order = "oldest", after: After = None, limit: Limit = 100) -> JSONResponse:
         """Records of the audit log that fit a filter.
 
@@ -46,12 +46,12 @@ def records(guard: Guard) -> APIRouter:
         following = None if newest and not page.more else encode(page.last)
         return JSONResponse({"records": list(page.records), "next": following, "more": page.more})
 
-    @router.get("/records/{seq}", dependencies=look, response_model=WholeRecord)
+    @router.get("/records/{seq}", dependencies=look, response_model=WholeRecordAnswer)
     async def one(seq: Seq) -> JSONResponse:
         """One record, its body, the hash before it, and the first checkpoint that covers it."""
         return JSONResponse(await guard.auditing.record(seq))
 
-    @router.get("/calls/{call}", dependencies=look, response_model=CallRecords)
+    @router.get("/calls/{call}", dependencies=look, response_model=CallRecordsAnswer)
     async def of_call(call: CallId) -> JSONResponse:
         """All that is recorded of a call, with what was sent and what was answered, their secrets masked."""
         return JSONResponse({"records": await guard.auditing.call(call)})

@@ -8,8 +8,8 @@ from fastapi.responses import JSONResponse
 
 from mcpguard.domain.people import Right
 from mcpguard.guard.guard import Guard
-from mcpguard.web.api.answers import Approved, Inspected
-from mcpguard.web.api.bodies import Approving, Inspection, printed
+from mcpguard.web.api.answers import ApprovedAnswer, InspectedAnswer
+from mcpguard.web.api.bodies import ApprovingBody, InspectionBody, printed
 from mcpguard.web.api.routes.decisions import deciding
 from mcpguard.web.gate.access import may
 from mcpguard.web.gate.matching import AS_SEEN
@@ -21,8 +21,8 @@ def reviews(guard: Guard) -> APIRouter:
     decide = [may(Right.DECIDE)]
     decided = partial(deciding, guard)
 
-    @router.post("/inspect", dependencies=decide, response_model=Inspected, openapi_extra=AS_SEEN)
-    async def inspect(request: Request, server: str, body: Inspection) -> JSONResponse:
+    @router.post("/inspect", dependencies=decide, response_model=InspectedAnswer, openapi_extra=AS_SEEN)
+    async def inspect(request: Request, server: str, body: InspectionBody) -> JSONResponse:
         """Have a server list what it offers. One that does not run is started for that, confined and without secrets;
         one that runs is listed again."""
         decision, give = decided(request, server, body.why), frozenset(body.give)
@@ -30,8 +30,8 @@ def reviews(guard: Guard) -> APIRouter:
         done = await guard.inspecting.inspect(server, decision, consent=body.consent, give=give, seen=seen)
         return JSONResponse(asdict(done))
 
-    @router.post("/approve", dependencies=decide, response_model=Approved, openapi_extra=AS_SEEN)
-    async def approve(request: Request, server: str, body: Approving) -> JSONResponse:
+    @router.post("/approve", dependencies=decide, response_model=ApprovedAnswer, openapi_extra=AS_SEEN)
+    async def approve(request: Request, server: str, body: ApprovingBody) -> JSONResponse:
         """Approve a server as it was seen: from now on it runs, and agents may use what was approved of it."""
         done = await guard.decisions.approve(server, body.approval, decided(request, server, body.why))
         approved = [

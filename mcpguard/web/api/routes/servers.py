@@ -12,8 +12,8 @@ from mcpguard.domain.people import Right
 from mcpguard.domain.servers.upstreams import Origin
 from mcpguard.guard.guard import Guard
 from mcpguard.guard.review.admission import DeclarationSource
-from mcpguard.web.api.answers import Descriptions, NewServer, Server, Servers
-from mcpguard.web.api.bodies import Added, Patched
+from mcpguard.web.api.answers import DescriptionsAnswer, NewServerAnswer, ServerAnswer, ServersAnswer
+from mcpguard.web.api.bodies import AddedBody, PatchedBody
 from mcpguard.web.api.pages import Cursor, Limit, page
 from mcpguard.web.api.shown import shown
 from mcpguard.web.gate.access import may
@@ -32,34 +32,36 @@ def servers(guard: Guard) -> APIRouter:
     def by(request: Request, server: str) -> Actor:
         return resting(request, actor(request, guard), partial(guard.queries.tag, server))
 
-    @router.get("/servers", dependencies=[may(Right.LOOK)], response_model=Servers)
+    @router.get("/servers", dependencies=[may(Right.LOOK)], response_model=ServersAnswer)
     async def every(limit: Limit = 100, cursor: Cursor = None) -> JSONResponse:
         """The servers, by name: where each stands, and how the connection to it is."""
         found, after = page(guard.queries.servers(), lambda server: str(server["name"]), limit, cursor)
         return JSONResponse({"servers": list(found), "next": after})
 
-    @router.get("/servers/{server}", dependencies=[may(Right.LOOK)], response_model=Server, openapi_extra=SHOWN)
+    @router.get("/servers/{server}", dependencies=[may(Right.LOOK)], response_model=ServerAnswer, openapi_extra=SHOWN)
     async def one(server: str) -> JSONResponse:
         """Everything about one server, with all that it lists."""
         return await shown(guard, server)
 
-    @router.get("/servers/{server}/descriptions", dependencies=[may(Right.LOOK)], response_model=Descriptions)
+    @router.get("/servers/{server}/descriptions", dependencies=[may(Right.LOOK)], response_model=DescriptionsAnswer)
     async def descriptions(server: str) -> JSONResponse:
         """What a server says of everything that it lists now, as it wrote it, and the beginning of each only."""
         every = await guard.queries.definitions(server)
         said = {written(key): text for key, definition in every.items() if (text := _description(definition))}
         return JSONResponse({"descriptions": said})
 
-    @router.post("/servers", dependencies=decide, response_model=NewServer, status_code=201, openapi_extra=SHOWN)
-    async def add(request: Request, body: Added) -> JSONResponse:
+    @router.post("/servers", dependencies=decide, response_model=NewServerAnswer, status_code=201, openapi_extra=SHOWN)
+    async def add(request: Request, body: AddedBody) -> JSONResponse:
         """Add a server. It is quarantined, and not started."""
         origin = Origin.IMPORT if body.imported else Origin.CLI
         added = await guard.admission.add(body.name, body.config, DeclarationSource(origin, actor(request, guard)))
         there = {"location": f"{request.url.path}/{added.name}"}
         return await shown(guard, added.name, 201, there, notices=added.notices)
 
-    @router.patch("/servers/{server}", dependencies=decide, response_model=NewServer, openapi_extra=AS_SEEN | SHOWN)
-    async def patch(request: Request, server: str, body: Patched) -> JSONResponse:
+    @router.patch(
+        "/servers/{server}", dependencies=decide, response_model=NewServerAnswer, openapi_extra=AS_SEEN | SHOWN
+    )
+    async def patch(request: Request, server: str, body: PatchedBody) -> JSONResponse:
         """Change how a server is declared. One that is launched otherwise then is quarantined."""
         patched = await guard.admission.patch(server, body.patch, body.revision, by(request, server))
         return await shown(guard, server, notices=patched.notices)

@@ -7,8 +7,8 @@ from fastapi.responses import JSONResponse
 
 from mcpguard.domain.people import Right
 from mcpguard.guard.guard import Guard
-from mcpguard.web.api.answers import Rotated
-from mcpguard.web.api.routes.people import Because, because
+from mcpguard.web.api.answers import RotatedAnswer
+from mcpguard.web.api.routes.people import OptionalWhyBody, because
 from mcpguard.web.gate.access import may
 from mcpguard.web.gate.strict_routes import api_router
 
@@ -16,8 +16,8 @@ from mcpguard.web.gate.strict_routes import api_router
 def signing(guard: Guard) -> APIRouter:
     router = api_router("audit")
 
-    @router.post("/signing-key/rotate", dependencies=[may(Right.ADMINISTER)], response_model=Rotated)
-    async def rotate(request: Request, body: Because) -> JSONResponse:
+    @router.post("/signing-key/rotate", dependencies=[may(Right.ADMINISTER)], response_model=RotatedAnswer)
+    async def rotate(request: Request, body: OptionalWhyBody) -> JSONResponse:
         """Have another key sign the audit log from now on. The old one says which, and is kept nowhere after that."""
         return JSONResponse(asdict(await guard.rotating.rotate(because(request, guard, body))))
 

@@ -21,7 +21,7 @@ from mcpguard.guard.calls.explanation import foreseen
 from mcpguard.guard.guard import Guard
 from mcpguard.guard.trust import rules_in_force
 from mcpguard.policy.intents import BY_HARM, LONGEST_REASON
-from mcpguard.web.api.calling import Wanted
+from mcpguard.web.api.calling import WantedBody
 from mcpguard.web.api.routes.calls import found
 from mcpguard.web.forms import FINE, Misshapen, PageProblem, SentForm, form, told
 from mcpguard.web.gate.access import may
@@ -90,7 +90,7 @@ def _caller(guard: Guard, named: str) -> Any:  # noqa: ANN401
         raise CallerUnknown("there is no caller of this name; Callers has those that there are") from None
 
 
-def _wanted(given: SentForm) -> Wanted:
+def _wanted(given: SentForm) -> WantedBody:
     """The call that was typed. Raises Misshapen, in a sentence about the first thing that is wrong."""
     name = given.one("name").strip()
     try:
@@ -105,7 +105,7 @@ def _wanted(given: SentForm) -> Wanted:
     intent = {"operation_type": operation, "reason": why} if operation else None
     sent = {"caller": given.one("caller").strip(), "name": name, "kind": given.one("kind", "tool"), "intent": intent}
     try:
-        return Wanted.model_validate(sent | {"arguments": _arguments(given.one("arguments"))})
+        return WantedBody.model_validate(sent | {"arguments": _arguments(given.one("arguments"))})
     except ValidationError as error:
         place = " ".join(str(each) for each in error.errors()[0]["loc"][:1]) or "arguments"
         raise Misshapen(422, f"this is no call: look at its {place}") from None
