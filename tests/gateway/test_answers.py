@@ -46,6 +46,13 @@ async def narrow(guard: Gate, port: int | None = None) -> AsyncIterator[Wire]:
         yield Wire(stream, f"127.0.0.1:{port}")
 
 
+def widen(connection: Wire) -> None:
+    """Take in much at once from here on; with little room, megabytes come at a few kilobytes for each acknowledgement."""
+    raw = connection.stream.extra(SocketAttribute.raw_socket)  # noqa: S610 - no query of a database
+    raw.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 1024 * 1024)
+    raw.setsockopt(socket.IPPROTO_TCP, socket.TCP_WINDOW_CLAMP, 1024 * 1024)  # Linux keeps the small window otherwise
+
+
 async def answered(guard: Gate, count: int = 1) -> None:
     """Wait until that many calls have ended, whether or not anybody has read how."""
     while len([each for each in guard.entries() if each.get("outcome") == "answered"]) < count:
@@ -112,6 +119,7 @@ async def test_who_reads_a_long_answer_slowly_gets_all_of_it_and_nothing_else(
         signs = b""
         while signs.count(KEEP_ALIVE) < 20:  # for so long that the slow one could have had a sign of life too
             signs += await clock.exactly(1)
+        widen(slow)
         status, message = await slow.answer()
         assert status == 200
         assert [each["description"] for each in message["result"]["tools"]] == ["x" * 1_000_000] * 8
@@ -150,6 +158,7 @@ async def test_a_flood_is_dropped_for_who_does_not_read_it(over: str, tmp_path: 
             async with narrow(guard) as connection:
                 await connection.post(message, mirrored(message) | {"connection": "close"})
                 await answered(guard)
+                widen(connection)
                 await connection.answer_head()
                 said = messages(await connection.until_closed())
         else:
