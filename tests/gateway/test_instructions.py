@@ -75,7 +75,7 @@ async def test_a_server_without_any_is_told_of_without_any(tmp_path: Path) -> No
 @pytest.mark.parametrize("standing", ["changed", "pending", "blocked"])
 async def test_what_nobody_approved_reaches_nobody(standing: str, tmp_path: Path) -> None:
     offered = script()
-    async with guarded(tmp_path, offered) as guard:
+    async with guarded(tmp_path, offered, definitions__confirm_seconds=1) as guard:
         decisions, key = guard.now.guard.decisions, (KIND, INSTRUCTIONS)
         listed = pin(guard, INSTRUCTIONS, KIND).listed
         match standing:
