@@ -26,7 +26,7 @@ from mcpguard.domain.calls.records import Opening
 from mcpguard.domain.calls.verdicts import Allow, Verdict
 from mcpguard.domain.capabilities import Capability, CapabilityKind, Effect
 from mcpguard.domain.errors import StoreUnavailable
-from mcpguard.gateway.http.http_door import Door
+from mcpguard.gateway.http.http_door import HttpDoor
 from mcpguard.gateway.methods import Methods
 from mcpguard.guard.people.passwords import Cost
 from mcpguard.ledger.checkpoints import Checkpoint
@@ -183,7 +183,7 @@ async def world(folder: Path, **given: object) -> AsyncIterator[World]:
     with watched(places.database(settings)):
         async with running(settings, clock, new_id, cost=CHEAP) as now:
             guard, api = now.guard, Api(now.guard)
-            agents = Door(guard, Methods(guard), clock)
+            agents = HttpDoor(guard, Methods(guard), clock)
             async with (
                 _client(network_app(guard, api, agents, PORT, new_id), f"http://127.0.0.1:{PORT}") as network,
                 _client(_known(operator_app(guard, api, new_id)), "http://operator") as operator,

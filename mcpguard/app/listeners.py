@@ -29,9 +29,9 @@ from mcpguard.app.places import agents_socket, operator_socket
 from mcpguard.app.running import Running
 from mcpguard.domain.clock import Clock, Ids
 from mcpguard.domain.errors import StoreUnavailable
-from mcpguard.gateway.http.http_door import Door
+from mcpguard.gateway.http.http_door import HttpDoor
 from mcpguard.gateway.methods import Methods
-from mcpguard.gateway.streams.stream_door import Streams
+from mcpguard.gateway.streams.stream_door import StreamDoor
 from mcpguard.settings.model import Settings
 from mcpguard.store.files import datadir
 from mcpguard.web.api.api_app import Api
@@ -53,8 +53,8 @@ class ListenAddresses:
     url: str
     operator: Path
     agents: Path
-    door: Door
-    streams: Streams
+    door: HttpDoor
+    streams: StreamDoor
     first: str = ""
 
     def idle_since(self, now: float) -> float:
@@ -188,7 +188,7 @@ async def listening(now: Running, clock: Clock, new_id: Ids) -> AsyncIterator[Li
         host, port = settings.address[0], network.getsockname()[1]
         now.listeners.add((ip_address(network.getsockname()[0]), port))
         methods = Methods(guard)
-        door, streams = Door(guard, methods, clock), Streams(guard, methods, clock)
+        door, streams = HttpDoor(guard, methods, clock), StreamDoor(guard, methods, clock)
         api = Api(guard)
         servers = (
             (_server(settings, network_app(guard, api, door, port, new_id)), network),
@@ -198,7 +198,7 @@ async def listening(now: Running, clock: Clock, new_id: Ids) -> AsyncIterator[Li
         with ExitStack() as told:
             for tell in (door.tell, streams.tell):
                 told.enter_context(publisher.subscribed(tell))
-            for lost in (methods.lost, door.lost, streams.lost):
+            for lost in (methods.end_caller, door.end_caller, streams.end_caller):
                 told.enter_context(guard.callers.subscribed(lost))
             async with await SocketListener.from_socket(agents) as listener, anyio.create_task_group() as tasks:
                 tasks.start_soon(streams.listen, listener, name="agents' streams")

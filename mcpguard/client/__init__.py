@@ -1,11 +1,11 @@
-"""For programs that speak to a server which has a `proxy` tool, or that want to have one. Starts nothing.
+"""For programs that call a server with a `proxy` tool, or that want to offer one. Importing this starts nothing.
 
-    from mcpguard.client import ProxyClient
+from mcpguard.client import ProxyClient
 
-    async with ProxyClient("http://127.0.0.1:8080/mcp", transparent=True) as client:
-        print([tool.name for tool in await client.list_tools()])
+async with ProxyClient("http://127.0.0.1:8080/mcp", transparent=True) as client: print([tool.name for tool in await
+client.list_tools()])
 
-docs/proxy.md tells the rest.
+docs/proxy.md has the details.
 """
 
 from mcpguard.client.client import ProxyClient, ProxyError

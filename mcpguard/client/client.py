@@ -1,4 +1,4 @@
-"""A client that does through a server's `proxy` tool what another does with methods of the protocol."""
+"""A client that does through a server's `proxy` tool what other clients do with methods of the protocol."""
 
 from collections.abc import AsyncIterator, Mapping, Sequence
 from types import TracebackType
@@ -27,7 +27,7 @@ UNKNOWN = -32602
 
 
 class ProxyError(MCPError):
-    """The tool answered with an error where something else was asked for. `result` is its whole answer."""
+    """The tool answered with an error instead of a list or a definition. `result` is its whole answer."""
 
     def __init__(self, result: CallToolResult) -> None:
         error, refusal = _error(result) or {}, of_meta(result.meta)
@@ -45,17 +45,17 @@ class ProxyError(MCPError):
 
 
 def _code(refusal: Mapping[str, Any]) -> int:
-    """The code of an answer that is no error of a server's."""
+    """Returns the error code of a refusal by the guard."""
     if refusal.get("status") != "refused":
         return FAILED
     return UNKNOWN if refusal.get("reason") == "capability:unknown" else REFUSED
 
 
 class ProxyClient:
-    """Everything behind a server, through its `proxy` tool.
+    """Reaches everything behind a server through its `proxy` tool.
 
-    `proxy` calls the tool, always. The other methods do so if the client is `transparent`, and speak plain MCP
-    otherwise; they give the same types either way, so a program takes one way or the other by one argument.
+    `proxy` always calls the tool. The other methods do so if the client is `transparent`, and use plain MCP otherwise;
+    they return the same types either way, so one argument switches a program between the two.
     """
 
     def __init__(
@@ -79,7 +79,7 @@ class ProxyClient:
         await self.client.__aexit__(kind, error, where)
 
     async def has_proxy(self) -> bool:
-        """Whether the server has the tool."""
+        """Tells whether the server has the tool."""
         return await has_proxy(self.client, self.proxy_tool_name)
 
     async def proxy(
@@ -96,10 +96,10 @@ class ProxyClient:
         filter_server: str | None = None,
         filter: Mapping[str, Any] | None = None,  # noqa: A002 - the contract's name
     ) -> CallToolResult:
-        """Call the tool; its answer is given as it is. Raises InvalidOperation before anything is sent."""
+        """Calls the tool and returns its answer unchanged. Raises InvalidOperation before anything is sent."""
         part = {"limit": limit, "offset": offset, "filter_server": filter_server, "filter": filter}
         operation = validate_operation(action, proxy_type, path, arguments, **part)
-        return await self.client.call_tool(self.proxy_tool_name, operation.given(), timeout, progress_handler)
+        return await self.client.call_tool(self.proxy_tool_name, operation.as_given(), timeout, progress_handler)
 
     async def batch(
         self,
@@ -107,21 +107,22 @@ class ProxyClient:
         timeout: float | None = None,  # noqa: ASYNC109 - as in `proxy`
         progress_handler: ProgressFnT | None = None,
     ) -> list[CallToolResult]:
-        """What each of several operations came to, in order; each is given as the tool takes it by itself. Raises
-        InvalidOperation before anything is sent, and MCPError where the batch itself was refused."""
-        given = validate_batch(operations).given()
+        """Returns the result of each of several operations, in order; each operation has the form that the tool takes
+        alone. Raises InvalidOperation before anything is sent, and MCPError if the batch itself was refused.
+        """
+        given = validate_batch(operations).as_given()
         answer = await self.client.call_tool(self.proxy_tool_name, given, timeout, progress_handler)
         results: list[CallToolResult] = get_proxy_query_result(_answered(answer))
         return results
 
     async def list_tools(self) -> list[Tool]:
-        """All of them."""
+        """Returns all tools."""
         if self.transparent:
             return await self._listed("tool")
         return [tool async for page in _pages(self.client.list_tools) for tool in page.tools]
 
     async def list_resources(self) -> list[Resource | ResourceTemplate]:
-        """All of them, and then the templates."""
+        """Returns all resources, followed by the templates."""
         if self.transparent:
             return await self._listed("resource")
         resources = [each async for page in _pages(self.client.list_resources) for each in page.resources]
@@ -129,7 +130,7 @@ class ProxyClient:
         return [*resources, *[each async for page in templates for each in page.resource_templates]]
 
     async def list_prompts(self) -> list[Prompt]:
-        """All of them."""
+        """Returns all prompts."""
         if self.transparent:
             return await self._listed("prompt")
         return [prompt async for page in _pages(self.client.list_prompts) for prompt in page.prompts]
@@ -141,8 +142,9 @@ class ProxyClient:
         timeout: float | None = None,  # noqa: ASYNC109 - as in `proxy`
         progress_handler: ProgressFnT | None = None,
     ) -> CallToolResult:
-        """What the tool answered; `is_error` says whether that is an error. Raises MCPError where the server answered
-        with one instead."""
+        """Returns the tool's result; `is_error` says whether it is an error. Raises MCPError if the server answered
+        with a protocol error.
+        """
         if self.transparent:
             result = await self.proxy("tool", "call", name, arguments, timeout, progress_handler)
             if _error(result) is not None:
@@ -151,19 +153,19 @@ class ProxyClient:
         return await self.client.call_tool(name, arguments, timeout, progress_handler)
 
     async def read_resource(self, uri: str) -> list[Contents]:
-        """What the resource holds. Raises MCPError."""
+        """Returns the resource's contents. Raises MCPError."""
         if self.transparent:
             return tool_result_as_resource_result(_answered(await self.proxy("resource", "call", uri)))
         return list((await self.client.read_resource(uri)).contents)
 
     async def get_prompt(self, name: str, arguments: dict[str, str] | None = None) -> GetPromptResult:
-        """What the prompt gives. Raises MCPError."""
+        """Returns the prompt's messages. Raises MCPError."""
         if self.transparent:
             return tool_result_as_prompt_result(_answered(await self.proxy("prompt", "call", name, arguments)))
         return await self.client.get_prompt(name, arguments)
 
     async def _listed(self, proxy_type: str) -> list[Any]:
-        """All entries, part by part."""
+        """Yields all entries, page by page."""
         entries: list[Any] = []
         offset: int | None = 0
         while offset is not None:
@@ -185,13 +187,13 @@ def _said(result: CallToolResult) -> Mapping[str, Any]:
 
 
 def _error(result: CallToolResult) -> Mapping[str, Any] | None:
-    """The error that the server answered with, where it did."""
+    """Returns the error in a result, if the server answered with one."""
     error = _said(result).get("error")
     return error if isinstance(error, Mapping) else None
 
 
 def _next(result: CallToolResult, offset: int) -> int | None:
-    """Where the list goes on; a server that does not get on ends it."""
+    """Returns where the list continues; a server that does not advance ends it."""
     following = _said(result).get("nextOffset")
     return following if type(following) is int and following > offset else None
 

@@ -1,4 +1,4 @@
-"""Whether a server has a proxy tool."""
+"""Detects whether a server has a proxy tool."""
 
 from typing import Final, Protocol
 
@@ -10,13 +10,13 @@ MOST_PAGES: Final = 1000
 
 
 class ClientLists(Protocol):
-    """A client of the SDK."""
+    """A client of the SDK, as far as it lists tools."""
 
     async def list_tools(self, *, cursor: str | None = None) -> ListToolsResult: ...
 
 
 async def has_proxy(client: ClientLists, name: str = NAME) -> bool:
-    """Whether there is a tool of this name that takes `action` and `type` and calls itself a proxy."""
+    """Tells whether there is a tool of this name that takes `action` and `type` and declares itself a proxy."""
     cursor = None
     for _ in range(MOST_PAGES):
         page = await client.list_tools(cursor=cursor)

@@ -1,8 +1,7 @@
-"""The proxy tool for any server of the SDK, over what that server offers by itself.
+"""Adds the proxy tool to any server of the SDK, over what that server offers by itself.
 
-It stands before the server's own handlers as the outermost middleware, and asks them: so it needs no second connection,
-knows what they know, and whatever middleware the server has sees each request that is made through the tool as that
-request.
+It runs as the outermost middleware before the server's own handlers, and calls them. So it needs no second connection,
+and the server's other middleware sees each request made through the tool as that request.
 """
 
 import logging
@@ -19,7 +18,7 @@ from pydantic import BaseModel, ValidationError
 from mcpguard.client.detecting import MOST_PAGES
 from mcpguard.domain.json import Json
 from mcpguard.proxy import envelope
-from mcpguard.proxy.batches import FULL, Results
+from mcpguard.proxy.batches import FULL, BatchResults
 from mcpguard.proxy.definition import NAME, definition
 from mcpguard.proxy.filtering import ORIGIN
 from mcpguard.proxy.operations import Action, Batch, InvalidOperation, ProxyOperation, ProxyType, read
@@ -53,15 +52,16 @@ class Serves(Protocol):
 
 
 def add_proxy_tool(server: Serves, name: str = NAME) -> None:
-    """Give the server the tool under this name, before or after anything else is registered. A tool of its own with
-    that name cannot be reached any more. Raises ValueError where it has one of ours already."""
+    """Adds the tool to the server under this name, before or after anything else is registered. A tool of the server's
+    own with that name cannot be called any more. Raises ValueError if the server has a proxy tool already.
+    """
     if any(isinstance(each, _Proxy) for each in server.middleware):
         raise ValueError("the server has a proxy tool already")
     server.middleware.insert(0, _Proxy(name))
 
 
 class _Proxy:
-    """Answers calls of the tool, adds it to what the server lists, and lets everything else pass."""
+    """Answers calls of the tool, adds it to the server's list of tools, and passes everything else on."""
 
     def __init__(self, name: str) -> None:
         self._name = name
@@ -80,7 +80,7 @@ class _Proxy:
                 return await call_next(ctx)
 
     async def _list_tools(self, ctx: Context, call_next: CallNext) -> HandlerResult:
-        """The server's own, with this one on the first page."""
+        """Returns the server's own list, with the proxy tool on the first page."""
         try:
             said = _json(await call_next(ctx))
         except MCPError as error:
@@ -103,7 +103,7 @@ class _Proxy:
             raise InvalidOperation(
                 f"{', '.join(AGAIN)}: a batch brings none along; nobody could tell for what they are"
             )
-        results = Results()
+        results = BatchResults()
         for operation in batch.operations:
             if results.is_full:
                 results.add(_invalid(FULL))
@@ -112,7 +112,9 @@ class _Proxy:
                 result = await self._done(own, operation)
             except InvalidOperation as error:
                 result = _invalid(str(error))
-            results.add(envelope.failed(operation, ASKS) if result.get("resultType") == "input_required" else result)
+            results.add(
+                envelope.error_answer(operation, ASKS) if result.get("resultType") == "input_required" else result
+            )
         return results.answer()
 
     async def _done(self, own: "_Own", operation: ProxyOperation) -> Json:
@@ -122,18 +124,18 @@ class _Proxy:
                     return await self._listed(own, operation)
                 case Action.INFO:
                     definition, key = await own.found(operation)
-                    return envelope.described(operation, definition, template=key == TEMPLATE_KEY)
+                    return envelope.definition_answer(operation, definition, template=key == TEMPLATE_KEY)
                 case Action.CALL:
                     return await self._called(own, operation)
         except MCPError as error:
-            return envelope.failed(operation, error.error.model_dump(exclude_none=True))
+            return envelope.error_answer(operation, error.error.model_dump(exclude_none=True))
         except ValidationError:  # of what was asked: the SDK says as much, and no more, to whoever asks directly
-            return envelope.failed(operation, INVALID)
+            return envelope.error_answer(operation, INVALID)
         except InvalidOperation:
             raise
         except Exception:
             log.exception("%s of a %s failed", operation.action, operation.type)
-            return envelope.failed(operation, BROKEN)
+            return envelope.error_answer(operation, BROKEN)
 
     def _read(self, own: "_Own") -> ProxyOperation | Batch:
         given = own.params.get("arguments") or {}
@@ -149,20 +151,20 @@ class _Proxy:
         is_of = _is_of(operation.server)
         entries = await own.listed(operation.type, lambda entry: is_of(entry) and operation.filter.wants(entry))
         part = entries[operation.offset : operation.offset + operation.limit]
-        return envelope.listed(operation, [entry for entry, _ in part], len(entries))[0]
+        return envelope.list_answer(operation, [entry for entry, _ in part], len(entries))[0]
 
     async def _called(self, own: "_Own", operation: ProxyOperation) -> Json:
         wanted: Json = {"name": operation.path, "arguments": dict(operation.arguments)}
         if operation.type is ProxyType.RESOURCE:
             if operation.arguments:
-                raise InvalidOperation("args: a resource takes none; what varies is in its URI")
+                raise InvalidOperation("args: a resource takes no arguments; put variables into its URI")
             wanted = {"uri": operation.path}
         result = await own.asked(METHODS[operation.type], wanted)
-        return result if result.get("resultType") == "input_required" else envelope.called(operation, result)
+        return result if result.get("resultType") == "input_required" else envelope.call_answer(operation, result)
 
 
 class _Own:
-    """What the server itself answers to the client that calls the tool."""
+    """Gets the server's own answers for the client that calls the tool."""
 
     def __init__(self, ctx: Context, call_next: CallNext) -> None:
         self.params: Mapping[str, Any] = ctx.params or {}
@@ -170,12 +172,12 @@ class _Own:
         self._call_next = call_next
 
     async def asked(self, method: str, params: Mapping[str, Any]) -> Json:
-        """The answer to another request of the same client. Raises MCPError."""
+        """Returns the answer to another request of the same client. Raises MCPError."""
         kept = {name: said for name, said in self.params.items() if name not in ("name", "arguments")}
         return _json(await self._call_next(replace(self._ctx, method=method, params={**kept, **params})))
 
     async def listed(self, proxy_type: ProxyType, wanted: Callable[[Json], bool]) -> list[tuple[Json, str]]:
-        """All definitions of this type, each with the key of what names it. Raises MCPError."""
+        """Returns all definitions of this type, each with the key of its name. Raises MCPError."""
         entries: list[tuple[Json, str]] = []
         for method, key, name in LISTS[proxy_type]:
             try:
@@ -197,7 +199,7 @@ class _Own:
         return pages
 
     async def found(self, operation: ProxyOperation) -> tuple[Json, str]:
-        """The definition that a path names: by its URI first, and then by its name. Raises InvalidOperation."""
+        """Returns the definition that a path names: by URI first, then by name. Raises InvalidOperation."""
         entries = await self.listed(operation.type, lambda _: True)
         for by_name in (False, True):
             for entry, key in entries:
@@ -211,7 +213,7 @@ def _invalid(sentence: str) -> Json:
 
 
 def _is_of(server: str) -> Callable[[Json], bool]:
-    """Whether a definition comes from that server, as a guard says where it comes from."""
+    """Returns a test for definitions that a guard says come from that server."""
     if not server:
         return lambda _: True
     return lambda entry: (entry.get("_meta") or {}).get(ORIGIN, {}).get("server") == server

@@ -1,6 +1,6 @@
 """`python -m mcpguard.demo honest` and `python -m mcpguard.demo poisoned`.
 
-Exit codes: 0 the client has ended the conversation, or help was asked for; 2 there is no such server, or no streams.
+Exit codes: 0 when the client has ended the conversation, or for help; 2 for an unknown server, or closed streams.
 """
 
 import os

@@ -1,10 +1,10 @@
 """One client's conversation with a demonstration server, in both eras of the protocol.
 
 Rules kept here:
-1. A request says by its `_meta` which era it belongs to: the modern one if that names a revision, else the handshake's.
-2. Whatever comes is answered or ignored; nothing that a client says ends the server.
-3. That the tools are others now is told once, after the answer to the call that changed them, to a client that has
-   made the handshake or listens.
+1. The `_meta` of a request decides its era: modern if it names a protocol version, else the handshake's.
+2. Every message is answered or ignored; nothing that a client sends ends the server.
+3. A change of the tools is announced once, after the answer to the call that changed them, to a client that has made
+   the handshake or listens.
 """
 
 import json
@@ -35,7 +35,7 @@ Id = str | int
 
 
 class Dialogue:
-    """Takes what the client says, line by line. `say` takes what is said to it."""
+    """Takes the client's messages, line by line. `say` receives the server's."""
 
     def __init__(self, offer: Offer, say: Callable[[Json], None]) -> None:
         both = methods(offer)
@@ -74,7 +74,7 @@ class Dialogue:
                 self._say({"jsonrpc": "2.0", "id": id_, "result": result})
 
     def _result(self, id_: Id, method: str, params: object) -> Json | None:
-        """None where the request stays open. Raises ErrorAnswer."""
+        """Returns the result, or None if the request stays open. Raises ErrorAnswer."""
         if not isinstance(params, dict):
             raise ErrorAnswer(INVALID_PARAMS, "The parameters must be an object.")
         modern = self._is_modern(method, params)
@@ -92,7 +92,7 @@ class Dialogue:
         return self._dressed(method, result) if modern else result
 
     def _is_modern(self, method: str, params: Json) -> bool:
-        """Which era a request belongs to. Raises ErrorAnswer if it is of neither."""
+        """Tells which era a request belongs to. Raises ErrorAnswer if it is neither."""
         meta = params.get("_meta")
         if not isinstance(meta, dict) or REVISION not in meta:
             if not self._greeted and method not in {"initialize", "ping"}:
@@ -106,12 +106,12 @@ class Dialogue:
         return True
 
     def _dressed(self, method: str, result: Json) -> Json:
-        """A result as the modern era wants it."""
+        """Returns a result in the form of the modern era."""
         kept = KEPT_BY_NOBODY if method in CACHEABLE or method.endswith("/list") else {}
         return {"resultType": "complete", **kept, **result, "_meta": {SERVER: self._offer.info}}
 
     def _heed(self, method: str, params: object) -> None:
-        """A notification; one that is not known is ignored."""
+        """Acts on a notification; an unknown one is ignored."""
         if method == "notifications/initialized":
             self._ready = self._greeted
         elif method == "notifications/cancelled" and isinstance(params, dict):
@@ -142,7 +142,7 @@ class Dialogue:
         return {"supportedVersions": [MODERN], **introduction(self._offer)}
 
     def _listen(self, id_: Id, params: Json) -> None:
-        """A request that stays open until the client takes it back. The acknowledgement says what will be told."""
+        """Opens a request that stays open until the client cancels it. The acknowledgement says what will be told."""
         wanted = params.get("notifications")
         told = self._offer.tells and isinstance(wanted, dict) and wanted.get(TOOLS) is True
         if told:

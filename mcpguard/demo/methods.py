@@ -1,17 +1,17 @@
-"""What both eras of the protocol have: lists, calls, resources, prompts. Parameters in, results out, no envelopes."""
+"""The methods of both eras: lists, calls, resources, prompts. Parameters in, results out, no envelopes."""
 
 import json
 from collections.abc import Callable
 from typing import Final
 
-from mcpguard.demo.offer import Failed, Json, NotOffered, Offer, mistake
+from mcpguard.demo.offer import Json, NotOffered, Offer, ToolFailed, mistake
 
 INVALID_PARAMS: Final = -32602
 Method = Callable[[Json], Json]
 
 
 class ErrorAnswer(Exception):
-    """The answer is an error."""
+    """The request is answered with an error."""
 
     def __init__(self, code: int, message: str, **data: object) -> None:
         super().__init__(message)
@@ -19,7 +19,7 @@ class ErrorAnswer(Exception):
 
 
 def methods(offer: Offer) -> dict[str, Method]:
-    """Each raises ErrorAnswer or NotOffered."""
+    """Returns the methods by name. Each raises ErrorAnswer or NotOffered."""
     return {
         "tools/list": _listed("tools", lambda: offer.tools),
         "resources/list": _listed("resources", lambda: offer.resources),
@@ -32,7 +32,7 @@ def methods(offer: Offer) -> dict[str, Method]:
 
 
 def introduction(offer: Offer) -> Json:
-    """What the server says of itself when a client comes, whichever way."""
+    """Returns the server's name, version and capabilities, in either era."""
     has: Json = {"tools": {"listChanged": True} if offer.tells else {}}
     if offer.resources:
         has["resources"] = {}
@@ -58,7 +58,7 @@ def _called(offer: Offer, name: str, arguments: Json) -> Json:
         return _failed(found)
     try:
         said = offer.call(name, arguments)
-    except Failed as error:
+    except ToolFailed as error:
         return _failed(str(error))
     return {"content": [{"type": "text", "text": json.dumps(said)}], "structuredContent": said, "isError": False}
 

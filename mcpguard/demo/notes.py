@@ -1,11 +1,11 @@
-"""The honest server: a few notes, in memory. It is what it says, and annotated as it should be."""
+"""The honest server: a few notes, in memory. It does what it says, and its annotations are right."""
 
 import json
 import re
 from collections.abc import Mapping
 from typing import Final
 
-from mcpguard.demo.offer import Failed, Json, NotOffered, Offer, members, words
+from mcpguard.demo.offer import Json, NotOffered, Offer, ToolFailed, members, words
 
 MOST_NOTES: Final = 100
 LONGEST_NAME: Final = 64
@@ -152,13 +152,13 @@ class Notes(Offer):
 
     def _note(self, name: str) -> str:
         if name not in self._notes:
-            raise Failed(f"There is no note {name!a}. list_notes tells which there are.")
+            raise ToolFailed(f"There is no note {name!a}. list_notes tells which there are.")
         return self._notes[name]
 
     def _written(self, name: str, text: str) -> Json:
         if name in self._notes:
-            raise Failed(f"There is a note {name!a} already. Choose another name, or delete it first.")
+            raise ToolFailed(f"There is a note {name!a} already. Choose another name, or delete it first.")
         if len(self._notes) >= MOST_NOTES:
-            raise Failed(f"There is no room for more than {MOST_NOTES} notes.")
+            raise ToolFailed(f"There is no room for more than {MOST_NOTES} notes.")
         self._notes[name] = text
         return {"name": name, "characters": len(text)}

@@ -1,4 +1,4 @@
-"""What a demonstration server has to offer, without a word about the protocol's envelopes."""
+"""What a demonstration server offers, free of the protocol's envelopes."""
 
 import re
 from collections.abc import Mapping
@@ -8,15 +8,15 @@ Json = dict[str, Any]
 
 
 class NotOffered(Exception):
-    """There is no such tool, resource or prompt, or it cannot be asked for like this. Says so to the client."""
+    """There is no such tool, resource or prompt, or it was requested in the wrong form. The client is told so."""
 
 
-class Failed(Exception):
-    """A tool cannot do what it is asked. Says why, to the agent."""
+class ToolFailed(Exception):
+    """A tool cannot do what it was asked to. The sentence tells the agent why."""
 
 
 class Offer:
-    """A server with nothing to offer; each kind adds to it."""
+    """A server that offers nothing; each kind of server adds to it."""
 
     tells = False
     """Whether its tools may become others while it runs."""
@@ -30,32 +30,32 @@ class Offer:
         self.prompts: list[Json] = []
 
     def call(self, name: str, arguments: Mapping[str, str]) -> Json:
-        """Call a tool that is listed, with arguments that its schema allows. Returns structured content."""
+        """Calls a listed tool with arguments that its schema allows, and returns structured content."""
         raise NotImplementedError
 
     def read(self, uri: str) -> Json:
-        """The content of a resource."""
+        """Returns the content of a resource."""
         raise NotOffered(f"There is no resource {uri!a}.")
 
     def prompt(self, name: str, arguments: Json) -> str:  # noqa: ARG002 - it has none
-        """What the prompt lets the person say."""
+        """Returns the text that the prompt gives the user to send."""
         raise NotOffered(f"There is no prompt {name!a}.")
 
 
 def words(description: str, **more: Any) -> Json:  # noqa: ANN401 - JSON
-    """The schema of a text."""
+    """Returns the schema of a text."""
     return {"type": "string", "description": description, **more}
 
 
 def members(**properties: Json) -> Json:
-    """The schema of an object. No member may be missing that has no default."""
+    """Returns the schema of an object. Every member without a default is required."""
     required = [name for name, schema in properties.items() if "default" not in schema]
     said: Json = {"type": "object", "properties": properties, "additionalProperties": False}
     return said | ({"required": required} if required else {})
 
 
 def mistake(schema: Json, arguments: Json) -> str | None:
-    """What is wrong with the arguments, by a schema of texts that `words` and `members` have made."""
+    """Returns what is wrong with the arguments, by a schema that `words` and `members` have made."""
     properties: Json = schema["properties"]
     missing = [f"The argument {name} is missing." for name in schema.get("required", ()) if name not in arguments]
     unknown = [f"There is no argument {name!a}." for name in arguments if name not in properties]

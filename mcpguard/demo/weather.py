@@ -2,8 +2,8 @@
 
 Rules kept here:
 1. Every tool returns the same text, whatever it is given. It reads and writes nothing, opens nothing, runs nothing.
-2. With the third call of any of its tools `weather`, which was clean until then, becomes what `poison` has for it, and
-   stays that. It is so from the start where the server was started like that.
+2. With the third call of any of its tools, `weather`, which was clean until then, takes its poisoned definition from
+   `poison` and keeps it. A server can also be started like that.
 """
 
 from collections.abc import Mapping

@@ -1,1 +1,1 @@
-"""The agents' doors: MCP over HTTP and over streams."""
+"""The doors for agents: MCP over HTTP and over local streams."""

@@ -1,4 +1,4 @@
-"""One request of a client while it is being answered, and so the counterpart of the call that it makes."""
+"""One request of a client while it is being answered: where progress, log messages and questions of its call go."""
 
 from collections.abc import Callable, Mapping
 from typing import Any, Protocol
@@ -16,18 +16,19 @@ Say = Callable[[Notification | Request], None]
 
 
 class AskingWay(Protocol):
-    """How the client of a request is asked something."""
+    """A way to put a server's questions to the client of a request."""
 
     async def ask(self, say: Say, server: str, asks: Asks) -> Answers:
-        """What it answers to everything. Raises Declined."""
+        """Returns the client's answers to all questions. Raises Declined."""
         ...
 
 
 class Exchange:
-    """Such a request. `server` is whose call it became, and so who speaks meanwhile.
+    """A client's request while it is being answered. `server` is the server that is called, in whose name messages are
+    sent.
 
-    `several`: it becomes several calls, one after the other. What one of them says of its progress does not go on from
-    what the one before has said, so then it is counted here how often any of them got on.
+    `several` says that the request becomes several calls, one after the other. Each server counts its own progress from
+    the start, so the steps that the client sees are counted here instead.
     """
 
     def __init__(self, client: Client, request: Request, say: Say, way: AskingWay | None = None) -> None:
@@ -40,7 +41,7 @@ class Exchange:
         self.renew(client, request)
 
     def renew(self, client: Client, request: Request) -> None:
-        """The client makes the same request again: it hears and can do what that one says."""
+        """Continues with the client's repeated request: its id, progress token and log level are used from now on."""
         self.client = client
         given = envelope.meta(request.params)
         self.id = request.id
@@ -77,12 +78,18 @@ class Exchange:
     def log(self, params: Mapping[str, Any]) -> None:
         least, level = self.log_level, params.get("level")
         if least is not None and level in envelope.LEVELS and not envelope.less_severe(level, least):
-            self.say(Notification("notifications/message", question_labels.message(self.client, self.server, params)))
+            self.say(
+                Notification(
+                    "notifications/message", question_labels.labelled_message(self.client, self.server, params)
+                )
+            )
 
     async def ask(self, asks: Asks) -> Answers:
         if self._way is None:
             raise Declined(Reason.CLIENT_UNABLE)
-        labelled = {name: question_labels.asked(self.client, self.server, ask) for name, ask in asks.items()}
+        labelled = {
+            name: question_labels.labelled_question(self.client, self.server, ask) for name, ask in asks.items()
+        }
         return await self._way.ask(self.say, self.server, labelled)
 
     @property

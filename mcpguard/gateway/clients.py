@@ -1,4 +1,4 @@
-"""Who is at the other end: of a session, of a stream, or of one request that says everything itself."""
+"""Who is at the other end of a session, of a stream, or of one self-contained request."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -9,7 +9,7 @@ from mcpguard.codec.messages import Notification
 from mcpguard.domain.callers import Caller
 from mcpguard.domain.servers.launches import Era
 from mcpguard.gateway.faces.face import AgentFace
-from mcpguard.gateway.subscribed_uris import Subscribed
+from mcpguard.gateway.subscribed_uris import SubscribedUris
 from mcpguard.text.visible import visible
 
 NETWORK, STREAMS = "network", "streams"
@@ -19,15 +19,15 @@ LONGEST_NAME = 100
 
 
 def _nobody(_: Notification) -> None:
-    """Tell nobody."""
+    """Drops the message: this client cannot be told anything outside a request."""
 
 
 @dataclass(slots=True)
 class Client:
-    """A caller at a face, in a revision of the protocol. `log_level` is the least severe message it wants.
+    """A caller at a face, in a revision of the protocol. `log_level` is the least severe message that the client wants.
 
-    `capabilities` is what it says that it can be asked for. `session` names the session or stream that it is in, if
-    there is one. `tell` takes what belongs to no request. Whoever has the client closes `subscribed` when it has gone.
+    `capabilities` is what the client declares it can be asked for. `session` names its session or stream, if there is
+    one. `tell` sends what belongs to no request. The owner of the client closes `subscribed` when the client has gone.
     """
 
     door: str
@@ -40,16 +40,16 @@ class Client:
     session: str = ""
     log_level: str | None = None
     tell: Callable[[Notification], None] = _nobody
-    subscribed: Subscribed = field(default_factory=Subscribed)
+    subscribed: SubscribedUris = field(default_factory=SubscribedUris)
 
 
 def can_do(said: object) -> Mapping[str, Any]:
-    """The capabilities of a client, in its own words."""
+    """Returns the capabilities that a client declares, unchanged."""
     return said if isinstance(said, dict) else {}
 
 
 def client_name(info: object) -> str:
-    """What a client calls itself, fit to be recorded."""
+    """Returns the name that a client gives itself, made safe to record."""
     match info:
         case {"name": str(name)}:
             return visible(name[:LONGEST_NAME])[:LONGEST_NAME]

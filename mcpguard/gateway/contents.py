@@ -1,4 +1,4 @@
-"""The contents of a resource under the name by which its client knows it: the one that an update of it has, too."""
+"""Resource contents under the URI that the client knows, the same that an update notification uses."""
 
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -6,9 +6,10 @@ from typing import Any
 from mcpguard.codec.uris import LONGEST_URI
 
 
-def renamed(result: Mapping[str, Any], own: str, words: str, shown: Callable[[str], str]) -> dict[str, Any]:
-    """What a server read, in the words of the client: `own` is the server's URI of what was asked for, `words` the
-    client's. What is a part of it is named as `shown` says, where that can be asked for."""
+def rename_contents(result: Mapping[str, Any], own: str, words: str, shown: Callable[[str], str]) -> dict[str, Any]:
+    """Returns a server's read result with the client's URIs: `own` is the URI that was sent to the server, `words` the
+    client's for it. Parts with other URIs are named by `shown`, if that name is short enough to be read back.
+    """
     contents = result.get("contents")
     if not isinstance(contents, list):
         return dict(result)

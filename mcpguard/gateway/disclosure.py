@@ -1,4 +1,4 @@
-"""What is counted of that which a client was shown."""
+"""What the audit log counts of a list or search result that a client was shown."""
 
 import hashlib
 from collections.abc import Sequence
@@ -7,8 +7,8 @@ from typing import Any
 from mcpguard.gateway.clients import Client
 
 
-def shown(client: Client, method: str, names: Sequence[str]) -> dict[str, Any]:
-    """Who was shown what."""
+def disclosed_fields(client: Client, method: str, names: Sequence[str]) -> dict[str, Any]:
+    """Returns the fields of a `disclosed` record: who was shown how many names, and a digest of them."""
     return {
         "caller": client.caller.id,
         "face": client.face.word.value,

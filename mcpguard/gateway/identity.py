@@ -1,11 +1,10 @@
-"""Who calls.
+"""Who is calling.
 
 Rules kept here:
 1. A credential names a caller or is refused; a wrong one never makes anybody anonymous.
-2. Without one a caller is anonymous only where the settings let anybody be, and only on this very machine: a loopback
-   listener and peer, a Host that says so, and no sign that somebody forwards for others. (Where a public URL can be
-   configured one day, nobody is anonymous: `_is_local` is the place.)
-3. A refusal says, in the words of RFC 6750, whether there was no credential, a wrong one, or none that could be read.
+2. Without a credential a caller is anonymous only where the settings allow it, and only on this host: loopback
+   listener and peer, a Host header that says so, and no sign of a forwarding proxy.
+3. A refusal says, in the words of RFC 6750, whether the credential was missing, wrong, or unreadable.
 """
 
 import re
@@ -26,8 +25,8 @@ _TOKEN: Final = re.compile(rb"[A-Za-z0-9._~+/-]+=*")
 Headers = Iterable[tuple[bytes, bytes]]
 
 
-class Wrong(StrEnum):
-    """What is wrong with a credential; the words are those of RFC 6750, which has none for one that is missing."""
+class CredentialFault(StrEnum):
+    """What is wrong with a credential, in the words of RFC 6750, which has none for a missing one."""
 
     MISSING = ""
     INVALID = "invalid_token"
@@ -35,56 +34,60 @@ class Wrong(StrEnum):
 
 
 class Unauthorized(GuardError):
-    """A credential is missing, or was given and is wrong. Says what to do."""
+    """A credential is missing or wrong. The sentence says what to do."""
 
-    def __init__(self, sentence: str, wrong: Wrong = Wrong.INVALID) -> None:
+    def __init__(self, sentence: str, wrong: CredentialFault = CredentialFault.INVALID) -> None:
         super().__init__(sentence)
         self.wrong = wrong
 
     @property
     def status(self) -> int:
-        return 400 if self.wrong is Wrong.UNREADABLE else 401
+        return 400 if self.wrong is CredentialFault.UNREADABLE else 401
 
     @property
     def challenge(self) -> bytes:
-        """The header that goes with it."""
+        """The value of the WWW-Authenticate header."""
         return (f'{REALM}, error="{self.wrong}"' if self.wrong else REALM).encode()
 
 
 def caller_of_request(scope: MutableMapping[str, Any], callers: Callers) -> Caller:
-    """The caller of an HTTP request."""
+    """Returns the caller of an HTTP request. Raises Unauthorized."""
     headers: list[tuple[bytes, bytes]] = scope["headers"]
     given = [value for name, value in headers if name == b"authorization"]
     if given:
         return caller_of_token(_token(given), callers)
     if callers.anonymous is None:
-        raise Unauthorized("a token is needed here", Wrong.MISSING)
+        raise Unauthorized("a token is required", CredentialFault.MISSING)
     if not _is_local(scope, headers):
-        raise Unauthorized("a token is needed here; only clients on this machine may do without", Wrong.MISSING)
+        raise Unauthorized(
+            "a token is required; only clients on this host may connect without one", CredentialFault.MISSING
+        )
     return callers.anonymous
 
 
 def caller_of_token(token: str | None, callers: Callers) -> Caller:
-    """The caller of a stream."""
+    """Returns the caller of a stream. Raises Unauthorized."""
     if token is None and callers.anonymous is not None:
         return callers.anonymous
     if token is None:
-        raise Unauthorized("a token is needed here: set MCPGUARD_TOKEN or MCPGUARD_TOKEN_FILE", Wrong.MISSING)
+        raise Unauthorized("a token is required: set MCPGUARD_TOKEN or MCPGUARD_TOKEN_FILE", CredentialFault.MISSING)
     caller = callers.named_by(token)
     if caller is None:
-        raise Unauthorized("this token is not known, or is not valid any more")
+        raise Unauthorized("this token is unknown, expired or revoked")
     return caller
 
 
 def _token(given: list[bytes]) -> str:
     if len(given) > 1:
-        raise Unauthorized("authorize once; there is more than one header for it", Wrong.UNREADABLE)
+        raise Unauthorized("there is more than one Authorization header", CredentialFault.UNREADABLE)
     kind, _, token = given[0].partition(b" ")
     if kind and kind.lower() != b"bearer":
-        raise Unauthorized("authorize with a bearer token; nothing else is taken here", Wrong.MISSING)
+        raise Unauthorized("only bearer tokens are accepted", CredentialFault.MISSING)
     token = token.strip(b" ")
     if _TOKEN.fullmatch(token) is None:
-        raise Unauthorized("authorize with one bearer token: Authorization: Bearer mcpg_…", Wrong.UNREADABLE)
+        raise Unauthorized(
+            "the Authorization header is malformed; send: Authorization: Bearer mcpg_…", CredentialFault.UNREADABLE
+        )
     return token.decode("ascii")
 
 

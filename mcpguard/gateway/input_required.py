@@ -1,15 +1,15 @@
-"""Calls of clients of the modern era that wait for their client to come back with answers.
+"""Calls of modern clients that wait until their client comes back with answers.
 
-Such a client is not asked: its request is answered with the questions, and it makes the request again with the answers.
-Meanwhile the call goes on here, in a task of its own.
+A modern client cannot be asked directly: its request is answered with the questions, and it repeats the request with
+the answers. Meanwhile the call goes on here, in a task of its own.
 
 Rules kept here:
-1. What names a waiting call is random and counts once. It is worth something only to the caller that was given it, at
+1. The name of a waiting call is random and works once. It is worth something only to the caller that was given it, at
    the same face and in the same session or stream, with the same request.
-2. Answers are taken to what was asked and to nothing else. What was not answered is asked again. A request that names
-   no waiting call is a new call; answers that it brings along are taken to what the server then asks by these names.
-3. While a client is there, its leaving takes the call back; while it is away, the time for its answers runs.
-4. A call that ends while its client is away waits for it with its answer, if that is short, until many others have.
+2. Answers reach what was asked and nothing else. What was not answered is asked again. A request that names no waiting
+   call is a new call; answers that it brings along are used for questions that the server then asks by these names.
+3. While a client is connected, its leaving cancels the call; while it is away, the time for its answers runs.
+4. A call that ends while its client is away keeps its answer for it, if that is short, until many others wait too.
 """
 
 import itertools
@@ -48,8 +48,8 @@ class _Question:
     answer: dict[str, Any] = field(default_factory=dict)
 
 
-class Parking:
-    """All such calls. `run` has to run for as long as anything is answered."""
+class ParkedCalls:
+    """All calls that may wait for their client. `run` must be running while requests are answered."""
 
     def __init__(self) -> None:
         self._waiting: dict[str, _Parked] = {}
@@ -57,20 +57,22 @@ class Parking:
         self._start: Callable[[_Parked, Work], object] = _nowhere
 
     async def run(self) -> None:
-        """Until cancelled; then every call is."""
+        """Runs the calls until cancelled, which cancels every call."""
         async with anyio.create_task_group() as tasks:
             self._start = lambda call, work: tasks.start_soon(call.run, work, name="call that may wait")
             await anyio.sleep_forever()
 
     async def begin(self, exchange: Exchange, request: Request, work: Work) -> Answer:
-        """Do the work for a client that may have to be asked something."""
+        """Starts the work of a request whose client may have to be asked something, and returns the answer or the
+        questions.
+        """
         call = _Parked(self, exchange.client, request)
         call.bring((request.params or {}).get(RESPONSES))
         self._start(call, work)
         return await call.attend(exchange, request)
 
     async def resume(self, exchange: Exchange, request: Request) -> Answer | None:
-        """Go on where this request names a call that waits for it; None where it does not."""
+        """Continues the waiting call that this request names; returns None where it names none."""
         state = (request.params or {}).get(STATE)
         call = self._waiting.get(state) if isinstance(state, str) else None
         if call is None or not call.is_of(exchange.client, request):
@@ -78,26 +80,26 @@ class Parking:
         del self._waiting[call.state]
         return await call.attend(exchange, request)
 
-    def leave(self, session: str) -> None:
-        """The clients of this session or stream will not come back."""
+    def end_session(self, session: str) -> None:
+        """Cancels what waits for the clients of a session or stream that has ended."""
         for call in [each for each in self._waiting.values() if each.client.session == session]:
             call.scope.cancel()
             del self._waiting[call.state]
 
-    def lost(self, caller: str) -> None:
-        """Nobody comes back in this name. The calls themselves have been cut off."""
+    def end_caller(self, caller: str) -> None:
+        """Forgets what waits for a revoked caller. Its calls have been cut off already and get a moment to say so."""
         for call in [each for each in self._waiting.values() if each.client.caller.id == caller]:
             call.scope.deadline = anyio.current_time() + LAST_WORDS
             del self._waiting[call.state]
 
     def wait_for(self, call: "_Parked") -> str:
-        """The name under which its client may come back."""
+        """Returns a new name under which the call's client may come back."""
         call.state = secrets.token_urlsafe(32)
         self._waiting[call.state] = call
         return call.state
 
-    def ended(self, call: "_Parked", answer: Answer | None) -> None:
-        """The call has ended. Its client may be away."""
+    def finish(self, call: "_Parked", answer: Answer | None) -> None:
+        """Keeps the answer of a call that ended while its client was away, within the limits."""
         if call.state not in self._waiting:
             return
         if answer is None or len(write(answer)) + len(write(call.request)) > LONGEST_KEPT:
@@ -109,9 +111,9 @@ class Parking:
 
 
 class _Parked:
-    """One such call."""
+    """A call that may wait for its client."""
 
-    def __init__(self, parking: Parking, client: Client, request: Request) -> None:
+    def __init__(self, parking: ParkedCalls, client: Client, request: Request) -> None:
         self.client = client
         self.scope = anyio.CancelScope()
         self.state = ""
@@ -126,7 +128,7 @@ class _Parked:
         self._answer: Answer | None = None
 
     def is_of(self, client: Client, request: Request) -> bool:
-        """Whether it is this client's, and the same request."""
+        """Tells whether this client made the call, with the same request."""
         mine = self.client
         return (
             (mine.caller.id, mine.face.key, mine.door, mine.session)
@@ -136,7 +138,7 @@ class _Parked:
         )
 
     def bring(self, responses: object) -> None:
-        """Keep the answers that came with the request, for the questions that are still to be asked."""
+        """Keeps the answers that came with the request, for questions that are still to be asked."""
         self._brought = dict(responses) if isinstance(responses, Mapping) else {}
 
     async def run(self, work: Work) -> None:
@@ -144,13 +146,13 @@ class _Parked:
             with self.scope:
                 self._answer = await work(self._exchange)
         finally:
-            self._parking.ended(self, self._answer)
+            self._parking.finish(self, self._answer)
             if self._answer is None:
                 self._answer = Failure(self.request.id, own_error(CANCELLED, "the request was cancelled"))
             self._stirred.set()
 
     async def attend(self, exchange: Exchange, request: Request) -> Answer:
-        """Be there for it, until it is answered or something is asked."""
+        """Waits with the client until the call is answered or a question comes."""
         self._hears = exchange.say
         self._exchange.renew(exchange.client, request)
         self._take((request.params or {}).get(RESPONSES))
@@ -168,7 +170,7 @@ class _Parked:
             self._hears = None
 
     async def ask(self, _say: Say, server: str, asks: Asks) -> Answers:
-        """What the client brings along when it comes back."""
+        """Waits for the answers that the client brings when it comes back."""
         posed: dict[str, tuple[str, _Question]] = {}
         for name, ask in asks.items():
             id_, question = posed[name] = self._id(server, name), _Question(ask)
@@ -184,7 +186,7 @@ class _Parked:
         return {name: question.answer for name, (_, question) in posed.items()}
 
     def _id(self, server: str, name: str) -> str:
-        """The name that the server gave its question, unless it gave none or one that cannot be used."""
+        """Returns the server's name for its question, or a new one if that is missing, taken or too long."""
         id_ = name if len(name) <= LONGEST_NAME else ""
         while not id_ or id_ in self._open:
             id_ = f"{server}:{next(self._numbers)}"
@@ -213,5 +215,5 @@ def _nowhere(_call: _Parked, _work: Work) -> object:
 
 
 def _salient(request: Request) -> dict[str, Any]:
-    """What makes it the same request: everything but what belongs to the round."""
+    """Returns what makes two requests the same: all parameters but those of the round itself."""
     return {key: value for key, value in (request.params or {}).items() if key not in ("_meta", *AGAIN)}

@@ -1,9 +1,8 @@
-"""Reading what agents send. A message can be made so that it takes long to read; nobody else waits for that.
+"""Reads what agents send. A message can be built so that parsing it takes long; nobody else waits for that.
 
 Rules kept here:
-1. A large message is read aside, and only after it was found to hold no more values than one may.
-2. Large messages are here in small number, few of one caller and not many of all: whoever has one more waits with it,
-   and it is not taken in before.
+1. A large message is parsed in a thread, and only after its values were counted.
+2. Few large messages are held at once, few of one caller and not many of all: a further one waits unread.
 """
 
 from collections.abc import AsyncIterator
@@ -24,7 +23,7 @@ OF_ALL: Final = 8
 
 
 class AgentMessageReader:
-    """Reads messages, the large ones one after the other in a thread."""
+    """Parses messages, the large ones one after the other in a thread."""
 
     def __init__(self, limits: LimitSettings) -> None:
         self._read = partial(read, max_bytes=limits.body_bytes, max_depth=limits.depth, max_values=limits.values)
@@ -33,7 +32,7 @@ class AgentMessageReader:
         self._of: dict[str, anyio.CapacityLimiter] = {}
 
     async def read(self, data: bytes | bytearray) -> Message:
-        """The message in `data`. Raises BadMessage."""
+        """Returns the message in `data`. Raises BadMessage."""
         if len(data) <= LARGE:
             return self._read(data)
         found = await anyio.to_thread.run_sync(self._found, data, limiter=self._turn)
@@ -45,7 +44,9 @@ class AgentMessageReader:
             del found  # it knows this frame, and the frame it: the message would be kept with them
 
     def _found(self, data: bytes | bytearray) -> Message | BadMessage:
-        """What is raised in a thread is kept for long, and everything with it that was on the way."""
+        """Returns the message, or the error without its traceback: an error raised in a thread would keep the whole
+        message alive.
+        """
         try:
             return self._read(data)
         except BadMessage as bad:
@@ -53,7 +54,7 @@ class AgentMessageReader:
 
     @asynccontextmanager
     async def large(self, caller: str) -> AsyncIterator[None]:
-        """Room for a large message of this caller, once there is some."""
+        """Waits for room for a large message of this caller, and holds it."""
         own = self._of.setdefault(caller, anyio.CapacityLimiter(OF_ONE))
         try:
             async with own, self._of_all:

@@ -1,4 +1,4 @@
-"""What clients can ask of a face: one table, for every transport and both eras.
+"""What clients can ask of a face: one table of methods, for every transport and both eras.
 
 Rules kept here:
 1. A method that the client's revision does not have is unknown, and parameters that it forbids are refused, before
@@ -23,26 +23,26 @@ from mcpguard.domain.reasons import Reason
 from mcpguard.domain.servers.launches import Era
 from mcpguard.gateway.client_request import Exchange
 from mcpguard.gateway.clients import Client, can_do, client_name
-from mcpguard.gateway.contents import renamed
-from mcpguard.gateway.disclosure import shown
-from mcpguard.gateway.faces.face import Meant
-from mcpguard.gateway.input_required import PARKED, STATE, Parking
+from mcpguard.gateway.contents import rename_contents
+from mcpguard.gateway.disclosure import disclosed_fields
+from mcpguard.gateway.faces.face import NamedCapability
+from mcpguard.gateway.input_required import PARKED, STATE, ParkedCalls
 from mcpguard.gateway.lists import KINDS, ShownLists
-from mcpguard.gateway.requested_call import asked
+from mcpguard.gateway.requested_call import call_request
 from mcpguard.gateway.subscriptions.listen import ListenRequests
-from mcpguard.gateway.subscriptions.subscribe import Subscribing
-from mcpguard.gateway.tools.proxy import Seeing
+from mcpguard.gateway.subscriptions.subscribe import ResourceSubscriber
+from mcpguard.gateway.tools.proxy import ClientView
 from mcpguard.gateway.tools.tools import Tools
-from mcpguard.gateway.validation import fitting_name, invalid, understood, unknown_method, validate
+from mcpguard.gateway.validation import fitting_name, invalid_parameters, resolve_uri, unknown_method, validate
 from mcpguard.gateway.views import CatalogViews
 from mcpguard.gateway.wire import (
     INTERNAL_ERROR,
     INVALID_PARAMS,
     REFUSED,
     US,
-    Passed,
-    Rejected,
-    Spent,
+    BudgetSpent,
+    RequestRejected,
+    ServerAnsweredError,
     instructions,
     own_error,
     refused_error,
@@ -69,16 +69,16 @@ Method = Callable[[Exchange, Params], Awaitable[dict[str, Any]]]
 
 
 class Methods:
-    """Answers requests."""
+    """Answers the requests of clients."""
 
     def __init__(self, guard: Guard) -> None:
-        self.parking = Parking()
+        self.parking = ParkedCalls()
         self._guard = guard
         self._lists = ShownLists(guard.settings.limits.page)
         self._views = CatalogViews()
-        subscribing = Subscribing(guard, self._meant)
+        subscribing = ResourceSubscriber(guard, self._meant)
         self._listening = ListenRequests(guard, subscribing)
-        self._tools = Tools(guard, self._carried_out, Seeing(self._seen_by, self._settled, self._lists))
+        self._tools = Tools(guard, self._carried_out, ClientView(self._seen_by, self._settled, self._lists))
         self._table: dict[str, Method] = {
             "server/discover": self._discover,
             "ping": self._nothing,
@@ -95,7 +95,7 @@ class Methods:
         }
 
     async def reply(self, exchange: Exchange, request: Request) -> Result | Failure:
-        """The answer to a request; for a modern client it may be that the client has to answer something first."""
+        """Returns the answer to a request. A modern client may be answered with questions first."""
         if exchange.client.era is Era.MODERN and request.method in PARKED:
             if (request.params or {}).get(STATE) is not None:
                 return await self.parking.resume(exchange, request) or self._rejected(exchange.client, request, _gone())
@@ -106,71 +106,71 @@ class Methods:
     async def _work(self, request: Request, exchange: Exchange) -> Result | Failure:
         try:
             return Result(request.id, await self._answer(exchange, request.method, request.params or {}))
-        except Passed as passed:
+        except ServerAnsweredError as passed:
             return Failure(request.id, passed.error)
-        except Rejected as rejected:
+        except RequestRejected as rejected:
             return self._rejected(exchange.client, request, rejected)
         except Exception:
             log.exception("gateway.failed", method=visible(request.method[:100]))
             return Failure(request.id, own_error(INTERNAL_ERROR, Reason.GUARD_ERROR.sentence))
 
     async def initialize(self, client: Client, request: Request) -> Result | Failure:
-        """The answer to a handshake. If it is a result, `client` is who it says it is from here on. Raises Spent."""
+        """Returns the answer to a handshake. If that is a result, `client` is filled in from it. Raises BudgetSpent."""
         params = request.params or {}
         try:
             validate("initialize", envelope.HANDSHAKE[-1], params)
             self._count_handshake(client)
             greeting = await self._greeting(client, "initialize")
-        except Spent:
+        except BudgetSpent:
             raise
-        except Rejected as rejected:
+        except RequestRejected as rejected:
             return self._rejected(client, request, rejected)
-        asked = params["protocolVersion"]
-        client.version = asked if asked in envelope.HANDSHAKE else envelope.HANDSHAKE[-1]
+        requested = params["protocolVersion"]
+        client.version = requested if requested in envelope.HANDSHAKE else envelope.HANDSHAKE[-1]
         client.name = client_name(params["clientInfo"])
         client.capabilities = can_do(params["capabilities"])
         return Result(request.id, {"protocolVersion": client.version, **greeting})
 
     def _count_handshake(self, client: Client) -> None:
         if wait := self._guard.calls.greet(client.caller):
-            raise Spent(wait)
+            raise BudgetSpent(wait)
 
-    def told(self, client: Client, method: str) -> None:
-        """A notification; what is not passed on here is nobody's business."""
+    def take_notification(self, client: Client, method: str) -> None:
+        """Acts on a client's notification, if it concerns the servers."""
         if method == "notifications/roots/list_changed":
             self._guard.servers.roots_changed(client.caller.scope)
 
-    def unasked(self, client: Client) -> None:
-        """An answer to nothing that was asked."""
+    def count_stray_answer(self, client: Client) -> None:
+        """Counts an answer to a question that nobody asked."""
         self._guard.tallies.turned_away(door=client.door, why="answer")
 
-    def _rejected(self, client: Client, request: Request, rejected: Rejected) -> Failure:
+    def _rejected(self, client: Client, request: Request, rejected: RequestRejected) -> Failure:
         if rejected.why:
             self._guard.tallies.turned_away(door=client.door, why=rejected.why)
         return Failure(request.id, rejected.error)
 
     def tool(self, client: Client, name: str) -> Pinned | None:
-        """The tool that a client means by a name, if it may know of it."""
-        return self._offered(client, client.face.named(self._seen_by(client), CapabilityKind.TOOL, name))
+        """Returns the tool that a client means by a name, if it is in the client's scope."""
+        return self._offered(client, client.face.named_capability(self._seen_by(client), CapabilityKind.TOOL, name))
 
     def close(self) -> None:
-        """Answer every request that would otherwise stay open for long."""
+        """Answers every request that would otherwise stay open for long."""
         self._listening.close()
         self._guard.calls.stop_asking()
 
-    def lost(self, caller: str) -> None:
-        """This one is no caller any more: what stays open in its name ends."""
-        self._listening.lost(caller)
-        self.parking.lost(caller)
-        self._tools.lost(caller)
+    def end_caller(self, caller: str) -> None:
+        """Ends what stays open in the name of a caller that was revoked."""
+        self._listening.end_caller(caller)
+        self.parking.end_caller(caller)
+        self._tools.end_caller(caller)
 
-    def left(self, session: str) -> None:
-        """Nobody comes back to this stream."""
-        self.parking.leave(session)
-        self._tools.left(session)
+    def end_session(self, session: str) -> None:
+        """Drops what is kept for a session or stream that has ended."""
+        self.parking.end_session(session)
+        self._tools.end_session(session)
 
     def _seen_by(self, client: Client) -> Catalog:
-        return self._views.of(self._guard.catalog, client.caller.scope)
+        return self._views.in_scope(self._guard.catalog, client.caller.scope)
 
     async def _answer(self, exchange: Exchange, method: str, params: Params) -> dict[str, Any]:
         client = exchange.client
@@ -186,15 +186,16 @@ class Methods:
         return pinned if pinned is not None and within(client.caller.scope, capability) else None
 
     def _is_free(self, client: Client, tool: Capability) -> bool:
-        """Whether its answers may have any structure: it is offered to this client, and declares none. What is not
-        offered now may have been, with a schema that the client remembers."""
+        """Tells whether answers of a tool may have any structure: it is offered to this client without an output
+        schema. A tool that is not offered now may have been, with a schema that the client remembers.
+        """
         pinned = self._offered(client, tool)
         return pinned is not None and "outputSchema" not in pinned.definition
 
     async def _settled(self, client: Client) -> None:
         await self._guard.servers.settled()
         if not self._guard.callers.holds(client.caller):
-            raise Rejected(REFUSED, Reason.CALLER_REVOKED.sentence, "credential")
+            raise RequestRejected(REFUSED, Reason.CALLER_REVOKED.sentence, "credential")
 
     async def _greeting(self, client: Client, method: str) -> dict[str, Any]:
         await self._settled(client)
@@ -205,7 +206,7 @@ class Methods:
         greeting = {"capabilities": has, "serverInfo": US}
         if not (said := face.instructions(catalog)):
             return greeting
-        self._guard.tallies.disclosed(**shown(client, method, [*said]))
+        self._guard.tallies.disclosed(**disclosed_fields(client, method, [*said]))
         return greeting | {"instructions": instructions(said, merged=face.word is calls.Face.DIRECT)}
 
     async def _discover(self, exchange: Exchange, _params: Params) -> dict[str, Any]:
@@ -216,7 +217,7 @@ class Methods:
 
     async def _set_level(self, exchange: Exchange, params: Params) -> dict[str, Any]:
         if params["level"] not in envelope.LEVELS:
-            raise invalid(f"level must be one of {', '.join(envelope.LEVELS)}")
+            raise invalid_parameters(f"level must be one of {', '.join(envelope.LEVELS)}")
         exchange.client.log_level = params["level"]
         return {}
 
@@ -224,46 +225,56 @@ class Methods:
         client = exchange.client
         await self._settled(client)
         result, names = self._lists.page(client.face, client.caller.scope, self._seen_by(client), method, params)
-        self._guard.tallies.disclosed(**shown(client, method, names))
+        self._guard.tallies.disclosed(**disclosed_fields(client, method, names))
         return result
 
     async def _call_tool(self, exchange: Exchange, params: Params) -> dict[str, Any]:
         client = exchange.client
         if any(own["name"] == params["name"] for own in client.face.own):
             return await self._tools.call(exchange, params)
-        capability = client.face.named(self._seen_by(client), CapabilityKind.TOOL, fitting_name(params["name"]))
-        return await self._make(exchange, "tools/call", Meant(capability), {**params, "name": capability.name})
+        capability = client.face.named_capability(
+            self._seen_by(client), CapabilityKind.TOOL, fitting_name(params["name"])
+        )
+        return await self._make(
+            exchange, "tools/call", NamedCapability(capability), {**params, "name": capability.name}
+        )
 
     async def _get_prompt(self, exchange: Exchange, params: Params) -> dict[str, Any]:
         client = exchange.client
-        capability = client.face.named(self._seen_by(client), CapabilityKind.PROMPT, fitting_name(params["name"]))
-        return await self._make(exchange, "prompts/get", Meant(capability), {**params, "name": capability.name})
+        capability = client.face.named_capability(
+            self._seen_by(client), CapabilityKind.PROMPT, fitting_name(params["name"])
+        )
+        return await self._make(
+            exchange, "prompts/get", NamedCapability(capability), {**params, "name": capability.name}
+        )
 
     async def _read(self, exchange: Exchange, params: Params) -> dict[str, Any]:
         words, face = params["uri"], exchange.client.face
         meant = self._meant(exchange.client, words)
         own = meant.capability.name
         result = await self._make(exchange, "resources/read", meant, {**params, "uri": own}, words)
-        return renamed(result, own, words, partial(face.uri, meant.capability.server))
+        return rename_contents(result, own, words, partial(face.uri, meant.capability.server))
 
-    def _meant(self, client: Client, uri: str) -> Meant:
-        return understood(client.face.resource, self._seen_by(client), uri)
+    def _meant(self, client: Client, uri: str) -> NamedCapability:
+        return resolve_uri(client.face.resource, self._seen_by(client), uri)
 
     async def _complete(self, exchange: Exchange, params: Params) -> dict[str, Any]:
         face, catalog, ref = exchange.client.face, self._seen_by(exchange.client), params["ref"]
         if ref["type"] == "ref/prompt":
-            capability = face.named(catalog, CapabilityKind.PROMPT, fitting_name(ref["name"]))
+            capability = face.named_capability(catalog, CapabilityKind.PROMPT, fitting_name(ref["name"]))
             own = {**ref, "name": capability.name}
         else:
-            capability = understood(face.template, catalog, ref["uri"])
+            capability = resolve_uri(face.template, catalog, ref["uri"])
             own = {**ref, "uri": capability.name}
-        return await self._make(exchange, "completion/complete", Meant(capability), {**params, "ref": own})
+        return await self._make(exchange, "completion/complete", NamedCapability(capability), {**params, "ref": own})
 
     async def _make(
-        self, exchange: Exchange, method: str, meant: Meant, params: Params, uri: str | None = None
+        self, exchange: Exchange, method: str, meant: NamedCapability, params: Params, uri: str | None = None
     ) -> dict[str, Any]:
-        """The server's answer. `uri`: as the client named the resource. Raises Rejected or Passed."""
-        told = await self._carried_out(exchange, asked(exchange, method, meant, params))
+        """Makes a call and returns the server's answer. `uri` is the client's name for a resource. Raises
+        RequestRejected or ServerAnsweredError.
+        """
+        told = await self._carried_out(exchange, call_request(exchange, method, meant, params))
         if told.result is not None:
             return told.result
         said = refusal(told)
@@ -272,14 +283,14 @@ class Methods:
         raise refused_error(said, exchange.client.era, uri)
 
     async def _carried_out(self, exchange: Exchange, wanted: CallRequest) -> CallResult:
-        """What a call has come to. Raises Passed with a server's own error."""
+        """Makes a call and returns its result or refusal. Raises ServerAnsweredError with a server's own error."""
         exchange.server = wanted.capability.server
         told = await self._guard.calls.make(wanted, exchange)
         if told.error is not None:
-            raise Passed(told.error)
+            raise ServerAnsweredError(told.error)
         return told
 
 
-def _gone() -> Rejected:
-    sentence = "no call waits under this requestState: it was used, it is too old, or it is another's; call anew"
-    return Rejected(INVALID_PARAMS, sentence, "request state")
+def _gone() -> RequestRejected:
+    sentence = "requestState is unknown, used or expired, or belongs to another client; make the call again"
+    return RequestRejected(INVALID_PARAMS, sentence, "request state")

@@ -1,6 +1,6 @@
-"""Who is here: what is open in the name of each caller, so that it can be ended when that is none any more.
+"""What is open in the name of each caller, so that it can be ended when the caller is revoked.
 
-A moment is left for last words: calls that were cut off say so in their answers. What has not ended by then is ended.
+Calls that are cut off get a moment to say so in their answers. What has not ended by then is cancelled.
 """
 
 from collections.abc import Iterator
@@ -13,15 +13,15 @@ LAST_WORDS: Final = 0.5
 """Seconds."""
 
 
-class Guests:
+class OpenRequests:
     """The open requests and streams of one door."""
 
     def __init__(self) -> None:
         self._of: dict[str, set[anyio.CancelScope]] = {}
 
     @contextmanager
-    def here(self, caller: str) -> Iterator[anyio.CancelScope]:
-        """Something of this caller's is open in the block, which is left if it has to end."""
+    def hold_open(self, caller: str) -> Iterator[anyio.CancelScope]:
+        """Counts the block as open in the caller's name; revoking the caller leaves it."""
         scope = anyio.CancelScope()
         self._of.setdefault(caller, set()).add(scope)
         try:
@@ -33,7 +33,7 @@ class Guests:
             if not of:
                 del self._of[caller]
 
-    def lost(self, caller: str) -> None:
-        """Whatever is open in this name ends, very soon."""
+    def end_caller(self, caller: str) -> None:
+        """Ends everything open in this caller's name within half a second."""
         for scope in self._of.get(caller, ()):
             scope.deadline = min(scope.deadline, anyio.current_time() + LAST_WORDS)

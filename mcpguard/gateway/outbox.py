@@ -1,9 +1,9 @@
 """Messages on their way to a client that may be slow.
 
 Rules kept here:
-1. Nobody who has something to say waits for a client that does not read.
-2. What waits is bounded. Beyond that news is dropped, oldest first. Answers never are: whoever takes in what they
-   answer waits for `room` before taking in more.
+1. Nobody who has something to send waits for a client that does not read.
+2. The queue is bounded. Beyond that, news is dropped, oldest first. Answers are never dropped: whoever reads requests
+   waits for `room` before reading more.
 """
 
 from collections import deque
@@ -15,7 +15,7 @@ MOST_BYTES = 1024 * 1024
 
 
 class Outbox:
-    """A line of messages, with one reader."""
+    """A queue of messages with one reader."""
 
     def __init__(self) -> None:
         self.dropped = 0
@@ -32,7 +32,7 @@ class Outbox:
         return self._closed
 
     def put(self, message: bytes) -> None:
-        """Take news."""
+        """Adds news, which may be dropped."""
         if self._closed:
             return
         while self._news and (self._news >= MOST or self._news_bytes + len(message) > MOST_BYTES):
@@ -42,12 +42,12 @@ class Outbox:
         self._add(message, is_news=True)
 
     def add(self, message: bytes) -> None:
-        """Take an answer."""
+        """Adds an answer, which is never dropped."""
         if not self._closed:
             self._add(message, is_news=False)
 
     def take(self) -> bytes:
-        """Everything that waits, in order."""
+        """Removes and returns everything that waits, in order."""
         taken = b"".join(message for message, _ in self._messages)
         self._messages.clear()
         self._news = self._news_bytes = self._bytes = 0
@@ -55,19 +55,19 @@ class Outbox:
         return taken
 
     def close(self) -> None:
-        """Nothing more will come."""
+        """Ends the queue: nothing more is added."""
         self._closed = True
         self._more.set()
         self._less.set()
 
     async def wait(self) -> None:
-        """Until there is something, or nothing will come any more."""
+        """Waits until there is a message or the queue is closed."""
         while not self._messages and not self._closed:
             self._more = anyio.Event()
             await self._more.wait()
 
     async def room(self) -> None:
-        """Until there is room for an answer."""
+        """Waits until there is room for an answer."""
         while self._bytes > MOST_BYTES and not self._closed:
             self._less = anyio.Event()
             await self._less.wait()

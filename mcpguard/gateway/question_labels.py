@@ -1,6 +1,6 @@
-"""How what a server says and asks is shown to a client: always with the server's name.
+"""Labels what a server says and asks with the server's name before a client sees it.
 
-Where a client sees many servers at once, a person who is asked something reads in the question itself who asks.
+Where a client sees many servers at once, the question itself tells the user which server asks.
 """
 
 import secrets
@@ -19,8 +19,8 @@ LONGEST_MESSAGE: Final = 16 * 1024
 _ID: Final = "elicitationId"
 
 
-def asked(client: Client, server: str, ask: Ask) -> Ask:
-    """A question."""
+def labelled_question(client: Client, server: str, ask: Ask) -> Ask:
+    """Returns a server's question with the server's name in it."""
     params = _from(server, envelope.bare(ask.params))
     if ask.kind is AskKind.ELICITATION:
         if client.face.word is not calls.Face.TRANSPARENT:
@@ -31,8 +31,8 @@ def asked(client: Client, server: str, ask: Ask) -> Ask:
     return Ask(ask.method, params)
 
 
-def message(client: Client, server: str, params: Mapping[str, Any]) -> dict[str, Any]:
-    """A log message, of a bounded size."""
+def labelled_message(client: Client, server: str, params: Mapping[str, Any]) -> dict[str, Any]:
+    """Returns a server's log message with the server's name, cut to a bounded size."""
     said = _from(server, {**params, "data": _bounded(params.get("data"))})
     return said | {"proxy": {"server": server}} if client.era is Era.LEGACY else said
 

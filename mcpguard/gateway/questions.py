@@ -1,9 +1,9 @@
-"""What a client that began with a handshake was asked and has not answered yet.
+"""Questions to clients of the handshake era that are not answered yet.
 
 Rules kept here:
-1. An answer counts once, and only from the session or the stream that was asked.
-2. A question goes along the request that it belongs to. Where that way is lost nobody waits for an answer.
-3. What is not wanted any more is taken back.
+1. An answer counts once, and only from the session or stream that was asked.
+2. A question is sent along the request that it belongs to. If that connection is lost, nobody waits for an answer.
+3. A question that is not needed any more is cancelled.
 """
 
 import itertools
@@ -28,14 +28,14 @@ class _Question:
 
 
 class OpenQuestions:
-    """Those of one client."""
+    """The open questions to one client."""
 
     def __init__(self) -> None:
         self._numbers = itertools.count(1)
         self._open: dict[Id, _Question] = {}
 
     def line(self) -> "ClientLine":
-        """A way to the client, along one of its requests."""
+        """Returns a way to ask the client along one of its requests."""
         return ClientLine(self)
 
     def pose(self, server: str) -> tuple[str, _Question]:
@@ -43,15 +43,15 @@ class OpenQuestions:
         question = self._open[id_] = _Question()
         return id_, question
 
-    def answered(self, answer: Result | Failure) -> bool:
-        """Whether anything was asked under this id."""
+    def take_answer(self, answer: Result | Failure) -> bool:
+        """Takes an answer; returns whether a question with this id was open."""
         question = self._open.pop(answer.id, None) if answer.id is not None else None
         if question is not None:
             question.settle(answer)
         return question is not None
 
     def take_back(self, id_: Id) -> bool:
-        """Whether it was still open."""
+        """Withdraws a question; returns whether it was still open."""
         return self._open.pop(id_, None) is not None
 
 
@@ -64,7 +64,7 @@ class ClientLine:
         self._lost = False
 
     async def ask(self, say: Say, server: str, asks: Asks) -> Answers:
-        """What the client answers to everything. Raises Declined."""
+        """Returns the client's answers to all questions. Raises Declined."""
         if self._lost:
             raise Declined(Reason.CLIENT_UNANSWERED)
         posed: dict[str, tuple[str, _Question]] = {}
@@ -81,7 +81,7 @@ class ClientLine:
                     say(Notification("notifications/cancelled", {"requestId": id_}))
 
     def lose(self) -> None:
-        """The client has left this request."""
+        """Ends all questions of this request: its client has disconnected."""
         self._lost = True
         for question in self._posed.values():
             question.settle(None)

@@ -1,4 +1,4 @@
-"""From what a client said to what it asked for.
+"""Builds the call that a client's request makes.
 
 Rule kept here: what is recorded of a call can be stored in every database. A NUL character cannot, and no server's name
 for anything has one.
@@ -9,27 +9,28 @@ from typing import Any
 
 from mcpguard.codec import envelope
 from mcpguard.gateway.client_request import Exchange
-from mcpguard.gateway.faces.face import Meant
+from mcpguard.gateway.faces.face import NamedCapability
 from mcpguard.gateway.input_required import AGAIN
-from mcpguard.gateway.validation import invalid
+from mcpguard.gateway.validation import invalid_parameters
 from mcpguard.guard.calls.request import CallRequest, ReplyPage
 from mcpguard.policy.intents import Stated
 
 
-def asked(
+def call_request(
     exchange: Exchange,
     method: str,
-    meant: Meant,
+    meant: NamedCapability,
     params: Mapping[str, Any],
     watcher: object | None = None,
     stated: Stated | None = None,
     page: ReplyPage | None = None,
 ) -> CallRequest:
-    """The call that a request makes. Answers to what nobody asked do not go along, and neither do arguments that are
-    null, which are judged as none: a server gets what was judged. Raises Rejected."""
+    """Builds the call from a request. Answers to questions that nobody asked are left out, and so are arguments that
+    are null, which are judged as none: a server gets exactly what was judged. Raises RequestRejected.
+    """
     client, named = exchange.client, meant.capability
     if "\0" in named.server or "\0" in named.name:
-        raise invalid("a name or a URI has no NUL character")
+        raise invalid_parameters("a name or a URI cannot contain a NUL character")
     own = {key: value for key, value in envelope.bare(params).items() if key not in AGAIN}
     if own.get("arguments", ...) is None:
         del own["arguments"]

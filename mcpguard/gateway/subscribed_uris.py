@@ -1,15 +1,15 @@
-"""What one session, stream or listen of a client is subscribed to, by the client's own words.
+"""What one session, stream or listen request is subscribed to, by the client's own URIs.
 
 Rules kept here:
-1. The client's last word counts: what it gives back while it is still being asked for does not come to be.
-2. When the client is gone, so is all of it.
+1. The client's last word counts: an unsubscribe that overtakes the server's answer wins.
+2. When the client is gone, so are all its subscriptions.
 """
 
 from mcpguard.guard.servers.subscriptions import Subscription
 
 
-class Subscribed:
-    """The subscriptions of one client. Whoever makes this closes it."""
+class SubscribedUris:
+    """The subscriptions of one client. Whoever creates this closes it."""
 
     def __init__(self) -> None:
         self._of: dict[str, list[Subscription]] = {}
@@ -21,11 +21,13 @@ class Subscribed:
         return words in self._of
 
     def begin(self, words: str, subscription: Subscription) -> None:
-        """It is about to be asked for."""
+        """Notes that a subscription is about to be requested of the server."""
         self._of.setdefault(words, []).append(subscription)
 
     def hold(self, words: str, subscription: Subscription) -> None:
-        """It was agreed to. It takes the place of an earlier one, unless the client has given it back meanwhile."""
+        """Keeps a subscription that the server agreed to. It replaces an earlier one, unless the client unsubscribed
+        meanwhile.
+        """
         every = self._of.get(words, [])
         if subscription not in every:
             subscription.close()
@@ -35,7 +37,7 @@ class Subscribed:
         subscription.agreed = True
 
     def lose(self, words: str, subscription: Subscription) -> None:
-        """It was refused, or has come to an end."""
+        """Drops a subscription that was refused or has ended."""
         every = self._of.get(words, [])
         if subscription in every:
             every.remove(subscription)
@@ -44,12 +46,14 @@ class Subscribed:
         subscription.close()
 
     def end(self, words: str) -> None:
-        """The client gives it back. It need not have it; one that is still being asked for is closed by who asks."""
+        """Unsubscribes, whether or not there is a subscription. One that is still being requested is closed by whoever
+        requests it.
+        """
         for subscription in self._of.pop(words, []):
             if subscription.agreed:
                 subscription.close()
 
     def close(self) -> None:
-        """The client is gone."""
+        """Ends all subscriptions: the client is gone."""
         for words in tuple(self._of):
             self.end(words)

@@ -1,4 +1,4 @@
-"""Whether a request has the form of its method in the client's revision, and nothing beside. No value is repeated."""
+"""Checks that a request has exactly the form of its method in the client's revision. No value is repeated."""
 
 from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
@@ -11,7 +11,7 @@ from mcpguard.codec import envelope
 from mcpguard.codec.members import TASK, unknown
 from mcpguard.codec.uris import LONGEST_URI
 from mcpguard.domain.errors import InvalidName
-from mcpguard.gateway.wire import INVALID_PARAMS, METHOD_NOT_FOUND, Rejected
+from mcpguard.gateway.wire import INVALID_PARAMS, METHOD_NOT_FOUND, RequestRejected
 from mcpguard.text.visible import visible
 
 LONGEST_NAME = 1024
@@ -29,47 +29,47 @@ def validate(method: str, version: str, params: Params) -> None:
     except KeyError:
         raise unknown_method() from None
     except ValidationError as error:
-        wrong = f"the parameters are not those of {method}: {_where(error)}"
+        wrong = f"invalid parameters for {method}: {_where(error)}"
     if (name := unknown(method, version, params)) is not None:
         wrong = _beside(method, name)
     if wrong:
-        raise invalid(wrong)
+        raise invalid_parameters(wrong)
 
 
 def fitting_name(name: str) -> str:
-    """A name that a client uses, if it is not too long to be one. Raises Rejected."""
+    """Returns a client's name for something, unless it is too long. Raises RequestRejected."""
     if len(name) > LONGEST_NAME:
-        raise invalid(f"a name has at most {LONGEST_NAME} characters")
+        raise invalid_parameters(f"a name has at most {LONGEST_NAME} characters")
     return name
 
 
-def understood(find: Callable[[Catalog, str], T], catalog: Catalog, uri: str) -> T:
-    """What a client means by a URI. Raises Rejected."""
+def resolve_uri(find: Callable[[Catalog, str], T], catalog: Catalog, uri: str) -> T:
+    """Returns what a client means by a URI. Raises RequestRejected."""
     if len(uri) > LONGEST_URI:
-        raise invalid(f"a URI has at most {LONGEST_URI} characters")
+        raise invalid_parameters(f"a URI has at most {LONGEST_URI} characters")
     try:
         return find(catalog, uri)
     except InvalidName as error:
-        raise invalid(str(error)) from None
+        raise invalid_parameters(str(error)) from None
 
 
 def _beside(method: str, name: str) -> str:
     if name == TASK:
-        return "task: calls as tasks are not carried; call without it"
-    return f"{method} has no parameter {visible(name[:200])} in this revision of the protocol"
+        return "task: calls as tasks are not supported; call without it"
+    return f"{method} has no parameter {visible(name[:200])} in this protocol version"
 
 
 def _where(error: ValidationError) -> str:
-    """What is wrong first; where there is very much wrong, looking for it would take long."""
+    """Returns the place of the first error; with very many errors, finding it would take too long."""
     if error.error_count() > MOST_ERRORS:
         return "most of them"
     parts = (str(part) for part in error.errors(include_input=False)[0]["loc"] if part != "params")
     return visible(".".join(parts)[:200])
 
 
-def unknown_method() -> Rejected:
-    return Rejected(METHOD_NOT_FOUND, "there is no such method in this revision of the protocol", "method")
+def unknown_method() -> RequestRejected:
+    return RequestRejected(METHOD_NOT_FOUND, "unknown method in this protocol version", "method")
 
 
-def invalid(sentence: str) -> Rejected:
-    return Rejected(INVALID_PARAMS, sentence, "parameters")
+def invalid_parameters(sentence: str) -> RequestRejected:
+    return RequestRejected(INVALID_PARAMS, sentence, "parameters")

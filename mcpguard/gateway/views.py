@@ -1,7 +1,7 @@
-"""What of the catalog a caller sees.
+"""The part of the catalog that a caller sees.
 
-A server beyond a caller's scope does not exist for it: not in lists, not in what the endpoint says that it can do, and
-not where a name or a URI could mean two things.
+A server out of a caller's scope does not exist for it: not in lists, not in the capabilities of the endpoint, and not
+where a name or a URI could mean two things.
 """
 
 from functools import partial
@@ -14,14 +14,14 @@ MOST = 256
 
 
 class CatalogViews:
-    """Remembers them, for as long as the catalog stays the same."""
+    """Remembers each scope's part of the catalog, for as long as the catalog stays the same."""
 
     def __init__(self) -> None:
         self._of = Catalog()
         self._views: dict[tuple[str, ...], Catalog] = {}
 
-    def of(self, catalog: Catalog, scope: Scope) -> Catalog:
-        """The part of the catalog that this scope reaches."""
+    def in_scope(self, catalog: Catalog, scope: Scope) -> Catalog:
+        """Returns the part of the catalog that is in this scope."""
         if catalog is not self._of or len(self._views) >= MOST:
             self._of = catalog
             self._views.clear()

@@ -1,9 +1,9 @@
-"""How what the guard says becomes what a client reads.
+"""Turns the guard's refusals and errors into what a client reads.
 
-A refusal says what happened, why, and what to do next, in constants of ours; nothing that an upstream or an agent said
-is ever put into it, but for the names of properties that lead to a wrong argument (`domain.objections`), and the URI of
-an unknown resource, as the client itself named it. For a tool it
-is a result, because models read results; for everything else it is an error.
+A refusal says what happened, why, and what to do next, in fixed words. Nothing that a server or an agent said is put
+into it, except the names of properties that lead to a wrong argument (`domain.objections`), and the URI of an unknown
+resource, as the client itself named it. For a tool it is a result, because models read results; for everything else it
+is an error.
 """
 
 from collections.abc import Mapping
@@ -28,8 +28,10 @@ RESOURCE_NOT_FOUND = -32002
 """Up to 2025-11-25."""
 
 
-class Rejected(GuardError):
-    """A request that is answered with an error. `why` is a word of ours, for counting; empty for what is recorded."""
+class RequestRejected(GuardError):
+    """A request that is answered with an error. `why` is the fixed word under which it is counted; empty if it is
+    recorded.
+    """
 
     def __init__(self, code: int, sentence: str, why: str, data: Mapping[str, Any] | None = None) -> None:
         super().__init__(sentence)
@@ -42,8 +44,8 @@ class Rejected(GuardError):
         return own_error(self.code, str(self), self.data)
 
 
-class Spent(Rejected):
-    """The caller's budget leaves no room for this now; `wait` says after how many seconds it does."""
+class BudgetSpent(RequestRejected):
+    """The caller's budget leaves no room for this now; `wait` is the number of seconds after which it does."""
 
     def __init__(self, wait: int) -> None:
         reason, detail = Reason.BUDGET_CALLS, Detail(budget=IN_A_MINUTE)
@@ -52,8 +54,8 @@ class Spent(Rejected):
         self.wait = wait
 
 
-class Passed(GuardError):
-    """An upstream answered with an error, which is passed on."""
+class ServerAnsweredError(GuardError):
+    """A server answered with an error, which is passed on."""
 
     def __init__(self, error: dict[str, Any]) -> None:
         super().__init__("the server answered with an error")
@@ -61,43 +63,45 @@ class Passed(GuardError):
 
 
 def refused_result(said: dict[str, Any], *, structured: bool) -> dict[str, Any]:
-    """A refusal as the result of a tool. `structured`: whether this tool may have any structure (`codec.refusals`)."""
-    return refusal_told(_text(said), said, structured=structured)
+    """Returns a refusal as the result of a tool. `structured` says whether this tool may have any structure
+    (`codec.refusals`).
+    """
+    return refusal_result(_text(said), said, structured=structured)
 
 
-def refusal_told(text: str, said: dict[str, Any], *, structured: bool) -> dict[str, Any]:
-    """The same, with what a model is to read."""
+def refusal_result(text: str, said: dict[str, Any], *, structured: bool) -> dict[str, Any]:
+    """Returns a refusal as the result of a tool, with the text that a model reads."""
     meta = {**envelope.BY_GUARD, REFUSAL: said}
     result = {"content": [{"type": "text", "text": text}], "isError": True, "_meta": meta}
     return {**result, "structuredContent": said} if structured else result
 
 
-def refused_error(said: dict[str, Any], era: Era, uri: str | None = None) -> Rejected:
-    """A refusal as an error. `uri`: as the client named the resource, if it is one that is meant.
+def refused_error(said: dict[str, Any], era: Era, uri: str | None = None) -> RequestRejected:
+    """Returns a refusal as an error. `uri` is the client's name for a resource.
 
-    What is unknown, or out of the caller's reach, has the code that the revisions of this era give it.
+    What is unknown, or out of the caller's scope, has the error code of the client's era.
     """
     if said["reason"] != Reason.CAPABILITY_UNKNOWN.value:
-        return Rejected(REFUSED, _text(said), "", said)
+        return RequestRejected(REFUSED, _text(said), "", said)
     if uri is None:
-        return Rejected(INVALID_PARAMS, _text(said), "", said)
+        return RequestRejected(INVALID_PARAMS, _text(said), "", said)
     code = INVALID_PARAMS if era is Era.MODERN else RESOURCE_NOT_FOUND
-    return Rejected(code, _text(said), "", said | {"uri": uri})
+    return RequestRejected(code, _text(said), "", said | {"uri": uri})
 
 
 def instructions(said: Mapping[str, str], *, merged: bool) -> str:
-    """Instructions of servers, by their names, as a client is greeted with them; `merged`: it sees many servers."""
+    """Joins the instructions of servers into a greeting; `merged` says that the client sees many servers."""
     if not merged:
         return "\n\n".join(said.values())
     return "\n\n".join(f"Instructions of the server {server}:\n{text}" for server, text in said.items())
 
 
 def own_error(code: int, sentence: str, data: Mapping[str, Any] | None = None) -> dict[str, Any]:
-    """An error of ours, which says that it is."""
+    """Returns an error that is marked as the guard's own."""
     return envelope.from_guard({"code": code, "message": sentence, "data": dict(data or {})})
 
 
 def _text(said: dict[str, Any]) -> str:
-    """For a model: what happened, what exactly, and what to do next."""
+    """Returns the sentence for a model: what happened, the detail, and what to do next."""
     detail = Detail(**said.get("detail", {})).sentence
     return " ".join(part for part in (said["message"], detail, said["next"]) if part)

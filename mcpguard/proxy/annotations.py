@@ -1,7 +1,7 @@
-"""What an answer says of itself: what was done, with what, and of which type the JSON in it is.
+"""What an answer says of itself: what was done, with what, and of which type its JSON is.
 
-Said twice, in `annotations` and in `_meta` under a key of ours: libraries that know a protocol's members alone keep the
-second and drop the first.
+It is said twice, in `annotations` and in `_meta` under a key of ours: libraries that know only the protocol's members
+keep the second and drop the first.
 """
 
 from collections.abc import Mapping
@@ -30,8 +30,9 @@ OF_BATCH: Final = {"proxyAction": BATCH, "pythonType": "CallToolResult", "many":
 @dataclass(frozen=True, slots=True)
 class ProxyResponseInfo:
     """What an answer of the tool, or a part of one, says of itself. `proxy_type` is empty for a batch. `python_type`
-    and `many` only where it is JSON of ours; `rewritten` where a resource says only now that it is JSON, and
-    `content_type` what it said before, if it said anything."""
+    and `many` are set for JSON of ours; `rewritten` says that a resource was found to be JSON here, and
+    `content_type` which type its server gave, if any.
+    """
 
     proxy_action: str
     proxy_type: str
@@ -43,8 +44,9 @@ class ProxyResponseInfo:
 
     @classmethod
     def from_annotations(cls, said: object) -> "ProxyResponseInfo | None":
-        """Read from annotations, from `_meta`, or from an item or a result that has either; as objects of the SDK or as
-        they are sent. None where nothing is said of a proxy."""
+        """Reads it from annotations, from `_meta`, or from an item or a result that has either; as objects of the SDK
+        or as JSON. Returns None where nothing is said of a proxy.
+        """
         found = _said(said)
         action = found.get("proxyAction")
         proxy_type = found.get("proxyType", "" if action == BATCH else None)
@@ -66,7 +68,7 @@ class ProxyResponseInfo:
 def annotations(
     operation: ProxyOperation, python_type: str | None = None, *, many: bool | None = None
 ) -> dict[str, Any]:
-    """What an answer to this operation says of itself."""
+    """Returns what an answer to this operation says of itself."""
     said: dict[str, Any] = {"proxyAction": operation.action.value, "proxyType": operation.type.value}
     if operation.action is not Action.LIST:
         said["proxyPath"] = operation.path
@@ -77,15 +79,16 @@ def annotations(
     return said
 
 
-def annotated(item: Mapping[str, Any], said: Mapping[str, Any], **more: object) -> dict[str, Any]:
-    """An item that says this of itself, and nothing else about a proxy, whoever wrote it; its other annotations stay.
-    `more` is said in `_meta` only."""
+def annotate(item: Mapping[str, Any], said: Mapping[str, Any], **more: object) -> dict[str, Any]:
+    """Returns an item that says this of itself and nothing else about a proxy, whoever wrote it; its other annotations
+    stay. `more` is added to `_meta` only.
+    """
     own = {name: value for name, value in _mapping(item.get("annotations")).items() if name not in KEYS}
     return with_meta({**item, "annotations": {**own, **said}}, {**said, **more})
 
 
-def silenced(item: Mapping[str, Any]) -> dict[str, Any]:
-    """An item that says nothing of a proxy, whatever its server wrote into it."""
+def without_annotations(item: Mapping[str, Any]) -> dict[str, Any]:
+    """Returns an item that says nothing of a proxy, whatever its server wrote into it."""
     kept = dict(item)
     for name, ours in (("annotations", KEYS), ("_meta", (META,))):
         said = kept.get(name)
@@ -95,12 +98,12 @@ def silenced(item: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def with_meta(said: Mapping[str, Any], ours: Mapping[str, Any]) -> dict[str, Any]:
-    """The item or the result, with this under our key in its `_meta`."""
+    """Returns the item or the result with this under our key in its `_meta`."""
     return {**said, "_meta": {**_mapping(said.get("_meta")), META: dict(ours)}}
 
 
 def _said(said: object) -> Mapping[str, Any]:
-    """`_meta` comes first: it is what no library drops."""
+    """Returns what is said of a proxy, from `_meta` first, because no library drops that."""
     found = _mapping(said)
     for place in (found.get(META), _mapping(found.get("_meta")).get(META), found.get("annotations")):
         if isinstance(place, Mapping) and "proxyAction" in place:

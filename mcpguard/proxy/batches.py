@@ -1,4 +1,4 @@
-"""What a batch came to: for each operation, in order, the result that it would have had by itself."""
+"""The answer of a batch: for each operation, in order, the result that it would have had alone."""
 
 from collections.abc import Mapping
 from typing import Any, Final
@@ -10,8 +10,10 @@ from mcpguard.proxy.operations import OPERATIONS
 FULL: Final = f"{OPERATIONS}: this answer is as large as one may become; ask for the rest again"
 
 
-class Results:
-    """Takes them one after the other. `is_full`: nothing more should be begun, because the answer is large already."""
+class BatchResults:
+    """Collects results one after the other. `is_full` says that the answer is large already and nothing more should be
+    begun.
+    """
 
     def __init__(self) -> None:
         self._texts: list[bytes] = []
@@ -29,4 +31,4 @@ class Results:
         self._size += len(self._texts[-1])
 
     def answer(self) -> dict[str, Any]:
-        return envelope.batched(self._texts, self._failed)
+        return envelope.batch_answer(self._texts, self._failed)

@@ -1,4 +1,4 @@
-"""What the tool says of itself."""
+"""The definition of the `proxy` tool."""
 
 from typing import Any, Final
 
@@ -8,7 +8,7 @@ NAME: Final = "proxy"
 
 
 def definition(name: str = NAME) -> dict[str, Any]:
-    """Under this name."""
+    """Returns the definition under this name."""
     text = {"type": "string"}
     return {
         "name": name,

@@ -1,7 +1,7 @@
 """How the tool answers: always as the result of a tool, whatever was done.
 
-What the guard, the SDK or a server knows comes in as it is sent, and goes out as it is sent: nothing passes through
-models here, which would drop what they do not know.
+What comes from the guard, the SDK or a server is passed on as it is: nothing goes through models here, which would drop
+members that they do not know.
 """
 
 from collections.abc import Mapping, Sequence
@@ -17,12 +17,12 @@ from mcpguard.proxy.annotations import (
     PYTHON_TYPES,
     RESOURCE,
     TEMPLATE,
-    annotated,
+    annotate,
     annotations,
-    silenced,
     with_meta,
+    without_annotations,
 )
-from mcpguard.proxy.objects import JSON, MOST_BYTES, objectified
+from mcpguard.proxy.objects import JSON, MOST_BYTES, declare_json
 from mcpguard.proxy.operations import BATCH, ProxyOperation, ProxyType
 
 LARGEST_LIST: Final = 4 * 1024 * 1024
@@ -33,9 +33,10 @@ _IN_A_PATH: Final = "/:@!$&'()*+,;="
 _MALFORMED: Final = {"code": -32603, "message": "the server's answer has another form than the protocol's"}
 
 
-def listed(operation: ProxyOperation, entries: Sequence[Mapping[str, Any]], total: int) -> tuple[Json, int]:
-    """A list, or as much as may be of the part that was asked for, and how many entries that is. `total`: of how
-    many."""
+def list_answer(operation: ProxyOperation, entries: Sequence[Mapping[str, Any]], total: int) -> tuple[Json, int]:
+    """Returns a list, or as much of the requested part as fits, and the number of entries in it. `total` is the number
+    of all entries.
+    """
     texts, size = list[bytes](), 0
     for entry in entries:
         texts.append(dumps(entry))
@@ -51,14 +52,14 @@ def listed(operation: ProxyOperation, entries: Sequence[Mapping[str, Any]], tota
     return with_meta({"content": [item]}, {**said, **place}), len(texts)
 
 
-def batched(results: Sequence[bytes], failed: Sequence[int]) -> Json:
-    """What each operation of a batch came to, as JSON. `failed`: which of them did, by their places."""
+def batch_answer(results: Sequence[bytes], failures: Sequence[int]) -> Json:
+    """Returns the results of a batch as JSON. `failures` has the places of those that failed."""
     item = _json(f"proxy:{BATCH}", b"[" + b",".join(results) + b"]", OF_BATCH)
-    return with_meta({"content": [item]}, {**OF_BATCH, "total": len(results), "failed": list(failed)})
+    return with_meta({"content": [item]}, {**OF_BATCH, "total": len(results), "failed": list(failures)})
 
 
-def described(operation: ProxyOperation, definition: Mapping[str, Any], *, template: bool = False) -> Json:
-    """One definition."""
+def definition_answer(operation: ProxyOperation, definition: Mapping[str, Any], *, template: bool = False) -> Json:
+    """Returns one definition."""
     python_type = PYTHON_TYPES[operation.type]
     if operation.type is ProxyType.RESOURCE:
         python_type = TEMPLATE if template else RESOURCE
@@ -66,8 +67,8 @@ def described(operation: ProxyOperation, definition: Mapping[str, Any], *, templ
     return with_meta({"content": [_json(uri(operation), dumps(dict(definition)), said)]}, said)
 
 
-def called(operation: ProxyOperation, result: Mapping[str, Any]) -> Json:
-    """What a server answered to a call, whatever was called."""
+def call_answer(operation: ProxyOperation, result: Mapping[str, Any]) -> Json:
+    """Returns a server's answer to a call, whatever was called."""
     match operation.type:
         case ProxyType.TOOL:
             return _tool(operation, result)
@@ -77,16 +78,16 @@ def called(operation: ProxyOperation, result: Mapping[str, Any]) -> Json:
             return _prompt(operation, result)
 
 
-def failed(operation: ProxyOperation, error: Mapping[str, Any]) -> Json:
-    """An error that a server answered with, as the result of a tool. It is also said as it was, for programs."""
+def error_answer(operation: ProxyOperation, error: Mapping[str, Any]) -> Json:
+    """Returns a server's error as the result of a tool. The error is also included unchanged, for programs."""
     said = annotations(operation)
     text = f"The {operation.type} answered with an error: {error.get('message', '')}"
-    item = annotated({"type": "text", "text": text}, said)
+    item = annotate({"type": "text", "text": text}, said)
     return with_meta({"content": [item], "isError": True}, {**said, "error": dict(error)})
 
 
 def uri(operation: ProxyOperation) -> str:
-    """What the JSON of an answer is called."""
+    """Returns the name of the JSON in an answer."""
     parts = [operation.action.value, operation.type.value]
     if operation.path:
         parts.append(quote(operation.path, safe=_IN_A_PATH))
@@ -96,7 +97,7 @@ def uri(operation: ProxyOperation) -> str:
 def _tool(operation: ProxyOperation, result: Mapping[str, Any]) -> Json:
     content = result.get("content", [])
     if not isinstance(content, list | Mapping):
-        return failed(operation, _MALFORMED)
+        return error_answer(operation, _MALFORMED)
     said = annotations(operation)
     return with_meta({**result, "content": _annotated(_items(content), said)}, said)
 
@@ -104,14 +105,14 @@ def _tool(operation: ProxyOperation, result: Mapping[str, Any]) -> Json:
 def _resource(operation: ProxyOperation, result: Mapping[str, Any]) -> Json:
     said, contents = annotations(operation), _items(result.get("contents"))
     if not all(isinstance(content, Mapping) for content in contents):
-        return failed(operation, _MALFORMED)
+        return error_answer(operation, _MALFORMED)
     items, left = list[Json](), MOST_BYTES
     for place, content in enumerate(contents):
-        resource, anew = objectified(content, most=left)
+        resource, anew = declare_json(content, most=left)
         left -= len(resource["text"]) if anew else 0
-        item = {"type": "resource", "resource": silenced(resource)}
+        item = {"type": "resource", "resource": without_annotations(resource)}
         was = {CONTENT_TYPE: resource.get(CONTENT_TYPE)} if anew else {}
-        items.append(annotated(item, said, **was) if place < MOST_ANNOTATED else item)
+        items.append(annotate(item, said, **was) if place < MOST_ANNOTATED else item)
     return with_meta({"content": items} | _meta_of(result), said)
 
 
@@ -122,21 +123,25 @@ def _prompt(operation: ProxyOperation, result: Mapping[str, Any]) -> Json:
 
 
 def _annotated(items: list[Any], said: Mapping[str, Any]) -> list[Any]:
-    """Each says what it is, as far as `MOST_ANNOTATED`; what is no item stays as it is, for readers to see."""
+    """Annotates each item, up to `MOST_ANNOTATED`; what is no item stays as it is, for readers to see."""
     return [
-        item if not isinstance(item, Mapping) else annotated(item, said) if place < MOST_ANNOTATED else silenced(item)
+        item
+        if not isinstance(item, Mapping)
+        else annotate(item, said)
+        if place < MOST_ANNOTATED
+        else without_annotations(item)
         for place, item in enumerate(items)
     ]
 
 
 def _items(said: object) -> list[Any]:
-    """Some servers give the only one without its list."""
+    """Returns a list of items. Some servers give a single one without its list."""
     return said if isinstance(said, list) else [said]
 
 
 def _json(name: str, value: bytes, said: Mapping[str, Any], **more: object) -> Json:
     resource = {"uri": name, "mimeType": JSON, "text": value.decode()}
-    return annotated({"type": "resource", "resource": resource}, said, **more)
+    return annotate({"type": "resource", "resource": resource}, said, **more)
 
 
 def _meta_of(result: Mapping[str, Any]) -> Json:

@@ -1,6 +1,6 @@
-"""Which entries of a list are wanted: those whose name begins so, and that have all of these tags.
+"""Filters the entries of a list: those whose name begins with a prefix, and that have all of the tags.
 
-It looks at nothing but the entry that would be shown, so nobody learns more by it than by the whole list.
+A filter looks at nothing but the entry that would be shown, so nobody learns more by it than by the whole list.
 """
 
 from collections.abc import Iterator, Mapping
@@ -18,13 +18,13 @@ _FRAMEWORKS: Final = ("fastmcp", "_fastmcp")
 
 @dataclass(frozen=True, slots=True)
 class ListFilter:
-    """Without anything every entry is wanted."""
+    """Which entries of a list are wanted; an empty filter wants all."""
 
     prefix: str = ""
     tags: tuple[str, ...] = ()
 
-    def given(self) -> dict[str, Any]:
-        """The argument of the tool that asks for this."""
+    def as_given(self) -> dict[str, Any]:
+        """Returns the tool's argument for this filter."""
         return ({"prefix": self.prefix} if self.prefix else {}) | ({"tags": list(self.tags)} if self.tags else {})
 
     def wants(self, entry: Mapping[str, Any]) -> bool:
@@ -37,7 +37,7 @@ EVERYTHING: Final = ListFilter()
 
 
 def _names(entry: Mapping[str, Any]) -> Iterator[str]:
-    """What the entry is called in the list, and by its server."""
+    """Yields the entry's name in the list, and its name at its server."""
     for said in (entry, _object(_object(entry.get("_meta")).get(ORIGIN))):
         yield from (name for key in _NAMES if isinstance(name := said.get(key), str))
 

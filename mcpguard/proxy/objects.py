@@ -1,10 +1,10 @@
 """The text of a resource as JSON, where it is JSON.
 
 Rules kept here:
-1. What is written anew is the same, token for token: only the space between them goes. So it means the same to every
-   reader, and nothing comes to light that was not to be seen before, in front of whoever has screened it.
-2. Where readers of JSON disagree it stays as it is: duplicate keys, NaN, numbers that a double cannot hold exactly as
-   they are written, lone surrogates.
+1. Rewritten text is the same, token for token: only the space between tokens goes. So it means the same to every
+   reader, and nothing shows up that was hidden from the scan before.
+2. Where JSON parsers disagree, the text stays as it is: duplicate keys, NaN, numbers that a double cannot hold exactly
+   as they are written, lone surrogates.
 """
 
 import re
@@ -25,22 +25,25 @@ _DOUBTFUL: Final = re.compile(r"-?[0-9.]*+[eE][-+0-9]++|-?[0-9.]{16,}+|-0(?![0-9
 """Numbers that a double may hold otherwise than they are written. Up to fifteen digits it holds as they are."""
 
 
-def objectified(content: Mapping[str, Any], most: int = MOST_BYTES) -> tuple[dict[str, Any], bool]:
-    """The contents of a resource, which say that they are JSON where they are; and whether they did not before. Text of
-    more than `most` characters is not looked at."""
+def declare_json(content: Mapping[str, Any], most: int = MOST_BYTES) -> tuple[dict[str, Any], bool]:
+    """Returns a resource's contents declared as JSON if they are, and whether that is new. Text of more than `most`
+    characters is passed on unread.
+    """
     resource = {name: said for name, said in content.items() if name != CONTENT_TYPE}
     text, kind = content.get("text"), content.get("mimeType")
     if not isinstance(text, str) or len(text) > most or (isinstance(kind, str) and _essence(kind) == JSON):
         return resource, False
-    written = rewritten(text)
+    written = compact_json(text)
     if written is None:
         return resource, False
     resource |= {"mimeType": JSON, "text": written}
     return resource | ({CONTENT_TYPE: kind} if isinstance(kind, str) else {}), True
 
 
-def rewritten(text: str) -> str | None:
-    """The same JSON without space between its tokens; None where the text is none, or readers might disagree."""
+def compact_json(text: str) -> str | None:
+    """Returns the same JSON without space between its tokens; None where the text is none, or parsers might
+    disagree.
+    """
     if len(text) > MOST_BYTES:
         return None
     try:
@@ -53,7 +56,7 @@ def rewritten(text: str) -> str | None:
 
 
 def _holds(digits: str) -> bool:
-    """Whether a double holds this number exactly as it is written, and no reader takes it for another."""
+    """Tells whether a double holds this number exactly as it is written, so that no parser reads another."""
     if digits == "-0":
         return False  # some readers take it for 0
     held = float(digits)

@@ -1,10 +1,10 @@
-"""What the tool is asked to do, and what it is not.
+"""The operations that the tool can be asked for.
 
 Rules kept here:
 1. `info` and `call` are about one thing, which `path` names; `list` is about all, and takes none. Only `call` has
-   arguments, and only `list` is cut into parts and filtered.
-2. What is empty counts as not given: "", {}, [] and null.
-3. What is wrong is said in a sentence that says what would be right. No value is repeated.
+   arguments, and only `list` is paged and filtered.
+2. An empty value counts as not given: "", {}, [] and null.
+3. An error is a sentence that says what would be right. No value is repeated.
 4. A batch is a list of such operations, and of no batches. It is read as a whole before anything of it is done.
 """
 
@@ -43,7 +43,7 @@ class Action(StrEnum):
 
 
 class ProxyType(StrEnum):
-    """What it is done with."""
+    """The kind of thing that an operation is about."""
 
     TOOL = "tool"
     RESOURCE = "resource"
@@ -51,12 +51,12 @@ class ProxyType(StrEnum):
 
 
 class InvalidOperation(GuardError, ValueError):
-    """What was asked for is no operation. Says what is wrong with it, and what would be right."""
+    """The arguments are no operation. The sentence says what is wrong, and what would be right."""
 
 
 @dataclass(frozen=True, slots=True)
 class ProxyOperation:
-    """One thing to do. `limit`, `offset`, `server` and `filter` say which part of a list is meant."""
+    """One operation. `limit`, `offset`, `server` and `filter` select a part of a list."""
 
     action: Action
     type: ProxyType
@@ -67,8 +67,8 @@ class ProxyOperation:
     server: str = ""
     filter: ListFilter = EVERYTHING
 
-    def given(self) -> dict[str, Any]:
-        """The arguments of the tool that ask for this."""
+    def as_given(self) -> dict[str, Any]:
+        """Returns the tool's arguments for this operation."""
         said: dict[str, Any] = {"action": self.action.value, "type": self.type.value}
         if self.path:
             said["path"] = self.path
@@ -78,7 +78,7 @@ class ProxyOperation:
             said |= {"limit": self.limit} if self.limit != MOST_LISTED else {}
             said |= {"offset": self.offset} if self.offset else {}
             said |= {"filter_server": self.server} if self.server else {}
-            said |= {"filter": self.filter.given()} if self.filter != EVERYTHING else {}
+            said |= {"filter": self.filter.as_given()} if self.filter != EVERYTHING else {}
         return said
 
 
@@ -88,13 +88,13 @@ class Batch:
 
     operations: tuple[ProxyOperation, ...]
 
-    def given(self) -> dict[str, Any]:
-        """The arguments of the tool that ask for this."""
-        return {"action": BATCH, OPERATIONS: [each.given() for each in self.operations]}
+    def as_given(self) -> dict[str, Any]:
+        """Returns the tool's arguments for this batch."""
+        return {"action": BATCH, OPERATIONS: [each.as_given() for each in self.operations]}
 
 
 def read(given: Mapping[str, Any]) -> ProxyOperation | Batch:
-    """What the tool's arguments ask for. Raises InvalidOperation."""
+    """Reads the tool's arguments. Raises InvalidOperation."""
     _only(given, MEMBERS)
     if given.get("action") == BATCH:
         if any(given.get(name) not in _NOTHING for name in OF_ONE[1:]):
@@ -106,7 +106,7 @@ def read(given: Mapping[str, Any]) -> ProxyOperation | Batch:
 
 
 def validate_batch(operations: object) -> Batch:
-    """The batch, if it is one: of operations as the tool takes them by themselves. Raises InvalidOperation."""
+    """Returns a batch of operations, each in the form that the tool takes alone. Raises InvalidOperation."""
     if not isinstance(operations, list | tuple) or not 1 <= len(operations) <= MOST_OPERATIONS:
         raise InvalidOperation(f"{OPERATIONS}: a list of 1 to {MOST_OPERATIONS} operations")
     found = tuple(_placed(at, each) for at, each in enumerate(operations))
@@ -126,7 +126,7 @@ def validate_operation(
     filter_server: object = None,
     filter: object = None,  # noqa: A002 - the contract's name
 ) -> ProxyOperation:
-    """The operation, if it is one. `args`: an object, or the text of one as JSON. Raises InvalidOperation."""
+    """Returns an operation. `args` is an object, or the text of one as JSON. Raises InvalidOperation."""
     what, kind = _one_of(Action, "action", action), _one_of(ProxyType, "type", proxy_type)
     named, arguments = _text("path", path), _object("args", args)
     if what is Action.LIST and named:
@@ -151,7 +151,7 @@ def validate_operation(
 
 
 def _placed(at: int, said: object) -> ProxyOperation:
-    """The operation at this place in a batch."""
+    """Reads the operation at this place of a batch."""
     if not isinstance(said, Mapping):
         raise InvalidOperation(f"{OPERATIONS}[{at}]: an object")
     try:

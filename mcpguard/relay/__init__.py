@@ -1,1 +1,3 @@
-"""`mcpguard stdio`: between an agent's streams and the running guard. No framework, so that it starts at once."""
+"""`mcpguard stdio`: carries messages between an agent's streams and the running guard. It imports no framework, so that
+it starts at once.
+"""

@@ -1,7 +1,7 @@
 """The token that names the agent to the guard: from the environment or from a file, never from the command line.
 
 Rules kept here:
-1. A token that was meant to be given and is not there is an error; nobody becomes anonymous by mistake.
+1. A token that was configured and is missing is an error; nobody becomes anonymous by mistake.
 2. No message repeats a token or a part of one.
 """
 
@@ -19,9 +19,9 @@ LARGEST: Final = 4096
 
 
 def token(environ: Mapping[str, str]) -> str | None:
-    """The token, None if none is given."""
+    """Returns the token; None if none is configured."""
     if TOKEN in environ and TOKEN_FILE in environ:
-        raise CannotRelay(f"{TOKEN} and {TOKEN_FILE} are both in the environment; give one of them")
+        raise CannotRelay(f"{TOKEN} and {TOKEN_FILE} are both set; set only one of them")
     if TOKEN in environ:
         return _checked(os.fsencode(environ[TOKEN]), f"{TOKEN} in the environment")
     if TOKEN_FILE in environ:

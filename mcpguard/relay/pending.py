@@ -1,8 +1,8 @@
-"""Which of the agent's requests have no answer yet, so that each can be told if none will come.
+"""The agent's requests that have no answer yet, so that each gets an error if none will come.
 
 Rules kept here:
-1. A message is looked at, never changed and never refused: that is the guard's business. What cannot be read as a
-   request with a proper id is let pass.
+1. A message is read, never changed and never refused: that is up to the guard. What cannot be read as a request with a
+   proper id is passed on.
 2. What is remembered is bounded, whatever an agent sends: beyond the bounds a request is relayed all the same.
 """
 
@@ -18,28 +18,28 @@ INTERNAL_ERROR: Final = -32603
 Id = str | int
 
 
-class Pending:
-    """Two threads share it; each of the dictionary's operations used here is one step to both."""
+class PendingRequests:
+    """The ids of open requests. Two threads share it; each operation on the dictionary is atomic."""
 
     def __init__(self) -> None:
         self._ids: dict[Id, None] = {}
 
-    def asked(self, message: bytes) -> None:
-        """The agent says this."""
+    def note_request(self, message: bytes) -> None:
+        """Reads a message of the agent."""
         said = _members(message)
         if said.get("method") == "notifications/cancelled" and isinstance(params := said.get("params"), dict):
             self._answered(params.get("requestId"))
         elif "method" in said and _is_id(said.get("id")) and len(self._ids) < MOST:
             self._ids[said["id"]] = None
 
-    def answered(self, message: bytes) -> None:
-        """The guard says this."""
+    def note_answer(self, message: bytes) -> None:
+        """Reads a message of the guard."""
         said = _members(message) if self._ids else {}
         if "method" not in said:
             self._answered(said.get("id"))
 
     def refusals(self, sentence: str) -> list[bytes]:
-        """An error for every request that has no answer."""
+        """Returns an error for every request that has no answer."""
         error = from_guard({"code": INTERNAL_ERROR, "message": sentence})
         return [json.dumps({"jsonrpc": "2.0", "id": id_, "error": error}).encode() for id_ in list(self._ids)]
 

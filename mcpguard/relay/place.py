@@ -1,9 +1,9 @@
-"""Where the guard is, found without loading the settings: that would take longer than all else a relay does to start.
+"""Finds the guard's data directory without loading the settings, which would take longer than all else a relay does.
 
 Rules kept here:
-1. The order is the one of `mcpguard.settings.load`: command line, environment, file, default. A test compares them.
-2. Nothing but the data directory is looked for. What else is wrong with the settings, the guard says when it starts;
-   a file that is not needed is not read.
+1. The order is that of `mcpguard.settings.load`: command line, environment, file, default. A test compares them.
+2. Only the data directory is read. The guard reports other mistakes in the settings when it starts; a file that is not
+   needed is not opened.
 """
 
 import hashlib
@@ -30,7 +30,7 @@ def agents_socket(data_dir: Path) -> Path:
 
 
 def socket_path(data_dir: Path, name: str) -> Path:
-    """In the data directory, unless that makes the path longer than the system takes."""
+    """Returns a path in the data directory, or a shorter one if that is too long for a socket."""
     path = data_dir / name
     if len(os.fsencode(path)) <= LONGEST_PATH:
         return path
@@ -40,7 +40,9 @@ def socket_path(data_dir: Path, name: str) -> Path:
 
 
 def data_directory(given: Path | None, config: Path | None, environ: Mapping[str, str]) -> Path:
-    """The data directory that a guard started with these options has. `config` is the file of the command line."""
+    """Returns the data directory that a guard with these options has. `config` is the file named on the command
+    line.
+    """
     if given is not None:
         return _resolved(given, "--data-dir on the command line")
     if _DATA_DIR in environ:

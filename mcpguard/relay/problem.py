@@ -1,7 +1,7 @@
-"""Why a relay cannot do its work."""
+"""The error with which a relay ends."""
 
 from mcpguard.domain.errors import GuardError
 
 
 class CannotRelay(GuardError):
-    """The sentence says why, for whoever configured the agent. It never repeats a token."""
+    """The relay cannot do its work. The sentence tells whoever configured the agent why. It never repeats a token."""

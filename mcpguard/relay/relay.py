@@ -1,10 +1,10 @@
 """`mcpguard stdio` from beginning to end: find the guard, introduce the agent, carry messages.
 
 Rules kept here:
-1. Nothing but the guard's messages goes to standard output. What there is to say to people goes to standard error.
-2. The token goes to our own guard (`trust`) and nowhere else.
-3. Exit codes: 0 the agent has ended the conversation, or a signal has; 1 the guard is missing, refuses or has ended;
-   2 the agent says what is no protocol.
+1. Nothing but the guard's messages goes to standard output. Messages for people go to standard error.
+2. The token is sent to our own guard (`trust`) and nowhere else.
+3. Exit codes: 0 when the agent has ended the conversation, or for a signal; 1 when the guard is missing, refuses or has
+   exited; 2 when the agent's messages are not MCP.
 """
 
 import json
@@ -33,7 +33,7 @@ PAUSES: Final = (0.1, 0.2, 0.4, 0.8, 0.0)
 
 
 class RelayFace(StrEnum):
-    """What the agent sees of the servers."""
+    """Which face of the guard the agent sees."""
 
     GUARD = "guard"
     DIRECT = "direct"
@@ -46,7 +46,7 @@ USUAL = RelayFace.GUARD
 
 
 class RelayCommand(NamedTuple):
-    """What the command line says."""
+    """The options of the command line."""
 
     config: Path | None = None
     data_dir: Path | None = None
@@ -59,7 +59,7 @@ Serve = Callable[[Path | None, Path], Sequence[str]]
 
 
 def relay(asked: RelayCommand, environ: Mapping[str, str], serve: Serve = serve_command) -> int:
-    """Run until either side ends. Returns the exit code. `serve` makes the command that starts a guard."""
+    """Relays until either side ends, and returns the exit code. `serve` makes the command that starts a guard."""
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, _leave)
     try:
@@ -72,9 +72,9 @@ def relay(asked: RelayCommand, environ: Mapping[str, str], serve: Serve = serve_
 
 
 def _refuse_closed_streams() -> None:
-    """Whatever is opened next would take the agent's place."""
+    """Refuses to start with closed streams: the next file that is opened would take the agent's place."""
     if sys.stdin is None or sys.stdout is None:
-        raise CannotRelay("standard input and output must be open; an agent speaks through them")
+        raise CannotRelay("standard input and output must be open: the agent uses them")
 
 
 def _greeting(asked: RelayCommand, token: str | None) -> bytes:
@@ -85,7 +85,9 @@ def _greeting(asked: RelayCommand, token: str | None) -> bytes:
 
 
 def _introduced(asked: RelayCommand, environ: Mapping[str, str], serve: Serve) -> tuple[socket.socket, Iterator[bytes]]:
-    """A guard that accepts the agent, and what it says. One that is just leaving is followed by the next."""
+    """Returns a connection to a guard that accepts the agent, and its messages. A guard that is just leaving is
+    followed by the next.
+    """
     data_dir = data_directory(asked.data_dir, asked.config, environ)
     path, greeting = agents_socket(data_dir), _greeting(asked, token(environ))
     for pause in PAUSES:
@@ -95,11 +97,11 @@ def _introduced(asked: RelayCommand, environ: Mapping[str, str], serve: Serve) -
             return guard, answers
         guard.close()
         time.sleep(pause)
-    raise CannotRelay("the guard ends the connection without a word; its log may say why")
+    raise CannotRelay("the guard closed the connection without an answer; see its log")
 
 
 def _accepted(guard: socket.socket, greeting: bytes, answers: Iterator[bytes]) -> bool:
-    """False if it left before it answered. Any other answer than yes is CannotRelay."""
+    """Returns False if the guard left before it answered. Any other answer than yes raises CannotRelay."""
     guard.settimeout(GREETING_SECONDS)
     try:
         guard.sendall(greeting)
@@ -115,7 +117,7 @@ def _accepted(guard: socket.socket, greeting: bytes, answers: Iterator[bytes]) -
     if isinstance(refusal := answer.get("error"), str):
         raise CannotRelay(f"the guard refuses: {refusal[:LONGEST_REFUSAL]}")
     if said is not None and answer.get("mcpguard") != PROTOCOL:
-        raise CannotRelay("the guard does not answer as this version of mcpguard expects; restart it")
+        raise CannotRelay("the guard runs another version of mcpguard; restart it")
     return said is not None
 
 

@@ -1,10 +1,10 @@
-"""A guard is started where none runs: `mcpguard serve`, detached, which leaves when nobody has needed it for a while.
+"""Starts a guard where none runs: `mcpguard serve`, detached, which exits when nobody has needed it for a while.
 
 Rules kept here:
 1. The relay is never the guard. What it starts has a session of its own, nothing of the agent's streams, and no token.
-2. Who is the guard is decided by the guard's own lock. If ours was kept out by another one, that one is waited for; if
-   that one ends without having listened (it may have been about to leave), ours is tried again, ever more rarely.
-3. A start that failed is told with what it wrote last.
+2. The guard's own lock decides which process is the guard. If ours was kept out by another, that one is waited for; if
+   that one exits without having listened (it may have been about to leave), ours is started again, ever more rarely.
+3. A failed start is reported with its last lines of output.
 """
 
 import os
@@ -18,7 +18,7 @@ from typing import Final
 
 from mcpguard.relay.credential import TOKEN, TOKEN_FILE
 from mcpguard.relay.problem import CannotRelay
-from mcpguard.relay.trust import connected, make_private
+from mcpguard.relay.trust import connect_to_own_socket, make_private
 from mcpguard.text.visible import visible
 
 IDLE_EXIT: Final = 300
@@ -33,7 +33,9 @@ FIRST_RETRY: Final = 1.0
 
 
 def serve_command(config: Path | None, data_dir: Path) -> list[str]:
-    """How a guard is started. `-P`: the folder we happen to be in, an agent's project perhaps, is not ours to run."""
+    """Returns the command that starts a guard. `-P` keeps Python from importing from the current folder, perhaps an
+    agent's project.
+    """
     named = [] if config is None else ["--config", str(config)]
     kept = ["--data-dir", str(data_dir), "--idle-exit", str(IDLE_EXIT)]
     return [sys.executable, "-P", "-m", "mcpguard", "serve", *named, *kept]
@@ -42,21 +44,21 @@ def serve_command(config: Path | None, data_dir: Path) -> list[str]:
 def connect(
     path: Path, data_dir: Path, command: Sequence[str], environ: Mapping[str, str], patience: float = PATIENCE
 ) -> socket.socket:
-    """A connection to the guard that runs, or to one that is started now."""
-    if guard := connected(path):
+    """Returns a connection to the running guard, or to one that is started now."""
+    if guard := connect_to_own_socket(path):
         return guard
     make_private(data_dir)
     ends = time.monotonic() + patience
     pause, retry = FIRST_PAUSE, FIRST_RETRY
     start = _Start(data_dir, command, environ)
     while time.monotonic() < ends:
-        if guard := connected(path):
+        if guard := connect_to_own_socket(path):
             return guard
         if start.ended_for(retry):
             start, retry = _Start(data_dir, command, environ), retry * 2
         time.sleep(pause)
         pause = min(pause * 1.5, LONGEST_PAUSE)
-    raise CannotRelay(f"no guard has come to listen at {path} in {patience:g} seconds{start.last_words()}")
+    raise CannotRelay(f"no guard is listening at {path} in {patience:g} seconds{start.last_words()}")
 
 
 class _Start:
@@ -77,26 +79,28 @@ class _Start:
                     start_new_session=True,
                 )
             except OSError as error:
-                raise CannotRelay(f"no guard runs, and none can be started: {error}") from None
+                raise CannotRelay(f"no guard is running, and none can be started: {error}") from None
 
     def ended_for(self, seconds: float) -> bool:
-        """Whether it ended at least so long ago, kept out by another guard. If it ended otherwise, CannotRelay."""
+        """Tells whether it exited at least so long ago, kept out by another guard. Raises CannotRelay if it exited
+        otherwise.
+        """
         if self._process.poll() is None:
             return False
         now = time.monotonic()
         if self._ended_at is None:
             self._ended_at = now
             if not self._kept_out():
-                raise CannotRelay(f"no guard runs, and the one that was started has ended{self.last_words()}")
+                raise CannotRelay(f"no guard is running, and the one that was started has exited{self.last_words()}")
         return now - self._ended_at >= seconds
 
     def last_words(self) -> str:
-        """What stands in its log, for the end of a sentence."""
+        """Returns the last lines of its log, for the end of a sentence."""
         lines = [visible(line) for line in self._said().splitlines() if line.strip()][-SHOWN_LINES:]
         return "".join(["; its log, ", str(self._log), ", says:", *(f"\n  {line}" for line in lines)]) if lines else ""
 
     def _kept_out(self) -> bool:
-        """In the words of `mcpguard.store.files.datadir`, as a test makes sure."""
+        """Recognises the words of `mcpguard.store.files.datadir`, as a test makes sure."""
         return any("the data directory " in line and " is in use by " in line for line in self._said().splitlines())
 
     def _said(self) -> str:

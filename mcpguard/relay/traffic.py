@@ -1,11 +1,11 @@
-"""Messages between the agent's streams and the guard's socket, both ways at once.
+"""Carries messages between the agent's streams and the guard's socket, both ways at once.
 
 Rules kept here:
-1. Each way is a thread that reads on only when what it has read was taken. Who reads slowly slows the other down;
-   nothing piles up here but one message each way.
-2. Nothing but whole messages is written to the agent, in the framing that the agent speaks.
+1. Each direction is a thread that reads on only when what it has read was taken. A slow reader slows the other side
+   down; nothing piles up here but one message each way.
+2. Only whole messages are written to the agent, in the framing that the agent uses.
 3. If the guard goes away, every request of the agent that has no answer gets an error instead.
-4. When the agent has said its last, the guard is told so, and what it still answers in `DRAIN_SECONDS` is passed on.
+4. When the agent has sent its last message, the guard is told so, and its answers within `DRAIN_SECONDS` are passed on.
 """
 
 import os
@@ -18,7 +18,7 @@ from queue import Empty, SimpleQueue
 from typing import Final, NamedTuple
 
 from mcpguard.codec.framing import Decoder, Framing, FramingError, encode
-from mcpguard.relay.pending import Pending
+from mcpguard.relay.pending import PendingRequests
 
 LIMIT: Final = 16 * 1024 * 1024
 """Longest message in bytes, either way."""
@@ -29,7 +29,9 @@ STDIN, STDOUT = 0, 1
 
 
 class Ending(NamedTuple):
-    """How one way ended: the exit code, what there is to tell, and whether the other way may go on for a little."""
+    """How one direction ended: the exit code, what to report, and whether the other direction may go on for a
+    little.
+    """
 
     code: int
     why: str | None = None
@@ -38,23 +40,23 @@ class Ending(NamedTuple):
 
 AGENT_CLOSED: Final = Ending(0, drains=True)
 AGENT_GONE: Final = Ending(0)
-GUARD_GONE: Final = Ending(1, "the guard has ended")
+GUARD_GONE: Final = Ending(1, "the guard has exited")
 GUARD_DEAF: Final = Ending(1)
 BROKEN: Final = Ending(1, "the relay has failed")
 
 
 class _AgentGone(Exception):
-    """The agent takes nothing any more."""
+    """The agent does not read any more."""
 
 
 def messages(read: Callable[[], bytes], decoder: Decoder) -> Iterator[bytes]:
-    """Every message until the end. Raises FramingError."""
+    """Yields every message until the end. Raises FramingError."""
     while data := read():
         yield from decoder.feed(data)
 
 
 def from_guard(guard: socket.socket) -> Iterator[bytes]:
-    """Every message of the guard until it ends, in whatever way. Raises FramingError."""
+    """Yields every message of the guard until it ends, in whatever way. Raises FramingError."""
 
     def read() -> bytes:
         try:
@@ -72,12 +74,12 @@ class Traffic:
         self._guard = guard
         self._answers = answers
         self._decoder = Decoder(LIMIT)
-        self._pending = Pending()
+        self._pending = PendingRequests()
         self._agent_closed = False
         self._endings: SimpleQueue[Ending] = SimpleQueue()
 
     def run(self, tell: Callable[[str], None]) -> int:
-        """Until one side has ended. Tells why, if that is worth telling, and returns the exit code."""
+        """Runs until one side has ended. Reports why, if that is worth telling, and returns the exit code."""
         for way in (self._upwards, self._downwards):
             threading.Thread(target=way, daemon=True).start()
         ending = self._endings.get()
@@ -103,10 +105,10 @@ class Traffic:
     def _to_guard(self) -> Ending:
         try:
             for message in messages(_from_agent, self._decoder):
-                self._pending.asked(message)
+                self._pending.note_request(message)
                 self._guard.sendall(encode(_on_one_line(message), Framing.LINES))
         except FramingError as error:
-            return Ending(2, f"what the agent says cannot be understood: {error}", drains=True)
+            return Ending(2, f"the agent sent an invalid message: {error}", drains=True)
         except OSError:
             return GUARD_DEAF
         return AGENT_CLOSED
@@ -123,12 +125,12 @@ class Traffic:
         try:
             try:
                 for message in self._answers:
-                    self._pending.answered(message)
+                    self._pending.note_answer(message)
                     self._say(message)
             except FramingError as error:
-                ending = Ending(1, f"what the guard says cannot be understood: {error}")
+                ending = Ending(1, f"the guard sent an invalid message: {error}")
             if not self._agent_closed:
-                for refusal in self._pending.refusals("the guard has ended"):
+                for refusal in self._pending.refusals("the guard has exited"):
                     self._say(refusal)
         except _AgentGone:
             return AGENT_GONE
@@ -139,7 +141,7 @@ class Traffic:
 
 
 def _on_one_line(message: bytes) -> bytes:
-    """JSON may have line breaks between its parts, and must not have them elsewhere; the same is true of tabs."""
+    """Removes line breaks and tabs between the parts of a message; JSON cannot have them elsewhere."""
     return message.replace(b"\n", b"\t")
 
 

@@ -1,9 +1,9 @@
-"""What must be true before a token is sent: everything on the way to the guard is our own account's.
+"""What must be true before a token is sent: everything on the way to the guard belongs to our own account.
 
 Rules kept here:
 1. The folder of the socket is ours and closed to others, so nobody else can put a socket there.
 2. The socket is ours, and so is the process that listens on it, by the kernel's word.
-3. What cannot be established is refused. That there is nothing yet is no refusal.
+3. What cannot be established is refused. That nothing is there yet is no refusal.
 """
 
 import os
@@ -24,7 +24,7 @@ _XUCRED_SIZE: Final = 76
 
 
 def make_private(folder: Path) -> None:
-    """Make the directory, for our own account only; refuse one that is not ours or that others can enter."""
+    """Creates the directory for our own account only; refuses one that is not ours or that others can enter."""
     try:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     except OSError as error:
@@ -33,7 +33,7 @@ def make_private(folder: Path) -> None:
 
 
 def is_private(folder: Path) -> bool:
-    """True if the directory is ours alone, False if there is none. Any other is refused."""
+    """Returns True if the directory is ours alone, False if there is none. Any other is refused."""
     found = _found(folder)
     if found is None:
         return False
@@ -43,14 +43,14 @@ def is_private(folder: Path) -> bool:
         raise CannotRelay(f"the directory {folder} belongs to user {found.st_uid}, not to your own account")
     if found.st_mode & 0o077:
         raise CannotRelay(
-            f"the directory {folder} can be entered by others (mode {found.st_mode & 0o777:o}); "
+            f"the directory {folder} is accessible to others (mode {found.st_mode & 0o777:o}); "
             f"run: chmod 700 {folder}, or choose another with --data-dir"
         )
     return True
 
 
-def connected(path: Path) -> socket.socket | None:
-    """A connection to our own guard. None if nobody listens there, be it that a killed guard left its socket."""
+def connect_to_own_socket(path: Path) -> socket.socket | None:
+    """Returns a connection to our own guard; None if nobody listens, also if a killed guard left its socket."""
     if not is_private(path.parent) or not _is_our_socket(path):
         return None
     guard = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
@@ -70,10 +70,10 @@ def connected(path: Path) -> socket.socket | None:
 
 
 def refuse_others(guard: socket.socket) -> None:
-    """Raise CannotRelay unless the process at the other end is our own account's."""
+    """Raises CannotRelay unless the process at the other end belongs to our own account."""
     user = _linux(guard) if sys.platform == "linux" else _macos(guard)
     if user != os.getuid():
-        raise CannotRelay(f"the process that listens there belongs to user {user}, not to your own account")
+        raise CannotRelay(f"the listening process belongs to user {user}, not to your own account")
 
 
 def _is_our_socket(path: Path) -> bool:
@@ -93,7 +93,7 @@ def _found(path: Path) -> os.stat_result | None:
     except (FileNotFoundError, NotADirectoryError):
         return None
     except OSError as error:
-        raise CannotRelay(f"{path} cannot be looked at: {error.strerror}") from None
+        raise CannotRelay(f"{path} cannot be inspected: {error.strerror}") from None
 
 
 def _linux(guard: socket.socket) -> int:

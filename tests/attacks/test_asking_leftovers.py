@@ -9,7 +9,7 @@ from typing import Any
 import anyio
 import pytest
 
-from mcpguard.gateway.input_required import Parking
+from mcpguard.gateway.input_required import ParkedCalls
 from mcpguard.gateway.questions import ClientLine, OpenQuestions
 from mcpguard.guard.calls.client_questions import ClientQuestions
 from mcpguard.upstreams.exchange.server_requests import Serving
@@ -32,10 +32,10 @@ def alive(*kinds: type) -> list[Any]:
 def kept() -> dict[str, int]:
     """What everything that holds calls or questions holds now."""
     found: Counter[str] = Counter()
-    each: Parking | OpenQuestions | ClientLine | Switchboard | Serving
-    for each in alive(Parking, OpenQuestions, ClientLine, Switchboard, Serving):
+    each: ParkedCalls | OpenQuestions | ClientLine | Switchboard | Serving
+    for each in alive(ParkedCalls, OpenQuestions, ClientLine, Switchboard, Serving):
         match each:
-            case Parking():
+            case ParkedCalls():
                 found["parked"] += sum(call._answer is None for call in each._waiting.values())
             case OpenQuestions():
                 found["questions"] += len(each._open)

@@ -13,11 +13,11 @@ from mcpguard.codec.messages import dumps
 from mcpguard.domain.callers import Scope
 from mcpguard.domain.capabilities import CapabilityKind, Effect
 from mcpguard.domain.servers.listings import Listing
-from mcpguard.gateway.faces.direct import Direct
+from mcpguard.gateway.faces.direct import DirectFace
 from mcpguard.gateway.faces.face import AgentFace
 from mcpguard.gateway.lists import ShownLists
-from mcpguard.gateway.tools.answers import told
-from mcpguard.gateway.tools.guard_face import Guarding
+from mcpguard.gateway.tools.answers import tool_result
+from mcpguard.gateway.tools.guard_face import GuardFace
 from mcpguard.guard.search.answer_size import retrieved
 from mcpguard.guard.search.tool_search import ToolHit
 from mcpguard.settings.model import Settings
@@ -47,7 +47,7 @@ def _row(of: Mapping[str, str | int], tools: Sequence[Tool], queries: Sequence[s
         catalog = catalog.with_shelf(shelf(server, Listing(tools=tuple(some)), lambda *_: Effect.READ))
         index.set_server(prepared(server, some))
     asked = random.Random(1).sample(queries, min(_QUERIES, len(queries)))  # noqa: S311 - the same ones in every run
-    everything, own = counted([_list(Direct("::"), catalog), _list(Guarding(Settings()), catalog)])
+    everything, own = counted([_list(DirectFace("::"), catalog), _list(GuardFace(Settings()), catalog)])
     figures: dict[str, float] = {"list_of_all": everything, "list_of_guard": own}
     view = View(index)
     for detail in ("compact", "full"):
@@ -78,5 +78,5 @@ def _list(face: AgentFace, catalog: Catalog) -> str:
 def _answer(view: View, catalog: Catalog, query: str, limit: int, *, full: bool) -> str:
     pinned = ((each, catalog.find(each.server, _TOOL, each.name)) for each in view.search(query, limit))
     tools, _ = retrieved([ToolHit(one, each.score) for each, one in pinned if one is not None], full=full)
-    text: str = told({"tools": tools, "total": view.how_many(), "query": query})["content"][0]["text"]
+    text: str = tool_result({"tools": tools, "total": view.how_many(), "query": query})["content"][0]["text"]
     return text

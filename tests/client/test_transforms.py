@@ -32,10 +32,10 @@ def test_lists_are_lists_of_what_they_say() -> None:
         ("prompt", [PROMPT], [Prompt]),
     ):
         found = get_proxy_query_result(
-            result(envelope.listed(validate_operation("list", proxy_type), entries, len(entries))[0])
+            result(envelope.list_answer(validate_operation("list", proxy_type), entries, len(entries))[0])
         )
         assert [type(each) for each in found] == wanted
-    assert get_proxy_query_result(result(envelope.listed(validate_operation("list", "tool"), [], 0)[0])) == []
+    assert get_proxy_query_result(result(envelope.list_answer(validate_operation("list", "tool"), [], 0)[0])) == []
 
 
 @pytest.mark.parametrize(
@@ -49,12 +49,14 @@ def test_lists_are_lists_of_what_they_say() -> None:
 )
 def test_a_description_is_one_of_them(proxy_type: str, definition: dict[str, Any], wanted: type) -> None:
     template = wanted is ResourceTemplate
-    described = result(envelope.described(validate_operation("info", proxy_type, "x"), definition, template=template))
+    described = result(
+        envelope.definition_answer(validate_operation("info", proxy_type, "x"), definition, template=template)
+    )
     assert isinstance(get_proxy_query_result(described), wanted)
 
 
 def test_the_pieces_can_be_had_one_by_one() -> None:
-    listed = result(envelope.listed(validate_operation("list", "resource"), [RESOURCE, TEMPLATE], 2)[0])
+    listed = result(envelope.list_answer(validate_operation("list", "resource"), [RESOURCE, TEMPLATE], 2)[0])
     (item,) = listed.content
     assert isinstance(item, EmbeddedResource)
     python_type, data, many = get_embedded_resource_python_object(item)
@@ -70,15 +72,15 @@ def test_the_pieces_can_be_had_one_by_one() -> None:
 
 def test_what_a_prompt_and_a_resource_gave() -> None:
     prompt = {"messages": [{"role": "user", "content": {"type": "text", "text": "Hi"}}], "description": "d"}
-    called = result(envelope.called(validate_operation("call", "prompt", "greet"), prompt))
+    called = result(envelope.call_answer(validate_operation("call", "prompt", "greet"), prompt))
     assert tool_result_as_prompt_result(called).messages[0].role == "user"
     contents = [{"uri": "a:1", "mimeType": "text/plain", "text": "[ 1 ]"}, {"uri": "a:2", "blob": "AA=="}]
-    read = result(envelope.called(validate_operation("call", "resource", "a:1"), {"contents": contents}))
+    read = result(envelope.call_answer(validate_operation("call", "resource", "a:1"), {"contents": contents}))
     first, second = tool_result_as_resource_result(read)
     assert (first.uri, first.mime_type) == ("a:1", "text/plain")
     assert second.model_dump(exclude_none=True) == {"uri": "a:2", "blob": "AA=="}
     with pytest.raises(ValueError, match="not of a prompt"):
-        tool_result_as_prompt_result(result(envelope.described(validate_operation("info", "tool", "x"), TOOL)))
+        tool_result_as_prompt_result(result(envelope.definition_answer(validate_operation("info", "tool", "x"), TOOL)))
 
 
 PLAIN = {"type": "text", "text": "8"}

@@ -17,7 +17,7 @@ import pytest
 from mcpguard.codec.uris import wrapped
 from mcpguard.domain.reasons import Reason
 from mcpguard.gateway.tools.answers import OWN as UNUSABLE
-from mcpguard.gateway.tools.definitions import offered
+from mcpguard.gateway.tools.definitions import tool_definitions
 from mcpguard.settings.model import Settings
 from tests.clients import installed
 from tests.conformance import tools
@@ -32,7 +32,7 @@ from tests.simulators.words import Json
 pytestmark = pytest.mark.anyio
 WALKS = Path(__file__).parent / "walks"
 LEGACY, MODERN = "2025-11-25", "2026-07-28"
-OWN_TOOLS = sorted(tool["name"] for tool in offered(Settings()))
+OWN_TOOLS = sorted(tool["name"] for tool in tool_definitions(Settings()))
 
 
 @dataclass(frozen=True)

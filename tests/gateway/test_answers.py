@@ -10,7 +10,7 @@ import anyio
 import pytest
 from anyio.abc import SocketAttribute
 
-from mcpguard.gateway.http.http_door import Door
+from mcpguard.gateway.http.http_door import HttpDoor
 from mcpguard.gateway.http.plain import HttpPatience
 from mcpguard.gateway.methods import Methods
 from tests.gate import Gate
@@ -32,7 +32,7 @@ BIG = modern("tools/call", {"name": "web::big", "arguments": {"bytes": 8_000_000
 async def door(guard: Gate, **patience: float) -> AsyncIterator[int]:
     """The port of one more door, which is less patient than the guard's own."""
     methods = Methods(guard.now.guard)
-    async with served(Door(guard.now.guard, methods, guard.clock, HttpPatience(**patience))) as port:
+    async with served(HttpDoor(guard.now.guard, methods, guard.clock, HttpPatience(**patience))) as port:
         yield port
 
 

@@ -8,7 +8,7 @@ import anyio
 import pytest
 
 from mcpguard.domain.callers import Caller
-from mcpguard.gateway.identity import Unauthorized, Wrong, caller_of_request, caller_of_token
+from mcpguard.gateway.identity import CredentialFault, Unauthorized, caller_of_request, caller_of_token
 from mcpguard.guard.callers.callers import Callers
 from tests.clock import FakeClock
 from tests.gate import Gate
@@ -61,7 +61,7 @@ def test_on_this_machine_nobody_needs_a_token(host: str) -> None:
 )
 def test_under_another_name_everybody_does(host: str) -> None:
     """The name may be allowed by the setting `hosts`: then somebody reaches us by it, from wherever they are."""
-    with pytest.raises(Unauthorized, match="a token is needed here"):
+    with pytest.raises(Unauthorized, match="a token is required"):
         caller_of_request(scope(("host", host)), KNOWN)
     with pytest.raises(Unauthorized):
         caller_of_request(scope(("host", host), ("host", f"127.0.0.1:{PORT}")), KNOWN)
@@ -107,24 +107,24 @@ def test_both_ends_must_be_on_this_machine(listener: object, peer: object) -> No
 
 
 WRONG = {
-    "": Wrong.UNREADABLE,
-    "Bearer": Wrong.UNREADABLE,
-    "Bearer ": Wrong.UNREADABLE,
-    "Bearer good bad": Wrong.UNREADABLE,
-    "Bearer bad good": Wrong.UNREADABLE,
-    "Bearer good,bad": Wrong.UNREADABLE,
-    'Bearer "good"': Wrong.UNREADABLE,
-    "Bearer \tgood": Wrong.UNREADABLE,
-    "Bearer \xfc": Wrong.UNREADABLE,
-    "Bearer bad": Wrong.INVALID,
-    "Bearer Good": Wrong.INVALID,
-    "Bearer good=": Wrong.INVALID,
-    "Bearer mcpg_good": Wrong.INVALID,
-    "Bearer " + "x" * 5000: Wrong.INVALID,
-    "Basic Z29vZDo=": Wrong.MISSING,
-    "good": Wrong.MISSING,
-    "Token good": Wrong.MISSING,
-    "Bearer\tgood": Wrong.MISSING,
+    "": CredentialFault.UNREADABLE,
+    "Bearer": CredentialFault.UNREADABLE,
+    "Bearer ": CredentialFault.UNREADABLE,
+    "Bearer good bad": CredentialFault.UNREADABLE,
+    "Bearer bad good": CredentialFault.UNREADABLE,
+    "Bearer good,bad": CredentialFault.UNREADABLE,
+    'Bearer "good"': CredentialFault.UNREADABLE,
+    "Bearer \tgood": CredentialFault.UNREADABLE,
+    "Bearer \xfc": CredentialFault.UNREADABLE,
+    "Bearer bad": CredentialFault.INVALID,
+    "Bearer Good": CredentialFault.INVALID,
+    "Bearer good=": CredentialFault.INVALID,
+    "Bearer mcpg_good": CredentialFault.INVALID,
+    "Bearer " + "x" * 5000: CredentialFault.INVALID,
+    "Basic Z29vZDo=": CredentialFault.MISSING,
+    "good": CredentialFault.MISSING,
+    "Token good": CredentialFault.MISSING,
+    "Bearer\tgood": CredentialFault.MISSING,
 }
 """What is given, and what RFC 6750 calls it. Another way to authorize is none that could be wrong here."""
 
@@ -142,14 +142,14 @@ def test_one_credential_is_enough_and_two_are_too_many() -> None:
     assert caller_of_request(scope(("authorization", "BEARER   good")), KNOWN).id == "one"
     with pytest.raises(Unauthorized) as refused:
         caller_of_request(scope(("authorization", "Bearer good"), ("authorization", "Bearer good")), KNOWN)
-    assert refused.value.wrong is Wrong.UNREADABLE
+    assert refused.value.wrong is CredentialFault.UNREADABLE
 
 
 def test_where_nobody_is_anonymous_nothing_makes_anybody_so() -> None:
     closed = Callers(FakeClock(), None, GIVEN)
     with pytest.raises(Unauthorized) as refused:
         caller_of_request(scope(), closed)
-    assert refused.value.wrong is Wrong.MISSING
+    assert refused.value.wrong is CredentialFault.MISSING
     with pytest.raises(Unauthorized, match="MCPGUARD_TOKEN"):
         caller_of_token(None, closed)
     assert caller_of_request(scope(("authorization", "Bearer good")), closed).id == "one"

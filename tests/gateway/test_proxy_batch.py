@@ -12,9 +12,9 @@ from mcpguard.domain.callers import Caller
 from mcpguard.domain.servers.launches import Era
 from mcpguard.gateway.client_request import Exchange
 from mcpguard.gateway.clients import Client
-from mcpguard.gateway.faces.direct import Direct
+from mcpguard.gateway.faces.direct import DirectFace
 from mcpguard.gateway.lists import ShownLists
-from mcpguard.gateway.tools.proxy import Proxying, Seeing
+from mcpguard.gateway.tools.proxy import ClientView, ProxyTool
 from mcpguard.guard.calls.request import CallRequest as CallAsked
 from mcpguard.guard.calls.request import CallResult
 from mcpguard.proxy.annotations import META
@@ -262,8 +262,8 @@ async def test_what_goes_wrong_inside_costs_the_others_nothing(tmp_path: Path) -
             return
 
         within = guard.now.guard
-        tool = Proxying(within, make, Seeing(lambda _: within.catalog, settled, ShownLists(100)), ())
-        client = Client("network", Caller("caller-1", "one", EVERYTHING), Direct("::"), Era.MODERN)
+        tool = ProxyTool(within, make, ClientView(lambda _: within.catalog, settled, ShownLists(100)), ())
+        client = Client("network", Caller("caller-1", "one", EVERYTHING), DirectFace("::"), Era.MODERN)
         exchange = Exchange(client, Request(1, "tools/call", {}), lambda _: None)
         answer = await tool.answer(exchange, {}, batch(ADD, OTHERS[2], ECHO))
         assert [each.get("isError", False) for each in value(answer)] == [True, False, True]

@@ -9,7 +9,7 @@ import anyio
 import pytest
 
 from mcpguard.domain.capabilities import Capability, CapabilityKind
-from mcpguard.gateway.faces.proxied import Proxied
+from mcpguard.gateway.faces.direct_with_proxy import DirectFaceWithProxy
 from tests.gate import Gate
 from tests.gateway.guard_face import calls_to
 from tests.gateway.proxy_tool import plainly, proxy, value
@@ -130,7 +130,9 @@ async def test_its_name_is_the_tools_even_where_a_server_has_that_name(tmp_path:
         guarded(tmp_path, script, proxy__name="web.add") as guard,
         agent(guard, separator=".") as client,
     ):
-        tool = Proxied(".", "web.add").named(guard.now.guard.catalog, CapabilityKind.TOOL, "web.add")
+        tool = DirectFaceWithProxy(".", "web.add").named_capability(
+            guard.now.guard.catalog, CapabilityKind.TOOL, "web.add"
+        )
         assert tool == Capability("", CapabilityKind.TOOL, "web.add")
         listed = await names(client)
         assert listed.count("web.add") == 1

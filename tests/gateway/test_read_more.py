@@ -233,7 +233,7 @@ async def test_a_reply_that_is_larger_than_all_that_is_kept_costs_nobody_theirs(
             script.answers["tools/call echo"] = 3 * LONG
             result = await called(greedy)
             assert cut(result) == {"offset": 0, "end": ONCE, "total": 3 * len(LONG)}, "there is no key to it"
-            assert result["content"][-1]["text"].endswith("The rest is too long to be kept.]")
+            assert result["content"][-1]["text"].endswith("The rest is too long to keep.]")
             assert "isError" not in await more(modest, key=key)
 
 

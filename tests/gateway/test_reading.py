@@ -82,7 +82,7 @@ async def test_parameters_that_are_wrong_in_every_place_are_refused_in_few_words
         with nothing_happens(guard, script):
             status, answer = await post(guard, call, mirrored(call))
         assert (status, answer["error"]["code"]) == (400, -32602)
-        assert answer["error"]["message"] == "the parameters are not those of prompts/get: most of them"
+        assert answer["error"]["message"] == "invalid parameters for prompts/get: most of them"
 
 
 async def test_what_a_client_calls_itself_is_cut_before_anybody_looks_at_it(tmp_path: Path) -> None:

@@ -141,7 +141,7 @@ def test_a_guard_that_never_says_a_word_ends_it(tmp_path: Path) -> None:
     with playing(tmp_path) as guard, relaying(tmp_path) as agent:
         for _ in PAUSES:
             guard.introduced().end()
-        assert agent.ended() == (1, "mcpguard: the guard ends the connection without a word; its log may say why\n")
+        assert agent.ended() == (1, "mcpguard: the guard closed the connection without an answer; see its log\n")
 
 
 @both_framings
@@ -161,8 +161,8 @@ def test_every_request_without_an_answer_is_told_that_the_guard_has_ended(
             pass
         conversation.end()
         told = [json.loads(agent.heard()) for _ in range(2)]
-        assert agent.ended() == (1, "mcpguard: the guard has ended\n")
-    error = {"code": -32603, "message": "the guard has ended", "data": {"_meta": BY_GUARD}}
+        assert agent.ended() == (1, "mcpguard: the guard has exited\n")
+    error = {"code": -32603, "message": "the guard has exited", "data": {"_meta": BY_GUARD}}
     assert told == [{"jsonrpc": "2.0", "id": id_, "error": error} for id_ in ("two", 3)]
 
 
@@ -175,7 +175,7 @@ def test_a_guard_that_says_too_much_at_once_ends_it(tmp_path: Path) -> None:
             conversation.say(b"[" + b"1" * LIMIT * 2)
         assert json.loads(agent.heard())["error"]["code"] == -32603
         code, said = agent.ended()
-    assert (code, said) == (1, f"mcpguard: what the guard says cannot be understood: {too_long()}\n")
+    assert (code, said) == (1, f"mcpguard: the guard sent an invalid message: {too_long()}\n")
 
 
 def too_long() -> str:
@@ -232,7 +232,7 @@ def test_what_is_no_message_ends_it_with_exit_code_2(tmp_path: Path, garbage: by
         agent.say_raw(garbage)
         assert conversation.heard() == b""
         conversation.end()
-        assert agent.ended() == (2, f"mcpguard: what the agent says cannot be understood: {why}\n")
+        assert agent.ended() == (2, f"mcpguard: the agent sent an invalid message: {why}\n")
 
 
 def test_what_was_asked_before_the_garbage_is_answered(tmp_path: Path) -> None:

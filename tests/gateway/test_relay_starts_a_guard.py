@@ -136,7 +136,7 @@ def test_a_start_that_fails_is_told_with_what_it_said_last(tmp_path: Path) -> No
     said = refused(
         data_dir, f"for n in 1 2 3 4 5 6; do echo $n; done; printf '\\033[2J\\n'; echo '{NO_PORT}' >&2; exit 1"
     )
-    begins = f"no guard runs, and the one that was started has ended; its log, {data_dir}/serve.log, says:"
+    begins = f"no guard is running, and the one that was started has exited; its log, {data_dir}/serve.log, says:"
     assert first == f"{begins}\n  one\n  earlier"
     assert said == f"{begins}\n  4\n  5\n  6\n  ⟨U+001B⟩[2J\n  {NO_PORT}"
     assert log(data_dir).startswith("one\nearlier\n1\n")
@@ -144,7 +144,7 @@ def test_a_start_that_fails_is_told_with_what_it_said_last(tmp_path: Path) -> No
 
 def test_a_start_that_fails_in_silence_is_told_too(tmp_path: Path) -> None:
     said = refused(tmp_path / "data", "exit 0")
-    assert said == "no guard runs, and the one that was started has ended"
+    assert said == "no guard is running, and the one that was started has exited"
 
 
 def test_another_guard_on_the_same_database_is_not_waited_for(tmp_path: Path) -> None:
@@ -155,7 +155,7 @@ def test_another_guard_on_the_same_database_is_not_waited_for(tmp_path: Path) ->
 def test_a_guard_that_never_listens_is_not_waited_for_for_ever(tmp_path: Path) -> None:
     with held(tmp_path):
         said = refused(tmp_path, "echo 'the data directory x is in use by process 1'; exit 1", patience=0.2)
-    assert said.startswith(f"no guard has come to listen at {agents_socket(tmp_path)} in 0.2 seconds; its log, ")
+    assert said.startswith(f"no guard is listening at {agents_socket(tmp_path)} in 0.2 seconds; its log, ")
     assert said.endswith("is in use by process 1")
 
 
@@ -184,7 +184,7 @@ def test_a_log_that_others_could_read_is_closed_to_them(tmp_path: Path) -> None:
 
 def test_nothing_is_started_in_a_folder_that_others_can_enter(tmp_path: Path) -> None:
     tmp_path.chmod(0o755)
-    assert "can be entered by others (mode 755); run: chmod 700" in refused(tmp_path, "echo started")
+    assert "is accessible to others (mode 755); run: chmod 700" in refused(tmp_path, "echo started")
     assert log(tmp_path) == ""
 
 
@@ -200,7 +200,7 @@ def test_the_project_that_the_agent_works_on_is_not_what_is_started(tmp_path: Pa
     with relaying(data_dir, command=command, cwd=project, environ=nowhere) as agent:
         code, said = agent.ended()
     assert code == 1
-    assert said.startswith("mcpguard: no guard runs, and the one that was started has ended; its log, ")
+    assert said.startswith("mcpguard: no guard is running, and the one that was started has exited; its log, ")
     assert not (project / "executed").exists()
 
 
@@ -213,7 +213,7 @@ def test_the_folder_of_the_socket_must_be_ours_alone_wherever_it_is(
         assert Path(runtime) in agents_socket(data_dir).parents
         with playing(data_dir) as guard:
             guard.path.parent.chmod(0o711)
-            assert "can be entered by others (mode 711)" in refused(data_dir, "echo started")
+            assert "is accessible to others (mode 711)" in refused(data_dir, "echo started")
             guard.path.parent.chmod(0o700)
             with connect(guard.path, data_dir, shell("echo started"), os.environ) as connection:
                 assert isinstance(connection, socket.socket)

@@ -11,7 +11,7 @@ import pytest
 
 from mcpguard.app.places import agents_socket
 from mcpguard.relay.problem import CannotRelay
-from mcpguard.relay.trust import connected, is_private, make_private, refuse_others
+from mcpguard.relay.trust import connect_to_own_socket, is_private, make_private, refuse_others
 from tests.gateway.agent import relaying
 from tests.gateway.played_guard import playing
 from tests.patience import PATIENCE
@@ -31,7 +31,7 @@ print(len(listener.accept()[0].recv(1)))
 
 def refusal(path: Path) -> str:
     with pytest.raises(CannotRelay) as refused:
-        connected(path)
+        connect_to_own_socket(path)
     return str(refused.value)
 
 
@@ -42,10 +42,10 @@ def somebody_else(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_where_nothing_is_there_is_no_guard(tmp_path: Path) -> None:
-    assert connected(tmp_path / "agents.sock") is None
-    assert connected(tmp_path / "nothing" / "agents.sock") is None
+    assert connect_to_own_socket(tmp_path / "agents.sock") is None
+    assert connect_to_own_socket(tmp_path / "nothing" / "agents.sock") is None
     (tmp_path / "file").touch()
-    assert connected(tmp_path / "file" / "below" / "agents.sock") is None
+    assert connect_to_own_socket(tmp_path / "file" / "below" / "agents.sock") is None
 
 
 @pytest.mark.parametrize("mode", [0o750, 0o701, 0o777])
@@ -57,7 +57,7 @@ def test_a_folder_that_others_can_enter_is_refused_before_anything_is_said(tmp_p
         assert guard.nobody_came()
     assert code == 1
     assert said == (
-        f"mcpguard: the directory {agents_socket(tmp_path).parent} can be entered by others (mode {mode:o}); "
+        f"mcpguard: the directory {agents_socket(tmp_path).parent} is accessible to others (mode {mode:o}); "
         f"run: chmod 700 {tmp_path}, or choose another with --data-dir\n"
     )
 
@@ -107,7 +107,7 @@ def test_a_process_of_another_account_is_refused(tmp_path: Path, monkeypatch: py
             with relaying(tmp_path, environ={"MCPGUARD_TOKEN": "canary"}) as agent:
                 code, said = agent.ended()
             assert code == 1
-            assert f"the process that listens there belongs to user {SOMEBODY}" in said
+            assert f"the listening process belongs to user {SOMEBODY}" in said
             assert listening.communicate(timeout=PATIENCE)[0] == "0\n"
 
 

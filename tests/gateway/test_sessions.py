@@ -10,8 +10,8 @@ import pytest
 from mcpguard.domain.callers import Caller
 from mcpguard.domain.servers.launches import Era
 from mcpguard.gateway.clients import NETWORK, Client
-from mcpguard.gateway.faces.direct import Direct
-from mcpguard.gateway.http.plain import Turned
+from mcpguard.gateway.faces.direct import DirectFace
+from mcpguard.gateway.http.plain import HttpRefusal
 from mcpguard.gateway.http.sessions import ClientSession, Sessions
 from mcpguard.gateway.outbox import Outbox
 from tests.clock import FakeClock
@@ -21,7 +21,7 @@ from tests.simulators.http_client import HttpClient
 from tests.simulators.script import Script
 
 pytestmark = pytest.mark.anyio
-FACE = Direct("::")
+FACE = DirectFace("::")
 HOUR = 3600
 
 
@@ -59,15 +59,13 @@ async def test_a_session_does_not_exist_for_anybody_else(tmp_path: Path) -> None
                 for reply in (await thief.call("web::echo", {}), await thief.notify("notifications/cancelled", {})):
                     assert (reply.status, reply.error["message"]) == (
                         404,
-                        "there is no such session; begin with initialize",
+                        "unknown session; send initialize first",
                     )
                 for method in ("GET", "DELETE"):
                     response = await guard.http.request(method, thief.url, headers=thief.headers_for(None))
                     assert response.status_code == 404
         unknown = await steal(guard, "x" * 43, token=TOKEN)
-        assert (await unknown.call("web::echo", {})).error[
-            "message"
-        ] == "there is no such session; begin with initialize"
+        assert (await unknown.call("web::echo", {})).error["message"] == "unknown session; send initialize first"
         assert (await owner.call("web::echo", {})).status == 200, "the owner noticed nothing"
 
 
@@ -85,7 +83,7 @@ async def test_what_comes_without_a_session_or_begins_one_again_is_refused(tmp_p
         one = await guard.legacy()
         first = one.session
         again = await one.initialize()
-        assert (again.status, again.error["message"]) == (400, "a session is initialized once")
+        assert (again.status, again.error["message"]) == (400, "this session is initialized already")
         assert (await one.request("ping")).status == 200
         assert one.session == first
         fresh = guard.client(modern=False)
@@ -206,7 +204,7 @@ async def test_what_is_in_use_keeps_nobody_from_making_room() -> None:
 def test_where_all_are_in_use_there_is_no_other() -> None:
     sessions = Sessions(2, HOUR, FakeClock())
     one, other = opened(sessions, 2)
-    with sessions.listening(one, Outbox()), sessions.listening(other, Outbox()), pytest.raises(Turned) as turned:
+    with sessions.listening(one, Outbox()), sessions.listening(other, Outbox()), pytest.raises(HttpRefusal) as turned:
         sessions.open(client())
     assert turned.value.status == 503
     assert len(sessions) == 2

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as some
 
-from mcpguard.gateway.tools.shortening import BETWEEN, shortened
+from mcpguard.gateway.tools.shortening import BETWEEN, shorten
 
 TEXTS = some.text(max_size=40)
 ITEMS = some.one_of(
@@ -42,7 +42,7 @@ def whole(items: list[Json]) -> list[Json]:
 
 @given(RESULTS, some.integers(1, 60))
 def test_no_more_is_told_than_may_be_and_nothing_is_lost(result: Json, most: int) -> None:
-    cut = shortened(result, most)
+    cut = shorten(result, most)
     structure = result.get("structuredContent")
     if cut is None:
         assert len(BETWEEN.join(texts(result))) <= most
@@ -69,12 +69,12 @@ def _is(text: str, structure: object) -> bool:
 
 
 def test_what_is_short_is_left_alone() -> None:
-    assert shortened({"content": [{"type": "text", "text": "x" * 10}], "structuredContent": {"a": 1}}, 10) is None
+    assert shorten({"content": [{"type": "text", "text": "x" * 10}], "structuredContent": {"a": 1}}, 10) is None
 
 
 def test_a_structure_that_a_text_repeats_is_kept_once() -> None:
     structure = {"rows": ["x" * 50]}
-    cut = shortened({"content": [{"type": "text", "text": json.dumps(structure)}], "structuredContent": structure}, 20)
+    cut = shorten({"content": [{"type": "text", "text": json.dumps(structure)}], "structuredContent": structure}, 20)
     assert cut is not None
     assert cut.text == json.dumps(structure)
     assert cut.told == {"content": [{"type": "text", "text": json.dumps(structure)[:20]}]}
@@ -84,7 +84,7 @@ def test_a_structure_that_a_text_repeats_is_kept_once() -> None:
 def test_texts_under_a_name_are_a_repetition(texts: list[str]) -> None:
     structure = {"result": texts[0] if len(texts) == 1 else texts}
     content = [{"type": "text", "text": text} for text in texts]
-    cut = shortened({"content": content, "structuredContent": structure}, 20)
+    cut = shorten({"content": content, "structuredContent": structure}, 20)
     assert cut is not None
     assert cut.text == "\n".join(texts)
 
@@ -100,7 +100,7 @@ def test_texts_under_a_name_are_a_repetition(texts: list[str]) -> None:
     ],
 )
 def test_what_is_no_list_of_items_is_told_as_one(content: object, told: list[str]) -> None:
-    cut = shortened({"content": content, "structuredContent": {"rows": "x" * 50}}, 40)
+    cut = shorten({"content": content, "structuredContent": {"rows": "x" * 50}}, 40)
     assert cut is not None
     *items, structure = cut.told["content"]
     assert items == [{"type": "text", "text": text} for text in told]
@@ -109,7 +109,7 @@ def test_what_is_no_list_of_items_is_told_as_one(content: object, told: list[str
 
 
 def test_a_structure_of_its_own_follows_the_text() -> None:
-    cut = shortened({"content": [{"type": "text", "text": "rows:"}], "structuredContent": {"rows": "x" * 50}}, 20)
+    cut = shorten({"content": [{"type": "text", "text": "rows:"}], "structuredContent": {"rows": "x" * 50}}, 20)
     assert cut is not None
     assert cut.text == 'rows:\n{"rows":"' + "x" * 50 + '"}'
     assert cut.told["content"] == [{"type": "text", "text": "rows:"}, {"type": "text", "text": '{"rows":"xxxxx'}]
@@ -117,7 +117,7 @@ def test_a_structure_of_its_own_follows_the_text() -> None:
 
 def test_the_many_items_of_a_hostile_server_are_text_too() -> None:
     links = [{"type": "resource_link", "uri": f"a:{number}", "name": "b"} for number in range(1000)]
-    cut = shortened({"content": links}, 100)
+    cut = shorten({"content": links}, 100)
     assert cut is not None
     assert cut.shown == 100
     assert len(cut.told["content"]) <= 3

@@ -13,7 +13,7 @@ from anyio.abc import SocketListener, SocketStream
 
 from mcpguard.codec.envelope import BY_GUARD
 from mcpguard.gateway.methods import Methods
-from mcpguard.gateway.streams.stream_door import LONGEST_HELLO, Streams
+from mcpguard.gateway.streams.stream_door import LONGEST_HELLO, StreamDoor
 from tests.gate import Gate
 from tests.gateway.speaking import OTHER_TOKEN, TOKEN, callers, guarded, nothing_happens, scope, turned_away
 from tests.gateway.wires import modern
@@ -103,7 +103,7 @@ async def test_a_server_beyond_the_scope_is_not_there(tmp_path: Path) -> None:
 
 async def test_who_says_nothing_is_not_waited_for(tmp_path: Path) -> None:
     async with guarded(tmp_path, Script()) as guard:
-        streams = Streams(guard.now.guard, Methods(guard.now.guard), guard.clock, hello_seconds=0.05)
+        streams = StreamDoor(guard.now.guard, Methods(guard.now.guard), guard.clock, hello_seconds=0.05)
         async with await anyio.create_unix_listener(tmp_path / "s") as listener, anyio.create_task_group() as tasks:
             tasks.start_soon(streams.listen, listener)
             async with await anyio.connect_unix(tmp_path / "s") as stream:
@@ -155,7 +155,7 @@ class Exhausted(SocketListener):
 async def test_a_connection_that_cannot_be_taken_ends_nothing(tmp_path: Path) -> None:
     """When no descriptor is left, accepting fails; later there are some again."""
     async with guarded(tmp_path, Script()) as guard:
-        streams = Streams(guard.now.guard, Methods(guard.now.guard), guard.clock)
+        streams = StreamDoor(guard.now.guard, Methods(guard.now.guard), guard.clock)
         async with await anyio.create_unix_listener(tmp_path / "s") as listener, anyio.create_task_group() as tasks:
             exhausted = Exhausted(listener, 3)
             tasks.start_soon(streams.listen, exhausted)

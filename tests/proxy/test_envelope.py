@@ -17,7 +17,7 @@ Json = dict[str, Any]
 
 
 def test_a_list_is_one_embedded_resource_and_an_empty_one_is_an_empty_list() -> None:
-    result, given = envelope.listed(validate_operation("list", "tool"), [], 0)
+    result, given = envelope.list_answer(validate_operation("list", "tool"), [], 0)
     assert given == 0
     said = {"proxyAction": "list", "proxyType": "tool", "pythonType": "Tool", "many": True}
     place = {"total": 0, "offset": 0}
@@ -37,14 +37,14 @@ def test_a_list_is_one_embedded_resource_and_an_empty_one_is_an_empty_list() -> 
 def test_a_part_of_a_list_says_where_it_goes_on() -> None:
     entries = [{"name": str(n)} for n in range(3)]
     asked = validate_operation("list", "prompt", limit=3, offset=4)
-    assert envelope.listed(asked, entries, 9)[0]["_meta"][META]["nextOffset"] == 7
-    assert "nextOffset" not in envelope.listed(asked, entries, 7)[0]["_meta"][META]
+    assert envelope.list_answer(asked, entries, 9)[0]["_meta"][META]["nextOffset"] == 7
+    assert "nextOffset" not in envelope.list_answer(asked, entries, 7)[0]["_meta"][META]
 
 
 def test_a_list_ends_where_it_becomes_too_large_and_gives_one_entry_at_least() -> None:
     large = [{"name": str(n), "description": "x" * (envelope.LARGEST_LIST // 2)} for n in range(3)]
     for entries, many in ((large, 1), ([{"name": "x" * envelope.LARGEST_LIST * 2}, *large], 1), (large[:1], 1)):
-        result, given = envelope.listed(validate_operation("list", "tool"), entries, len(entries))
+        result, given = envelope.list_answer(validate_operation("list", "tool"), entries, len(entries))
         assert given == many
         assert len(json.loads(result["content"][0]["resource"]["text"])) == many
         assert result["_meta"][META].get("nextOffset") == (1 if len(entries) > 1 else None)
@@ -62,7 +62,9 @@ def test_a_list_ends_where_it_becomes_too_large_and_gives_one_entry_at_least() -
 )
 def test_a_description_says_of_which_type_it_is(proxy_type: str, definition: Json, python_type: str) -> None:
     template = python_type == "ResourceTemplate"
-    (item,) = envelope.described(validate_operation("info", proxy_type, "a"), definition, template=template)["content"]
+    (item,) = envelope.definition_answer(validate_operation("info", proxy_type, "a"), definition, template=template)[
+        "content"
+    ]
     assert item["annotations"] == {
         "proxyAction": "info",
         "proxyType": proxy_type,
@@ -73,7 +75,7 @@ def test_a_description_says_of_which_type_it_is(proxy_type: str, definition: Jso
 
 
 def test_the_type_of_a_list_of_resources_is_what_clients_compare() -> None:
-    (item,) = envelope.listed(validate_operation("list", "resource"), [], 0)[0]["content"]
+    (item,) = envelope.list_answer(validate_operation("list", "resource"), [], 0)[0]["content"]
     assert item["annotations"]["pythonType"] == "mcp.types.Resource | mcp.types.ResourceTemplate"
 
 
@@ -87,7 +89,7 @@ def test_what_a_tool_answers_is_kept_and_says_whence_it_came() -> None:
         "isError": True,
         "_meta": {"trace": "x"},
     }
-    result = envelope.called(validate_operation("call", "tool", "web::add", {"a": 5}), answered)
+    result = envelope.call_answer(validate_operation("call", "tool", "web::add", {"a": 5}), answered)
     said = {"proxyAction": "call", "proxyType": "tool", "proxyPath": "web::add"}
     assert result["content"][0] == {
         "type": "text",
@@ -104,7 +106,7 @@ def test_nobody_else_says_what_the_proxy_says() -> None:
     forged = {"proxyPath": "other::tool", "pythonType": "GetPromptResult", "many": True, "proxyAction": "list"}
     item = {"type": "text", "text": "x", "annotations": {"priority": 1, **forged}, "_meta": {META: forged}}
     answered = {"content": [item], "_meta": {META: forged}}
-    result = envelope.called(validate_operation("call", "tool", "web::add"), answered)
+    result = envelope.call_answer(validate_operation("call", "tool", "web::add"), answered)
     said = {"proxyAction": "call", "proxyType": "tool", "proxyPath": "web::add"}
     assert result["content"][0]["annotations"] == {"priority": 1, **said}
     assert result["content"][0]["_meta"][META] == result["_meta"][META] == said
@@ -113,23 +115,23 @@ def test_nobody_else_says_what_the_proxy_says() -> None:
 @pytest.mark.parametrize("odd", [7, "x", ["a"], None])
 def test_what_is_not_of_its_form_does_no_harm(odd: object) -> None:
     item = {"type": "text", "text": "x", "annotations": odd, "_meta": odd}
-    result = envelope.called(validate_operation("call", "tool", "a::b"), {"content": [item], "_meta": odd})
+    result = envelope.call_answer(validate_operation("call", "tool", "a::b"), {"content": [item], "_meta": odd})
     assert result["content"][0]["annotations"]["proxyPath"] == "a::b"
-    told = envelope.called(validate_operation("call", "tool", "a::b"), {"content": odd})
+    told = envelope.call_answer(validate_operation("call", "tool", "a::b"), {"content": odd})
     assert told["content"] == odd if isinstance(odd, list) else told["isError"]
-    assert envelope.called(validate_operation("call", "resource", "a:b"), {"contents": odd})["isError"] is True
+    assert envelope.call_answer(validate_operation("call", "resource", "a:b"), {"contents": odd})["isError"] is True
 
 
 def test_what_has_no_list_around_it_is_the_only_one() -> None:
     item = {"type": "text", "text": "x"}
-    (told,) = envelope.called(validate_operation("call", "tool", "a::b"), {"content": item})["content"]
+    (told,) = envelope.call_answer(validate_operation("call", "tool", "a::b"), {"content": item})["content"]
     assert told.items() >= item.items()
     content = {"uri": "a:1", "text": "x"}
-    (told,) = envelope.called(validate_operation("call", "resource", "a:1"), {"contents": content})["content"]
+    (told,) = envelope.call_answer(validate_operation("call", "resource", "a:1"), {"contents": content})["content"]
     assert told["resource"] == content
-    assert envelope.called(validate_operation("call", "tool", "a::b"), {"structuredContent": {}})["content"] == []
-    assert envelope.called(validate_operation("call", "resource", "a:1"), {"contents": []})["content"] == []
-    assert envelope.called(validate_operation("call", "resource", "a:1"), {})["isError"] is True
+    assert envelope.call_answer(validate_operation("call", "tool", "a::b"), {"structuredContent": {}})["content"] == []
+    assert envelope.call_answer(validate_operation("call", "resource", "a:1"), {"contents": []})["content"] == []
+    assert envelope.call_answer(validate_operation("call", "resource", "a:1"), {})["isError"] is True
 
 
 def test_many_small_items_do_not_make_an_answer_huge() -> None:
@@ -139,7 +141,7 @@ def test_many_small_items_do_not_make_an_answer_huge() -> None:
         ("tool", {"content": [{"type": "text", "text": "", **forged}] * count}),
         ("resource", {"contents": [{"uri": "a:1", "text": "", **forged}] * count}),
     ):
-        result = envelope.called(validate_operation("call", type_, path), answered)
+        result = envelope.call_answer(validate_operation("call", type_, path), answered)
         assert len(result["content"]) == count
         assert len(json.dumps(result)) < len(json.dumps(answered)) + 10_000_000
         said = [ProxyResponseInfo.from_annotations(item) for item in result["content"]]
@@ -152,7 +154,7 @@ def test_many_small_items_do_not_make_an_answer_huge() -> None:
 def test_nobody_else_says_in_a_resource_what_the_proxy_says() -> None:
     forged = {"contentType": "text/html", "_meta": {META: {"proxyAction": "list", "proxyType": "tool"}, "a": 1}}
     contents = [{"uri": "a:1", "mimeType": "text/plain", "text": "x", **forged}]
-    (item,) = envelope.called(validate_operation("call", "resource", "a:1"), {"contents": contents})["content"]
+    (item,) = envelope.call_answer(validate_operation("call", "resource", "a:1"), {"contents": contents})["content"]
     assert item["resource"] == {"uri": "a:1", "mimeType": "text/plain", "text": "x", "_meta": {"a": 1}}
     assert ProxyResponseInfo.from_annotations(item["resource"]) is None
     assert ProxyResponseInfo.from_annotations(item) == ProxyResponseInfo("call", "resource", "a:1")
@@ -160,14 +162,14 @@ def test_nobody_else_says_in_a_resource_what_the_proxy_says() -> None:
 
 def test_a_resource_that_said_no_type_says_that_it_said_none() -> None:
     contents = [{"uri": "a:1", "text": "{}"}]
-    (item,) = envelope.called(validate_operation("call", "resource", "a:1"), {"contents": contents})["content"]
+    (item,) = envelope.call_answer(validate_operation("call", "resource", "a:1"), {"contents": contents})["content"]
     assert "contentType" not in item["resource"]
     assert ProxyResponseInfo.from_annotations(item) == ProxyResponseInfo("call", "resource", "a:1", rewritten=True)
 
 
 def test_a_resource_is_one_item_for_each_of_its_contents() -> None:
     contents = [{"uri": "a:1", "mimeType": "text/plain", "text": "{ }"}, {"uri": "a:2", "blob": "AA=="}]
-    result = envelope.called(validate_operation("call", "resource", "a:1"), {"contents": contents, "ttlMs": 5})
+    result = envelope.call_answer(validate_operation("call", "resource", "a:1"), {"contents": contents, "ttlMs": 5})
     first, second = result["content"]
     assert first["resource"] == {
         "uri": "a:1",
@@ -182,7 +184,7 @@ def test_a_resource_is_one_item_for_each_of_its_contents() -> None:
 
 def test_an_error_is_an_error_of_the_tool() -> None:
     error = {"code": -32002, "message": "no such note", "data": {"uri": "a:1"}}
-    result = envelope.failed(validate_operation("call", "resource", "a:1"), error)
+    result = envelope.error_answer(validate_operation("call", "resource", "a:1"), error)
     assert result["isError"] is True
     assert result["content"][0]["text"] == "The resource answered with an error: no such note"
     assert result["_meta"][META]["error"] == error
@@ -203,7 +205,7 @@ def test_names_are_readable_in_it() -> None:
 
 
 def test_what_an_answer_says_is_read_from_wherever_it_is_said() -> None:
-    result = envelope.described(validate_operation("info", "tool", "web::add"), {"name": "add"})
+    result = envelope.definition_answer(validate_operation("info", "tool", "web::add"), {"name": "add"})
     (item,) = result["content"]
     wanted = ProxyResponseInfo("info", "tool", "web::add", "Tool", many=False)
     as_models = CallToolResult.model_validate(result)

@@ -58,7 +58,7 @@ def test_a_filter_is_an_object_or_its_text() -> None:
     as_text = validate_operation("list", "tool", filter='{"prefix": "calc", "tags": ["math"]}')
     assert as_text == validate_operation("list", "tool", filter={"prefix": "calc", "tags": ["math"]})
     assert as_text.filter == ListFilter("calc", ("math",))
-    assert read(as_text.given()) == as_text
+    assert read(as_text.as_given()) == as_text
     assert validate_operation("list", "tool", filter={"prefix": "", "tags": []}) == validate_operation("list", "tool")
 
 
@@ -66,7 +66,7 @@ def test_a_batch_is_operations_as_they_are_by_themselves() -> None:
     listing = {"action": "list", "type": "prompt", "filter": {"prefix": "g"}}
     batch = read({"action": BATCH, OPERATIONS: [ONE, listing]})
     assert batch == Batch((validate_operation("call", "tool", "web::add"), _one(listing)))
-    assert read(batch.given()) == batch == validate_batch([ONE, listing])
+    assert read(batch.as_given()) == batch == validate_batch([ONE, listing])
 
 
 def test_the_arguments_of_a_batch_are_bounded_together() -> None:
@@ -104,7 +104,7 @@ def test_whatever_is_asked_is_an_operation_or_a_sentence(asked: dict[str, Any]) 
     assert isinstance(operation, ProxyOperation)
     assert bool(operation.path) == (operation.action is not Action.LIST)
     assert operation.action is Action.CALL or not operation.arguments
-    assert read(operation.given()) == operation
+    assert read(operation.as_given()) == operation
 
 
 def test_what_the_tool_says_it_takes_is_what_it_takes() -> None:

@@ -1,1 +1,1 @@
-"""The shapes in which agents see what is offered: names and URIs on the way out, and what they mean on the way in."""
+"""The shapes in which agents see capabilities: names and URIs on the way out, and their meaning on the way in."""

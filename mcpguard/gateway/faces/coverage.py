@@ -35,7 +35,7 @@ _PATH = re.compile(r"[/?#]")
 
 
 def covering(shelf: Shelf, uri: str) -> Capability | None:
-    """The capability under which this URI may be read: one in the catalog, or itself where a prefix allows that."""
+    """Returns the capability that allows reading this URI: one in the catalog, or the URI itself below a prefix."""
     exact = shelf.of(CapabilityKind.RESOURCE).get(uri)
     if exact is not None:
         return exact.capability
@@ -58,7 +58,7 @@ def covering(shelf: Shelf, uri: str) -> Capability | None:
 
 
 def covers(template: str, uri: str) -> bool:
-    """Whether the template could have been expanded to this URI by someone who means no harm."""
+    """Tells whether an honest client could have expanded the template to this URI."""
     parsed = _parsed(template)
     return parsed is not None and is_harmless(uri) and _covers(parsed, uri)
 
@@ -72,7 +72,7 @@ def _covers(parsed: UriTemplate, uri: str) -> bool:
 
 
 def _is_below(template: str, uri: str, values: Mapping[str, str | list[str]]) -> bool:
-    """Whether no variable, and nothing that begins after the template's own beginning, is a place of its own."""
+    """Tells whether no variable, and nothing after the template's fixed beginning, names a place of its own."""
     lead, _, rest = template.partition("{")
     path = _WEB_PATH.match(template)
     file, said = lead == "file://", uri[len(lead) :]
@@ -87,7 +87,7 @@ def _is_below(template: str, uri: str, values: Mapping[str, str | list[str]]) ->
 
 
 def _keeps_host(template: str, uri: str, values: Mapping[str, str | list[str]]) -> bool:
-    """Whether the host that a template names, or a part of it, is the one that the URI leads to."""
+    """Tells whether the URI leads to the host, or the part of one, that the template names."""
     found = _HOST.match(template)
     if found is None or not (named := _VARIABLE.sub("", found[1])):
         return True
@@ -98,7 +98,9 @@ def _keeps_host(template: str, uri: str, values: Mapping[str, str | list[str]]) 
 
 
 def _is_whole(parsed: UriTemplate, uri: str) -> bool:
-    """Matching passes over what it does not know of a query, and over a fragment; servers may not."""
+    """Tells whether the match covers the whole URI. Matching ignores unknown query parameters and fragments; servers
+    may not.
+    """
     wanted = parsed.query_variable_names
     if not wanted:
         return True

@@ -22,20 +22,20 @@ from mcpguard.domain.capabilities import Capability, CapabilityKind
 from mcpguard.domain.errors import InvalidName
 from mcpguard.domain.servers.listings import KEYS
 from mcpguard.gateway.faces.coverage import covering
-from mcpguard.gateway.faces.face import Meant
+from mcpguard.gateway.faces.face import NamedCapability
 from mcpguard.proxy.filtering import ORIGIN
 
 TEMPLATES = "proxy://template/"
 
 
-class Direct:
-    """All servers at once."""
+class DirectFace:
+    """Shows all servers as one."""
 
     word = calls.Face.DIRECT
     own: tuple[dict[str, Any], ...] = ()
 
     def __init__(self, separator: Separator, *, instructs: bool = False) -> None:
-        """`instructs`: whether clients are greeted with the instructions of all servers."""
+        """Builds the face. `instructs` says whether clients are greeted with the instructions of all servers."""
         self.key = f"direct {separator}"
         self.separator = separator
         self._instructs = instructs
@@ -47,7 +47,7 @@ class Direct:
         shelves = self.shelves(catalog) if self._instructs else ()
         return {shelf.server: shelf.instructions for shelf in shelves if shelf.instructions}
 
-    def shown(self, pinned: Pinned) -> dict[str, Any]:
+    def shown_definition(self, pinned: Pinned) -> dict[str, Any]:
         capability, definition = pinned.capability, pinned.definition
         origin = {"server": capability.server, "name": capability.name}
         proxy: dict[str, Any] = {"server": capability.server}
@@ -70,7 +70,7 @@ class Direct:
             "metadata": {**_object(definition.get("metadata")), "proxy": proxy},
         }
 
-    def named(self, catalog: Catalog, kind: CapabilityKind, name: str) -> Capability:
+    def named_capability(self, catalog: Catalog, kind: CapabilityKind, name: str) -> Capability:
         found = catalog.qualified(kind, name)
         if len(found) == 1:
             return found[0].capability
@@ -80,14 +80,14 @@ class Direct:
                 return Capability(server if not found else "", kind, own)
         return Capability("", kind, name)
 
-    def resource(self, catalog: Catalog, uri: str) -> Meant:
+    def resource(self, catalog: Catalog, uri: str) -> NamedCapability:
         server, own = self._placed(uri)
         shelves = [shelf for shelf in self.shelves(catalog) if server in (None, shelf.server)]
         covered = [(shelf, covered) for shelf in shelves if (covered := covering(shelf, own)) is not None]
         if len(covered) == 1:
             shelf, pinned = covered[0]
-            return Meant(Capability(shelf.server, CapabilityKind.RESOURCE, own), pinned)
-        return Meant(Capability(server or "", CapabilityKind.RESOURCE, own))
+            return NamedCapability(Capability(shelf.server, CapabilityKind.RESOURCE, own), pinned)
+        return NamedCapability(Capability(server or "", CapabilityKind.RESOURCE, own))
 
     def uri(self, server: str, own: str) -> str:
         return wrapped(server, own)
@@ -105,13 +105,13 @@ class Direct:
         return Capability(server or "", CapabilityKind.TEMPLATE, own)
 
     def _placed(self, uri: str) -> tuple[str | None, str]:
-        """The server that a URI names, if it names one, and that server's own URI."""
+        """Splits a URI into the server that it names, if it names one, and that server's own URI."""
         if uri.startswith(PREFIX):
             return unwrapped(uri)
         if uri.startswith(TEMPLATES):
             server, slash, own = uri.removeprefix(TEMPLATES).partition("/")
             if not slash or not own or not is_server_name(server):
-                raise InvalidName("the URI of the resource does not name a server and a resource")
+                raise InvalidName("the resource URI must name a server and a resource")
             return server, own
         return None, uri
 

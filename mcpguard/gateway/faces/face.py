@@ -16,7 +16,7 @@ from mcpguard.domain.capabilities import Capability, CapabilityKind
 
 
 @dataclass(frozen=True, slots=True)
-class Meant:
+class NamedCapability:
     """The capability that a client named, and the one in the catalog that covers it: itself, or a template."""
 
     capability: Capability
@@ -24,45 +24,45 @@ class Meant:
 
 
 class AgentFace(Protocol):
-    """One shape that the guard shows to agents."""
+    """One shape in which agents see what is behind the guard."""
 
     @property
     def word(self) -> calls.Face: ...
 
     @property
     def key(self) -> str:
-        """Sessions belong to exactly one face; this tells them apart."""
+        """Identifies the face. A session belongs to exactly one."""
         ...
 
     @property
     def own(self) -> tuple[Mapping[str, Any], ...]:
-        """The definitions of tools that are the face's own."""
+        """The definitions of the face's own tools."""
         ...
 
     def shelves(self, catalog: Catalog) -> Iterable[Shelf]:
-        """The servers whose capabilities are shown, in order."""
+        """Returns the servers whose capabilities are shown, in order."""
         ...
 
     def instructions(self, catalog: Catalog) -> Mapping[str, str]:
-        """The instructions that a client is greeted with, by their servers."""
+        """Returns the instructions that greet a client, by server."""
         ...
 
-    def shown(self, pinned: Pinned) -> dict[str, Any]:
-        """A definition as clients see it."""
+    def shown_definition(self, pinned: Pinned) -> dict[str, Any]:
+        """Returns a definition as clients see it."""
         ...
 
-    def named(self, catalog: Catalog, kind: CapabilityKind, name: str) -> Capability:
-        """What the name of a tool or a prompt means."""
+    def named_capability(self, catalog: Catalog, kind: CapabilityKind, name: str) -> Capability:
+        """Returns the tool or prompt that a name means."""
         ...
 
-    def resource(self, catalog: Catalog, uri: str) -> Meant:
-        """What the URI of a resource means."""
+    def resource(self, catalog: Catalog, uri: str) -> NamedCapability:
+        """Returns the resource that a URI means."""
         ...
 
     def uri(self, server: str, own: str) -> str:
-        """A resource's URI as clients see it."""
+        """Returns a resource's URI as clients see it."""
         ...
 
     def template(self, catalog: Catalog, uri: str) -> Capability:
-        """What a template means, or the resource that is given in its place."""
+        """Returns the template that a URI means, or the resource that is named in its place."""
         ...

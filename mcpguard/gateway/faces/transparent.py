@@ -8,11 +8,11 @@ from mcpguard.catalog.shelf import Pinned, Shelf
 from mcpguard.domain.calls import calls
 from mcpguard.domain.capabilities import Capability, CapabilityKind
 from mcpguard.gateway.faces.coverage import covering
-from mcpguard.gateway.faces.face import Meant
+from mcpguard.gateway.faces.face import NamedCapability
 
 
-class Transparent:
-    """Nothing is renamed."""
+class TransparentFace:
+    """Shows one server and renames nothing."""
 
     word = calls.Face.TRANSPARENT
     own = ()
@@ -28,15 +28,17 @@ class Transparent:
     def instructions(self, catalog: Catalog) -> Mapping[str, str]:
         return {shelf.server: shelf.instructions for shelf in self.shelves(catalog) if shelf.instructions}
 
-    def shown(self, pinned: Pinned) -> dict[str, Any]:
+    def shown_definition(self, pinned: Pinned) -> dict[str, Any]:
         return dict(pinned.definition)
 
-    def named(self, _catalog: Catalog, kind: CapabilityKind, name: str) -> Capability:
+    def named_capability(self, _catalog: Catalog, kind: CapabilityKind, name: str) -> Capability:
         return Capability(self._server, kind, name)
 
-    def resource(self, catalog: Catalog, uri: str) -> Meant:
+    def resource(self, catalog: Catalog, uri: str) -> NamedCapability:
         shelf = catalog.shelves.get(self._server)
-        return Meant(Capability(self._server, CapabilityKind.RESOURCE, uri), covering(shelf, uri) if shelf else None)
+        return NamedCapability(
+            Capability(self._server, CapabilityKind.RESOURCE, uri), covering(shelf, uri) if shelf else None
+        )
 
     def uri(self, _server: str, own: str) -> str:
         return own

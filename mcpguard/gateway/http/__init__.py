@@ -1,1 +1,1 @@
-"""The agents' door on the network: streamable HTTP, in both eras."""
+"""The door for agents on the network: streamable HTTP, in both eras of the protocol."""

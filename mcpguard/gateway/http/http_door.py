@@ -1,15 +1,15 @@
-"""The agents' door on the network. Everything that comes in passes here, outermost gate first.
+"""The door for agents on the network. Every request passes these gates, outermost first.
 
-    origin → caller → face → message → share → era → answer
+origin → caller → face → message → share → era → answer
 
 Rules kept here:
-1. A browser's page that is not ours is turned away before anybody looks at what it sends.
-2. What is open in the name of a caller that was revoked ends.
-3. What cannot be understood is answered as the specification says, and counted; it costs nobody else anything.
-4. However long a caller's requests take, they take no more connections than its share, and those of all callers leave
-   a reserve for everybody who is no agent. What is not a request is answered at once and, unless it is large, needs no
-   place: a client whose share is full can still take its requests back, and answer what it was asked.
-5. A large body has its place before all of it is taken in, and waits there until few others are being read.
+1. A web page of another origin is refused before anything that it sends is read.
+2. When a caller is revoked, everything open in its name ends.
+3. A message that cannot be understood is answered as the specification says, and counted; nobody else pays for it.
+4. However long a caller's requests take, they hold no more connections than its share, and all callers together leave
+   a reserve for people. What is not a request is answered at once and, unless it is large, needs no place: a client
+   whose share is used up can still cancel its requests and answer questions.
+5. A large body gets a place before all of it is read, and waits there until few others are being read.
 """
 
 from contextlib import ExitStack
@@ -25,21 +25,30 @@ from mcpguard.domain.callers import Caller
 from mcpguard.domain.clock import Clock
 from mcpguard.domain.reasons import Reason
 from mcpguard.gateway.clients import NETWORK, PLACES, SHARE
-from mcpguard.gateway.faces.direct import Direct
+from mcpguard.gateway.faces.direct import DirectFace
+from mcpguard.gateway.faces.direct_with_proxy import DirectFaceWithProxy
 from mcpguard.gateway.faces.face import AgentFace
-from mcpguard.gateway.faces.proxied import Proxied
-from mcpguard.gateway.faces.transparent import Transparent
+from mcpguard.gateway.faces.transparent import TransparentFace
 from mcpguard.gateway.http.legacy import Legacy
 from mcpguard.gateway.http.modern import Modern
 from mcpguard.gateway.http.origins import check_origin
-from mcpguard.gateway.http.plain import HttpPatience, Left, RequestBody, Turned, accepted, failure, give, header
+from mcpguard.gateway.http.plain import (
+    ClientLeft,
+    HttpPatience,
+    HttpRefusal,
+    RequestBody,
+    accepted_types,
+    failure,
+    header,
+    send_answer,
+)
 from mcpguard.gateway.http.sessions import Sessions
 from mcpguard.gateway.identity import Unauthorized, caller_of_request
 from mcpguard.gateway.message_reader import AgentMessageReader
 from mcpguard.gateway.methods import Methods
-from mcpguard.gateway.open_requests import Guests
-from mcpguard.gateway.subscriptions.list_news import News
-from mcpguard.gateway.tools.guard_face import Guarding
+from mcpguard.gateway.open_requests import OpenRequests
+from mcpguard.gateway.subscriptions.list_news import ListNews
+from mcpguard.gateway.tools.guard_face import GuardFace
 from mcpguard.gateway.wire import REFUSED
 from mcpguard.guard.guard import Guard
 from mcpguard.guard.servers.publisher import CatalogChange
@@ -56,7 +65,7 @@ _JSON = {"application/json", "application/*", "*/*"}
 _STREAM = {"text/event-stream", "text/*", "*/*"}
 
 
-class Door:
+class HttpDoor:
     """An ASGI application for every path below /mcp."""
 
     def __init__(self, guard: Guard, methods: Methods, clock: Clock, patience: HttpPatience | None = None) -> None:
@@ -68,29 +77,31 @@ class Door:
         self._methods = methods
         self._patience = patience or HttpPatience()
         self._reader = AgentMessageReader(limits)
-        self._news = News(guard.catalog)
+        self._news = ListNews(guard.catalog)
         self._legacy = Legacy(methods, self.sessions, limits.client_calls, self._patience)
         self._modern = Modern(methods, self._patience)
         proxy, instructs = guard.settings.proxy, guard.settings.merged_instructions
-        self._direct = {each: Direct(each, instructs=instructs) for each in SEPARATORS}
-        self._proxied = {each: Proxied(each, proxy.name, instructs=instructs) for each in SEPARATORS if proxy.enabled}
-        self._guarding = Guarding(guard.settings)
-        self._guests = Guests()
+        self._direct = {each: DirectFace(each, instructs=instructs) for each in SEPARATORS}
+        self._proxied = {
+            each: DirectFaceWithProxy(each, proxy.name, instructs=instructs) for each in SEPARATORS if proxy.enabled
+        }
+        self._guarding = GuardFace(guard.settings)
+        self._guests = OpenRequests()
         self._shares = Shares(limits.of_caller, limits.of_agents)
 
     def tell(self, changed: CatalogChange) -> None:
-        """What is offered is different now."""
-        self.sessions.tell(self._news.of(self._guard.catalog, changed))
+        """Tells the clients that listen that other capabilities are offered now."""
+        self.sessions.tell(self._news.news_for_clients(self._guard.catalog, changed))
 
     def close(self) -> None:
-        """End every stream that would otherwise stay open for ever."""
+        """Ends every stream that would otherwise stay open."""
         self.sessions.end_streams()
         self._methods.close()
 
-    def lost(self, caller: str) -> None:
-        """This one is no caller any more."""
-        self._guests.lost(caller)
-        self.sessions.lost(caller)
+    def end_caller(self, caller: str) -> None:
+        """Ends what is open in the name of a caller that was revoked."""
+        self._guests.end_caller(caller)
+        self.sessions.end_caller(caller)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         self.used = self._clock.monotonic()
@@ -104,13 +115,13 @@ class Door:
                 began = True
                 await send(said)
 
-            with self._guests.here(caller.id) as here:
+            with self._guests.hold_open(caller.id) as here:
                 await self._answer(caller, scope, receive, answer)
             if here.cancelled_caught and not began:
                 await self._challenge(Unauthorized(Reason.CALLER_REVOKED.sentence), send)
         except Unauthorized as error:
             await self._challenge(error, send)
-        except Turned as turned:
+        except HttpRefusal as turned:
             await self._turn(turned, send)
 
     async def _answer(self, caller: Caller, scope: Scope, receive: Receive, send: Send) -> None:
@@ -134,16 +145,18 @@ class Door:
                 await era.take(said, caller, face, scope, receive, send)
         except BadMessage as error:
             self._count("message")
-            await give(send, 400, failure(error.code, str(error), error.id))
+            await send_answer(send, 400, failure(error.code, str(error), error.id))
         except Crowded as crowded:
             await self._send_back(crowded, caller, id_, send)
-        except Turned as turned:
+        except HttpRefusal as turned:
             await self._turn(turned, send, id_)
-        except Left:
+        except ClientLeft:
             return
 
     async def _read(self, body: RequestBody, caller: Caller) -> Message:
-        """The message in it. Raises BadMessage, Left, or Turned if the body does not come in time."""
+        """Returns the message in the body. Raises BadMessage, ClientLeft, or HttpRefusal if the body does not arrive in
+        time.
+        """
         if not body.is_large:
             return await self._reader.read(body.data)
         async with self._reader.large(caller.id):
@@ -154,41 +167,43 @@ class Door:
                 body.data.clear()
 
     async def _send_back(self, crowded: Crowded, caller: Caller, id_: Id | None, send: Send) -> None:
-        """Tell a client that its request was not taken, and when it may ask again."""
+        """Tells a client that its request was not taken, and when to retry."""
         if crowded.own:
             self._count(SHARE, caller=caller.id)
             sentence = (
-                f"this caller has {self._shares.of_one} requests under way, as many as one caller may; wait until some "
-                "of them are answered, or close streams that are not needed, and ask again"
+                f"this caller has {self._shares.of_one} requests in progress, the limit for one caller; wait for some "
+                "of them to finish or close unused streams, then retry"
             )
         else:
             self._count(PLACES, caller=caller.id)
-            sentence = "agents have as many requests under way as there may be; nothing was done; ask again in a moment"
-        await give(send, 429 if crowded.own else 503, failure(REFUSED, sentence, id_), (AGAIN,))
+            sentence = (
+                "the limit of requests in progress is reached for all agents; nothing was done; retry in a moment"
+            )
+        await send_answer(send, 429 if crowded.own else 503, failure(REFUSED, sentence, id_), (AGAIN,))
 
     async def _challenge(self, error: Unauthorized, send: Send) -> None:
         self._count("credential")
         challenge = (b"www-authenticate", error.challenge)
-        await give(send, error.status, failure(INVALID_REQUEST, str(error)), (challenge,))
+        await send_answer(send, error.status, failure(INVALID_REQUEST, str(error)), (challenge,))
 
-    async def _turn(self, turned: Turned, send: Send, id_: Id | None = None) -> None:
+    async def _turn(self, turned: HttpRefusal, send: Send, id_: Id | None = None) -> None:
         self._count(turned.why)
         headers = [(b"connection", b"close")] if turned.status == 408 else []
         if turned.wait:
             headers.append((b"retry-after", str(turned.wait).encode()))
-        await give(send, turned.status, failure(turned.code, str(turned), id_, turned.data), headers)
+        await send_answer(send, turned.status, failure(turned.code, str(turned), id_, turned.data), headers)
 
     async def _other(self, caller: Caller, face: AgentFace, scope: Scope, receive: Receive, send: Send) -> None:
         in_sessions = header(scope, VERSION) not in envelope.MODERN
         if scope["method"] not in ("GET", "DELETE") or not in_sessions:
             self._count("http method")
-            await give(send, 405, headers=((b"allow", b"GET, POST, DELETE" if in_sessions else b"POST"),))
+            await send_answer(send, 405, headers=((b"allow", b"GET, POST, DELETE" if in_sessions else b"POST"),))
             return
         session = self._legacy.session(caller, face, scope)
         if scope["method"] == "DELETE":
             await self._legacy.end(session, send)
-        elif not accepted(scope) & _STREAM:
-            raise Turned(406, INVALID_REQUEST, "accept text/event-stream to listen", "accept")
+        elif not accepted_types(scope) & _STREAM:
+            raise HttpRefusal(406, INVALID_REQUEST, "Accept must list text/event-stream", "accept")
         else:
             with self._shares.take(caller.id):
                 await self._legacy.listen(session, receive, send)
@@ -205,24 +220,26 @@ class Door:
             return self._proxied[self._separator(scope)]
         server = path.removeprefix(ONLY) if path.startswith(ONLY) else ""
         if is_server_name(server) and reaches(caller.scope, server) and self._guard.servers.knows(server):
-            return Transparent(server)
+            return TransparentFace(server)
         places = [GUARD, ALL, *([PROXY] if self._proxied else [])]
-        raise Turned(
+        raise HttpRefusal(
             404,
             INVALID_REQUEST,
-            f"nothing is here; agents are served at {', '.join(places)} and {ONLY}<server>",
+            f"there is no endpoint at this path; agents connect to {', '.join(places)} and {ONLY}<server>",
             "path",
         )
 
     def _separator(self, scope: Scope) -> Separator:
-        """What the client says that its model can take in names, or else what the setting says."""
+        """Returns the separator that the client asks for in its URL, or else the configured one."""
         said = parse_qs(scope["query_string"].decode("latin-1"), keep_blank_values=True).get("separator")
         if said is None:
             return self._guard.settings.separator
         for each in SEPARATORS:
             if said == [each]:
                 return each
-        raise Turned(400, INVALID_REQUEST, f"separator must be one of {' '.join(SEPARATORS)}, said once", "separator")
+        raise HttpRefusal(
+            400, INVALID_REQUEST, f"separator must be one of {' '.join(SEPARATORS)}, given once", "separator"
+        )
 
     def _count(self, reason: str, **more: str) -> None:
         self._guard.tallies.turned_away(door=NETWORK, why=reason, **more)
@@ -231,10 +248,12 @@ class Door:
 def _check_headers(scope: Scope) -> None:
     kind = (header(scope, b"content-type") or "").partition(";")[0].strip().lower()
     if kind != "application/json":
-        raise Turned(415, INVALID_REQUEST, "send application/json", "content type")
-    kinds = accepted(scope)
+        raise HttpRefusal(415, INVALID_REQUEST, "send application/json", "content type")
+    kinds = accepted_types(scope)
     if not (kinds & _JSON and kinds & _STREAM):
-        raise Turned(406, INVALID_REQUEST, "accept both application/json and text/event-stream", "accept")
+        raise HttpRefusal(
+            406, INVALID_REQUEST, "Accept must list both application/json and text/event-stream", "accept"
+        )
 
 
 def _is_modern(said: Message, scope: Scope) -> bool:

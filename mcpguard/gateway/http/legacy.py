@@ -1,7 +1,7 @@
 """Clients that begin with a handshake (revisions up to 2025-11-25): a session, and requests within it.
 
-A client that leaves has not taken its request back; only `notifications/cancelled` does that. But it cannot be asked
-anything any more.
+A client that disconnects has not cancelled its request; only `notifications/cancelled` does that. But it cannot be
+asked anything any more.
 """
 
 import anyio
@@ -14,12 +14,12 @@ from mcpguard.domain.servers.launches import Era
 from mcpguard.gateway.client_request import Exchange, Say
 from mcpguard.gateway.clients import NETWORK, Client
 from mcpguard.gateway.faces.face import AgentFace
-from mcpguard.gateway.http.plain import HttpPatience, Turned, give, header
+from mcpguard.gateway.http.plain import HttpPatience, HttpRefusal, header, send_answer
 from mcpguard.gateway.http.reply import KEEP_ALIVE, STREAM, reply
 from mcpguard.gateway.http.sessions import ClientSession, Sessions
 from mcpguard.gateway.methods import Methods
 from mcpguard.gateway.outbox import Outbox
-from mcpguard.gateway.wire import CANCELLED, REFUSED, Spent, own_error
+from mcpguard.gateway.wire import CANCELLED, REFUSED, BudgetSpent, own_error
 
 SESSION = b"mcp-session-id"
 VERSION = b"mcp-protocol-version"
@@ -46,30 +46,32 @@ class Legacy:
                 await self._answer(message, session, receive, send)
             case Notification("notifications/cancelled", params):
                 session.cancel((params or {}).get("requestId"))
-                await give(send, 202)
+                await send_answer(send, 202)
             case Result() | Failure():
-                if not session.questions.answered(message):
-                    self._methods.unasked(session.client)
-                await give(send, 202)
+                if not session.questions.take_answer(message):
+                    self._methods.count_stray_answer(session.client)
+                await send_answer(send, 202)
             case Notification(method):
-                self._methods.told(session.client, method)
-                await give(send, 202)
+                self._methods.take_notification(session.client, method)
+                await send_answer(send, 202)
 
     def session(self, caller: Caller, face: AgentFace, scope: Scope) -> ClientSession:
-        """The session that a request names."""
+        """Returns the session that a request names."""
         id_ = header(scope, SESSION)
         if id_ is None:
-            raise Turned(400, INVALID_REQUEST, "begin with initialize, and name the session it gives", "no session")
+            raise HttpRefusal(
+                400, INVALID_REQUEST, "send initialize first, then name the session that it returns", "no session"
+            )
         session = self._sessions.find(id_, caller.id, face.key)
         if session is None:
-            raise Turned(404, INVALID_REQUEST, "there is no such session; begin with initialize", "unknown session")
+            raise HttpRefusal(404, INVALID_REQUEST, "unknown session; send initialize first", "unknown session")
         version = header(scope, VERSION)
         if version is not None and version not in envelope.HANDSHAKE:
-            raise Turned(400, INVALID_REQUEST, "this revision of the protocol is not spoken in sessions", "version")
+            raise HttpRefusal(400, INVALID_REQUEST, "this protocol version does not use sessions", "version")
         return session
 
     async def listen(self, session: ClientSession, receive: Receive, send: Send) -> None:
-        """The stream on which a session hears news, until either side ends it."""
+        """Serves the stream on which a session receives notifications, until either side ends it."""
         outbox = Outbox()
         with self._sessions.listening(session, outbox):
             async with anyio.create_task_group() as tasks:
@@ -86,24 +88,24 @@ class Legacy:
 
     async def end(self, session: ClientSession, send: Send) -> None:
         self._sessions.end(session)
-        await give(send, 200)
+        await send_answer(send, 200)
 
     async def _initialize(self, request: Request, caller: Caller, face: AgentFace, scope: Scope, send: Send) -> None:
         if header(scope, SESSION) is not None:
-            raise Turned(400, INVALID_REQUEST, "a session is initialized once", "second initialize")
+            raise HttpRefusal(400, INVALID_REQUEST, "this session is initialized already", "second initialize")
         client = Client(NETWORK, caller, face, Era.LEGACY)
         try:
             answer = await self._methods.initialize(client, request)
-        except Spent as spent:
-            raise Turned(429, spent.code, str(spent), spent.why, spent.data, spent.wait) from None
+        except BudgetSpent as spent:
+            raise HttpRefusal(429, spent.code, str(spent), spent.why, spent.data, spent.wait) from None
         headers = (_named(self._sessions.open(client)),) if isinstance(answer, Result) else ()
-        await give(send, 200, write(answer), headers)
+        await send_answer(send, 200, write(answer), headers)
 
     async def _answer(self, request: Request, session: ClientSession, receive: Receive, send: Send) -> None:
         if request.id in session.calls:
-            raise Turned(400, INVALID_REQUEST, "a request with this id is in progress", "id in use")
+            raise HttpRefusal(400, INVALID_REQUEST, "a request with this id is in progress", "id in use")
         if len(session.calls) >= self._most_calls:
-            raise Turned(429, REFUSED, "too many requests are in progress in this session", "too many requests")
+            raise HttpRefusal(429, REFUSED, "too many requests are in progress in this session", "too many requests")
 
         line = session.questions.line()
 

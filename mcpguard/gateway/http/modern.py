@@ -1,6 +1,6 @@
-"""Requests that say everything themselves (from revision 2026-07-28 on): no session, one POST, one answer.
+"""Self-contained requests (from revision 2026-07-28 on): no session, one POST, one answer.
 
-Closing the connection takes the request back.
+Closing the connection cancels the request.
 """
 
 from mcp.shared.inbound import (
@@ -20,7 +20,7 @@ from mcpguard.domain.servers.launches import Era
 from mcpguard.gateway.client_request import Exchange, Say
 from mcpguard.gateway.clients import NETWORK, Client, can_do, client_name
 from mcpguard.gateway.faces.face import AgentFace
-from mcpguard.gateway.http.plain import HEADER_MISMATCH, HttpPatience, Turned, give, header, headers
+from mcpguard.gateway.http.plain import HEADER_MISMATCH, HttpPatience, HttpRefusal, header, headers, send_answer
 from mcpguard.gateway.http.reply import reply
 from mcpguard.gateway.methods import Methods
 
@@ -48,13 +48,15 @@ class Modern:
             case Notification():
                 if unsupported := unsupported_protocol_version_rejection(header(scope, VERSION) or ""):
                     raise _turned(unsupported)
-                await give(send, 202)  # this revision has none over HTTP; nothing is done with it
+                await send_answer(send, 202)  # this revision has none over HTTP; nothing is done with it
             case _:
-                raise Turned(400, INVALID_REQUEST, "clients of this revision send no answers", "answer")
+                raise HttpRefusal(
+                    400, INVALID_REQUEST, "clients do not send responses in this protocol version", "answer"
+                )
 
     def _client(self, request: Request, caller: Caller, face: AgentFace, pairs: Headers) -> Client:
         if (twice := find_duplicated_routing_header(pairs)) is not None:
-            raise Turned(400, HEADER_MISMATCH, f"the header {twice} is there more than once", "headers")
+            raise HttpRefusal(400, HEADER_MISMATCH, f"the header {twice} appears more than once", "headers")
         body = {"method": request.method, "params": request.params}
         route = classify_inbound_request(body, headers=dict(pairs))
         if isinstance(route, InboundLadderRejection):
@@ -63,7 +65,7 @@ class Modern:
         return Client(NETWORK, caller, face, Era.MODERN, route.protocol_version, name, can)
 
     def _check_mirrored(self, request: Request, client: Client, pairs: Headers) -> None:
-        """What a header repeats of the arguments must be what the arguments say."""
+        """Refuses a request whose headers repeat arguments with other values than the body has."""
         params = request.params or {}
         name, arguments = params.get("name"), params.get("arguments") or {}
         if request.method != "tools/call" or not isinstance(name, str) or not isinstance(arguments, dict):
@@ -73,7 +75,7 @@ class Modern:
             return
         mirrored = [pair for pair in pairs if pair[0].startswith(MIRRORED)]
         if len(dict(mirrored)) < len(mirrored):
-            raise Turned(400, HEADER_MISMATCH, "a header of an argument is there more than once", "headers")
+            raise HttpRefusal(400, HEADER_MISMATCH, "a header of an argument appears more than once", "headers")
         if rejection := validate_mcp_param_headers(pinned.definition.get("inputSchema"), arguments, dict(mirrored)):
             raise _turned(rejection)
 
@@ -86,6 +88,6 @@ class Modern:
         await reply(receive, send, work, (), left=None, quiet=self._patience.quiet)
 
 
-def _turned(rejection: InboundLadderRejection) -> Turned:
+def _turned(rejection: InboundLadderRejection) -> HttpRefusal:
     status = ERROR_CODE_HTTP_STATUS.get(rejection.code, 400)
-    return Turned(status, rejection.code, rejection.message, "envelope", data=rejection.data)
+    return HttpRefusal(status, rejection.code, rejection.message, "envelope", data=rejection.data)

@@ -1,4 +1,4 @@
-"""Answers over HTTP that are one JSON message, and the reading of requests."""
+"""Reading HTTP requests, and answers that are one JSON message."""
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
@@ -19,19 +19,20 @@ Headers = Iterable[tuple[bytes, bytes]]
 
 @dataclass(frozen=True, slots=True)
 class HttpPatience:
-    """How many seconds a body may take to come, and how long a client hears nothing before it gets a sign of life."""
+    """How many seconds a body may take to arrive, and after how many silent seconds a client is sent a sign of life."""
 
     body: float = 60.0
     quiet: float = 15.0
 
 
-class Left(GuardError):
-    """The client has left before it had said everything."""
+class ClientLeft(GuardError):
+    """The client disconnected before its request was complete."""
 
 
-class Turned(GuardError):
-    """A request that is answered at once. `why` is a word of ours, for counting; `wait` is the number of seconds after
-    which it may be made again, 0 where waiting does not help."""
+class HttpRefusal(GuardError):
+    """A request that is refused at once. `why` is the fixed word under which it is counted; `wait` is the number of
+    seconds after which to retry, 0 where waiting does not help.
+    """
 
     def __init__(
         self, status: int, code: int, sentence: str, why: str, data: Mapping[str, Any] | None = None, wait: int = 0
@@ -45,15 +46,15 @@ class Turned(GuardError):
 
 
 def headers(scope: Scope) -> list[tuple[str, str]]:
-    """All of them. White space around a value is no part of it (RFC 9110, 5.5)."""
+    """Returns all headers. White space around a value is no part of it (RFC 9110, 5.5)."""
     return [(name.decode("latin-1"), _bare(value)) for name, value in scope["headers"]]
 
 
 def header(scope: Scope, name: bytes) -> str | None:
-    """The value of a header. One that is there twice could mean two things, and is refused."""
+    """Returns the value of a header. A header that appears twice could mean two things, and is refused."""
     found = [value for key, value in scope["headers"] if key == name]
     if len(found) > 1:
-        raise Turned(400, HEADER_MISMATCH, f"the header {name.decode()} is there more than once", "headers")
+        raise HttpRefusal(400, HEADER_MISMATCH, f"the header {name.decode()} appears more than once", "headers")
     return _bare(found[0]) if found else None
 
 
@@ -61,14 +62,14 @@ def _bare(value: bytes) -> str:
     return value.strip(b" \t").decode("latin-1")
 
 
-def accepted(scope: Scope) -> set[str]:
-    """The kinds of answer that the client takes; they may be said in one header or in several."""
+def accepted_types(scope: Scope) -> set[str]:
+    """Returns the media types that the client accepts, from one Accept header or several."""
     said = b",".join(value for key, value in scope["headers"] if key == b"accept").decode("latin-1").lower()
     return {each.partition(";")[0].strip() for each in said.split(",")}
 
 
 class RequestBody:
-    """The body of a request, as far as it has come."""
+    """The body of a request, as far as it has arrived."""
 
     def __init__(self, receive: Receive, seconds: float) -> None:
         self.data = bytearray()
@@ -81,13 +82,13 @@ class RequestBody:
         return len(self.data) > LARGE
 
     async def begin(self) -> None:
-        """Take it in until it is whole, or large. Raises Left, or Turned if it takes too long to come."""
+        """Reads until the body is complete, or large. Raises ClientLeft, or HttpRefusal if it takes too long."""
         await self._take()
         if self._more and not self.is_large:
             await self._take_until(lambda: self.is_large)
 
     async def end(self) -> None:
-        """Take in the rest."""
+        """Reads the rest of the body."""
         await self._take_until(lambda: False)
 
     async def _take_until(self, enough: Callable[[], bool]) -> None:
@@ -95,18 +96,18 @@ class RequestBody:
             while self._more and not enough():
                 await self._take()
         if late.cancelled_caught:
-            raise Turned(408, INVALID_REQUEST, "the body did not come in time", "slow body")
+            raise HttpRefusal(408, INVALID_REQUEST, "the request body did not arrive in time", "slow body")
 
     async def _take(self) -> None:
         part = await self._receive()
         if part["type"] != "http.request":
-            raise Left
+            raise ClientLeft
         self.data += part.get("body", b"")
         self._more = part.get("more_body", False)
 
 
-async def give(send: Send, status: int, body: bytes = b"", headers: Headers = ()) -> None:
-    """Send a whole answer."""
+async def send_answer(send: Send, status: int, body: bytes = b"", headers: Headers = ()) -> None:
+    """Sends a complete answer."""
     own = [JSON] if body else []
     length = (b"content-length", str(len(body)).encode())
     await send({"type": "http.response.start", "status": status, "headers": [*own, length, *headers]})

@@ -1,10 +1,10 @@
-"""The answer to one POST: one JSON message, unless something else has to be said before it. Then it is a stream.
+"""The answer to one POST: one JSON message, or a stream if something else has to be sent before it.
 
 Rules kept here:
-1. Whoever says something meanwhile never waits for the client, and the answer comes after all of it.
-2. A client that is silent for long gets a sign of life, so that nothing in between closes the connection.
-3. Most answers come at once. Whether the client leaves is watched only when one does not: a task of its own for that
-   would cost more than much of the rest.
+1. Whoever sends something meanwhile never waits for the client, and the answer comes after all of it.
+2. A client that hears nothing for long is sent a sign of life, so that no proxy closes the connection.
+3. Most answers come at once. Whether the client disconnects is watched only when one does not: a task for that on each
+   request would cost more than much of the rest.
 """
 
 import asyncio
@@ -17,7 +17,7 @@ from starlette.types import Receive, Send
 
 from mcpguard.codec.messages import Notification, Request, write
 from mcpguard.gateway.client_request import Say
-from mcpguard.gateway.http.plain import Headers, give
+from mcpguard.gateway.http.plain import Headers, send_answer
 from mcpguard.gateway.outbox import Outbox
 
 STREAM = (
@@ -31,16 +31,16 @@ Work = Callable[[Say], Awaitable[tuple[int, bytes]]]
 
 
 def event(message: bytes) -> bytes:
-    """A message as an event. JSON as we write it has no line break."""
+    """Returns a message as a server-sent event. The JSON written here has no line breaks."""
     return b"event: message\ndata: " + message + b"\n\n"
 
 
 async def reply(
     receive: Receive, send: Send, work: Work, headers: Headers, *, left: Callable[[], None] | None, quiet: float
 ) -> None:
-    """Do the work and answer with the status and the message that it returns.
+    """Does the work and sends the status and the message that it returns.
 
-    `left` is called when the client leaves before; without it, that cancels the work.
+    `left` is called when the client disconnects first; without it, the work is cancelled then.
     """
     async with anyio.create_task_group() as tasks:
         answer = _Answer(send, tuple(headers), tasks)
@@ -55,7 +55,7 @@ async def reply(
 
 
 async def _watch(receive: Receive, answer: "_Answer", leave: Callable[[], None], seconds: float) -> None:
-    """Notice that the client leaves, and that nothing was said for long."""
+    """Notices that the client disconnects, and that nothing was sent for long."""
     while True:
         with anyio.move_on_after(seconds) as quiet:
             if (await receive())["type"] == "http.disconnect":
@@ -84,7 +84,7 @@ class _Answer:
 
     async def finish(self, status: int, message: bytes) -> None:
         if self._outbox is None:
-            await give(self._send, status, message, self._headers)
+            await send_answer(self._send, status, message, self._headers)
             return
         self._outbox.close()
         await self._sent.wait()

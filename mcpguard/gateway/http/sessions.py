@@ -1,10 +1,9 @@
 """Sessions of clients that began with a handshake.
 
 Rules kept here:
-1. A session belongs to the caller and the face that it was opened by. For anybody else it does not exist.
-2. An idle session is a few hundred bytes and no task. Their number is bounded: beyond it one of the caller that has
-   most ends, the one that was idle for longest, and so does whatever was idle for too long. One that is in use does
-   not end.
+1. A session belongs to the caller and the face that opened it. For anybody else it does not exist.
+2. An idle session is a few hundred bytes and no task. The number of sessions is bounded: beyond it, the caller with
+   most sessions loses the one that was idle for longest. A session that is idle for too long ends; one in use does not.
 """
 
 import secrets
@@ -18,7 +17,7 @@ import anyio
 from mcpguard.codec.messages import INVALID_REQUEST, Id, Notification, is_id, write
 from mcpguard.domain.clock import Clock
 from mcpguard.gateway.clients import Client
-from mcpguard.gateway.http.plain import Turned
+from mcpguard.gateway.http.plain import HttpRefusal
 from mcpguard.gateway.http.reply import event
 from mcpguard.gateway.outbox import Outbox
 from mcpguard.gateway.questions import OpenQuestions
@@ -27,7 +26,7 @@ from mcpguard.gateway.subscriptions.list_news import For
 
 @dataclass(slots=True, eq=False)
 class ClientSession:
-    """What is remembered of a client between its requests. `stream` is where news goes while it listens."""
+    """What is remembered of a client between its requests. `stream` receives notifications while the client listens."""
 
     id: str
     client: Client
@@ -41,19 +40,19 @@ class ClientSession:
         return not self.calls and self.stream is None
 
     def tell(self, news: Notification) -> None:
-        """News for a client that listens; one that does not is told nothing."""
+        """Sends a notification if the client listens, and drops it otherwise."""
         if self.stream is not None:
             self.stream.put(event(write(news)))
 
     def cancel(self, id_: object) -> None:
-        """Take a request back, if it is one of this session's that is in progress."""
+        """Cancels a request of this session if it is in progress."""
         scope = self.calls.get(id_) if is_id(id_) else None
         if scope is not None:
             scope.cancel()
 
 
 class Sessions:
-    """All sessions, the one that was used longest ago first."""
+    """All sessions, the least recently used first."""
 
     def __init__(self, most: int, seconds: float, clock: Clock) -> None:
         self._most = most
@@ -66,7 +65,7 @@ class Sessions:
         return len(self._sessions)
 
     def open(self, client: Client) -> ClientSession:
-        """A new one. Raises Turned when all that there may be are in use."""
+        """Opens a session. Raises HttpRefusal when the limit is reached and all sessions are in use."""
         self._make_room()
         session = ClientSession(secrets.token_urlsafe(32), client, self._clock.monotonic())
         client.session, client.tell = session.id, session.tell
@@ -75,7 +74,7 @@ class Sessions:
         return session
 
     def find(self, id_: str, caller: str, face: str) -> ClientSession | None:
-        """The session, if it is this caller's and this face's."""
+        """Returns the session if it belongs to this caller and this face."""
         session = self._sessions.get(id_)
         if session is None or session.client.caller.id != caller or session.client.face.key != face:
             return None
@@ -87,7 +86,7 @@ class Sessions:
 
     @contextmanager
     def calling(self, session: ClientSession, id_: Id) -> Iterator[None]:
-        """A request is in progress; the block is left when it is taken back."""
+        """Marks a request as in progress; cancelling the request leaves the block."""
         try:
             with anyio.CancelScope() as session.calls[id_]:
                 yield
@@ -97,7 +96,7 @@ class Sessions:
 
     @contextmanager
     def listening(self, session: ClientSession, stream: Outbox) -> Iterator[None]:
-        """News goes to this stream, and no longer to the one before: its client may have left without our noticing."""
+        """Sends notifications to this stream instead of the one before, whose client may have left unnoticed."""
         if session.stream is not None:
             session.stream.close()
         session.stream = stream
@@ -109,7 +108,7 @@ class Sessions:
             self._use(session)
 
     def end(self, session: ClientSession) -> None:
-        """Forget it; what is going on in it is cancelled."""
+        """Forgets a session and cancels its requests."""
         self._forget(session)
         session.client.subscribed.close()
         for scope in tuple(session.calls.values()):
@@ -117,8 +116,10 @@ class Sessions:
         if session.stream is not None:
             session.stream.close()
 
-    def lost(self, caller: str) -> None:
-        """Forget this caller's. What is going on in them has been cut off, and ends by itself."""
+    def end_caller(self, caller: str) -> None:
+        """Forgets the sessions of a caller that was revoked. Their requests have been cut off already, and end by
+        themselves.
+        """
         for session in [each for each in self._sessions.values() if each.client.caller.id == caller]:
             self._forget(session)
             session.client.subscribed.close()
@@ -131,7 +132,7 @@ class Sessions:
                 session.stream.close()
 
     def tell(self, news: For) -> None:
-        """News for everyone who listens."""
+        """Sends news to every session that listens."""
         for session in self._sessions.values():
             if session.stream is not None:
                 for told in news(session.client):
@@ -148,7 +149,7 @@ class Sessions:
         return session.idle and self._clock.monotonic() - session.used > self._seconds
 
     def _make_room(self) -> None:
-        """End what is stale, and beyond the limit one of whoever has most. Raises Turned if all are in use."""
+        """Ends stale sessions, and at the limit one of the caller with most. Raises HttpRefusal if all are in use."""
         for _ in range(len(self._sessions)):
             oldest = next(iter(self._sessions.values()))
             if not oldest.idle:
@@ -161,13 +162,18 @@ class Sessions:
             self._end_one()
 
     def _end_one(self) -> None:
-        """Go from whoever has most to whoever has least, until there is one that is idle."""
+        """Ends one idle session, looking at the callers with most sessions first."""
         for caller in sorted(self._of, key=lambda each: len(self._of[each]), reverse=True):
             for session in self._of[caller].values():
                 if session.idle:
                     self.end(session)
                     return
-        raise Turned(503, INVALID_REQUEST, "every session that there may be is in use", "too many sessions")
+        raise HttpRefusal(
+            503,
+            INVALID_REQUEST,
+            "every session is in use; retry later",
+            "too many sessions",
+        )
 
     def _forget(self, session: ClientSession) -> None:
         if self._sessions.pop(session.id, None) is None:

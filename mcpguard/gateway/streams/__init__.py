@@ -1,1 +1,1 @@
-"""The agents' door on this machine: messages on a stream, a line each, in both eras."""
+"""The door for agents on this host: messages on a stream, one per line, in both eras."""

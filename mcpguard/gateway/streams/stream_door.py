@@ -1,6 +1,6 @@
-"""Streams of clients on this machine, as `mcpguard stdio` relays them.
+"""Serves clients on this host, as `mcpguard stdio` relays them.
 
-A client's first line says which face it wants, and its token if it has one; ours says whether it may go on:
+A client's first line says which face it wants, and its token if it has one; the guard's says whether it may go on:
 
     → {"mcpguard": 1, "face": "direct", "only": null, "separator": null, "token": null}
     ← {"mcpguard": 1}                or {"error": "…"}, and the end
@@ -8,10 +8,10 @@ A client's first line says which face it wants, and its token if it has one; our
 Only the guard's own account can connect; without a token its clients are anonymous, as on the network.
 
 Rules kept here:
-1. Of those who have not said their first line there are only so many; the one that has said nothing for longest makes
-   room for a newcomer.
-2. A caller has no more streams than its share, however many there may be in all. An open stream is never ended for
-   another's sake.
+1. The number of clients that have not sent their first line is bounded; the one that is silent for longest makes room
+   for a new one.
+2. A caller has no more streams than its share, however many there may be in all. An open stream is never ended to make
+   room for another.
 """
 
 import json
@@ -30,17 +30,17 @@ from mcpguard.domain.clock import Clock
 from mcpguard.domain.errors import GuardError
 from mcpguard.domain.servers.launches import Era
 from mcpguard.gateway.clients import PLACES, SHARE, STREAMS, Client
-from mcpguard.gateway.faces.direct import Direct
+from mcpguard.gateway.faces.direct import DirectFace
+from mcpguard.gateway.faces.direct_with_proxy import DirectFaceWithProxy
 from mcpguard.gateway.faces.face import AgentFace
-from mcpguard.gateway.faces.proxied import Proxied
-from mcpguard.gateway.faces.transparent import Transparent
+from mcpguard.gateway.faces.transparent import TransparentFace
 from mcpguard.gateway.identity import Unauthorized, caller_of_token
 from mcpguard.gateway.message_reader import AgentMessageReader
 from mcpguard.gateway.methods import Methods
-from mcpguard.gateway.open_requests import Guests
-from mcpguard.gateway.streams.talk import Talk
-from mcpguard.gateway.subscriptions.list_news import News
-from mcpguard.gateway.tools.guard_face import Guarding
+from mcpguard.gateway.open_requests import OpenRequests
+from mcpguard.gateway.streams.talk import StreamConversation
+from mcpguard.gateway.subscriptions.list_news import ListNews
+from mcpguard.gateway.tools.guard_face import GuardFace
 from mcpguard.guard.guard import Guard
 from mcpguard.guard.servers.publisher import CatalogChange
 from mcpguard.policy.scopes import reaches
@@ -53,7 +53,7 @@ log = structlog.get_logger("mcpguard.gateway")
 
 
 class NotWelcome(GuardError):
-    """A stream goes no further than its first line. Says what is wrong; `why` and `more` are what it is counted as."""
+    """A stream is refused at its first line. The sentence says what is wrong; `why` and `more` are what is counted."""
 
     def __init__(self, sentence: str, why: str = "hello", **more: str) -> None:
         super().__init__(sentence)
@@ -61,8 +61,8 @@ class NotWelcome(GuardError):
         self.more = more
 
 
-class Streams:
-    """Serves streams."""
+class StreamDoor:
+    """Serves the streams of clients on this host."""
 
     def __init__(self, guard: Guard, methods: Methods, clock: Clock, hello_seconds: float = HELLO_SECONDS) -> None:
         self.used = clock.monotonic()
@@ -71,36 +71,38 @@ class Streams:
         self._methods = methods
         self._hello_seconds = hello_seconds
         self._reader = AgentMessageReader(guard.settings.limits)
-        self._news = News(guard.catalog)
-        self._talks: set[Talk] = set()
+        self._news = ListNews(guard.catalog)
+        self._talks: set[StreamConversation] = set()
         self._silent: dict[anyio.CancelScope, None] = {}
         proxy, instructs = guard.settings.proxy, guard.settings.merged_instructions
-        self._direct = {each: Direct(each, instructs=instructs) for each in SEPARATORS}
-        self._proxied = {each: Proxied(each, proxy.name, instructs=instructs) for each in SEPARATORS if proxy.enabled}
-        self._guarding = Guarding(guard.settings)
-        self._guests = Guests()
+        self._direct = {each: DirectFace(each, instructs=instructs) for each in SEPARATORS}
+        self._proxied = {
+            each: DirectFaceWithProxy(each, proxy.name, instructs=instructs) for each in SEPARATORS if proxy.enabled
+        }
+        self._guarding = GuardFace(guard.settings)
+        self._guests = OpenRequests()
         self._shares = Shares(guard.settings.limits.of_caller, guard.settings.limits.connections)
 
     @property
     def busy(self) -> bool:
-        """Whether anybody is connected."""
+        """Tells whether anybody is connected."""
         return bool(self._talks)
 
     def tell(self, changed: CatalogChange) -> None:
-        """What is offered is different now."""
-        news = self._news.of(self._guard.catalog, changed)
+        """Tells all clients that other capabilities are offered now."""
+        news = self._news.news_for_clients(self._guard.catalog, changed)
         for talk in self._talks:
             talk.tell(news)
 
-    def lost(self, caller: str) -> None:
-        """This one is no caller any more."""
-        self._guests.lost(caller)
+    def end_caller(self, caller: str) -> None:
+        """Ends the streams of a caller that was revoked."""
+        self._guests.end_caller(caller)
         for talk in self._talks:
             if talk.caller == caller:
                 talk.end()
 
     async def listen(self, listener: SocketListener) -> None:
-        """Whoever connects, until cancelled. Where a connection cannot be taken there is no reason to stop."""
+        """Serves whoever connects, until cancelled. A connection that cannot be accepted is no reason to stop."""
         async with anyio.create_task_group() as tasks:
             while True:
                 try:
@@ -112,7 +114,7 @@ class Streams:
                     tasks.start_soon(self.serve, stream, name="stream of an agent")
 
     async def serve(self, stream: ByteStream) -> None:
-        """One client, from its first line to its end."""
+        """Serves one client, from its first line to its end."""
         async with stream:
             with suppress(anyio.BrokenResourceError, anyio.ClosedResourceError):
                 await self._serve(stream)
@@ -133,15 +135,15 @@ class Streams:
                 await self._talk(lines, client)
 
     async def _talk(self, stream: ByteStream, client: Client) -> None:
-        talk = Talk(stream, client, self._methods, self._guard.settings.limits, self._reader, self._count)
+        talk = StreamConversation(stream, client, self._methods, self._guard.settings.limits, self._reader, self._count)
         self._talks.add(talk)
         try:
-            with self._guests.here(client.caller.id):
+            with self._guests.hold_open(client.caller.id):
                 await stream.send(b'{"mcpguard":1}\n')
                 await talk.run()
         finally:
             self._talks.discard(talk)
-            self._methods.left(client.session)
+            self._methods.end_session(client.session)
             self.used = self._clock.monotonic()
 
     def _count(self, why: str, **more: str) -> None:
@@ -164,7 +166,7 @@ class Streams:
         try:
             return parse(line, max_bytes=LONGEST_HELLO)
         except StrictError:
-            raise NotWelcome("the first line must say which face is wanted") from None
+            raise NotWelcome("the first line must name a face") from None
 
     def _place(self, caller: Caller) -> SharePlace:
         try:
@@ -172,7 +174,9 @@ class Streams:
         except Crowded as crowded:
             if not crowded.own:
                 raise NotWelcome("too many clients are connected", PLACES, caller=caller.id) from None
-            sentence = f"this caller has {self._shares.of_one} clients connected, as many as one may; end some of them"
+            sentence = (
+                f"this caller has {self._shares.of_one} clients connected, the limit for one caller; disconnect some"
+            )
             raise NotWelcome(sentence, SHARE, caller=caller.id) from None
 
     def _welcome(self, hello: object) -> Client:
@@ -184,11 +188,11 @@ class Streams:
                 shown = self._face(face, only, more.get("separator"), caller)
                 return Client(STREAMS, caller, shown, Era.LEGACY, session=token_urlsafe(16))
             case _:
-                raise NotWelcome("the first line must say which face is wanted")
+                raise NotWelcome("the first line must name a face")
 
     def _face(self, word: str, only: str | None, separator: object, caller: Caller) -> AgentFace:
         if separator is not None and word not in ("direct", "proxy"):
-            raise NotWelcome("--separator goes with the faces direct and proxy")
+            raise NotWelcome("--separator is only for the faces direct and proxy")
         match word, only:
             case "guard", None:
                 return self._guarding
@@ -197,23 +201,23 @@ class Streams:
             case "proxy", None if self._proxied:
                 return self._proxied[self._separator(separator)]
             case "proxy", None:
-                raise NotWelcome("the proxy tool is switched off; proxy.enabled switches it on")
+                raise NotWelcome("the proxy tool is disabled; enable it with proxy.enabled")
             case "transparent", str(server) if self._knows(server, caller):
-                return Transparent(server)
+                return TransparentFace(server)
             case "transparent", None:
-                raise NotWelcome("the transparent face shows one server; say which with --only SERVER")
+                raise NotWelcome("the transparent face shows one server; choose it with --only SERVER")
             case "transparent", _:
-                raise NotWelcome("there is no server of this name; the configuration file declares them")
+                raise NotWelcome("unknown server; servers are declared in the configuration file")
             case "direct" | "guard" | "proxy", _:
-                raise NotWelcome("--only goes with the transparent face")
+                raise NotWelcome("--only is only for the transparent face")
             case _:
-                raise NotWelcome("there is no such face; use guard, direct, proxy or transparent")
+                raise NotWelcome("unknown face; use guard, direct, proxy or transparent")
 
     def _separator(self, said: object) -> Separator:
         for each in SEPARATORS:
             if each == (self._guard.settings.separator if said is None else said):
                 return each
-        raise NotWelcome(f"there is no such separator; use one of {' '.join(SEPARATORS)}")
+        raise NotWelcome(f"unknown separator; use one of {' '.join(SEPARATORS)}")
 
     def _knows(self, server: str, caller: Caller) -> bool:
         return is_server_name(server) and reaches(caller.scope, server) and self._guard.servers.knows(server)

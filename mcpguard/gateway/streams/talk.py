@@ -1,15 +1,14 @@
 """A conversation with one client over a stream.
 
 Rules kept here:
-1. Reading goes on while requests are answered, so that a client can always take one back. How many are in progress is
+1. Reading goes on while requests are answered, so that a client can always cancel one. The number in progress is
    bounded; what comes beyond it is refused.
-2. The first request decides the era: a handshake, or a request that says everything itself. The other is refused from
-   then on.
-3. One task writes, whole messages in the order in which they were said. A client that does not read holds up only
-   itself: nothing more is read from it until it does.
-4. When the client's caller is revoked nothing more is read from it; what was cut off says so, and then it is over.
-5. Where a client's input ends, what it asked for is still answered. What would never be answered ends then, as nobody
-   can take it back any more.
+2. The first request decides the era: a handshake, or a self-contained request. The other is refused from then on.
+3. One task writes whole messages in order. A client that does not read holds up only itself: nothing more is read from
+   it until it does.
+4. When the client's caller is revoked, nothing more is read; cut-off calls say so, and then the stream ends.
+5. When a client's input ends, its open requests are still answered. Those that would never be answered are ended, as
+   nobody can cancel them any more.
 """
 
 from collections.abc import Callable, Mapping
@@ -41,7 +40,7 @@ from mcpguard.gateway.methods import Methods
 from mcpguard.gateway.outbox import Outbox
 from mcpguard.gateway.questions import OpenQuestions
 from mcpguard.gateway.subscriptions.list_news import For
-from mcpguard.gateway.wire import INVALID_PARAMS, METHOD_NOT_FOUND, REFUSED, Rejected, own_error
+from mcpguard.gateway.wire import INVALID_PARAMS, METHOD_NOT_FOUND, REFUSED, RequestRejected, own_error
 from mcpguard.settings.guard_groups import LimitSettings
 
 CHUNK = 65_536
@@ -49,10 +48,10 @@ UNSUPPORTED_VERSION = -32022
 LISTEN = "subscriptions/listen"
 
 
-class Talk:
-    """One client. `run` ends when the client does; `tell` may be called by anyone meanwhile.
+class StreamConversation:
+    """Serves one client. `run` ends when the client does; `tell` may be called by anyone meanwhile.
 
-    `count` is told, in a word, of whatever is not taken.
+    `count` is called, with a fixed word, for every message that is not taken.
     """
 
     def __init__(
@@ -84,17 +83,17 @@ class Talk:
         return self._client.caller.id
 
     def tell(self, news: For) -> None:
-        """News that belongs to no request. Only a client that began with a handshake expects any."""
+        """Sends news that belongs to no request. Only a client that began with a handshake expects it."""
         if self._era is Era.LEGACY:
             for told in news(self._client):
                 self._say(told)
 
     def end(self) -> None:
-        """Take nothing more."""
+        """Stops reading from the client."""
         self._reading.cancel()
 
     async def run(self) -> None:
-        """Until the client has ended, or has to, and has been told what it still waits for."""
+        """Runs until the client has ended, or has to, and has received the answers it still waits for."""
         with closing(self._client.subscribed):
             async with anyio.create_task_group() as tasks:
                 tasks.start_soon(self._write, name="writing to a stream")
@@ -133,10 +132,10 @@ class Talk:
             case Notification("notifications/cancelled", params):
                 self._cancel(params or {})
             case Notification(method):
-                self._methods.told(self._client, method)
+                self._methods.take_notification(self._client, method)
             case Result() | Failure():
-                if not self._questions.answered(message):
-                    self._methods.unasked(self._client)
+                if not self._questions.take_answer(message):
+                    self._methods.count_stray_answer(self._client)
 
     async def _take_request(self, request: Request, requests: TaskGroup) -> None:
         try:
@@ -147,7 +146,7 @@ class Talk:
                 self._era = Era.LEGACY if isinstance(answer, Result) else None
                 self._send(answer)
                 return
-        except Rejected as rejected:
+        except RequestRejected as rejected:
             self._count(rejected.why)
             self._send(Failure(request.id, rejected.error))
             return
@@ -157,41 +156,43 @@ class Talk:
         requests.start_soon(self._answer, request, client, name=f"request {request.method[:40]}")
 
     def _speaker(self, request: Request) -> Client:
-        """Who speaks in this request. The first one says in which era."""
+        """Returns the client of this request. The first request decides the era."""
         if request.method == "initialize":
             self._check_handshake(request.params or {})
         elif self._era is Era.MODERN or (envelope.is_modern(request.params) and self._era is None):
             return self._modern(request.params or {})
         elif envelope.is_modern(request.params):
-            raise Rejected(INVALID_REQUEST, "this stream began with a handshake, and goes on in it", "era")
+            raise RequestRejected(
+                INVALID_REQUEST, "this stream began with a handshake; requests must not carry their own", "era"
+            )
         elif (
             self._era is None and request.method == "server/discover"
         ):  # a probe of the other era, without its envelope
-            raise Rejected(METHOD_NOT_FOUND, "there is no such method in this revision of the protocol", "method")
+            raise RequestRejected(METHOD_NOT_FOUND, "unknown method in this protocol version", "method")
         elif self._era is None and request.method != "ping":
-            raise Rejected(INVALID_REQUEST, "begin with initialize", "no handshake")
+            raise RequestRejected(INVALID_REQUEST, "begin with initialize", "no handshake")
         return self._client
 
     def _check_handshake(self, params: Mapping[str, Any]) -> None:
         if self._era is Era.LEGACY:
-            raise Rejected(INVALID_REQUEST, "the handshake was made already", "second initialize")
+            raise RequestRejected(INVALID_REQUEST, "the handshake is complete already", "second initialize")
         if self._era is Era.MODERN:
-            raise _unsupported("this stream is spoken on without a handshake", params.get("protocolVersion"))
+            raise _unsupported("this stream began without a handshake", params.get("protocolVersion"))
 
     def _check_room(self, id_: Id) -> None:
         if id_ in self._calls:
-            raise Rejected(INVALID_REQUEST, "a request with this id is in progress", "id in use")
+            raise RequestRejected(INVALID_REQUEST, "a request with this id is in progress", "id in use")
         if len(self._calls) >= self._limits.client_calls:
-            raise Rejected(REFUSED, "too many requests are in progress on this stream", "too many requests")
+            raise RequestRejected(REFUSED, "too many requests are in progress on this stream", "too many requests")
 
     def _modern(self, params: Mapping[str, Any]) -> Client:
         said = envelope.meta(params)
         version = said.get(envelope.PROTOCOL)
         if not isinstance(version, str) or not isinstance(said.get(envelope.CAPABILITIES), dict):
-            sentence = "_meta must say the protocol version and the client's capabilities"
-            raise Rejected(INVALID_PARAMS, sentence, "envelope")
+            sentence = "_meta must contain the protocol version and the client's capabilities"
+            raise RequestRejected(INVALID_PARAMS, sentence, "envelope")
         if version not in envelope.MODERN:
-            raise _unsupported("this revision of the protocol is not spoken here", version)
+            raise _unsupported("this protocol version is not supported", version)
         self._era = Era.MODERN
         name, can = client_name(said.get(envelope.CLIENT)), can_do(said.get(envelope.CAPABILITIES))
         mine = self._client
@@ -224,7 +225,7 @@ class Talk:
         self._outbox.add(write(message) + b"\n")
 
     async def _write(self) -> None:
-        """Everything that waits, whole messages at a time, until nothing more will come."""
+        """Writes everything that waits, whole messages at a time, until the queue is closed."""
         try:
             while True:
                 await self._outbox.wait()
@@ -236,6 +237,6 @@ class Talk:
             self._outbox.close()  # it does not want to hear any more
 
 
-def _unsupported(sentence: str, asked: object) -> Rejected:
+def _unsupported(sentence: str, asked: object) -> RequestRejected:
     data = {"supported": list(envelope.MODERN), "requested": asked}
-    return Rejected(UNSUPPORTED_VERSION, sentence, "version", data)
+    return RequestRejected(UNSUPPORTED_VERSION, sentence, "version", data)

@@ -1,1 +1,1 @@
-"""What clients want to hear of, and how they are told."""
+"""What clients subscribe to, and how they are notified."""

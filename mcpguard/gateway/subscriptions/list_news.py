@@ -1,10 +1,10 @@
-"""What clients are told when something else is offered than before.
+"""Tells clients when the list that they see has changed.
 
 Rules kept here:
-1. A client hears of a list that is different for it, and of no other: what happens beyond its face and its scope is
-   none of its business.
-2. The notification says which list, and not in what it differs.
-3. A server that says itself that its list has changed is believed towards clients that see something of that list.
+1. A client is told of a list that is different for it, and of no other: what happens outside its face and scope is not
+   disclosed to it.
+2. The notification says which list, and not how it differs.
+3. A server's own claim that its list has changed is passed on to clients that see something of that list.
 """
 
 from collections.abc import Callable
@@ -14,7 +14,7 @@ from mcpguard.catalog.shelf import Pinned
 from mcpguard.codec.messages import Notification
 from mcpguard.domain.capabilities import CapabilityKind
 from mcpguard.gateway.clients import Client
-from mcpguard.gateway.lists import offered
+from mcpguard.gateway.lists import offered_capabilities
 from mcpguard.guard.servers.publisher import CatalogChange
 
 _METHODS = {
@@ -26,14 +26,14 @@ _METHODS = {
 For = Callable[[Client], tuple[Notification, ...]]
 
 
-class News:
-    """Remembers the catalog of which clients have heard."""
+class ListNews:
+    """Remembers the catalog that clients were told of last."""
 
     def __init__(self, catalog: Catalog) -> None:
         self._heard = catalog
 
-    def of(self, catalog: Catalog, changed: CatalogChange) -> For:
-        """What is new in this catalog, for each client."""
+    def news_for_clients(self, catalog: Catalog, changed: CatalogChange) -> For:
+        """Returns a function that gives the notifications of this change for each client."""
         before, self._heard = self._heard, catalog
         told: dict[object, tuple[Notification, ...]] = {}
 
@@ -49,10 +49,10 @@ class News:
 
 
 def _is_new(client: Client, kind: CapabilityKind, before: Catalog, catalog: Catalog, by: str) -> bool:
-    """Whether the client sees another list, or one with something of the server that says it has changed."""
+    """Tells whether the client's list differs, or has something of the server that says it has changed."""
     seen = _seen(client, kind, catalog)
     return any(each.capability.server == by for each in seen) if by else _seen(client, kind, before) != seen
 
 
 def _seen(client: Client, kind: CapabilityKind, catalog: Catalog) -> list[Pinned]:
-    return list(offered(client.face, kind, client.caller.scope, catalog))
+    return list(offered_capabilities(client.face, kind, client.caller.scope, catalog))

@@ -1,10 +1,10 @@
-"""`subscriptions/listen`: a request of the modern era that stays open, and on which a client hears of what changes.
+"""`subscriptions/listen`: a request of the modern era that stays open, on which a client is told of changes.
 
 Rules kept here:
-1. The first thing said says what will be heard: of what was asked for, the part that there is. Nothing else is heard.
-2. It ends when the client takes it back, or with an answer: when the guard stops, when the client's caller is revoked,
-   and when a server is removed that the client hears of.
-3. However many listen, what is new is worked out once for all who see the same.
+1. The first message says what will be told: the available part of what was asked for. Nothing else is told.
+2. The request ends when the client cancels it, or with an answer when the guard stops, when the client's caller is
+   revoked, and when a server is removed that the client listens to.
+3. However many clients listen, news is worked out once for all who see the same.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -16,10 +16,10 @@ import anyio
 from mcpguard.codec import envelope
 from mcpguard.codec.messages import Notification
 from mcpguard.gateway.client_request import Exchange
-from mcpguard.gateway.subscribed_uris import Subscribed
-from mcpguard.gateway.subscriptions.list_news import For, News
-from mcpguard.gateway.subscriptions.subscribe import TOO_MANY, UPDATED, Subscribing
-from mcpguard.gateway.wire import Passed, Rejected
+from mcpguard.gateway.subscribed_uris import SubscribedUris
+from mcpguard.gateway.subscriptions.list_news import For, ListNews
+from mcpguard.gateway.subscriptions.subscribe import TOO_MANY, UPDATED, ResourceSubscriber
+from mcpguard.gateway.wire import RequestRejected, ServerAnsweredError
 from mcpguard.guard.guard import Guard
 from mcpguard.guard.servers.publisher import CatalogChange
 
@@ -33,9 +33,9 @@ MOST_EARLY = 100
 
 
 class ListenRequests:
-    """Answers these requests."""
+    """Answers `subscriptions/listen` requests."""
 
-    def __init__(self, guard: Guard, subscribing: Subscribing) -> None:
+    def __init__(self, guard: Guard, subscribing: ResourceSubscriber) -> None:
         self._publisher = guard.servers.publisher
         self._tallies = guard.tallies
         self._subscribing = subscribing
@@ -48,38 +48,38 @@ class ListenRequests:
         for scope in self._scopes:
             scope.cancel()
 
-    def lost(self, caller: str) -> None:
-        """This one is no caller any more."""
+    def end_caller(self, caller: str) -> None:
+        """Ends the requests of a caller that was revoked."""
         for scope in [scope for scope, whose in self._scopes.items() if whose == caller]:
             scope.cancel()
 
     async def answer(self, exchange: Exchange, params: Mapping[str, Any]) -> dict[str, Any]:
-        """Returns when nothing more will be heard."""
+        """Answers when nothing more will be told."""
         wanted = params["notifications"]
         told = _Told(exchange, [field for field in _FIELDS if wanted.get(field) is True])
-        with closing(Subscribed()) as subscribed, self._until_ended(exchange.client.caller.id) as scope:
+        with closing(SubscribedUris()) as subscribed, self._until_ended(exchange.client.caller.id) as scope:
             if uris := wanted.get("resourceSubscriptions"):
                 await self._subscribe(told, dict.fromkeys(uris), subscribed, scope)
-            with self._counted(), self._publisher.subscribed(lambda changed: told.changed(self._new(changed))):
+            with self._counted(), self._publisher.subscribed(lambda changed: told.tell_change(self._new(changed))):
                 told.acknowledge()
                 await anyio.sleep_forever()
         told.acknowledge()
         return {"_meta": told.ours}
 
     async def _subscribe(
-        self, told: "_Told", uris: Iterable[str], subscribed: Subscribed, scope: anyio.CancelScope
+        self, told: "_Told", uris: Iterable[str], subscribed: SubscribedUris, scope: anyio.CancelScope
     ) -> None:
-        """All of them at once; those that come to nothing are not acknowledged."""
+        """Requests all subscriptions at once. Those that fail are not acknowledged."""
         every = [*uris]
         door = told.exchange.client.door
 
         async def one(uri: str) -> None:
             try:
-                await self._subscribing.add(told.exchange, {"uri": uri}, subscribed, told.updated, scope.cancel)
-            except Rejected as rejected:
+                await self._subscribing.add(told.exchange, {"uri": uri}, subscribed, told.tell_update, scope.cancel)
+            except RequestRejected as rejected:
                 if rejected.why:
                     self._tallies.turned_away(door=door, why=rejected.why)
-            except Passed:
+            except ServerAnsweredError:
                 return
             else:
                 agreed.add(uri)
@@ -94,7 +94,7 @@ class ListenRequests:
 
     @contextmanager
     def _until_ended(self, caller: str) -> Iterator[anyio.CancelScope]:
-        """The block is left when the guard stops, when its caller is lost, or when somebody cancels the scope."""
+        """Leaves the block when the guard stops, when the caller is revoked, or when the scope is cancelled."""
         with anyio.CancelScope() as scope:
             self._scopes[scope] = caller
             if self._closed:
@@ -108,7 +108,7 @@ class ListenRequests:
     def _counted(self) -> Iterator[None]:
         if not self._open:  # nobody has followed what changed until now
             self._changed: CatalogChange | None = None
-            self._news = News(self._publisher.catalog)
+            self._news = ListNews(self._publisher.catalog)
         self._open += 1
         try:
             yield
@@ -118,12 +118,12 @@ class ListenRequests:
     def _new(self, changed: CatalogChange) -> For:
         if changed is not self._changed:
             self._changed = changed
-            self._latest = self._news.of(self._publisher.catalog, changed)
+            self._latest = self._news.news_for_clients(self._publisher.catalog, changed)
         return self._latest
 
 
 class _Told:
-    """What one client is told, and that it is told nothing before it was told what it will hear."""
+    """What one client is told. Nothing is sent before the message that says what will be told."""
 
     def __init__(self, exchange: Exchange, lists: Iterable[str]) -> None:
         self.exchange = exchange
@@ -143,14 +143,14 @@ class _Told:
             agreed["resourceSubscriptions"] = self.resources
         self._say("notifications/subscriptions/acknowledged", notifications=agreed)
         for uri in self._early:
-            self.updated(uri)
+            self.tell_update(uri)
 
-    def changed(self, news: For) -> None:
+    def tell_change(self, news: For) -> None:
         for told in news(self.exchange.client):
             if told.method in self._methods:
                 self._say(told.method)
 
-    def updated(self, uri: str) -> None:
+    def tell_update(self, uri: str) -> None:
         if self._acknowledged:
             self._say(UPDATED, uri=uri)
         elif len(self._early) < MOST_EARLY:

@@ -1,10 +1,10 @@
-"""Subscriptions to resources, as clients of both eras ask for them.
+"""Subscriptions to resources, as clients of both eras request them.
 
 Rules kept here:
-1. Each is a call: judged, recorded, and asked of the server by `guard.calls`.
-2. A client hears of what it subscribed to in its own words, and of a part of that as its face shows it, if it is within
-   its scope.
-3. How many a client may have is bounded.
+1. Each subscription is a call: judged, recorded, and sent to the server by `guard.calls`.
+2. A client is told of an update under its own URI for the resource, and of parts of it under the face's URI, if they
+   are in its scope.
+3. The number of subscriptions of a client is bounded.
 """
 
 from collections.abc import Callable, Mapping
@@ -16,10 +16,10 @@ from mcpguard.domain.capabilities import Capability, CapabilityKind
 from mcpguard.domain.decisions import Key
 from mcpguard.gateway.client_request import Exchange
 from mcpguard.gateway.clients import Client
-from mcpguard.gateway.faces.face import Meant
-from mcpguard.gateway.requested_call import asked
-from mcpguard.gateway.subscribed_uris import Subscribed
-from mcpguard.gateway.wire import REFUSED, Passed, Rejected, refused_error
+from mcpguard.gateway.faces.face import NamedCapability
+from mcpguard.gateway.requested_call import call_request
+from mcpguard.gateway.subscribed_uris import SubscribedUris
+from mcpguard.gateway.wire import REFUSED, RequestRejected, ServerAnsweredError, refused_error
 from mcpguard.guard.calls.refusals import refusal
 from mcpguard.guard.guard import Guard
 from mcpguard.policy.scopes import within
@@ -30,16 +30,16 @@ TOO_MANY = "too many subscriptions"
 Tell = Callable[[str], None]
 
 
-class Subscribing:
-    """Subscribes clients. `meant` says what a URI means to a client, or raises Rejected."""
+class ResourceSubscriber:
+    """Subscribes clients. `meant` returns what a URI means to a client, or raises RequestRejected."""
 
-    def __init__(self, guard: Guard, meant: Callable[[Client, str], Meant]) -> None:
+    def __init__(self, guard: Guard, meant: Callable[[Client, str], NamedCapability]) -> None:
         self.most = guard.settings.limits.subscriptions
         self._guard = guard
         self._meant = meant
 
     async def subscribe(self, exchange: Exchange, params: Mapping[str, Any]) -> dict[str, Any]:
-        """`resources/subscribe`, of a session or a stream that began with a handshake."""
+        """Answers `resources/subscribe` of a session or stream that began with a handshake."""
         client = exchange.client
 
         def tell(uri: str) -> None:
@@ -56,17 +56,17 @@ class Subscribing:
         self,
         exchange: Exchange,
         params: Mapping[str, Any],
-        to: Subscribed,
+        to: SubscribedUris,
         tell: Tell,
         on_end: Callable[[], None] | None = None,
     ) -> None:
-        """Returns when the client is subscribed. Raises Rejected, or Passed with the server's error.
+        """Subscribes a client. Raises RequestRejected, or ServerAnsweredError with the server's error.
 
-        `on_end`: what to do when it ends from our side; without it the subscription is forgotten.
+        `on_end` is called when the subscription ends from the server's side; without it, the subscription is forgotten.
         """
         words = params["uri"]
         if words not in to and len(to) >= self.most:
-            raise Rejected(REFUSED, f"this client is subscribed to {self.most} resources, as many as may be", TOO_MANY)
+            raise RequestRejected(REFUSED, f"this client is subscribed to {self.most} resources, the limit", TOO_MANY)
         meant = self._meant(exchange.client, words)
         capability = meant.capability
         subscription = self._guard.servers.subscriptions.open(
@@ -81,12 +81,12 @@ class Subscribing:
         agreed = False
         try:
             said = {**params, "uri": capability.name}
-            told = await self._guard.calls.make(asked(exchange, SUBSCRIBE, meant, said, subscription), exchange)
+            told = await self._guard.calls.make(call_request(exchange, SUBSCRIBE, meant, said, subscription), exchange)
             agreed = told.result is not None
         finally:
             (to.hold if agreed else to.lose)(words, subscription)
         if told.error is not None:
-            raise Passed(told.error)
+            raise ServerAnsweredError(told.error)
         if not agreed:
             raise refused_error(refusal(told), exchange.client.era, words)
 
@@ -102,7 +102,7 @@ class Subscribing:
         return on_update
 
 
-def _under(meant: Meant) -> Key:
+def _under(meant: NamedCapability) -> Key:
     """The capability that allows it."""
     found = meant.pinned or meant.capability
     return found.kind, found.name

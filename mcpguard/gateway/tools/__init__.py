@@ -1,1 +1,1 @@
-"""The guard face's own tools: what an agent finds other servers' tools with, and calls them."""
+"""The guard face's own tools: agents find the tools of all servers with them, and call them."""

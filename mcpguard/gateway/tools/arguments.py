@@ -1,9 +1,9 @@
-"""What an agent gives the guard face's tools, read strictly.
+"""Reads strictly what an agent passes to the guard face's tools.
 
 Rules kept here:
-1. A member that is not known is refused and nothing is converted. What is wrong is told by its place, in words of ours.
-2. Arguments are given in one form: as an object under one of the three names, or as the text of an object. Some clients
-   send an object as its text, or the other way round; it is read strictly all the same.
+1. An unknown member is refused and nothing is converted. An error names the place, in fixed words.
+2. Arguments come in one form: an object under one of the three names, or the text of an object. Some clients send an
+   object as its text, or the other way round; it is read just as strictly.
 """
 
 from typing import Annotated, Any, Final, Literal, Self, TypeVar
@@ -37,9 +37,9 @@ MOST_ARGUMENT_BYTES: Final = 4 * 1024 * 1024
 
 
 def _storable(name: str) -> str:
-    """See `gateway.asked`."""
+    """Refuses a NUL character, which not every database could record."""
     if "\0" in name:
-        raise ValueError("a name has no NUL character")
+        raise ValueError("a name cannot contain a NUL character")
     return name
 
 
@@ -51,16 +51,16 @@ Given = TypeVar("Given", bound="ArgumentModel")
 
 
 class UnusableArguments(GuardError):
-    """What was given does not have its form. Says where and why; repeats no value."""
+    """Arguments of the wrong form. The sentence says where and why, and repeats no value."""
 
 
 class ArgumentModel(BaseModel):
-    """What all share."""
+    """The base of all argument forms."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, hide_input_in_errors=True)
 
 
-class Retrieve(ArgumentModel):
+class RetrieveArguments(ArgumentModel):
     query: Annotated[StrictStr, Field(max_length=LONGEST_QUERY)]
     limit: Annotated[StrictInt, Field(ge=1, le=MOST_FOUND)] = 15
     detail: Literal["compact", "full"] = "compact"
@@ -68,11 +68,11 @@ class Retrieve(ArgumentModel):
     servers: Annotated[list[Name], Field(max_length=MOST_FILTERS)] | None = None
 
 
-class Describe(ArgumentModel):
+class DescribeArguments(ArgumentModel):
     names: Annotated[list[Name], Field(min_length=1, max_length=MOST_NAMES)]
 
 
-class Variant(ArgumentModel):
+class VariantArguments(ArgumentModel):
     """A call with a declared intent; the intent itself is read by `policy`."""
 
     name: Name
@@ -86,25 +86,27 @@ class Variant(ArgumentModel):
     @model_validator(mode="after")
     def _in_one_form(self) -> Self:
         if sum(form is not None for form in (self.arguments, self.args, self.args_json)) > 1:
-            raise ValueError("arguments, args and args_json say the same thing; give one of them")
+            raise ValueError("arguments, args and args_json mean the same; give only one of them")
         return self
 
     @property
     def own(self) -> dict[str, Any]:
-        """The tool's own arguments. Raises UnusableArguments."""
+        """The arguments of the tool that is called. Raises UnusableArguments."""
         if not isinstance(self.args_json, str):
             return next((each for each in (self.args_json, self.arguments, self.args) if each is not None), {})
         if not self.args_json.strip():
             return {}
         written = _object_of(self.args_json)
         if written is None:
-            raise UnusableArguments("args_json is not the text of a JSON object")
+            raise UnusableArguments("args_json must be a JSON object as text")
         return written
 
     @field_validator("intent")
     @classmethod
     def _intent_as_object(cls, intent: object) -> object:
-        """The intent, also where a client sends it as text. What is no object is refused by `policy`, and recorded."""
+        """Reads an intent that a client sends as text. Anything that is no object is left to `policy`, which refuses it
+        with a record.
+        """
         written = _object_of(intent) if isinstance(intent, str) else None
         return intent if written is None else written
 
@@ -115,8 +117,8 @@ class CallToolArguments(ArgumentModel):
     arguments: dict[str, Any] | None = None
 
 
-class More(ArgumentModel):
-    """Without an offset it goes on where the reply was cut."""
+class ReadMoreArguments(ArgumentModel):
+    """Which page of a long reply to read. Without an offset, reading continues where the reply was cut."""
 
     key: Annotated[StrictStr, Field(max_length=LONGEST_KEY)]
     offset: Annotated[StrictInt, Field(ge=0, le=FURTHEST)] | None = None
@@ -124,9 +126,9 @@ class More(ArgumentModel):
 
 
 def read(form: type[Given], arguments: object) -> Given:
-    """Raises UnusableArguments."""
+    """Reads arguments into their form. Raises UnusableArguments."""
     if not isinstance(arguments, dict):
-        raise UnusableArguments("the arguments are no object")
+        raise UnusableArguments("the arguments must be an object")
     if len(arguments) > len(form.model_fields):  # whoever gives very many is told of one, which takes no time
         unknown = next(name for name in arguments if name not in form.model_fields)
         raise UnusableArguments(f"{_place(unknown)}: {UNKNOWN}")
@@ -140,7 +142,7 @@ def read(form: type[Given], arguments: object) -> Given:
 
 
 def _object_of(text: str) -> dict[str, Any] | None:
-    """The JSON object that the text stands for; None where it stands for none."""
+    """Returns the JSON object in a text; None if there is none."""
     try:
         written = parse(text.encode(), max_bytes=MOST_ARGUMENT_BYTES)
     except (StrictError, UnicodeError):

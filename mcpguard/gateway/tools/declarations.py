@@ -1,10 +1,10 @@
-"""What `upstream_servers` is given, in the forms that there are.
+"""Reads the arguments of `upstream_servers`, in all their forms.
 
 Rules kept here:
-1. What is to be done is said by `operation`, or by `action` as older clients do; not by both.
+1. The operation is named by `operation`, or by `action` as older clients do; not by both.
 2. A server's entry is given as `config`, or member by member as other programs do, also as JSON or its text
-   (`args_json`); never in two forms at once. A member that is null is removed by a patch.
-3. What only a person does is known by its name, so that whoever tries it is told that, and no form of it is read.
+   (`args_json`); never in two forms at once. A null member is removed by a patch.
+3. What only people may do is known by name, so that an agent that tries it is told so; its arguments are not read.
 """
 
 from collections.abc import Mapping
@@ -69,30 +69,30 @@ class ServersArguments(ArgumentModel):
     lines: Annotated[StrictInt, Field(ge=1, le=MOST_LINES)] = 50
 
 
-def wanted(arguments: object) -> str:
-    """The operation that is named, if it is one that we know; otherwise nothing."""
+def named_operation(arguments: object) -> str:
+    """Returns the operation that is named, if it is a known one, or an empty text."""
     said = arguments.get("operation", arguments.get("action")) if isinstance(arguments, dict) else None
     return said.lower() if isinstance(said, str) and said.lower() in COMMANDS else ""
 
 
-def servers(arguments: object) -> ServersArguments:
-    """Raises UnusableArguments."""
+def read_servers_arguments(arguments: object) -> ServersArguments:
+    """Reads the arguments. Raises UnusableArguments."""
     if not isinstance(arguments, dict):
         return read(ServersArguments, arguments)
     rest = {name: value for name, value in arguments.items() if name not in MEMBERS and name not in TEXTS}
     if "action" in rest:
         if "operation" in rest:
-            raise UnusableArguments("operation and action say the same thing; give one of them")
+            raise UnusableArguments("operation and action mean the same; give only one of them")
         rest["operation"] = rest.pop("action")
     members = {name: arguments[name] for name in MEMBERS if name in arguments}
     for name, member in TEXTS.items():
         if name in arguments:
             if member in members:
-                raise UnusableArguments(f"{member} and {name} say the same thing; give one of them")
+                raise UnusableArguments(f"{member} and {name} mean the same; give only one of them")
             members[member] = _parsed(name, arguments[name])
     if members:
         if rest.get("config") is not None:
-            raise UnusableArguments("config says what the server's single members say; give one of the two forms")
+            raise UnusableArguments("give either config or the server's single members, not both")
         rest["config"] = members
     return read(ServersArguments, rest)
 
@@ -105,4 +105,4 @@ def _parsed(name: str, text: object) -> object:
             return parse(text.encode(), max_bytes=MOST_ARGUMENT_BYTES)
         except (StrictError, UnicodeError):
             pass
-    raise UnusableArguments(f"{name} is not the text of JSON")
+    raise UnusableArguments(f"{name} must be JSON as text")

@@ -1,8 +1,8 @@
-"""What the guard face's tools say of themselves. An agent pays for every word of this in each conversation.
+"""The definitions of the guard face's tools. An agent pays for every word of this in each conversation.
 
 Rules kept here:
-1. Those that we answer ourselves declare what they answer; those that pass a server's answer on declare nothing.
-2. Nothing here says more than `given` reads, and a test compares the two.
+1. Tools that are answered here declare an output schema; those that pass on a server's answer declare none.
+2. Nothing here promises more than `arguments.py` reads, and a test compares the two.
 """
 
 from collections.abc import Mapping
@@ -63,7 +63,7 @@ _VARIANT: Final = _object(
 )
 _SAYS: Final = {
     Effect.READ: "Call a tool that only reads.",
-    Effect.WRITE: "Call a tool that changes something which can be put right again.",
+    Effect.WRITE: "Call a tool that changes something that can be undone.",
     Effect.DESTRUCTIVE: "Call a tool that deletes, sends, pays, or does what cannot be undone.",
 }
 _ANSWERS: Final = _object(
@@ -80,8 +80,8 @@ DEFINITIONS: Final[Mapping[str, Schema]] = MappingProxyType(
         for each in (
             _tool(
                 RETRIEVE,
-                "Find tools for a task. Say what you need as service, verb and object, such as 'github create issue'. "
-                "Each hit says in `call_with` which call_tool_… to call it with.",
+                "Find tools for a task. Ask with service, verb and object, such as 'github create issue'. "
+                "`call_with` of each hit names the call_tool_… to use.",
                 _object(
                     ("query",),
                     query={"type": "string", "maxLength": LONGEST_QUERY},
@@ -105,7 +105,7 @@ DEFINITIONS: Final[Mapping[str, Schema]] = MappingProxyType(
             *(_tool(name, _SAYS[effect], _VARIANT, reads=effect is Effect.READ) for name, effect in VARIANTS.items()),
             _tool(
                 CALL,
-                "Call a tool without saying what it does.",
+                "Call a tool without a declared intent.",
                 _object(("server", "tool"), server=_TEXT, tool=_TEXT, arguments=_OBJECT),
                 reads=False,
             ),
@@ -122,13 +122,13 @@ DEFINITIONS: Final[Mapping[str, Schema]] = MappingProxyType(
             ),
             _tool(
                 SERVERS,
-                "The servers behind this one: list them, read the end of one's log (tail_log), or request one, which "
-                "a person reviews first. The rest is for agents that a person lets manage them; nothing here approves.",
+                "The servers behind this one: list them, read the end of a log (tail_log), or request one, which a "
+                "person reviews first. Other operations need permission to manage servers; nothing here approves.",
                 _object(
                     ("operation",),
                     operation={"enum": [each.value for each in ServerOperation]},
                     name=_TEXT,
-                    config=_saying("An entry as in mcpServers; patch: what changes, null removes.", **_OBJECT),
+                    config=_saying("An entry as in mcpServers; for patch: the changes, null removes.", **_OBJECT),
                     lines={"type": "integer", "minimum": 1, "maximum": MOST_LINES, "default": 50},
                 ),
                 reads=False,
@@ -142,7 +142,7 @@ DECLARED: Final = frozenset(name for name, each in DEFINITIONS.items() if "outpu
 """The names of those that say what structure their answers have, so that a refusal has none."""
 
 
-def offered(settings: Settings) -> tuple[Schema, ...]:
-    """Those that there are with these settings."""
+def tool_definitions(settings: Settings) -> tuple[Schema, ...]:
+    """Returns the tools that are offered with these settings."""
     proxy = (definition(settings.proxy.name),) if settings.proxy.enabled else ()
     return (*DEFINITIONS.values(), *proxy)

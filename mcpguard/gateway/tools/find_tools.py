@@ -1,10 +1,10 @@
-"""`retrieve_tools` and `describe_tool`: what an agent may find, and whether it can be called now.
+"""`retrieve_tools` and `describe_tool`: which tools an agent can find, and whether they can be called now.
 
 Rules kept here:
-1. What a server says is shown only of tools that a person approved as they are. Of everything else there is a reason.
-2. What is beyond a caller's scope, and what does not exist, look the same. The names of a scope say what is found, its
+1. A server's own words are shown only of tools that were approved as they are. For everything else there is a reason.
+2. What is out of a caller's scope and what does not exist look the same. The names of a scope decide what is found, its
    effects what may be used of that.
-3. With a tool the instructions of its server are told, where a person approved exactly those.
+3. A tool comes with its server's instructions, if exactly those were approved.
 """
 
 from mcpguard.catalog.shelf import Pinned
@@ -13,24 +13,24 @@ from mcpguard.domain.callers import Caller
 from mcpguard.domain.capabilities import Capability, CapabilityKind, Effect
 from mcpguard.domain.errors import InvalidName
 from mcpguard.domain.json import Json
-from mcpguard.gateway.tools.arguments import Describe, Retrieve
+from mcpguard.gateway.tools.arguments import DescribeArguments, RetrieveArguments
 from mcpguard.guard.guard import Guard
 from mcpguard.guard.search.answer_size import described
 from mcpguard.guard.search.tool_search import Wish
 
 
 class FindTools:
-    """Answers for one guard."""
+    """Answers searches with one guard's catalog."""
 
     def __init__(self, guard: Guard) -> None:
         self._guard = guard
 
-    def retrieve(self, caller: Caller, given: Retrieve) -> Json:
+    def retrieve(self, caller: Caller, given: RetrieveArguments) -> Json:
         effects = frozenset(Effect if given.effects is None else given.effects)
         wish = Wish(caller.scope, effects, None if given.servers is None else frozenset(given.servers))
         return self._guard.found(given.query, given.limit, wish, full=given.detail == "full")
 
-    def describe(self, caller: Caller, given: Describe) -> Json:
+    def describe(self, caller: Caller, given: DescribeArguments) -> Json:
         said = [self._one(caller, name) for name in dict.fromkeys(given.names)]
         shelves = self._guard.catalog.shelves
         servers = dict.fromkeys(pinned.capability.server for _, pinned in said if pinned is not None)
@@ -38,7 +38,7 @@ class FindTools:
         return described(said, {server: text for server, text in every.items() if text})
 
     def _one(self, caller: Caller, name: str) -> tuple[Json, Pinned | None]:
-        """What is said of it, and the definition that may be shown with that."""
+        """Returns what is told of a tool, and the definition that may be shown with it."""
         try:
             server, own = reference(name)
         except InvalidName:

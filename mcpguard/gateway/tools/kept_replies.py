@@ -1,10 +1,10 @@
-"""What is left of replies that were cut, until it has been read.
+"""The rest of replies that were cut, until it has been read.
 
 Rules kept here:
 1. A key is random, and worth something only to the caller that it was given to, at the same door and face and in the
-   same session or stream. To everybody else it is no key.
-2. What is kept has a time and a size. Where it grows too large, the oldest of whoever keeps most goes; that may be what
-   has just come, where it is more by itself than anybody else has.
+   same session or stream.
+2. Kept text has a time and a size limit. When it grows too large, the oldest text of the caller with most goes; that
+   may be the newest reply, if it alone is more than anybody else has.
 """
 
 import secrets
@@ -39,10 +39,10 @@ class _Kept:
 
 
 class KeptReplies:
-    """All that is kept for agents."""
+    """All replies that are kept for agents."""
 
     def __init__(self, clock: Clock, seconds: float, most: int) -> None:
-        """For so many seconds, and so many characters in all."""
+        """Keeps texts for so many seconds, and so many characters in all."""
         self._clock = clock
         self._seconds = seconds
         self._most = most
@@ -50,7 +50,7 @@ class KeptReplies:
         self._sizes: dict[str, int] = {}
 
     def keep(self, client: Client, rest: Rest) -> str | None:
-        """The key under which it is found again; None where it is too long to be kept."""
+        """Keeps a reply and returns its key; None if it is too long to be kept."""
         self._tidy()
         key = secrets.token_urlsafe(KEY_BYTES)
         self._kept[key] = _Kept(rest, _holder(client), self._clock.monotonic() + self._seconds)
@@ -65,18 +65,18 @@ class KeptReplies:
         kept = self._kept.get(key)
         return kept.rest if kept is not None and kept.holder == _holder(client) else None
 
-    def lost(self, caller: str) -> None:
-        """This one is no caller any more."""
+    def end_caller(self, caller: str) -> None:
+        """Drops what is kept for a caller that was revoked."""
         for key in [key for key, kept in self._kept.items() if kept.holder[0] == caller]:
             self._drop(key)
 
-    def left(self, session: str) -> None:
-        """Nobody comes back to this session or stream."""
+    def end_session(self, session: str) -> None:
+        """Drops what is kept for a session or stream that has ended."""
         for key in [key for key, kept in self._kept.items() if kept.holder[-1] == session]:
             self._drop(key)
 
     def _tidy(self) -> None:
-        """All are kept for the same time, so the oldest go first."""
+        """Drops expired replies. All are kept for the same time, so the oldest come first."""
         now = self._clock.monotonic()
         while self._kept and next(iter(self._kept.values())).until <= now:
             self._drop(next(iter(self._kept)))

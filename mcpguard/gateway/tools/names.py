@@ -1,7 +1,7 @@
-"""What the names and URIs mean that agents give the guard face's tools.
+"""Resolves the names and URIs that agents pass to the guard face's tools.
 
-Rule kept here: what is beyond a caller's scope helps nobody to be understood. Whether a name means something does not
-depend on it, and so tells nothing of it.
+Rule kept here: what is out of a caller's scope never helps to resolve a name. Whether a name resolves does not depend
+on it, and so discloses nothing of it.
 """
 
 from dataclasses import replace
@@ -13,18 +13,18 @@ from mcpguard.domain.callers import Scope
 from mcpguard.domain.capabilities import Capability, CapabilityKind
 from mcpguard.domain.errors import InvalidName
 from mcpguard.gateway.faces.coverage import covering
-from mcpguard.gateway.faces.direct import Direct
-from mcpguard.gateway.faces.face import Meant
+from mcpguard.gateway.faces.direct import DirectFace
+from mcpguard.gateway.faces.face import NamedCapability
 from mcpguard.policy.scopes import within
 
 RESOURCES = (CapabilityKind.RESOURCE, CapabilityKind.TEMPLATE)
 
 
-def named(catalog: Catalog, scope: Scope, kind: CapabilityKind, name: str) -> Capability | None:
-    """`server:name`, or a name as the direct face shows it. None where it names no server.
+def find_named(catalog: Catalog, scope: Scope, kind: CapabilityKind, name: str) -> Capability | None:
+    """Resolves `server:name`, or a name as the direct face shows it. None where it names no server.
 
-    What is not offered, or not any more, is taken for what the direct face would have shown so: whoever calls what has
-    changed since it was listed is told that.
+    A name that is not offered, or not any more, is taken for what the direct face would have shown so: a caller of
+    something that has changed since it was listed is told that.
     """
     said = _referred(kind, name)
     if said is not None and catalog.find(said.server, kind, said.name) is not None and within(scope, said):
@@ -36,48 +36,53 @@ def named(catalog: Catalog, scope: Scope, kind: CapabilityKind, name: str) -> Ca
     return replace(said, name=own) if said is not None and own else said
 
 
-def resource(direct: Direct, catalog: Catalog, scope: Scope, path: str) -> Meant:
-    """What is read. `server:` and a URI, or a name beside one, is that server's and nobody else's. Otherwise it is a
-    URI as the direct face shows it, a URI that only one server offers, or a name that only one resource has; what could
-    be two of these is none. Raises InvalidName."""
+def find_resource(direct: DirectFace, catalog: Catalog, scope: Scope, path: str) -> NamedCapability:
+    """Resolves what is to be read. `server:` and a URI, or a title, is that server's and nobody else's. Otherwise it is
+    a URI as the direct face shows it, a URI that only one server offers, or a title that only one resource has; what
+    could be two of these is none. Raises InvalidName.
+    """
     placed = _placed(catalog, path)
     if placed is not None:
         shelf, own = placed
         said = Capability(shelf.server, CapabilityKind.RESOURCE, own)
         covered = covering(shelf, own)
         found = None if covered else _entitled(catalog, scope, CapabilityKind.RESOURCE, own, shelf.server)
-        return Meant(found, found) if found else Meant(said, covered)
+        return NamedCapability(found, found) if found else NamedCapability(said, covered)
     meant = direct.resource(catalog, path)
     reached = meant.pinned is not None and within(scope, meant.capability)
     titled = _entitled(catalog, scope, CapabilityKind.RESOURCE, path)
     if titled is None or (reached and _exactly(catalog, meant)):
         return meant
-    return Meant(Capability("", CapabilityKind.RESOURCE, path)) if reached else Meant(titled, titled)
+    return (
+        NamedCapability(Capability("", CapabilityKind.RESOURCE, path)) if reached else NamedCapability(titled, titled)
+    )
 
 
-def listed(direct: Direct, catalog: Catalog, scope: Scope, path: str) -> Capability | None:
-    """What of the lists of resources and templates describes what is meant by a path. Raises InvalidName."""
+def find_listed(direct: DirectFace, catalog: Catalog, scope: Scope, path: str) -> Capability | None:
+    """Returns the listed resource or template that a path means. Raises InvalidName."""
     placed = _placed(catalog, path)
     if placed is not None:
         shelf, own = placed
         template, server = Capability(shelf.server, CapabilityKind.TEMPLATE, own), shelf.server
     else:
         own, template, server = path, direct.template(catalog, path), ""
-    for found in (template, resource(direct, catalog, scope, path).pinned):
+    for found in (template, find_resource(direct, catalog, scope, path).pinned):
         if found and within(scope, found) and catalog.find(found.server, found.kind, found.name):
             return found
     return _entitled(catalog, scope, CapabilityKind.TEMPLATE, own, server)
 
 
 def _placed(catalog: Catalog, path: str) -> tuple[Shelf, str] | None:
-    """The server that a path names, and what of that server. A URI with two slashes behind its scheme names none."""
+    """Splits a path into the server that it names and that server's own URI. A URI with `//` after its scheme names no
+    server.
+    """
     said = _referred(CapabilityKind.RESOURCE, path)
     shelf = catalog.shelves.get(said.server) if said is not None and not said.name.startswith("//") else None
     return (shelf, said.name) if said is not None and shelf is not None else None
 
 
-def _exactly(catalog: Catalog, meant: Meant) -> bool:
-    """Whether it is a resource's own URI, and not one that a template or a prefix would cover too."""
+def _exactly(catalog: Catalog, meant: NamedCapability) -> bool:
+    """Tells whether a resource's own URI was named, and not one that a template or a prefix would cover too."""
     found = meant.pinned
     return found == meant.capability and catalog.find(found.server, found.kind, found.name) is not None
 
@@ -91,7 +96,7 @@ def _referred(kind: CapabilityKind, text: str) -> Capability | None:
 
 
 def _entitled(catalog: Catalog, scope: Scope, kind: CapabilityKind, title: str, server: str = "") -> Capability | None:
-    """By the name beside its URI, where nothing else within reach has it; of one server, where that is said."""
+    """Finds a resource by its title, if nothing else in scope has the same; in one server, if one is given."""
     found = [each.capability for each in catalog.entitled(kind, title) if server in ("", each.capability.server)]
     reached = [each for each in found if within(scope, each)]
     return reached[0] if len(reached) == 1 else None

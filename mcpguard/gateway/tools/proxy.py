@@ -2,11 +2,11 @@
 
 Rules kept here:
 1. Names, URIs and definitions are those of the direct face. A call is a call like any other, whatever is called: judged
-   once and recorded. What is listed or described leaves a `disclosed` record.
-2. Whatever goes wrong is told as the result of a tool.
-3. The guard's own tools are not called through this one; so it never calls itself.
-4. What a batch asks for is done one after the other, each as if it were asked for by itself. So a batch has one call
-   under way, and every rule holds for each of them. None of them is kept from being done by how another ended.
+   once and recorded. A list or a definition that is shown leaves a `disclosed` record.
+2. Every failure is reported as the result of a tool.
+3. The guard's own tools are not called through this one, so it never calls itself.
+4. The operations of a batch are done one after the other, each as if it were requested alone. So a batch has one call
+   in progress, and every rule holds for each of them. How one ends keeps no other from being done.
 """
 
 import hashlib
@@ -28,23 +28,23 @@ from mcpguard.domain.reasons import Reason
 from mcpguard.domain.servers.listings import KEYS
 from mcpguard.gateway.client_request import Exchange
 from mcpguard.gateway.clients import Client
-from mcpguard.gateway.contents import renamed
-from mcpguard.gateway.faces.direct import Direct
-from mcpguard.gateway.faces.face import Meant
+from mcpguard.gateway.contents import rename_contents
+from mcpguard.gateway.faces.direct import DirectFace
+from mcpguard.gateway.faces.face import NamedCapability
 from mcpguard.gateway.input_required import RESPONSES
 from mcpguard.gateway.lists import ShownLists
-from mcpguard.gateway.requested_call import asked
+from mcpguard.gateway.requested_call import call_request
 from mcpguard.gateway.tools import names
-from mcpguard.gateway.tools.answers import of_call, refused, unusable
+from mcpguard.gateway.tools.answers import tool_refusal, unusable_arguments, with_call_id
 from mcpguard.gateway.tools.arguments import LONGEST_NAME, UnusableArguments
 from mcpguard.gateway.validation import validate
-from mcpguard.gateway.wire import INTERNAL_ERROR, Passed, Rejected, own_error, refused_result
+from mcpguard.gateway.wire import INTERNAL_ERROR, RequestRejected, ServerAnsweredError, own_error, refused_result
 from mcpguard.guard.calls.refusals import refusal
 from mcpguard.guard.calls.request import CallRequest, CallResult
 from mcpguard.guard.guard import Guard
 from mcpguard.policy.scopes import within
 from mcpguard.proxy import envelope
-from mcpguard.proxy.batches import FULL, Results
+from mcpguard.proxy.batches import FULL, BatchResults
 from mcpguard.proxy.filtering import ORIGIN
 from mcpguard.proxy.operations import Action, Batch, InvalidOperation, ProxyOperation, ProxyType, read
 
@@ -61,19 +61,19 @@ LARGE = 32 * 1024
 
 
 @dataclass(frozen=True, slots=True)
-class Seeing:
+class ClientView:
     """What clients may see: of the catalog, in lists, and from when on."""
 
     seen: Callable[[Client], Catalog]
     settled: Callable[[Client], Awaitable[None]]
-    """Waits until what is starting has listed what it offers. Raises Rejected for who is no caller any more."""
+    """Waits until what is starting has listed what it offers. Raises RequestRejected for who is no caller any more."""
     lists: ShownLists
 
 
-class Proxying:
-    """Answers for one guard. `own`: the names of the guard's tools."""
+class ProxyTool:
+    """Answers for one guard. `own` has the names of the guard's tools."""
 
-    def __init__(self, guard: Guard, make: Make, seeing: Seeing, own: Collection[str]) -> None:
+    def __init__(self, guard: Guard, make: Make, seeing: ClientView, own: Collection[str]) -> None:
         self._guard = guard
         self._make = make
         self._seen = seeing.seen
@@ -82,10 +82,10 @@ class Proxying:
         self._own = own
         self._name = guard.settings.proxy.name
         self._separator = guard.settings.separator
-        self._faces = {each: Direct(each) for each in SEPARATORS}
+        self._faces = {each: DirectFace(each) for each in SEPARATORS}
 
     async def answer(self, exchange: Exchange, params: Mapping[str, Any], arguments: Json) -> Json:
-        """Raises UnusableArguments."""
+        """Returns the tool's result. Raises UnusableArguments."""
         try:
             wanted = read(arguments)
         except InvalidOperation as error:
@@ -95,32 +95,34 @@ class Proxying:
         return await self._done(exchange, params, wanted)
 
     async def _in_turn(self, exchange: Exchange, params: Mapping[str, Any], batch: Batch) -> Json:
-        """Raises UnusableArguments."""
+        """Does the operations of a batch, one after the other. Raises UnusableArguments."""
         if RESPONSES in params:  # to which of the calls they are an answer nobody could tell
-            raise UnusableArguments(f"{RESPONSES}: a batch brings none along; answer what is asked when it is asked")
+            raise UnusableArguments(f"{RESPONSES}: not allowed in a batch; answer each question when it is asked")
         exchange.several = True
-        results = Results()
+        results = BatchResults()
         for operation in batch.operations:
             result = self._unusable(exchange.client, FULL) if results.is_full else None
             await to_thread.run_sync(results.add, result or await self._item(exchange, params, operation))
         return _with_speaker(results.answer())
 
     async def _item(self, exchange: Exchange, params: Mapping[str, Any], operation: ProxyOperation) -> Json:
-        """One of a batch: whatever becomes of it, the others are told of theirs."""
+        """Does one operation of a batch and returns its result, also when it fails."""
         try:
             return await self._done(exchange, params, operation)
         except UnusableArguments as error:
             return self._unusable(exchange.client, str(error))
         except Exception:
             log.exception("gateway.failed", method=f"proxy {operation.action} {operation.type}")
-            return _with_speaker(envelope.failed(operation, own_error(INTERNAL_ERROR, Reason.GUARD_ERROR.sentence)))
+            return _with_speaker(
+                envelope.error_answer(operation, own_error(INTERNAL_ERROR, Reason.GUARD_ERROR.sentence))
+            )
 
     def _unusable(self, client: Client, sentence: str) -> Json:
         self._guard.tallies.turned_away(door=client.door, why="arguments")
-        return unusable(self._name, sentence)
+        return unusable_arguments(self._name, sentence)
 
     async def _done(self, exchange: Exchange, params: Mapping[str, Any], operation: ProxyOperation) -> Json:
-        """Raises UnusableArguments."""
+        """Does one operation. Raises UnusableArguments."""
         try:
             match operation.action:
                 case Action.LIST:
@@ -129,7 +131,7 @@ class Proxying:
                     return await self._info(exchange.client, operation)
                 case Action.CALL:
                     return await self._call(exchange, params, operation)
-        except (InvalidOperation, Rejected) as error:
+        except (InvalidOperation, RequestRejected) as error:
             raise UnusableArguments(str(error)) from None
         except InvalidName as error:
             raise UnusableArguments(f"path: {error}") from None
@@ -144,7 +146,7 @@ class Proxying:
             if operation.server in ("", entry["_meta"][ORIGIN]["server"]) and operation.filter.wants(entry)
         ]
         part = shown[operation.offset : operation.offset + operation.limit]
-        told, given = envelope.listed(operation, [entry for entry, _ in part], len(shown))
+        told, given = envelope.list_answer(operation, [entry for entry, _ in part], len(shown))
         self._disclosed(client, operation, [name for _, name in part[:given]])
         return _with_speaker(told)
 
@@ -152,34 +154,34 @@ class Proxying:
         await self._settled(client)
         catalog, scope = self._seen(client), client.caller.scope
         if operation.type is ProxyType.RESOURCE:
-            found = names.listed(self._direct(client), catalog, scope, operation.path)
+            found = names.find_listed(self._direct(client), catalog, scope, operation.path)
         else:
             found = self._named(client, operation)
         pinned = catalog.find(found.server, found.kind, found.name) if found else None
         if found is None or pinned is None or not within(scope, found):
             return self._absent(client, found)
-        definition = self._direct(client).shown(pinned)
+        definition = self._direct(client).shown_definition(pinned)
         self._disclosed(client, operation, [str(definition[KEYS[found.kind]])])
         is_template = found.kind is CapabilityKind.TEMPLATE
-        return _with_speaker(envelope.described(operation, definition, template=is_template))
+        return _with_speaker(envelope.definition_answer(operation, definition, template=is_template))
 
     async def _call(self, exchange: Exchange, params: Mapping[str, Any], operation: ProxyOperation) -> Json:
         method = METHODS[operation.type]
         call = self._asked(exchange, method, params, operation)
         try:
             ended = await self._make(exchange, call)
-        except Passed as passed:
-            return with_meta(envelope.failed(operation, passed.error), BY_SERVER)
+        except ServerAnsweredError as passed:
+            return with_meta(envelope.error_answer(operation, passed.error), BY_SERVER)
         if ended.result is None:
             return refused_result(refusal(ended), structured=True)
         reply, result = ended.outcome.reply, ended.result
         if operation.type is ProxyType.RESOURCE:
             at = partial(self._direct(exchange.client).uri, call.capability.server)
-            result = renamed(result, call.capability.name, operation.path, at)
-        form = partial(envelope.called, operation, result)
+            result = rename_contents(result, call.capability.name, operation.path, at)
+        form = partial(envelope.call_answer, operation, result)
         is_large = reply is not None and reply.size > LARGE
         answer = await to_thread.run_sync(form, abandon_on_cancel=True) if is_large else form()
-        return of_call(_with_speaker(answer), ended.call)
+        return with_call_id(_with_speaker(answer), ended.call)
 
     def _asked(
         self, exchange: Exchange, method: str, params: Mapping[str, Any], operation: ProxyOperation
@@ -187,39 +189,40 @@ class Proxying:
         client, arguments = exchange.client, dict(operation.arguments)
         own = {"_meta": params["_meta"]} if "_meta" in params else {}
         if operation.type is ProxyType.RESOURCE:
-            meant = names.resource(self._direct(client), self._seen(client), client.caller.scope, operation.path)
+            meant = names.find_resource(self._direct(client), self._seen(client), client.caller.scope, operation.path)
             if arguments:
-                raise InvalidOperation("args: a resource takes none; what varies is in its URI")
-            return asked(exchange, method, meant, {**own, "uri": meant.capability.name})
-        meant = Meant(self._named(client, operation))
+                raise InvalidOperation("args: a resource takes no arguments; put variables into its URI")
+            return call_request(exchange, method, meant, {**own, "uri": meant.capability.name})
+        meant = NamedCapability(self._named(client, operation))
         wanted = {**own, "name": meant.capability.name, "arguments": arguments}
         validate(method, client.version, wanted)
-        return asked(exchange, method, meant, wanted)
+        return call_request(exchange, method, meant, wanted)
 
     def _named(self, client: Client, operation: ProxyOperation) -> Capability:
-        """The tool or the prompt that is meant."""
+        """Returns the tool or the prompt that is meant."""
         if operation.type is ProxyType.TOOL and operation.path in self._own:
-            raise InvalidOperation("path: the guard's own tools are called by themselves, not through this one")
+            raise InvalidOperation("path: call the guard's own tools directly, not through this one")
         if len(operation.path) > LONGEST_NAME:
             raise InvalidOperation(f"path: the name of a {operation.type} has at most {LONGEST_NAME} characters")
         (kind,) = KINDS[operation.type]
         catalog = self._seen(client)
-        found = names.named(catalog, client.caller.scope, kind, operation.path)
-        return found or self._direct(client).named(catalog, kind, operation.path)
+        found = names.find_named(catalog, client.caller.scope, kind, operation.path)
+        return found or self._direct(client).named_capability(catalog, kind, operation.path)
 
-    def _direct(self, client: Client) -> Direct:
-        """What names are written as: where the client sees names itself, as it sees them there."""
+    def _direct(self, client: Client) -> DirectFace:
+        """Returns the direct face with the separator that this client sees."""
         face = client.face
-        return self._faces[face.separator if isinstance(face, Direct) else self._separator]
+        return self._faces[face.separator if isinstance(face, DirectFace) else self._separator]
 
     def _absent(self, client: Client, found: Capability | None) -> Json:
-        """Why there is no definition to show, as a refused call would be told. Out of reach and not there look the
-        same."""
+        """Says why there is no definition to show, as a refused call would be told. Unknown and out of scope look the
+        same.
+        """
         said = self._guard.explained(client.caller, found) if found else {}
         reason = said.get("reason", Reason.CAPABILITY_UNKNOWN.value)
         self._guard.tallies.turned_away(door=client.door, why=reason, caller=client.caller.id)
         if "reason" not in said:
-            return refused(self._name, Reason.CAPABILITY_UNKNOWN)
+            return tool_refusal(self._name, Reason.CAPABILITY_UNKNOWN)
         told = {name: value for name, value in said.items() if name != "answer"}
         return refused_result({"status": "refused", "executed": "no", **told}, structured=True)
 
@@ -234,5 +237,5 @@ class Proxying:
 
 
 def _with_speaker(answer: Json) -> Json:
-    """The guard speaks, unless a server does: where it answered in no form that there is, the guard says so."""
+    """Marks an answer as the guard's unless a server speaks in it."""
     return answer if SPEAKER in meta(answer) else with_meta(answer, BY_GUARD)

@@ -1,10 +1,10 @@
-"""Replies that are too long to be told at once: what of them is told now, and the text that the rest is read from.
+"""Cuts replies that are too long: the part that is sent now, and the text that the rest is read from.
 
 Rules kept here:
-1. Only text is cut. Pictures, sounds and other bytes are told whole, for half of one is worth nothing.
-2. The text is everything that can be read, in its order, so that nothing is lost: texts and the texts of resources as
-   they are, other items as JSON, and the structure at the end, unless the texts say the same.
-3. A server may send what is no list of items. What is told of a reply that was cut is one, whatever came.
+1. Only text is cut. Images, audio and other bytes are sent whole, as half of one is worth nothing.
+2. The text is everything that can be read, in order, so that nothing is lost: texts and the texts of resources as they
+   are, other items as JSON, and the structure at the end, unless the texts say the same.
+3. A server may send something that is no list of items. A reply that was cut always has one.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -22,16 +22,16 @@ BETWEEN: Final = "\n"
 
 
 @dataclass(frozen=True, slots=True)
-class Shortened:
-    """`told` has the first `shown` characters of `text`, and everything that is no text."""
+class ShortenedReply:
+    """A reply of which `told` has the first `shown` characters of `text`, and everything that is no text."""
 
     told: Json
     text: str
     shown: int
 
 
-def shortened(result: Mapping[str, Any], most: int) -> Shortened | None:
-    """None where it is told whole: neither its text nor its structure is longer than `most` characters."""
+def shorten(result: Mapping[str, Any], most: int) -> ShortenedReply | None:
+    """Returns the cut reply; None if neither its text nor its structure is longer than `most` characters."""
     items = _items(result.get("content"))
     texts = [_text(item) for item in items]
     read = [text for text in texts if text is not None]
@@ -45,7 +45,7 @@ def shortened(result: Mapping[str, Any], most: int) -> Shortened | None:
         read.append(structure)
     text = BETWEEN.join(read)
     told["content"] = list(_first(items, texts, text[:most]))
-    return Shortened(told, text, min(most, len(text)))
+    return ShortenedReply(told, text, min(most, len(text)))
 
 
 def _items(content: object) -> Sequence[object]:
@@ -59,7 +59,7 @@ def _items(content: object) -> Sequence[object]:
 
 
 def _first(items: Sequence[object], texts: Sequence[str | None], shown: str) -> Iterator[object]:
-    """The items, their texts together no longer than what is shown, which ends with what is in no item."""
+    """Returns the items, cut so that their texts together are no longer than what is shown."""
     place = 0
     for item, text in zip(items, texts, strict=True):
         if text is None:
@@ -75,7 +75,7 @@ def _first(items: Sequence[object], texts: Sequence[str | None], shown: str) -> 
 
 
 def _text(item: object) -> str | None:
-    """What of an item can be read; None where that is nothing."""
+    """Returns what can be read of an item; None if that is nothing."""
     match item:
         case {"type": "text", "text": str(text)} | {"type": "resource", "resource": {"text": str(text)}}:
             return text
@@ -86,7 +86,7 @@ def _text(item: object) -> str | None:
 
 
 def _repeats(structure: object, texts: list[str]) -> bool:
-    """Whether it says what the texts say: it is what one of them is as JSON, or holds just them under some name."""
+    """Tells whether the structure repeats the texts: it is one of them as JSON, or holds just them under some name."""
     match structure:
         case dict() if len(structure) == 1:
             (only,) = structure.values()

@@ -9,12 +9,12 @@ from typing import Any
 from mcpguard.catalog.catalog import Catalog
 from mcpguard.codec.names import Separator
 from mcpguard.domain.capabilities import Capability, CapabilityKind
-from mcpguard.gateway.faces.direct import Direct
+from mcpguard.gateway.faces.direct import DirectFace
 from mcpguard.proxy.definition import definition
 
 
-class Proxied(Direct):
-    """Its name belongs to the tool, whatever a server calls one of its own."""
+class DirectFaceWithProxy(DirectFace):
+    """The direct face, where the name of the `proxy` tool always means that tool."""
 
     def __init__(self, separator: Separator, name: str, *, instructs: bool = False) -> None:
         super().__init__(separator, instructs=instructs)
@@ -22,7 +22,7 @@ class Proxied(Direct):
         self.own: tuple[dict[str, Any], ...] = (definition(name),)
         self._name = name
 
-    def named(self, catalog: Catalog, kind: CapabilityKind, name: str) -> Capability:
+    def named_capability(self, catalog: Catalog, kind: CapabilityKind, name: str) -> Capability:
         if kind is CapabilityKind.TOOL and name == self._name:
             return Capability("", kind, name)
-        return super().named(catalog, kind, name)
+        return super().named_capability(catalog, kind, name)
