@@ -1,9 +1,9 @@
 """For programs that call a server with a `proxy` tool, or that want to offer one. Importing this starts nothing.
 
-from mcpguard.client import ProxyClient
+    from mcpguard.client import ProxyClient
 
-async with ProxyClient("http://127.0.0.1:8080/mcp", transparent=True) as client: print([tool.name for tool in await
-client.list_tools()])
+    async with ProxyClient("http://127.0.0.1:8080/mcp", transparent=True) as client:
+        print([tool.name for tool in await client.list_tools()])
 
 docs/proxy.md has the details.
 """

@@ -1,6 +1,6 @@
 """The door for agents on the network. Every request passes these gates, outermost first.
 
-origin → caller → face → message → share → era → answer
+    origin → caller → face → message → share → era → answer
 
 Rules kept here:
 1. A web page of another origin is refused before anything that it sends is read.
