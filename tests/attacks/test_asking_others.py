@@ -73,7 +73,7 @@ def elsewhere(state: str) -> list[Json]:
 
 
 def gone(reply: Reply) -> bool:
-    return reply.error["code"] == -32602 and "no call waits" in reply.error["message"]
+    return reply.error["code"] == -32602 and "requestState is unknown" in reply.error["message"]
 
 
 @pytest.mark.parametrize("server", ASKED_BY)

@@ -114,7 +114,7 @@ class Call:
         if thief.modern:
             more = {"inputResponses": dict.fromkeys(names, EVE), "requestState": self.call.state}
             reply = await thief.request("tools/call", {**self.call.params, **more})
-            assert not self.call.state or "no call waits" in reply.error["message"]
+            assert not self.call.state or "requestState is unknown" in reply.error["message"]
         else:
             for name in names:
                 await thief.send(result(name, EVE))

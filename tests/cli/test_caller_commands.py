@@ -112,7 +112,7 @@ def test_an_agent_shows_its_token_to_the_relay_from_the_environment_or_a_file(de
     with relaying(desk.guard.data_dir, environ={"MCPGUARD_TOKEN": token}) as agent:
         code, told = agent.ended()
     assert code != 0
-    assert "this token is not known, or is not valid any more" in told
+    assert "this token is unknown, expired or revoked" in told
     assert token not in told
 
 

@@ -100,7 +100,10 @@ async def test_what_goes_wrong_is_an_error_of_the_tool(mode: str) -> None:
         for asked, said in (
             ({"action": "call", "type": "tool", "path": "proxy"}, "does not call itself"),
             ({"action": "info", "type": "tool", "path": "nothing"}, "there is no such tool"),
-            ({"action": "call", "type": "resource", "path": "note://first", "args": {"a": 1}}, "a resource takes none"),
+            (
+                {"action": "call", "type": "resource", "path": "note://first", "args": {"a": 1}},
+                "a resource takes no arguments",
+            ),
             ({"action": "drop", "type": "tool"}, "action: one of"),
         ):
             result = await client.client.call_tool("proxy", asked)

@@ -48,7 +48,7 @@ async def test_a_short_answer_is_kept_once(tmp_path: Path) -> None:
         client = guard.client()
         again = await parked(script, client, call(10))
         assert (await client.request("tools/call", again)).text == "x" * 10
-        assert "no call waits" in (await client.request("tools/call", again)).error["message"]
+        assert "requestState is unknown" in (await client.request("tools/call", again)).error["message"]
         assert len(script.called("tools/call")) == 1
 
 
@@ -60,7 +60,7 @@ async def test_what_is_long_is_not_kept(long: str, tmp_path: Path) -> None:
         client = guard.client()
         params = call(LONGEST_KEPT) if long == "the answer" else call(1, more="x" * LONGEST_KEPT)
         again = await parked(script, client, params)
-        assert "no call waits" in (await client.request("tools/call", again)).error["message"]
+        assert "requestState is unknown" in (await client.request("tools/call", again)).error["message"]
         assert len(script.called("tools/call")) == 1
 
 
@@ -73,6 +73,6 @@ async def test_the_oldest_makes_room(tmp_path: Path) -> None:
         for number, again in enumerate(states):
             reply = await client.request("tools/call", again)
             if number < 2:
-                assert "no call waits" in reply.error["message"]
+                assert "requestState is unknown" in reply.error["message"]
             else:
                 assert reply.text == "x" * number

@@ -121,7 +121,7 @@ async def test_it_is_not_there_where_the_tool_is_switched_off(tmp_path: Path) ->
         async with await anyio.connect_unix(guard.where.agents) as socket:
             hello = {"mcpguard": 1, "face": "proxy", "only": None, "token": None}
             await socket.send(json.dumps(hello).encode() + b"\n")
-            assert "switched off" in json.loads(await socket.receive())["error"]
+            assert "disabled" in json.loads(await socket.receive())["error"]
 
 
 async def test_its_name_is_the_tools_even_where_a_server_has_that_name(tmp_path: Path) -> None:

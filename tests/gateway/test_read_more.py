@@ -114,7 +114,7 @@ async def test_a_key_is_nothing_to_anybody_else(tmp_path: Path) -> None:
                 async with agent(guard, how, token) as other:
                     with nothing_happens(guard, script):
                         said = await refused(other, "read_more", key=key)
-                    assert said["expected"].startswith("key: no reply")
+                    assert said["expected"].startswith("key: unknown or expired")
             assert (await more(client, key=key))["content"][0]["text"] == LONG[ONCE : 2 * ONCE]
 
 

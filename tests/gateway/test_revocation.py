@@ -47,7 +47,7 @@ async def shut_out(guard: Gate, caller: Granted, script: Script) -> None:
         async with await anyio.connect_unix(guard.where.agents) as stream:
             hello = {"mcpguard": 1, "face": "direct", "only": None, "token": caller.token}
             await stream.send(json.dumps(hello).encode() + b"\n")
-            assert "not valid any more" in json.loads(await stream.receive())["error"]
+            assert "expired or revoked" in json.loads(await stream.receive())["error"]
     assert (await turned_away(guard)) == {("network", "credential"): 2, ("streams", "credential"): 1}
 
 
