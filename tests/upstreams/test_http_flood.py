@@ -45,7 +45,7 @@ async def test_a_call_that_is_over_reads_nothing_of_what_is_left() -> None:
 
 
 async def test_others_get_their_turns_however_many_connections_are_full_of_comments() -> None:
-    """Others have more turns than there are pieces to be read, of 64 KB each, also while all connections have something."""
+    """Others have more turns than there are pieces of 64 KB to be read, also while all connections have something."""
     turns = 0
 
     async def other() -> None:
