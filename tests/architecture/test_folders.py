@@ -14,8 +14,8 @@ PACKAGE = ROOT / "mcpguard"
 MOST = 20
 WRITTEN = sorted([*(ROOT / "docs").rglob("*.md"), ROOT / "README.md", ROOT / "CONTRIBUTING.md"])
 MODULES = sorted(path for path in PACKAGE.rglob("*.py"))
-NOT_OURS = {"config/gitleaks.toml"}
-"""A file of another project, from which something was made."""
+NOT_OURS = {"config/gitleaks.toml", "config.toml"}
+"""Files of other projects: one from which something was made, and that of Codex."""
 
 
 def folders() -> dict[str, list[str]]:
@@ -44,10 +44,10 @@ def named(text: str) -> Iterator[str]:
 
 
 def exists(name: str, *folders: Path) -> bool:
-    """Whether it is a file of this repository, by its path or by the end of that."""
+    """Tells whether it is a file of this repository, by its path or by an end of its path that no other file has."""
     if any((folder / name).exists() for folder in (ROOT, PACKAGE, *folders)):
         return True
-    return any(path.as_posix().endswith(f"/{name}") for path in FILES)
+    return len([path for path in FILES if path.as_posix().endswith(f"/{name}")]) == 1
 
 
 FILES = [
@@ -79,6 +79,7 @@ def test_a_file_that_is_not_there_is_found() -> None:
     assert not exists("guard/gone.py")
     assert exists("guard/calls/handle.py")
     assert exists("handle.py")
+    assert not exists("words.py"), "there are several"
 
 
 def declared() -> dict[str, list[str]]:

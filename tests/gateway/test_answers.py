@@ -47,7 +47,7 @@ async def narrow(guard: Gate, port: int | None = None) -> AsyncIterator[Wire]:
 
 
 def widen(connection: Wire) -> None:
-    """Take in much at once from here on; with little room, megabytes come at a few kilobytes for each acknowledgement."""
+    """Take in much at once from here on: a small window takes minutes for megabytes."""
     raw = connection.stream.extra(SocketAttribute.raw_socket)  # noqa: S610 - no query of a database
     raw.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 1024 * 1024)
     raw.setsockopt(socket.IPPROTO_TCP, socket.TCP_WINDOW_CLAMP, 1024 * 1024)  # Linux keeps the small window otherwise
