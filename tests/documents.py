@@ -30,9 +30,11 @@ def decisions() -> str:
             "",
             MADE,
             "",
-            "Why it is as it is, with the price of each. A decision that is overtaken says by which.",
+            "Why things are as they are, with the price of each. A decision that is replaced says by which.",
             "",
             *(f"- [{title}]({name})" for name, title in titles),
+            "",
+            "There is no 0021: the number was skipped, and nothing was ever written under it.",
             "",
         )
     )
