@@ -18,7 +18,7 @@ from mcpguard.agents.folders import told_of
 from mcpguard.agents.ourselves import ours
 from mcpguard.agents.program import Untaken
 from mcpguard.agents.reading import Item
-from mcpguard.codec.names import folded
+from mcpguard.codec.names import server_name_for
 from mcpguard.domain.decisions import NotDeclared
 from mcpguard.domain.errors import InvalidName
 from mcpguard.domain.servers.launches import Launch, Profile, RemoteLaunch, StdioLaunch
@@ -106,7 +106,7 @@ def candidate(item: Item, guarded: Guarded, name: str | None = None) -> Candidat
     try:
         if not isinstance(item.entry, Mapping):
             raise Untaken("must be an object")  # noqa: TRY301 - told as everything else that is wrong with it
-        called = folded(label)
+        called = server_name_for(label)
         meant = item.program.members(item.entry, item.around)
         folders = told_of(meant, item.around.home.folder)
         without = confided(meant | ({"mounts": [*folders]} if folders else {}), guarded.secrets / called)

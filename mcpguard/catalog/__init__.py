@@ -1,1 +1,1 @@
-"""What may be found and called now: one immutable snapshot, replaced whole."""
+"""The catalog of what can be found and called now: one immutable snapshot, replaced as a whole."""

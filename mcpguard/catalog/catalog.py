@@ -1,9 +1,9 @@
 """The catalog: what each server offers, in an order that does not change by itself.
 
 Rules kept here:
-1. A snapshot never changes. Whoever holds one sees one state of things, however long it takes.
-2. A look-up finds exactly one thing or none. Names that could mean two things mean neither.
-3. What cannot be offered (no name, a name that grows too long, two alike) is left out, and `odd` says so.
+1. A snapshot never changes. A caller that holds one sees one state, however long it takes.
+2. A look-up finds exactly one thing or none. An ambiguous name finds nothing.
+3. What cannot be offered (no name, a name that becomes too long, a duplicate) is left out, and `Shelf.odd` says so.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -11,8 +11,8 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from types import MappingProxyType
 
-from mcpguard.catalog.shelf import Pinned, Shelf
-from mcpguard.codec.names import SEPARATORS, qualified
+from mcpguard.catalog.shelf import CatalogEntry, Shelf
+from mcpguard.codec.names import SEPARATORS, qualified_name
 from mcpguard.domain.capabilities import CapabilityKind
 
 
@@ -23,53 +23,56 @@ class Catalog:
     shelves: Mapping[str, Shelf] = field(default_factory=lambda: MappingProxyType({}))
 
     def with_shelf(self, shelf: Shelf) -> "Catalog":
+        """Returns the catalog with this part in place of the server's earlier one."""
         shelves = {**self.shelves, shelf.server: shelf}
         return Catalog(MappingProxyType(dict(sorted(shelves.items()))))
 
-    def without(self, server: str) -> "Catalog":
+    def without_server(self, server: str) -> "Catalog":
+        """Returns the catalog without what this server offers."""
         return Catalog(MappingProxyType({name: shelf for name, shelf in self.shelves.items() if name != server}))
 
-    def only(self, wanted: Callable[[str], bool]) -> "Catalog":
-        """What these servers offer. It is the catalog itself if that is everything."""
+    def restrict_to(self, wanted: Callable[[str], bool]) -> "Catalog":
+        """Returns the catalog of the servers that are wanted; this very catalog if those are all."""
         shelves = {name: shelf for name, shelf in self.shelves.items() if wanted(name)}
         return self if len(shelves) == len(self.shelves) else Catalog(MappingProxyType(shelves))
 
-    def pinned(self, kind: CapabilityKind) -> Iterator[Pinned]:
-        """Everything of this kind, by server and then as the server listed it."""
+    def entries(self, kind: CapabilityKind) -> Iterator[CatalogEntry]:
+        """Yields everything of this kind, by server and then as the server listed it."""
         for shelf in self.shelves.values():
-            yield from shelf.of(kind).values()
+            yield from shelf.entries_of(kind).values()
 
-    def find(self, server: str, kind: CapabilityKind, name: str) -> Pinned | None:
+    def find(self, server: str, kind: CapabilityKind, name: str) -> CatalogEntry | None:
+        """Returns what a server offers by this kind and name; None if nothing."""
         shelf = self.shelves.get(server)
-        return shelf.of(kind).get(name) if shelf else None
+        return shelf.entries_of(kind).get(name) if shelf else None
 
-    def qualified(self, kind: CapabilityKind, name: str) -> tuple[Pinned, ...]:
-        """What a name of the direct face means: with any separator, so it may be more than one thing."""
+    def by_qualified_name(self, kind: CapabilityKind, name: str) -> tuple[CatalogEntry, ...]:
+        """Returns what a name of the direct face stands for. With any separator allowed, it may be several things."""
         return self._qualified[kind].get(name, ())
 
-    def entitled(self, kind: CapabilityKind, title: str) -> Sequence[Pinned]:
-        """What has this name beside its URI."""
+    def by_title(self, kind: CapabilityKind, title: str) -> Sequence[CatalogEntry]:
+        """Returns the resources or templates that have this name beside their URI."""
         return self._entitled[kind].get(title, ())
 
     @cached_property
-    def _entitled(self) -> Mapping[CapabilityKind, Mapping[str, Sequence[Pinned]]]:
-        titles: dict[CapabilityKind, dict[str, list[Pinned]]] = {}
+    def _entitled(self) -> Mapping[CapabilityKind, Mapping[str, Sequence[CatalogEntry]]]:
+        titles: dict[CapabilityKind, dict[str, list[CatalogEntry]]] = {}
         for kind in (CapabilityKind.RESOURCE, CapabilityKind.TEMPLATE):
-            found = titles[kind] = {}
-            for one in self.pinned(kind):
+            by_name = titles[kind] = {}
+            for one in self.entries(kind):
                 title = one.definition.get("name")
                 if isinstance(title, str) and title:
-                    found.setdefault(title, []).append(one)
+                    by_name.setdefault(title, []).append(one)
         return titles
 
     @cached_property
-    def _qualified(self) -> Mapping[CapabilityKind, Mapping[str, tuple[Pinned, ...]]]:
-        names: dict[CapabilityKind, dict[str, tuple[Pinned, ...]]] = {}
+    def _qualified(self) -> Mapping[CapabilityKind, Mapping[str, tuple[CatalogEntry, ...]]]:
+        names: dict[CapabilityKind, dict[str, tuple[CatalogEntry, ...]]] = {}
         for kind in (CapabilityKind.TOOL, CapabilityKind.PROMPT):
-            found: dict[str, tuple[Pinned, ...]] = {}
-            for one in self.pinned(kind):
+            by_name: dict[str, tuple[CatalogEntry, ...]] = {}
+            for one in self.entries(kind):
                 for separator in SEPARATORS:
-                    name = qualified(one.capability.server, one.capability.name, separator)
-                    found[name] = (*found.get(name, ()), one)
-            names[kind] = found
+                    name = qualified_name(one.capability.server, one.capability.name, separator)
+                    by_name[name] = (*by_name.get(name, ()), one)
+            names[kind] = by_name
         return names

@@ -1,6 +1,6 @@
-"""What one server offers: each thing by its own name, in the order in which the server listed it.
+"""One server's part of the catalog: each thing by its own name, in the order in which the server listed it.
 
-What only the guard may say is not in it, whoever looks.
+Keys that only the guard may use are taken out of the definitions.
 """
 
 from collections import Counter
@@ -9,20 +9,20 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any
 
-from mcpguard.codec.envelope import theirs
-from mcpguard.codec.names import LONGEST_QUALIFIED, qualified
-from mcpguard.codec.uris import LONGEST_URI, wrapped
+from mcpguard.codec.envelope import without_our_keys
+from mcpguard.codec.names import LONGEST_QUALIFIED, qualified_name
+from mcpguard.codec.uris import LONGEST_URI, wrap_uri
 from mcpguard.domain.capabilities import Capability, CapabilityKind, Effect
 from mcpguard.domain.servers.listings import INSTRUCTIONS, KEYS, Definition, Listing
 
 Effects = Callable[[CapabilityKind, str], Effect | None]
 """The effect of a capability, by kind and name; None for what is not offered."""
 _LONGEST_PREFIX = 100
-"""Of a template on the direct face."""
+"""Characters that the direct face puts before a template."""
 
 
 @dataclass(frozen=True, slots=True)
-class Pinned:
+class CatalogEntry:
     """A capability with the definition that it has now, and the effect that goes with exactly that definition."""
 
     capability: Capability
@@ -35,20 +35,21 @@ class Shelf:
     """One server's part of the catalog."""
 
     server: str
-    kinds: Mapping[CapabilityKind, Mapping[str, Pinned]]
+    kinds: Mapping[CapabilityKind, Mapping[str, CatalogEntry]]
     capabilities: Mapping[str, Any] = field(default_factory=dict)
     odd: tuple[str, ...] = ()
     prefixes: tuple[str, ...] = ()
-    """Below these URIs every resource may be read."""
+    """URIs below which every resource may be read."""
     instructions: str = ""
-    """What the server says of how to use it, where a person has approved exactly that."""
+    """The server's instructions, if a reviewer has approved exactly these."""
 
-    def of(self, kind: CapabilityKind) -> Mapping[str, Pinned]:
+    def entries_of(self, kind: CapabilityKind) -> Mapping[str, CatalogEntry]:
+        """Returns what the server offers of this kind, by name."""
         return self.kinds.get(kind, MappingProxyType({}))
 
 
-def shelf(server: str, listing: Listing, effect: Effects, prefixes: tuple[str, ...] = ()) -> Shelf:
-    """The part of the catalog that a listing makes: of what it lists, all that has an effect."""
+def make_shelf(server: str, listing: Listing, effect: Effects, prefixes: tuple[str, ...] = ()) -> Shelf:
+    """Returns the part of the catalog for a listing: all of it that is approved, and so has an effect."""
     odd: Counter[str] = Counter()
     kinds = {kind: _pinned(server, kind, listing.of(kind), effect, odd) for kind in KEYS}
     left_out = tuple(what if times == 1 else f"{what}, {times} times" for what, times in odd.items())
@@ -59,8 +60,8 @@ def shelf(server: str, listing: Listing, effect: Effects, prefixes: tuple[str, .
 
 def _pinned(
     server: str, kind: CapabilityKind, definitions: Iterable[Definition], effect: Effects, odd: Counter[str]
-) -> Mapping[str, Pinned]:
-    found: dict[str, Pinned] = {}
+) -> Mapping[str, CatalogEntry]:
+    entries: dict[str, CatalogEntry] = {}
     for definition in definitions:
         name = definition.get(KEYS[kind])
         if not isinstance(name, str) or not name or (assigned := effect(kind, name)) is None:
@@ -68,17 +69,17 @@ def _pinned(
         if (longest := _outgrown(server, kind, name)) is not None:
             odd[f"a {kind} whose {KEYS[kind]} grows longer than {longest} characters"] += 1
         else:
-            found[name] = Pinned(Capability(server, kind, name), theirs(definition), assigned)
-    return MappingProxyType(found)
+            entries[name] = CatalogEntry(Capability(server, kind, name), without_our_keys(definition), assigned)
+    return MappingProxyType(entries)
 
 
 def _outgrown(server: str, kind: CapabilityKind, name: str) -> int | None:
-    """The length that it would exceed on the direct face, if it does."""
+    """Returns the limit that the name exceeds on the direct face; None if it does not."""
     match kind:
         case CapabilityKind.RESOURCE:
-            longest, length = LONGEST_URI, len(wrapped(server, name))
+            longest, length = LONGEST_URI, len(wrap_uri(server, name))
         case CapabilityKind.TEMPLATE:
             longest, length = LONGEST_URI, _LONGEST_PREFIX + len(name)
         case _:
-            longest, length = LONGEST_QUALIFIED, len(qualified(server, name, "::"))
+            longest, length = LONGEST_QUALIFIED, len(qualified_name(server, name, "::"))
     return longest if length > longest else None

@@ -16,7 +16,7 @@ from mcpguard.client.transforms import (
     tool_result_as_prompt_result,
     tool_result_as_resource_result,
 )
-from mcpguard.codec.refusals import of_meta
+from mcpguard.codec.refusals import facts_in_meta
 from mcpguard.proxy.annotations import META
 from mcpguard.proxy.definition import NAME
 from mcpguard.proxy.operations import validate_batch, validate_operation
@@ -30,7 +30,7 @@ class ProxyError(MCPError):
     """The tool answered with an error instead of a list or a definition. `result` is its whole answer."""
 
     def __init__(self, result: CallToolResult) -> None:
-        error, refusal = _error(result) or {}, of_meta(result.meta)
+        error, refusal = _error(result) or {}, facts_in_meta(result.meta)
         code, message = error.get("code"), error.get("message")
         said = " ".join(item.text for item in result.content if isinstance(item, TextContent))
         super().__init__(

@@ -1,4 +1,4 @@
-"""Canonical JSON (RFC 8785) for flat records.
+"""Writes flat records as canonical JSON (RFC 8785).
 
 Rules kept here:
 1. Keys are ASCII; values are strings, integers within ±(2^53 - 1), booleans or null. Then sorted compact JSON *is*
@@ -18,8 +18,8 @@ LARGEST = 2**53 - 1
 _OPTIONS = orjson.OPT_SORT_KEYS | orjson.OPT_STRICT_INTEGER
 
 
-def canonical(record: Mapping[str, Scalar]) -> bytes:
-    """The one way to write a record."""
+def canonical_json(record: Mapping[str, Scalar]) -> bytes:
+    """Returns the one way to write a record. Raises Unrecordable."""
     for key, value in record.items():
         if not key.isascii():
             raise Unrecordable(f"the key {key!r} is not ASCII")
@@ -29,7 +29,7 @@ def canonical(record: Mapping[str, Scalar]) -> bytes:
 
 
 def encode(record: Mapping[str, Scalar]) -> bytes:
-    """As `canonical`, for values that have been through it already."""
+    """Writes a record like `canonical_json`, for values that were checked before."""
     try:
         return orjson.dumps(record, option=_OPTIONS)
     except TypeError as error:

@@ -1,5 +1,5 @@
-"""Cursors of lists, in base64: how many entries have been seen, `{"offset": n}`, or which was seen last,
-`{"after": key}` where entries come and go. Nothing else is one.
+"""Cursors of lists, in base64: the number of entries before, `{"offset": n}`, or the last one,
+`{"after": key}` where entries come and go. Anything else is refused.
 """
 
 import base64
@@ -14,15 +14,16 @@ MOST = 2**31
 
 
 class BadCursor(ValueError):
-    """This is not a cursor that we gave out."""
+    """The text is no cursor that we issued."""
 
 
 def encode(offset: int) -> str:
+    """Returns the cursor of an offset."""
     return base64.b64encode(b'{"offset":%d}' % offset).decode()
 
 
 def decode(cursor: str) -> int:
-    """The offset; refuses what is negative, huge, or anything else than a number."""
+    """Returns the offset in a cursor. Raises BadCursor for one that is negative, huge, or no number."""
     match _said(cursor, LONGEST):
         case {"offset": int(offset), **rest} if not rest and type(offset) is int and 0 <= offset < MOST:
             return offset
@@ -31,12 +32,13 @@ def decode(cursor: str) -> int:
 
 
 def encode_after(key: str) -> str:
-    said = json.dumps({"after": key}, ensure_ascii=False, separators=(",", ":"))
-    return base64.b64encode(said.encode()).decode()
+    """Returns the cursor of the entry that was seen last."""
+    text = json.dumps({"after": key}, ensure_ascii=False, separators=(",", ":"))
+    return base64.b64encode(text.encode()).decode()
 
 
 def decode_after(cursor: str) -> str:
-    """The key, of which nothing is known but that it is a short text."""
+    """Returns the key in a cursor: a short text, of which nothing else is known. Raises BadCursor."""
     match _said(cursor, LONGEST_KEYED):
         case {"after": str(key), **rest} if not rest and key:
             return key

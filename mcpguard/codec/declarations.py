@@ -1,6 +1,7 @@
-"""A declaration ⇄ bytes, so that a server that was declared anywhere but in the file can be kept.
+"""Converts a declaration to bytes and back, to keep servers that are not declared in the settings file.
 
-What was written out in it may be a secret: whoever keeps these bytes seals them (`store/files/sealing.py`).
+Literal values in a declaration may be secrets: these bytes have to be sealed before they are kept
+(`store/files/sealing.py`).
 """
 
 from collections.abc import Iterable
@@ -26,10 +27,11 @@ from mcpguard.domain.servers.upstreams import Transport
 
 VERSION = 3
 KNOWN = (1, 2, VERSION)
-"""The first one knew of no sandbox: what it kept ran without one, and was approved so."""
+"""Versions that can be read. The first one had no sandbox: its servers were approved to run without one."""
 
 
 def write(declared: Declared) -> bytes:
+    """Returns the declaration as bytes to keep."""
     return orjson.dumps(
         {
             "v": VERSION,
@@ -46,19 +48,19 @@ def write(declared: Declared) -> bytes:
 
 
 def read(content: bytes) -> Declared:
-    """What `write` wrote."""
-    said = orjson.loads(content)
-    if said["v"] not in KNOWN:
-        raise ValueError(f"a declaration of version {said['v']}, which this version does not know")
+    """Returns the declaration that `write` wrote, in this version or an earlier one."""
+    parsed = orjson.loads(content)
+    if parsed["v"] not in KNOWN:
+        raise ValueError(f"a declaration of version {parsed['v']}, which this version does not know")
     return Declared(
-        said["name"],
-        said["label"],
-        _read_launch(said["launch"]),
-        said["enabled"],
-        said["timeout"],
-        Era(said["era"]),
-        requests=tuple(ServerRequest(**each) for each in said.get("requests", ())),
-        since=said.get("since"),
+        parsed["name"],
+        parsed["label"],
+        _read_launch(parsed["launch"]),
+        parsed["enabled"],
+        parsed["timeout"],
+        Era(parsed["era"]),
+        requests=tuple(ServerRequest(**each) for each in parsed.get("requests", ())),
+        since=parsed.get("since"),
     )
 
 
@@ -88,9 +90,9 @@ def _mounts(mounts: Iterable[Mount]) -> list[list[str | bool]]:
     return [[mount.path, mount.writable] for mount in mounts]
 
 
-def _read_confinement(said: object, mounts: tuple[Mount, ...]) -> Confinement | None:
-    """`mounts`: those of the launch. Up to version 2, a person's decision left them as they were declared."""
-    match said:
+def _read_confinement(value: object, mounts: tuple[Mount, ...]) -> Confinement | None:
+    """Reads the confinement that a reviewer chose. Up to version 2, that left the `mounts` of the launch unchanged."""
+    match value:
         case {"profile": str(profile), "mounts": [*every]}:
             return Confinement(Profile(profile), _read_mounts(every))
         case str(profile) if profile:
@@ -99,23 +101,23 @@ def _read_confinement(said: object, mounts: tuple[Mount, ...]) -> Confinement | 
             return None
 
 
-def _read_mounts(said: Iterable[Any]) -> tuple[Mount, ...]:
-    return tuple(Mount(path, writable) for path, writable in said)
+def _read_mounts(mounts: Iterable[Any]) -> tuple[Mount, ...]:
+    return tuple(Mount(path, writable) for path, writable in mounts)
 
 
-def _read_launch(said: dict[str, Any]) -> Launch:
-    match Transport(said["transport"]):
+def _read_launch(value: dict[str, Any]) -> Launch:
+    match Transport(value["transport"]):
         case Transport.STDIO:
-            mounts = _read_mounts(said.get("mounts", ()))
+            mounts = _read_mounts(value.get("mounts", ()))
             return StdioLaunch(
-                said["command"],
-                tuple(said["arguments"]),
-                Templates(said["environment"]),
-                said["folder"],
-                StdioFraming(said["framing"]),
-                Profile(said.get("profile", Profile.NONE)),
+                value["command"],
+                tuple(value["arguments"]),
+                Templates(value["environment"]),
+                value["folder"],
+                StdioFraming(value["framing"]),
+                Profile(value.get("profile", Profile.NONE)),
                 mounts,
-                _read_confinement(said.get("instead_of"), mounts),
+                _read_confinement(value.get("instead_of"), mounts),
             )
         case transport:
-            return RemoteLaunch(transport, said["url"], Templates(said["headers"]))
+            return RemoteLaunch(transport, value["url"], Templates(value["headers"]))

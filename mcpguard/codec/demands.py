@@ -1,10 +1,11 @@
-"""Phrases that name calls, as the setting `holds.calls` has them: what each is about.
+"""Phrases of the setting `holds.calls`: which calls each one covers.
 
     EFFECT [of SERVER[:NAME]] [by CALLER]
 
-EFFECT is `read`, `write`, `destructive` or `any`; the rest are name patterns, and what is left out is every one.
+EFFECT is `read`, `write`, `destructive` or `any`; the rest are name patterns, and one that is left out matches every
+name.
 
-Rule kept here: a phrase has this form or is refused; one that nobody understands would be about nothing.
+Rule kept here: a phrase has this form or is refused; an unreadable one would silently cover no call.
 """
 
 import re
@@ -26,7 +27,7 @@ _PHRASE: Final = re.compile(r"(any|read|write|destructive)(?: of ([^\s:]+)(?::(\
 
 @dataclass(frozen=True, slots=True)
 class Demand:
-    """One phrase."""
+    """One phrase, with its effect and its patterns."""
 
     text: str
     effect: Effect | None
@@ -34,8 +35,8 @@ class Demand:
     name: str
     caller: str
 
-    def about(self, caller: Caller, capability: Capability, effect: Effect) -> bool:
-        """Whether this call is one of those."""
+    def covers(self, caller: Caller, capability: Capability, effect: Effect) -> bool:
+        """Tells whether the phrase covers this call."""
         if self.effect not in (None, effect):
             return False
         named = ((self.server, capability.server), (self.name, capability.name), (self.caller, caller.label))
@@ -44,9 +45,9 @@ class Demand:
 
 @lru_cache(maxsize=1024)
 def demand(text: str) -> Demand:
-    """Raises InvalidName, which repeats nothing of it."""
-    if (found := _PHRASE.fullmatch(text)) is None:
+    """Reads a phrase. Raises InvalidName, which repeats nothing of it."""
+    if (match := _PHRASE.fullmatch(text)) is None:
         raise InvalidName(f"must be {FORM}")
-    effect, *patterns = found.groups()
-    server, name, caller = (globs.checked(each) if each else globs.EVERYTHING for each in patterns)
+    effect, *patterns = match.groups()
+    server, name, caller = (globs.check_pattern(each) if each else globs.EVERYTHING for each in patterns)
     return Demand(text, None if effect == ANY else Effect(effect), server, name, caller)

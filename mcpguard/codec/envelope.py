@@ -1,9 +1,9 @@
-"""What belongs to one leg of a message's way, and is taken off and put on again at each end.
+"""The parts of a message that belong to one connection, and are removed and added at each end.
 
 Rules kept here:
-1. Revisions up to 2025-11-25 begin with a handshake (`legacy`); from 2026-07-28 on each request says for itself which
-   revision it speaks, who asks and what they can do (`modern`).
-2. Only what is reserved for that is touched. Everything else that a message carries, in `_meta` too, goes on as it is.
+1. Revisions up to 2025-11-25 begin with a handshake (`legacy`); from 2026-07-28 on each request names its revision, its
+   client and the client's capabilities (`modern`).
+2. Only keys that are reserved for that are changed. Everything else in a message, in `_meta` too, goes on as it is.
 """
 
 import unicodedata
@@ -21,10 +21,10 @@ RESERVED: Final = "io.modelcontextprotocol/"
 OURS: Final = "mcpguard/"
 SCREENED: Final = OURS + "screened"
 SANDBOX: Final = OURS + "sandbox"
-"""What of its sandbox stands in a server's way: in `_meta` of a result that failed, or in that of an error's `data`."""
+"""What in its sandbox hindered a server: in `_meta` of a failed result, or in that of an error's `data`."""
 SPEAKER: Final = OURS + "speaker"
-"""Who speaks: in `_meta` of a result and of an item of one, and of an error in that of its `data`. Only the guard can
-say it, because what servers say in its name is taken out."""
+"""Who speaks: in `_meta` of a result and of its items, and in that of an error's `data`. Only the guard can set it: the
+key is removed from whatever a server sends."""
 BY_GUARD: Final = {SPEAKER: "guard"}
 BY_SERVER: Final = {SPEAKER: "server"}
 PROTOCOL: Final = RESERVED + "protocolVersion"
@@ -36,7 +36,7 @@ SUBSCRIPTION: Final = RESERVED + "subscriptionId"
 PROGRESS: Final = "progressToken"
 
 LEVELS: Final = ("debug", "info", "notice", "warning", "error", "critical", "alert", "emergency")
-"""Of messages, the least severe first."""
+"""Levels of log messages, the least severe first."""
 
 CACHEABLE: Final = frozenset(
     {"server/discover", "tools/list", "resources/list", "resources/templates/list", "resources/read", "prompts/list"}
@@ -44,94 +44,100 @@ CACHEABLE: Final = frozenset(
 _HOLDERS: Final = frozenset(
     {"content", "contents", "messages", "resource", "completion", "data", "annotations", "tools", "elicitations"}
 )
-"""Where in results, errors, messages and questions further objects lie to which the protocol gives a meaning."""
+"""Members of results, errors, messages and questions that hold further objects with a meaning in the protocol."""
 _SLASHES: Final = frozenset("\u2044\u2215\u27cb\u29f8\u2571\u3033\u30ce\u4e3f\u1735")
-"""What looks like the one that ends our name, and is another character also when it is normalized."""
+"""Look-alikes of the slash that ends our prefix, which stay other characters when they are normalized."""
 _DEEPEST: Final = 8
 _LONGEST_LOOKED_AT: Final = 256
-"""Characters of a key."""
+"""Characters of a key that are compared with our prefix."""
 _OF_ONE_LEG: Final = ("resultType", "ttlMs", "cacheScope")
 
 
 def meta(params: Mapping[str, Any] | None) -> Mapping[str, Any]:
-    """The `_meta` of parameters; empty where there is none that could be read."""
-    found = params.get("_meta") if params else None
-    return found if isinstance(found, dict) else {}
+    """Returns the `_meta` of parameters; empty if there is none, or if it is no object."""
+    value = params.get("_meta") if params else None
+    return value if isinstance(value, dict) else {}
 
 
 def is_modern(params: Mapping[str, Any] | None) -> bool:
+    """Tells whether a request names its revision itself."""
     return PROTOCOL in meta(params)
 
 
 def less_severe(level: str, than: str | None) -> bool:
-    """Whether this level lets more messages through; none lets none through."""
+    """Tells whether a level lets more messages through than another; None lets none through."""
     return than is None or LEVELS.index(level) < LEVELS.index(than)
 
 
-def bare(params: Mapping[str, Any]) -> dict[str, Any]:
-    """Parameters without what the sender's own leg needed."""
-    given = meta(params)
-    kept = {key: value for key, value in given.items() if not key.startswith(RESERVED) and key != PROGRESS}
-    if len(kept) == len(given):
+def bare_params(params: Mapping[str, Any]) -> dict[str, Any]:
+    """Returns parameters without what belongs to the sender's connection."""
+    sent = meta(params)
+    kept = {key: value for key, value in sent.items() if not key.startswith(RESERVED) and key != PROGRESS}
+    if len(kept) == len(sent):
         return dict(params)
     rest = {key: value for key, value in params.items() if key != "_meta"}
     return rest | {"_meta": kept} if kept else rest
 
 
 def with_meta(params: Mapping[str, Any], added: Mapping[str, Any]) -> dict[str, Any]:
-    """Parameters with more in `_meta`."""
+    """Returns parameters with more in `_meta`."""
     return {**params, "_meta": {**meta(params), **added}} if added else dict(params)
 
 
 def bare_result(result: Mapping[str, Any]) -> dict[str, Any]:
-    """The result of a modern server without what was said for its own leg."""
+    """Returns the result of a modern server without what belongs to its connection."""
     rest = {key: value for key, value in result.items() if key not in _OF_ONE_LEG}
-    given = meta(result)
-    if SERVER in given:
-        rest["_meta"] = {key: value for key, value in given.items() if key != SERVER}
+    sent = meta(result)
+    if SERVER in sent:
+        rest["_meta"] = {key: value for key, value in sent.items() if key != SERVER}
         if not rest["_meta"]:
             del rest["_meta"]
     return rest
 
 
-def theirs(said: Mapping[str, Any]) -> dict[str, Any]:
-    """What a server says (a result, an error, a definition, a message, a question) without what is ours to say: among
-    its members, in its `_meta`, and in those of whatever it holds. What has nothing of that is not copied."""
-    kept: dict[str, Any] = _theirs(said if isinstance(said, dict) else dict(said), _DEEPEST)
-    return kept
+def without_our_keys(value: Mapping[str, Any]) -> dict[str, Any]:
+    """Returns what a server says without keys that only the guard may use.
+
+    They are removed from its members, from its `_meta`, and from whatever it holds, so that no server can speak as the
+    guard. A value without such keys is not copied.
+    """
+    cleaned: dict[str, Any] = _theirs(value if isinstance(value, dict) else dict(value), _DEEPEST)
+    return cleaned
 
 
-def _theirs(said: Any, left: int) -> Any:  # noqa: ANN401 - JSON
-    if isinstance(said, list):
-        changed = [_theirs(each, left - 1) if isinstance(each, dict) else each for each in said] if left else said
-        return said if all(map(is_, changed, said)) else changed
-    said = _without_ours(said)
-    if isinstance(meta_ := said.get("_meta"), dict) and (kept := _without_ours(meta_)) is not meta_:
-        said = {key: value for key, value in said.items() if key != "_meta"} | ({"_meta": kept} if kept else {})
-    for name in _HOLDERS if left and not _HOLDERS.isdisjoint(said) else ():
-        held = said.get(name)
+def _theirs(content: Any, left: int) -> Any:  # noqa: ANN401 - JSON
+    if isinstance(content, list):
+        changed = [_theirs(each, left - 1) if isinstance(each, dict) else each for each in content] if left else content
+        return content if all(map(is_, changed, content)) else changed
+    content = _without_ours(content)
+    if isinstance(meta_ := content.get("_meta"), dict) and (kept := _without_ours(meta_)) is not meta_:
+        content = {key: value for key, value in content.items() if key != "_meta"} | ({"_meta": kept} if kept else {})
+    for name in _HOLDERS if left and not _HOLDERS.isdisjoint(content) else ():
+        held = content.get(name)
         if isinstance(held, dict | list) and (changed := _theirs(held, left - 1)) is not held:
-            said = {**said, name: changed}
-    return said
+            content = {**content, name: changed}
+    return content
 
 
-def _without_ours(said: dict[str, Any]) -> dict[str, Any]:
-    keys = "".join(said)
+def _without_ours(members: dict[str, Any]) -> dict[str, Any]:
+    keys = "".join(members)
     if "/" not in keys and keys.isascii():  # nearly always so, and ours have a slash
-        return said
-    return {key: value for key, value in said.items() if not is_ours(key)} if any(map(is_ours, said)) else said
+        return members
+    return {key: value for key, value in members.items() if not is_ours(key)} if any(map(is_ours, members)) else members
 
 
 def is_ours(key: str) -> bool:
-    """Whether a key is ours, or looks like one that is."""
+    """Tells whether a key is ours, or looks as if it were."""
     if key.isascii() and key.isprintable():
         return "/" in key and key.strip().lower().startswith(OURS)
     return _looks_like_ours(key)
 
 
 def _looks_like_ours(key: str) -> bool:
-    """Read letter by letter as a person sees it: in Latin letters, and without marks and what is not seen. A key that
-    shows nothing else for very long is taken for one of ours."""
+    """Tells whether a person would read a key as ours: in Latin letters, without accents and invisible characters.
+
+    A key that is too long to compare counts as ours.
+    """
     at = 0
     for char in key[:_LONGEST_LOOKED_AT]:
         for each in unicodedata.normalize("NFKD", char).lower():
@@ -145,13 +151,13 @@ def _looks_like_ours(key: str) -> bool:
     return len(key) > _LONGEST_LOOKED_AT
 
 
-def from_server(error: Mapping[str, Any]) -> dict[str, Any]:
-    """An error of a server, with who says it. Where its `data` is no object there is no place for that."""
+def as_server_error(error: Mapping[str, Any]) -> dict[str, Any]:
+    """Returns a server's error, marked as such. Where its `data` is no object, there is no place for the mark."""
     return _said_by(error, BY_SERVER)
 
 
-def from_guard(error: Mapping[str, Any]) -> dict[str, Any]:
-    """An error of the guard's own, with who says it."""
+def as_guard_error(error: Mapping[str, Any]) -> dict[str, Any]:
+    """Returns an error of the guard, marked as such."""
     return _said_by(error, BY_GUARD)
 
 
@@ -161,12 +167,12 @@ def _said_by(error: Mapping[str, Any], speaker: Mapping[str, str]) -> dict[str, 
 
 
 def modern_result(method: str, result: Mapping[str, Any], server: Mapping[str, Any]) -> dict[str, Any]:
-    """A result as a modern client gets it. Nothing may be kept for others, and nothing longer than this moment."""
+    """Returns a result for a modern client. It may be cached for nobody else, and for no time at all."""
     hints = {"ttlMs": 0, "cacheScope": "private"} if method in CACHEABLE else {}
     return {**with_meta(result, {SERVER: server}), "resultType": "complete", **hints}
 
 
 def input_required(wanted: Mapping[str, Any], state: str, server: Mapping[str, Any]) -> dict[str, Any]:
-    """What a modern client gets that has to answer something first."""
-    said = {"resultType": "input_required", "inputRequests": dict(wanted), "requestState": state}
-    return with_meta(said, {SERVER: server, **BY_SERVER})
+    """Returns the result for a modern client that has to answer a question first."""
+    result = {"resultType": "input_required", "inputRequests": dict(wanted), "requestState": state}
+    return with_meta(result, {SERVER: server, **BY_SERVER})

@@ -1,4 +1,4 @@
-"""Exact canonical JSON: any JSON value as bytes, so that different values never have the same bytes.
+"""Writes any JSON value as exact canonical JSON: different values never have the same bytes.
 
 Rules kept here:
 1. The form is RFC 8785, but for numbers. RFC 8785 takes every number for a double, so it writes 1.0 as 1 and cannot
@@ -27,15 +27,15 @@ import orjson
 from mcpguard.domain.errors import Unreadable
 
 MOST_DEPTH: Final = 128
-"""Lists and objects in one another. More than a message from a server may have, less than orjson can write."""
+"""Levels of nesting: more than a message from a server may have, less than orjson can write."""
 
 _JSON: Final = frozenset({dict, list, str, int, float, bool, type(None)})
 _LARGEST: Final = 2**63 - 1
 _CONSTANTS: Final = {None: b"null", True: b"true", False: b"false"}
 
 
-def exact(value: object) -> bytes:
-    """The one way to write the value. Raises Unreadable."""
+def exact_json(value: object) -> bytes:
+    """Returns the one way to write a value. Raises Unreadable."""
     ordinary = _surveyed(value)
     try:
         return orjson.dumps(value, option=orjson.OPT_SORT_KEYS) if ordinary else _written(value)
@@ -46,17 +46,17 @@ def exact(value: object) -> bytes:
 
 
 def read_back(written: bytes) -> Any:  # noqa: ANN401 - JSON
-    """The value that `exact` has written. Not every parser gives it: to orjson 2^64 is a float, and 10^400 an error."""
+    """Returns the value that `exact_json` wrote. Not every parser does: to orjson 2^64 is a float, 10^400 an error."""
     return json.loads(written.decode())
 
 
 def _surveyed(value: object) -> bool:
-    """Whether orjson writes the value as we do. Raises Unreadable. Goes level by level, as that is done in C."""
+    """Tells whether orjson writes the value as we do, level by level, which runs in C. Raises Unreadable."""
     ordinary, level = True, [value]
     for _ in range(MOST_DEPTH + 1):
         kinds = set(map(type, level))
         if not kinds <= _JSON:
-            raise Unreadable("holds what is no JSON value")
+            raise Unreadable("contains a value that JSON does not have")
         if float in kinds:
             ordinary = _floats_are_short([each for each in level if type(each) is float]) and ordinary
         if int in kinds:
@@ -71,45 +71,45 @@ def _surveyed(value: object) -> bool:
 
 
 def _floats_are_short(floats: Sequence[float]) -> bool:
-    """Very large and very small ones get an exponent, which orjson writes in another way."""
+    """Tells whether no float gets an exponent, which orjson writes in another way."""
     if not all(map(math.isfinite, floats)):
-        raise Unreadable("NaN and infinities are no JSON")
+        raise Unreadable("NaN and infinity are not JSON")
     return all(1e-4 <= abs(each) < 1e15 or each == 0 for each in floats)
 
 
 def _keys_are_ascii(objects: Sequence[dict[object, object]]) -> bool:
-    """Beyond ASCII, the order by UTF-16 that RFC 8785 asks for is not always orjson's."""
+    """Tells whether all keys are ASCII; beyond it, orjson does not always sort by UTF-16 as RFC 8785 asks."""
     plain = True
     for each in objects:
         for key in each:
             if type(key) is not str:
-                raise Unreadable("a key is no text")
+                raise Unreadable("a key is not a string")
             plain = plain and key.isascii()
     return plain
 
 
 def _written(value: object) -> bytes:
-    """Any value that was surveyed. Bytes among what is left to write are ours: punctuation and keys."""
-    said: list[bytes] = []
+    """Writes any surveyed value. Bytes on the stack are ours: punctuation and keys."""
+    pieces: list[bytes] = []
     left: list[Any] = [value]
     while left:
         each = left.pop()
         kind = type(each)
         if kind is bytes:
-            said.append(each)
+            pieces.append(each)
         elif kind is dict:
-            said.append(b"{")
+            pieces.append(b"{")
             left.append(b"}")
             for at, key in enumerate(sorted(each, key=_utf_16, reverse=True), 1 - len(each)):
                 left += (each[key], (b"," if at else b"") + orjson.dumps(key) + b":")
         elif kind is list:
-            said.append(b"[")
+            pieces.append(b"[")
             left.append(b"]")
             for at, item in enumerate(reversed(each), 1 - len(each)):
                 left += (item, b",") if at else (item,)
         else:
-            said.append(_scalar(each))
-    return b"".join(said)
+            pieces.append(_scalar(each))
+    return b"".join(pieces)
 
 
 def _utf_16(key: str) -> bytes:
@@ -125,7 +125,7 @@ def _scalar(value: str | float | None) -> bytes:
 
 
 def _float(value: float) -> str:
-    """As ECMAScript writes a number, and never like an integer. Python finds the same shortest digits."""
+    """Writes a number like ECMAScript, and never like an integer. Python finds the same shortest digits."""
     text = repr(value)
     mantissa, _, exponent = text.partition("e")
     if not exponent:

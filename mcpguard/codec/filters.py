@@ -1,11 +1,10 @@
-"""Filters of the audit log as people write them: `server:files -caller:desk verdict:deny since:2h`.
+"""Reads and writes filters of the audit log: `server:files -caller:desk verdict:deny since:2h`.
 
 Rules kept here:
-1. One language at the command line, over the API and in the console. What is written for a filter is read as the same
-   one.
-2. Terms of one key are alternatives, other terms have to hold as well; a minus before a term turns it round.
-3. A value with spaces stands in double quotes, in which a backslash stands before a quote or a backslash.
-4. `since` and `until` are a time in UTC, as `2026-11-20`, `2026-11-20T14:00` and finer, or how long ago, as `90s`,
+1. The command line, the API and the console have one language. A filter that is written is read back as the same one.
+2. Terms of one key are alternatives, and terms of other keys have to match as well; a minus before a term excludes.
+3. A value with spaces stands in double quotes, in which a backslash escapes a quote or a backslash.
+4. `since` and `until` are a time in UTC, as `2026-11-20`, `2026-11-20T14:00` and finer, or a time ago, as `90s`,
    `15m`, `2h`, `7d`, `4w`.
 """
 
@@ -31,32 +30,34 @@ _MICRO: Final = 1_000_000
 
 
 def parse(text: str, now: int) -> Filter:
-    """The filter that is written. `now`: what times that are given as how long ago count from. Raises BadFilter."""
+    """Returns the filter in a text. `now`: the moment from which times ago count. Raises BadFilter."""
     if len(text) > LONGEST:
         raise BadFilter(f"a filter has at most {LONGEST} characters")
-    found: dict[tuple[Key, bool], list[str]] = {}
+    terms_by_key: dict[tuple[Key, bool], list[str]] = {}
     times: dict[str, int] = {}
     for minus, word, value in _tokens(text):
         if word in (SINCE, UNTIL):
             if minus or word in times:
-                raise BadFilter(f"{word}: is said once, and without a minus")
+                raise BadFilter(f"{word}: can be given only once, and cannot be excluded")
             times[word] = moment(value, now)
         else:
-            found.setdefault((_key(word), minus), []).append(_value(word, value))
-    if sum(map(len, found.values())) > MOST_TERMS:
+            terms_by_key.setdefault((_key(word), minus), []).append(_value(word, value))
+    if sum(map(len, terms_by_key.values())) > MOST_TERMS:
         raise BadFilter(f"a filter has at most {MOST_TERMS} terms")
-    terms = tuple(FilterTerm(key, tuple(dict.fromkeys(values)), without) for (key, without), values in found.items())
+    terms = tuple(
+        FilterTerm(key, tuple(dict.fromkeys(values)), without) for (key, without), values in terms_by_key.items()
+    )
     return Filter(terms, times.get(SINCE), times.get(UNTIL))
 
 
-def spelt(text: str) -> Iterator[tuple[str, str]]:
-    """The key of each term of a filter, with its minus, and the term as it is written. Raises BadFilter."""
+def split_terms(text: str) -> Iterator[tuple[str, str]]:
+    """Yields the key of each term of a filter, with its minus, and the term as it is written. Raises BadFilter."""
     for token in _matches(text):
         yield f"{token['minus']}{token['key'].lower()}", token.group().strip()
 
 
 def write(wanted: Filter) -> str:
-    """The filter as text, with its times as such; "" for everything."""
+    """Returns the filter as text, with absolute times; "" for a filter that lets everything through."""
     parts = [
         f"{'-' if term.without else ''}{term.key}:{_quoted(value)}" for term in wanted.terms for value in term.values
     ]
@@ -65,7 +66,7 @@ def write(wanted: Filter) -> str:
 
 
 def moment(text: str, now: int) -> int:
-    """Microseconds since 1970. Raises BadFilter."""
+    """Returns a time as microseconds since 1970. Raises BadFilter."""
     if ago := _AGO.fullmatch(text):
         return max(0, now - int(ago[1]) * _SECONDS[ago[2]] * _MICRO)
     try:
@@ -88,9 +89,7 @@ def _matches(text: str) -> Iterator[re.Match[str]]:
     while place < len(text):
         token = _TOKEN.match(text, place)
         if token is None:
-            raise BadFilter(
-                f"write what is looked for as key:value, with quotes where there are spaces; keys are {_KEYS}"
-            )
+            raise BadFilter(f"write each term as key:value, with double quotes around spaces; keys are {_KEYS}")
         yield token
         place = token.end()
 
@@ -98,15 +97,15 @@ def _matches(text: str) -> Iterator[re.Match[str]]:
 def _key(word: str) -> Key:
     if word not in Key.__members__.values():
         near = get_close_matches(word, [*Key, SINCE, UNTIL], 1)
-        raise BadFilter(f"there is no such key;{f' the nearest is {near[0]}:, and' if near else ''} there are {_KEYS}")
+        raise BadFilter(f"unknown key;{f' did you mean {near[0]}:?' if near else ''} keys are {_KEYS}")
     return Key(word)
 
 
 def _value(word: str, value: str) -> str:
     if not value or "\0" in value or not value.isprintable():
-        raise BadFilter(f"{word}: needs a value of characters that can be seen; * stands for any")
+        raise BadFilter(f"{word}: needs a value of visible characters; * is a wildcard")
     if value.count("*") + value.count("?") > MOST_WILD:
-        raise BadFilter(f"{word}: at most {MOST_WILD} of * and ? in a value")
+        raise BadFilter(f"{word}: a value has at most {MOST_WILD} wildcards (* and ?)")
     return value
 
 
@@ -125,4 +124,4 @@ def _written(at: int) -> str:
 
 
 _KEYS: Final = ", ".join([*Key, SINCE, UNTIL])
-_NO_TIME: Final = "a time is one such as 2026-11-20, 2026-11-20T14:00, or how long ago, such as 15m, 2h, 7d"
+_NO_TIME: Final = "write a time as 2026-11-20 or 2026-11-20T14:00, or as a time ago: 15m, 2h, 7d"

@@ -1,6 +1,6 @@
-"""What inspection found ⇄ JSON: as it is shown, and as bytes that are kept.
+"""Converts findings to JSON for programs, and to bytes for the database and back.
 
-Of what a server wrote there are only paths and places in it, never a text; a path is made of names of members.
+Of what a server wrote, findings have only paths and spans, never a text; a path is made of names of members.
 """
 
 from collections.abc import Iterable
@@ -13,42 +13,43 @@ from mcpguard.domain.findings import Evidence, Finding, Inspected, Severity
 VERSION: Final = 1
 
 
-def as_json(found: Finding) -> dict[str, Any]:
-    """The one form in which a finding is given to programs. There may be very many, so it is written out here."""
-    place = found.evidence
+def as_json(finding: Finding) -> dict[str, Any]:
+    """Returns the one form of a finding for programs. It is written out by hand, as there may be very many."""
+    place = finding.evidence
     return {
-        "rule": found.rule,
-        "threat": found.threat,
-        "severity": found.severity.value,
-        "confidence": found.confidence,
-        "hard": found.hard,
-        "title": found.title,
+        "rule": finding.rule,
+        "threat": finding.threat,
+        "severity": finding.severity.value,
+        "confidence": finding.confidence,
+        "hard": finding.hard,
+        "title": finding.title,
         "evidence": {"path": place.path, "start": place.start, "end": place.end},
-        "about": found.about,
+        "about": finding.about,
     }
 
 
 def titles(findings: Iterable[Finding], most: int) -> list[dict[str, str]]:
-    """The first so many different titles, which are constants of ours, each with its severity."""
-    said: dict[str, str] = {}
-    for found in findings:
-        said.setdefault(found.title, found.severity.value)
-    return [{"title": title, "severity": severity} for title, severity in said.items()][:most]
+    """Returns the first `most` different titles, which are constants of ours, each with its severity."""
+    severities: dict[str, str] = {}
+    for finding in findings:
+        severities.setdefault(finding.title, finding.severity.value)
+    return [{"title": title, "severity": severity} for title, severity in severities.items()][:most]
 
 
 def write(inspected: Inspected) -> bytes:
-    found = [as_json(each) for each in inspected.findings]
-    return orjson.dumps({"v": VERSION, "risk": inspected.risk, "findings": found})
+    """Returns the findings and the risk as bytes to keep."""
+    findings = [as_json(each) for each in inspected.findings]
+    return orjson.dumps({"v": VERSION, "risk": inspected.risk, "findings": findings})
 
 
 def read(content: bytes) -> Inspected:
-    """What `write` wrote."""
-    said = orjson.loads(content)
-    if said["v"] != VERSION:
-        raise ValueError(f"findings of version {said['v']}, which this version does not know")
-    return Inspected(tuple(_finding(each) for each in said["findings"]), said["risk"])
+    """Returns the findings that `write` wrote."""
+    parsed = orjson.loads(content)
+    if parsed["v"] != VERSION:
+        raise ValueError(f"findings of version {parsed['v']}, which this version does not know")
+    return Inspected(tuple(_finding(each) for each in parsed["findings"]), parsed["risk"])
 
 
-def _finding(said: dict[str, Any]) -> Finding:
-    severity, evidence = Severity(said["severity"]), Evidence(**said["evidence"])
-    return Finding(**{**said, "severity": severity, "evidence": evidence})
+def _finding(value: dict[str, Any]) -> Finding:
+    severity, evidence = Severity(value["severity"]), Evidence(**value["evidence"])
+    return Finding(**{**value, "severity": severity, "evidence": evidence})

@@ -1,10 +1,10 @@
-"""Fingerprints: what an approval binds to.
+"""Computes fingerprints, to which an approval is bound.
 
 Rules kept here:
 1. A fingerprint covers all of a definition or identity. One thing alone may be left out: members of a definition's
    `_meta` that the operator named as volatile. Which ones were named is part of the fingerprint.
-2. What is hashed is one exact JSON list (`codec/exact.py`): who we are, the kind of thing, what was left out, the
-   thing. It reads back as what was hashed, so no two things share it, whatever their kind.
+2. What is hashed is one exact JSON list (`codec/exact.py`): the form, the kind of thing, what was left out, the thing.
+   It reads back as what was hashed, so that no two things share it, whatever their kind.
 3. The form is v1 for good. Another form, or another field of an identity, is another version.
 """
 
@@ -12,7 +12,7 @@ import hmac
 from hashlib import sha256
 from typing import Any, Final
 
-from mcpguard.codec.exact import exact
+from mcpguard.codec.exact import exact_json
 from mcpguard.domain.capabilities import CapabilityKind, Fingerprint
 from mcpguard.domain.servers.identity import GivenVariable, LaunchIdentity, ObservedIdentity
 
@@ -20,19 +20,21 @@ KEY_BYTES: Final = 32
 _VERSION: Final = "v1"
 _FORM: Final = f"mcpguard fingerprint {_VERSION}"
 _LITERAL: Final = b"mcpguard literal v1"
-"""No JSON, so no body that the same key digests for the ledger."""
+"""Not JSON, so that it never equals a body that the same key digests for the ledger."""
 
 
-def of_definition(kind: CapabilityKind, definition: object, without: frozenset[str] = frozenset()) -> Fingerprint:
-    """Of a raw definition, or of the text of instructions. Raises Unreadable.
+def definition_fingerprint(
+    kind: CapabilityKind, definition: object, without: frozenset[str] = frozenset()
+) -> Fingerprint:
+    """Returns the fingerprint of a raw definition, or of the text of instructions. Raises Unreadable.
 
     `without`: members of its `_meta` to leave out. The rest of `_meta` stays, and so does an empty one.
     """
     return _fingerprint(kind.value, sorted(without), _reduced(definition, without))
 
 
-def of_launch(identity: LaunchIdentity) -> Fingerprint:
-    """Raises Unreadable."""
+def launch_fingerprint(identity: LaunchIdentity) -> Fingerprint:
+    """Returns the fingerprint of how a server is launched or reached. Raises Unreadable."""
     form: dict[str, Any] = {
         "transport": identity.transport.value,
         "command": identity.command,
@@ -48,8 +50,8 @@ def of_launch(identity: LaunchIdentity) -> Fingerprint:
     return _fingerprint("launch", [], form)
 
 
-def of_observed(identity: ObservedIdentity) -> Fingerprint:
-    """Raises Unreadable."""
+def observed_fingerprint(identity: ObservedIdentity) -> Fingerprint:
+    """Returns the fingerprint of what a server says of itself, and of its artifact. Raises Unreadable."""
     form = {
         "server": dict(identity.server),
         "capabilities": dict(identity.capabilities),
@@ -58,19 +60,19 @@ def of_observed(identity: ObservedIdentity) -> Fingerprint:
     return _fingerprint("observed", [], form)
 
 
-def literal(key: bytes, place: str, name: str, index: int, text: str) -> str:
-    """A digest for text that was written out, the `index`th part of what `name` has. Raises Unreadable.
+def literal_digest(key: bytes, place: str, name: str, index: int, text: str) -> str:
+    """Returns a keyed digest of a literal text, the `index`th part of the value of `name`. Raises Unreadable.
 
-    It says nothing to whoever has no key, not even that two names have the same value.
+    Without the key it reveals nothing, not even that two names have the same value.
     """
     if len(key) < KEY_BYTES:
         raise ValueError(f"the key must have {KEY_BYTES} bytes")
     own = hmac.digest(key, _LITERAL, "sha256")
-    return "hmac-sha256:" + hmac.digest(own, exact([place, name, index, text]), "sha256").hex()
+    return "hmac-sha256:" + hmac.digest(own, exact_json([place, name, index, text]), "sha256").hex()
 
 
 def _fingerprint(kind: str, without: list[str], thing: object) -> Fingerprint:
-    return Fingerprint(f"{_VERSION}:{sha256(exact([_FORM, kind, without, thing])).hexdigest()}")
+    return Fingerprint(f"{_VERSION}:{sha256(exact_json([_FORM, kind, without, thing])).hexdigest()}")
 
 
 def _reduced(definition: object, without: frozenset[str]) -> object:

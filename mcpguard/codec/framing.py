@@ -1,13 +1,12 @@
 """Messages on a byte stream, in the two forms that are spoken: a line each, or a header that counts bytes.
 
 Rules kept here:
-1. The form is decided once, by the first byte that is not blank (`{` or `[`: lines; a letter: headers), and holds for
-   the whole stream; what else comes is refused. Answers go out in the same form.
-2. A message over the limit is refused before it is held whole: a header by the number it says, a line as soon as it has
-   grown too long.
-3. A header says its length once, in digits and nothing else. There is nothing to repair and nothing to skip.
+1. The form is decided once, by the first byte that is not blank (`{` or `[`: lines; `c`: headers), and holds for the
+   whole stream; anything else is refused. Answers are sent in the same form.
+2. A message over the limit is refused before all of it is held: by its header, or as soon as a line is too long.
+3. A header states its length once, in digits and nothing else. Nothing is repaired and nothing is skipped.
 
-Knows no stream and no clock: bytes go in, messages come out.
+The decoder knows no stream and no clock: bytes go in, messages come out.
 """
 
 import re
@@ -22,18 +21,18 @@ _TYPE = re.compile(rb"content-type[ \t]*:[ \t\x21-\x7e]*", re.IGNORECASE)
 
 
 class Framing(StrEnum):
-    """How messages are told apart."""
+    """The form of a stream: how one message is parted from the next."""
 
     LINES = "lines"
     HEADERS = "headers"
 
 
 class FramingError(ValueError):
-    """The stream cannot be understood any further; it has to be closed."""
+    """The stream cannot be read any further and has to be closed."""
 
 
 class Decoder:
-    """Takes bytes as they come and gives messages as they are complete."""
+    """Takes bytes as they arrive, and yields each message once it is complete."""
 
     def __init__(self, limit: int, framing: Framing | None = None) -> None:
         self.framing = framing
@@ -42,7 +41,7 @@ class Decoder:
         self._searched = 0
 
     def feed(self, data: bytes) -> Iterator[bytes]:
-        """The messages that `data` completes. Raises FramingError once the stream is beyond understanding."""
+        """Yields the messages that `data` completes. Raises FramingError where the stream cannot be read."""
         self._buffer += data
         while (message := self._next()) is not None:
             yield message
@@ -61,7 +60,7 @@ class Decoder:
         elif self._buffer[:1].lower() == b"c":
             self.framing = Framing.HEADERS
         else:
-            raise FramingError("neither a JSON message nor a header of one")
+            raise FramingError("neither a JSON message nor a Content-Length header")
         return True
 
     def _line(self) -> bytes | None:
@@ -84,7 +83,7 @@ class Decoder:
             if len(self._buffer) >= _HEAD_LIMIT:
                 raise FramingError(f"a header is longer than {_HEAD_LIMIT} bytes")
             return None
-        length = self._length(bytes(self._buffer[:end]))
+        length = self._length(bytes(self._buffer[:end]))  # over the limit, it is refused before its bytes come
         begin = end + len(_HEAD_END)
         if len(self._buffer) < begin + length:
             return None
@@ -95,19 +94,19 @@ class Decoder:
     def _length(self, head: bytes) -> int:
         lengths = []
         for field in head.split(b"\r\n"):
-            if found := _LENGTH.fullmatch(field):
-                lengths.append(int(found[1]))
+            if match := _LENGTH.fullmatch(field):
+                lengths.append(int(match[1]))
             elif not _TYPE.fullmatch(field):
-                raise FramingError("a header says something other than a length and a type")
+                raise FramingError("a header has fields other than Content-Length and Content-Type")
         if len(lengths) != 1:
-            raise FramingError("a header must say one length")
+            raise FramingError("a header must have exactly one Content-Length")
         if lengths[0] > self._limit:
             raise FramingError(f"a message is longer than {self._limit} bytes")
         return lengths[0]
 
 
 def encode(message: bytes, framing: Framing) -> bytes:
-    """A message ready to be sent. JSON as we write it contains no line break."""
+    """Returns a message ready to be sent. JSON as we write it contains no line break."""
     if framing is Framing.HEADERS:
         return b"Content-Length: %d\r\n\r\n%b" % (len(message), message)
     return message + b"\n"

@@ -1,10 +1,11 @@
 """Name patterns: `*` is any run of characters, `?` is any one, and everything else is itself.
 
 Rules kept here:
-1. Matching takes time in proportion to the name, whatever the pattern: nothing is ever tried again another way.
-2. One pattern covers another only if every name of the other is its name too. Where that is not certain, it does not.
+1. Matching takes time in proportion to the name, whatever the pattern: there is no backtracking.
+2. One pattern covers another only if it matches every name that the other matches. Where that is uncertain, it does
+   not cover it.
 3. A pattern for capabilities may begin with a kind, as `tool:read_*` or `resource:file:///srv/*`; without one it is
-   about every kind. A name that itself begins so is written with its kind before it.
+   about every kind. A name that itself begins like that is written with its kind before it.
 """
 
 import re
@@ -20,26 +21,26 @@ EVERYTHING = "*"
 _KINDS = {f"{kind.value}:": kind for kind in CapabilityKind}
 
 
-def checked(pattern: str) -> str:
-    """The pattern, if it has the form of one. Raises InvalidName, which repeats nothing of it."""
+def check_pattern(pattern: str) -> str:
+    """Returns the pattern if it is valid. Raises InvalidName, which repeats nothing of it."""
     if not pattern:
-        raise InvalidName("a pattern is empty; * stands for every name")
+        raise InvalidName("a pattern must not be empty; * matches every name")
     if len(pattern) > LONGEST:
         raise InvalidName(f"a pattern has at most {LONGEST} characters")
     if not pattern.isprintable() or pattern != pattern.strip():
-        raise InvalidName("a pattern has characters that cannot be seen")
+        raise InvalidName("a pattern must not have invisible characters or spaces around it")
     if "[" in pattern or "]" in pattern:
-        raise InvalidName("a pattern has * and ? and no brackets")
+        raise InvalidName("a pattern cannot use brackets; its wildcards are * and ?")
     return pattern
 
 
 def matcher(pattern: str) -> Callable[[str], object]:
-    """What finds out whether a whole name is of this pattern: something true, or None."""
+    """Returns the function that matches a whole name: it returns something true, or None."""
     return _compiled(pattern).fullmatch
 
 
 def split(pattern: str) -> tuple[CapabilityKind | None, str]:
-    """The kind that a pattern for capabilities is about, None for all of them; and the pattern of the name."""
+    """Returns the kind that a pattern for capabilities is about, None for every kind, and the pattern of the name."""
     for prefix, kind in _KINDS.items():
         if pattern.startswith(prefix):
             return kind, pattern.removeprefix(prefix)
@@ -47,7 +48,7 @@ def split(pattern: str) -> tuple[CapabilityKind | None, str]:
 
 
 def covers(pattern: str, other: str) -> bool:
-    """Whether whatever the other is about is certainly something that this pattern is about."""
+    """Tells whether this pattern certainly matches everything that the other one matches."""
     kind, name = split(pattern)
     other_kind, other_name = split(other)
     return kind in (None, other_kind) and _compiled(name, "[^*]").fullmatch(other_name) is not None
@@ -55,10 +56,10 @@ def covers(pattern: str, other: str) -> bool:
 
 @lru_cache(maxsize=4096)
 def _compiled(pattern: str, one: str = ".") -> re.Pattern[str]:
-    """The first place where a piece fits is as good as any later one, so each is looked for once (`(?>…)`)."""
+    """The first place where a piece matches is as good as any later one, so each is searched once (`(?>…)`)."""
     first, *rest = (one.join(map(re.escape, piece.split("?"))) for piece in re.sub(r"\*+", "*", pattern).split("*"))
     if not rest:
         return re.compile(first, re.DOTALL)
     *middle, last = rest
-    found = "".join(f"(?>.*?{piece})" for piece in middle)
-    return re.compile(f"{first}{found}.*{last}" if last else f"{first}{found}.*", re.DOTALL)
+    pieces = "".join(f"(?>.*?{piece})" for piece in middle)
+    return re.compile(f"{first}{pieces}.*{last}" if last else f"{first}{pieces}.*", re.DOTALL)

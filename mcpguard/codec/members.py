@@ -1,11 +1,11 @@
-"""The members of requests that reach a server, and of what a client answers to a server's question.
+"""The members that requests to a server, and answers to its questions, may have.
 
 Rules kept here:
-1. The lists are closed. What is shown to people, judged and recorded is then all that there is, and nothing goes along
-   that no revision of the protocol knows.
-2. A request with something else is refused, because its client would believe that it was sent. An answer has nobody to
-   refuse it to, and goes on without that.
-3. `_meta` is open in every revision. What remains of it is part of the call (`envelope.bare`).
+1. The lists are closed. So what is shown, judged and recorded is all that is sent, and nothing goes along that no
+   revision of the protocol knows.
+2. A request with another member is refused, because its client would believe that it was sent. An answer cannot be
+   refused to anybody, and goes on without such a member.
+3. `_meta` is open in every revision. What remains of it is part of the call (`envelope.bare_params`).
 """
 
 from collections.abc import Mapping
@@ -31,7 +31,7 @@ _SINCE: Final[Mapping[tuple[str, str], str]] = {
     ("completion/complete", "context"): "2025-06-18",
     **{(method, name): "2026-07-28" for method in ("tools/call", "prompts/get", "resources/read") for name in _AGAIN},
 }
-"""The first revision that has a member which not all of them have."""
+"""The first revision that has a member, for members that not all revisions have."""
 _WITHIN: Final[Mapping[tuple[str, str], frozenset[str]]] = {
     ("completion/complete", "ref"): frozenset({"type", "name", "title", "uri"}),
     ("completion/complete", "argument"): frozenset({"name", "value"}),
@@ -44,8 +44,8 @@ _ANSWERED: Final[Mapping[AskKind, frozenset[str]]] = {
 }
 
 
-def unknown(method: str, version: str, params: Mapping[str, Any]) -> str | None:
-    """The first member that this method does not have in this revision, as a path; None where there is none."""
+def unknown_member(method: str, version: str, params: Mapping[str, Any]) -> str | None:
+    """Returns the path of the first member that this method does not have in this revision; None if there is none."""
     known = MEMBERS.get(method)
     if known is None:
         return None
@@ -60,6 +60,6 @@ def unknown(method: str, version: str, params: Mapping[str, Any]) -> str | None:
     return None
 
 
-def answered(kind: AskKind, answer: Mapping[str, Any]) -> dict[str, Any]:
-    """What of a client's answer goes to the server that asked."""
+def known_members(kind: AskKind, answer: Mapping[str, Any]) -> dict[str, Any]:
+    """Returns the members of a client's answer that go to the server that asked."""
     return {name: value for name, value in answer.items() if name in _ANSWERED[kind]}

@@ -1,8 +1,8 @@
-"""JSON-RPC messages as MCP uses them, read strictly and kept raw.
+"""Reads and writes JSON-RPC messages as MCP uses them, strictly and without models.
 
 Rules kept here:
-1. What a message carries (parameters, results, errors) stays what it was: plain values, no models, nothing added and
-   nothing lost, not even a null that was said aloud.
+1. What a message carries (parameters, results, errors) stays what it was: plain values, nothing added and nothing lost,
+   not even an explicit null.
 2. An id is a string or an integer. `true`, `1.5`, `null` or a list as an id does not make a request into a
    notification: it is refused. So are batches, and messages that are two things at once.
 3. What was read is what is sent on: a message is written anew from the values that were checked, so two readers cannot
@@ -26,7 +26,7 @@ Id = str | int
 
 
 class BadMessage(ValueError):
-    """This is no message. `id` is the one to answer with, where one could be read."""
+    """The data is no message. `id` is the one to answer with, where one could be read."""
 
     def __init__(self, code: int, sentence: str, id_: Id | None = None) -> None:
         super().__init__(sentence)
@@ -36,7 +36,7 @@ class BadMessage(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """Wants an answer. `params` is None when none were given."""
+    """A request, which is to be answered. `params` is None when none were given."""
 
     id: Id
     method: str
@@ -45,7 +45,7 @@ class Request:
 
 @dataclass(frozen=True, slots=True)
 class Notification:
-    """Wants none."""
+    """A message that is not answered."""
 
     method: str
     params: dict[str, Any] | None = None
@@ -61,7 +61,7 @@ class Result:
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """The answer that there is none. The id is None when the request could not be read."""
+    """The error that answers a request. The id is None when the request could not be read."""
 
     id: Id | None
     error: dict[str, Any]
@@ -71,68 +71,68 @@ Message = Request | Notification | Result | Failure
 
 
 def read(data: bytes | bytearray, *, max_bytes: int, max_depth: int = 64, max_values: int | None = None) -> Message:
-    """The message in `data`, or BadMessage."""
+    """Returns the message in `data`. Raises BadMessage."""
     refused = ""
     try:
-        said = parse(data, max_bytes=max_bytes, max_depth=max_depth, max_values=max_values)
+        value = parse(data, max_bytes=max_bytes, max_depth=max_depth, max_values=max_values)
     except StrictError as error:
         refused = error.message
-    if refused:  # raised out here, it does not carry the text along that could not be read
+    if refused:  # raised outside of `except`, it does not carry the unreadable text along
         raise BadMessage(PARSE_ERROR, f"not a JSON text that can be accepted: {refused}")
-    if not isinstance(said, dict):
+    if not isinstance(value, dict):
         raise BadMessage(INVALID_REQUEST, "a message is one object; batches are not accepted")
-    id_ = said["id"] if is_id(said.get("id")) else None
-    if said.get("jsonrpc") != "2.0":
-        raise BadMessage(INVALID_REQUEST, 'a message says "jsonrpc": "2.0"', id_)
-    match sorted(said.keys() & {"method", "result", "error"}):
+    id_ = value["id"] if is_id(value.get("id")) else None
+    if value.get("jsonrpc") != "2.0":
+        raise BadMessage(INVALID_REQUEST, 'a message must have "jsonrpc": "2.0"', id_)
+    match sorted(value.keys() & {"method", "result", "error"}):
         case ["method"]:
-            return _asking(said, id_)
-        case ["result"] if id_ is not None and isinstance(said["result"], dict):
-            return Result(id_, said["result"])
-        case ["error"] if _is_error(said["error"]) and (id_ is not None or said.get("id") is None):
-            return Failure(id_, said["error"])
+            return _asking(value, id_)
+        case ["result"] if id_ is not None and isinstance(value["result"], dict):
+            return Result(id_, value["result"])
+        case ["error"] if _is_error(value["error"]) and (id_ is not None or value.get("id") is None):
+            return Failure(id_, value["error"])
         case _:
             raise BadMessage(INVALID_REQUEST, "a message is a request, a notification, a result or an error", id_)
 
 
 def write(message: Message) -> bytes:
-    """The message as it is sent: one line."""
-    said: dict[str, Any] = {"jsonrpc": "2.0"}
+    """Returns the message as it is sent: one line."""
+    members: dict[str, Any] = {"jsonrpc": "2.0"}
     match message:
         case Request(id_, method, params):
-            said |= {"id": id_, "method": method} | _given(params)
+            members |= {"id": id_, "method": method} | _given(params)
         case Notification(method, params):
-            said |= {"method": method} | _given(params)
+            members |= {"method": method} | _given(params)
         case Result(id_, result):
-            said |= {"id": id_, "result": result}
+            members |= {"id": id_, "result": result}
         case Failure(id_, error):
-            said |= {"id": id_, "error": error}
-    return dumps(said)
+            members |= {"id": id_, "error": error}
+    return dumps(members)
 
 
 def dumps(value: object) -> bytes:
-    """JSON of whatever `read` can give."""
+    """Returns the JSON of any value that `read` can return."""
     try:
         return orjson.dumps(value)
     except TypeError:  # integers beyond 64 bits, which JSON has and orjson has not
         return json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode()
 
 
-def _asking(said: Mapping[str, Any], id_: Id | None) -> Request | Notification:
-    method, params = said["method"], said.get("params")
+def _asking(members: Mapping[str, Any], id_: Id | None) -> Request | Notification:
+    method, params = members["method"], members.get("params")
     if not isinstance(method, str) or not method:
-        raise BadMessage(INVALID_REQUEST, "a method is a name", id_)
-    if "params" in said and not isinstance(params, dict):
-        raise BadMessage(INVALID_REQUEST, "parameters are an object", id_)
-    if "id" not in said:
+        raise BadMessage(INVALID_REQUEST, "method must be a non-empty string", id_)
+    if "params" in members and not isinstance(params, dict):
+        raise BadMessage(INVALID_REQUEST, "params must be an object", id_)
+    if "id" not in members:
         return Notification(method, params)
     if id_ is None:
-        raise BadMessage(INVALID_REQUEST, "an id is a string or an integer")
+        raise BadMessage(INVALID_REQUEST, "id must be a string or an integer")
     return Request(id_, method, params)
 
 
 def is_id(value: object) -> TypeGuard[Id]:
-    """Whether it can name a request."""
+    """Tells whether a value can be the id of a request."""
     return isinstance(value, str) or (type(value) is int and -LARGEST <= value <= LARGEST)
 
 

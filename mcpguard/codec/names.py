@@ -1,11 +1,11 @@
-"""Names as agents see them: which server, and which of its capabilities.
+"""Names as agents see them: a server, and one of its capabilities.
 
 Rules kept here:
-1. A name is put together here and never taken apart by guessing: a server's tool may itself contain a separator, so the
-   direct face looks incoming names up among those it gave out. Only `server:tool` can be split, because no server name
-   contains a colon.
-2. A label that somebody else chose becomes a server name by folding, or is refused; two labels may fold alike, and
-   whoever admits them has to refuse both.
+1. A name is put together here and never split by guessing: a tool's name may contain a separator, so the direct face
+   looks incoming names up among those it issued. Only `server:tool` can be split, because no server name contains a
+   colon.
+2. A label from elsewhere is turned into a server name, or refused. Two labels may become the same name; admission has
+   to refuse both.
 """
 
 import re
@@ -16,21 +16,21 @@ from mcpguard.domain.servers.upstreams import NAME
 
 Separator = Literal["::", "__", "."]
 SEPARATORS: Final[tuple[Separator, ...]] = ("::", "__", ".")
-"""What may stand between server and name. Some models take no colons, and some no dots."""
+"""Separators between server and name. Some models accept no colons, and some no dots."""
 REFERENCE: Final = ":"
-"""What stands there in what the guard's own tools answer. No server's name has one, so it is understood everywhere."""
+"""The separator in answers of the guard's own tools. No server name contains it, so that it is never ambiguous."""
 LONGEST_QUALIFIED = 128
 _OTHER = re.compile(r"[^a-z0-9_-]+")
 _UNDERSCORES = re.compile(r"__+")
 
 
-def qualified(server: str, name: str, separator: Separator) -> str:
-    """The name on the direct face. May be longer than `LONGEST_QUALIFIED`, which admission refuses."""
+def qualified_name(server: str, name: str, separator: Separator) -> str:
+    """Returns the name on the direct face. It may be longer than `LONGEST_QUALIFIED`, which admission refuses."""
     return f"{server}{separator}{name}"
 
 
-def reference(text: str) -> tuple[str, str]:
-    """The server and the name in `server:name`."""
+def parse_reference(text: str) -> tuple[str, str]:
+    """Returns the server and the name in `server:name`. Raises InvalidName."""
     server, colon, name = text.partition(":")
     if not colon or not name or not is_server_name(server):
         raise InvalidName("a tool is named server:tool, as retrieve_tools gives it")
@@ -38,16 +38,17 @@ def reference(text: str) -> tuple[str, str]:
 
 
 def is_server_name(text: str) -> bool:
+    """Tells whether a text can be the name of a server."""
     return NAME.fullmatch(text) is not None and "__" not in text
 
 
-def is_meant(label: str) -> bool:
-    """Whether somebody who says this for a name gets what they said: capitals are the same as small letters."""
+def is_unambiguous_name(label: str) -> bool:
+    """Tells whether a label becomes a server name unchanged, except for upper case."""
     return label.isascii() and is_server_name(label.lower())
 
 
-def folded(label: str) -> str:
-    """A server name for a label: lower case, and every run of other characters becomes a hyphen."""
+def server_name_for(label: str) -> str:
+    """Returns a server name for a label: in lower case, with a hyphen for every run of other characters."""
     name = _UNDERSCORES.sub("_", _OTHER.sub("-", label.lower())).strip("-_")[:63].rstrip("-_")
     if not is_server_name(name):
         raise InvalidName(f"{label!r} has no letter or digit that a server name could be made of")

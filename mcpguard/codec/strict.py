@@ -1,4 +1,4 @@
-"""Strict JSON: a document has one meaning, or it is refused.
+"""Parses strict JSON: a document has one meaning, or it is refused.
 
 Two readers that understand one document differently are an attack (the last duplicate key wins here, the first
 one there), so whatever leaves room for that is refused: duplicate keys, NaN and Infinity, numbers that overflow
@@ -22,7 +22,7 @@ _STRING: Final = r'"(?:[^"\\]++|\\.)*+"'
 _TOKEN: Final = re.compile(rf'{_STRING}|[{{}}\[\]:,]|[^\s{{}}\[\]:,"]++', re.DOTALL)
 _NEXT_BRACKET: Final = re.compile(rf'(?:[^"\[\]{{}}]++|{_STRING})*+([\[\]{{}}"]|\Z)', re.DOTALL)
 _NEXT_VALUE: Final = re.compile(rf'(?:[^",\[{{]++|{_STRING}|[\[{{]\s*+[\]}}])*+([",\[{{]|\Z)', re.DOTALL)
-"""What stands before a further value: a comma, or the bracket of something that is not empty."""
+"""Finds what stands before a further value: a comma, or the opening bracket of something that is not empty."""
 _SURROGATE_ESCAPE: Final = re.compile(r"\\u[dD][89a-fA-F]")
 _CONSTANTS: Final = frozenset({"NaN", "Infinity", "-Infinity"})
 
@@ -38,16 +38,17 @@ class StrictError(ValueError):
 
 
 class _Refused(Exception):
-    """The parser met something that is JSON to Python and not to us."""
+    """The parser met something that Python accepts as JSON and we do not."""
 
 
 def parse(data: bytes | bytearray, *, max_bytes: int, max_depth: int = 64, max_values: int | None = None) -> object:
-    """Return the value `data` stands for, or raise StrictError. Without `max_values` it may hold any number of them."""
+    """Returns the value of a document. Raises StrictError. Without `max_values` it may have any number of values."""
     if max_depth > MOST_DEPTH:
         raise ValueError(f"max_depth is at most {MOST_DEPTH}")
     if len(data) > max_bytes:
         raise StrictError(f"larger than {max_bytes} bytes")
     text = _decoded(data)
+    # Before the parser runs: its memory and its stack are what an attacker would exhaust.
     if max_values is not None:
         refuse_values(text, max_values)
     _refuse_depth(text, max_depth)
@@ -73,12 +74,12 @@ def _decoded(data: bytes | bytearray) -> str:
 
 
 def refuse_values(text: str, most: int) -> None:
-    """Refuse many small values: read, they take up to a hundred times the room of the text, and as much time."""
+    """Refuses many small values, which take up to a hundred times the memory of the text, and as much time."""
     if text.count(",") + text.count("[") + text.count("{") < most:
         return
     values = 1
-    for found in _NEXT_VALUE.finditer(text):
-        if found[1] in ('"', ""):  # a string that never ends, where the parser stops too, or the end
+    for match in _NEXT_VALUE.finditer(text):
+        if match[1] in ('"', ""):  # a string that never ends, where the parser stops too, or the end
             return
         values += 1
         if values > most:
@@ -89,12 +90,12 @@ def _refuse_depth(text: str, max_depth: int) -> None:
     if text.count("[") + text.count("{") <= max_depth:
         return
     depth = 0
-    for found in _NEXT_BRACKET.finditer(text):
-        match found[1]:
+    for bracket in _NEXT_BRACKET.finditer(text):
+        match bracket[1]:
             case "[" | "{":
                 depth += 1
                 if depth > max_depth:
-                    raise _at(text, found.start(1), f"nested deeper than {max_depth} levels")
+                    raise _at(text, bracket.start(1), f"nested deeper than {max_depth} levels")
             case "]" | "}":
                 depth -= 1
             case _:  # the end, or a string that never ends: the parser stops there too
@@ -120,16 +121,16 @@ def _finite(digits: str) -> float:
 
 
 def _offence(text: str) -> StrictError | None:
-    """Find the first thing in well-formed JSON that strict JSON refuses. Slow; runs only when there may be one."""
+    """Finds the first thing in well-formed JSON that strict JSON refuses. Slow; runs only when there may be one."""
     for token, in_keys, start in _tokens(text):
         if token.startswith('"'):
-            said = json.loads(token)
-            if not _encodable(said):
+            text_value = json.loads(token)
+            if not _encodable(text_value):
                 return _at(text, start, "a lone surrogate stands for no character")
-            if in_keys is not None and said in in_keys:
-                return _at(text, start, f"duplicate key {_quoted(said)}")
+            if in_keys is not None and text_value in in_keys:
+                return _at(text, start, f"duplicate key {_quoted(text_value)}")
             if in_keys is not None:
-                in_keys.add(said)
+                in_keys.add(text_value)
         elif token in _CONSTANTS:
             return _at(text, start, f"{token} is not JSON")
         elif token[0] in "-0123456789" and not _representable(token):
@@ -138,11 +139,11 @@ def _offence(text: str) -> StrictError | None:
 
 
 def _tokens(text: str) -> Iterator[tuple[str, set[str] | None, int]]:
-    """Give each scalar with its place and, where it is a member's key, the keys seen in that object so far."""
+    """Yields each scalar with its place and, where it is a member's key, the keys of that object so far."""
     open_: list[set[str] | None] = []
     key_next = False
-    for found in _TOKEN.finditer(text):
-        match found[0]:
+    for match in _TOKEN.finditer(text):
+        match match[0]:
             case "{":
                 open_.append(set())
                 key_next = True
@@ -157,12 +158,12 @@ def _tokens(text: str) -> Iterator[tuple[str, set[str] | None, int]]:
             case ":":
                 key_next = False
             case token:
-                yield token, open_[-1] if key_next and open_ else None, found.start()
+                yield token, open_[-1] if key_next and open_ else None, match.start()
 
 
-def _encodable(said: str) -> bool:
+def _encodable(text: str) -> bool:
     try:
-        said.encode()
+        text.encode()
     except UnicodeEncodeError:
         return False
     return True

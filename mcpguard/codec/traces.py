@@ -1,8 +1,8 @@
-"""The `traceparent` by which a client says what its call is a part of (W3C Trace Context).
+"""Reads the `traceparent` by which a client puts its call into a trace (W3C Trace Context).
 
 Rules kept here:
-1. What is not written exactly as the recommendation has it is nothing: a call without one.
-2. Of a version that is not known only the parts that every version has are read.
+1. A header that is not exactly as recommended is ignored.
+2. Of an unknown version, only the parts that every version has are read.
 """
 
 import re
@@ -16,16 +16,16 @@ _NEVER: Final = "ff"
 
 @dataclass(frozen=True, slots=True)
 class Parent:
-    """The ids of a trace, and of the span in it that is above."""
+    """The ids of a trace and of the parent span."""
 
     trace: int
     span: int
 
 
-def parent(given: str) -> Parent | None:
-    """None where it names nothing. Whether it says that it is sampled is not told: that is not the client's to say."""
-    found = _FORM.fullmatch(given)
-    if found is None or found[1] == _NEVER or (found[1] == _KNOWN and found[4] is not None):
+def parent(header: str) -> Parent | None:
+    """Returns the parent in a header; None for an invalid one. The sampled flag is left out: a client cannot set it."""
+    match = _FORM.fullmatch(header)
+    if match is None or match[1] == _NEVER or (match[1] == _KNOWN and match[4] is not None):
         return None
-    named = Parent(int(found[2], 16), int(found[3], 16))
+    named = Parent(int(match[2], 16), int(match[3], 16))
     return named if named.trace and named.span else None

@@ -1,12 +1,11 @@
-"""Resource URIs of several servers behind one endpoint: each carries its server and the server's own URI.
+"""Resource URIs of several servers behind one endpoint: each contains its server and the server's own URI.
 
     proxy://resource/<base64url of {"server": …, "uri": …}>
 
 Rules kept here:
-1. A token can be read without any list: nothing has to be remembered for it.
-2. It is a name and not a right. Anyone can make one, so whoever reads it judges the pair inside as if it had been said
-   in clear.
-3. What is not exactly of this form is refused, not repaired.
+1. A URI can be read without any list: nothing has to be stored for it.
+2. It is a name and grants nothing. Anyone can make one, so its reader judges the pair inside as if it came in clear.
+3. Anything not exactly in this form is refused, not repaired.
 """
 
 import base64
@@ -24,33 +23,33 @@ from mcpguard.domain.errors import InvalidName
 PREFIX = "proxy://resource/"
 LONGEST = 16_384
 LONGEST_URI = 8192
-"""In a request: what is longer, or grows longer on the direct face, could not be asked for."""
+"""Characters of a URI in a request: a longer one, also on the direct face, cannot be requested."""
 _HIDDEN = re.compile(r"[\x00-\x20\x7f\\]|%(?:2f|5c|00)|%25", re.IGNORECASE)
 _BETWEEN = re.compile(r"[/:;?&=#,]")
 _CONTROL = {"Cc", "Zl", "Zp"}
 _UNSEEN = re.compile("[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u3164\ufe00-\ufe0f\uffa0\U000e0100-\U000e01ef]")
-"""Beside format characters, what some file systems and some servers pass over."""
+"""Characters that some file systems and servers skip, beside format characters."""
 _AS_READ = str.maketrans("\u2215\u2044\u29f8\u2216\u29f5\u29f9\u00a5\u20a9\u3002", "///" + "\\" * 5 + ".")
-"""What becomes a separator or a dot where text is turned into a smaller character set."""
+"""Characters that become a separator or a dot in a smaller character set."""
 _ITS_OWN = re.compile(r"(?:^|[/:;?&=#,])(?:/|\s*~|\s*[A-Za-z][:|]|\s*\$(?:\{|[A-Z_]{2}))")
 
 
-def wrapped(server: str, uri: str) -> str:
-    """The URI under which agents see a server's resource."""
+def wrap_uri(server: str, uri: str) -> str:
+    """Returns the URI under which agents see a server's resource."""
     token = base64.urlsafe_b64encode(orjson.dumps({"server": server, "uri": uri}))
     return PREFIX + token.rstrip(b"=").decode()
 
 
-def unwrapped(uri: str) -> tuple[str, str]:
-    """The server, and its own URI, that a wrapped one names."""
+def unwrap_uri(uri: str) -> tuple[str, str]:
+    """Returns the server and its own URI from a wrapped URI. Raises InvalidName."""
     if not uri.startswith(PREFIX) or len(uri) > LONGEST:
         raise InvalidName("this is not a resource of this endpoint; use the URIs that resources/list gives")
     token = uri.removeprefix(PREFIX).rstrip("=")
     try:
-        said = parse(base64.b64decode(token + "=" * (-len(token) % 4), b"-_", validate=True), max_bytes=LONGEST)
+        value = parse(base64.b64decode(token + "=" * (-len(token) % 4), b"-_", validate=True), max_bytes=LONGEST)
     except (StrictError, binascii.Error, ValueError):
         raise InvalidName("the URI of the resource cannot be read") from None
-    match said:
+    match value:
         case {"server": str(server), "uri": str(inner), **rest} if not rest and is_server_name(server) and inner:
             return server, inner
         case _:
@@ -58,55 +57,54 @@ def unwrapped(uri: str) -> tuple[str, str]:
 
 
 def is_below(uri: str, whole: str) -> bool:
-    """Whether this is a part of another resource, as far as their URIs say so."""
+    """Tells whether a URI is below another one."""
     return len(uri) > len(whole) and uri.startswith(whole.removesuffix("/") + "/")
 
 
 def is_harmless(uri: str) -> bool:
-    """Whether a server cannot read it differently than we do.
+    """Tells whether no server can read the URI differently than we do.
 
-    It does not climb, has no empty part before its last one, hides no separator in an encoding or in another
-    character, is text when it is decoded, and holds no control character.
+    Such a URI does not climb, has no empty part before its last one, hides no separator in an encoding or in another
+    character, is text when it is decoded, and has no control character.
     """
     if len(uri) > LONGEST_URI or _HIDDEN.search(uri):
         return False
-    said = _as_read(uri)
-    if said is None or any("".join(part.split()) in (".", "..") for part in _BETWEEN.split(said)):
+    read = _as_read(uri)
+    if read is None or any("".join(part.split()) in (".", "..") for part in _BETWEEN.split(read)):
         return False
-    _, _, place = said.partition(":")
+    _, _, place = read.partition(":")
     return "//" not in place.removeprefix("//")
 
 
 def is_relative(part: str) -> bool:
-    """Whether a server cannot read this part of a harmless URI as a place of its own.
+    """Tells whether no server can read this part of a harmless URI as an absolute place.
 
-    It does not begin with a separator, a home directory, a drive or a variable of the environment, and nothing in it
-    does.
+    Neither the part nor anything in it begins with a separator, a home directory, a drive or an environment variable.
     """
-    said = _as_read(part)
-    return said is not None and not _ITS_OWN.search(said)
+    read = _as_read(part)
+    return read is not None and not _ITS_OWN.search(read)
 
 
 def users_in(host: str) -> int:
-    """How often a server may take what comes before, in the host of a harmless URI, for a user and no host."""
+    """Returns how often a server may read a user name, ended by `@`, in the host of a harmless URI."""
     return (_as_read(host) or "").count("@")
 
 
-def _as_read(said: str) -> str | None:
-    """As a server may read it that decodes, that normalises and that drops what cannot be seen.
+def _as_read(text: str) -> str | None:
+    """Returns a URI as a server may read it that decodes, normalises, and drops invisible characters.
 
-    None where it could read a separator there that we do not see, and where it is no text.
+    Returns None where the server could read a separator that we do not see, and where the URI is no text.
     """
-    if said.isascii() and "%" not in said:
-        return said
+    if text.isascii() and "%" not in text:
+        return text
     try:
-        said = unquote(said, errors="strict")
+        text = unquote(text, errors="strict")
     except UnicodeDecodeError:
         return None
-    read = said if said.isascii() else _seen(unicodedata.normalize("NFKC", _seen(said))).translate(_AS_READ)
-    hidden = "%" in read or "\\" in read or read.count("/") > said.count("/")
+    read = text if text.isascii() else _seen(unicodedata.normalize("NFKC", _seen(text))).translate(_AS_READ)
+    hidden = "%" in read or "\\" in read or read.count("/") > text.count("/")
     return None if hidden or any(unicodedata.category(each) in _CONTROL for each in read) else read
 
 
-def _seen(said: str) -> str:
-    return "".join(each for each in _UNSEEN.sub("", said) if unicodedata.category(each) != "Cf")
+def _seen(text: str) -> str:
+    return "".join(each for each in _UNSEEN.sub("", text) if unicodedata.category(each) != "Cf")

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from mcpguard.catalog.catalog import Catalog
-from mcpguard.catalog.shelf import Pinned
+from mcpguard.catalog.shelf import CatalogEntry
 from mcpguard.codec import cursors
 from mcpguard.domain.callers import Scope
 from mcpguard.domain.capabilities import CapabilityKind
@@ -68,12 +68,14 @@ class ShownLists:
             ) from error
 
 
-def offered_capabilities(face: AgentFace, kind: CapabilityKind, scope: Scope, catalog: Catalog) -> Iterator[Pinned]:
+def offered_capabilities(
+    face: AgentFace, kind: CapabilityKind, scope: Scope, catalog: Catalog
+) -> Iterator[CatalogEntry]:
     """Yields what a face shows within a scope, in order. A capability under the name of one of the face's own tools
     could not be called, and is not shown. A scope's effects limit use, not visibility.
     """
     taken = {each["name"] for each in face.own} if kind is CapabilityKind.TOOL else set[str]()
     for shelf in face.shelves(catalog):
-        for pinned in shelf.of(kind).values():
+        for pinned in shelf.entries_of(kind).values():
             if within(scope, pinned.capability) and not (taken and face.shown_definition(pinned)["name"] in taken):
                 yield pinned

@@ -14,7 +14,7 @@ from typing import Any
 import structlog
 
 from mcpguard.catalog.catalog import Catalog
-from mcpguard.catalog.shelf import Pinned
+from mcpguard.catalog.shelf import CatalogEntry
 from mcpguard.codec import envelope
 from mcpguard.codec.messages import Failure, Request, Result
 from mcpguard.domain.calls import calls
@@ -149,7 +149,7 @@ class Methods:
             self._guard.tallies.turned_away(door=client.door, why=rejected.why)
         return Failure(request.id, rejected.error)
 
-    def tool(self, client: Client, name: str) -> Pinned | None:
+    def tool(self, client: Client, name: str) -> CatalogEntry | None:
         """Returns the tool that a client means by a name, if it is in the client's scope."""
         return self._offered(client, client.face.named_capability(self._seen_by(client), CapabilityKind.TOOL, name))
 
@@ -181,7 +181,7 @@ class Methods:
         result = await answer(exchange, params)
         return envelope.modern_result(method, result, US) if client.era is Era.MODERN else result
 
-    def _offered(self, client: Client, capability: Capability) -> Pinned | None:
+    def _offered(self, client: Client, capability: Capability) -> CatalogEntry | None:
         pinned = self._seen_by(client).find(capability.server, capability.kind, capability.name)
         return pinned if pinned is not None and within(client.caller.scope, capability) else None
 

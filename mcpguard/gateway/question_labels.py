@@ -21,7 +21,7 @@ _ID: Final = "elicitationId"
 
 def labelled_question(client: Client, server: str, ask: Ask) -> Ask:
     """Returns a server's question with the server's name in it."""
-    params = _from(server, envelope.bare(ask.params))
+    params = _from(server, envelope.bare_params(ask.params))
     if ask.kind is AskKind.ELICITATION:
         if client.face.word is not calls.Face.TRANSPARENT:
             said = params.get("message", "")

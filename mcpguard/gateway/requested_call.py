@@ -31,7 +31,7 @@ def call_request(
     client, named = exchange.client, meant.capability
     if "\0" in named.server or "\0" in named.name:
         raise invalid_parameters("a name or a URI cannot contain a NUL character")
-    own = {key: value for key, value in envelope.bare(params).items() if key not in AGAIN}
+    own = {key: value for key, value in envelope.bare_params(params).items() if key not in AGAIN}
     if own.get("arguments", ...) is None:
         del own["arguments"]
     return CallRequest(

@@ -8,7 +8,7 @@ from pydantic import ValidationError
 
 from mcpguard.catalog.catalog import Catalog
 from mcpguard.codec import envelope
-from mcpguard.codec.members import TASK, unknown
+from mcpguard.codec.members import TASK, unknown_member
 from mcpguard.codec.uris import LONGEST_URI
 from mcpguard.domain.errors import InvalidName
 from mcpguard.gateway.wire import INVALID_PARAMS, METHOD_NOT_FOUND, RequestRejected
@@ -30,7 +30,7 @@ def validate(method: str, version: str, params: Params) -> None:
         raise unknown_method() from None
     except ValidationError as error:
         wrong = f"invalid parameters for {method}: {_where(error)}"
-    if (name := unknown(method, version, params)) is not None:
+    if (name := unknown_member(method, version, params)) is not None:
         wrong = _beside(method, name)
     if wrong:
         raise invalid_parameters(wrong)

@@ -27,5 +27,5 @@ class CatalogViews:
             self._views.clear()
         view = self._views.get(scope.servers)
         if view is None:
-            view = self._views[scope.servers] = catalog.only(partial(reaches, scope))
+            view = self._views[scope.servers] = catalog.restrict_to(partial(reaches, scope))
         return view

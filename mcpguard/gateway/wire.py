@@ -98,7 +98,7 @@ def instructions(said: Mapping[str, str], *, merged: bool) -> str:
 
 def own_error(code: int, sentence: str, data: Mapping[str, Any] | None = None) -> dict[str, Any]:
     """Returns an error that is marked as the guard's own."""
-    return envelope.from_guard({"code": code, "message": sentence, "data": dict(data or {})})
+    return envelope.as_guard_error({"code": code, "message": sentence, "data": dict(data or {})})
 
 
 def _text(said: dict[str, Any]) -> str:

@@ -1,1 +1,1 @@
-"""What a person has to see of a definition before deciding: how it differs from what was approved."""
+"""Finds attacks in what servers offer and answer, and shows how a definition differs from the approved one."""

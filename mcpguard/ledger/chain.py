@@ -88,7 +88,7 @@ class Chain:
         self._key = key
 
     def append(self, kind: RecordKind, fields: Fields, body: Body | None = None) -> int:
-        """Add a record to the running transaction; its number. `fields` have been through `canonical` already."""
+        """Add a record to the running transaction; its number. `fields` have been through `canonical_json` already."""
         end = self._end()
         salt = os.urandom(SALT_BYTES)
         record: dict[str, Scalar] = {

@@ -8,7 +8,7 @@ from typing import Any, Self
 import orjson
 from cryptography.exceptions import InvalidSignature
 
-from mcpguard.codec.canonical import canonical
+from mcpguard.codec.canonical import canonical_json
 from mcpguard.codec.strict import parse
 from mcpguard.domain.errors import Unrecordable
 from mcpguard.ledger.format import CHECKPOINT_TAG, VERSION
@@ -47,7 +47,7 @@ class Checkpoint:
     key: str
 
     def content(self) -> bytes:
-        return canonical(
+        return canonical_json(
             {
                 "v": VERSION,
                 "chain": self.chain,

@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from mcpguard.codec.canonical import canonical
+from mcpguard.codec.canonical import canonical_json
 from mcpguard.ledger.format import Fields
 from mcpguard.policy.secrets.masking import masked
 
@@ -18,5 +18,5 @@ def recordable(fields: Fields) -> Fields:
     words = {name: fields[name] for name in WORDS & fields.keys()}
     left = masked(words, maybe=True)
     checked = fields if left.value is words else {**fields, **left.value}
-    canonical(checked)
+    canonical_json(checked)
     return checked

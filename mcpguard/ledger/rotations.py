@@ -13,7 +13,7 @@ from typing import Any, Self
 
 from cryptography.exceptions import InvalidSignature
 
-from mcpguard.codec.canonical import Scalar, canonical
+from mcpguard.codec.canonical import Scalar, canonical_json
 from mcpguard.codec.strict import parse
 from mcpguard.domain.calls.records import RecordKind
 from mcpguard.domain.errors import Unrecordable
@@ -44,7 +44,7 @@ class Rotation:
     key: str
 
     def content(self) -> bytes:
-        return canonical(
+        return canonical_json(
             {
                 "v": VERSION,
                 "chain": self.chain,

@@ -8,7 +8,7 @@ import binascii
 from collections.abc import Mapping
 from typing import Any
 
-from mcpguard.codec.canonical import canonical
+from mcpguard.codec.canonical import canonical_json
 from mcpguard.domain.errors import Unrecordable
 from mcpguard.ledger.checkpoints import BadCheckpoint, Checkpoint
 from mcpguard.ledger.format import GENESIS, link
@@ -20,7 +20,7 @@ def follows(content: Mapping[str, Any], seq: int, previous: str | None, hash_: s
     if before is None:
         return None
     try:
-        return link(bytes.fromhex(before), canonical(content)).hex() == hash_
+        return link(bytes.fromhex(before), canonical_json(content)).hex() == hash_
     except (Unrecordable, ValueError):
         return False
 
@@ -28,6 +28,6 @@ def follows(content: Mapping[str, Any], seq: int, previous: str | None, hash_: s
 def signed(content: Mapping[str, Any], signature: str) -> Checkpoint | None:
     """The checkpoint, if the key that it names has signed it."""
     try:
-        return Checkpoint.verified(canonical(content), base64.b64decode(signature, validate=True))
+        return Checkpoint.verified(canonical_json(content), base64.b64decode(signature, validate=True))
     except (BadCheckpoint, Unrecordable, binascii.Error, ValueError):
         return None

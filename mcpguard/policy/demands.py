@@ -11,4 +11,4 @@ def demanded(demands: Sequence[Demand], caller: Caller, capability: Capability, 
     """The first phrase that wants a person for this call; empty where none does."""
     if effect is None:
         return ""
-    return next((each.text for each in demands if each.about(caller, capability, effect)), "")
+    return next((each.text for each in demands if each.covers(caller, capability, effect)), "")

@@ -14,8 +14,8 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Final
 
-from mcpguard.codec.exact import exact
-from mcpguard.codec.fingerprints import of_definition
+from mcpguard.codec.exact import exact_json
+from mcpguard.codec.fingerprints import definition_fingerprint
 from mcpguard.domain.capabilities import CapabilityKind, Fingerprint
 from mcpguard.domain.clock import Ids
 from mcpguard.domain.decisions import Key
@@ -111,6 +111,6 @@ def _can_be_kept(name: str) -> bool:
 
 def _print(kind: CapabilityKind, definition: object) -> tuple[Fingerprint | None, bytes]:
     try:
-        return of_definition(kind, definition), exact(definition)
+        return definition_fingerprint(kind, definition), exact_json(definition)
     except Unreadable:
         return None, b""

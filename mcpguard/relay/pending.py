@@ -9,7 +9,7 @@ Rules kept here:
 import json
 from typing import Any, Final
 
-from mcpguard.codec.envelope import from_guard
+from mcpguard.codec.envelope import as_guard_error
 
 MOST: Final = 10_000
 LONGEST_ID: Final = 256
@@ -40,7 +40,7 @@ class PendingRequests:
 
     def refusals(self, sentence: str) -> list[bytes]:
         """Returns an error for every request that has no answer."""
-        error = from_guard({"code": INTERNAL_ERROR, "message": sentence})
+        error = as_guard_error({"code": INTERNAL_ERROR, "message": sentence})
         return [json.dumps({"jsonrpc": "2.0", "id": id_, "error": error}).encode() for id_ in list(self._ids)]
 
     def _answered(self, id_: object) -> None:

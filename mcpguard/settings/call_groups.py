@@ -120,7 +120,7 @@ class Proxy(Group):
 
 def _pattern(text: str) -> str:
     try:
-        return globs.checked(text)
+        return globs.check_pattern(text)
     except InvalidName as error:
         raise ValueError(f"must be a name pattern: {error}") from None
 

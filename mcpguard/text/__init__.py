@@ -1,1 +1,1 @@
-"""What text is made of: visible and hidden characters."""
+"""Helpers for foreign text: hidden characters, look-alike letters, linear patterns, word lists."""

@@ -1,9 +1,9 @@
-"""Letters of other scripts, and digits, that look like Latin letters.
+"""Recognises letters of other scripts, and digits, that look like Latin letters.
 
 Rules kept here:
 1. Only what is hard to tell from a Latin letter in common typefaces is listed, in lower case.
 2. A word is read as Latin where look-alikes stand among Latin letters, and where each of its letters could be Latin.
-   Any other word of another script is just that.
+   Any other word is an ordinary word of its script.
 """
 
 from typing import Final
@@ -18,12 +18,12 @@ _PAIRS: Final = """
 """
 LATIN_OF: Final = {ord(pair[0]): pair[1] for pair in _PAIRS.split()}
 _ALONE: Final = frozenset("аеорсухѕіјһԁԛԝӏοαϲϳ")
-"""Of these a whole word may be made, and nobody would see that it is not Latin."""
+"""Letters of which a whole word may be made without anybody seeing that it is not Latin."""
 _DIGITS: Final = str.maketrans("0135|$", "oiesls")
 
 
 def latin(word: str) -> str | None:
-    """The Latin word that this one, in lower case and without marks, would be read as; None if it is no look-alike."""
+    """Returns the Latin word that a word, in lower case and without accents, looks like; None if it looks like none."""
     looks = word.translate(LATIN_OF)
     if word.isascii() or not looks.isascii():
         return None
@@ -32,6 +32,6 @@ def latin(word: str) -> str | None:
 
 
 def skeleton(name: str) -> str:
-    """What is left of a plain name if all that looks alike is the same: names of one skeleton look the same."""
+    """Returns a plain name with all look-alikes made the same: names with one skeleton look the same."""
     looks = name.translate(LATIN_OF).translate(_DIGITS)
     return "".join(char for char in looks.replace("l", "i") if char.isalnum())

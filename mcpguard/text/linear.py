@@ -1,4 +1,4 @@
-"""Patterns over foreign text, matched in linear time: RE2, with the few of its ways that are used here, typed."""
+"""Patterns that match foreign text in linear time: the part of RE2 that is used here, typed."""
 
 from collections.abc import Iterator, Sequence
 from typing import Final, Protocol, cast
@@ -33,12 +33,13 @@ def _quiet() -> object:
 _QUIET: Final = _quiet()
 
 
-def compiled(pattern: str) -> Pattern:
+def compile_pattern(pattern: str) -> Pattern:
+    """Returns a pattern that matches bytes in linear time."""
     return cast("Pattern", re2.compile(pattern, _QUIET))
 
 
 class WordSet:
-    """Words that are looked for all at once, whatever their case."""
+    """Words that are searched for all at once, whatever their case."""
 
     def __init__(self, words: Sequence[str]) -> None:
         options = re2.Options()
@@ -47,12 +48,12 @@ class WordSet:
         for word in words:
             self._set.Add(word)
         self._set.Compile()
-        self._any = compiled("(?i)" + "|".join(re2.escape(word) for word in words))
+        self._any = compile_pattern("(?i)" + "|".join(re2.escape(word) for word in words))
         self._every = range(len(words))
 
-    def within(self, text: bytes) -> Sequence[int]:
-        """The numbers of those that are in the text; of all where it is too much for the set's memory."""
+    def matches_in(self, text: bytes) -> Sequence[int]:
+        """Returns the numbers of the words that are in the text; of all words if matching ran out of memory."""
         matched: Sequence[int] | None = self._set.Match(text)
         if matched is not None:
             return matched
-        return self._every if self._any.search(text) else ()  # it does not say which of the two it was
+        return self._every if self._any.search(text) else ()  # no match and no memory look the same

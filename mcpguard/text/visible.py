@@ -1,4 +1,4 @@
-"""Foreign text made fit for a terminal or a page: nothing in it moves the cursor, hides, or turns the line around."""
+"""Makes foreign text fit for a terminal or a page: nothing in it moves the cursor, hides, or reverses the line."""
 
 import unicodedata
 from collections.abc import Callable
@@ -11,17 +11,17 @@ BLANK_LETTERS: Final = frozenset("\u3164\u115f\u1160\uffa0\u2800\u034f")
 
 
 def visible(text: str) -> str:
-    """The text with every hidden character written as its code point, for example ⟨U+202E⟩."""
+    """Returns the text with every hidden character written as its code point, for example ⟨U+202E⟩."""
     return hidden_as(text, lambda char: f"⟨U+{ord(char):04X}⟩")
 
 
 def hidden_as(text: str, escape: Callable[[str], str]) -> str:
-    """The text with every hidden character replaced by what `escape` makes of it."""
+    """Returns the text with every hidden character replaced by what `escape` returns for it."""
     return "".join(escape(char) if hides(char) else char for char in text)
 
 
 def hides(char: str) -> bool:
-    """Whether the character would not be seen, or would change how others are seen."""
+    """Tells whether a character is invisible, or changes how others are displayed."""
     return unicodedata.category(char) in _HIDDEN or char in BLANK_LETTERS or _is_variation_selector(char)
 
 

@@ -26,8 +26,8 @@ from tests.simulators.words import Json
 
 pytestmark = pytest.mark.anyio
 CALM = Ended("calm", "echo", "answered", "yes")
-REFUSED = "Its schema cannot be used, so every call of it is refused"
-UNCOMPARED = "Its schema of results cannot be used, so they are not compared with it"
+REFUSED = "Declares an unusable input schema, so every call is refused"
+UNCOMPARED = "Declares an unusable output schema, so results are not validated"
 MANY = 100
 
 

@@ -13,7 +13,7 @@ import anyio
 import pytest
 from sqlalchemy import update
 
-from mcpguard.codec.refusals import facts
+from mcpguard.codec.refusals import refusal_facts
 from mcpguard.domain.decisions import Stale
 from mcpguard.domain.errors import LedgerUnavailable
 from mcpguard.store.rows.tables import upstreams
@@ -134,7 +134,7 @@ async def test_large_calls_that_are_judged_at_once_begin_one_hold_and_use_it_onc
                 for each in made:
                     tasks.start_soon(each)
             results = [(await each.done()).result for each in made]
-            return sorted(facts(each).get("reason", "") for each in results)
+            return sorted(refusal_facts(each).get("reason", "") for each in results)
 
         assert await many() == ["hold:waiting"] * 6
         assert guard.now.guard.held.waiting == 1

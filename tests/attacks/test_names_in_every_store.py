@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from mcpguard.codec.uris import wrapped
+from mcpguard.codec.uris import wrap_uri
 from mcpguard.domain.capabilities import CapabilityKind
 from mcpguard.policy.reconciling import LONGEST_NAME
 from tests import postgres
@@ -27,7 +27,7 @@ ASKED: list[tuple[str, str, Json]] = [
     ("/mcp", "resources/read", {"uri": "note://\0"}),
     ("/mcp/all", "tools/call", {"name": "web::b\0", "arguments": {}}),
     ("/mcp/all", "prompts/get", {"name": "web::b\0"}),
-    ("/mcp/all", "resources/read", {"uri": wrapped("web", "note://\0")}),
+    ("/mcp/all", "resources/read", {"uri": wrap_uri("web", "note://\0")}),
     (
         "/mcp/all",
         "completion/complete",

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from mcpguard.codec.uris import wrapped
+from mcpguard.codec.uris import wrap_uri
 from tests.gateway.asking import QUESTIONS, UPSTREAMS, answering, behind, nosy, rounds
 from tests.gateway.guard_face import agent
 from tests.gateway.holding import HELD, allowed, calls, refusal
@@ -42,10 +42,10 @@ MORE: Json = {
 METHODS: list[tuple[str, Json]] = [
     ("tools/call", {"name": "web::echo", "arguments": {"text": "a"}}),
     ("prompts/get", {"name": "web::greet"}),
-    ("resources/read", {"uri": wrapped("web", "note://first")}),
+    ("resources/read", {"uri": wrap_uri("web", "note://first")}),
 ]
 OPENED: dict[str, tuple[str, Json]] = {
-    "legacy": ("resources/subscribe", {"uri": wrapped("web", "note://first")}),
+    "legacy": ("resources/subscribe", {"uri": wrap_uri("web", "note://first")}),
     "modern": ("subscriptions/listen", {"notifications": {"toolsListChanged": True}}),
 }
 """How a client of each era asks to be told."""

@@ -18,7 +18,7 @@ import typer
 from rich.console import Console
 
 from mcpguard.domain.findings import Inspected
-from mcpguard.inspection.definitions.inspect import inspected
+from mcpguard.inspection.definitions.inspect import inspect_definition
 from mcpguard.inspection.detectors.detector import Surroundings
 from tests.benchmarks.report import Row, Sheet, as_json, machine, quantile, show
 from tests.inspection.detectors import attacks, other_words
@@ -95,13 +95,15 @@ def _labelled(file: Path) -> Iterator[Mapping[str, Any]]:
 def _judged(line: Mapping[str, Any]) -> Judged:
     tool = line["tool"]
     start = time.perf_counter()
-    alone = inspected(tool)
+    alone = inspect_definition(tool)
     seconds = time.perf_counter() - start
     peers: dict[str, set[str]] = {}
     for peer in line.get("peers") or ():
         peers.setdefault(peer["server"], set()).add(peer["tool"]["name"])
     others = {server: frozenset(names) for server, names in peers.items()}
-    beside = inspected(tool, Surroundings(server=str(line.get("server", "")), others=others)) if others else alone
+    beside = (
+        inspect_definition(tool, Surroundings(server=str(line.get("server", "")), others=others)) if others else alone
+    )
     source = str(line.get("source", "")).partition("@")[0]
     return Judged(line["label"] == _MALICIOUS, str(line.get("class", "")), source, alone, beside, seconds)
 

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 
 from rank_bm25 import BM25Okapi  # type: ignore[import-untyped]
 
-from mcpguard.catalog.search.prepared import K1
+from mcpguard.catalog.search.prepared_tools import K1
 
 
 class Kernel(BM25Okapi):  # type: ignore[misc]

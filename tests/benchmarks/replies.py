@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable
 
 from mcpguard.domain.screening import Screening
-from mcpguard.inspection.replies.screening import Looked, is_plain, looked_at
+from mcpguard.inspection.replies.screening import ScreenedReply, is_plain, screen_reply
 from mcpguard.policy.secrets.hiding import Values
 from tests.benchmarks.replies_told import AROUND, Case, cases
 
@@ -19,11 +19,11 @@ ROUNDS = 300
 PLAIN = "The meeting is on Friday at ten. Bring the figures of the last quarter, and the plan for the next one. " * 10
 
 
-def screened(case: Case) -> Looked:
+def screened(case: Case) -> ScreenedReply:
     reply = {"content": [{"type": "text", "text": case.text}]}
     if is_plain(reply, NOTHING, AROUND):
-        return Looked(reply)
-    return looked_at(reply, Screening.NOTE, NOTHING, AROUND, lambda: True)
+        return ScreenedReply(reply)
+    return screen_reply(reply, Screening.NOTE, NOTHING, AROUND, lambda: True)
 
 
 def told(every: Iterable[Case]) -> str:
@@ -58,7 +58,7 @@ def main() -> None:
     rest = next(each for each in every if each.hostile)
     read = {"content": [{"type": "text", "text": (rest.text + " " + PLAIN)[:1000]}]}
     sys.stdout.write(f"a glance at 1 KB: {taken(lambda: is_plain(plain, NOTHING, AROUND)):.0f} µs\n")
-    whole = taken(lambda: looked_at(read, Screening.NOTE, NOTHING, AROUND, lambda: True))
+    whole = taken(lambda: screen_reply(read, Screening.NOTE, NOTHING, AROUND, lambda: True))
     sys.stdout.write(f"reading 1 KB: {whole:.0f} µs\n")
 
 

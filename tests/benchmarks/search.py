@@ -17,7 +17,7 @@ from rank_bm25 import BM25Okapi  # type: ignore[import-untyped]
 from rich.console import Console
 
 from mcpguard.catalog.search.index import Index
-from mcpguard.catalog.search.prepared import prepared
+from mcpguard.catalog.search.prepared_tools import prepare_server
 from mcpguard.catalog.search.search import View
 from tests.benchmarks import search_costs, search_tokens
 from tests.benchmarks.report import Row, Sheet, as_json, machine, show
@@ -92,8 +92,8 @@ def _ours(folder: Folder) -> Search:
         servers.setdefault(tool["server"], []).append(tool)
     index = Index()
     for server, tools in servers.items():
-        index.set_server(prepared(server, tools))
-    view = View(index)
+        index.set_server(prepare_server(server, tools))
+    view = View(index, None)
     return lambda query: [f"{found.server}:{found.name}" for found in view.search(query, MOST)]
 
 

@@ -8,8 +8,8 @@ from itertools import count, islice
 from typing import Any, Final
 
 from mcpguard.catalog.search.index import Index
-from mcpguard.catalog.search.prepared import K1, Prepared, prepared
-from mcpguard.catalog.search.query import said
+from mcpguard.catalog.search.prepared_tools import K1, PreparedServer, prepare_server
+from mcpguard.catalog.search.query import read_query
 from mcpguard.catalog.search.search import View
 from tests.benchmarks.kernel import Kernel
 from tests.benchmarks.report import Row, Sheet, quantile
@@ -29,13 +29,13 @@ def sheets(tools: Sequence[Tool], queries: Sequence[str]) -> Iterator[Sheet]:
 
 def _row(size: int, tools: Sequence[Tool], asked: Sequence[str]) -> Row:
     index = Index()
-    made = [prepared(server, some) for server, some in _servers(size, tools)]
+    made = [prepare_server(server, some) for server, some in _servers(size, tools)]
     start = time.thread_time()
     for one in made:
         index.set_server(one)
     figures = {"all_servers": (time.thread_time() - start) * 1000}
     gc.collect()
-    everything, half = View(index), View(index, lambda server, _: server[-1] in "02468")
+    everything, half = View(index, None), View(index, lambda server, _: server[-1] in "02468")
     figures["view_of_half"] = _ms(lambda: half.search("file", 1))
     for name, view in (("search", everything), ("search_of_half", half)):
         times = [_ms(lambda view=view, query=query: view.search(query, 15)) for query in asked]  # type: ignore[misc]
@@ -60,14 +60,14 @@ def _servers(size: int, tools: Sequence[Tool]) -> Iterator[tuple[str, list[Tool]
 def _changes(index: Index, tools: Sequence[Tool]) -> dict[str, float]:
     """One server of twenty tools comes, changes every one of them, and goes."""
     some = tools[:_TOOLS_OF_A_SERVER]
-    before = prepared("another", some)
-    after = prepared("another", [{**tool, "description": f"Nowadays {tool.get('description')}"} for tool in some])
+    before = prepare_server("another", some)
+    after = prepare_server("another", [{**tool, "description": f"Nowadays {tool.get('description')}"} for tool in some])
 
-    def put(one: Prepared) -> float:
+    def put(one: PreparedServer) -> float:
         return _ms(lambda: index.set_server(one))
 
     made = [(put(before), put(after), _ms(lambda: index.remove_server("another"))) for _ in range(20)]
-    prepare = quantile([_ms(lambda: prepared("another", some)) for _ in range(20)], 0.5)
+    prepare = quantile([_ms(lambda: prepare_server("another", some)) for _ in range(20)], 0.5)
     put_in, change, remove = (quantile(times, 0.5) for times in zip(*made, strict=True))
     return {"prepare": prepare, "put_in": put_in, "change": change, "remove": remove}
 
@@ -84,7 +84,7 @@ def _kernel(index: Index, view: View, asked: Sequence[str]) -> float:
     terms = {id(index.weights(term)): term for term in kernel.idf}
 
     def search(query: str) -> None:
-        found = [term for one in said(query, view) for term in one.terms]
+        found = [term for one in read_query(query, view) for term in one.terms]
         candidates = {numbers[number] for term in found for number in term.weights}
         if candidates:
             kernel.get_batch_scores([terms[id(term.weights)] for term in found], sorted(candidates))

@@ -6,9 +6,9 @@ from typing import Any, Final
 
 from mcpguard.catalog.catalog import Catalog
 from mcpguard.catalog.search.index import Index
-from mcpguard.catalog.search.prepared import prepared
+from mcpguard.catalog.search.prepared_tools import prepare_server
 from mcpguard.catalog.search.search import View
-from mcpguard.catalog.shelf import shelf
+from mcpguard.catalog.shelf import make_shelf
 from mcpguard.codec.messages import dumps
 from mcpguard.domain.callers import Scope
 from mcpguard.domain.capabilities import CapabilityKind, Effect
@@ -44,12 +44,12 @@ def sheet(folders: Sequence[Asked]) -> Sheet:
 def _row(of: Mapping[str, str | int], tools: Sequence[Tool], queries: Sequence[str]) -> Row:
     catalog, index = Catalog(), Index()
     for server, some in _servers(tools).items():
-        catalog = catalog.with_shelf(shelf(server, Listing(tools=tuple(some)), lambda *_: Effect.READ))
-        index.set_server(prepared(server, some))
+        catalog = catalog.with_shelf(make_shelf(server, Listing(tools=tuple(some)), lambda *_: Effect.READ))
+        index.set_server(prepare_server(server, some))
     asked = random.Random(1).sample(queries, min(_QUERIES, len(queries)))  # noqa: S311 - the same ones in every run
     everything, own = counted([_list(DirectFace("::"), catalog), _list(GuardFace(Settings()), catalog)])
     figures: dict[str, float] = {"list_of_all": everything, "list_of_guard": own}
-    view = View(index)
+    view = View(index, None)
     for detail in ("compact", "full"):
         for limit in LIMITS:
             texts = [_answer(view, catalog, query, limit, full=detail == "full") for query in asked]
@@ -78,5 +78,5 @@ def _list(face: AgentFace, catalog: Catalog) -> str:
 def _answer(view: View, catalog: Catalog, query: str, limit: int, *, full: bool) -> str:
     pinned = ((each, catalog.find(each.server, _TOOL, each.name)) for each in view.search(query, limit))
     tools, _ = retrieved([ToolHit(one, each.score) for each, one in pinned if one is not None], full=full)
-    text: str = tool_result({"tools": tools, "total": view.how_many(), "query": query})["content"][0]["text"]
+    text: str = tool_result({"tools": tools, "total": view.count(), "query": query})["content"][0]["text"]
     return text

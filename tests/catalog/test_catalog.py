@@ -3,7 +3,7 @@
 import pytest
 
 from mcpguard.catalog.catalog import Catalog
-from mcpguard.catalog.shelf import Shelf, shelf
+from mcpguard.catalog.shelf import Shelf, make_shelf
 from mcpguard.domain.capabilities import CapabilityKind, Effect
 from mcpguard.domain.servers.listings import Listing
 
@@ -11,7 +11,7 @@ TOOL, PROMPT = CapabilityKind.TOOL, CapabilityKind.PROMPT
 
 
 def offering(server: str, *names: str) -> Shelf:
-    return shelf(server, Listing(tools=tuple({"name": name} for name in names)), lambda *_: Effect.READ)
+    return make_shelf(server, Listing(tools=tuple({"name": name} for name in names)), lambda *_: Effect.READ)
 
 
 def catalog(**servers: str) -> Catalog:
@@ -22,21 +22,21 @@ def catalog(**servers: str) -> Catalog:
 
 
 def meant(made: Catalog, name: str) -> list[str]:
-    return [f"{one.capability.server}/{one.capability.name}" for one in made.qualified(TOOL, name)]
+    return [f"{one.capability.server}/{one.capability.name}" for one in made.by_qualified_name(TOOL, name)]
 
 
 def test_the_order_is_by_server_and_then_the_servers_own_whatever_came_first() -> None:
     one, other = catalog(b="z y", a="x"), catalog(a="x", b="z y")
-    assert [str(each.capability) for each in one.pinned(TOOL)] == ["tool:a:x", "tool:b:z", "tool:b:y"]
-    assert list(one.pinned(TOOL)) == list(other.pinned(TOOL))
+    assert [str(each.capability) for each in one.entries(TOOL)] == ["tool:a:x", "tool:b:z", "tool:b:y"]
+    assert list(one.entries(TOOL)) == list(other.entries(TOOL))
 
 
 def test_a_snapshot_does_not_change() -> None:
     before = catalog(a="x")
     before.with_shelf(offering("b", "y"))
     before.with_shelf(offering("a", "other"))
-    before.without("a")
-    assert [str(each.capability) for each in before.pinned(TOOL)] == ["tool:a:x"]
+    before.without_server("a")
+    assert [str(each.capability) for each in before.entries(TOOL)] == ["tool:a:x"]
 
 
 @pytest.mark.parametrize("separator", ["::", "__", "."])
@@ -67,15 +67,15 @@ def test_a_name_that_could_mean_two_things_shows_both() -> None:
 
 
 def test_tools_and_prompts_are_told_apart() -> None:
-    made = Catalog().with_shelf(shelf("web", Listing(prompts=({"name": "echo"},)), lambda *_: Effect.READ))
+    made = Catalog().with_shelf(make_shelf("web", Listing(prompts=({"name": "echo"},)), lambda *_: Effect.READ))
     assert meant(made, "web::echo") == []
-    assert [each.capability.name for each in made.qualified(PROMPT, "web::echo")] == ["echo"]
+    assert [each.capability.name for each in made.by_qualified_name(PROMPT, "web::echo")] == ["echo"]
 
 
 def test_a_part_of_it_knows_nothing_of_the_rest() -> None:
     whole = catalog(web="echo", local="echo")
-    part = whole.only(lambda name: name == "web")
+    part = whole.restrict_to(lambda name: name == "web")
     assert list(part.shelves) == ["web"]
     assert meant(part, "local::echo") == []
     assert part.find("local", TOOL, "echo") is None
-    assert whole.only(lambda _: True) is whole, "nothing is made anew where everything is wanted"
+    assert whole.restrict_to(lambda _: True) is whole, "nothing is made anew where everything is wanted"

@@ -61,7 +61,7 @@ async def test_what_is_no_filter_is_told(guard: World) -> None:
     await guard.call()
     for command in ("list", "tail"):
         said = refusal(mcpguard("audit", command, "sever:x", "--data-dir", guard.now.settings.data_dir))
-        assert "there is no such key; the nearest is server:, and there are server, tool," in said
+        assert "unknown key; did you mean server:? keys are server, tool," in said
 
 
 async def test_a_call_is_shown_with_what_was_sent_and_answered(guard: World) -> None:

@@ -86,7 +86,7 @@ def test_who_is_revoked_is_gone_and_the_name_is_free(desk: Desk) -> None:
 
 
 def test_what_the_guard_refuses_is_told_in_its_words(desk: Desk) -> None:
-    assert "no brackets" in refusal(desk("caller", "add", "agent", "--servers", "[ab]"))
+    assert "cannot use brackets" in refusal(desk("caller", "add", "agent", "--servers", "[ab]"))
     assert "not be anonymous" in refusal(desk("caller", "add", "anonymous"))
     assert "at most ten years" in refusal(desk("caller", "add", "agent", "--expires", "9999w"))
     assert records(desk) == [], "and nothing happened"

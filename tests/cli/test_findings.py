@@ -56,7 +56,7 @@ def test_whoever_approves_is_shown_what_was_found_and_warned_of_what_is_grave(de
     assert f"{listed['found']}, {listed['grave']} grave" in desk.done("server", "list")
     shown = desk.done("server", "show", "notes")
     assert f"{listed['risk']} of 100, grave findings" in shown
-    assert "Its code stands in its arguments (launch.inline) at /arguments/0" in shown
+    assert "Passes code in its arguments (launch.inline) at /arguments/0" in shown
     (row,) = (line for line in desk.done("tool", "list", "notes").splitlines() if line.startswith("notes:read_note"))
     assert "critical, grave: " in row
 

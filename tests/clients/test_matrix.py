@@ -14,7 +14,7 @@ from pathlib import Path
 import anyio
 import pytest
 
-from mcpguard.codec.uris import wrapped
+from mcpguard.codec.uris import wrap_uri
 from mcpguard.domain.reasons import Reason
 from mcpguard.gateway.tools.answers import OWN as UNUSABLE
 from mcpguard.gateway.tools.definitions import tool_definitions
@@ -133,7 +133,7 @@ def places(guard: Gate, client: Client) -> list[Json]:
     found: dict[str, Json] = {
         "/mcp": {},
         "/mcp/": {},
-        "/mcp/all": {"resource": wrapped("web", "note://first"), "prompt": "web::greet"},
+        "/mcp/all": {"resource": wrap_uri("web", "note://first"), "prompt": "web::greet"},
         "/mcp/all/": {},
         "/mcp/only/web": {},
         "/mcp/only/web/": {"resource": "note://first", "prompt": "greet"},

@@ -32,7 +32,7 @@ def test_a_phrase_is_about_these_calls(
     text: str, effect: Effect, server: str, name: str, caller: str, about: bool
 ) -> None:
     capability = Capability(server, CapabilityKind.TOOL, name)
-    assert demand(text).about(Caller("1", caller), capability, effect) is about
+    assert demand(text).covers(Caller("1", caller), capability, effect) is about
     assert demanded((demand(text),), Caller("1", caller), capability, effect) == (text if about else "")
 
 

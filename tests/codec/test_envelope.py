@@ -29,25 +29,25 @@ LEG = {
 def test_what_is_not_reserved_stays(params: dict[str, Any], meta: dict[str, Any]) -> None:
     own = {key: value for key, value in meta.items() if key != envelope.PROGRESS}
     said = {**params, "_meta": {**own, **LEG}}
-    bare = envelope.bare(said)
+    bare = envelope.bare_params(said)
     assert bare.pop("_meta", {}) == own
     assert bare == {key: value for key, value in params.items() if key != "_meta"}
 
 
 def test_a_meta_of_which_nothing_is_left_is_left_out() -> None:
-    assert envelope.bare({"name": "x", "_meta": dict(LEG)}) == {"name": "x"}
+    assert envelope.bare_params({"name": "x", "_meta": dict(LEG)}) == {"name": "x"}
     assert envelope.bare_result({"content": [], "_meta": {envelope.SERVER: US}}) == {"content": []}
 
 
 @pytest.mark.parametrize("meta", [None, {}, {"com.example/x": None}, 5, [], "text"])
 def test_a_meta_that_says_nothing_of_a_leg_stays_as_it_is(meta: object) -> None:
-    assert envelope.bare({"name": "x", "_meta": meta}) == {"name": "x", "_meta": meta}
+    assert envelope.bare_params({"name": "x", "_meta": meta}) == {"name": "x", "_meta": meta}
 
 
 def test_nothing_that_was_given_is_changed() -> None:
     given_ = {"name": "x", "_meta": dict(LEG)}
     result = {"resultType": "complete", "content": [], "_meta": {envelope.SERVER: US}}
-    envelope.bare(given_)
+    envelope.bare_params(given_)
     envelope.bare_result(result)
     envelope.modern_result("tools/call", result, US)
     assert given_ == {"name": "x", "_meta": LEG}
@@ -139,15 +139,15 @@ OTHERS = [
 @pytest.mark.parametrize("key", LOOK_ALIKES)
 def test_what_looks_like_a_key_of_ours_is_taken_for_one(key: str) -> None:
     said = {key: 1, "kept": 2}
-    assert envelope.theirs(said) == {"kept": 2}
-    assert envelope.theirs({"_meta": said}) == {"_meta": {"kept": 2}}
-    assert envelope.theirs({"_meta": {key: 1}}) == {}
+    assert envelope.without_our_keys(said) == {"kept": 2}
+    assert envelope.without_our_keys({"_meta": said}) == {"_meta": {"kept": 2}}
+    assert envelope.without_our_keys({"_meta": {key: 1}}) == {}
 
 
 @pytest.mark.parametrize("key", OTHERS)
 def test_every_other_key_stays(key: str) -> None:
     said = {key: 1, "_meta": {key: 1}}
-    assert envelope.theirs(said) is said
+    assert envelope.without_our_keys(said) is said
 
 
 @pytest.mark.parametrize("path", [
@@ -160,19 +160,19 @@ def test_it_is_taken_out_wherever_the_protocol_gives_an_object_a_meaning(path: l
     rest: Any = {"kept": 2}
     for step in reversed(path):
         said, rest = ([said], [rest]) if isinstance(step, int) else ({step: said}, {step: rest})
-    assert envelope.theirs(said) == rest
+    assert envelope.without_our_keys(said) == rest
 
 
 @pytest.mark.parametrize("name", ["structuredContent", "inputSchema", "requestedSchema", "other"])
 def test_what_means_something_to_the_server_alone_stays(name: str) -> None:
     said = {name: {"mcpguard/call": 1}}
-    assert envelope.theirs(said) is said
+    assert envelope.without_our_keys(said) is said
 
 
 @pytest.mark.parametrize("data", ["text", 5, None, ["a"], True])
 def test_data_of_an_error_that_is_no_object_stays_as_it_is(data: object) -> None:
     error = {"code": 1, "message": "x", "data": data}
-    assert envelope.from_server(error) == error
+    assert envelope.as_server_error(error) == error
 
 
 def test_a_question_of_a_server_says_who_speaks() -> None:
@@ -181,7 +181,7 @@ def test_a_question_of_a_server_says_who_speaks() -> None:
 
 def test_an_error_says_who_speaks() -> None:
     error = {"code": 1, "message": "x"}
-    assert envelope.from_server(error) == error | {"data": {"_meta": {"mcpguard/speaker": "server"}}}
+    assert envelope.as_server_error(error) == error | {"data": {"_meta": {"mcpguard/speaker": "server"}}}
     more = error | {"data": {"own": 1, "_meta": {"own": 2}}}
-    assert envelope.from_guard(more)["data"] == {"own": 1, "_meta": {"own": 2, "mcpguard/speaker": "guard"}}
+    assert envelope.as_guard_error(more)["data"] == {"own": 1, "_meta": {"own": 2, "mcpguard/speaker": "guard"}}
     assert more["data"] == {"own": 1, "_meta": {"own": 2}}

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mcpguard.codec.filters import LONGEST, MOST_TERMS, parse, spelt, write
+from mcpguard.codec.filters import LONGEST, MOST_TERMS, parse, split_terms, write
 from mcpguard.domain.filters import EVERYTHING, BadFilter, Filter, FilterTerm, Key
 
 NOW = 1_795_000_000_000_000
@@ -65,22 +65,22 @@ def test_times_are_in_utc_or_how_long_ago() -> None:
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("files", "write what is looked for as key:value"),
-        ("server:", "write what is looked for as key:value"),
-        ("server:a b", "write what is looked for as key:value"),
-        ('server:"a', "write what is looked for as key:value"),
-        ('server:"a"b', "write what is looked for as key:value"),
-        ("sever:a", "there is no such key; the nearest is server:, and there are server, tool,"),
-        ("zzzzzz:a", "there is no such key; there are server, tool,"),
+        ("files", "write each term as key:value"),
+        ("server:", "write each term as key:value"),
+        ("server:a b", "write each term as key:value"),
+        ('server:"a', "write each term as key:value"),
+        ('server:"a"b', "write each term as key:value"),
+        ("sever:a", "unknown key; did you mean server:? keys are server, tool,"),
+        ("zzzzzz:a", "unknown key; keys are server, tool,"),
         ('server:""', "server: needs a value"),
         ('server:"a\u202eb"', "server: needs a value"),
         ("server:a\0", "server: needs a value"),
-        ("name:*a*b*c*d*", "name: at most 4 of * and ?"),
-        ("since:yesterday", "a time is one such as"),
-        ("since:0h", "a time is one such as"),
-        ("since:2026-13-01", "a time is one such as"),
-        ("-since:2h", "since: is said once, and without a minus"),
-        ("since:2h since:3h", "since: is said once, and without a minus"),
+        ("name:*a*b*c*d*", "name: a value has at most 4 wildcards"),
+        ("since:yesterday", "write a time as"),
+        ("since:0h", "write a time as"),
+        ("since:2026-13-01", "write a time as"),
+        ("-since:2h", "since: can be given only once, and cannot be excluded"),
+        ("since:2h since:3h", "since: can be given only once, and cannot be excluded"),
         ("call:a " * (MOST_TERMS + 1), f"a filter has at most {MOST_TERMS} terms"),
         ("call:" + "a" * LONGEST, f"a filter has at most {LONGEST} characters"),
     ],
@@ -99,7 +99,7 @@ def test_a_filter_put_together_from_its_terms_as_they_are_spelt_is_the_same(valu
         wanted = parse(text, 10**15)
     except BadFilter:
         return
-    terms = [*spelt(text)]
+    terms = [*split_terms(text)]
     assert [key for key, _ in terms] == ["server", "-tool", "since"]
     assert parse(" ".join(written for _, written in terms), 10**15) == wanted
     assert parse(" ".join(written for key, written in terms if key != "-tool"), 10**15).terms == wanted.terms[:1]

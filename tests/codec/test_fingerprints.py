@@ -12,7 +12,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mcpguard.codec.exact import MOST_DEPTH
-from mcpguard.codec.fingerprints import KEY_BYTES, literal, of_definition, of_launch, of_observed
+from mcpguard.codec.fingerprints import (
+    KEY_BYTES,
+    definition_fingerprint,
+    launch_fingerprint,
+    literal_digest,
+    observed_fingerprint,
+)
 from mcpguard.codec.strict import parse
 from mcpguard.domain.capabilities import CapabilityKind
 from mcpguard.domain.errors import Unreadable
@@ -98,9 +104,9 @@ def near(scalar: object) -> tuple[object, ...]:
 
 def test_any_single_change_of_a_definition_is_another_fingerprint() -> None:
     changes = list(single_changes(DEFINITION))
-    prints = {of_definition(TOOL, each) for each in changes}
+    prints = {definition_fingerprint(TOOL, each) for each in changes}
     assert len(changes) > 200
-    assert of_definition(TOOL, DEFINITION) not in prints
+    assert definition_fingerprint(TOOL, DEFINITION) not in prints
     assert len(prints) == len({json.dumps(each, sort_keys=True) for each in changes}), "nor are two changes the same"
 
 
@@ -110,13 +116,13 @@ def test_how_the_document_was_written_does_not_matter() -> None:
         json.dumps(DEFINITION, indent=3, sort_keys=True),
         json.dumps(dict(reversed(DEFINITION.items()))).replace("lend_book", "l\\u0065nd_book"),
     )
-    assert {of_definition(TOOL, parse(each.encode(), max_bytes=10**5)) for each in written} == {
-        of_definition(TOOL, DEFINITION)
+    assert {definition_fingerprint(TOOL, parse(each.encode(), max_bytes=10**5)) for each in written} == {
+        definition_fingerprint(TOOL, DEFINITION)
     }
 
 
 def test_the_same_definition_of_another_kind_is_another() -> None:
-    assert len({of_definition(kind, DEFINITION) for kind in CapabilityKind}) == len(CapabilityKind)
+    assert len({definition_fingerprint(kind, DEFINITION) for kind in CapabilityKind}) == len(CapabilityKind)
 
 
 def test_members_of_meta_can_be_left_out_and_that_is_part_of_it() -> None:
@@ -124,24 +130,24 @@ def test_members_of_meta_can_be_left_out_and_that_is_part_of_it() -> None:
     later = {**DEFINITION, "_meta": {**DEFINITION["_meta"], "shop.example/etag": "x2"}}
     gone = {**DEFINITION, "_meta": {"shop.example/rank": 1.0}}
     other = {**DEFINITION, "_meta": {**DEFINITION["_meta"], "shop.example/rank": 2.0}}
-    first = of_definition(TOOL, DEFINITION, volatile)
-    assert of_definition(TOOL, DEFINITION) != of_definition(TOOL, later)
-    assert first == of_definition(TOOL, later, volatile) == of_definition(TOOL, gone, volatile)
+    first = definition_fingerprint(TOOL, DEFINITION, volatile)
+    assert definition_fingerprint(TOOL, DEFINITION) != definition_fingerprint(TOOL, later)
+    assert first == definition_fingerprint(TOOL, later, volatile) == definition_fingerprint(TOOL, gone, volatile)
     assert first not in {
-        of_definition(TOOL, other, volatile),
-        of_definition(TOOL, gone),
-        of_definition(TOOL, DEFINITION),
+        definition_fingerprint(TOOL, other, volatile),
+        definition_fingerprint(TOOL, gone),
+        definition_fingerprint(TOOL, DEFINITION),
     }
     plain = {"name": "a"}
     ways = [frozenset[str](), frozenset({"a"}), frozenset({"b"}), frozenset({"a", "b"}), frozenset({"a,b"}), volatile]
-    assert len({of_definition(TOOL, plain, way) for way in ways}) == len(ways)
+    assert len({definition_fingerprint(TOOL, plain, way) for way in ways}) == len(ways)
 
 
 @pytest.mark.parametrize("meta", [None, [], "shop.example/etag", 1, True, ["shop.example/etag"]])
 def test_nothing_but_members_of_meta_is_ever_left_out(meta: object) -> None:
     volatile = frozenset({"shop.example/etag", "name", "_meta"})
     prints = {
-        of_definition(TOOL, each, volatile)
+        definition_fingerprint(TOOL, each, volatile)
         for each in (
             {"name": "a", "_meta": meta},
             {"name": "a"},
@@ -157,7 +163,7 @@ def test_nothing_but_members_of_meta_is_ever_left_out(meta: object) -> None:
 @pytest.mark.parametrize("bad", [{"name": "\ud800"}, {"a": float("nan")}, {1: 2}, object(), ("a",)])
 def test_what_has_no_form_has_no_fingerprint(bad: object) -> None:
     with pytest.raises(Unreadable):
-        of_definition(TOOL, bad)
+        definition_fingerprint(TOOL, bad)
 
 
 def test_a_definition_of_ten_thousand_levels_is_refused() -> None:
@@ -165,7 +171,7 @@ def test_a_definition_of_ten_thousand_levels_is_refused() -> None:
     for _ in range(10_000):
         deep = {"properties": deep}
     with pytest.raises(Unreadable, match=f"deeper than {MOST_DEPTH}"):
-        of_definition(TOOL, deep)
+        definition_fingerprint(TOOL, deep)
 
 
 def test_every_part_of_a_launch_matters() -> None:
@@ -186,7 +192,7 @@ def test_every_part_of_a_launch_matters() -> None:
     made += [dataclasses.replace(LAUNCH, arguments=each) for each in [(), ("library-server --port 1",), ("",)]]
     made += [dataclasses.replace(LAUNCH, mounts=(Mount("/data", writable=True),))]
     made += [dataclasses.replace(LAUNCH, environment=(GivenVariable("A", parts),)) for parts in PARTS]
-    assert len({of_launch(each) for each in made}) == len(made)
+    assert len({launch_fingerprint(each) for each in made}) == len(made)
 
 
 PARTS = [
@@ -210,7 +216,7 @@ def test_every_part_of_what_was_observed_matters() -> None:
         ObservedIdentity(OBSERVED.server, OBSERVED.capabilities, "sha256:00"),
         ObservedIdentity({}, {}),
     ]
-    assert len({of_observed(each) for each in observed}) == len(observed)
+    assert len({observed_fingerprint(each) for each in observed}) == len(observed)
 
 
 @given(
@@ -223,50 +229,53 @@ def test_every_part_of_what_was_observed_matters() -> None:
 )
 def test_a_literal_says_only_to_the_holder_of_the_key_whether_it_is_the_same(given: list[Any]) -> None:
     (one, other), key = given, KEY[::-1]
-    assert literal(KEY, *one) == literal(KEY, *one) != literal(KEY, *other)
-    assert literal(key, *one) != literal(KEY, *one)
+    assert literal_digest(KEY, *one) == literal_digest(KEY, *one) != literal_digest(KEY, *other)
+    assert literal_digest(key, *one) != literal_digest(KEY, *one)
 
 
 def test_a_short_key_is_refused() -> None:
     with pytest.raises(ValueError, match="32 bytes"):
-        literal(KEY[1:], "variable", "A", 0, "x")
+        literal_digest(KEY[1:], "variable", "A", 0, "x")
 
 
 def test_the_form_is_a_list_that_anyone_can_hash() -> None:
     plain = {"name": "lend_book", "_meta": {"b": 1}}
     form: Any = ["mcpguard fingerprint v1", "tool", ["a"], plain]
-    assert str(of_definition(TOOL, plain, frozenset({"a"}))) == f"v1:{sha256(rfc8785.dumps(form)).hexdigest()}"
+    assert str(definition_fingerprint(TOOL, plain, frozenset({"a"}))) == f"v1:{sha256(rfc8785.dumps(form)).hexdigest()}"
 
 
 @pytest.mark.parametrize(
     ("made", "known"),
     [
-        (of_definition(TOOL, DEFINITION), "v1:795999dddc48f979e10a6712588e7a1fffb2bd1f4bcd3cc53fb7518a4e9051b7"),
         (
-            of_definition(TOOL, DEFINITION, frozenset({"shop.example/etag"})),
+            definition_fingerprint(TOOL, DEFINITION),
+            "v1:795999dddc48f979e10a6712588e7a1fffb2bd1f4bcd3cc53fb7518a4e9051b7",
+        ),
+        (
+            definition_fingerprint(TOOL, DEFINITION, frozenset({"shop.example/etag"})),
             "v1:ab691b1152d934d5358f8cc88c9a7ed7ee93df6325a2e71061a660a00eda7359",
         ),
         (
-            of_definition(CapabilityKind.RESOURCE, {"uri": "note://1"}),
+            definition_fingerprint(CapabilityKind.RESOURCE, {"uri": "note://1"}),
             "v1:d5423143f1bf8bec5eedb23308dcd9d77e8b545459059cfec1b957a56e09b064",
         ),
         (
-            of_definition(CapabilityKind.TEMPLATE, {"uriTemplate": "note://{id}"}),
+            definition_fingerprint(CapabilityKind.TEMPLATE, {"uriTemplate": "note://{id}"}),
             "v1:7bdfc639abdd710f68971379fb591249e8f486722e3b05352910edb07d6c85d1",
         ),
         (
-            of_definition(CapabilityKind.PROMPT, {}),
+            definition_fingerprint(CapabilityKind.PROMPT, {}),
             "v1:7432c7ca50216dc3f58fd90e029c751808842520849a84dd7362f955b6f2d423",
         ),
         (
-            of_definition(CapabilityKind.INSTRUCTIONS, "Be kind. \U0001f600"),
+            definition_fingerprint(CapabilityKind.INSTRUCTIONS, "Be kind. \U0001f600"),
             "v1:aff80f5eb07a539ffd908bf3fba7e607a5e7bf19d3b28ba9a5d42b97f8e06ea8",
         ),
-        (of_launch(LAUNCH), "v1:0c3ef7064b94415bd43c1a4d0b396e0d6d92a38296770b118bcec49585f96e54"),
-        (of_launch(REMOTE), "v1:ed08a0ff2da18b19c46bd2d3fe406652b8e7815301f8c728d3789adca37e7175"),
-        (of_observed(OBSERVED), "v1:13cf7b0eb12e9d9c96657743611684eb0be67b64e89afce4b5bd112d48e330cd"),
+        (launch_fingerprint(LAUNCH), "v1:0c3ef7064b94415bd43c1a4d0b396e0d6d92a38296770b118bcec49585f96e54"),
+        (launch_fingerprint(REMOTE), "v1:ed08a0ff2da18b19c46bd2d3fe406652b8e7815301f8c728d3789adca37e7175"),
+        (observed_fingerprint(OBSERVED), "v1:13cf7b0eb12e9d9c96657743611684eb0be67b64e89afce4b5bd112d48e330cd"),
         (
-            literal(KEY, "variable", "TOKEN", 0, "s3cret"),
+            literal_digest(KEY, "variable", "TOKEN", 0, "s3cret"),
             "hmac-sha256:63f0934909616380f0b44bb243e13513601f0f10bbb13594eac98f913b1f372b",
         ),
     ],

@@ -5,7 +5,7 @@ from fnmatch import fnmatchcase
 
 import pytest
 
-from mcpguard.codec.globs import LONGEST, checked, covers, matcher, split
+from mcpguard.codec.globs import LONGEST, check_pattern, covers, matcher, split
 from mcpguard.domain.capabilities import CapabilityKind
 from mcpguard.domain.errors import InvalidName
 
@@ -65,7 +65,7 @@ def test_a_kind_before_a_pattern_keeps_it_to_that_kind() -> None:
 @pytest.mark.parametrize("wrong", ["", " zq", "zq ", "zq\tb", "zq\x00", "\u202ezq", "[zq]", "zq]", "zq" * LONGEST])
 def test_what_has_not_the_form_of_one_is_refused_and_not_repeated(wrong: str) -> None:
     with pytest.raises(InvalidName) as refused:
-        checked(wrong)
+        check_pattern(wrong)
     assert "zq" not in str(refused.value)
 
 

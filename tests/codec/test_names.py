@@ -17,23 +17,23 @@ texts = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=2
 
 @given(servers, texts)
 def test_a_reference_is_split_at_the_first_colon(server: str, name: str) -> None:
-    assert names.reference(f"{server}:{name}") == (server, name)
+    assert names.parse_reference(f"{server}:{name}") == (server, name)
 
 
 @pytest.mark.parametrize("text", ["", ":", "a:", ":b", "a", "A:b", "a b:c", "a__b:c", "-a:b", "a" * 64 + ":b", "é:b"])
 def test_what_names_no_tool_of_a_server_is_refused(text: str) -> None:
     with pytest.raises(InvalidName):
-        names.reference(text)
+        names.parse_reference(text)
 
 
 @given(texts)
 def test_a_folded_label_is_a_server_name_and_folds_to_itself(label: str) -> None:
     try:
-        name = names.folded(label)
+        name = names.server_name_for(label)
     except InvalidName:
         return
     assert names.is_server_name(name)
-    assert names.folded(name) == name
+    assert names.server_name_for(name) == name
 
 
 @pytest.mark.parametrize(
@@ -48,18 +48,18 @@ def test_a_folded_label_is_a_server_name_and_folds_to_itself(label: str) -> None
     ],
 )
 def test_labels_fold_as_one_would_expect(label: str, name: str) -> None:
-    assert names.folded(label) == name
+    assert names.server_name_for(label) == name
 
 
 @pytest.mark.parametrize("label", ["", "---", "日本", "__", "\u202e"])
 def test_a_label_with_nothing_to_keep_is_refused(label: str) -> None:
     with pytest.raises(InvalidName):
-        names.folded(label)
+        names.server_name_for(label)
 
 
 @given(servers, texts)
 def test_a_wrapped_uri_gives_back_what_was_wrapped(server: str, uri: str) -> None:
-    assert uris.unwrapped(uris.wrapped(server, uri)) == (server, uri)
+    assert uris.unwrap_uri(uris.wrap_uri(server, uri)) == (server, uri)
 
 
 def token(value: object) -> str:
@@ -67,7 +67,7 @@ def token(value: object) -> str:
 
 
 def test_the_form_of_the_seed_with_padding_and_blanks_is_read_too() -> None:
-    assert uris.unwrapped(token({"server": "a", "uri": "file:///x"})) == ("a", "file:///x")
+    assert uris.unwrap_uri(token({"server": "a", "uri": "file:///x"})) == ("a", "file:///x")
 
 
 @pytest.mark.parametrize(
@@ -92,7 +92,7 @@ def test_the_form_of_the_seed_with_padding_and_blanks_is_read_too() -> None:
 )
 def test_a_uri_that_is_not_of_the_form_is_refused(uri: str) -> None:
     with pytest.raises(InvalidName):
-        uris.unwrapped(uri)
+        uris.unwrap_uri(uri)
 
 
 @given(st.integers(0, cursors.MOST - 1))

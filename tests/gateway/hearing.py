@@ -6,7 +6,7 @@ from contextlib import asynccontextmanager
 import anyio
 from anyio.lowlevel import checkpoint
 
-from mcpguard.codec.uris import wrapped
+from mcpguard.codec.uris import wrap_uri
 from tests.gate import Gate
 from tests.gateway.speaking import speaking
 from tests.patience import PATIENCE
@@ -19,7 +19,7 @@ from tests.simulators.words import SUBSCRIPTION_ID, Json, notification
 
 ACKNOWLEDGED = "notifications/subscriptions/acknowledged"
 FIRST = "note://first"
-WRAPPED = wrapped("web", FIRST)
+WRAPPED = wrap_uri("web", FIRST)
 
 
 async def until(condition: Callable[[], object]) -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 import anyio
 import pytest
 
-from mcpguard.codec.uris import wrapped
+from mcpguard.codec.uris import wrap_uri
 from mcpguard.domain.asks import AskKind
 from tests.gateway.asking import ANSWERS, QUESTIONS, UPSTREAMS, answering, behind, nosy, rounds
 from tests.gateway.speaking import HOWS, same, speaking
@@ -89,7 +89,7 @@ async def test_prompts_and_resources_may_ask_too(method: str, tmp_path: Path) ->
             async with speaking(guard, how) as client:
                 asked = answering(client)
                 for count, server in enumerate(scripts, 1):
-                    said = {"name": f"{server}::greet", "uri": wrapped(server, "note://first")}
+                    said = {"name": f"{server}::greet", "uri": wrap_uri(server, "note://first")}
                     del said["uri" if method == "prompts/get" else "name"]
                     reply = await client.fulfil(method, said)
                     assert reply.result["messages"] == reply.result["contents"] == []

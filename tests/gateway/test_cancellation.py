@@ -6,8 +6,8 @@ from pathlib import Path
 import anyio
 import pytest
 
-from mcpguard.codec.refusals import facts
-from mcpguard.codec.uris import wrapped
+from mcpguard.codec.refusals import refusal_facts
+from mcpguard.codec.uris import wrap_uri
 from tests.gate import Gate
 from tests.gateway.abandoning import Asking, abandoned, begun, closed, waiting
 from tests.gateway.speaking import HOWS, ONLY, OTHER_TOKEN, TOKEN, guarded, speaking, two_callers
@@ -17,7 +17,7 @@ from tests.simulators.words import Json
 pytestmark = pytest.mark.anyio
 REQUESTS: list[tuple[str, Json]] = [
     ("tools/call", {"name": "web::echo"}),
-    ("resources/read", {"uri": wrapped("web", "note://first")}),
+    ("resources/read", {"uri": wrap_uri("web", "note://first")}),
     ("prompts/get", {"name": "web::greet"}),
     (
         "completion/complete",
@@ -159,7 +159,7 @@ async def test_a_server_that_does_not_answer_in_time_is_not_waited_for(over: str
                     while heard_of(method) == before:  # on a busy machine the time may be over before it is sent
                         reply = await client.request(method, params)
                         count += 1
-                        said = facts(reply.result) if method == "tools/call" else reply.error["data"]
+                        said = refusal_facts(reply.result) if method == "tools/call" else reply.error["data"]
                         assert (said["status"], said["executed"], said["reason"]) == (
                             "withheld",
                             "unknown",

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from mcpguard.codec.uris import wrapped
+from mcpguard.codec.uris import wrap_uri
 from tests.gate import gate
 from tests.gateway.speaking import HOWS, played, refused_once, speaking
 from tests.simulators.script import Script
@@ -28,7 +28,7 @@ MEANT = [
     (prompt("other__greet", title="x"), "other", prompt("greet", title="x")),
     (resource(TEMPLATES + "one/note://{number}/text"), "one", resource("note://{number}/text")),
     (resource("note://{number}/other"), "other", resource("note://{number}/other")),
-    (resource(wrapped("one", "note://first")), "one", resource("note://first")),
+    (resource(wrap_uri("one", "note://first")), "one", resource("note://first")),
 ]
 UNKNOWN = [
     prompt("greet"),
@@ -36,7 +36,7 @@ UNKNOWN = [
     resource("note://first"),
     resource(TEMPLATES + "one/note://{other}/text"),
     resource(TEMPLATES + "one/note://17/text"),
-    resource(wrapped("third", "note://first")),
+    resource(wrap_uri("third", "note://first")),
 ]
 
 

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from mcp.shared.uri_template import UriTemplate
 
-from mcpguard.catalog.shelf import Shelf, shelf
+from mcpguard.catalog.shelf import Shelf, make_shelf
 from mcpguard.domain.capabilities import Effect
 from mcpguard.domain.servers.listings import Listing
 from mcpguard.gateway.faces import coverage
@@ -28,7 +28,7 @@ TEMPLATES = [
 
 
 def templates(*names: str) -> Shelf:
-    return shelf("web", Listing(templates=tuple({"uriTemplate": name} for name in names)), lambda *_: Effect.READ)
+    return make_shelf("web", Listing(templates=tuple({"uriTemplate": name} for name in names)), lambda *_: Effect.READ)
 
 
 @given(template=st.sampled_from(TEMPLATES), a=values, b=values, c=values)
@@ -111,7 +111,7 @@ def test_what_means_one_thing_is_covered(template: str, uri: str) -> None:
 
 
 def test_a_resource_that_is_listed_needs_no_template() -> None:
-    offered = shelf("web", Listing(resources=({"uri": "file:///a/../b c"},)), lambda *_: Effect.READ)
+    offered = make_shelf("web", Listing(resources=({"uri": "file:///a/../b c"},)), lambda *_: Effect.READ)
     covered = covering(offered, "file:///a/../b c")
     assert covered is not None
     assert covered.kind == "resource"

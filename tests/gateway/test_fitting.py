@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mcpguard.catalog.shelf import Pinned
+from mcpguard.catalog.shelf import CatalogEntry
 from mcpguard.codec.messages import dumps
 from mcpguard.domain.capabilities import Capability, CapabilityKind, Effect
 from mcpguard.guard.search.answer_size import BEYOND, MOST_BYTES, TOO_LARGE, described, retrieved
@@ -24,9 +24,9 @@ def tool(number: int, size: int, says: str = "Counts all the words.") -> Json:
     return {"name": f"count_{number:03}", "description": says, "inputSchema": schema}
 
 
-def pinned(number: int, size: int, says: str = "") -> Pinned:
+def pinned(number: int, size: int, says: str = "") -> CatalogEntry:
     definition = tool(number, size, says)
-    return Pinned(Capability("web", CapabilityKind.TOOL, definition["name"]), definition, Effect.READ)
+    return CatalogEntry(Capability("web", CapabilityKind.TOOL, definition["name"]), definition, Effect.READ)
 
 
 SIZES = st.lists(st.sampled_from([0, 10, 5_000, 40_000, MOST_BYTES - 400, MOST_BYTES + 1]), max_size=100)

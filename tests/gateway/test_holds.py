@@ -9,7 +9,7 @@ from pathlib import Path
 import anyio
 import pytest
 
-from mcpguard.codec.uris import wrapped
+from mcpguard.codec.uris import wrap_uri
 from mcpguard.domain.decisions import Forbidden, Stale, Unknown
 from mcpguard.domain.errors import IllegalMove
 from tests.gate import Gate, gate
@@ -414,7 +414,7 @@ async def test_resources_prompts_and_completions_are_held_alike(tmp_path: Path) 
         client = guard.client()
         ref = {"ref": {"type": "ref/prompt", "name": "web::greet"}, "argument": {"name": "name", "value": ""}}
         for method, params in (
-            ("resources/read", {"uri": wrapped("web", "note://first")}),
+            ("resources/read", {"uri": wrap_uri("web", "note://first")}),
             ("prompts/get", {"name": "web::greet"}),
             ("completion/complete", ref),
         ):

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from mcpguard.codec.refusals import facts
+from mcpguard.codec.refusals import refusal_facts
 from tests.gate import gate
 from tests.gateway.speaking import HOWS, guarded, nothing_happens, played, refused_once, speaking
 from tests.simulators.script import Script
@@ -153,7 +153,7 @@ async def test_on_the_transparent_face_names_are_the_servers_own(tmp_path: Path)
                 assert await client.names() == [each["name"] for each in script.tools]
                 assert (await client.call("web::echo")).text == "its own"
                 assert (await client.call("echo", {"x": 1})).result["structuredContent"] == {"x": 1}
-                assert facts((await client.call("web__echo")).result)["reason"] == "capability:unknown"
+                assert refusal_facts((await client.call("web__echo")).result)["reason"] == "capability:unknown"
 
 
 @pytest.mark.parametrize("path", ["/mcp/", "/mcp/all/", "/mcp/only/web/"])

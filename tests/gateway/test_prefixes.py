@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from mcpguard.codec.uris import wrapped
+from mcpguard.codec.uris import wrap_uri
 from mcpguard.domain.capabilities import CapabilityKind
 from mcpguard.domain.decisions import Answer, Approval, Undecidable
 from tests.gate import gate
@@ -34,7 +34,7 @@ async def test_what_lies_below_may_be_read_and_nothing_else(how: str, tmp_path: 
         await taken_in(guard.now, ["web"])
         async with speaking(guard, how) as client, speaking(guard, how, only="web") as plain:
             for uri in (DATA + "listed", DATA + "new", DATA + "a/b/c"):
-                for one, said in ((client, wrapped("web", uri)), (plain, uri)):
+                for one, said in ((client, wrap_uri("web", uri)), (plain, uri)):
                     reply = await one.request("resources/read", {"uri": said})
                     assert reply.result["contents"][0]["text"] == "read"
             for uri in (
@@ -45,7 +45,7 @@ async def test_what_lies_below_may_be_read_and_nothing_else(how: str, tmp_path: 
                 "note://first",
             ):
                 with refused_once(guard, "capability:unknown", script):
-                    assert (await client.request("resources/read", {"uri": wrapped("web", uri)})).error["code"] == (
+                    assert (await client.request("resources/read", {"uri": wrap_uri("web", uri)})).error["code"] == (
                         -32602 if client.modern else -32002
                     )
 

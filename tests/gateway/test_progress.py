@@ -7,7 +7,7 @@ from pathlib import Path
 import anyio
 import pytest
 
-from mcpguard.codec.uris import wrapped
+from mcpguard.codec.uris import wrap_uri
 from tests.gate import Gate, gate
 from tests.gateway.speaking import HOWS, guarded, played, speaking
 from tests.simulators.asked import Asked
@@ -30,7 +30,7 @@ def requests(server: str) -> list[tuple[str, Json]]:
     """One of every kind that can take long."""
     return [
         ("tools/call", {"name": f"{server}::echo"}),
-        ("resources/read", {"uri": wrapped(server, "note://first")}),
+        ("resources/read", {"uri": wrap_uri(server, "note://first")}),
         ("resources/read", {"uri": f"proxy://template/{server}/note://5/text"}),
         ("prompts/get", {"name": f"{server}::greet"}),
         (

@@ -5,7 +5,7 @@ from pathlib import Path
 import anyio
 import pytest
 
-from mcpguard.codec.uris import wrapped
+from mcpguard.codec.uris import wrap_uri
 from mcpguard.domain.calls.bodies import KeptBody
 from mcpguard.domain.calls.outcomes import Executed, Outcome, OutcomeKind
 from mcpguard.domain.capabilities import Capability, CapabilityKind
@@ -24,7 +24,7 @@ OURS = {"mcpguard/speaker": "guard"}
 KEYS = {"status", "executed", "reason", "message", "next", "call_id"}
 ASKED: list[tuple[str, Json]] = [
     ("tools/call", {"name": "web::nothing", "arguments": {"secret": "planted"}}),
-    ("resources/read", {"uri": wrapped("web", "note://planted")}),
+    ("resources/read", {"uri": wrap_uri("web", "note://planted")}),
     ("prompts/get", {"name": "web::planted", "arguments": {"a": "planted"}}),
     (
         "completion/complete",

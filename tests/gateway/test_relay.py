@@ -219,9 +219,9 @@ def test_an_agent_that_is_gone_ends_it_without_a_word(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("garbage", "why"),
     [
-        (b"hello\n", "neither a JSON message nor a header of one"),
-        (b"GET / HTTP/1.1\r\n\r\n", "neither a JSON message nor a header of one"),
-        (b"Content-Length: 5\r\nContent-Length: 6\r\n\r\n", "a header must say one length"),
+        (b"hello\n", "neither a JSON message nor a Content-Length header"),
+        (b"GET / HTTP/1.1\r\n\r\n", "neither a JSON message nor a Content-Length header"),
+        (b"Content-Length: 5\r\nContent-Length: 6\r\n\r\n", "a header must have exactly one Content-Length"),
         (b"Content-Length: 16777217\r\n\r\n", too_long()),
         (b"{" + b"1" * LIMIT + b"\n", too_long()),
     ],

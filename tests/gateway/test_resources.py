@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from mcpguard.codec.uris import wrapped
+from mcpguard.codec.uris import wrap_uri
 from tests.gate import Gate, gate
 from tests.gateway.speaking import HOWS, guarded, nothing_happens, played, refused_once, speaking
 from tests.simulators.client import RawClient, Reply
@@ -61,7 +61,7 @@ async def test_a_template_that_is_listed_can_be_expanded_and_read(tmp_path: Path
                 assert (await read(client, expanded)).result["contents"][0]["text"] == "note 17"
                 assert script.called("resources/read")[-1]["params"]["uri"] == "note://17/text"
                 assert guard.entries()[-1]["name"] == "note://17/text"
-                for uri in ("note://18/text", wrapped("web", "note://19/text")):
+                for uri in ("note://18/text", wrap_uri("web", "note://19/text")):
                     assert "contents" in (await read(client, uri)).result
 
 
@@ -73,9 +73,9 @@ async def test_what_is_read_has_the_name_that_its_client_used(how: str, tmp_path
     script.answers["resources/read note://first"] = {"contents": said, "more": 1}
     async with guarded(tmp_path, script) as guard:
         async with speaking(guard, how) as client:
-            for words in (wrapped("web", "note://first"), "note://first", TEMPLATES + "web/note://first"):
+            for words in (wrap_uri("web", "note://first"), "note://first", TEMPLATES + "web/note://first"):
                 result = (await read(client, words)).result
-                part = wrapped("web", "note://2/text")
+                part = wrap_uri("web", "note://2/text")
                 assert result["contents"] == [said[0] | {"uri": words}, said[1] | {"uri": part}, *said[2:]]
                 assert result["more"] == 1
                 assert (await read(client, part)).result["contents"][0]["uri"] == part
@@ -92,16 +92,16 @@ async def test_contents_that_are_none_are_passed_on_as_they_are(contents: object
 
 
 FORGED = [
-    wrapped("web", "file:///etc/passwd"),
-    wrapped("other", "note://first"),
-    wrapped("web", "note://first "),
-    wrapped("web", wrapped("web", "note://first")),
-    wrapped("web", "note://../text"),
-    wrapped("web", "note://a/b/text"),
+    wrap_uri("web", "file:///etc/passwd"),
+    wrap_uri("other", "note://first"),
+    wrap_uri("web", "note://first "),
+    wrap_uri("web", wrap_uri("web", "note://first")),
+    wrap_uri("web", "note://../text"),
+    wrap_uri("web", "note://a/b/text"),
     "file:///etc/passwd",
     TEMPLATES + "other/note://1/text",
     TEMPLATES + "web/note://a/b/text",
-    TEMPLATES + "web/" + wrapped("web", "note://first"),
+    TEMPLATES + "web/" + wrap_uri("web", "note://first"),
 ]
 
 
@@ -180,6 +180,6 @@ async def test_on_the_transparent_face_uris_are_the_servers_own(tmp_path: Path) 
         assert (await client.request("resources/templates/list")).result["resourceTemplates"] == script.templates
         assert "contents" in (await read(client, "note://first")).result
         assert (await read(client, "note://5/text")).result["contents"][0]["text"] == "note 5"
-        for uri in (wrapped("web", "note://first"), TEMPLATES + "web/note://1/text", "note://../text"):
+        for uri in (wrap_uri("web", "note://first"), TEMPLATES + "web/note://1/text", "note://../text"):
             assert (await read(client, uri)).error["data"]["reason"] == "capability:unknown"
         assert len(script.called("resources/read")) == 2

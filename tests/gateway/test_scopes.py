@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from mcpguard.codec.uris import wrapped
+from mcpguard.codec.uris import wrap_uri
 from mcpguard.domain.capabilities import Effect
 from tests.gate import Gate, gate
 from tests.gateway.speaking import HOWS, TOKEN, callers, played, refused_once, scope, speaking
@@ -58,8 +58,8 @@ async def test_what_is_beyond_is_unknown_whether_it_exists_or_not(tmp_path: Path
                     assert answer == answers[0]
                 errors: list[Json] = []
                 for method, params in (
-                    ("resources/read", {"uri": wrapped("hidden", "note://first")}),
-                    ("resources/read", {"uri": wrapped("hidden", "note://nothing")}),
+                    ("resources/read", {"uri": wrap_uri("hidden", "note://first")}),
+                    ("resources/read", {"uri": wrap_uri("hidden", "note://nothing")}),
                     ("prompts/get", {"name": "hidden::greet"}),
                     ("prompts/get", {"name": "web::greet"}),
                     ("completion/complete", complete("hidden::greet")),

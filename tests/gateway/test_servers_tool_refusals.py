@@ -6,7 +6,7 @@ import anyio
 import pytest
 from anyio.lowlevel import checkpoint
 
-from mcpguard.codec.refusals import facts
+from mcpguard.codec.refusals import refusal_facts
 from mcpguard.domain.callers import Caller
 from mcpguard.domain.decisions import Decision
 from mcpguard.domain.grants import ANONYMOUS
@@ -182,7 +182,7 @@ class TestEnabling:
         script = Script()
         async with managed(tmp_path, script) as guard:
             assert (await asked(guard, operation="disable", name="web"))["enabled"] is False
-            refused = facts((await agent(guard).call("call_tool_read", {"name": "web:echo"})).result)
+            refused = refusal_facts((await agent(guard).call("call_tool_read", {"name": "web:echo"})).result)
             assert refused["reason"] == "server:disabled"
             assert (await asked(guard, operation="enable", name="web"))["enabled"] is True
             await guard.ready("web")

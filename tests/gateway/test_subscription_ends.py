@@ -10,7 +10,7 @@ import httpx2
 import pytest
 from anyio.abc import TaskStatus
 
-from mcpguard.codec.uris import wrapped
+from mcpguard.codec.uris import wrap_uri
 from mcpguard.domain.servers.launches import Declared
 from tests.gate import DIRECT, Gate, gate
 from tests.gateway.hearing import ACKNOWLEDGED, FIRST, asked, hearing, insist, nothing_subscribed, subscribed, until
@@ -199,4 +199,4 @@ async def test_after_the_end_the_guard_holds_nothing(tmp_path: Path) -> None:
 
 
 def _of(server: str) -> str:
-    return wrapped(server, FIRST)
+    return wrap_uri(server, FIRST)

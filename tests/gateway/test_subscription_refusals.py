@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from mcpguard.codec.envelope import BY_SERVER
-from mcpguard.codec.uris import wrapped
+from mcpguard.codec.uris import wrap_uri
 from mcpguard.domain.capabilities import Effect
 from tests.gate import Gate
 from tests.gateway.hearing import FIRST, WRAPPED, Ear, asked, hearing, insist, subscribed, until
@@ -51,7 +51,7 @@ async def refusing(guard: Gate, how: str, uri: str, reason: str = "", token: str
 async def test_a_resource_that_there_is_not(how: str, tmp_path: Path) -> None:
     script = Script()
     async with guarded(tmp_path, script) as guard:
-        for uri in ("x:nothing", wrapped("web", "x:nothing"), wrapped("nobody", FIRST), "note://2/../first"):
+        for uri in ("x:nothing", wrap_uri("web", "x:nothing"), wrap_uri("nobody", FIRST), "note://2/../first"):
             with refused(guard, script, "capability:unknown"):
                 async with refusing(guard, how, uri, "capability:unknown"):
                     pass

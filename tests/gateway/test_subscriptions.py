@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from mcpguard.codec.uris import wrapped
+from mcpguard.codec.uris import wrap_uri
 from tests.gate import gate
 from tests.gateway.hearing import FIRST, WRAPPED, asked, hearing, insist, nothing_subscribed, subscribed
 from tests.gateway.speaking import HOWS, OTHER_TOKEN, TOKEN, callers, guarded, played, restarted, scope, two_callers
@@ -32,11 +32,11 @@ async def test_from_subscribing_to_silence(how: str, era: str, over: str, tmp_pa
             assert await ear.until(2) == [WRAPPED] * 2
             assert ear.ids == {{"http modern": 1, "stream modern": "ours"}.get(how)}
         await nothing_subscribed(script)
-        async with hearing(guard, how, wrapped("web", SECOND)) as ear:
+        async with hearing(guard, how, wrap_uri("web", SECOND)) as ear:
             assert subscribed(script) == {SECOND}
             await insist(script, FIRST)
             await script.updated(SECOND)
-            assert await ear.until() == [wrapped("web", SECOND)], "of the first it hears no more"
+            assert await ear.until() == [wrap_uri("web", SECOND)], "of the first it hears no more"
         entries = guard.entries()
         assert [(each["method"], each["name"], each["outcome"]) for each in entries] == [
             ("resources/subscribe", FIRST, "answered"),
@@ -68,7 +68,7 @@ async def test_of_a_part_it_is_told_as_its_face_shows_it(how: str, tmp_path: Pat
             await insist(script, FIRST + "/part")
             await insist(script, FIRST + "ly")
             await insist(script, FIRST)
-            assert await ear.until(2) == [wrapped("web", FIRST + "/part"), FIRST]
+            assert await ear.until(2) == [wrap_uri("web", FIRST + "/part"), FIRST]
         async with hearing(guard, how, FIRST, only="web") as ear:
             await insist(script, FIRST + "/part")
             assert await ear.until() == [FIRST + "/part"]
@@ -137,16 +137,16 @@ async def test_nobody_hears_what_somebody_else_has_subscribed_to(tmp_path: Path)
             await stack.enter_async_context(hearing(guard, "http legacy", token=OTHER_TOKEN)),
             await stack.enter_async_context(hearing(guard, "http legacy", only="web", token=TOKEN)),
             await stack.enter_async_context(hearing(guard, "stream legacy", token=TOKEN)),
-            await stack.enter_async_context(hearing(guard, "http legacy", wrapped("other", FIRST), token=TOKEN)),
-            await stack.enter_async_context(hearing(guard, "http modern", wrapped("other", FIRST), token=TOKEN)),
+            await stack.enter_async_context(hearing(guard, "http legacy", wrap_uri("other", FIRST), token=TOKEN)),
+            await stack.enter_async_context(hearing(guard, "http modern", wrap_uri("other", FIRST), token=TOKEN)),
         ]
         ear = await stack.enter_async_context(hearing(guard, "http legacy", WRAPPED, token=TOKEN))
         for _ in range(3):
             await web.updated(FIRST)
         assert await ear.until(3) == [WRAPPED] * 3
         await other.updated(FIRST)
-        assert await silent[-1].until() == [wrapped("other", FIRST)]
-        assert await silent[-2].until() == [wrapped("other", FIRST)]
+        assert await silent[-1].until() == [wrap_uri("other", FIRST)]
+        assert await silent[-2].until() == [wrap_uri("other", FIRST)]
         assert [each.heard for each in silent[:4]] == [[]] * 4
         assert ear.heard == [WRAPPED] * 3
 

@@ -8,7 +8,7 @@ import anyio
 import pytest
 from anyio.lowlevel import checkpoint
 
-from mcpguard.catalog.shelf import shelf
+from mcpguard.catalog.shelf import make_shelf
 from mcpguard.domain.callers import Scope
 from mcpguard.domain.capabilities import Effect
 from mcpguard.domain.servers.listings import Listing
@@ -40,7 +40,7 @@ async def following(publisher: Publisher) -> AsyncIterator[Searching]:
 
 
 def publish(publisher: Publisher, server: str, *tools: dict[str, Any], effect: Effect = Effect.READ) -> None:
-    publisher.publish(publisher.catalog.with_shelf(shelf(server, Listing(tools=tools), lambda *_: effect)))
+    publisher.publish(publisher.catalog.with_shelf(make_shelf(server, Listing(tools=tools), lambda *_: effect)))
 
 
 def found(searching: Searching, query: str, *servers: str, effects: frozenset[Effect] = ALL.effects) -> list[str]:
@@ -75,5 +75,5 @@ async def test_what_is_wanted_is_chosen_by_server_and_by_the_effect_that_it_has_
         assert found(searching, "weather", "two") == ["two:weather"]
         publish(publisher, "two", {"name": "weather"}, effect=Effect.WRITE)
         assert found(searching, "weather", effects=frozenset({Effect.READ})) == ["one:weather"]
-        publisher.publish(publisher.catalog.without("one"))
+        publisher.publish(publisher.catalog.without_server("one"))
         assert found(searching, "weather") == ["two:weather"], "from that moment on"

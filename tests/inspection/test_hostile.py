@@ -8,9 +8,8 @@ import orjson
 import pytest
 
 from mcpguard.inspection.diff.changes import ChangeKind, Diff
-from mcpguard.inspection.diff.diff import MOST_CHANGES, MOST_PLACES, compared
-from mcpguard.inspection.diff.rendering import rendered
-from mcpguard.inspection.diff.shown_values import as_json
+from mcpguard.inspection.diff.diff import MOST_CHANGES, MOST_PLACES, compare_definitions
+from mcpguard.inspection.diff.shown_values import as_json, render_lines
 from tests.inspection.applying import applied, exactly
 
 LONG = 5_000_000
@@ -31,7 +30,7 @@ def nested(levels: int, innermost: object, within: str) -> object:
 
 def shown(diff: Diff) -> list[str]:
     """The lines, after both forms were found to have an end."""
-    lines = rendered(diff)
+    lines = render_lines(diff)
     assert sum(map(len, lines)) < 400_000
     assert len(orjson.dumps(as_json(diff))) < 1_000_000
     return lines
@@ -57,7 +56,7 @@ def shown(diff: Diff) -> list[str]:
 )
 def test_texts_of_any_kind(texts: Callable[[], tuple[str, str]]) -> None:
     old, new = texts()
-    diff = compared({"description": old}, {"description": new})
+    diff = compare_definitions({"description": old}, {"description": new})
     (change,) = diff.changes
     assert change.words is not None
     assert "".join(text for fate, text in change.words.spans if fate != "added") == old
@@ -67,7 +66,7 @@ def test_texts_of_any_kind(texts: Callable[[], tuple[str, str]]) -> None:
 
 def test_one_change_among_very_many_members() -> None:
     before = {f"k{number}": number for number in range(MANY)}
-    diff = compared(before, {**before, "k777": "evil"})
+    diff = compare_definitions(before, {**before, "k777": "evil"})
     assert diff.complete
     assert shown(diff) == ["~ /k777", "    - 777", '    + "evil"']
 
@@ -83,7 +82,7 @@ def test_one_change_among_very_many_members() -> None:
 )
 def test_changes_beyond_the_most_are_counted(making: Callable[[], dict[str, Any]]) -> None:
     before, after = {f"k{number}": number for number in range(MANY)}, making()
-    diff = compared(before, after)
+    diff = compare_definitions(before, after)
     changes = len(before.keys() | after.keys())
     assert (len(diff.changes), diff.left_out.changes) == (MOST_CHANGES, changes - MOST_CHANGES)
     assert not diff.complete
@@ -109,7 +108,7 @@ def test_changes_beyond_the_most_are_counted(making: Callable[[], dict[str, Any]
 )
 def test_long_lists(lists: Callable[[], tuple[list[Any], list[Any]]], finds: int) -> None:
     old, new = lists()
-    diff = compared(old, new)
+    diff = compare_definitions(old, new)
     assert len(diff.changes) == min(finds, MOST_CHANGES)
     assert diff.complete is (finds == 1)
     assert shown(diff)
@@ -118,11 +117,11 @@ def test_long_lists(lists: Callable[[], tuple[list[Any], list[Any]]], finds: int
 @pytest.mark.parametrize("within", ["objects", "lists"])
 @pytest.mark.parametrize("levels", [64, 1000, 10_000])
 def test_deep_values(levels: int, within: str) -> None:
-    diff = compared(nested(levels, 1, within), nested(levels, 2, within))
+    diff = compare_definitions(nested(levels, 1, within), nested(levels, 2, within))
     assert len(diff.changes) + len(diff.left_out.places) == 1
     assert diff.complete or levels == 10_000
     assert len(shown(diff)[0]) < 500
-    whole = compared({}, {"deep": nested(levels, 1, within)})
+    whole = compare_definitions({}, {"deep": nested(levels, 1, within)})
     assert [change.kind for change in whole.changes] == [ChangeKind.ADDED]
     assert shown(whole)
 
@@ -130,7 +129,7 @@ def test_deep_values(levels: int, within: str) -> None:
 def test_deep_and_broad_at_once() -> None:
     before = {f"k{number}": nested(60, number, "objects") for number in range(2500)}
     after = {f"k{number}": nested(60, number + 1, "objects") for number in range(2500)}
-    diff = compared({"z": before, "description": "Reads."}, {"z": after, "description": "Deletes."})
+    diff = compare_definitions({"z": before, "description": "Reads."}, {"z": after, "description": "Deletes."})
     assert diff.changes[0].new_path == ("description",)
     assert len(diff.left_out.places) == MOST_PLACES
     assert f"⟨not compared: {diff.left_out.more_places} more places⟩" in shown(diff)
@@ -141,7 +140,7 @@ def test_many_changes_do_not_hide_what_is_read_first() -> None:
     tool = {**noise, "x": noise, "inputSchema": {"properties": noise}, "description": "Reads.", "name": "read"}
     other = dict.fromkeys(noise, -1)
     changed = {**other, "x": other, "inputSchema": {"properties": other}, "description": "Reads all.", "name": "read"}
-    diff = compared(tool, changed)
+    diff = compare_definitions(tool, changed)
     assert diff.changes[0].new_path == ("description",)
     assert diff.left_out.changes == 3001 - MOST_CHANGES
 
@@ -149,16 +148,16 @@ def test_many_changes_do_not_hide_what_is_read_first() -> None:
 def test_numbers_that_cannot_be_written_out() -> None:
     before = {"a": {"big": 10**4000, "small": 1}, "list": [10**4000, [2**64], 1.5]}
     after = {"a": {"big": 10**4000, "small": 2}, "list": [10**4000, [2**64 + 1], 1.5]}
-    diff = compared(before, after)
+    diff = compare_definitions(before, after)
     assert exactly(applied(diff.changes, before), after)
     assert [change.new_path for change in diff.changes] == [("a", "small"), ("list", 1, 0)]
-    assert shown(compared(10**4000, 1.5))
+    assert shown(compare_definitions(10**4000, 1.5))
 
 
 def test_very_many_changes_to_long_texts() -> None:
     before = {f"k{number}": some("ab " + HIDDEN, 5000, number) for number in range(MOST_CHANGES)}
     after = {f"k{number}": some("ab " + HIDDEN, 5000, -1 - number) for number in range(MOST_CHANGES)}
-    diff = compared(before, after)
+    diff = compare_definitions(before, after)
     assert diff.complete
     assert exactly(applied(diff.changes, before), after)
     assert len([line for line in shown(diff) if line.startswith("~ ")]) == MOST_CHANGES

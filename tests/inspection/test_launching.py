@@ -6,12 +6,12 @@ import pytest
 
 from mcpguard.domain.servers.launches import RemoteLaunch, StdioLaunch
 from mcpguard.domain.servers.upstreams import Transport
-from mcpguard.inspection.definitions.launches import RULES, launched, pinned
+from mcpguard.inspection.definitions.launches import RULES, inspect_launch, is_pinned
 
 
 def rules(line: str, **environment: str) -> set[str]:
     command, *arguments = shlex.split(line)
-    return {found.rule for found in launched(StdioLaunch(command, tuple(arguments), environment))}
+    return {found.rule for found in inspect_launch(StdioLaunch(command, tuple(arguments), environment))}
 
 
 @pytest.mark.parametrize(
@@ -78,14 +78,14 @@ def test_an_ordinary_launch_is_not(line: str) -> None:
 
 def test_variables_that_are_code_are_named_and_never_shown() -> None:
     launch = StdioLaunch("server", (), {"LD_PRELOAD": "/secret-value", "TOKEN": "secret-value"})
-    (found,) = launched(launch)
+    (found,) = inspect_launch(launch)
     assert (found.rule, found.evidence.path) == ("launch.variable", "key:/environment/LD_PRELOAD")
     assert "secret-value" not in repr(found)
 
 
 def test_a_remote_server_in_plain_text_is_found() -> None:
     def of(url: str) -> set[str]:
-        return {found.rule for found in launched(RemoteLaunch(Transport.HTTP, url))}
+        return {found.rule for found in inspect_launch(RemoteLaunch(Transport.HTTP, url))}
 
     assert of("http://example.org/mcp") == {"launch.plaintext"}
     assert of("https://example.org/mcp") == of("http://127.0.0.1:1/mcp") == of("http://[::1]/mcp") == set()
@@ -93,14 +93,14 @@ def test_a_remote_server_in_plain_text_is_found() -> None:
 
 def test_evidence_lies_within_its_argument() -> None:
     launch = StdioLaunch("npx", ("-y", "pkg"))
-    (found,) = launched(launch)
+    (found,) = inspect_launch(launch)
     assert found.evidence.path == "/arguments/1"
     assert (found.evidence.start, found.evidence.end) == (0, 3)
 
 
 def test_only_an_exact_version_is_pinned() -> None:
-    assert all(map(pinned, ("a@1.2.3", "@a/b@1.2.3", "a==1.2", "./a", "/a/b", "~/a")))
-    assert not any(map(pinned, ("a", "@a/b", "a@latest", "a@1.x", "a@*", "a@>=1.2", "a>=1.2", "a@1.2.x", "")))
+    assert all(map(is_pinned, ("a@1.2.3", "@a/b@1.2.3", "a==1.2", "./a", "/a/b", "~/a")))
+    assert not any(map(is_pinned, ("a", "@a/b", "a@latest", "a@1.x", "a@*", "a@>=1.2", "a>=1.2", "a@1.2.x", "")))
 
 
 def test_every_rule_is_named_once() -> None:

@@ -7,9 +7,8 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from mcpguard.domain.screening import Screening
-from mcpguard.inspection.diff import hidden_characters
-from mcpguard.inspection.replies import reply_findings
-from mcpguard.inspection.replies.screening import OutOfTime, is_plain, looked_at
+from mcpguard.inspection.replies import hidden_characters, reply_findings
+from mcpguard.inspection.replies.screening import OutOfTime, is_plain, screen_reply
 from mcpguard.policy.secrets.hiding import Values, telling
 from tests.benchmarks.replies import screened
 from tests.benchmarks.replies_told import AROUND, cases
@@ -38,7 +37,7 @@ def test_most_of_what_is_hostile_is_found_and_little_of_what_is_not() -> None:
 @given(WINDOWS)
 def test_a_glance_misses_nothing_that_reading_a_window_finds(said: str) -> None:
     window = said[: reply_findings.WINDOW]
-    if reply_findings.read(window, AROUND):
+    if reply_findings.find_in_block(window, AROUND):
         assert reply_findings.worth_reading(window, AROUND)
 
 
@@ -48,14 +47,14 @@ def test_a_glance_misses_nothing_that_reading_a_window_finds(said: str) -> None:
 def test_an_order_is_found_wherever_it_stands(before: str, after: str) -> None:
     value = text(f"{before[:2000]}\n{ORDER}\n{after}")
     assert not is_plain(value, NOTHING, AROUND)
-    assert looked_at(value, Screening.NOTE, NOTHING, AROUND, lambda: True).found
+    assert screen_reply(value, Screening.NOTE, NOTHING, AROUND, lambda: True).found
 
 
 @pytest.mark.parametrize("length", [0, 1, 100, 3900, 4000, 10_000])
 def test_an_order_is_found_at_every_seam(length: int) -> None:
     for shift in range(0, 400, 37):
         value = text("word " * ((length + shift) // 5) + ORDER + " word" * 1000)
-        assert looked_at(value, Screening.NOTE, NOTHING, AROUND, lambda: True).found, (length, shift)
+        assert screen_reply(value, Screening.NOTE, NOTHING, AROUND, lambda: True).found, (length, shift)
 
 
 @pytest.mark.parametrize(
@@ -65,20 +64,20 @@ def test_an_order_that_is_encoded_is_found(around: str) -> None:
     coded = base64.b64encode(ORDER.encode()).decode()
     said = around.format(coded) if around else coded
     assert not is_plain(text(said), NOTHING, AROUND)
-    assert looked_at(text(said), Screening.NOTE, NOTHING, AROUND, lambda: True).found
+    assert screen_reply(text(said), Screening.NOTE, NOTHING, AROUND, lambda: True).found
 
 
 def test_an_order_that_is_spread_over_several_texts_is_found() -> None:
     parts = ORDER.split(" ", 6)
     value = {"content": [{"type": "text", "text": part} for part in parts]}
-    assert looked_at(value, Screening.NOTE, NOTHING, AROUND, lambda: True).found
+    assert screen_reply(value, Screening.NOTE, NOTHING, AROUND, lambda: True).found
 
 
 @given(st.text())
 def test_what_is_shown_hides_nothing_and_nothing_else_is_changed(said: str) -> None:
-    shown, times = hidden_characters.shown(said)
+    shown, times = hidden_characters.show_hidden(said)
     assert (shown == said) is (times == 0)
-    assert hidden_characters.shown(shown) == (shown, 0)
+    assert hidden_characters.show_hidden(shown) == (shown, 0)
 
 
 @pytest.mark.parametrize(
@@ -93,24 +92,24 @@ def test_what_is_shown_hides_nothing_and_nothing_else_is_changed(said: str) -> N
     ],
 )
 def test_ordinary_scripts_and_emoji_are_left_alone(said: str) -> None:
-    assert hidden_characters.shown(said) == (said, 0)
-    assert [*hidden_characters.hidden(said)] == []
+    assert hidden_characters.show_hidden(said) == (said, 0)
+    assert [*hidden_characters.find_hidden(said)] == []
 
 
 def test_what_takes_too_long_is_not_passed_on() -> None:
     left = iter([True] * 5)
     with pytest.raises(OutOfTime):
-        looked_at(text(ORDER * 1000), Screening.NOTE, NOTHING, AROUND, lambda: next(left, False))
+        screen_reply(text(ORDER * 1000), Screening.NOTE, NOTHING, AROUND, lambda: next(left, False))
 
 
 def test_text_that_is_said_to_be_bytes_is_read_and_pictures_are_not() -> None:
     secret = "ghp_" + "A1b2C3d4E5f6G7h8I9j0K1l2M3n4O5p6Q7r8"
     blob = base64.b64encode(f"key {secret}".encode()).decode()
     value = {"contents": [{"uri": "a:b", "mimeType": "text/plain", "blob": blob}]}
-    done = looked_at(value, Screening.MASK, NOTHING, AROUND, lambda: True)
+    done = screen_reply(value, Screening.MASK, NOTHING, AROUND, lambda: True)
     assert base64.b64decode(done.value["contents"][0]["blob"]) == b"key (hidden: github-pat)"
     picture = {"content": [{"type": "image", "mimeType": "image/png", "data": blob}]}
-    assert looked_at(picture, Screening.MASK, NOTHING, AROUND, lambda: True).value == picture
+    assert screen_reply(picture, Screening.MASK, NOTHING, AROUND, lambda: True).value == picture
 
 
 @pytest.mark.parametrize(

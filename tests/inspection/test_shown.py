@@ -7,9 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mcpguard.inspection.diff.diff import compared
-from mcpguard.inspection.diff.rendering import rendered
-from mcpguard.inspection.diff.shown_values import as_json
+from mcpguard.inspection.diff.diff import compare_definitions
+from mcpguard.inspection.diff.shown_values import as_json, render_lines
 from mcpguard.text.visible import hides
 
 TOOL = {
@@ -28,7 +27,7 @@ TOOL = {
 
 
 def changed(**members: object) -> list[str]:
-    return rendered(compared(TOOL, {**TOOL, **members}))
+    return render_lines(compare_definitions(TOOL, {**TOOL, **members}))
 
 
 def with_schema(properties: dict[str, Any], required: list[str]) -> dict[str, object]:
@@ -36,8 +35,8 @@ def with_schema(properties: dict[str, Any], required: list[str]) -> dict[str, ob
 
 
 def test_nothing_has_changed() -> None:
-    assert rendered(compared(TOOL, json.loads(json.dumps(TOOL)))) == []
-    assert as_json(compared(TOOL, TOOL)) == {"changes": [], "complete": True, "left_out": []}
+    assert render_lines(compare_definitions(TOOL, json.loads(json.dumps(TOOL)))) == []
+    assert as_json(compare_definitions(TOOL, TOOL)) == {"changes": [], "complete": True, "left_out": []}
 
 
 def test_a_sentence_in_the_description() -> None:
@@ -78,7 +77,9 @@ def test_a_value_more() -> None:
 
 
 def test_instructions() -> None:
-    assert rendered(compared("Be brief.\nCall `list` first.", "Be brief.\nCall `login` first.\nTrust me.")) == [
+    assert render_lines(
+        compare_definitions("Be brief.\nCall `list` first.", "Be brief.\nCall `login` first.\nTrust me.")
+    ) == [
         "~ ⟨the whole⟩",
         "    | Be brief.",
         "    | Call `[-list-]{+login+}` first.{+",
@@ -87,7 +88,12 @@ def test_instructions() -> None:
 
 
 def test_instructions_that_are_new() -> None:
-    assert rendered(compared(None, "One.\nTwo.")) == ["~ ⟨the whole⟩", "    - null", '    + "One.', '    + Two."']
+    assert render_lines(compare_definitions(None, "One.\nTwo.")) == [
+        "~ ⟨the whole⟩",
+        "    - null",
+        '    + "One.',
+        '    + Two."',
+    ]
 
 
 def test_text_that_says_something_else_stands_below_the_old_one() -> None:
@@ -102,7 +108,7 @@ def test_hidden_characters_are_seen_and_named() -> None:
     assert changed(description="Reads a fi\u200ble. Returns its text.\U000e0041") == [
         "~ /description",
         "    | Reads a fi{+⟨U+200B⟩+}le. Returns its text.{+⟨U+E0041⟩+}",
-        "    ⟨not there before: U+200B ZERO WIDTH SPACE, U+E0041 TAG LATIN CAPITAL LETTER A⟩",
+        "    ⟨new characters: U+200B ZERO WIDTH SPACE, U+E0041 TAG LATIN CAPITAL LETTER A⟩",
     ]
 
 
@@ -110,7 +116,7 @@ def test_letters_and_spaces_that_only_look_alike_are_named() -> None:
     assert changed(description="Reads \u0430 file. Returns\u00a0its text.") == [
         "~ /description",
         "    | Reads [-a-]{+\u0430+} file. Returns[- -]{+⟨U+00A0⟩+}its text.",
-        "    ⟨not there before: U+00A0 NO-BREAK SPACE, U+0430 CYRILLIC SMALL LETTER A⟩",
+        "    ⟨new characters: U+00A0 NO-BREAK SPACE, U+0430 CYRILLIC SMALL LETTER A⟩",
     ]
 
 
@@ -128,21 +134,30 @@ def test_what_is_far_below_is_not_out_of_sight() -> None:
 
 def test_text_cannot_look_like_ours() -> None:
     old = "Kept as it was, and that is a long sentence."
-    lines = rendered(compared(old, old + " [-no-] {+yes+} ⟨the whole⟩\n- x\n~ /name"))
+    lines = render_lines(compare_definitions(old, old + " [-no-] {+yes+} ⟨the whole⟩\n- x\n~ /name"))
     assert lines[:4] == [
         "~ ⟨the whole⟩",
         f"    | {old}{{+ [\\-no-\\] {{\\+yes+\\}} ⟨U+27E8⟩the whole⟩",
         "    | - x",
         "    | ~ /name+}",
     ]
-    assert rendered(compared("a long word", "a long word]")) == ["~ ⟨the whole⟩", "    | a long word{+]+}"]
-    assert rendered(compared("a long word}", "a long word")) == ["~ ⟨the whole⟩", "    | a long word[-}-]"]
-    assert rendered(compared("a long word ", "a long word } {")) == ["~ ⟨the whole⟩", "    | a long word {+\\} {\\+}"]
+    assert render_lines(compare_definitions("a long word", "a long word]")) == [
+        "~ ⟨the whole⟩",
+        "    | a long word{+]+}",
+    ]
+    assert render_lines(compare_definitions("a long word}", "a long word")) == [
+        "~ ⟨the whole⟩",
+        "    | a long word[-}-]",
+    ]
+    assert render_lines(compare_definitions("a long word ", "a long word } {")) == [
+        "~ ⟨the whole⟩",
+        "    | a long word {+\\} {\\+}",
+    ]
 
 
 def test_what_was_kept_is_shown_near_the_change() -> None:
     text = "".join(f"Sentence number {number} of many. " for number in range(100))
-    lines = rendered(compared(text, text.replace("number 50 of", "number fifty of")))
+    lines = render_lines(compare_definitions(text, text.replace("number 50 of", "number fifty of")))
     assert lines[1].startswith("    | ⟨…, 1")
     assert "characters as before⟩" in lines[1]
     assert "Sentence number [-50-]{+fifty+} of many. Sentence number 51" in lines[1]
@@ -158,8 +173,8 @@ def test_long_values_are_cut_in_the_middle_and_say_so() -> None:
 
 
 def test_paths_are_pointers_on_one_line() -> None:
-    assert rendered(compared({}, {"a/b~\n~ /name": {"\u202ec": 1}}))[0] == "+ /a~1b~0⟨U+000A⟩~0 ~1name"
-    assert rendered(compared({"k" * 5000: 1}, {}))[0].endswith("characters more⟩" + "k" * 25)
+    assert render_lines(compare_definitions({}, {"a/b~\n~ /name": {"\u202ec": 1}}))[0] == "+ /a~1b~0⟨U+000A⟩~0 ~1name"
+    assert render_lines(compare_definitions({"k" * 5000: 1}, {}))[0].endswith("characters more⟩" + "k" * 25)
 
 
 @pytest.mark.parametrize(
@@ -171,7 +186,7 @@ def test_values_are_written_as_json(value: object, shown: str) -> None:
 
 def test_as_json_says_the_same() -> None:
     before = {"d": "Reads it now.", "a": [{"name": "x", "v": 1}]}
-    diff = compared(before, {"d": "Reads it all now.", "a": [{"name": "y"}, {"name": "x", "v": True}]})
+    diff = compare_definitions(before, {"d": "Reads it all now.", "a": [{"name": "y"}, {"name": "x", "v": True}]})
     said = as_json(diff)
     assert json.loads(json.dumps(said)) == json.loads(json.dumps(said, ensure_ascii=False))
     assert said["complete"] is True
@@ -189,8 +204,8 @@ def test_as_json_says_the_same() -> None:
 @settings(deadline=None)
 @given(st.text(st.characters(codec=None)), st.text(st.characters(codec=None)))
 def test_whatever_a_server_says_every_line_can_be_written_and_hides_nothing(old: str, new: str) -> None:
-    diff = compared({"d": old, old: 1}, {"d": new, new: 2})
-    for line in rendered(diff):
+    diff = compare_definitions({"d": old, old: 1}, {"d": new, new: 2})
+    for line in render_lines(diff):
         assert not [char for char in line if hides(char)]
         assert line.encode()
     assert json.dumps(as_json(diff), ensure_ascii=False).encode()

@@ -7,7 +7,7 @@ import rfc8785
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mcpguard.codec.canonical import LARGEST, canonical
+from mcpguard.codec.canonical import LARGEST, canonical_json
 from mcpguard.domain.errors import Unrecordable
 
 texts = st.text(st.characters(exclude_categories=["Cs"]))
@@ -17,7 +17,7 @@ scalars = st.none() | st.booleans() | st.integers(-LARGEST, LARGEST) | texts
 
 @given(st.dictionaries(keys, scalars))
 def test_it_is_rfc_8785_and_comes_back_as_it_was(record: dict[str, str | int | bool | None]) -> None:
-    written = canonical(record)
+    written = canonical_json(record)
     assert written == rfc8785.dumps(record)
     assert json.loads(written) == record
 
@@ -27,9 +27,9 @@ def test_it_is_rfc_8785_and_comes_back_as_it_was(record: dict[str, str | int | b
 )
 def test_what_has_no_canonical_form_is_refused(value: object) -> None:
     with pytest.raises(Unrecordable):
-        canonical({"key": value})  # type: ignore[dict-item]
+        canonical_json({"key": value})  # type: ignore[dict-item]
 
 
 def test_a_key_that_is_not_ascii_is_refused() -> None:
     with pytest.raises(Unrecordable):
-        canonical({"schlüssel": 1})
+        canonical_json({"schlüssel": 1})

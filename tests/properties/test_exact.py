@@ -12,7 +12,7 @@ import rfc8785
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from mcpguard.codec.exact import MOST_DEPTH, _surveyed, _written, exact, read_back
+from mcpguard.codec.exact import MOST_DEPTH, _surveyed, _written, exact_json, read_back
 from mcpguard.codec.strict import parse
 from mcpguard.domain.errors import Unreadable
 
@@ -55,39 +55,39 @@ def alike(one: object, other: object) -> bool:
 
 @given(OF_THE_RFC)
 def test_without_what_the_rfc_loses_it_is_the_rfc(value: object) -> None:
-    assert exact(value) == rfc8785.dumps(value)  # type: ignore[arg-type]
+    assert exact_json(value) == rfc8785.dumps(value)  # type: ignore[arg-type]
 
 
 @given(VALUES)
 def test_it_reads_back_as_exactly_what_was_written(value: object) -> None:
     """So no two values have the same bytes: one document cannot read back as both."""
-    assert alike(parse(exact(value), max_bytes=10**6), value)
-    assert alike(read_back(exact(value)), value)
+    assert alike(parse(exact_json(value), max_bytes=10**6), value)
+    assert alike(read_back(exact_json(value)), value)
 
 
 @given(VALUES)
 def test_both_ways_of_writing_give_the_same_bytes(value: object) -> None:
-    assert exact(value) == _written(value)
+    assert exact_json(value) == _written(value)
 
 
 @given(st.floats(1e-4, 1e15, exclude_max=True), st.booleans())
 def test_floats_that_are_written_the_fast_way_are_the_same(value: float, negative: bool) -> None:
     number = -value if negative else value
     assert _surveyed(number)
-    assert exact(number) == _written(number)
+    assert exact_json(number) == _written(number)
 
 
 @given(FLOATS)
 def test_a_float_is_written_as_the_rfc_has_it_and_never_like_an_integer(value: float) -> None:
     assume(value != 0)
     whole = rfc8785.dumps(value)
-    assert exact(value) in {whole, whole + b".0"}
-    assert set(exact(value)) & set(b".e")
+    assert exact_json(value) in {whole, whole + b".0"}
+    assert set(exact_json(value)) & set(b".e")
 
 
 @given(VALUES, VALUES)
 def test_different_values_have_different_bytes(one: object, other: object) -> None:
-    assert (exact(one) == exact(other)) is alike(one, other)
+    assert (exact_json(one) == exact_json(other)) is alike(one, other)
 
 
 @given(VALUES, st.randoms(use_true_random=False))
@@ -95,7 +95,7 @@ def test_neither_the_order_of_keys_nor_blanks_in_the_document_matter(value: obje
     indented = json.dumps(
         shuffled(value, random), indent=random.choice([None, 1, "\t"]), ensure_ascii=random.random() < 0.5
     )
-    assert exact(parse(indented.encode(), max_bytes=10**6)) == exact(value)
+    assert exact_json(parse(indented.encode(), max_bytes=10**6)) == exact_json(value)
 
 
 def shuffled(value: object, random: Random) -> object:
@@ -109,7 +109,7 @@ def shuffled(value: object, random: Random) -> object:
 @given(VALUES)
 def test_nothing_is_changed_by_writing_it(value: object) -> None:
     before = copy.deepcopy(value)
-    exact(value)
+    exact_json(value)
     assert alike(before, value)
 
 
@@ -127,7 +127,7 @@ NEIGHBOURS = [
 
 @pytest.mark.parametrize("values", NEIGHBOURS)
 def test_what_looks_alike_is_told_apart(values: tuple[object, ...]) -> None:
-    assert len({exact(value) for value in values}) == len(values)
+    assert len({exact_json(value) for value in values}) == len(values)
 
 
 @pytest.mark.parametrize(
@@ -148,7 +148,7 @@ def test_what_looks_alike_is_told_apart(values: tuple[object, ...]) -> None:
     ],
 )
 def test_the_form_never_changes(value: object, written: str) -> None:
-    assert exact(value) == written.encode()
+    assert exact_json(value) == written.encode()
 
 
 @pytest.mark.parametrize(
@@ -172,7 +172,7 @@ def test_the_form_never_changes(value: object, written: str) -> None:
 def test_what_has_no_form_is_refused_wherever_it_is(value: object, beside: object) -> None:
     for whole in ([beside, value], {"a": beside, "b": [[value]]}, [{"é": {"a": value}}]):
         with pytest.raises(Unreadable):
-            exact(whole)
+            exact_json(whole)
 
 
 class Text(str):
@@ -182,8 +182,8 @@ class Text(str):
 
 
 def test_only_the_plain_kinds_are_json() -> None:
-    with pytest.raises(Unreadable, match="no JSON value"):
-        exact([Text("a")])
+    with pytest.raises(Unreadable, match="value that JSON does not have"):
+        exact_json([Text("a")])
 
 
 @pytest.mark.parametrize("leaf", [1, 1e300])
@@ -194,13 +194,13 @@ def test_what_is_nested_too_deeply_is_refused(shape: type, leaf: object) -> None
             value = [value] if shape is list else {"é": value}
         return value
 
-    assert exact(around(leaf, MOST_DEPTH)) == _written(around(leaf, MOST_DEPTH))
-    assert exact(around(shape(), MOST_DEPTH - 1))
+    assert exact_json(around(leaf, MOST_DEPTH)) == _written(around(leaf, MOST_DEPTH))
+    assert exact_json(around(shape(), MOST_DEPTH - 1))
     for levels in (MOST_DEPTH + 1, 10_000):
         with pytest.raises(Unreadable, match="nested deeper"):
-            exact(around(leaf, levels))
+            exact_json(around(leaf, levels))
 
 
 def test_an_integer_that_python_does_not_write_is_refused() -> None:
     with pytest.raises(Unreadable, match="too large"):
-        exact([10**5000])
+        exact_json([10**5000])

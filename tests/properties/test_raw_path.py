@@ -13,7 +13,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from mcpguard.codec.uris import wrapped
+from mcpguard.codec.uris import wrap_uri
 from mcpguard.gateway.lists import KINDS
 from tests.gate import Gate, gate
 from tests.gateway.speaking import HOWS, changed_and_approved, played, same, speaking
@@ -122,7 +122,7 @@ async def test_resources_and_prompts_arrive_as_they_were_said(
     script.answers["resources/read note://first"] = read = rest | {"contents": contents}
     script.answers["prompts/get greet"] = got = rest | {"messages": contents}
     script.answers["completion/complete greet"] = script.answers["completion/complete"] = rest | {"completion": rest}
-    uri, name = (wrapped(server, "note://first"), f"{server}::greet") if direct else ("note://first", "greet")
+    uri, name = (wrap_uri(server, "note://first"), f"{server}::greet") if direct else ("note://first", "greet")
     assert same(_own((await client.request("resources/read", {"uri": uri})).result), read)
     assert same(_own((await client.request("prompts/get", {"name": name})).result), got)
     ref = {"ref": {"type": "ref/prompt", "name": name}, "argument": {"name": "name", "value": "x"}}

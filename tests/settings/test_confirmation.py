@@ -80,7 +80,7 @@ def _unheld(values: dict[str, SettingValue]) -> set[object]:
     return {
         (effect, server, caller)
         for effect, server, caller in CALLS
-        if not any(each.about(Caller("", caller), Capability(server, KIND, "t"), effect) for each in phrases)
+        if not any(each.covers(Caller("", caller), Capability(server, KIND, "t"), effect) for each in phrases)
     }
 
 

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 
 import pytest
 
-from mcpguard.codec.fingerprints import of_launch
+from mcpguard.codec.fingerprints import launch_fingerprint
 from mcpguard.domain.errors import Unreadable
 from mcpguard.domain.servers.identity import PartKind
 from mcpguard.domain.servers.launches import Launch, Mount, Profile, RemoteLaunch, StdioLaunch
@@ -19,7 +19,7 @@ REMOTE = RemoteLaunch(Transport.HTTP, "https://a.example/mcp", {"Authorization":
 
 
 def same(*launches: Launch) -> bool:
-    return len({of_launch(identity(each, KEY)) for each in launches}) == 1
+    return len({launch_fingerprint(identity(each, KEY)) for each in launches}) == 1
 
 
 def with_variables(variables: Mapping[str, str]) -> StdioLaunch:
@@ -27,9 +27,9 @@ def with_variables(variables: Mapping[str, str]) -> StdioLaunch:
 
 
 def test_the_environment_of_the_guard_has_no_part_in_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    before = of_launch(identity(STDIO, KEY))
+    before = launch_fingerprint(identity(STDIO, KEY))
     monkeypatch.setenv("TOKEN", "another")
-    assert of_launch(identity(STDIO, KEY)) == before
+    assert launch_fingerprint(identity(STDIO, KEY)) == before
 
 
 def test_only_order_that_means_nothing_is_no_difference() -> None:
@@ -83,7 +83,7 @@ def test_headers_have_no_case_and_urls_are_taken_as_they_are() -> None:
 def test_the_sandbox_is_part_of_it() -> None:
     made = [identity(dataclasses.replace(STDIO, profile=profile), KEY) for profile in Profile]
     made += [identity(dataclasses.replace(STDIO, mounts=(Mount("/a", writable),)), KEY) for writable in (True, False)]
-    assert len({of_launch(each) for each in made}) == 5
+    assert len({launch_fingerprint(each) for each in made}) == 5
     assert same(STDIO, dataclasses.replace(STDIO, profile=Profile.STRICT, mounts=())), "unless it says otherwise"
 
 
@@ -111,4 +111,4 @@ def test_a_template_that_cannot_be_read_has_no_identity() -> None:
     with pytest.raises(Unreadable):
         identity(with_variables({"A": "\ud800"}), KEY)
     with pytest.raises(Unreadable):
-        of_launch(identity(dataclasses.replace(STDIO, command="\ud800"), KEY))
+        launch_fingerprint(identity(dataclasses.replace(STDIO, command="\ud800"), KEY))

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mcpguard.codec.names import folded
+from mcpguard.codec.names import server_name_for
 from mcpguard.domain.decisions import NotDeclared
 from mcpguard.domain.errors import InvalidName
 from mcpguard.domain.servers.launches import Declared, Era, Mount, Profile, RemoteLaunch, StdioFraming, StdioLaunch
@@ -42,7 +42,7 @@ REMOTE = st.builds(RemoteLaunch, st.sampled_from([Transport.HTTP, Transport.SSE]
 
 def folds(label: str) -> bool:
     try:
-        return bool(folded(label))
+        return bool(server_name_for(label))
     except InvalidName:
         return False
 
@@ -50,7 +50,7 @@ def folds(label: str) -> bool:
 LABELS = st.text(min_size=1, max_size=40).filter(folds)
 SECONDS = st.floats(min_value=0.001, max_value=3600)
 DECLARED = st.builds(
-    lambda label, *rest: Declared(folded(label), label, *rest),
+    lambda label, *rest: Declared(server_name_for(label), label, *rest),
     LABELS,
     STDIO | REMOTE,
     st.booleans(),

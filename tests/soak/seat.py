@@ -14,8 +14,8 @@ from dataclasses import dataclass, field
 import anyio
 import httpx2
 
-from mcpguard.codec.refusals import facts
-from mcpguard.codec.uris import wrapped
+from mcpguard.codec.refusals import refusal_facts
+from mcpguard.codec.uris import wrap_uri
 from tests.patience import PATIENCE
 from tests.simulators.client import RawClient, Reply
 from tests.simulators.words import LOG_LEVEL, SUBSCRIPTION_ID, Json
@@ -68,7 +68,7 @@ class Seat:
         return name if self.only else f"{server}::{name}"
 
     def uri(self, server: str, uri: str) -> str:
-        return uri if self.only else wrapped(server, uri)
+        return uri if self.only else wrap_uri(server, uri)
 
     def template(self, server: str, template: str) -> str:
         return template if self.only else f"proxy://template/{server}/{template}"
@@ -183,7 +183,7 @@ class Seat:
         """What an answer is."""
         said = reply.message or {}
         error, result = said.get("error"), said.get("result") or {}
-        refusal = error.get("data") if error else facts(result)
+        refusal = error.get("data") if error else refusal_facts(result)
         if isinstance(refusal, dict) and "call_id" in refusal:
             one.call_id, reason = refusal["call_id"], str(refusal["reason"])
             self.book.check(reason in (*KILLED, expected), f"{self.name} {asked} refused: {refusal}")

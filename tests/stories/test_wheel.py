@@ -105,6 +105,7 @@ def test_the_wheel_holds_what_the_program_needs_and_nothing_else(installed: Inst
         assert needed <= names
     assert not [name for name in names if "__pycache__" in name or name.endswith((".pyc", ".db", ".key"))]
     assert [name for name in names if name.endswith("licenses/LICENSE")]
+    assert {file.relative_to(ROOT).as_posix() for file in (ROOT / "mcpguard").rglob("*.txt")} <= names
     assert {f"mcpguard/demo/{file.name}" for file in (ROOT / "mcpguard" / "demo").glob("*.py")} <= names
 
 

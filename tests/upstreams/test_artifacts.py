@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from mcpguard.domain.servers.launches import StdioLaunch
-from mcpguard.inspection.definitions.launches import launched
+from mcpguard.inspection.definitions.launches import inspect_launch
 from mcpguard.upstreams.launch import artifacts
 from mcpguard.upstreams.launch.artifacts import executed
 from mcpguard.upstreams.process import program_files
@@ -144,7 +144,7 @@ def test_what_other_programs_run_counts_and_not_they_alone(runner: str, argument
     launch = Launch(str(program(tmp_path / runner, "runner")), tuple(arguments), PATH, tmp_path)
     assert artifact(launch) == f"file:{digest(b'runner')} script:{digest(b'it')}"
     declared = StdioLaunch(launch.command, tuple(arguments))
-    assert "launch.unhashed" not in {finding.rule for finding in launched(declared)}
+    assert "launch.unhashed" not in {finding.rule for finding in inspect_launch(declared)}
 
 
 @pytest.mark.parametrize(("link", "real"), [("awk", "own-tool"), ("own-tool", "awk"), ("awk", "mawk")])
@@ -166,9 +166,9 @@ def test_where_that_cannot_be_told_nothing_is_claimed_and_people_hear_of_it(
     (tmp_path / "s").write_text("it")
     launch = Launch(str(program(tmp_path / runner, "runner")), tuple(arguments), PATH, tmp_path)
     assert artifact(launch) is None
-    assert not {finding.rule for finding in launched(StdioLaunch("node", ("server.js",)))}
+    assert not {finding.rule for finding in inspect_launch(StdioLaunch("node", ("server.js",)))}
     declared = StdioLaunch(launch.command, tuple(arguments))
-    assert "launch.unhashed" in {finding.rule for finding in launched(declared)}
+    assert "launch.unhashed" in {finding.rule for finding in inspect_launch(declared)}
 
 
 def test_a_file_behind_the_systems_own_is_exchanged_and_noticed(tmp_path: Path) -> None:

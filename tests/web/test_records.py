@@ -50,7 +50,7 @@ async def test_what_fits_is_found_from_either_end(guard: World) -> None:
 
 async def test_what_is_no_filter_is_a_problem_that_says_what_would_be(guard: World) -> None:
     by = await program(guard, Role.AUDITOR)
-    wrong = {"sever:x": "there is no such key", "x": "key:value", "since:now": "a time is one such as"}
+    wrong = {"sever:x": "unknown key", "x": "key:value", "since:now": "write a time as"}
     for text, sentence in wrong.items():
         answer = await guard.network.get(f"{API}/records", params={"q": text}, headers=by)
         assert sentence in problem(answer, 400)["detail"]

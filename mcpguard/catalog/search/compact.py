@@ -1,9 +1,9 @@
-"""A tool in two lines: what it does, and how it is called.
+"""Describes a tool in two lines: what it does, and how it is called.
 
 Rules kept here:
 1. Whatever a definition holds, the lines are of bounded length, on one line each, and nothing in them hides.
 2. Types are words of ours. Names and choices are the tool's, cut where they are long.
-3. What is left out is marked, so nobody takes a part for the whole.
+3. A mark shows what is left out, so that no part is taken for the whole.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -26,13 +26,13 @@ _MORE: Final = "…"
 
 
 def summary(tool: Mapping[str, Any]) -> str:
-    """The first sentence of a description."""
+    """Returns the first sentence of a tool's description."""
     description = tool.get("description")
     return _line(first_sentence(description), LONGEST_SUMMARY) if isinstance(description, str) else ""
 
 
 def signature(tool: Mapping[str, Any]) -> str:
-    """How a tool is called: `read(path: string, head?: integer) -> {text}`. A `?` marks what may be left out."""
+    """Returns how a tool is called: `read(path: string, head?: integer) -> {text}`. A `?` marks optional parameters."""
     parameters = ", ".join(_parameters(tool.get("inputSchema")))
     return _cut(f"{_name(tool.get('name'))}({parameters}){_returned(tool.get('outputSchema'))}", LONGEST_SIGNATURE)
 
@@ -49,7 +49,7 @@ def _parameters(schema: object) -> Iterator[str]:
 
 
 def _returned(schema: object) -> str:
-    """What comes back, by the names of its parts where it has any."""
+    """Returns the type of the result, by the names of its members where it has any."""
     if not isinstance(schema, Mapping):
         return ""
     properties = _properties(schema)

@@ -1,10 +1,10 @@
-"""What of a tool's definition can be found, and how much each part counts.
+"""The searchable fields of a tool's definition, and how much each counts.
 
 Rules kept here:
-1. However large a definition is, a bounded part of it is looked at; what is cut off still makes its field longer, so
+1. However large a definition is, a bounded part of it is read; what is cut off still makes its field longer, so that
    nobody gains by writing more.
 2. A definition is foreign: whatever has an unexpected type is passed over.
-3. Only where a text stands counts, never what it claims about itself.
+3. The place of a text counts, never what it claims about itself.
 """
 
 import re
@@ -16,7 +16,7 @@ from typing import Any, Final
 
 @dataclass(frozen=True, slots=True)
 class Field:
-    """A part of a definition: its weight, its usual number of words, and how many characters are looked at."""
+    """A part of a definition: its weight, its usual number of words, and how many characters of it are read."""
 
     weight: float
     usual: float
@@ -37,14 +37,14 @@ _DEEPEST: Final = 4
 
 
 def first_sentence(description: str) -> str:
-    """What stands before the first full stop or blank line, if that is not beyond all bounds."""
+    """Returns the text before the first full stop or blank line; all of it if that is too far away."""
     start = description[: FIRST.longest].lstrip()
     end = _SENTENCE_END.search(start)
     return start[: end.end()].strip() if end else description.strip()
 
 
 def texts(server: str, tool: Mapping[str, Any]) -> Iterator[tuple[Field, str]]:
-    """The searchable parts of a tool, the weightiest first. They may be of any length."""
+    """Yields the searchable parts of a tool, the weightiest first. They may have any length."""
     yield SERVER, server
     yield NAME, _text(tool.get("name"))
     yield TITLE, title(tool)
@@ -58,9 +58,9 @@ def texts(server: str, tool: Mapping[str, Any]) -> Iterator[tuple[Field, str]]:
 
 
 def title(tool: Mapping[str, Any]) -> str:
-    """The title for people, at either of the places where revisions of the protocol have it."""
-    if found := _text(tool.get("title")):
-        return found
+    """Returns the title for people, from either of the places where revisions of the protocol have it."""
+    if own_title := _text(tool.get("title")):
+        return own_title
     annotations = tool.get("annotations")
     return _text(annotations.get("title")) if isinstance(annotations, Mapping) else ""
 
@@ -77,7 +77,7 @@ def _of_schema(schema: object) -> tuple[str, str]:
 
 
 def _parameters(schema: object, depth: int) -> Iterator[tuple[str, object]]:
-    """The parameters of a schema and those within them, the outer ones first."""
+    """Yields the parameters of a schema and those within them, the outer ones first."""
     if not isinstance(schema, Mapping) or not depth:
         return
     properties = schema.get("properties")

@@ -1,12 +1,12 @@
 """The index: which tools have a term, and how much it counts in each. It follows every change of a server.
 
 Rules kept here:
-1. One thread owns it, in the guard that of the event loop: every method ends before another begins, so no search sees
-   half a change. What takes long is in `prepared`, which any thread may run.
-2. After any sequence of changes it answers as an index would that was made from what is there now.
+1. One thread owns the index, in the guard that of the event loop: every method ends before another begins, so that no
+   search sees half a change. What takes long is in `prepared_tools`, which any thread may run.
+2. After any sequence of changes, the index answers like one that was made from what is there now.
 3. A change costs what differs: tools that stayed the same stay where they are.
-4. Where not everything may be seen, the answer is that of an index of what may be: what is hidden adds nothing,
-   not even to how rare a word is. Only for repairing a misspelt word servers are taken whole.
+4. A caller with a scope gets the answer of an index of what is in scope: hidden tools add nothing, not even to how rare
+   a word is. Only the repair of misspelt words counts a server as a whole.
 """
 
 import re
@@ -14,9 +14,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from mcpguard.catalog.search.prepared import Document, Prepared
+from mcpguard.catalog.search.prepared_tools import Document, PreparedServer
 from mcpguard.catalog.search.vocabulary import WordForms
-from mcpguard.catalog.search.words import folded
+from mcpguard.catalog.search.words import fold
 
 Weights = Mapping[int, float]
 NOTHING: Final[Weights] = {}
@@ -24,56 +24,56 @@ _JOINTS: Final = re.compile(r"[\W_]+")
 
 
 @dataclass(frozen=True, slots=True)
-class Shelved:
-    """A server's tools as they are in the index: by name, the number that each goes by."""
+class IndexedServer:
+    """A server's tools in the index: by name, the number of each."""
 
-    prepared: Prepared
+    prepared: PreparedServer
     numbers: Mapping[str, int]
 
 
 class Index:
-    """Everything that can be found."""
+    """The index of all tools, by their terms and names."""
 
     def __init__(self) -> None:
-        self.shelves: dict[str, Shelved] = {}
+        self.shelves: dict[str, IndexedServer] = {}
         self.documents: dict[int, Document] = {}
         self.vocabulary = WordForms()
         self.version = 0
-        """Differs whenever anything does."""
+        """Grows with every change."""
         self._postings: dict[str, dict[int, float]] = {}
         self._most: dict[str, float] = {}
         self._named: dict[str, set[int]] = {}
         self._next = 0
 
-    def set_server(self, prepared: Prepared) -> None:
-        """From now on, these are the server's tools."""
+    def set_server(self, prepared: PreparedServer) -> None:
+        """Replaces the tools of a server."""
         before = self.shelves.get(prepared.server)
         if before and before.prepared == prepared:
             return
         stayed = {} if before is None else self._without(before, prepared.documents)
         numbers = {name: stayed.get(name) or self._add(each) for name, each in prepared.documents.items()}
-        self._changed(prepared.server, before, Shelved(prepared, numbers))
+        self._changed(prepared.server, before, IndexedServer(prepared, numbers))
 
     def remove_server(self, server: str) -> None:
-        """From now on, nothing of this server can be found."""
+        """Removes the tools of a server."""
         if before := self.shelves.get(server):
             self._without(before, {})
             self._changed(server, before, None)
 
     def weights(self, term: str) -> Weights:
-        """The tools that have a term, and how much it counts in each."""
+        """Returns the tools that have a term, and how much it counts in each."""
         return self._postings.get(term, NOTHING)
 
     def most(self, term: str) -> float:
-        """No tool has the term with more weight; it may be that none has it with as much any more."""
+        """Returns a bound for the weight of a term in any tool; since a removal, no tool may reach it any more."""
         return self._most[term]
 
-    def named(self, text: str) -> set[int]:
-        """The tools that are called exactly this."""
+    def numbers_named(self, text: str) -> set[int]:
+        """Returns the tools with exactly this name."""
         return self._named.get(plain_name(text), set())
 
-    def _without(self, before: Shelved, wanted: Mapping[str, Document]) -> dict[str, int]:
-        """What is left of a server after everything has gone that is not wanted as it is."""
+    def _without(self, before: IndexedServer, wanted: Mapping[str, Document]) -> dict[str, int]:
+        """Removes the tools that are not wanted as they are, and returns the others."""
         stayed: dict[str, int] = {}
         for name, number in before.numbers.items():
             if wanted.get(name) == self.documents[number]:
@@ -82,7 +82,7 @@ class Index:
                 self._remove(number)
         return stayed
 
-    def _changed(self, server: str, before: Shelved | None, after: Shelved | None) -> None:
+    def _changed(self, server: str, before: IndexedServer | None, after: IndexedServer | None) -> None:
         none: frozenset[str] = frozenset()
         forms = before.prepared.forms if before else none
         self.vocabulary.change(server, forms, after.prepared.forms if after else none)
@@ -123,8 +123,8 @@ class Index:
 
 
 def plain_name(text: str) -> str:
-    """A name without what makes no other name of it: case, and how its words are joined."""
-    return _JOINTS.sub("", folded(text)).casefold() or text.strip()
+    """Returns a name without case, and without the marks that join its words."""
+    return _JOINTS.sub("", fold(text)).casefold() or text.strip()
 
 
 def _names(document: Document) -> set[str]:

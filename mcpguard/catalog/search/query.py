@@ -1,10 +1,10 @@
-"""What a query says: its words, and the terms of the index that stand for each.
+"""Reads a query: its words, and the terms of the index that stand for each.
 
 Rules kept here:
 1. A query is cut to `LONGEST` characters and `MOST_WORDS` different words, and at most `MOST_REPAIRED` of them are
-   repaired, so none takes long.
-2. A word that tools have is taken as it is. One that none has is a word of another language, glued, or misspelt.
-3. What stands for a word never counts more than the word itself would.
+   repaired, so that none takes long.
+2. A word that tools have is taken as it is. One that none has is foreign, glued together, or misspelt.
+3. A term that stands for a word never counts more than the word itself would.
 """
 
 import math
@@ -12,49 +12,56 @@ from collections.abc import Iterator
 from itertools import pairwise
 from typing import Final, Protocol
 
-from mcpguard.catalog.search import synonyms, translations
 from mcpguard.catalog.search.ranking import QueryWord, RankedTerm, Weights
 from mcpguard.catalog.search.stems import stem
 from mcpguard.catalog.search.stopwords import ASKING, STOP
-from mcpguard.catalog.search.thesaurus import WRITTEN, in_english, in_english_within, synonymous
+from mcpguard.catalog.search.thesaurus import (
+    SYNONYM_WEIGHT,
+    TRANSLATION_WEIGHT,
+    WRITTEN,
+    english_for,
+    english_for_stretches,
+    synonyms_of,
+)
 from mcpguard.catalog.search.vocabulary import WordForms
-from mcpguard.catalog.search.words import folded, words
+from mcpguard.catalog.search.words import fold, words
 
 LONGEST: Final = 2_000
 MOST_WORDS: Final = 64
 MOST_REPAIRED: Final = 8
 _REPAIRED: Final = (1.0, 0.9, 0.6)
-"""What a word counts with no, one and two mistakes."""
+"""How much a word counts with no, one and two mistakes."""
 _FEW_WORDS: Final = 8
-"""Beyond these, the words of a query explain each other, and what else they may be called counts less."""
+"""Words from which a query explains itself, so that synonyms count less."""
 _SHORTEST_JOINED: Final = 5
 _SWITCHING: Final = frozenset({"turn", "switch"})
 
 
 class IndexView(Protocol):
-    """What can be asked of an index as somebody sees it."""
+    """What a query needs to know of the index, as one caller sees it."""
 
     @property
     def vocabulary(self) -> WordForms: ...
-    def how_many(self) -> int: ...
-    def having(self, term: str) -> int: ...
+    def count(self) -> int: ...
+    def count_having(self, term: str) -> int: ...
     def weights(self, term: str) -> Weights: ...
     def most(self, term: str) -> float: ...
     def has_form(self, form: str) -> bool: ...
 
 
-def said(query: str, known: IndexView) -> list[QueryWord]:
-    """The words of a query for which there is something in the index."""
+def read_query(query: str, known: IndexView) -> list[QueryWord]:
+    """Returns the words of a query for which the index has terms."""
     text = query[:LONGEST]
-    found = words(text)
-    asked = list(dict.fromkeys(_telling(found) or [word for word in found if word not in STOP] or found))[:MOST_WORDS]
+    query_words = words(text)
+    telling = _telling(query_words) or [word for word in query_words if word not in STOP] or query_words
+    asked = list(dict.fromkeys(telling))[:MOST_WORDS]
     reading = _Reading(known, len(asked))
-    return list(reading.read(asked, folded(text)))
+    return list(reading.read(asked, fold(text)))
 
 
-def _telling(found: list[str]) -> list[str]:
-    """The words that say what is wanted. "on" does so in "turn on" and "lights on", not in "notes on trees"."""
-    kept = [word for word in found if word not in STOP and word not in ASKING]
+def _telling(query_words: list[str]) -> list[str]:
+    """Returns the words that say what is wanted. "on" does so in "turn on" and "lights on", not in "notes on trees"."""
+    kept = [word for word in query_words if word not in STOP and word not in ASKING]
     if "on" not in kept:
         return kept
     before = dict(zip(kept[1:], kept, strict=False)).get("on")
@@ -62,11 +69,11 @@ def _telling(found: list[str]) -> list[str]:
 
 
 class _Reading:
-    """One query being read."""
+    """The state of reading one query."""
 
     def __init__(self, known: IndexView, length: int) -> None:
         self._known = known
-        self._otherwise = synonyms.WEIGHT * min(1.0, _FEW_WORDS / max(1, length))
+        self._otherwise = SYNONYM_WEIGHT * min(1.0, _FEW_WORDS / max(1, length))
         self._repairs = MOST_REPAIRED
         self._done: set[str] = set()
 
@@ -77,12 +84,12 @@ class _Reading:
             joined = one + other
             if len(joined) >= _SHORTEST_JOINED and self._known.has_form(joined):
                 yield from self._known_word(stem(joined))
-        for word, terms in in_english_within(text).items():
-            yield from self._standing_for(f"{word} in English", dict.fromkeys(terms, translations.WEIGHT))
+        for word, terms in english_for_stretches(text).items():
+            yield from self._standing_for(f"{word} in English", dict.fromkeys(terms, TRANSLATION_WEIGHT))
 
     def _word(self, word: str) -> Iterator[QueryWord]:
         term = stem(word)
-        if self._known.having(term):
+        if self._known.count_having(term):
             yield from self._known_word(term)
         elif others := self._otherwise_called(term):
             yield from self._standing_for(word, others)
@@ -91,19 +98,19 @@ class _Reading:
             yield from self._repaired(word)
 
     def _otherwise_called(self, term: str) -> dict[str, float]:
-        """What there is of the terms that a word of another language, or one that no tool has, may be called by."""
-        english = in_english(term)
-        near = {other for one in (term, *english) for other in synonymous(one)}
-        called = {**dict.fromkeys(sorted(near), synonyms.WEIGHT), **dict.fromkeys(english, translations.WEIGHT)}
-        return {other: weight for other, weight in called.items() if self._known.having(other)}
+        """Returns the terms in the index for a foreign word or one that no tool has, by synonyms and translations."""
+        english = english_for(term)
+        near = {other for one in (term, *english) for other in synonyms_of(one)}
+        called = {**dict.fromkeys(sorted(near), SYNONYM_WEIGHT), **dict.fromkeys(english, TRANSLATION_WEIGHT)}
+        return {other: weight for other, weight in called.items() if self._known.count_having(other)}
 
     def _known_word(self, term: str) -> Iterator[QueryWord]:
-        others = {*synonymous(term), *in_english(term)} - {term}
+        others = {*synonyms_of(term), *english_for(term)} - {term}
         yield from self._standing_for(term, {term: 1.0, **dict.fromkeys(sorted(others), self._otherwise)})
 
     def _repaired(self, word: str) -> Iterator[QueryWord]:
         vocabulary, has_form = self._known.vocabulary, self._known.has_form
-        near = vocabulary.near(word, has_form)
+        near = vocabulary.nearest_forms(word, has_form)
         if not near or near[0][1] > 1:
             parts = vocabulary.parts(word, has_form)
             for part in parts:
@@ -116,16 +123,16 @@ class _Reading:
             yield from self._standing_for(word, self._meant(word))
 
     def _meant(self, word: str) -> dict[str, float]:
-        """What there is of the terms that a misspelt word of our own lists may be called by."""
+        """Returns the terms in the index for a misspelt word of the synonyms."""
         meant: dict[str, float] = {}
-        for form, mistakes in WRITTEN.near(word, lambda _: True):
+        for form, mistakes in WRITTEN.nearest_forms(word, lambda _: True):
             for term, weight in self._otherwise_called(stem(form)).items():
                 meant[term] = max(meant.get(term, 0.0), weight * _REPAIRED[mistakes])
         return meant
 
     def _standing_for(self, word: str, terms: dict[str, float]) -> Iterator[QueryWord]:
-        """One word, once, with the terms that stand for it and how much each counts."""
-        having = {term: self._known.having(term) for term in terms}
+        """Yields a word, once in a query, with the terms that stand for it and how much each counts."""
+        having = {term: self._known.count_having(term) for term in terms}
         rare = {term: self._rareness(many) for term, many in having.items() if many}
         if not rare or word in self._done:
             return
@@ -138,5 +145,5 @@ class _Reading:
         return RankedTerm(self._known.weights(term), factor, self._known.most(term) * factor)
 
     def _rareness(self, having: int) -> float:
-        """As Lucene has it: never negative, however many tools have the term."""
-        return math.log(1 + (self._known.how_many() - having + 0.5) / (having + 0.5))
+        """Returns how rare a term is, as Lucene defines it: never negative, however many tools have the term."""
+        return math.log(1 + (self._known.count() - having + 0.5) / (having + 0.5))

@@ -1,11 +1,11 @@
-"""The best of many: scores added up word by word, and only for what can still be among them.
+"""Ranks tools: adds scores up word by word, and only for tools that can still be among the best.
 
 Rules kept here:
-1. What may not be seen is passed over before anything is compared.
-2. A word counts once for a tool: as it was said, or as the best of what stands for it.
-3. Words are added up in an order that follows from the words alone, so equal tools have equal scores to the last bit.
-4. Nothing without a score is a result, nor what has less than `FAINTEST` of the best: where little fits, that is where
-   a tool that says a bit of everything would come in. Equal scores are in the order of `server:name`.
+1. What is out of scope is skipped before anything is compared.
+2. A word counts once for a tool: as it was written, or as the best of the terms that stand for it.
+3. The order of adding follows from the words alone, so that equal tools have equal scores to the last bit.
+4. A tool without a score is no result, nor one with less than `FAINTEST` of the best score: where little matches, that
+   keeps out a tool that mentions a bit of everything. Equal scores are in the order of `server:name`.
 """
 
 from collections.abc import Callable, Container, Iterable, Mapping, Sequence
@@ -15,14 +15,14 @@ from typing import Final
 
 Weights = Mapping[int, float]
 _WORTH_LOOKING: Final = 256
-"""With fewer tools to add, finding out whether they matter takes longer than adding them."""
+"""Tools to add, below which adding all is faster than finding out which of them matter."""
 FAINTEST: Final = 0.1
 _MARGIN: Final = 1 - 1e-9
 
 
 @dataclass(frozen=True, slots=True)
 class RankedTerm:
-    """The tools that have a term, what their weights are multiplied by, and more than any of them gets for it."""
+    """The tools that have a term, the factor of their weights, and a bound for the score that it gives."""
 
     weights: Weights
     factor: float
@@ -39,15 +39,16 @@ class QueryWord:
 
     @property
     def bound(self) -> float:
+        """The most that this word can give to a tool."""
         return self.terms[0].bound
 
 
-def best(
-    said: Sequence[QueryWord], limit: int, seen: Container[int] | None, key: Callable[[int], str]
+def best_tools(
+    query_words: Sequence[QueryWord], limit: int, seen: Container[int] | None, key: Callable[[int], str]
 ) -> list[tuple[int, float]]:
     """The best tools with their scores. `seen`: those that count; None for all."""
     scores: dict[int, float] = {}
-    ordered = sorted(said, key=lambda one: (-one.rareness, one.word))
+    ordered = sorted(query_words, key=lambda one: (-one.rareness, one.word))
     left = sum(one.bound for one in ordered)
     least = 0.0
     for one in ordered:
@@ -65,7 +66,7 @@ def _is_worth_looking(one: QueryWord) -> bool:
 
 
 def _add(scores: dict[int, float], one: QueryWord, needed: float, seen: Container[int] | None) -> None:
-    """Add what a word gives. A tool that has no score yet matters only if this word can give it what is needed."""
+    """Adds what a word gives. A tool without a score matters only if this word can give it what is needed."""
     opening = [term for term in one.terms if term.bound >= needed]
     gained = _gained(opening)
     if seen is not None:
@@ -79,7 +80,7 @@ def _add(scores: dict[int, float], one: QueryWord, needed: float, seen: Containe
 
 
 def _gained(terms: Sequence[RankedTerm]) -> dict[int, float]:
-    """What every tool gets that has any of these terms: the most that one of them gives."""
+    """Returns what every tool with any of these terms gets: the most that one of them gives."""
     if not terms:
         return {}
     first, *others = terms
@@ -91,7 +92,7 @@ def _gained(terms: Sequence[RankedTerm]) -> dict[int, float]:
 
 
 def _raise(gained: dict[int, float], term: RankedTerm, tools: Iterable[int]) -> None:
-    """What these tools, which have the term, get where it gives them more."""
+    """Raises the gain of these tools, which have the term, where it gives them more."""
     weights, factor = term.weights, term.factor
     for tool in tools:
         score = weights[tool] * factor

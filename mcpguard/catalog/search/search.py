@@ -1,16 +1,16 @@
-"""Searching: an index as one caller sees it.
+"""Searches the index as one caller sees it.
 
     index = Index()
-    index.set_server(prepared("github", tools))      # `prepared` in a thread, if the server is large
-    everything = View(index)
+    index.set_server(prepare_server("github", tools))  # in a thread, if the server is large
+    everything = View(index, None)
     somebody = View(index, lambda server, name: within(scope, server, name))
     for found in somebody.search("github create issue", limit=15): ...
 
 Rules kept here:
-1. What may not be seen is left out before anything is ranked.
+1. What is out of scope is left out before anything is ranked.
 2. A tool whose whole name is the query comes first, whatever else is found.
-3. A view belongs to one index and to the thread that owns it. It follows every change by itself; what it is asked to
-   allow must always be the same, so a caller whose scope changes gets a new view.
+3. A view belongs to one index and to the thread that owns it. It follows every change by itself. What it allows must
+   never change, so that a caller whose scope changes gets a new view.
 """
 
 from collections.abc import Callable, Container, Mapping
@@ -18,30 +18,30 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Final
 
-from mcpguard.catalog.search.index import Index, Shelved, Weights
-from mcpguard.catalog.search.query import LONGEST, said
-from mcpguard.catalog.search.ranking import best
+from mcpguard.catalog.search.index import Index, IndexedServer, Weights
+from mcpguard.catalog.search.query import LONGEST, read_query
+from mcpguard.catalog.search.ranking import best_tools
 from mcpguard.catalog.search.stems import stem
 from mcpguard.catalog.search.vocabulary import WordForms
 
 Allowed = Callable[[str, str], bool]
-"""Whether a tool may be seen, by its server and its name. It must always say the same of the same tool."""
+"""Tells whether a tool may be seen, by its server and its name; always the same for the same tool."""
 _MOST_COUNTED: Final = 20_000
 
 
 @dataclass(frozen=True, slots=True)
 class FoundTool:
-    """A tool, and how well it fits: comparable within one answer only."""
+    """A tool, and how well it matches; scores are comparable within one answer only."""
 
     server: str
     name: str
     score: float
     exact: bool = False
-    """Its name is what was asked for."""
+    """Whether its name is the query."""
 
 
 class _Wanted:
-    """The numbers of the tools that may be seen and are wanted; each is asked for once."""
+    """The numbers of the tools that may be seen and are wanted; the answer for each is kept."""
 
     def __init__(self, index: Index, seen: Container[int] | None, only: Allowed) -> None:
         self._index = index
@@ -59,32 +59,32 @@ class _Wanted:
 
 
 class View:
-    """What one caller can find."""
+    """The index as one caller sees it: the tools that are `allowed`; None stands for all of them."""
 
-    def __init__(self, index: Index, allowed: Allowed | None = None) -> None:
+    def __init__(self, index: Index, allowed: Allowed | None) -> None:
         self._index = index
         self._allowed = allowed
         self._version = -1
-        self._servers: dict[str, tuple[Shelved, frozenset[int]]] = {}
+        self._servers: dict[str, tuple[IndexedServer, frozenset[int]]] = {}
         self._seen: set[int] = set()
         self._having: dict[str, int] = {}
 
     def search(self, query: str, limit: int, only: Allowed | None = None) -> list[FoundTool]:
-        """The best tools for a query, the best first. `only`: what is wanted of what may be seen."""
+        """Returns the best tools for a query, the best first. `only`: which of the visible tools are wanted."""
         if limit < 1:
             return []
         self._follow()
         seen: Container[int] | None = None if self._allowed is None else self._seen
         if only is not None:
             seen = _Wanted(self._index, seen, only)
-        scores = dict(best(said(query, self), limit, seen, self._key))
+        scores = dict(best_tools(read_query(query, self), limit, seen, self._key))
         exact = self._exact(query[:LONGEST].strip(), scores, seen)
-        found = {number: scores.get(number, max(scores.values(), default=1.0)) for number in exact} | scores
-        return [self._found(number, score, number in exact) for number, score in islice(found.items(), limit)]
+        ranked = {number: scores.get(number, max(scores.values(), default=1.0)) for number in exact} | scores
+        return [self._found(number, score, number in exact) for number, score in islice(ranked.items(), limit)]
 
     def _exact(self, name: str, scores: Mapping[int, float], seen: Container[int] | None) -> list[int]:
-        """The tools of this name, first those whose name is written like this."""
-        numbers = [number for number in self._index.named(name) if seen is None or number in seen]
+        """Returns the tools of this name, first those whose name is spelt exactly so."""
+        numbers = [number for number in self._index.numbers_named(name) if seen is None or number in seen]
 
         def order(number: int) -> tuple[bool, float, str]:
             key = self._key(number)
@@ -96,11 +96,11 @@ class View:
     def vocabulary(self) -> WordForms:
         return self._index.vocabulary
 
-    def how_many(self) -> int:
+    def count(self) -> int:
         return len(self._index.documents) if self._allowed is None else len(self._seen)
 
-    def having(self, term: str) -> int:
-        """How many tools that may be seen have this term."""
+    def count_having(self, term: str) -> int:
+        """Returns how many of the visible tools have a term."""
         weights = self._index.weights(term)
         if self._allowed is None or not weights:
             return len(weights)
@@ -118,14 +118,14 @@ class View:
         return self._index.most(term)
 
     def has_form(self, form: str) -> bool:
-        """Whether a word was written like this where it may be seen."""
+        """Tells whether a visible server has a word in exactly this form."""
         servers = self._index.vocabulary.servers(form)
         if self._allowed is not None:
             servers = [server for server in servers if self._servers[server][1]]
-        return bool(servers) and self.having(stem(form)) > 0
+        return bool(servers) and self.count_having(stem(form)) > 0
 
     def _follow(self) -> None:
-        """Take over what has changed since."""
+        """Takes over the changes since the last search."""
         if self._allowed is None or self._version == self._index.version:
             return
         shelves = self._index.shelves
@@ -139,7 +139,7 @@ class View:
         self._having.clear()
         self._version = self._index.version
 
-    def _see(self, server: str, shelved: Shelved, allowed: Allowed) -> None:
+    def _see(self, server: str, shelved: IndexedServer, allowed: Allowed) -> None:
         numbers = frozenset(number for name, number in shelved.numbers.items() if allowed(server, name))
         self._servers[server] = (shelved, numbers)
         self._seen |= numbers

@@ -1,9 +1,9 @@
-"""Words reduced to their stems, so that "deleting", "deletes" and "delete" are one.
+"""Reduces words to their stems, so that "deleting", "deletes" and "delete" are one.
 
 Rules kept here:
 1. Latin letters are stemmed as English and Cyrillic ones as Russian; anything else is its own stem. The same word has
    the same stem wherever it stands.
-2. Any thread may ask: a stemmer of Snowball's keeps state while it works, so each thread has its own.
+2. Any thread may call it: a Snowball stemmer keeps state while it works, so that each thread has its own.
 """
 
 import threading
@@ -27,7 +27,7 @@ _STEMMERS: Final = _Stemmers()
 
 @lru_cache(_KNOWN)
 def stem(word: str) -> str:
-    """The stem of a word in lower case."""
+    """Returns the stem of a word in lower case."""
     if len(word) < _SHORTEST or not word.isalpha():
         return word
     if word.isascii():

@@ -1,20 +1,37 @@
-"""What else a word of a query may be called: our synonyms, and English for words of other languages."""
+"""Finds synonyms for the words of a query, and English for words of other languages.
+
+Rules kept here:
+1. A word of a query finds its synonyms at `SYNONYM_WEIGHT` of what it finds itself, and the English for a word of
+   another language at `TRANSLATION_WEIGHT`. Both stand in for a word of a query, never of a tool.
+2. Translations cost a word that tools do have nothing.
+3. The lists are data: `synonyms.txt` and `translations.txt`. Each says what its lines mean.
+"""
 
 from collections.abc import Mapping
+from importlib.resources import files
 from typing import Final
 
-from mcpguard.catalog.search import synonyms, translations
 from mcpguard.catalog.search.stems import stem
 from mcpguard.catalog.search.vocabulary import WordForms
-from mcpguard.catalog.search.words import unspaced, words
+from mcpguard.catalog.search.words import unspaced_stretches, words
 
+SYNONYM_WEIGHT: Final = 0.5
+TRANSLATION_WEIGHT: Final = 0.8
 _LONGEST_UNSPACED: Final = 8
+
+
+def _lines(name: str) -> list[str]:
+    text = files(__package__).joinpath(name).read_text("utf-8")
+    return [line for line in text.splitlines() if line and not line.startswith("#")]
+
+
+_GROUPS: Final = [line.split() for line in _lines("synonyms.txt")]
 
 
 def _grouped() -> Mapping[str, tuple[str, ...]]:
     others: dict[str, dict[str, None]] = {}
-    for group in synonyms.GROUPS.split(";"):
-        stems = [stem(word) for word in group.split()]
+    for group in _GROUPS:
+        stems = [stem(word) for word in group]
         for one in stems:
             others.setdefault(one, {}).update(dict.fromkeys(other for other in stems if other != one))
     return {one: tuple(sorted(some)) for one, some in others.items()}
@@ -23,10 +40,10 @@ def _grouped() -> Mapping[str, tuple[str, ...]]:
 def _english() -> tuple[Mapping[str, tuple[str, ...]], Mapping[str, tuple[str, ...]]]:
     spaced: dict[str, dict[str, None]] = {}
     stretches: dict[str, dict[str, None]] = {}
-    for line in translations.TABLE.strip().splitlines():
+    for line in _lines("translations.txt"):
         english, _, foreign = line.partition(":")
         for word in foreign.split():
-            if unspaced(word):
+            if unspaced_stretches(word):
                 stretches.setdefault(word, {})[stem(english.strip())] = None
             else:
                 spaced.setdefault(stem(words(word)[0]), {})[stem(english.strip())] = None
@@ -35,35 +52,35 @@ def _english() -> tuple[Mapping[str, tuple[str, ...]], Mapping[str, tuple[str, .
 
 def _written() -> WordForms:
     vocabulary = WordForms()
-    vocabulary.change("", frozenset(), frozenset(synonyms.GROUPS.replace(";", " ").split()))
+    vocabulary.change("", frozenset(), frozenset(word for group in _GROUPS for word in group))
     return vocabulary
 
 
 WRITTEN: Final = _written()
-"""The words of our synonyms as they are written there."""
+"""The words of the synonyms in their original form, for repairing misspelt ones."""
 _SYNONYMS: Final = _grouped()
 _SPACED, _STRETCHES = _english()
 
 
-def synonymous(term: str) -> tuple[str, ...]:
-    """The terms that mean nearly the same."""
+def synonyms_of(term: str) -> tuple[str, ...]:
+    """Returns the terms that mean nearly the same."""
     return _SYNONYMS.get(term, ())
 
 
-def in_english(term: str) -> tuple[str, ...]:
-    """The English terms for a term of another language."""
+def english_for(term: str) -> tuple[str, ...]:
+    """Returns the English terms for a term of another language."""
     return _SPACED.get(term, ())
 
 
-def in_english_within(text: str) -> dict[str, tuple[str, ...]]:
-    """The words within a text without blanks that have English terms, the longest where several begin."""
-    found: dict[str, tuple[str, ...]] = {}
-    for stretch in unspaced(text):
+def english_for_stretches(text: str) -> dict[str, tuple[str, ...]]:
+    """Returns the English terms for the words in stretches without blanks, the longest word where several begin."""
+    terms: dict[str, tuple[str, ...]] = {}
+    for stretch in unspaced_stretches(text):
         at = 0
         while at < len(stretch):
             longest = min(len(stretch), at + _LONGEST_UNSPACED)
             word = next((stretch[at:end] for end in range(longest, at, -1) if stretch[at:end] in _STRETCHES), "")
             if word:
-                found[word] = _STRETCHES[word]
+                terms[word] = _STRETCHES[word]
             at += len(word) or 1
-    return found
+    return terms

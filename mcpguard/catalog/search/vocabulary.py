@@ -1,8 +1,8 @@
-"""The words as tools have them, and which of them a misspelt or glued word may have been meant to be.
+"""The forms of words in tools, and those that a misspelt or glued word may stand for.
 
 Rules kept here:
 1. A word belongs to the servers that have it, and goes with the last of them.
-2. Only so many candidates are looked at, in an order that does not depend on what came first.
+2. A limited number of candidates is compared, in an order that does not depend on what came first.
 3. Short words are not repaired: too much is near to them.
 """
 
@@ -11,10 +11,10 @@ from itertools import islice
 from typing import Final
 
 SHORTEST: Final = 4
-"""What is shorter is neither repaired nor the repair of anything."""
+"""Letters of the shortest word that is repaired, or that another is repaired to."""
 LONGEST: Final = 24
 _MIDDLING: Final = 6
-"""A shorter word is right in its first letter: "know" is not "snow"."""
+"""Letters below which the first one has to be right: "know" is not "snow"."""
 _LONG: Final = 7
 """A word of this many letters may have two mistakes."""
 _MOST_CANDIDATES: Final = 200
@@ -23,13 +23,14 @@ Seen = Callable[[str], bool]
 
 
 class WordForms:
-    """Every form of a word, its servers, and every form without one of its letters."""
+    """All forms of words with the servers that have them, also found by a form without one letter."""
 
     def __init__(self) -> None:
         self._servers: dict[str, set[str]] = {}
         self._without_one: dict[str, set[str]] = {}
 
     def change(self, server: str, before: frozenset[str], after: frozenset[str]) -> None:
+        """Replaces the forms that a server has."""
         for form in before - after:
             servers = self._servers[form]
             servers.discard(server)
@@ -44,21 +45,22 @@ class WordForms:
                 self._learn(form)
 
     def servers(self, form: str) -> Iterable[str]:
+        """Returns the servers that have a form."""
         return self._servers.get(form, ())
 
-    def near(self, word: str, seen: Seen) -> list[tuple[str, int]]:
-        """The forms nearest to a word, all with the same number of mistakes, and that number."""
+    def nearest_forms(self, word: str, seen: Seen) -> list[tuple[str, int]]:
+        """Returns the forms with the fewest mistakes compared with a word, each with their number."""
         if not SHORTEST <= len(word) <= LONGEST or not word.isalpha():
             return []
         most = 2 if len(word) >= _LONG else 1
         keys = {word, *_without_one(word)}
-        found = self._within(word, keys, most, seen)
-        if most == 2 and (not found or found[0][1] > 1):
-            found = self._within(word, {shorter for key in keys for shorter in _without_one(key)} | keys, most, seen)
-        return found
+        nearest = self._within(word, keys, most, seen)
+        if most == 2 and (not nearest or nearest[0][1] > 1):
+            nearest = self._within(word, {shorter for key in keys for shorter in _without_one(key)} | keys, most, seen)
+        return nearest
 
     def parts(self, word: str, seen: Seen, most: int = 3) -> list[str]:
-        """The two or three forms that a word is glued together from, or nothing."""
+        """Returns the two or three forms that a word is glued together from; none if it is not."""
         if not 2 * _SHORTEST_PART <= len(word) <= LONGEST or not word.isalpha():
             return []
         for at in range(len(word) - _SHORTEST_PART, _SHORTEST_PART - 1, -1):
@@ -73,15 +75,15 @@ class WordForms:
     def _within(self, word: str, keys: Iterable[str], most: int, seen: Seen) -> list[tuple[str, int]]:
         forms = {form for key in keys for form in self._without_one.get(key, ())}
         forms.update(key for key in keys if key in self._servers and len(key) >= SHORTEST)
-        found = [
+        candidates = [
             (form, mistakes)
             for form in islice(sorted(forms, key=lambda form: (form[0] != word[0], form)), _MOST_CANDIDATES)
             if (len(word) >= _MIDDLING or form[0] == word[0] or form[:2] == word[1::-1])
             and (mistakes := distance(word, form)) <= most
             and seen(form)
         ]
-        fewest = min((mistakes for _, mistakes in found), default=0)
-        return [(form, mistakes) for form, mistakes in found if mistakes == fewest]
+        fewest = min((mistakes for _, mistakes in candidates), default=0)
+        return [(form, mistakes) for form, mistakes in candidates if mistakes == fewest]
 
     def _learn(self, form: str) -> None:
         for key in _keys(form):
@@ -96,7 +98,7 @@ class WordForms:
 
 
 def distance(one: str, other: str) -> int:
-    """How many letters were left out, added, exchanged or turned around with the next."""
+    """Returns how many letters were left out, added, replaced, or swapped with the next."""
     before: list[int] = []
     row = list(range(len(other) + 1))
     for i, a in enumerate(one, 1):

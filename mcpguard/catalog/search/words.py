@@ -1,9 +1,9 @@
-"""Text taken apart into words: identifiers split, letters folded, scripts without blanks cut into pairs.
+"""Splits text into words: identifiers split, letters folded, scripts without blanks cut into pairs.
 
 Rules kept here:
-1. Time is linear in a text, and every pattern moves forward only; whoever calls has cut the text.
+1. Time is linear in a text, and every pattern moves forward only; the caller has cut the text to a limit.
 2. Names and prose are treated alike, so `createIssue`, `create_issue` and "create issue" are the same words.
-3. A word written together out of two or three (`GitHub`) counts as itself as well.
+3. A word made of two or three others (`GitHub`) counts as itself as well.
 4. No word is longer than `LONGEST_WORD`.
 """
 
@@ -24,12 +24,12 @@ _UNSPACED: Final = re.compile(
 
 
 def words(text: str) -> list[str]:
-    """The words of a text in order, in lower case and without marks."""
-    return [word for run in _RUN.findall(folded(text)) for word in _words(run)]
+    """Returns the words of a text in order, in lower case and without accents."""
+    return [word for run in _RUN.findall(fold(text)) for word in _words(run)]
 
 
-def folded(text: str) -> str:
-    """The text in its plainest form, with its case: what looks like a Latin letter with a mark is that letter."""
+def fold(text: str) -> str:
+    """Returns the text in its plainest form, with its case: an accented Latin letter becomes that letter."""
     if text.isascii():
         return text
     return "".join(map(_folded, unicodedata.normalize("NFKC", text)))
@@ -47,7 +47,7 @@ def _folded(char: str) -> str:
 
 @lru_cache(65_536)
 def _words(run: str) -> tuple[str, ...]:
-    """The words of one run of letters and digits."""
+    """Returns the words of one run of letters and digits."""
     run = run[: LONGEST_WORD * _MOST_PARTS]
     run, _, ending = run.replace("\u2019", "'").partition("'")
     if len(ending) > 2:
@@ -58,7 +58,7 @@ def _words(run: str) -> tuple[str, ...]:
 
 
 def _identifier(run: str) -> Iterator[str]:
-    """The parts of a run of ASCII, and the whole where it may be one word (`GitHub`, `s3`, `base64`)."""
+    """Yields the parts of a run of ASCII, and the whole where it may be one word (`GitHub`, `s3`, `base64`)."""
     whole = run.lower()
     if run.isdigit() or (whole == run and run.isalpha()):
         yield whole
@@ -76,7 +76,7 @@ def _identifier(run: str) -> Iterator[str]:
 
 
 def _mixed(run: str) -> Iterator[str]:
-    """What lies between the stretches without blanks, and the pairs of letters within them."""
+    """Yields the words between stretches without blanks, and the pairs of letters within these."""
     at = 0
     for stretch in _UNSPACED.finditer(run):
         if stretch.start() > at:
@@ -88,12 +88,13 @@ def _mixed(run: str) -> Iterator[str]:
 
 
 def pairs(stretch: str) -> Iterator[str]:
+    """Yields each two neighbouring letters; a single letter as it is."""
     if len(stretch) == 1:
         yield stretch
     for at in range(len(stretch) - 1):
         yield stretch[at : at + 2]
 
 
-def unspaced(text: str) -> list[str]:
-    """The stretches of a text whose script puts no blanks between words."""
+def unspaced_stretches(text: str) -> list[str]:
+    """Returns the stretches of a text whose script puts no blanks between words."""
     return _UNSPACED.findall(text)

@@ -16,7 +16,7 @@ import typer
 from mcpguard.app.places import agents_socket
 from mcpguard.cli.shared.common import loaded
 from mcpguard.cli.shared.progress import waiting
-from mcpguard.codec.refusals import facts
+from mcpguard.codec.refusals import refusal_facts
 from mcpguard.gateway.tools.definitions import CUT, MORE
 from mcpguard.relay.credential import token
 from mcpguard.relay.problem import CannotRelay
@@ -100,7 +100,7 @@ class Agent:
 def answered(result: Mapping[str, Any]) -> Mapping[str, Any]:
     """For a program: what a tool answered, or the facts of a refusal; empty where there is nothing but text."""
     structure = result.get("structuredContent")
-    return facts(result) or (structure if isinstance(structure, dict) else {})
+    return refusal_facts(result) or (structure if isinstance(structure, dict) else {})
 
 
 def cut(result: Mapping[str, Any]) -> dict[str, Any] | None:

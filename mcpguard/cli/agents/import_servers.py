@@ -24,7 +24,7 @@ from mcpguard.cli.servers.secret_files import NotKept, kept, let_go
 from mcpguard.cli.shared.common import As, Config, DataDir, Output, loaded
 from mcpguard.cli.shared.guard_client import SERVERS, GuardProblem, Operator
 from mcpguard.cli.shared.options import Confining
-from mcpguard.codec.names import is_meant
+from mcpguard.codec.names import is_unambiguous_name
 from mcpguard.domain.servers.launches import Profile, StdioLaunch
 from mcpguard.settings.entries.entry import enumerated, named
 from mcpguard.text.visible import visible
@@ -60,7 +60,7 @@ def importing(
     """
     if called is not None and (every or len(server or ()) != 1):
         raise typer.BadParameter("goes with one --server", param_hint="--as")
-    if called is not None and not is_meant(called):
+    if called is not None and not is_unambiguous_name(called):
         raise typer.BadParameter("a server's name is 1 to 63 of a to z, 0 to 9, - and _, without __", param_hint="--as")
     settings = loaded(config, data_dir=data_dir).settings
     operator = Operator(settings.data_dir)

@@ -13,7 +13,7 @@ import typer
 from mcpguard.cli.servers.choices import Capability, chosen, default_effect, effects_given, key_of
 from mcpguard.cli.servers.server_tables import TASKS, findings, grave_rules, short
 from mcpguard.cli.shared.options import Confining
-from mcpguard.codec.keyed import written
+from mcpguard.codec.capability_keys import write_key
 from mcpguard.domain.asks import AskKind
 from mcpguard.domain.capabilities import CapabilityKind, Effect
 from mcpguard.domain.decisions import ITSELF, Key
@@ -41,17 +41,17 @@ class ApprovalPlan:
             left = self._left(each)
             effect = self._effect(each) if left is None else ""
             approved = "is approved" + (TASKS if each["needs_tasks"] else "")
-            yield written(key_of(each)), left or approved, effect, short(each["fingerprint"]), findings(each)
+            yield write_key(key_of(each)), left or approved, effect, short(each["fingerprint"]), findings(each)
 
     def body(self, why: str) -> dict[str, object]:
         capabilities = self.server["capabilities"]
         seen = {
             "launch": self.server["fingerprint"],
             "observed": self.server["observed"],
-            "capabilities": {written(key_of(each)): each["fingerprint"] for each in capabilities if each["present"]},
+            "capabilities": {write_key(key_of(each)): each["fingerprint"] for each in capabilities if each["present"]},
         }
-        only = {} if self.only is None else {"only": sorted(map(written, self.only))}
-        left = {"left_out": sorted(map(written, self.left_out))} if self.left_out else {}
+        only = {} if self.only is None else {"only": sorted(map(write_key, self.only))}
+        left = {"left_out": sorted(map(write_key, self.left_out))} if self.left_out else {}
         return {"why": why, "seen": seen, "effects": self.effects, **only, **left}
 
     def otherwise(self, approved: Iterable[dict[str, Any]]) -> Iterator[tuple[str, str, str]]:
@@ -61,7 +61,7 @@ class ApprovalPlan:
             key = key_of(each)
             expected = printed.get(key, "nothing")
             if expected not in (None, each["effect"]):
-                yield written(key), expected, each["effect"]
+                yield write_key(key), expected, each["effect"]
 
     def _left(self, capability: Capability) -> str | None:
         """Why it is not approved. None if it is."""
@@ -123,7 +123,7 @@ class Further:
 
 def findings_said(server: dict[str, Any], words: Iterable[str]) -> dict[str, list[str]]:
     """The grave findings that these words say were read: those that the guard has just told of."""
-    every = {ITSELF: server} | {written(key_of(each)): each for each in server["capabilities"]}
+    every = {ITSELF: server} | {write_key(key_of(each)): each for each in server["capabilities"]}
     meant: set[str] = set()
     for word in words:
         if word == _ALL:
@@ -131,7 +131,7 @@ def findings_said(server: dict[str, Any], words: Iterable[str]) -> dict[str, lis
         elif word == ITSELF:
             meant.add(ITSELF)
         else:
-            meant |= {*map(written, chosen([word], server["capabilities"], "--findings-read"))}
+            meant |= {*map(write_key, chosen([word], server["capabilities"], "--findings-read"))}
     return {name: rules for name in sorted(meant) if (rules := grave_rules(every[name]))}
 
 
@@ -147,6 +147,6 @@ def plan(
             raise typer.BadParameter(f"{visible(name)} is not among what is approved", param_hint="--effect")
     left_out = chosen(leave_out, capabilities, "--leave-out")
     if both := (keys or frozenset()) & left_out:
-        wrong = ", ".join(visible(written(key)) for key in sorted(both))
+        wrong = ", ".join(visible(write_key(key)) for key in sorted(both))
         raise typer.BadParameter(f"{wrong} is approved by --only", param_hint="--leave-out")
     return ApprovalPlan(server, keys, given, left_out)

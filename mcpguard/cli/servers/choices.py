@@ -5,7 +5,7 @@ from typing import Any
 
 import typer
 
-from mcpguard.codec.keyed import written
+from mcpguard.codec.capability_keys import write_key
 from mcpguard.domain.capabilities import CapabilityKind, Effect
 from mcpguard.domain.decisions import Key
 from mcpguard.policy.effects import careful
@@ -27,7 +27,7 @@ def chosen(words: Iterable[str], capabilities: Iterable[Capability], option: str
 
 
 def _chosen(word: str, keys: list[Key], option: str) -> Key:
-    meant = {key for key in keys if word in (key[1], written(key))}
+    meant = {key for key in keys if word in (key[1], write_key(key))}
     if len(meant) == 1:
         return meant.pop()
     found = f"more than one is called {word}" if meant else f"there is no {word}"
@@ -68,7 +68,7 @@ def resolved(word: str, kind: CapabilityKind) -> tuple[str, Key]:
 
 
 def _listed(keys: Iterable[Key]) -> str:
-    names = sorted(visible(written(key)) for key in keys)
+    names = sorted(visible(write_key(key)) for key in keys)
     more = f" and {len(names) - MOST_LISTED} more" if len(names) > MOST_LISTED else ""
     return (", ".join(names[:MOST_LISTED]) or "nothing, it has listed none") + more
 

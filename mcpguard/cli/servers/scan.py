@@ -22,7 +22,7 @@ from mcpguard.codec.findings import as_json
 from mcpguard.codec.strict import StrictError, parse
 from mcpguard.domain.findings import Inspected
 from mcpguard.inspection.definitions import sarif
-from mcpguard.inspection.definitions.inspect import inspected, rules
+from mcpguard.inspection.definitions.inspect import all_rules, inspect_definition
 from mcpguard.inspection.detectors.detector import Surroundings
 from mcpguard.text.visible import visible
 
@@ -84,7 +84,7 @@ def _scanned(lines: IO[bytes]) -> Iterator[_Scanned]:
             typer.echo(f"line {number}: {visible(error.message)}", err=True)
             continue
         name = tool.get("name")
-        found = inspected(tool, Surroundings(server=server or ""))
+        found = inspect_definition(tool, Surroundings(server=server or ""))
         yield _Scanned(number, server, name if isinstance(name, str) else None, found)
 
 
@@ -124,11 +124,11 @@ def _as_json(scanned: Iterator[_Scanned]) -> None:
 
 def _as_sarif(uri: str, scanned: Iterator[_Scanned]) -> None:
     """The document is opened, filled while reading, and closed."""
-    head, tail = json_line(sarif.log(rules())).split('"results":[]')
+    head, tail = json_line(sarif.empty_log(all_rules())).split('"results":[]')
     typer.echo(head + '"results":[')
     comma = ""
     for each in scanned:
-        for result in sarif.results(quote(uri), each.line, each.found.findings):
+        for result in sarif.sarif_results(quote(uri), each.line, each.found.findings):
             typer.echo(comma + json_line(result))
             comma = ","
     typer.echo("]" + tail)

@@ -22,7 +22,7 @@ from mcpguard.cli.servers.server_tables import (
 from mcpguard.cli.shared.common import As, Config, DataDir, Output, loaded, print_json, print_table
 from mcpguard.cli.shared.guard_client import SERVERS, Operator, server_path
 from mcpguard.cli.shared.options import Name
-from mcpguard.codec.keyed import written
+from mcpguard.codec.capability_keys import write_key
 from mcpguard.domain.servers.launches import Profile
 from mcpguard.settings.entries.entry import enumerated
 from mcpguard.text.visible import visible
@@ -71,7 +71,7 @@ def show(name: Name, config: Config = None, data_dir: DataDir = None, output: As
     if capabilities:
         said = operator.get(server_path(name, "descriptions"))["descriptions"]
         typer.echo()
-        print_table(OFFERED, (offered_row(each, said.get(written(key_of(each)), "")) for each in capabilities))
+        print_table(OFFERED, (offered_row(each, said.get(write_key(key_of(each)), "")) for each in capabilities))
     typer.echo()
     print_table(("what else", "value"), further_rows(server))
     warn_of_cut_diffs(operator, name, capabilities)

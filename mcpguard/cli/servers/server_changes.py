@@ -11,7 +11,7 @@ from mcpguard.cli.servers.server_tables import say, warn, warn_of_confinement
 from mcpguard.cli.shared.common import As, Config, DataDir, Output, loaded
 from mcpguard.cli.shared.guard_client import SERVERS, Operator, server_path
 from mcpguard.cli.shared.options import Mounts, Name, Sandbox, mounts, pairs
-from mcpguard.codec.names import folded, is_meant
+from mcpguard.codec.names import is_unambiguous_name, server_name_for
 from mcpguard.codec.strict import StrictError, parse
 from mcpguard.domain.errors import InvalidName
 from mcpguard.domain.servers.launches import Profile
@@ -168,9 +168,9 @@ def _changes(change: str) -> dict[str, object]:
 
 def _instead_of(name: str) -> str:
     """The name that a server could have whose name the guard refuses; empty where it is none, or there is none."""
-    if is_meant(name):
+    if is_unambiguous_name(name):
         return ""
     try:
-        return folded(name)
+        return server_name_for(name)
     except InvalidName:
         return ""

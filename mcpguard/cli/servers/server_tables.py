@@ -11,7 +11,7 @@ import typer
 from mcpguard.cli.servers.choices import Capability, key_of
 from mcpguard.cli.shared.common import Output, print_json
 from mcpguard.cli.shared.guard_client import Operator, server_path
-from mcpguard.codec.keyed import written
+from mcpguard.codec.capability_keys import write_key
 from mcpguard.domain.decisions import ITSELF
 from mcpguard.domain.findings import Severity, is_grave
 from mcpguard.domain.servers.launches import Profile
@@ -101,7 +101,7 @@ def screening(server: dict[str, Any]) -> str:
 def capability_row(capability: Capability) -> tuple[str, ...]:
     standing = capability["standing"] + ("" if capability["present"] else ", gone")
     return (
-        written(key_of(capability)),
+        write_key(key_of(capability)),
         standing + (", waits" if capability["waits"] else "") + (TASKS if capability["needs_tasks"] else ""),
         effect_of(capability),
         capability["declared"] or "",
@@ -160,13 +160,13 @@ def warn_of_grave(server: str, capabilities: Iterable[Capability]) -> None:
     """Grave findings must not be approved unread."""
     for each in capabilities:
         if grave(each):
-            warn(f"{written(key_of(each))} {GRAVE}: {_look(server, each)}")
+            warn(f"{write_key(key_of(each))} {GRAVE}: {_look(server, each)}")
 
 
 def warn_of_unread(server: dict[str, Any]) -> None:
     """What is approved with grave findings that nobody has read can be called all the same."""
     named = [ITSELF] if server["unread_itself"] else []
-    named += [written(key_of(each)) for each in server["capabilities"] if each["unread"]]
+    named += [write_key(key_of(each)) for each in server["capabilities"] if each["unread"]]
     for name in named:
         warn(f"{name} {UNREAD}")
     if named:
@@ -205,7 +205,9 @@ def warn_of_cut_diffs(operator: Operator, server: str, capabilities: list[Capabi
 def warn_if_cut(diff: dict[str, Any], server: str, capability: Capability) -> None:
     if not diff["complete"]:
         look = _look(server, capability)
-        warn(f"{written(key_of(capability))} differs in more than is compared here; read the whole definition: {look}")
+        warn(
+            f"{write_key(key_of(capability))} differs in more than is compared here; read the whole definition: {look}"
+        )
 
 
 def _look(server: str, capability: Capability) -> str:

@@ -12,7 +12,7 @@ from mcpguard.cli.servers.tool_ready import ready
 from mcpguard.cli.shared.common import As, Config, DataDir, Output, print_json, print_table
 from mcpguard.cli.shared.guard_client import SERVERS, Operator, server_path
 from mcpguard.cli.shared.options import Kind, Tool, server_name
-from mcpguard.codec.keyed import written
+from mcpguard.codec.capability_keys import write_key
 from mcpguard.domain.capabilities import CapabilityKind, Fingerprint
 from mcpguard.domain.errors import InvalidName
 from mcpguard.text.visible import visible
@@ -131,7 +131,7 @@ def _row(capability: Capability) -> tuple[str, ...]:
 
 def _rows(server: str, capability: dict[str, Any]) -> Iterator[tuple[str, str]]:
     yield "server", server
-    yield "capability", written(key_of(capability))
+    yield "capability", write_key(key_of(capability))
     yield "standing", capability["standing"] + ("" if capability["present"] else ", gone")
     yield "waits for a person", "yes" if capability["waits"] else "no"
     yield "fingerprint", capability["fingerprint"] or "none: its definition cannot be read"

@@ -21,7 +21,7 @@ from mcpguard.cli.servers.server_tables import (
 from mcpguard.cli.shared.common import As, Config, DataDir, Output, print_table
 from mcpguard.cli.shared.guard_client import GuardProblem, Operator, server_path, tell
 from mcpguard.cli.shared.options import Kind, Reason, Tool
-from mcpguard.codec.keyed import written
+from mcpguard.codec.capability_keys import write_key
 from mcpguard.domain.capabilities import CapabilityKind, Effect
 from mcpguard.text.visible import visible
 
@@ -124,5 +124,5 @@ def _decide(
             typer.echo(f"Nothing was decided. Look again: mcpguard tool show {visible(tool)}", err=True)
         raise typer.Exit(1) from None
     waits = ", and waits for a person" if now["waits"] else ""
-    say(output, now, f"{written(key_of(now))} of {server} is {now['standing']}{waits}")
+    say(output, now, f"{write_key(key_of(now))} of {server} is {now['standing']}{waits}")
     return now

@@ -15,7 +15,7 @@ from mcpguard.cli.servers.choices import resolved
 from mcpguard.cli.shared.common import As, Config, DataDir, Output, print_json
 from mcpguard.cli.shared.guard_client import Absent, GuardProblem, Operator, server_path, tell
 from mcpguard.cli.shared.options import Kind
-from mcpguard.codec.names import is_server_name, reference
+from mcpguard.codec.names import is_server_name, parse_reference
 from mcpguard.domain.capabilities import CapabilityKind
 from mcpguard.domain.errors import InvalidName
 from mcpguard.domain.reasons import Reason
@@ -32,7 +32,7 @@ def _names(given: list[str]) -> list[str]:
     for name in given:
         try:
             if not is_server_name(name):
-                reference(name)
+                parse_reference(name)
         except InvalidName:
             raise typer.BadParameter("say which as SERVER:TOOL, or as SERVER; mcpguard tool list shows them") from None
     return given

@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from mcpguard.codec.names import is_server_name, reference
+from mcpguard.codec.names import is_server_name, parse_reference
 from mcpguard.domain.capabilities import CapabilityKind
 from mcpguard.domain.errors import InvalidName
 from mcpguard.domain.servers.launches import Mount, Profile
@@ -23,7 +23,7 @@ def server_name(given: str | None) -> str | None:
 
 def _reference(given: str) -> str:
     try:
-        reference(given)
+        parse_reference(given)
     except InvalidName:
         raise typer.BadParameter("say which as SERVER:TOOL; mcpguard tool list shows them") from None
     return given

@@ -36,12 +36,12 @@ _PATH = re.compile(r"[/?#]")
 
 def covering(shelf: Shelf, uri: str) -> Capability | None:
     """Returns the capability that allows reading this URI: one in the catalog, or the URI itself below a prefix."""
-    exact = shelf.of(CapabilityKind.RESOURCE).get(uri)
+    exact = shelf.entries_of(CapabilityKind.RESOURCE).get(uri)
     if exact is not None:
         return exact.capability
     if under(shelf.prefixes, uri):
         return Capability(shelf.server, CapabilityKind.RESOURCE, uri)
-    templates = shelf.of(CapabilityKind.TEMPLATE)
+    templates = shelf.entries_of(CapabilityKind.TEMPLATE)
     if not templates or not is_harmless(uri):
         return None
     left = MOST_STEPS

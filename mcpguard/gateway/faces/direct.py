@@ -14,9 +14,9 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from mcpguard.catalog.catalog import Catalog
-from mcpguard.catalog.shelf import Pinned, Shelf
-from mcpguard.codec.names import REFERENCE, SEPARATORS, Separator, is_server_name, qualified
-from mcpguard.codec.uris import PREFIX, unwrapped, wrapped
+from mcpguard.catalog.shelf import CatalogEntry, Shelf
+from mcpguard.codec.names import REFERENCE, SEPARATORS, Separator, is_server_name, qualified_name
+from mcpguard.codec.uris import PREFIX, unwrap_uri, wrap_uri
 from mcpguard.domain.calls import calls
 from mcpguard.domain.capabilities import Capability, CapabilityKind
 from mcpguard.domain.errors import InvalidName
@@ -47,13 +47,13 @@ class DirectFace:
         shelves = self.shelves(catalog) if self._instructs else ()
         return {shelf.server: shelf.instructions for shelf in shelves if shelf.instructions}
 
-    def shown_definition(self, pinned: Pinned) -> dict[str, Any]:
+    def shown_definition(self, pinned: CatalogEntry) -> dict[str, Any]:
         capability, definition = pinned.capability, pinned.definition
         origin = {"server": capability.server, "name": capability.name}
         proxy: dict[str, Any] = {"server": capability.server}
         match capability.kind:
             case CapabilityKind.RESOURCE:
-                name = wrapped(capability.server, capability.name)
+                name = wrap_uri(capability.server, capability.name)
                 origin = {"server": capability.server, "uri": capability.name}
                 proxy |= {"originalUri": capability.name}
             case CapabilityKind.TEMPLATE:
@@ -61,7 +61,7 @@ class DirectFace:
                 origin = {"server": capability.server, "uriTemplate": capability.name}
                 proxy |= {"originalUri": capability.name}
             case _:
-                name = qualified(capability.server, capability.name, self.separator)
+                name = qualified_name(capability.server, capability.name, self.separator)
                 proxy |= {"originalName": capability.name}
         return {
             **definition,
@@ -71,7 +71,7 @@ class DirectFace:
         }
 
     def named_capability(self, catalog: Catalog, kind: CapabilityKind, name: str) -> Capability:
-        found = catalog.qualified(kind, name)
+        found = catalog.by_qualified_name(kind, name)
         if len(found) == 1:
             return found[0].capability
         for separator in (*SEPARATORS, REFERENCE):  # else whose it would be, for the record and for the reason
@@ -90,7 +90,7 @@ class DirectFace:
         return NamedCapability(Capability(server or "", CapabilityKind.RESOURCE, own))
 
     def uri(self, server: str, own: str) -> str:
-        return wrapped(server, own)
+        return wrap_uri(server, own)
 
     def template(self, catalog: Catalog, uri: str) -> Capability:
         server, own = self._placed(uri)
@@ -98,7 +98,7 @@ class DirectFace:
             (shelf.server, kind)
             for shelf in self.shelves(catalog)
             for kind in (CapabilityKind.TEMPLATE, CapabilityKind.RESOURCE)
-            if server in (None, shelf.server) and own in shelf.of(kind)
+            if server in (None, shelf.server) and own in shelf.entries_of(kind)
         ]
         if len(found) == 1:
             return Capability(found[0][0], found[0][1], own)
@@ -107,7 +107,7 @@ class DirectFace:
     def _placed(self, uri: str) -> tuple[str | None, str]:
         """Splits a URI into the server that it names, if it names one, and that server's own URI."""
         if uri.startswith(PREFIX):
-            return unwrapped(uri)
+            return unwrap_uri(uri)
         if uri.startswith(TEMPLATES):
             server, slash, own = uri.removeprefix(TEMPLATES).partition("/")
             if not slash or not own or not is_server_name(server):

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from mcpguard.catalog.catalog import Catalog
-from mcpguard.catalog.shelf import Pinned, Shelf
+from mcpguard.catalog.shelf import CatalogEntry, Shelf
 from mcpguard.domain.calls import calls
 from mcpguard.domain.capabilities import Capability, CapabilityKind
 
@@ -47,7 +47,7 @@ class AgentFace(Protocol):
         """Returns the instructions that greet a client, by server."""
         ...
 
-    def shown_definition(self, pinned: Pinned) -> dict[str, Any]:
+    def shown_definition(self, pinned: CatalogEntry) -> dict[str, Any]:
         """Returns a definition as clients see it."""
         ...
 

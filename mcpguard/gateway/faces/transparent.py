@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from mcpguard.catalog.catalog import Catalog
-from mcpguard.catalog.shelf import Pinned, Shelf
+from mcpguard.catalog.shelf import CatalogEntry, Shelf
 from mcpguard.domain.calls import calls
 from mcpguard.domain.capabilities import Capability, CapabilityKind
 from mcpguard.gateway.faces.coverage import covering
@@ -28,7 +28,7 @@ class TransparentFace:
     def instructions(self, catalog: Catalog) -> Mapping[str, str]:
         return {shelf.server: shelf.instructions for shelf in self.shelves(catalog) if shelf.instructions}
 
-    def shown_definition(self, pinned: Pinned) -> dict[str, Any]:
+    def shown_definition(self, pinned: CatalogEntry) -> dict[str, Any]:
         return dict(pinned.definition)
 
     def named_capability(self, _catalog: Catalog, kind: CapabilityKind, name: str) -> Capability:
@@ -45,5 +45,5 @@ class TransparentFace:
 
     def template(self, catalog: Catalog, uri: str) -> Capability:
         shelf = catalog.shelves.get(self._server)
-        listed = shelf is not None and uri in shelf.of(CapabilityKind.RESOURCE)
+        listed = shelf is not None and uri in shelf.entries_of(CapabilityKind.RESOURCE)
         return Capability(self._server, CapabilityKind.RESOURCE if listed else CapabilityKind.TEMPLATE, uri)

@@ -10,7 +10,7 @@ Rules kept here:
 from collections.abc import Callable
 
 from mcpguard.catalog.catalog import Catalog
-from mcpguard.catalog.shelf import Pinned
+from mcpguard.catalog.shelf import CatalogEntry
 from mcpguard.codec.messages import Notification
 from mcpguard.domain.capabilities import CapabilityKind
 from mcpguard.gateway.clients import Client
@@ -54,5 +54,5 @@ def _is_new(client: Client, kind: CapabilityKind, before: Catalog, catalog: Cata
     return any(each.capability.server == by for each in seen) if by else _seen(client, kind, before) != seen
 
 
-def _seen(client: Client, kind: CapabilityKind, catalog: Catalog) -> list[Pinned]:
+def _seen(client: Client, kind: CapabilityKind, catalog: Catalog) -> list[CatalogEntry]:
     return list(offered_capabilities(client.face, kind, client.caller.scope, catalog))

@@ -7,8 +7,8 @@ Rules kept here:
 3. A tool comes with its server's instructions, if exactly those were approved.
 """
 
-from mcpguard.catalog.shelf import Pinned
-from mcpguard.codec.names import reference
+from mcpguard.catalog.shelf import CatalogEntry
+from mcpguard.codec.names import parse_reference
 from mcpguard.domain.callers import Caller
 from mcpguard.domain.capabilities import Capability, CapabilityKind, Effect
 from mcpguard.domain.errors import InvalidName
@@ -37,10 +37,10 @@ class FindTools:
         every = {server: shelves[server].instructions for server in servers if server in shelves}
         return described(said, {server: text for server, text in every.items() if text})
 
-    def _one(self, caller: Caller, name: str) -> tuple[Json, Pinned | None]:
+    def _one(self, caller: Caller, name: str) -> tuple[Json, CatalogEntry | None]:
         """Returns what is told of a tool, and the definition that may be shown with it."""
         try:
-            server, own = reference(name)
+            server, own = parse_reference(name)
         except InvalidName:
             server, own = "", name
         capability = Capability(server, CapabilityKind.TOOL, own)

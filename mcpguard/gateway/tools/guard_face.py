@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from mcpguard.catalog.catalog import Catalog
-from mcpguard.catalog.shelf import Pinned, Shelf
+from mcpguard.catalog.shelf import CatalogEntry, Shelf
 from mcpguard.domain.calls import calls
 from mcpguard.domain.capabilities import Capability, CapabilityKind
 from mcpguard.gateway.faces.face import NamedCapability
@@ -31,7 +31,7 @@ class GuardFace:
     def instructions(self, _catalog: Catalog) -> Mapping[str, str]:
         return {}
 
-    def shown_definition(self, pinned: Pinned) -> dict[str, Any]:
+    def shown_definition(self, pinned: CatalogEntry) -> dict[str, Any]:
         return dict(pinned.definition)
 
     def named_capability(self, _catalog: Catalog, kind: CapabilityKind, name: str) -> Capability:

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from mcpguard.catalog.catalog import Catalog
 from mcpguard.catalog.shelf import Shelf
-from mcpguard.codec.names import reference
+from mcpguard.codec.names import parse_reference
 from mcpguard.domain.callers import Scope
 from mcpguard.domain.capabilities import Capability, CapabilityKind
 from mcpguard.domain.errors import InvalidName
@@ -29,7 +29,7 @@ def find_named(catalog: Catalog, scope: Scope, kind: CapabilityKind, name: str) 
     said = _referred(kind, name)
     if said is not None and catalog.find(said.server, kind, said.name) is not None and within(scope, said):
         return said
-    found = [each.capability for each in catalog.qualified(kind, name) if within(scope, each.capability)]
+    found = [each.capability for each in catalog.by_qualified_name(kind, name) if within(scope, each.capability)]
     if len(found) == 1:
         return found[0]
     own = said.name.removeprefix(":") if said is not None else ""
@@ -89,7 +89,7 @@ def _exactly(catalog: Catalog, meant: NamedCapability) -> bool:
 
 def _referred(kind: CapabilityKind, text: str) -> Capability | None:
     try:
-        server, name = reference(text)
+        server, name = parse_reference(text)
     except InvalidName:
         return None
     return Capability(server, kind, name)
@@ -97,6 +97,6 @@ def _referred(kind: CapabilityKind, text: str) -> Capability | None:
 
 def _entitled(catalog: Catalog, scope: Scope, kind: CapabilityKind, title: str, server: str = "") -> Capability | None:
     """Finds a resource by its title, if nothing else in scope has the same; in one server, if one is given."""
-    found = [each.capability for each in catalog.entitled(kind, title) if server in ("", each.capability.server)]
+    found = [each.capability for each in catalog.by_title(kind, title) if server in ("", each.capability.server)]
     reached = [each for each in found if within(scope, each)]
     return reached[0] if len(reached) == 1 else None

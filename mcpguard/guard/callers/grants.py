@@ -182,7 +182,7 @@ def _check(wanted: WantedCaller, decision: Decision) -> None:
     for what, patterns in (("servers", wanted.scope.servers), ("tools", wanted.scope.tools)):
         _check_some(what, patterns)
         for pattern in patterns:
-            globs.checked(pattern)
+            globs.check_pattern(pattern)
     _check_some("effects", tuple(wanted.scope.effects))
     if wanted.seconds is not None and not 0 < wanted.seconds <= LONGEST_SECONDS:
         raise Undecidable("a caller's time is at least a second and at most ten years, or null for no end")

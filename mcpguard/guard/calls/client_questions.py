@@ -17,7 +17,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from mcpguard.codec import envelope
-from mcpguard.codec.members import answered
+from mcpguard.codec.members import known_members
 from mcpguard.codec.messages import dumps
 from mcpguard.domain.asks import Answers, Ask, AskKind, Asks, Capabilities, Declined
 from mcpguard.domain.calls.bodies import Body
@@ -28,7 +28,7 @@ from mcpguard.domain.reasons import Reason
 from mcpguard.domain.servers.launches import Era
 from mcpguard.guard.calls.question_limits import QuestionLimits
 from mcpguard.guard.calls.screening import Noticed, Screener, rules_of
-from mcpguard.inspection.replies.screening import Looked
+from mcpguard.inspection.replies.screening import ScreenedReply
 from mcpguard.policy.asks import objection, offered, passed_on
 
 if TYPE_CHECKING:
@@ -108,7 +108,7 @@ class ClientQuestions:
         self._left -= len(asks)
         bodies = {name: dumps(ask.params) for name, ask in asks.items()}
         reason = self._objection(asks, bodies)
-        found: Mapping[str, Looked] = {}
+        found: Mapping[str, ScreenedReply] = {}
         if reason is None:
             asks, found, reason = await self._screener.questions(self._call.capability.server, asks)
         for name, ask in islice(asks.items(), self._desk.limits.per_call):
@@ -117,7 +117,7 @@ class ClientQuestions:
         if reason is not None:
             raise Declined(reason)
         given = await self._answers(asks)
-        answers = {name: envelope.bare(answered(ask.kind, given[name])) for name, ask in asks.items()}
+        answers = {name: envelope.bare_params(known_members(ask.kind, given[name])) for name, ask in asks.items()}
         for name, ask in asks.items():
             body = await self._desk.bodies.of(self._server, answers[name])
             await self._note(RecordKind.HEARD, ask, body, action=_action(ask, answers[name]))
@@ -150,7 +150,7 @@ class ClientQuestions:
         *,
         reason: Reason | None = None,
         action: str = "",
-        found: Looked | None = None,
+        found: ScreenedReply | None = None,
     ) -> None:
         fields: dict[str, Scalar] = {
             "entry": self._call.entry,

@@ -140,7 +140,7 @@ class Calls:
             error = None if error is None else beside_error(error, launch)
         if result is not None:
             return CallResult(opening.entry, outcome, envelope.with_meta(result, envelope.BY_SERVER))
-        return CallResult(opening.entry, outcome, error=None if error is None else envelope.from_server(error))
+        return CallResult(opening.entry, outcome, error=None if error is None else envelope.as_server_error(error))
 
     def _asking(
         self, asked: CallRequest, subject: CallSubject, opening: Opening, counterpart: Counterpart

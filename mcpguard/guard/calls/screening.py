@@ -32,7 +32,7 @@ from mcpguard.domain.servers.pins import Pin
 from mcpguard.guard.servers.neighbours import NeighbourTools
 from mcpguard.guard.servers.servers import Servers
 from mcpguard.inspection.detectors.detector import DetectorRule, Surroundings
-from mcpguard.inspection.replies.screening import Looked, OutOfTime, is_plain, looked_at
+from mcpguard.inspection.replies.screening import OutOfTime, ScreenedReply, is_plain, screen_reply
 from mcpguard.policy.arguments.fitting import CALL
 from mcpguard.policy.arguments.schemas import Anything, Checks
 from mcpguard.policy.secrets.hiding import Values
@@ -48,9 +48,15 @@ MOST_TOLD: Final = 10
 _OF_MESSAGES: Final = ("level", "logger", "data", "progress", "total", "message")
 MOST_RULES: Final = 20
 STRUCTURE: Final = "structuredContent"
-_UNREAD: Final = DetectorRule("message.unread", "T27", Severity.INFO, 0.0, "It is too long to be looked at whole")
+_UNREAD: Final = DetectorRule(
+    "message.unread", "T27", Severity.INFO, 0.0, "Exceeds the scan limit of a message, so it was not scanned"
+)
 _UNTOLD: Final = DetectorRule(
-    "schema.unverified", "T9", Severity.LOW, 0.1, "It cannot be held against what the tool returns"
+    "schema.unverified",
+    "T9",
+    Severity.LOW,
+    0.1,
+    "Returns a result that could not be validated against its output schema",
 )
 _NOWHERE: Final = Evidence("", 0, 0)
 
@@ -72,7 +78,7 @@ class Noticed:
         self.rules: dict[str, None] = {}
         self.masked = 0
 
-    def add(self, looked: Looked) -> None:
+    def add(self, looked: ScreenedReply) -> None:
         self.masked += looked.masked
         self.rules |= dict.fromkeys(each.rule for each in looked.found)
 
@@ -118,8 +124,8 @@ class Screener:
     async def _cleaned(self, server: str, value: Mapping[str, Any], size: int) -> dict[str, Any]:
         """Without what is ours to say. Where much is nested in it, that takes long."""
         if size <= LARGE:
-            return envelope.theirs(value)
-        return await self._aside(server, partial(envelope.theirs, value))
+            return envelope.without_our_keys(value)
+        return await self._aside(server, partial(envelope.without_our_keys, value))
 
     async def _aside(self, server: str, work: Callable[[], T]) -> T:
         limiter = self._limiters.setdefault(server, CapacityLimiter(AT_ONCE))
@@ -144,7 +150,7 @@ class Screener:
         except OutOfTime:
             return Reason.REPLY_UNSCREENED
         if fits is None:
-            looked = replace(looked, found=(*looked.found, _UNTOLD.at(_NOWHERE)))
+            looked = replace(looked, found=(*looked.found, _UNTOLD.finding_at(_NOWHERE)))
         noticed.add(looked)
         if fits is False or (fits is None and mode is Screening.REFUSE):
             return Reason.REPLY_INVALID
@@ -156,27 +162,29 @@ class Screener:
     def message(self, server: str, params: Mapping[str, Any], noticed: Noticed) -> Mapping[str, Any] | None:
         """What a server says while it works on a call; None where it is dropped."""
         mode, size = self._servers.screening(server), len(dumps(params))
-        bare = envelope.theirs(params if size <= LARGE else _in_short(params))
+        bare = envelope.without_our_keys(params if size <= LARGE else _in_short(params))
         if mode is Screening.OFF:
             return bare
         given, around = self._values_of(server), self._around(server)
         if size <= LARGE and is_plain(bare, given, around):
             return bare
         if size > READ_AT_ONCE:
-            looked = Looked(bare, (_UNREAD.at(_NOWHERE),), hard=True)
+            looked = ScreenedReply(bare, (_UNREAD.finding_at(_NOWHERE),), hard=True)
             unfit = mode is not Screening.NOTE or given.within(dumps(bare).decode())
         else:
-            looked = looked_at(bare, mode, given, around, lambda: True)
+            looked = screen_reply(bare, mode, given, around, lambda: True)
             unfit = mode is Screening.REFUSE and looked.hard
         noticed.add(looked)
         return None if unfit else _telling(looked, mode)
 
-    async def questions(self, server: str, asks: Asks) -> tuple[dict[str, Ask], dict[str, Looked], Reason | None]:
+    async def questions(
+        self, server: str, asks: Asks
+    ) -> tuple[dict[str, Ask], dict[str, ScreenedReply], Reason | None]:
         """What is put to a client, what was found in each of it, and why it is not put to them."""
         mode = self._servers.screening(server)
         passed, found = (
-            {name: Ask(ask.method, envelope.theirs(ask.params)) for name, ask in asks.items()},
-            dict[str, Looked](),
+            {name: Ask(ask.method, envelope.without_our_keys(ask.params)) for name, ask in asks.items()},
+            dict[str, ScreenedReply](),
         )
         if mode is Screening.OFF:
             return passed, found, None
@@ -194,19 +202,19 @@ class Screener:
 
     async def _looked(
         self, server: str, value: Mapping[str, Any], mode: Screening, size: int, checks: Checks | None
-    ) -> tuple[bool | None, Looked]:
+    ) -> tuple[bool | None, ScreenedReply]:
         """Whether the structure is what it has to be, None where that cannot be told; and what was found."""
         given, around = self._values_of(server), self._around(server)
-        if size <= LARGE and is_plain(bare := envelope.theirs(value), given, around):
-            return _fits(bare, checks), Looked(bare)
+        if size <= LARGE and is_plain(bare := envelope.without_our_keys(value), given, around):
+            return _fits(bare, checks), ScreenedReply(bare)
         return await self._aside(server, partial(self._read, value, mode, given, around, checks))
 
     def _read(
         self, value: Mapping[str, Any], mode: Screening, given: Values, around: Surroundings, checks: Checks | None
-    ) -> tuple[bool | None, Looked]:
+    ) -> tuple[bool | None, ScreenedReply]:
         until = self._clock.monotonic() + self._patience
-        still, bare = partial(self._is_before, until), envelope.theirs(value)
-        return _fits(bare, checks), looked_at(bare, mode, given, around, still)
+        still, bare = partial(self._is_before, until), envelope.without_our_keys(value)
+        return _fits(bare, checks), screen_reply(bare, mode, given, around, still)
 
     def _is_before(self, until: float) -> bool:
         return self._clock.monotonic() < until
@@ -260,7 +268,7 @@ def _fits(value: Mapping[str, Any], checks: Checks | None) -> bool | None:
     return checks.describes(value[STRUCTURE]) if STRUCTURE in value else False
 
 
-def _telling(looked: Looked, mode: Screening) -> dict[str, Any]:
+def _telling(looked: ScreenedReply, mode: Screening) -> dict[str, Any]:
     """What was looked at, with what was found in it."""
     value: dict[str, Any] = looked.value
     if not looked.found and not looked.masked:
@@ -269,6 +277,6 @@ def _telling(looked: Looked, mode: Screening) -> dict[str, Any]:
     return envelope.with_meta(value, {envelope.SCREENED: told | ({"masked": looked.masked} if looked.masked else {})})
 
 
-def rules_of(looked: Looked) -> tuple[str, ...]:
+def rules_of(looked: ScreenedReply) -> tuple[str, ...]:
     """The worst of them, by their ids."""
     return tuple(each.rule for each in looked.found)[:MOST_RULES]

@@ -18,7 +18,7 @@ from typing import Final
 
 import structlog
 
-from mcpguard.codec.names import is_meant
+from mcpguard.codec.names import is_unambiguous_name
 from mcpguard.domain.capabilities import Fingerprint
 from mcpguard.domain.clock import Clock, Ids
 from mcpguard.domain.decisions import Actor, DeclaredElsewhere, NotDeclared, Stale, Undecidable
@@ -264,7 +264,7 @@ def _check_launch(launch: Launch) -> None:
 
 def _check_name(label: str) -> None:
     """Raises NotDeclared for a name that would become another. The sentence repeats nothing that was sent."""
-    if not is_meant(label):
+    if not is_unambiguous_name(label):
         form = "1 to 63 of a to z, 0 to 9, - and _, beginning with a letter or digit, without __"
         raise NotDeclared((f"this is no name of a server, which is {form}",))
 

@@ -21,7 +21,7 @@ from typing import Final
 import anyio
 
 from mcpguard.codec.messages import dumps
-from mcpguard.codec.names import folded
+from mcpguard.codec.names import server_name_for
 from mcpguard.domain.callers import Caller
 from mcpguard.domain.calls.verdicts import Allow
 from mcpguard.domain.capabilities import Capability, CapabilityKind
@@ -129,7 +129,7 @@ class Managing:
 
     async def _bring(self, caller: Caller, label: str, members: Members, most_waiting: int) -> Added:
         try:
-            name = folded(label)
+            name = server_name_for(label)
         except InvalidName:
             raise Undecidable("name has no letter a to z and no digit that a server could be called by") from None
         if not reaches(caller.scope, name):  # whether there is such a server is not this caller's to know
@@ -154,7 +154,7 @@ class Managing:
 
     def _reached(self, caller: Caller, name: str) -> ServerState:
         try:
-            known = self._registry.find(folded(name))
+            known = self._registry.find(server_name_for(name))
         except InvalidName:
             known = None
         if known is None or not reaches(caller.scope, known.name):

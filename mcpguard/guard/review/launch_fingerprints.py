@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, field
 
-from mcpguard.codec.fingerprints import of_launch
+from mcpguard.codec.fingerprints import launch_fingerprint
 from mcpguard.domain.capabilities import Fingerprint
 from mcpguard.domain.decisions import NotDeclared
 from mcpguard.domain.errors import Unreadable
@@ -19,6 +19,6 @@ class Fingerprints:
     def __call__(self, launch: Launch) -> Fingerprint:
         """Raises NotDeclared where what would run cannot be told."""
         try:
-            return of_launch(identity(launch, self.key))
+            return launch_fingerprint(identity(launch, self.key))
         except (Unidentifiable, Unreadable) as error:
             raise NotDeclared((str(error),)) from error

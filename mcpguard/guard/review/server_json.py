@@ -40,11 +40,11 @@ from mcpguard.guard.servers.servers import Servers
 from mcpguard.guard.servers.status import SandboxStatus
 from mcpguard.guard.servers.tool_effects import Effects, ToolEffects
 from mcpguard.inspection.detectors.detector import Surroundings
-from mcpguard.inspection.diff.clipping import fitted, written
-from mcpguard.inspection.diff.diff import compared
-from mcpguard.inspection.diff.excerpts import excerpt
-from mcpguard.inspection.diff.rendering import rendered
+from mcpguard.inspection.diff.clipping import clip, value_as_text
+from mcpguard.inspection.diff.diff import compare_definitions
+from mcpguard.inspection.diff.excerpts import cut_excerpt
 from mcpguard.inspection.diff.shown_values import as_json as diff_as_json
+from mcpguard.inspection.diff.shown_values import render_lines
 from mcpguard.policy.secrets.launches import shown_arguments, shown_command, shown_url
 from mcpguard.settings.entries.references import parts
 from mcpguard.store.engine.backend import Connection
@@ -208,8 +208,8 @@ def _wanted(seen: Mapping[Fingerprint, Version], fingerprint: Fingerprint | None
 
 def _diff(before: bytes, after: bytes, surroundings: Surroundings) -> Json:
     old, new = read_back(before), read_back(after)
-    diff, found = compared(old, new), _findings_differ(old, new, surroundings)
-    return {**diff_as_json(diff), "text": "\n".join(rendered(diff)), "findings": found}
+    diff, found = compare_definitions(old, new), _findings_differ(old, new, surroundings)
+    return {**diff_as_json(diff), "text": "\n".join(render_lines(diff)), "findings": found}
 
 
 def _findings_differ(before: object, after: object, surroundings: Surroundings) -> Json:
@@ -225,8 +225,8 @@ def _shown(definition: bytes, found: Inspected) -> tuple[str, list[Json]]:
     """A definition as text, and what was found in it, each with the place cut out."""
     said = read_back(definition)
     whole = {INSTRUCTIONS: said} if isinstance(said, str) else said
-    places = [{**as_json(each), "excerpt": excerpt(whole, each.evidence)} for each in found.findings]
-    return fitted(written(said), MOST_SHOWN), places
+    places = [{**as_json(each), "excerpt": cut_excerpt(whole, each.evidence)} for each in found.findings]
+    return clip(value_as_text(said), MOST_SHOWN), places
 
 
 def _capabilities(

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from typing import Final
 
 from mcpguard.catalog.search.compact import signature, summary
-from mcpguard.catalog.shelf import Pinned
+from mcpguard.catalog.shelf import CatalogEntry
 from mcpguard.codec.messages import dumps
 from mcpguard.domain.json import Json
 from mcpguard.guard.search.tool_search import ToolHit
@@ -55,7 +55,7 @@ def retrieved(hits: Sequence[ToolHit], *, full: bool) -> tuple[list[Json], list[
     return tools, _said(len(hits) - len(tools), in_short)
 
 
-def described(said: Sequence[tuple[Json, Pinned | None]], instructions: Mapping[str, str]) -> Json:
+def described(said: Sequence[tuple[Json, CatalogEntry | None]], instructions: Mapping[str, str]) -> Json:
     """What is said of each name, with the definition of those that have one to show; and of `instructions`, which are
     approved ones by their servers, those that fit beside that."""
     room = Room()
@@ -68,7 +68,7 @@ def described(said: Sequence[tuple[Json, Pinned | None]], instructions: Mapping[
     return answer
 
 
-def _described(said: Sequence[tuple[Json, Pinned | None]], room: Room) -> list[Json]:
+def _described(said: Sequence[tuple[Json, CatalogEntry | None]], room: Room) -> list[Json]:
     whole = [one if pinned is None else one | _common(pinned) | _whole(pinned) for one, pinned in said]
     short = [
         one if pinned is None else one | _common(pinned) | _short(pinned) | {"note": _note(all_of_it)}
@@ -96,7 +96,7 @@ def _hit(hit: ToolHit) -> Json:
     return _common(hit.pinned) | {"score": round(hit.score, 3)}
 
 
-def _common(pinned: Pinned) -> Json:
+def _common(pinned: CatalogEntry) -> Json:
     capability = pinned.capability
     return {
         "name": f"{capability.server}:{capability.name}",
@@ -106,9 +106,9 @@ def _common(pinned: Pinned) -> Json:
     }
 
 
-def _short(pinned: Pinned) -> Json:
+def _short(pinned: CatalogEntry) -> Json:
     return {"description": summary(pinned.definition), "signature": signature(pinned.definition)}
 
 
-def _whole(pinned: Pinned) -> Json:
+def _whole(pinned: CatalogEntry) -> Json:
     return {key: pinned.definition[key] for key in _WHOLE if key in pinned.definition}

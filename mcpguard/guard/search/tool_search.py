@@ -18,16 +18,16 @@ from anyio import CapacityLimiter, to_thread
 
 from mcpguard.catalog.catalog import Catalog
 from mcpguard.catalog.search.index import Index
-from mcpguard.catalog.search.prepared import prepared
+from mcpguard.catalog.search.prepared_tools import prepare_server
 from mcpguard.catalog.search.search import View
-from mcpguard.catalog.shelf import Pinned
+from mcpguard.catalog.shelf import CatalogEntry
 from mcpguard.domain.callers import Scope
 from mcpguard.domain.capabilities import Capability, CapabilityKind, Effect
 from mcpguard.guard.servers.publisher import CatalogChange, Publisher
 from mcpguard.policy.scopes import within
 
 MOST_VIEWS = 256
-Tools = Mapping[str, Pinned]
+Tools = Mapping[str, CatalogEntry]
 log = structlog.get_logger("mcpguard.guard")
 _TOOL = CapabilityKind.TOOL
 
@@ -45,7 +45,7 @@ class Wish:
 class ToolHit:
     """A tool that was found, and how well it fits."""
 
-    pinned: Pinned
+    pinned: CatalogEntry
     score: float
 
 
@@ -81,7 +81,7 @@ class Searching:
 
         found = view.search(query, limit, wanted)
         hits = ((each, catalog.find(each.server, _TOOL, each.name)) for each in found)
-        return [ToolHit(pinned, each.score) for each, pinned in hits if pinned is not None], view.how_many()
+        return [ToolHit(pinned, each.score) for each, pinned in hits if pinned is not None], view.count()
 
     def _tell(self, changed: CatalogChange) -> None:
         if _TOOL in changed.kinds and not changed.by:
@@ -94,10 +94,10 @@ class Searching:
                 self._index.remove_server(server)
                 self._followed.pop(server, None)
                 continue
-            tools = self._followed[server] = shelf.of(_TOOL)
+            tools = self._followed[server] = shelf.entries_of(_TOOL)
             definitions = [pinned.definition for pinned in tools.values()]
             try:
-                ready = await to_thread.run_sync(partial(prepared, server, definitions), limiter=self._limiter)
+                ready = await to_thread.run_sync(partial(prepare_server, server, definitions), limiter=self._limiter)
             except Exception:
                 log.exception("search.failed", server=server)
                 self._index.remove_server(server)
@@ -106,7 +106,9 @@ class Searching:
 
     def _behind(self, catalog: Catalog) -> list[str]:
         gone = [name for name in self._followed if name not in catalog.shelves]
-        return gone + [name for name, shelf in catalog.shelves.items() if self._followed.get(name) != shelf.of(_TOOL)]
+        return gone + [
+            name for name, shelf in catalog.shelves.items() if self._followed.get(name) != shelf.entries_of(_TOOL)
+        ]
 
     def _view(self, scope: Scope) -> View:
         view = self._views.get(scope)

@@ -22,7 +22,7 @@ import anyio
 import structlog
 from anyio import CapacityLimiter, to_thread
 
-from mcpguard.codec.fingerprints import of_observed
+from mcpguard.codec.fingerprints import observed_fingerprint
 from mcpguard.domain.clock import Clock, Ids
 from mcpguard.domain.decisions import Actor, Undecidable, Unknown
 from mcpguard.domain.errors import LedgerUnavailable, Unreadable
@@ -111,7 +111,7 @@ class Intake:
         Raises Unreadable for a server of which no identity can be told, LedgerUnavailable, and Undecidable for what a
         server that did not run has listed, where it runs by now or is declared otherwise.
         """
-        identity = of_observed(ObservedIdentity(listing.server, listing.capabilities, listing.artifact))
+        identity = observed_fingerprint(ObservedIdentity(listing.server, listing.capabilities, listing.artifact))
         said = await self._aside(partial(read, listing))
         heard = HeardListing(identity, listing.artifact, said, await self._looked(known, listing, said))
         taken, recorded = Taken(0), tuple[facts.Fact, ...]()

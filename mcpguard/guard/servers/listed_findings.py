@@ -27,10 +27,10 @@ from mcpguard.domain.findings import Evidence, Finding, Inspected, Severity, wei
 from mcpguard.domain.servers.launches import Launch
 from mcpguard.domain.servers.listings import INSTRUCTIONS, Listing
 from mcpguard.domain.servers.pins import Pin
-from mcpguard.inspection.definitions.inspect import inspected, risk
-from mcpguard.inspection.definitions.launches import launched
+from mcpguard.inspection.definitions.inspect import combined_risk, inspect_definition
+from mcpguard.inspection.definitions.launches import inspect_launch
 from mcpguard.inspection.detectors.detector import DetectorRule, Since, Surroundings
-from mcpguard.inspection.detectors.unusable import by_patterns, depends_on_patterns
+from mcpguard.inspection.detectors.unusable_schemas import depends_on_patterns, find_unusable_patterns
 from mcpguard.policy.reconciling import ReadListing, named
 
 MOST_KEPT: Final = 20
@@ -41,7 +41,7 @@ PORTION: Final = 32
 MOST_TRIED: Final = 20
 """Definitions of one listing whose patterns are made ready to find out whether they can be used: 50 ms at worst."""
 NOTHING: Final = Inspected((), 0)
-FAILED: Final = DetectorRule("inspection.failed", "T27", Severity.HIGH, 0.5, "It could not be inspected")
+FAILED: Final = DetectorRule("inspection.failed", "T27", Severity.HIGH, 0.5, "Failed to be inspected")
 log = structlog.get_logger("mcpguard.guard")
 
 
@@ -124,8 +124,8 @@ class Looking:
         if not self._tries or not isinstance(definition, dict) or not depends_on_patterns(definition):
             return found
         self._tries -= 1
-        more = (*found.findings, *by_patterns(definition))
-        return found if len(more) == len(found.findings) else Inspected(_kept(more), risk(more))
+        more = (*found.findings, *find_unusable_patterns(definition))
+        return found if len(more) == len(found.findings) else Inspected(_kept(more), combined_risk(more))
 
     def found(self) -> ListedFindings:
         """What was found in all of it, summed up: where it is much, that takes long too."""
@@ -148,13 +148,13 @@ def refound(
 def looked_at(definition: object, surroundings: Surroundings) -> Inspected:
     """What is found in a definition, or in the text of instructions."""
     whole: Mapping[str, Any] = definition if isinstance(definition, dict) else {INSTRUCTIONS: definition}
-    return _safely(partial(inspected, whole, surroundings))
+    return _safely(partial(inspect_definition, whole, surroundings))
 
 
 def in_launch(launch: Launch) -> Inspected:
     def look() -> Inspected:
-        found = launched(launch)
-        return Inspected(found, risk(found))
+        found = inspect_launch(launch)
+        return Inspected(found, combined_risk(found))
 
     return _safely(look)
 
@@ -181,8 +181,8 @@ def _safely(look: Callable[[], Inspected]) -> Inspected:
     except Exception as error:  # noqa: BLE001 - said in a line, without a traceback that holds the definition
         place = traceback.extract_tb(error.__traceback__)[-1]
         log.error("inspection.failed", error=type(error).__name__, at=f"{place.filename}:{place.lineno}")
-        failed = FAILED.at(Evidence("", 0, 0))
-        return Inspected((failed,), risk((failed,)))
+        failed = FAILED.finding_at(Evidence("", 0, 0))
+        return Inspected((failed,), combined_risk((failed,)))
     return Inspected(_kept(found.findings), found.risk)
 
 

@@ -32,7 +32,7 @@ class Publisher:
         changed = frozenset(
             kind
             for kind in (CapabilityKind.TOOL, CapabilityKind.RESOURCE, CapabilityKind.TEMPLATE, CapabilityKind.PROMPT)
-            if list(before.pinned(kind)) != list(catalog.pinned(kind))
+            if list(before.entries(kind)) != list(catalog.entries(kind))
         )
         if changed:
             self._tell(CatalogChange(changed))

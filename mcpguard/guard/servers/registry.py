@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 
 import anyio
 
-from mcpguard.catalog.shelf import Shelf, shelf
+from mcpguard.catalog.shelf import Shelf, make_shelf
 from mcpguard.domain.capabilities import CapabilityKind, Effect
 from mcpguard.domain.decisions import Key, Unknown
 from mcpguard.domain.findings import Finding, Inspected, weight
@@ -92,7 +92,7 @@ class ServerState:
         it, and a call waits until its connection lists the same. None where it is not to run, or nobody knows."""
         if not self.runs or self.listing is None:
             return None
-        return shelf(self.name, self.listing, self.effect, self.upstream.prefixes)
+        return make_shelf(self.name, self.listing, self.effect, self.upstream.prefixes)
 
     def inspected(self, key: Key) -> Inspected:
         """What was found in a capability as it is listed now."""

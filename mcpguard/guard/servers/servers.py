@@ -168,7 +168,7 @@ class Servers:
 
     def status_of(self, known: ServerState) -> ServerStatus:
         upstream, shelf = known.upstream, self.publisher.catalog.shelves.get(known.name)
-        counts = [len(shelf.of(kind)) if shelf else 0 for kind in _KINDS]
+        counts = [len(shelf.entries_of(kind)) if shelf else 0 for kind in _KINDS]
         conditions = self._fleet.conditions() if self._fleet else {}
         state = conditions.get(known.name) or Condition(ConnectionState.DISCONNECTED, 0)
         found = [each for _, each in known.every()]

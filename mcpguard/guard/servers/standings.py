@@ -156,7 +156,7 @@ class Standings:
         if shelf is not None:
             self.publisher.publish(catalog.with_shelf(shelf))
         elif known.name in catalog.shelves:
-            self.publisher.publish(catalog.without(known.name))
+            self.publisher.publish(catalog.without_server(known.name))
         known.announce()
 
     def want(self) -> None:

@@ -1,1 +1,1 @@
-"""What is found in what servers list, and in how they are launched."""
+"""Finds attacks in what servers list, and risks in how they are launched."""

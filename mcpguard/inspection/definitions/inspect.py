@@ -1,11 +1,10 @@
-"""What inspection finds in a definition, and how much of a risk that is.
+"""Inspects a definition: runs every detector on it, and adds their findings up to a risk.
 
 Rules kept here:
-1. To add a detector is to add a small file in `detectors` and a line to `DETECTORS`.
-2. Findings advise. Whatever is found or not, a definition that is new or changed waits for a person.
-3. The risk is the chance that at least one of the rules that were broken is right, as if they were independent; that a
-   rule is broken many times adds nothing. What is hard is flagged by itself.
-4. The work is bounded whatever the definition contains, and what was not looked at is a finding.
+1. Findings advise. Whatever they are, a definition that is new or changed needs approval.
+2. The risk is the chance that at least one of the broken rules is right, as if they were independent. A rule that is
+   broken many times counts once. A hard finding flags a definition by itself.
+3. The work is bounded whatever the definition contains, and what was not inspected is a finding.
 """
 
 from collections.abc import Iterable, Mapping
@@ -13,94 +12,37 @@ from math import prod
 from typing import Final
 
 from mcpguard.domain.findings import Finding, Inspected, Severity, weight
-from mcpguard.inspection.detectors import (
-    commands,
-    contradiction,
-    encoded,
-    headers,
-    hidden,
-    lookalike,
-    markup,
-    mixed,
-    padding,
-    turns,
-    unusable,
-)
-from mcpguard.inspection.detectors.detector import Detector, DetectorRule, Surroundings
-from mcpguard.inspection.detectors.orders import (
-    asking,
-    consent,
-    context,
-    delayed,
-    exfiltration,
-    handing,
-    overriding,
-    pressure,
-    priority,
-    promotion,
-    quiet,
-    rewriting,
-    safeguards,
-    secrecy,
-    sensitive,
-    steering,
-)
-from mcpguard.inspection.texts.texts import subject
+from mcpguard.inspection.detectors.detector import DetectorRule, Surroundings
+from mcpguard.inspection.detectors.detector_table import DEFINITION_DETECTORS
+from mcpguard.inspection.texts.texts import read_texts
 
-_SAID: Final = (
-    secrecy.DETECTOR,
-    overriding.DETECTOR,
-    turns.DETECTOR,
-    sensitive.DETECTOR,
-    exfiltration.DETECTOR,
-    priority.DETECTOR,
-    rewriting.DETECTOR,
-    steering.DETECTOR,
-    consent.DETECTOR,
-    quiet.DETECTOR,
-    handing.DETECTOR,
-    safeguards.DETECTOR,
-    asking.DETECTOR,
-    promotion.DETECTOR,
-    pressure.DETECTOR,
-    delayed.DETECTOR,
-    commands.DETECTOR,
+_CUT: Final = DetectorRule(
+    "inspection.cut", "T27", Severity.INFO, 0.0, "Exceeds the inspection limit, so only part was read"
 )
-"""What is looked for in what a text decodes to as well."""
-DETECTORS: Final[tuple[Detector, ...]] = (
-    hidden.DETECTOR,
-    mixed.DETECTOR,
-    lookalike.DETECTOR,
-    markup.DETECTOR,
-    *_SAID,
-    encoded.decoding(_SAID),
-    context.DETECTOR,
-    contradiction.DETECTOR,
-    headers.DETECTOR,
-    padding.DETECTOR,
-    unusable.DETECTOR,
-)
-_CUT: Final = DetectorRule("inspection.cut", "T27", Severity.INFO, 0.0, "It is too long to be looked at whole")
 _MOST: Final = 100
-"""Findings of a definition that are given; the worst."""
-NOTHING: Final = Surroundings()
+"""How many findings of a definition are returned; the worst come first."""
+NO_SURROUNDINGS: Final = Surroundings()
 
 
-def rules() -> tuple[DetectorRule, ...]:
-    """Every rule there is, in order."""
-    return (*(rule for detector in DETECTORS for rule in detector.rules), _CUT)
+def all_rules() -> tuple[DetectorRule, ...]:
+    """Returns every rule for definitions, in the order in which they are applied."""
+    return (*(rule for detector in DEFINITION_DETECTORS for rule in detector.rules), _CUT)
 
 
-def inspected(definition: Mapping[str, object], surroundings: Surroundings = NOTHING) -> Inspected:
-    """`definition`: a tool, resource, template or prompt; a server's instructions as `{"instructions": …}`."""
-    read = subject(definition)
-    found = [each for detector in DETECTORS for each in detector.find(read, surroundings)]
-    worst = sorted(found, key=weight, reverse=True)[:_MOST]
-    return Inspected((*worst, *([_CUT.at(read.cut)] if read.cut else ())), risk(found))
+def inspect_definition(definition: Mapping[str, object], surroundings: Surroundings = NO_SURROUNDINGS) -> Inspected:
+    """Returns the findings in a definition and its risk.
+
+    `definition` is a tool, resource, template or prompt. A server's instructions come as `{"instructions": …}`.
+    """
+    read = read_texts(definition)
+    findings = [each for detector in DEFINITION_DETECTORS for each in detector.find(read, surroundings)]
+    worst = sorted(findings, key=weight, reverse=True)[:_MOST]
+    return Inspected((*worst, *([_CUT.finding_at(read.cut)] if read.cut else ())), combined_risk(findings))
 
 
-def risk(findings: Iterable[Finding]) -> int:
+def combined_risk(findings: Iterable[Finding]) -> int:
+    """Returns the risk of these findings together, from 0 to 100."""
     worst: dict[str, float] = {}
-    for found in findings:
-        worst[found.rule] = max(found.confidence, worst.get(found.rule, 0.0))
+    for finding in findings:
+        worst[finding.rule] = max(finding.confidence, worst.get(finding.rule, 0.0))
     return round(100 * (1 - prod(1 - confidence for confidence in worst.values())))

@@ -1,7 +1,7 @@
-"""What inspection finds in how a server is launched or reached (T24).
+"""Inspects how a server is launched or reached (T24).
 
 Evidence is a place in the launch: `/command`, `/arguments/0`, `/url`, or a variable's or header's name. Values of the
-environment are templates that may hold secrets: only their names are looked at.
+environment are templates that may hold secrets: only their names are inspected.
 """
 
 from collections.abc import Iterator
@@ -13,7 +13,7 @@ from mcpguard.domain.findings import Evidence, Finding, Severity
 from mcpguard.domain.servers.identity import is_code
 from mcpguard.domain.servers.launches import Launch, RemoteLaunch, StdioLaunch
 from mcpguard.domain.servers.runners import file_run, runs_files
-from mcpguard.inspection.detectors.commands import command as command_in
+from mcpguard.inspection.detectors.commands import find_command as command_in
 from mcpguard.inspection.detectors.detector import DetectorRule
 from mcpguard.policy.secrets.launches import secret_arguments, secret_in_command, secret_in_url
 
@@ -22,42 +22,38 @@ _UNPINNED: Final = DetectorRule(
     "T24",
     Severity.MEDIUM,
     0.3,
-    "It runs whatever version of a package is published at the time; name an exact version",
+    "Runs an unpinned package version; name an exact version",
 )
 _UNVERSIONED: Final = DetectorRule(
     "launch.unversioned",
     "T24",
     Severity.LOW,
     0.1,
-    "The newest version of its package is installed whenever it is inspected; name an exact version",
+    "Installs the latest package version at each inspection; name an exact version",
 )
-_SHELL: Final = DetectorRule("launch.shell", "T24", Severity.HIGH, 0.5, "It runs a shell, which can run anything")
-_INLINE: Final = DetectorRule("launch.inline", "T24", Severity.HIGH, 0.5, "Its code stands in its arguments")
-_DOWNLOAD: Final = DetectorRule(
-    "launch.download", "T24", Severity.CRITICAL, 0.8, "It fetches code and runs it", hard=True
-)
+_SHELL: Final = DetectorRule("launch.shell", "T24", Severity.HIGH, 0.5, "Runs a shell")
+_INLINE: Final = DetectorRule("launch.inline", "T24", Severity.HIGH, 0.5, "Passes code in its arguments")
+_DOWNLOAD: Final = DetectorRule("launch.download", "T24", Severity.CRITICAL, 0.8, "Launches a download tool", hard=True)
 _COMMAND: Final = DetectorRule(
-    "launch.command", "T24", Severity.CRITICAL, 0.8, "Its arguments hold a dangerous command", hard=True
+    "launch.command", "T24", Severity.CRITICAL, 0.8, "Contains a dangerous command in its arguments", hard=True
 )
-_VARIABLE: Final = DetectorRule("launch.variable", "T24", Severity.MEDIUM, 0.2, "A variable decides what code it runs")
-_ROOT: Final = DetectorRule(
-    "launch.privileged", "T24", Severity.HIGH, 0.5, "It asks for more rights than it was started with"
+_VARIABLE: Final = DetectorRule(
+    "launch.variable", "T24", Severity.MEDIUM, 0.2, "Selects code by an environment variable"
 )
+_ROOT: Final = DetectorRule("launch.privileged", "T24", Severity.HIGH, 0.5, "Requests elevated privileges")
 _IMAGE: Final = DetectorRule(
-    "launch.image", "T24", Severity.MEDIUM, 0.25, "It runs an image that is not named by its digest"
+    "launch.image", "T24", Severity.MEDIUM, 0.25, "Runs a container image not pinned by digest"
 )
-_PLAIN: Final = DetectorRule(
-    "launch.plaintext", "T24", Severity.MEDIUM, 0.2, "What it is sent can be read and changed on the way"
-)
+_PLAIN: Final = DetectorRule("launch.plaintext", "T24", Severity.MEDIUM, 0.2, "Connects without encryption")
 _SECRET: Final = DetectorRule(
-    "launch.secret", "T15", Severity.HIGH, 0.6, "A secret is written out in its command line or URL"
+    "launch.secret", "T15", Severity.HIGH, 0.6, "Exposes a literal secret in its command line or URL"
 )
 _UNHASHED: Final = DetectorRule(
     "launch.unhashed",
     "T24",
     Severity.LOW,
     0.1,
-    "Its program runs another one or a file, and which cannot be told: if that is exchanged, nobody notices",
+    "Runs code that cannot be fingerprinted, so a change goes unnoticed",
 )
 RULES: Final = (
     _UNPINNED,
@@ -80,7 +76,7 @@ _SHELLS: Final = frozenset(
 _FETCHERS: Final = frozenset({"curl", "wget", "aria2c", "certutil", "bitsadmin"})
 _RIGHTS: Final = frozenset({"sudo", "doas", "su", "pkexec", "runas"})
 _PASSING: Final = frozenset({"env", "sudo", "doas", "nohup", "timeout", "nice", "setsid", "xargs"})
-"""What runs the program that is named behind it."""
+"""Programs that run the program named in their arguments."""
 _INTERPRETERS: Final = ("python", "node", "ruby", "perl", "php", "deno", "bun", "lua", "osascript")
 _CODE_OPTIONS: Final = frozenset({"-c", "-e", "-r", "--eval", "eval", "-p", "--print", "--command", "-command"})
 _RUNNERS: Final = {
@@ -93,7 +89,7 @@ _RUNNERS: Final = {
     "uv": ("tool",),
 }
 _INSTALLED: Final = frozenset({"npx", "npm", "uvx", "uv"})
-"""What they run is installed once, at the inspection, and kept."""
+"""Runners whose package is installed once, at inspection, and kept."""
 _MORE_RUNNERS: Final = {"pnpm": ("dlx",), "yarn": ("dlx",), "bun": ("x",), "deno": ("run",)}
 _CONTAINER_WORDS: Final = """
     -e --env -v --volume --mount --name --network --net -u --user --env-file -p --publish --entrypoint -w --workdir -l
@@ -101,14 +97,15 @@ _CONTAINER_WORDS: Final = """
 """
 _CONTAINER_VALUED: Final = frozenset(_CONTAINER_WORDS.split())
 _NAMING: Final = frozenset({"-p", "--package", "--from", "--spec"})
-"""Options of runners whose value is the package."""
+"""Options of runners whose value is the name of the package."""
 _VALUED: Final = frozenset({"-c", "--call", "--python", "--with", "--index-url", "--registry", "--cache", "-w"})
 _CONTAINERS: Final = frozenset({"docker", "podman", "nerdctl"})
 _POWERS: Final = frozenset({"--privileged", "--pid=host", "--net=host", "--network=host", "--cap-add=all"})
 _LOCAL: Final = frozenset({"localhost", "127.0.0.1", "::1"})
 
 
-def launched(launch: Launch) -> tuple[Finding, ...]:
+def inspect_launch(launch: Launch) -> tuple[Finding, ...]:
+    """Returns the findings in the command line, the environment or the URL of a server."""
     match launch:
         case StdioLaunch():
             return tuple(_process(launch))
@@ -116,45 +113,45 @@ def launched(launch: Launch) -> tuple[Finding, ...]:
             return tuple(_remote(launch))
 
 
-def program(command: str) -> str:
-    """The name of what is run, without folders and without an ending that Windows adds."""
+def program_name(command: str) -> str:
+    """Returns the name of a program, without its folders and without an ending that Windows adds."""
     name = PureWindowsPath(PurePosixPath(command).name).name.lower()
     return name.removesuffix(".exe").removesuffix(".cmd").removesuffix(".bat")
 
 
 def _process(launch: StdioLaunch) -> Iterator[Finding]:
-    name = program(launch.command)
+    name = program_name(launch.command)
     whole = Evidence("/command", 0, len(launch.command))
     if name in _SHELLS:
-        yield _SHELL.at(whole)
+        yield _SHELL.finding_at(whole)
     if name in _FETCHERS:
-        yield _DOWNLOAD.at(whole)
+        yield _DOWNLOAD.finding_at(whole)
     if name in _RIGHTS:
-        yield _ROOT.at(whole)
+        yield _ROOT.finding_at(whole)
     if runs_files(name) and file_run(name, launch.arguments) is None:
-        yield _UNHASHED.at(whole)
+        yield _UNHASHED.finding_at(whole)
     yield from _arguments(name, launch.arguments)
     yield from _packages(name, launch.arguments)
     if secret_in_command(launch.command):
-        yield _SECRET.at(whole)
+        yield _SECRET.finding_at(whole)
     for at in secret_arguments(launch.arguments):
-        yield _SECRET.at(Evidence(f"/arguments/{at}", 0, len(launch.arguments[at])))
+        yield _SECRET.finding_at(Evidence(f"/arguments/{at}", 0, len(launch.arguments[at])))
     if name in _CONTAINERS:
         yield from _container(launch.arguments)
     for variable in launch.environment:
         if is_code(variable):
-            yield _VARIABLE.at(Evidence(f"key:/environment/{_escaped(variable)}", 0, len(variable)))
+            yield _VARIABLE.finding_at(Evidence(f"key:/environment/{_escaped(variable)}", 0, len(variable)))
 
 
 def _arguments(name: str, arguments: tuple[str, ...]) -> Iterator[Finding]:
     for at, argument in enumerate(arguments):
         evidence = Evidence(f"/arguments/{at}", 0, len(argument))
         if command_in(argument.lower()):
-            yield _COMMAND.at(evidence)
+            yield _COMMAND.finding_at(evidence)
         if name.startswith(_INTERPRETERS) and argument.lower() in _CODE_OPTIONS and at + 1 < len(arguments):
-            yield _INLINE.at(evidence)
-        if program(argument) in _SHELLS and (name in _PASSING or (at and arguments[at - 1] in {"-c", "--"})):
-            yield _SHELL.at(evidence)
+            yield _INLINE.finding_at(evidence)
+        if program_name(argument) in _SHELLS and (name in _PASSING or (at and arguments[at - 1] in {"-c", "--"})):
+            yield _SHELL.finding_at(evidence)
 
 
 def _packages(name: str, arguments: tuple[str, ...]) -> Iterator[Finding]:
@@ -166,13 +163,13 @@ def _packages(name: str, arguments: tuple[str, ...]) -> Iterator[Finding]:
     named = [at + 1 for at in places if arguments[at] in _NAMING and at + 1 < len(arguments)]
     first = _first(arguments, start)
     for at in named or ([] if first is None else [first]):
-        if not pinned(arguments[at]):
+        if not is_pinned(arguments[at]):
             rule = _UNVERSIONED if name in _INSTALLED and ":" not in arguments[at] else _UNPINNED
-            yield rule.at(Evidence(f"/arguments/{at}", 0, len(arguments[at])))
+            yield rule.finding_at(Evidence(f"/arguments/{at}", 0, len(arguments[at])))
 
 
 def _first(arguments: tuple[str, ...], start: int, valued: frozenset[str] = _VALUED) -> int | None:
-    """The first argument that is neither an option nor the value of one."""
+    """Returns the place of the first argument that is neither an option nor the value of one."""
     after_value = False
     for at in range(start, len(arguments)):
         if not after_value and not arguments[at].startswith("-"):
@@ -181,10 +178,10 @@ def _first(arguments: tuple[str, ...], start: int, valued: frozenset[str] = _VAL
     return None
 
 
-def pinned(package: str) -> bool:
-    """Whether a package is named with one exact version: `name@1.2.3`, `name==1.2.3`, or a commit of a repository."""
+def is_pinned(package: str) -> bool:
+    """Tells whether a package has one exact version: `name@1.2.3`, `name==1.2.3`, or a commit of a repository."""
     if package.startswith((".", "/", "~")) or "\\" in package:
-        return True  # what lies on this machine is the artifact's matter
+        return True  # a local path: the fingerprint of the artifact covers it
     name, mark, version = package.rpartition("==") if "==" in package else package.rpartition("@")
     if not mark or not name:
         return False
@@ -198,20 +195,20 @@ def _container(arguments: tuple[str, ...]) -> Iterator[Finding]:
     for at, argument in enumerate(arguments):
         evidence = Evidence(f"/arguments/{at}", 0, len(argument))
         if argument.lower() in _POWERS or "docker.sock" in argument:
-            yield _ROOT.at(evidence)
+            yield _ROOT.finding_at(evidence)
     image = _first(arguments, 1, _CONTAINER_VALUED) if arguments[:1] == ("run",) else None
     if image is not None and "@sha256:" not in arguments[image]:
-        yield _IMAGE.at(Evidence(f"/arguments/{image}", 0, len(arguments[image])))
+        yield _IMAGE.finding_at(Evidence(f"/arguments/{image}", 0, len(arguments[image])))
 
 
 def reference_in_code(launch: Launch) -> int | None:
-    """The place of an argument that decides what code runs and refers to a file; None if there is none.
+    """Returns the place of an argument that decides what code runs and refers to a file; None if there is none.
 
-    With a reference there, the code would change and the launch would not.
+    Such a reference would let the code change while the launch, and so its fingerprint, stays the same.
     """
     if not isinstance(launch, StdioLaunch):
         return None
-    name, words = program(launch.command), launch.arguments
+    name, words = program_name(launch.command), launch.arguments
     runs_another = name in _RUNNERS or name in _MORE_RUNNERS or name in _SHELLS or name.startswith(_INTERPRETERS)
     start = 1 if name in {"npm", "uv", "pipx", "pnpm", "yarn", "bun", "deno"} else 0
     first = _first(words, start) if runs_another else -1
@@ -226,9 +223,9 @@ def reference_in_code(launch: Launch) -> int | None:
 def _remote(launch: RemoteLaunch) -> Iterator[Finding]:
     parts = urlsplit(launch.url)
     if parts.scheme == "http" and parts.hostname not in _LOCAL:
-        yield _PLAIN.at(Evidence("/url", 0, len(launch.url)))
+        yield _PLAIN.finding_at(Evidence("/url", 0, len(launch.url)))
     if secret_in_url(launch.url):
-        yield _SECRET.at(Evidence("/url", 0, len(launch.url)))
+        yield _SECRET.finding_at(Evidence("/url", 0, len(launch.url)))
 
 
 def _escaped(name: str) -> str:

@@ -1,6 +1,6 @@
 """Findings as SARIF 2.1.0, in pieces, so that a file of any length can be written while it is read.
 
-No text of a definition is in it: where something is said by a line of the scanned file, a JSON path and a span.
+The document has no text of a definition: it points to a line of the scanned file, a JSON path and a span.
 """
 
 from collections.abc import Iterable, Iterator
@@ -20,19 +20,20 @@ _LEVELS: Final = {
 _SCHEMA: Final = "https://json.schemastore.org/sarif-2.1.0.json"
 
 
-def log(rules: Iterable[DetectorRule]) -> dict[str, Any]:
-    """The document with no results yet."""
+def empty_log(rules: Iterable[DetectorRule]) -> dict[str, Any]:
+    """Returns the document with its rules and no results yet."""
     driver = {"name": "mcpguard", "version": __version__, "rules": [_rule(each) for each in rules]}
     return {"$schema": _SCHEMA, "version": "2.1.0", "runs": [{"tool": {"driver": driver}, "results": []}]}
 
 
-def results(uri: str, line: int, findings: Iterable[Finding]) -> Iterator[dict[str, Any]]:
-    for found in findings:
-        evidence = found.evidence
+def sarif_results(uri: str, line: int, findings: Iterable[Finding]) -> Iterator[dict[str, Any]]:
+    """Yields a result for each finding in the given line of the file at `uri`."""
+    for finding in findings:
+        evidence = finding.evidence
         yield {
-            "ruleId": found.rule,
-            "level": _LEVELS[found.severity],
-            "message": {"text": found.title},
+            "ruleId": finding.rule,
+            "level": _LEVELS[finding.severity],
+            "message": {"text": finding.title},
             "locations": [
                 {
                     "physicalLocation": {"artifactLocation": {"uri": uri}, "region": {"startLine": line}},
@@ -40,9 +41,9 @@ def results(uri: str, line: int, findings: Iterable[Finding]) -> Iterator[dict[s
                 }
             ],
             "properties": {
-                "threat": found.threat,
-                "confidence": found.confidence,
-                "hard": found.hard,
+                "threat": finding.threat,
+                "confidence": finding.confidence,
+                "hard": finding.hard,
                 "start": evidence.start,
                 "end": evidence.end,
             },

@@ -1,1 +1,1 @@
-"""One detector a file: each looks at a definition that was read, and at its surroundings, for one kind of behaviour."""
+"""Detectors, one in each file: each searches a definition and its surroundings for one kind of behaviour."""

@@ -1,4 +1,4 @@
-"""Commands for a shell in a text that is read by a model (T24)."""
+"""Detects shell commands in text that a model reads (T24)."""
 
 import re
 from collections.abc import Iterator
@@ -9,9 +9,9 @@ from mcpguard.inspection.detectors.detector import Detector, DetectorRule, Surro
 from mcpguard.inspection.texts.texts import DefinitionTexts, Text
 
 _COMMAND: Final = DetectorRule(
-    "command.text", "T24", Severity.HIGH, 0.55, "It has a command that fetches and runs code, or destroys"
+    "command.text", "T24", Severity.HIGH, 0.55, "Contains a destructive or download-and-run command"
 )
-_SHOWN: Final = DetectorRule("command.shown", "T24", Severity.LOW, 0.15, "It shows a command line, as manuals do")
+_SHOWN: Final = DetectorRule("command.shown", "T24", Severity.LOW, 0.15, "Shows a command line")
 _ALWAYS: Final = (
     "rm -rf", "rm -fr", "/dev/tcp/", "base64 -d", "base64 --decode", "powershell -e", "powershell.exe -e",
     "-encodedcommand", "invoke-expression", "iex(", "iex (", "downloadstring", "nc -e", "ncat -e", "bash -i", "sh -i",
@@ -40,20 +40,22 @@ _MANUAL: Final = (
     "instructions,",
 )  # fmt: skip
 _NEAR: Final = 100
-"""How far before a command it is said to be one of a manual."""
+"""How many characters before a command may say that it is an example from a manual."""
 
 
 def _find(subject: DefinitionTexts, _surroundings: Surroundings) -> Iterator[Finding]:
     for text in subject.texts:
         plain = text.raw.lower()
-        if len(plain) == len(text.raw) and (span := command(plain)):
-            yield (_SHOWN if _in_manual(plain[max(0, span[0] - _NEAR) : span[0]]) else _COMMAND).at(text.at(*span))
+        if len(plain) == len(text.raw) and (span := find_command(plain)):
+            yield (_SHOWN if _in_manual(plain[max(0, span[0] - _NEAR) : span[0]]) else _COMMAND).finding_at(
+                text.evidence_at(*span)
+            )
         elif span := _first(text, _FETCHING, plain):
-            yield _SHOWN.at(text.at(*span))
+            yield _SHOWN.finding_at(text.evidence_at(*span))
 
 
-def command(plain: str) -> tuple[int, int] | None:
-    """The first command that nobody needs to be told, in a text in lower case."""
+def find_command(plain: str) -> tuple[int, int] | None:
+    """Returns the span of the first dangerous command in a text in lower case."""
     for each in _ALWAYS:
         if (at := plain.find(each)) >= 0 and not (each[0].isalnum() and at and plain[at - 1].isalnum()):
             return at, at + len(each)

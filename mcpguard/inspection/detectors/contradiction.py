@@ -1,4 +1,4 @@
-"""Annotations that say less than the tool does by its own words (T10)."""
+"""Detects annotations that promise less than the tool's own name says it does (T10)."""
 
 from collections.abc import Iterator
 from typing import Final
@@ -10,10 +10,14 @@ from mcpguard.inspection.texts.texts import DefinitionTexts
 from mcpguard.policy.effects import declared, suggested
 
 _DESTROYS: Final = DetectorRule(
-    "contradiction.destroys", "T10", Severity.MEDIUM, 0.2, "It is declared to only read, and by its words it destroys"
+    "contradiction.destroys",
+    "T10",
+    Severity.MEDIUM,
+    0.2,
+    "Claims to be read-only, but is named like a destructive tool",
 )
 _WRITES: Final = DetectorRule(
-    "contradiction.writes", "T10", Severity.LOW, 0.05, "It is declared to only read, and by its words it writes"
+    "contradiction.writes", "T10", Severity.LOW, 0.05, "Claims to be read-only, but is named like a tool that writes"
 )
 
 
@@ -24,9 +28,9 @@ def _find(subject: DefinitionTexts, _surroundings: Surroundings) -> Iterator[Fin
     suggestion = suggested(subject.definition)
     named = suggested({"name": name}).effect
     if suggestion.effect is Effect.DESTRUCTIVE and named is Effect.DESTRUCTIVE:
-        yield _DESTROYS.at(Evidence("/name", 0, len(name)))
+        yield _DESTROYS.finding_at(Evidence("/name", 0, len(name)))
     elif suggestion.effect is Effect.WRITE and named is Effect.WRITE and "nothing" not in suggestion.because:
-        yield _WRITES.at(Evidence("/name", 0, len(name)))
+        yield _WRITES.finding_at(Evidence("/name", 0, len(name)))
 
 
 DETECTOR: Final = Detector((_DESTROYS, _WRITES), _find)

@@ -1,10 +1,10 @@
-"""What a detector is made of.
+"""The parts of a detector: its rules, the phrases it looks for, and what it knows of the surroundings.
 
 Rules kept here:
-1. A detector is a pure function and the rules whose findings it may give. It never repeats a text: a title is a
+1. A detector is a pure function and the rules whose findings it may return. It never repeats a text: a title is a
    constant, evidence is a path and a span.
-2. A sentence that speaks about such words (a scanner's, a manual's) is no order. What is found in it counts little, and
-   is never hard.
+2. A sentence that speaks about attacks (a scanner's, a manual's) is no order. A finding in it counts little, and is
+   never hard.
 """
 
 from collections.abc import Callable, Iterator, Mapping
@@ -25,14 +25,14 @@ _REPORTED: Final = 0.2
 _FORBIDDEN: Final = 2
 _CLOSE: Final = 6
 _NEITHER: Final = 12
-"""How far before a "without" another word forbids it: do not change it without telling anybody."""
+"""How many words before a "without" a prohibition may stand and still belong to it."""
 _BEFORE: Final = 16
-"""How many words before something it may be said that nobody says it."""
+"""How many words before a phrase a sentence may say that it only quotes it."""
 
 
 @dataclass(frozen=True, slots=True)
 class DetectorRule:
-    """What may be found, and what it means. `confidence` is how likely a definition with this alone is an attack."""
+    """A rule that text may break. `confidence` is how likely a definition that breaks only this rule is an attack."""
 
     id: str
     threat: str
@@ -41,21 +41,22 @@ class DetectorRule:
     title: str
     hard: bool = False
 
-    def at(self, evidence: Evidence) -> Finding:
+    def finding_at(self, evidence: Evidence) -> Finding:
+        """Returns the finding that this rule is broken there."""
         return Finding(self.id, self.threat, self.severity, self.confidence, self.hard, self.title, evidence)
 
 
 Since = tuple[bool, str]
-"""When a tool came: less for what came first. What a person has approved comes before what nobody has."""
+"""When a tool was first seen, less for earlier. Approved tools come before all that are not."""
 NEWEST: Final[Since] = (True, "~")
-"""That of a tool which nobody has seen before."""
+"""The time of a tool that was never seen before."""
 
 
 @dataclass(frozen=True)
 class Surroundings:
-    """What is known beside a definition: its server, what else that offers, and the tools of every other server.
+    """What is known about the other tools: those of the same server, and those of every other server.
 
-    `since`: of each server, its own too, when its tools came. None: every tool of another server came earlier.
+    `since` says for each server, its own too, when its tools were first seen. None: all other servers were earlier.
     """
 
     server: str = ""
@@ -63,23 +64,24 @@ class Surroundings:
     others: Mapping[str, frozenset[str]] = field(default_factory=dict)
     since: Mapping[str, Mapping[str, Since]] | None = None
 
-    def imitated(self, mine: str, other: str) -> str | None:
-        """The server that has had this other tool for longest, if that is longer than we have had mine."""
+    def imitated_server(self, mine: str, other: str) -> str | None:
+        """Returns the server that has offered the tool `other` for longest, if it was there before `mine`."""
         offering = sorted(server for server, tools in self.others.items() if other in tools)
         if self.since is None or not offering:
             return offering[0] if offering else None
+        # The earlier tool is the original, or a newcomer could make an approved tool look like the copy.
         came, first = min((self.since[server][other], server) for server in offering)
         return first if came < self.since.get(self.server, {}).get(mine, NEWEST) else None
 
     @cached_property
-    def named(self) -> frozenset[str]:
-        """The tools of every other server."""
+    def other_names(self) -> frozenset[str]:
+        """The names of the tools of every other server."""
         return frozenset[str]().union(*self.others.values())
 
     @cached_property
     def foreign(self) -> frozenset[str]:
-        """Those of them that the server itself has none of."""
-        return self.named - self.own
+        """The names of other servers' tools that the server itself does not have."""
+        return self.other_names - self.own
 
 
 Find = Callable[[DefinitionTexts, Surroundings], Iterator[Finding]]
@@ -87,48 +89,50 @@ Find = Callable[[DefinitionTexts, Surroundings], Iterator[Finding]]
 
 @dataclass(frozen=True, slots=True)
 class Detector:
-    """One behaviour. `said`: the phrases by which it is known, where there is nothing else to it."""
+    """A detector of one behaviour. `phrases` holds what it looks for, where it looks for nothing else."""
 
     rules: tuple[DetectorRule, ...]
     find: Find
-    said: "tuple[Phrases, ...]" = ()
+    phrases: "tuple[Phrases, ...]" = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Phrases:
-    """A rule that is broken by what is said: by any of the patterns."""
+    """A rule that a text breaks by matching any of the patterns."""
 
     rule: DetectorRule
     patterns: tuple[MeaningPattern, ...]
     unless: tuple[MeaningPattern, ...] = ()
-    """What makes it harmless, close by."""
+    """Patterns that make a match close to them harmless."""
     topics: frozenset[str] = frozenset()
-    """Tools that are about these have a reason to speak so."""
+    """Subjects of tools that have a legitimate reason to use such phrases."""
 
-    def of(self, text: Text, more: Mapping[str, list[PhraseHit]] | None = None) -> Finding | None:
-        """The first thing in a text that breaks the rule. `more`: meanings that only this detector knows."""
-        said = text.said | mask(meaning for meaning, found in more.items() if found) if more else text.said
+    def find_in(self, text: Text, more: Mapping[str, list[PhraseHit]] | None = None) -> Finding | None:
+        """Returns the first match in a text as a finding. `more`: meanings that only this detector knows."""
+        meanings = text.meanings
+        if more:
+            meanings |= mask(meaning for meaning, places in more.items() if places)
         hits: Mapping[str, list[PhraseHit]] | None = None
         for each in self.patterns:
-            if not each.possible(said):
+            if not each.may_match(meanings):
                 continue
             hits = hits or ({**text.hits, **more} if more else text.hits)
-            hit = each.found(hits, text.tokens.positions)
+            hit = each.find(hits, text.tokens.positions)
             if hit and not _is_neither(text, hit):
-                found = self.rule.at(text.of(hit))
+                finding = self.rule.finding_at(text.evidence_of(hit))
                 harmless = _is_reported(text, hit) or _is_forbidden(text, hit) or self._excused(text, hit)
-                return reported(found) if harmless else found
+                return as_weak_finding(finding) if harmless else finding
         return None
 
-    def about(self, subject: DefinitionTexts, text: Text) -> Finding | None:
-        """The same, in view of what the tool is for."""
-        found = self.of(text)
-        return reported(found) if found and not self.topics.isdisjoint(subject.purpose) else found
+    def find_for_tool(self, subject: DefinitionTexts, text: Text) -> Finding | None:
+        """Returns the first match as a finding, a weak one if the tool's subject gives it a reason."""
+        finding = self.find_in(text)
+        return as_weak_finding(finding) if finding and not self.topics.isdisjoint(subject.purpose) else finding
 
     def _excused(self, text: Text, hit: PhraseHit) -> bool:
         positions = text.tokens.positions
         for each in self.unless:
-            excuse = each.found(text.hits, positions) if each.possible(text.said) else None
+            excuse = each.find(text.hits, positions) if each.may_match(text.meanings) else None
             if (
                 excuse
                 and positions[excuse.first] - positions[hit.last]
@@ -140,31 +144,33 @@ class Phrases:
 
 
 def phrases(rule: DetectorRule, *patterns: str, unless: tuple[str, ...] = (), topics: str = "") -> Phrases:
+    """Returns a rule with its patterns. Raises ValueError for a meaning that the vocabulary does not have."""
     ours, excuses = tuple(map(pattern, patterns)), tuple(map(pattern, unless))
     if unknown := {meaning for each in (*ours, *excuses) for step in each.steps for meaning in step} - _MEANINGS:
-        raise ValueError(f"no such meaning: {', '.join(unknown)}")
+        raise ValueError(f"unknown meaning: {', '.join(unknown)}")
     return Phrases(rule, ours, excuses, frozenset(topics.split()))
 
 
-def saying(*said: Phrases) -> Detector:
-    """A detector of phrases alone, anywhere in a definition."""
+def phrase_detector(*rules: Phrases) -> Detector:
+    """Returns a detector that looks for phrases anywhere in a definition."""
 
     def find(subject: DefinitionTexts, _surroundings: Surroundings) -> Iterator[Finding]:
         for text in subject.texts:
-            for each in said:
-                if found := each.about(subject, text):
-                    yield found
+            for each in rules:
+                if finding := each.find_for_tool(subject, text):
+                    yield finding
 
-    return Detector(tuple(each.rule for each in said), find, said)
+    return Detector(tuple(each.rule for each in rules), find, rules)
 
 
-def reported(found: Finding) -> Finding:
-    severity = Severity.INFO if found.severity is Severity.INFO else Severity.LOW
-    return replace(found, severity=severity, confidence=found.confidence * _REPORTED, hard=False)
+def as_weak_finding(finding: Finding) -> Finding:
+    """Returns the finding with little weight, for text that quotes an attack or has a reason for such words."""
+    severity = Severity.INFO if finding.severity is Severity.INFO else Severity.LOW
+    return replace(finding, severity=severity, confidence=finding.confidence * _REPORTED, hard=False)
 
 
 def _is_reported(text: Text, hit: PhraseHit) -> bool:
-    """Whether the sentence began by saying that it is about such words."""
+    """Tells whether the sentence began by saying that it is about such phrases."""
     at = text.tokens.positions[hit.first]
     for mark in text.hits.get("NOBODY_SPEAKS", ()):
         if mark.first >= hit.first:
@@ -176,7 +182,7 @@ def _is_reported(text: Text, hit: PhraseHit) -> bool:
 
 
 def _is_condition(text: Text, mark: PhraseHit) -> bool:
-    """Whether the sentence goes "if the page has the phrase", after which comes what is to be done."""
+    """Tells whether the sentence is "if the page has the phrase …", after which an order follows."""
     return any(
         0 < mark.first - when.last <= _CLOSE and not _ended(text, when.last, mark.first)
         for when in text.hits.get("WHEN", ())
@@ -184,10 +190,10 @@ def _is_condition(text: Text, mark: PhraseHit) -> bool:
 
 
 def _is_forbidden(text: Text, hit: PhraseHit) -> bool:
-    """Whether what was found is what one is told not to do; "do not forget to" forbids nothing."""
-    said = text.hits.get("NEVER", ())
-    never = [each for each in said if each.last < hit.first]
-    if not never or any(hit.first <= each.first <= hit.last for each in said):
+    """Tells whether the sentence forbids what was found; a negated "forget" forbids nothing."""
+    prohibitions = text.hits.get("NEVER", ())
+    never = [each for each in prohibitions if each.last < hit.first]
+    if not never or any(hit.first <= each.first <= hit.last for each in prohibitions):
         return False
     last, positions = max(each.last for each in never), text.tokens.positions
     forgotten = any(last < each.first < hit.first for each in text.hits.get("FORGET", ()))
@@ -195,7 +201,7 @@ def _is_forbidden(text: Text, hit: PhraseHit) -> bool:
 
 
 def _is_neither(text: Text, hit: PhraseHit) -> bool:
-    """Whether one is told not to do something without doing this."""
+    """Tells whether the sentence only forbids to act without doing what was found."""
     positions = text.tokens.positions
     return any(each.first == hit.first for each in text.hits.get("WITHOUT", ())) and any(
         positions[hit.first] - positions[each.last] <= _NEITHER and not _ended(text, each.last, hit.first)

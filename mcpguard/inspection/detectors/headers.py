@@ -1,4 +1,4 @@
-"""`x-mcp-header`: parameters that a client is told to put into headers, where others read and log them (T22)."""
+"""Detects `x-mcp-header`: parameters that clients copy into headers, where others read and log them (T22)."""
 
 from collections.abc import Iterator, Mapping
 from itertools import islice
@@ -9,9 +9,9 @@ from mcpguard.inspection.detectors.detector import Detector, DetectorRule, Surro
 from mcpguard.inspection.texts.texts import DefinitionTexts, Text, TextRole
 
 _SECRET: Final = DetectorRule(
-    "header.secret", "T22", Severity.HIGH, 0.6, "It puts a parameter that looks like a secret into a header"
+    "header.secret", "T22", Severity.HIGH, 0.6, "Copies a secret-looking parameter into a header"
 )
-_HEADER: Final = DetectorRule("header.used", "T22", Severity.INFO, 0.05, "It puts a parameter into a header")
+_HEADER: Final = DetectorRule("header.used", "T22", Severity.INFO, 0.05, "Copies a parameter into a header")
 _KEY: Final = "x-mcp-header"
 _SECRETS: Final = frozenset({"SECRETS", "CONVERSATION", "SYSTEM_PROMPT", "PRIVATE"})
 _WORDS_WORDS: Final = """
@@ -27,9 +27,9 @@ def _find(subject: DefinitionTexts, _surroundings: Surroundings) -> Iterator[Fin
         return
     for path, name, schema in _parameters(subject.definition.get("inputSchema")):
         if _KEY in schema:
-            said = [name, schema.get("description"), schema.get(_KEY)]
-            rule = _SECRET if any(_is_secret(each) for each in said if isinstance(each, str)) else _HEADER
-            yield rule.at(Text(f"key:{path}", name).at(0, len(name)))
+            sources = [name, schema.get("description"), schema.get(_KEY)]
+            rule = _SECRET if any(_is_secret(each) for each in sources if isinstance(each, str)) else _HEADER
+            yield rule.finding_at(Text(f"key:{path}", name).evidence_at(0, len(name)))
 
 
 def _parameters(schema: object) -> Iterator[tuple[str, str, Mapping[str, object]]]:
@@ -47,8 +47,8 @@ def _parameters(schema: object) -> Iterator[tuple[str, str, Mapping[str, object]
                     left.append((below, inner, depth + 1))
 
 
-def _is_secret(said: str) -> bool:
-    text = Text("", said[:200], TextRole.KEY if said.isidentifier() else TextRole.VALUE)
+def _is_secret(source: str) -> bool:
+    text = Text("", source[:200], TextRole.KEY if source.isidentifier() else TextRole.VALUE)
     return not _SECRETS.isdisjoint(text.hits) or not _WORDS.isdisjoint(text.tokens.words)
 
 

@@ -1,4 +1,4 @@
-"""Names that are taken for those of other servers' tools (T7)."""
+"""Detects names that can be mistaken for those of other servers' tools (T7)."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
@@ -11,17 +11,13 @@ from mcpguard.inspection.texts.texts import DefinitionTexts
 from mcpguard.policy.lexicon import parts, plain
 from mcpguard.text.confusable import skeleton
 
-_SAME: Final = DetectorRule(
-    "lookalike.same", "T7", Severity.MEDIUM, 0.35, "Another server has a tool of this very name"
-)
-_LOOKS: Final = DetectorRule(
-    "lookalike.looks", "T7", Severity.HIGH, 0.8, "Its name looks like that of another server's tool"
-)
+_SAME: Final = DetectorRule("lookalike.same", "T7", Severity.MEDIUM, 0.35, "Uses the name of another server's tool")
+_LOOKS: Final = DetectorRule("lookalike.looks", "T7", Severity.HIGH, 0.8, "Imitates the name of another server's tool")
 _NEAR: Final = DetectorRule(
-    "lookalike.near", "T7", Severity.MEDIUM, 0.5, "Its name is one letter away from another server's tool"
+    "lookalike.near", "T7", Severity.MEDIUM, 0.5, "Differs by one letter from another server's tool"
 )
 _MORE: Final = DetectorRule(
-    "lookalike.better", "T7", Severity.MEDIUM, 0.5, "Its name claims to be a better tool of another server"
+    "lookalike.better", "T7", Severity.MEDIUM, 0.5, "Claims to be a better version of another server's tool"
 )
 _CLAIM_WORDS: Final = """
     secure safe safer better best fast faster official verified trusted new pro plus premium enhanced improved v2 2 real
@@ -31,12 +27,12 @@ _CLAIMS: Final = frozenset(_CLAIM_WORDS.split())
 _LONG: Final = 7
 _LONGEST: Final = 128
 _DISTINCT: Final = 2
-"""A name of so many words is hardly chosen twice by chance."""
+"""How many words a name has that two servers hardly choose by chance."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Name:
-    """A name, and what of it is compared."""
+    """A name, with the forms in which it is compared."""
 
     name: str
     plain: str
@@ -45,7 +41,7 @@ class _Name:
     distinct: bool
 
     def marks(self) -> Iterator[tuple[str, object]]:
-        """Two names that are alike share one of these: of names that are a letter apart, one half is the same."""
+        """Yields the keys of which two similar names share one: names that differ by a letter share a half."""
         yield "same", self.name
         yield "looks", self.skeleton
         yield "better", self.parts - _CLAIMS
@@ -56,31 +52,33 @@ class _Name:
 
 
 def _find(subject: DefinitionTexts, surroundings: Surroundings) -> Iterator[Finding]:
-    said = subject.definition.get("name")
-    if not isinstance(said, str) or not said or len(said) > _LONGEST:
+    name = subject.definition.get("name")
+    if not isinstance(name, str) or not name or len(name) > _LONGEST:
         return
-    mine, near = _name(said), _by_key(surroundings.named)
+    mine, near = _name(name), _by_key(surroundings.other_names)
     others = {each for key in mine.marks() for each in near.get(key, ())}
-    found: dict[str, Finding] = {}
+    findings: dict[str, Finding] = {}
     for other in sorted(others, key=_text):
-        if (rule := _alike(mine, other)) and (server := surroundings.imitated(said, other.name)):
-            found[rule.id] = replace(rule.at(Evidence("/name", 0, len(said))), about=f"{server}:{other.name}")
-    yield from found.values()
+        if (rule := _alike(mine, other)) and (server := surroundings.imitated_server(name, other.name)):
+            findings[rule.id] = replace(
+                rule.finding_at(Evidence("/name", 0, len(name))), about=f"{server}:{other.name}"
+            )
+    yield from findings.values()
 
 
 @lru_cache(maxsize=4)
 def _by_key(names: frozenset[str]) -> dict[tuple[str, object], list[_Name]]:
-    """Read once for all definitions in the same surroundings: there may be thousands of names."""
-    found: dict[tuple[str, object], list[_Name]] = {}
+    """Returns the names by their keys. They are read once for all definitions: there may be thousands of them."""
+    names_by_key: dict[tuple[str, object], list[_Name]] = {}
     for other in (_name(each) for each in names if len(each) <= _LONGEST):
         for key in {*other.marks()}:
-            found.setdefault(key, []).append(other)
-    return found
+            names_by_key.setdefault(key, []).append(other)
+    return names_by_key
 
 
 def _name(name: str) -> _Name:
-    said, apart = plain(name), parts(name)
-    return _Name(name, said, skeleton(said), frozenset(apart), len(apart) >= _DISTINCT)
+    plain_text, apart = plain(name), parts(name)
+    return _Name(name, plain_text, skeleton(plain_text), frozenset(apart), len(apart) >= _DISTINCT)
 
 
 def _text(name: _Name) -> str:
@@ -101,7 +99,7 @@ def _alike(mine: _Name, other: _Name) -> DetectorRule | None:
 
 
 def _one_letter(one: str, two: str) -> bool:
-    """One letter more, less or another, or two changed places; a plural or a number is no trick."""
+    """Tells whether two names differ by one letter or by two swapped ones; a plural or a number is no trick."""
     short, long = sorted((one, two), key=len)
     if len(long) - len(short) > 1 or long.rstrip("s0123456789") == short.rstrip("s0123456789"):
         return False

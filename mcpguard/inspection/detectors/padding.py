@@ -1,4 +1,4 @@
-"""Room that pushes text out of what a person sees (T3), and long runs that nobody can read (T4)."""
+"""Detects whitespace that pushes text out of view (T3), and long runs that nobody can read (T4)."""
 
 import re
 from collections.abc import Iterator
@@ -8,10 +8,8 @@ from mcpguard.domain.findings import Finding, Severity
 from mcpguard.inspection.detectors.detector import Detector, DetectorRule, Surroundings
 from mcpguard.inspection.texts.texts import DefinitionTexts
 
-_ROOM: Final = DetectorRule("padding.room", "T3", Severity.HIGH, 0.6, "It pushes text out of sight by much white space")
-_BLOB: Final = DetectorRule(
-    "padding.blob", "T4", Severity.LOW, 0.3, "It has a long run of characters that says nothing to a person"
-)
+_ROOM: Final = DetectorRule("padding.room", "T3", Severity.HIGH, 0.6, "Pushes text out of view with whitespace")
+_BLOB: Final = DetectorRule("padding.blob", "T4", Severity.LOW, 0.3, "Contains a long unreadable run of characters")
 _LINES: Final = 12
 _BLANKS: Final = 80
 _GAP: Final = re.compile(r"\s{20,}+")
@@ -26,10 +24,10 @@ def _find(subject: DefinitionTexts, _surroundings: Surroundings) -> Iterator[Fin
             longest = max(map(len, match[0].split("\n")))
             between = match.start() > 0 and match.end() < len(text.raw)
             if between and (match[0].count("\n") >= _LINES or longest >= _BLANKS):
-                yield _ROOM.at(text.at(*match.span()))
+                yield _ROOM.finding_at(text.evidence_at(*match.span()))
                 break
         if (run := _RUN.search(text.raw)) and len(set(run[0])) > 12:
-            yield _BLOB.at(text.at(*run.span()))
+            yield _BLOB.finding_at(text.evidence_at(*run.span()))
 
 
 DETECTOR: Final = Detector((_ROOM, _BLOB), _find)

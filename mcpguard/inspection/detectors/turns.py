@@ -1,4 +1,4 @@
-"""Text that passes itself off as a turn of the conversation, or as something above it (T1)."""
+"""Detects text that poses as a turn of the conversation, or as a system message above it (T1)."""
 
 import re
 from collections.abc import Iterator
@@ -13,13 +13,11 @@ _TURN: Final = DetectorRule(
     "T1",
     Severity.CRITICAL,
     0.85,
-    "It has the marks by which a chat tells system, user and model apart",
+    "Contains fake chat-template markers",
 )
-_TAG: Final = DetectorRule(
-    "turn.tag", "T1", Severity.HIGH, 0.6, "It has a tag that makes a text look more binding than a description is"
-)
+_TAG: Final = DetectorRule("turn.tag", "T1", Severity.HIGH, 0.6, "Uses a fake authority tag such as <IMPORTANT>")
 _LABEL: Final = DetectorRule(
-    "turn.label", "T1", Severity.HIGH, 0.55, "It speaks as the system, or to the model by name"
+    "turn.label", "T1", Severity.HIGH, 0.55, "Poses as the system or addresses the model by name"
 )
 _MARKS: Final = (
     "<|im_start|>", "<|im_end|>", "<|system|>", "<|user|>", "<|assistant|>", "<|endoftext|>", "<|eot_id|>",
@@ -63,12 +61,12 @@ _LABELS: Final = (
 
 
 WORDS: Final = (*_MARKS, *_LABELS)
-"""One of these is in whatever is found here, but for tags."""
+"""One of these is in every text with a finding of this detector, except for tags."""
 _ABOVE: Final = frozenset({"system", "hidden", "secret", "admin", "override", "assistant"})
-"""Words of which one is enough in a tag of several."""
+"""Words of which one is enough in a tag of several words."""
 _SHOWN: Final = re.compile(r"\b(?:such as|e\.g\.|for example|for instance|like|including)\b[^.\n]{0,40}+$")
 _NEAR: Final = 60
-"""How far before a mark it is said that it is shown as one."""
+"""How many characters before a mark may say that it is an example."""
 
 
 def _find(subject: DefinitionTexts, _surroundings: Surroundings) -> Iterator[Finding]:
@@ -81,7 +79,7 @@ def _find(subject: DefinitionTexts, _surroundings: Surroundings) -> Iterator[Fin
 
 
 def _first(rule: DetectorRule, marks: tuple[str, ...], text: Text, plain: str) -> Iterator[Finding]:
-    """A mark at the beginning of a word: `filesystem:` is none."""
+    """Yields the first mark that stands at the beginning of a word; `filesystem:` has none."""
     if len(plain) != len(text.raw):
         plain = text.raw  # some letters have a lower case of two
     for mark in marks:
@@ -92,12 +90,12 @@ def _first(rule: DetectorRule, marks: tuple[str, ...], text: Text, plain: str) -
             and not _is_of(plain, at, mark)
             and not (mark[0].isalpha() and plain[at - 1 : at].isalnum() and at)
         ):
-            yield rule.at(text.at(at, at + len(mark)))
+            yield rule.finding_at(text.evidence_at(at, at + len(mark)))
             return
 
 
 def _is_of(plain: str, at: int, mark: str) -> bool:
-    """Whether it stands in the middle of a sentence, as "the system instructions of an assistant" do."""
+    """Tells whether the mark stands within a sentence, as in "the system instructions of an assistant"."""
     return (
         mark.startswith(("system ", "ai", "llm", "instruction"))
         and plain[max(0, at - 2) : at - 1].isalpha()
@@ -115,7 +113,7 @@ def _tags(text: Text, plain: str) -> Iterator[Finding]:
         if (word in SPECIAL or not _ABOVE.isdisjoint(re.split("[-_]", word))) and (
             opening == "<" or match[0].startswith(("[[", "{{", "(("))
         ):
-            yield _TAG.at(text.at(*match.span()))
+            yield _TAG.finding_at(text.evidence_at(*match.span()))
             return
 
 

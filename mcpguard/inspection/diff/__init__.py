@@ -1,1 +1,1 @@
-"""What has changed in a definition, so that a person sees it."""
+"""Shows a person what has changed in a definition."""

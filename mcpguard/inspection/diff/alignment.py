@@ -1,9 +1,9 @@
-"""Which parts of two sequences are the same, at a cost that is bounded whatever they contain.
+"""Finds the parts that two sequences have in common, at a cost that is bounded whatever they contain.
 
 Rules kept here:
-1. The shortest difference is looked for first (Myers), up to a number of edits. Where two sequences differ by more,
-   what occurs exactly once in both divides them, and the parts between are looked at one by one.
-2. Every step is paid from an `Effort`. When it is used up, what has not been aligned counts as different: the answer
+1. The shortest difference is searched for first (Myers), up to a number of edits. Where two sequences differ by more,
+   elements that occur exactly once in both divide them, and the parts between are aligned one by one.
+2. Every step is paid from an `Effort`. When it is used up, what has not been aligned counts as different: the result
    is then coarser, never wrong.
 """
 
@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 MOST_EDITS = 200
-"""Of one search for the shortest difference; its cost grows with the square."""
+"""Edits of one search for the shortest difference, whose cost grows with their square."""
 
 
 class Run(NamedTuple):
@@ -27,13 +27,13 @@ class Run(NamedTuple):
 
 @dataclass(slots=True)
 class Effort:
-    """How many steps may still be made, and how often that was not enough."""
+    """A budget of steps: how many are left, and how often that was not enough."""
 
     left: int
     refusals: int = 0
 
     def spend(self, steps: int) -> bool:
-        """Whether there is enough left; if not, nothing is spent, and something cheaper may still be done."""
+        """Spends the steps and returns True if there are enough left; otherwise spends nothing and returns False."""
         if steps > self.left:
             self.refusals += 1
             return False
@@ -41,8 +41,8 @@ class Effort:
         return True
 
 
-def common(length: int, same: Callable[[int, int], bool]) -> int:
-    """How far two things agree from their beginning, by halving: `same(a, b)` says it of the part from `a` to `b`."""
+def common_length(length: int, same: Callable[[int, int], bool]) -> int:
+    """Returns how far two things agree from their beginning, by halving; `same(a, b)` compares from `a` to `b`."""
     low, high = 0, length
     while low < high:
         middle = (low + high + 1) // 2
@@ -53,33 +53,33 @@ def common(length: int, same: Callable[[int, int], bool]) -> int:
     return low
 
 
-def aligned(old: Sequence[Hashable], new: Sequence[Hashable], effort: Effort) -> list[Run]:
-    """What the sequences have in common, in order; nothing crosses over."""
+def align(old: Sequence[Hashable], new: Sequence[Hashable], effort: Effort) -> list[Run]:
+    """Returns what the sequences have in common, in order; no run crosses another."""
     numbers: dict[Hashable, int] = {}
     olds = [numbers.setdefault(element, len(numbers)) for element in old]
     news = [numbers.setdefault(element, len(numbers)) for element in new]
-    found: list[Run] = []
+    aligned: list[Run] = []
     waiting = [(0, len(olds), 0, len(news))]
     while waiting:
         start, end, new_start, new_end = waiting.pop()
         if not effort.spend(end - start + new_end - new_start):
             continue
         head = _agreeing(olds[start:end], news[new_start:new_end])
-        found.append(Run(start, new_start, head))
+        aligned.append(Run(start, new_start, head))
         start, new_start = start + head, new_start + head
         tail = _agreeing(olds[start:end][::-1], news[new_start:new_end][::-1])
         end, new_end = end - tail, new_end - tail
-        found.append(Run(end, new_end, tail))
+        aligned.append(Run(end, new_end, tail))
         middle = _middle(olds[start:end], news[new_start:new_end], effort)
         runs = [Run(start + run.old, new_start + run.new, run.length) for run in middle.runs]
-        found += runs
+        aligned += runs
         if not middle.whole and runs:
             waiting += _between(runs, start, end, new_start, new_end)
-    return sorted(run for run in found if run.length)
+    return sorted(run for run in aligned if run.length)
 
 
 class _Middle(NamedTuple):
-    """Runs in what differs at both ends. Unless they are the `whole` answer, there may be more between them."""
+    """Runs in sequences that differ at both ends. Unless `whole`, there may be more runs between these."""
 
     runs: list[Run]
     whole: bool
@@ -110,7 +110,7 @@ def _between(runs: list[Run], start: int, end: int, new_start: int, new_end: int
 
 
 def _shortest(old: list[int], new: list[int], effort: Effort) -> list[Run] | None:
-    """Myers' greedy search; None if it takes too many edits or steps."""
+    """Runs Myers' greedy search; returns None if it takes too many edits or steps."""
     furthest = {1: 0}
     trace = []
     for edits in range(min(MOST_EDITS, len(old) + len(new)) + 1):
@@ -143,7 +143,7 @@ def _walked_back(trace: list[dict[int, int]], at: int, new_at: int) -> list[Run]
 
 
 def _anchors(old: list[int], new: list[int]) -> list[Run]:
-    """The longest chain of elements that occur exactly once in both."""
+    """Returns the longest chain of elements that occur exactly once in both."""
     counts, new_counts = Counter(old), Counter(new)
     places = {element: at for at, element in enumerate(new) if new_counts[element] == 1}
     pairs = [(at, places[element]) for at, element in enumerate(old) if counts[element] == 1 and element in places]

@@ -1,6 +1,6 @@
-"""The words in which a difference between two JSON values is told.
+"""The differences between two JSON values.
 
-Nothing here is cut or escaped: `before` and `after` are the values themselves. `shown` makes them fit to be read.
+Nothing here is cut or escaped: `before` and `after` are the values themselves. `shown_values` makes them readable.
 """
 
 from dataclasses import dataclass
@@ -21,7 +21,7 @@ class ChangeKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class ValueChange:
-    """One difference. Where there was nothing, the path is None and so is the value.
+    """One difference. Where a value was not there, its path is None, and so is the value.
 
     Both paths of what was changed are equal unless it is in a list where something was inserted or removed before it.
     """
@@ -36,7 +36,7 @@ class ValueChange:
 
 @dataclass(frozen=True, slots=True)
 class LeftOut:
-    """What a diff does not contain: changes beyond the most, and places (the first ones, and how many more)."""
+    """What a diff does not contain: how many more changes, and which places, the first ones and how many more."""
 
     changes: int = 0
     places: tuple[Path, ...] = ()
@@ -52,4 +52,5 @@ class Diff:
 
     @property
     def complete(self) -> bool:
+        """Whether nothing was left out."""
         return self.left_out == LeftOut()

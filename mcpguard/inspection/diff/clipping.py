@@ -1,10 +1,10 @@
-"""Foreign text made fit to be read beside ours: nothing hides in it, it has an end, and it cannot speak in our name.
+"""Makes foreign text fit to be read beside ours: nothing hides in it, it has an end, and it cannot speak in our name.
 
 Rules kept here:
 1. Hidden characters are shown as code points, and so are spaces that only look like one. A line break stays one.
 2. What we say within foreign text stands in ⟨these brackets⟩. Foreign text has none: its own are shown as code points.
-3. Long text is cut in the middle, because what matters may stand at its end, and it is said how much is missing. One
-   character over and over, which would push the rest out of sight, is said once.
+3. Long text is cut in the middle, because what matters may stand at its end, and the cut says how much is missing. One
+   character over and over, which would push the rest out of view, is shown once with its number.
 """
 
 import json
@@ -18,14 +18,14 @@ from mcpguard.text.visible import hides
 
 _OVER_AND_OVER: Final = re.compile(r"([^!-~\w])\1{11,}")
 _SHORT: Final = 100
-"""So long may JSON be to stand on one line."""
+"""Characters of the longest JSON that stands on one line."""
 _MOST_KEYS: Final = 24
-"""Of a path."""
+"""How many keys of a path are shown."""
 _LONGEST_KEY: Final = 100
 _MOST_LOOKED_AT: Final = 1024 * 1024
-"""Characters of two texts; of longer ones it is not said which characters are new."""
-_TYPOGRAPHY: Final = frozenset(map(chr, range(128))) | frozenset("–—‘’“”…•→≤≥")  # noqa: RUF001 - these are meant
-"""What well-meant text is written with."""
+"""Characters of two texts together; longer ones are not searched for new characters."""
+_TYPOGRAPHY: Final = frozenset(map(chr, range(128))) | frozenset("–—‘’“”…•→≤≥")  # noqa: RUF001 - exactly these characters
+"""Characters that ordinary text is written with."""
 
 
 class _Shown(dict[int, str]):
@@ -37,49 +37,51 @@ class _Shown(dict[int, str]):
 
 
 def code_point(char: str, times: int = 1) -> str:
+    """Returns a character as its code point in brackets, with how often it is repeated."""
     return f"⟨U+{ord(char):04X}⟩" if times == 1 else f"⟨U+{ord(char):04X}, {times} times⟩"
 
 
-def escaped(text: str) -> str:
-    """The whole text, with what hides made visible; there may be line breaks in it."""
+def escape_hidden(text: str) -> str:
+    """Returns the whole text with hidden characters made visible. Line breaks stay."""
     return text.translate(_Shown())
 
 
-def fitted(text: str, most: int) -> str:
-    """About so many characters of the text, from both ends."""
+def clip(text: str, most: int) -> str:
+    """Returns about `most` characters of the text, from both ends, with hidden characters made visible."""
     beginning, used = _beginning(text, most)
     if used == len(text):
         return beginning
     end = text[max(used, len(text) - most // 4) :]
-    return beginning + left_out(len(text) - used - len(end)) + _beginning(end, len(end))[0]
+    return beginning + omission(len(text) - used - len(end)) + _beginning(end, len(end))[0]
 
 
-def left_out(characters: int) -> str:
+def omission(characters: int) -> str:
+    """Returns a note that so many characters are left out; "" for none."""
     if not characters:
         return ""
     return f"⟨…, {characters} {'character' if characters == 1 else 'characters'} more⟩"
 
 
 def _beginning(text: str, most: int) -> tuple[str, int]:
-    """What is shown of the beginning, and how many characters of the text that are."""
+    """Returns what is shown of the beginning, and how many characters of the text that covers."""
     shown: list[str] = []
     used = spent = 0
-    for found in _OVER_AND_OVER.finditer(text, 0, 16 * most):
-        if not hides(found[1]) and not found[1].isspace():
+    for run in _OVER_AND_OVER.finditer(text, 0, 16 * most):
+        if not hides(run[1]) and not run[1].isspace():
             continue
-        plain = text[used : min(found.start(), used + most - spent)]
-        shown.append(escaped(plain))
+        plain = text[used : min(run.start(), used + most - spent)]
+        shown.append(escape_hidden(plain))
         used, spent = used + len(plain), spent + len(plain)
-        if used < found.start():
+        if used < run.start():
             return "".join(shown), used
-        shown.append(code_point(found[1], found.end() - found.start()) + ("\n" if found[1] == "\n" else ""))
-        used, spent = found.end(), spent + _LONGEST_KEY // 10
+        shown.append(code_point(run[1], run.end() - run.start()) + ("\n" if run[1] == "\n" else ""))
+        used, spent = run.end(), spent + _LONGEST_KEY // 10
     plain = text[used : used + max(most - spent, 0)]
-    return "".join([*shown, escaped(plain)]), used + len(plain)
+    return "".join([*shown, escape_hidden(plain)]), used + len(plain)
 
 
-def written(value: object) -> str:
-    """A value as text: a string in quotes as it is, anything else as JSON."""
+def value_as_text(value: object) -> str:
+    """Returns a value as text: a string in quotes as it is, anything else as JSON."""
     if isinstance(value, str):
         return f'"{value}"'
     try:
@@ -97,8 +99,8 @@ def _on_one_line(value: object) -> str:
         return "…, nested too deeply to be shown"
 
 
-def pointer(path: tuple[str | int, ...]) -> str:
-    """The path as a JSON pointer (RFC 6901) on one line; one that is very long or deep is cut."""
+def json_pointer(path: tuple[str | int, ...]) -> str:
+    """Returns the path as a JSON pointer (RFC 6901) on one line. A very long or deep one is cut."""
     keys = [_key(key) for key in path[: _MOST_KEYS // 2]]
     rest = path[_MOST_KEYS // 2 :]
     if len(rest) > _MOST_KEYS // 2:
@@ -109,12 +111,12 @@ def pointer(path: tuple[str | int, ...]) -> str:
 
 def _key(key: str | int) -> str:
     text = str(key)
-    shown = fitted(text, _LONGEST_KEY).replace("\n", code_point("\n"))
+    shown = clip(text, _LONGEST_KEY).replace("\n", code_point("\n"))
     return shown.replace("~", "~0").replace("/", "~1")
 
 
-def not_there_before(before: str, after: str, most: int) -> tuple[tuple[str, ...], int]:
-    """What characters only `after` has, ordinary ones aside: those that deceive first, and how many more there are."""
+def new_characters(before: str, after: str, most: int) -> tuple[tuple[str, ...], int]:
+    """Returns the unusual characters that only `after` has, deceptive ones first, and how many more there are."""
     if after.isascii() or len(before) + len(after) > _MOST_LOOKED_AT:
         return (), 0
     new = sorted(set(after).difference(before, _TYPOGRAPHY), key=lambda char: (_harmless(char), char))

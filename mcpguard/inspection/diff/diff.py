@@ -1,4 +1,4 @@
-"""How two versions of a definition differ: what was added, removed and changed, and where.
+"""Compares two versions of a definition: what was added, removed and changed, and where.
 
 The values are JSON as `codec.strict` parses it: a tool, a resource, a template or a prompt, or a server's instructions
 (a string). Rules kept here:
@@ -9,8 +9,8 @@ The values are JSON as `codec.strict` parses it: a tool, a resource, a template 
 3. An element inserted into a list is one change: elements are matched by what they are (`elements`).
 4. What is read first is compared first: what a definition says of itself before what is nested in it, level by level.
    So nothing that a server nests or makes up uses up the effort before the description is compared.
-5. The cost is bounded, however large and deep the values are. What was `left_out` is said: how many more changes were
-   found, and which places were not compared. In those there may be changes or none.
+5. The cost is bounded, however large and deep the values are. `left_out` says how many more changes there are, and
+   which places were not compared. Those may have changed or not.
 """
 
 from collections import deque
@@ -20,33 +20,33 @@ from typing import Any, Final, NamedTuple
 
 from mcpguard.inspection.diff.alignment import Effort
 from mcpguard.inspection.diff.changed_words import EFFORT
-from mcpguard.inspection.diff.changed_words import compared as compared_words
+from mcpguard.inspection.diff.changed_words import compare_words as compared_words
 from mcpguard.inspection.diff.changes import ChangeKind, Diff, LeftOut, Path, ValueChange
-from mcpguard.inspection.diff.elements import matched, same_ends
+from mcpguard.inspection.diff.elements import match_elements, same_ends
 from mcpguard.inspection.diff.sameness import Sameness
 
 MOST_CHANGES: Final = 200
 MOST_PLACES: Final = 20
-"""That were not compared and are named."""
+"""How many of the places that were not compared are named."""
 _MOST_BYTES: Final = 8 * 1024 * 1024
 _MOST_MEMBERS: Final = 220_000
 _NESTED: Final = 50
-"""What looking into something costs, in members."""
+"""The cost of comparing a value in detail, in members."""
 _BESIDE: Final = 4
-"""What it costs to see whether something has to be looked into."""
+"""The cost of finding out whether a value has to be compared in detail."""
 _ABSENT: Final = object()
 _FIRST: Final = dict.fromkeys(
     ("name", "uri", "uriTemplate", "title", "description", "annotations", "inputSchema", "arguments")
 )
 
 
-def compared(before: object, after: object) -> Diff:
-    """How `after` differs from `before`."""
-    return _Comparison().of(before, after)
+def compare_definitions(before: object, after: object) -> Diff:
+    """Returns how `after` differs from `before`."""
+    return _Comparison().run(before, after)
 
 
 class _Place(NamedTuple):
-    """Where something is, as a link to what it is in; a path is made only for what is reported."""
+    """The place of a value, as a link to the value it is in; a path is made only for what is reported."""
 
     within: "_Place | None"
     old: str | int | None
@@ -55,7 +55,7 @@ class _Place(NamedTuple):
 
 
 class _Comparison:
-    """The state of one comparison: what was found, what has to be looked into, and what may still be spent."""
+    """The state of one comparison: its changes, what has still to be compared, and what may still be spent."""
 
     def __init__(self) -> None:
         self._found: list[tuple[list[int], ValueChange]] = []
@@ -66,7 +66,8 @@ class _Comparison:
         self._sameness = Sameness(_MOST_BYTES)
         self._effort = Effort(EFFORT)
 
-    def of(self, before: object, after: object) -> Diff:
+    def run(self, before: object, after: object) -> Diff:
+        """Compares the two, level by level."""
         self._value(_Place(None, None, None), before, after)
         while self._waiting:
             place, old, new = self._waiting.popleft()
@@ -81,11 +82,11 @@ class _Comparison:
         return Diff(changes, LeftOut(self._more, places, len(self._not_compared) - len(places)))
 
     def _value(self, place: _Place, old: object, new: object, *, alone: bool = False) -> None:
-        """`alone` is what nothing else is beside: to look whether it is the same costs as much as to look into it."""
+        """Compares two values. An `alone` one is compared in detail at once: to see if it is the same costs as much."""
         if type(old) is not type(new):
             self._change(place, old, new)
         elif isinstance(old, dict | list) and isinstance(new, dict | list):
-            if alone or not self._sameness.known(old, new):
+            if alone or not self._sameness.are_same(old, new):
                 self._waiting.append((place, old, new))
         elif old != new or (isinstance(old, float) and repr(old) != repr(new)):
             self._change(place, old, new)
@@ -104,7 +105,7 @@ class _Comparison:
             self._value(child, old[str(child.old)], new[str(child.new)], alone=len(nested) == 1)
 
     def _both(self, place: _Place, old: dict[str, Any], new: dict[str, Any]) -> list[_Place]:
-        """Compare the members that both have; give the places of those that have to be looked into."""
+        """Compares the members that both have, and returns the places of those that have to be compared in detail."""
         nested = []
         for rank, (key, value) in enumerate(_ordered(place, old)):
             other = new.get(key, _ABSENT)
@@ -116,7 +117,7 @@ class _Comparison:
         return nested
 
     def _either(self, place: _Place, old: dict[str, Any], new: dict[str, Any]) -> None:
-        """Tell the members that only one has."""
+        """Reports the members that only one of them has."""
         for rank, (key, value) in enumerate(_ordered(place, old)):
             if key not in new and self._room():
                 self._change(_Place(place, key, None, rank), value, None)
@@ -133,7 +134,7 @@ class _Comparison:
         if len(olds) == len(news) == 1:
             self._value(_Place(place, head, head), olds[0], news[0], alone=True)
             return
-        pairs = matched(olds, news, self._sameness, self._effort)
+        pairs = match_elements(olds, news, self._sameness, self._effort)
         if pairs is None:
             self._change(place, old, new)
             return
@@ -149,7 +150,7 @@ class _Comparison:
                 self._value(_Place(place, head + at, head + new_at, rank), olds[at], news[new_at])
 
     def _room(self) -> bool:
-        """Whether one more change may be reported; if not, it is counted."""
+        """Tells whether one more change may be reported; if not, counts it."""
         if len(self._found) < MOST_CHANGES:
             return True
         self._more += 1
@@ -173,7 +174,7 @@ class _Comparison:
 
 
 def _chain(place: _Place) -> list[_Place]:
-    """The places from the outermost to this one."""
+    """Returns the places from the outermost to this one."""
     links = []
     while place.within is not None:
         links.append(place)
@@ -186,7 +187,7 @@ def _path(chain: list[_Place], *, old: bool) -> Path:
 
 
 def _ordered(place: _Place, members: dict[str, Any]) -> Iterable[tuple[str, Any]]:
-    """A definition's members as they are read; all others as the server has put them."""
+    """Returns the members of a definition as they are read, and those of anything else as the server has them."""
     if place.within is not None:
         return members.items()
     first = [(key, members[key]) for key in _FIRST if key in members]

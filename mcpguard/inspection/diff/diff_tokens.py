@@ -1,4 +1,4 @@
-"""Text in pieces that are compared whole: sentences first, then words.
+"""Splits text into pieces that are compared whole: sentences first, then words.
 
 Joined, the pieces are the text. A hidden character is a piece of its own and never part of a word; so is a line break.
 Marks that combine with a letter belong to its word.
@@ -16,7 +16,7 @@ _PIECE: Final = re.compile(r"w+|s+|.")
 
 
 class _Classes(dict[int, str]):
-    """A letter for each character: w in words, s between them, h hidden, n a line break, p any other."""
+    """A translation to a letter for each kind of character: w in words, s space, h hidden, n line break, p other."""
 
     def __missing__(self, code: int) -> str:
         self[code] = _class(chr(code))
@@ -35,7 +35,7 @@ def _class(char: str) -> str:
 
 
 class _Unhidden(dict[int, str]):
-    """Every character itself, and nothing for a hidden one."""
+    """A translation that removes hidden characters."""
 
     def __missing__(self, code: int) -> str:
         self[code] = "" if _class(chr(code)) == "h" else chr(code)
@@ -43,17 +43,17 @@ class _Unhidden(dict[int, str]):
 
 
 def breaks(text: str) -> int:
-    """At most so many sentences end in the text."""
+    """Returns how many sentences end in the text at most."""
     return sum(map(text.count, "\n.!?"))
 
 
 def sentences(text: str) -> list[str]:
-    return [found for found in _SENTENCE.findall(text) if found]
+    return [sentence for sentence in _SENTENCE.findall(text) if sentence]
 
 
 def pieces(text: str) -> list[str]:
-    """Words, runs of spaces, and single characters of every other kind."""
-    return [text[found.start() : found.end()] for found in _PIECE.finditer(classes(text))]
+    """Returns words, runs of spaces, and single characters of every other kind."""
+    return [text[match.start() : match.end()] for match in _PIECE.finditer(classes(text))]
 
 
 def classes(text: str) -> str:
@@ -61,7 +61,7 @@ def classes(text: str) -> str:
 
 
 def within_word(text: str, at: int) -> bool:
-    """Whether a word goes on across this place."""
+    """Tells whether a word goes on across this place."""
     return 0 < at < len(text) and _class(text[at - 1]) == _class(text[at]) == "w"
 
 

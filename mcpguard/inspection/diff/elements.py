@@ -1,4 +1,4 @@
-"""Which element of one list has become which element of another.
+"""Matches the elements of two versions of a list.
 
 Elements that are the same are matched first; between those, objects with the same `name`; what is left is matched in
 order if there is as much on both sides, or if there are only objects. Matches never cross over.
@@ -9,11 +9,11 @@ from collections.abc import Hashable, Iterator, Sequence
 from itertools import zip_longest
 from typing import Any, Final, NamedTuple
 
-from mcpguard.inspection.diff.alignment import Effort, Run, aligned, common
+from mcpguard.inspection.diff.alignment import Effort, Run, align, common_length
 from mcpguard.inspection.diff.sameness import Sameness
 
 MOST_ELEMENTS: Final = 5_000
-"""Longer lists are matched in order, but for what is the same at both ends."""
+"""Longer lists are matched in order, except for what is the same at both ends."""
 _WORTH_TRIMMING: Final = 100
 
 
@@ -25,26 +25,26 @@ class Pair(NamedTuple):
 
 
 def same_ends(old: list[Any], new: list[Any], sameness: Sameness) -> tuple[int, int]:
-    """How many elements at the beginning, and how many at the end, are known to be the same."""
+    """Returns how many elements at the beginning, and how many at the end, are known to be the same."""
     shorter = min(len(old), len(new))
     if shorter < _WORTH_TRIMMING:
         return 0, 0
-    head = common(shorter, lambda a, b: sameness.known(old[a:b], new[a:b]))
+    head = common_length(shorter, lambda a, b: sameness.are_same(old[a:b], new[a:b]))
     ends = len(old), len(new)
-    tail = common(
-        shorter - head, lambda a, b: sameness.known(old[ends[0] - b : ends[0] - a], new[ends[1] - b : ends[1] - a])
+    tail = common_length(
+        shorter - head, lambda a, b: sameness.are_same(old[ends[0] - b : ends[0] - a], new[ends[1] - b : ends[1] - a])
     )
     return head, tail
 
 
-def matched(old: list[Any], new: list[Any], sameness: Sameness, effort: Effort) -> list[Pair] | None:
-    """Who became whom, without those that are known to be the same; None if only the order has changed."""
+def match_elements(old: list[Any], new: list[Any], sameness: Sameness, effort: Effort) -> list[Pair] | None:
+    """Returns which element became which, without those known to be the same; None if only the order has changed."""
     if max(len(old), len(new)) > MOST_ELEMENTS:
         return list(_in_order(Run(0, 0, 0), Run(len(old), len(new), 0)))
     keys, new_keys = _keys(old, sameness), _keys(new, sameness)
     if keys != new_keys and Counter(keys) == Counter(new_keys):
         return None
-    return list(_gaps(old, new, aligned(keys, new_keys, effort), effort))
+    return list(_gaps(old, new, align(keys, new_keys, effort), effort))
 
 
 def _keys(elements: list[Any], sameness: Sameness) -> list[Hashable]:
@@ -55,7 +55,7 @@ def _gaps(old: list[Any], new: list[Any], runs: Sequence[Run], effort: Effort) -
     after = Run(0, 0, 0)
     for run in [*runs, Run(len(old), len(new), 0)]:
         start, new_start = after.old + after.length, after.new + after.length
-        named = aligned(_names(old[start : run.old]), _names(new[new_start : run.new]), effort)
+        named = align(_names(old[start : run.old]), _names(new[new_start : run.new]), effort)
         last = Run(start, new_start, 0)
         for at in (Run(start + one.old + i, new_start + one.new + i, 1) for one in named for i in range(one.length)):
             yield from _left(old, new, last, at)
@@ -73,7 +73,7 @@ def _names(elements: list[Any]) -> list[Hashable]:
 
 
 def _left(old: list[Any], new: list[Any], after: Run, before: Run) -> Iterator[Pair]:
-    """What is between two matches."""
+    """Yields the pairs between two matches."""
     olds, news = old[after.old + after.length : before.old], new[after.new + after.length : before.new]
     if len(olds) == len(news) or all(isinstance(element, dict) for element in olds + news):
         yield from _in_order(after, before)

@@ -1,14 +1,14 @@
-"""The place that a finding points to, cut out of what a server wrote, for a person to read.
+"""Cuts the place that a finding points to out of what a server wrote, for a person to read.
 
-It is short, on one line, and nothing in it hides or speaks in our name (`clipping`). What was found stands between ⟨»⟩
-and ⟨«⟩, unless it is the whole text. Where the place cannot be told (a path that was cut, say) there is no excerpt.
+An excerpt is short, on one line, and nothing in it hides or speaks in our name (`clipping`). The finding stands between
+⟨»⟩ and ⟨«⟩, unless it is the whole text. Where the place is not known (a path that was cut, say), there is none.
 """
 
 from collections.abc import Mapping, Sequence
 from typing import Final
 
 from mcpguard.domain.findings import Evidence
-from mcpguard.inspection.diff.clipping import code_point, escaped, fitted
+from mcpguard.inspection.diff.clipping import clip, code_point, escape_hidden
 
 _AROUND: Final = 60
 _MOST: Final = 200
@@ -16,21 +16,22 @@ _NAME: Final = "key:"
 _CUT: Final = "…"
 
 
-def excerpt(definition: object, evidence: Evidence) -> str:
+def cut_excerpt(definition: object, evidence: Evidence) -> str:
+    """Returns the excerpt for a finding; "" where its place is not known."""
     text = text_at(definition, evidence.path)
     if text is None or not 0 <= evidence.start <= evidence.end <= len(text):
         return ""
     start, end = evidence.start, evidence.end
     before, after = text[max(start - _AROUND, 0) : start], text[end : end + _AROUND]
-    if start == 0 and end == len(text):  # all of it is meant, so no marks are needed
-        return fitted(text, _MOST).replace("\n", code_point("\n"))
+    if start == 0 and end == len(text):  # the finding is the whole text, so no marks are needed
+        return clip(text, _MOST).replace("\n", code_point("\n"))
     head, tail = _CUT if start > _AROUND else "", _CUT if end + _AROUND < len(text) else ""
-    said = f"{head}{escaped(before)}⟨»⟩{fitted(text[start:end], _MOST)}⟨«⟩{escaped(after)}{tail}"
-    return said.replace("\n", code_point("\n"))
+    marked_text = f"{head}{escape_hidden(before)}⟨»⟩{clip(text[start:end], _MOST)}⟨«⟩{escape_hidden(after)}{tail}"
+    return marked_text.replace("\n", code_point("\n"))
 
 
 def text_at(definition: object, path: str) -> str | None:
-    """The string at this path, or the name of a member there."""
+    """Returns the string at this path, or the name of a member there; None if there is neither."""
     if path.endswith(_CUT) or "/" not in path:
         return None
     names = [part.replace("~1", "/").replace("~0", "~") for part in path.removeprefix(_NAME).split("/")[1:]]

@@ -1,10 +1,10 @@
-"""The shortest difference between two texts, made into one that reads well.
+"""Turns the shortest difference between two texts into one that reads well.
 
 Rules kept here:
 1. Nothing is lost: the parts' old texts, joined, stay what they were, and so do the new ones.
 2. What two phrases have in common by chance (the spaces between their words, a "the" in the middle) is replaced with
    them. Line breaks and hidden characters that were kept are always shown as kept.
-3. What was only added, or only removed, begins where a line or a sentence does if it may as well do so.
+3. What was only added, or only removed, begins with a line or a sentence where that is possible.
 4. Where two words differ in hidden characters only, the difference is these characters.
 """
 
@@ -16,14 +16,14 @@ from mcpguard.inspection.diff.alignment import Effort
 from mcpguard.inspection.diff.diff_tokens import classes, within_word, without_hidden
 
 _FARTHEST: Final = 300
-"""So far something added or removed is moved, and so much can be common by chance."""
+"""How far something added or removed is moved, and how many characters may be common by chance."""
 _MOST_MOVED: Final = 400
-"""Parts; of more nobody reads how they begin."""
+"""How many parts are moved; nobody reads how later ones begin."""
 _LONGEST_HIDDEN: Final = 40_000
 _ENDS: Final = frozenset({". ", "! ", "? ", ": "})
-"""Of a sentence."""
+"""The ends of a sentence."""
 _PASSES: Final = 6
-"""What is replaced grows by what is absorbed, so that more may be absorbed."""
+"""How often parts are absorbed: each time what is replaced grows, so that it may absorb more."""
 
 
 class PhrasePart(NamedTuple):
@@ -33,36 +33,37 @@ class PhrasePart(NamedTuple):
     new: str
 
     @property
-    def kept(self) -> bool:
+    def unchanged(self) -> bool:
+        """Whether the part is the same in both texts."""
         return self.old == self.new
 
 
-def phrases(parts: list[PhrasePart], effort: Effort) -> list[PhrasePart]:
-    """The parts, which alternate between kept and replaced, as a person would put them."""
-    exact = joined([found for part in parts for found in hidden_apart(part, effort)])
+def merge_into_phrases(parts: list[PhrasePart], effort: Effort) -> list[PhrasePart]:
+    """Returns the parts, which alternate between kept and replaced, as a person would put them."""
+    exact = join_parts([piece for part in parts for piece in split_hidden(part, effort)])
     whole = exact
     for _ in range(_PASSES):
-        before, whole = whole, joined(_absorbed(whole))
+        before, whole = whole, join_parts(_absorbed(whole))
         if len(whole) == len(before):
             break
     for at in range(1, min(len(whole) - 1, _MOST_MOVED)):
-        if not whole[at].kept and not (whole[at].old and whole[at].new):
+        if not whole[at].unchanged and not (whole[at].old and whole[at].new):
             whole[at - 1 : at + 2] = _moved(*whole[at - 1 : at + 2])
-    return joined(whole)
+    return join_parts(whole)
 
 
-def joined(parts: Iterable[PhrasePart]) -> list[PhrasePart]:
-    """Kept and replaced in turn, nothing empty."""
+def join_parts(parts: Iterable[PhrasePart]) -> list[PhrasePart]:
+    """Returns the parts joined, so that kept and replaced ones alternate and none is empty."""
     filled = (part for part in parts if part.old or part.new)
-    groups = (list(group) for _, group in groupby(filled, key=lambda part: part.kept))
+    groups = (list(group) for _, group in groupby(filled, key=lambda part: part.unchanged))
     return [PhrasePart("".join(part.old for part in group), "".join(part.new for part in group)) for group in groups]
 
 
-def hidden_apart(part: PhrasePart, effort: Effort) -> Iterator[PhrasePart]:
-    """Character by character, if the two differ in hidden characters only."""
+def split_hidden(part: PhrasePart, effort: Effort) -> Iterator[PhrasePart]:
+    """Yields the part, character by character if its texts differ in hidden characters only."""
     old, new = part
     length = len(old) + len(new)
-    replaced = not part.kept and old and new and length <= _LONGEST_HIDDEN
+    replaced = not part.unchanged and old and new and length <= _LONGEST_HIDDEN
     if not replaced or _plain(old + new) or without_hidden(old) != without_hidden(new) or not effort.spend(length):
         yield part
     else:
@@ -89,7 +90,7 @@ def _absorbed(parts: list[PhrasePart]) -> Iterator[PhrasePart]:
     while at < len(parts):
         part = parts[at]
         following = parts[at + 1] if at + 1 < len(parts) else None
-        if last and not last.kept and part.kept and following and _by_chance(last, part.old, following):
+        if last and not last.unchanged and part.unchanged and following and _by_chance(last, part.old, following):
             last = PhrasePart(last.old + part.old + following.old, last.new + part.new + following.new)
             at += 2
             continue
@@ -115,7 +116,7 @@ def _by_chance(left: PhrasePart, kept: str, right: PhrasePart) -> bool:
 
 
 def _moved(left: PhrasePart, part: PhrasePart, right: PhrasePart) -> list[PhrasePart]:
-    """The same addition or removal, begun elsewhere: what is between the two kept texts may roll along them."""
+    """Returns the same addition or removal with a better beginning: it may roll along the kept texts around it."""
     text = part.old or part.new
     around = left.old[-_FARTHEST:] + text + right.old[:_FARTHEST]
     start = min(len(left.old), _FARTHEST)
@@ -137,7 +138,7 @@ def _moved(left: PhrasePart, part: PhrasePart, right: PhrasePart) -> list[Phrase
 
 
 def _begins(text: str, at: int, length: int) -> int:
-    """How good a place this is to begin with what was added."""
+    """Returns how well an addition reads that begins at this place; more is better."""
     before = text[max(at - 2, 0) : at]
     if within_word(text, at) or within_word(text, at + length):
         return 0

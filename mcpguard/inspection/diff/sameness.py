@@ -1,8 +1,8 @@
-"""Whether two JSON values are the same: exactly, at the speed of the encoder, up to a number of bytes.
+"""Tells whether two JSON values are exactly the same, at the speed of the encoder, up to a number of bytes.
 
-`==` does not tell: to it `1`, `1.0` and `true` are equal. Written out with sorted keys, only the same is the same.
-What cannot be paid for any more, or cannot be written (nested too deeply, integers beyond 64 bits), is not known to
-be the same; it has to be looked at part by part.
+`==` does not tell: to it `1`, `1.0` and `true` are equal. Encoded with sorted keys, only the same values are equal.
+Values beyond that number of bytes, or that cannot be encoded (nested too deeply, integers beyond 64 bits), are not
+known to be the same; they have to be compared part by part.
 """
 
 from collections.abc import Sized
@@ -11,26 +11,26 @@ from typing import Final
 import orjson
 
 _A_CALL: Final = 600
-"""What a call costs, in bytes."""
+"""Bytes that each call costs beside what it encodes."""
 _A_FAILURE: Final = 2 * 1024 * 1024
-"""So that a large value with something in it that cannot be written is not tried again and again."""
+"""Bytes that a failure costs, so that a large value that cannot be encoded is not tried again and again."""
 
 
 class Sameness:
-    """Compares and keys values until it has written `most` bytes."""
+    """Compares values, until it has encoded `most` bytes."""
 
     def __init__(self, most: int) -> None:
         self._left = most
 
-    def known(self, one: Sized, other: Sized) -> bool:
-        """Whether two objects, or two lists, are known to be the same."""
+    def are_same(self, one: Sized, other: Sized) -> bool:
+        """Tells whether two objects, or two lists, are known to be the same."""
         if len(one) != len(other):
             return False
         key = self.key(one)
         return key is not None and key == self.key(other)
 
     def key(self, value: object) -> bytes | None:
-        """Equal for the same values, and for no others; None if it is not to be had."""
+        """Returns a key that is equal for the same values only; None if there is none to be had."""
         if self._left < 0:
             return None
         try:

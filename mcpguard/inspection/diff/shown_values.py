@@ -1,7 +1,11 @@
-"""A diff as it is shown, to a program (`as_json`) or to a person at a terminal (`rendering`).
+"""Shows a diff, to a program (`as_json`) or to a person at a terminal (`render_lines`).
 
-Whatever the diff contains, there is an end to what is shown of it (`fitting` cuts and escapes), and what was left out
-is said.
+Rules kept here:
+1. Whatever the diff contains, what is shown of it is limited (`clipping` cuts and escapes), and says what was left out.
+2. In lines for a terminal, `-` and `+` stand before what was removed and added, and `~` before a change. The lines of a
+   string begin with `|`, and have [-removed-]{+added+} in them. There are no colours.
+3. Foreign text never begins a line, and cannot look like a marker: a backslash breaks it up. Text in ⟨brackets⟩ is
+   ours.
 """
 
 from collections.abc import Iterator
@@ -10,23 +14,24 @@ from typing import Final
 
 from mcpguard.inspection.diff.changed_words import Fate, WordDiff, WordSpan
 from mcpguard.inspection.diff.changes import ChangeKind, Diff, ValueChange
-from mcpguard.inspection.diff.clipping import fitted, left_out, not_there_before, pointer, written
+from mcpguard.inspection.diff.clipping import clip, json_pointer, new_characters, omission, value_as_text
 
 MOST_SHOWN: Final = 1500
-"""Characters of a value; or of all that was added in a string, and of all that was removed."""
+"""Characters that are shown of a value; or of all that was added to a string, and of all that was removed."""
 _ALTOGETHER: Final = 60_000
 _LEAST: Final = 80
-"""Of a value that comes when everything else has been said already."""
+"""Characters that are shown of a value after the limit for all of them is used up."""
 _CONTEXT: Final = 120
-"""Characters of what was kept beside what was not."""
+"""Characters of kept text that are shown beside a change."""
 _MOST_SPANS: Final = 120
+_MARKERS: Final = {ChangeKind.ADDED: "+", ChangeKind.REMOVED: "-", ChangeKind.CHANGED: "~"}
 _MOST_NAMED: Final = 6
-"""Characters that were not there before."""
+"""How many new characters are named."""
 
 
 @dataclass(frozen=True, slots=True)
 class ShownSpan:
-    """A part of a string that was compared by words."""
+    """A part of a string that was compared by words, fit to be read."""
 
     fate: Fate
     text: str
@@ -34,7 +39,7 @@ class ShownSpan:
 
 @dataclass(frozen=True, slots=True)
 class ShownChange:
-    """A change with everything in it fit to be read; strings by `words`, everything else by `before` and `after`."""
+    """A change, fit to be read: strings have `words`, everything else has `before` and `after`."""
 
     kind: ChangeKind
     path: str
@@ -47,39 +52,39 @@ class ShownChange:
     notes: tuple[str, ...]
 
 
-def shown(diff: Diff) -> Iterator[ShownChange]:
-    """Every change; the later ones shorter, if much has been said already."""
+def shown_changes(diff: Diff) -> Iterator[ShownChange]:
+    """Yields every change; later ones are shorter if much was shown before."""
     left = _ALTOGETHER
     for change in diff.changes:
         most = max(min(MOST_SHOWN, left), _LEAST)
-        found = _shown(change, most)
-        left -= sum(len(text) for text in (found.before, found.after) if text)
-        left -= sum(len(span.text) for span in found.words or ())
-        yield found
+        shown_change = _shown(change, most)
+        left -= sum(len(text) for text in (shown_change.before, shown_change.after) if text)
+        left -= sum(len(span.text) for span in shown_change.words or ())
+        yield shown_change
 
 
 def as_json(diff: Diff) -> dict[str, object]:
-    """Objects, lists, strings and numbers that are encodable, whatever the definitions contain."""
+    """Returns the diff as JSON that can be encoded, whatever the definitions contain."""
     return {
-        "changes": [asdict(change) for change in shown(diff)],
+        "changes": [asdict(change) for change in shown_changes(diff)],
         "complete": diff.complete,
-        "left_out": list(what_was_left_out(diff)),
+        "left_out": list(omissions(diff)),
     }
 
 
 def _shown(change: ValueChange, most: int) -> ShownChange:
     path = change.old_path if change.new_path is None else change.new_path
     moved = change.kind is ChangeKind.CHANGED and change.old_path != change.new_path
-    before = None if change.kind is ChangeKind.ADDED else written(change.before)
-    after = None if change.kind is ChangeKind.REMOVED else written(change.after)
-    named, unnamed = not_there_before(before or "", after or "", _MOST_NAMED)
+    before = None if change.kind is ChangeKind.ADDED else value_as_text(change.before)
+    after = None if change.kind is ChangeKind.REMOVED else value_as_text(change.after)
+    named, unnamed = new_characters(before or "", after or "", _MOST_NAMED)
     by_words = change.words if change.words and _readable(change.words) else None
     return ShownChange(
         change.kind,
-        pointer(path or ()),
-        pointer(change.old_path) if moved and change.old_path is not None else None,
-        None if by_words or before is None else fitted(before, most),
-        None if by_words or after is None else fitted(after, most),
+        json_pointer(path or ()),
+        json_pointer(change.old_path) if moved and change.old_path is not None else None,
+        None if by_words or before is None else clip(before, most),
+        None if by_words or after is None else clip(after, most),
         tuple(_spans(by_words.spans, most)) if by_words else None,
         named,
         unnamed,
@@ -88,7 +93,7 @@ def _shown(change: ValueChange, most: int) -> ShownChange:
 
 
 def _readable(words: WordDiff) -> bool:
-    """Whether enough was kept that it helps to see the old and the new in one."""
+    """Tells whether enough was kept that it helps to show the old and the new text in one."""
     size = dict.fromkeys(Fate, 0)
     for fate, text in words.spans:
         size[fate] += len(text)
@@ -100,25 +105,25 @@ def _spans(spans: tuple[WordSpan, ...], most: int) -> Iterator[ShownSpan]:
     for at, (fate, text) in enumerate(spans):
         if at >= _MOST_SPANS or max(left.values()) <= 0:
             rest = sum(len(span.text) for span in spans[at:])
-            yield ShownSpan(Fate.KEPT, left_out(rest) + ("⟨the difference goes on⟩" if at < len(spans) - 1 else ""))
+            yield ShownSpan(Fate.KEPT, omission(rest) + ("⟨the difference goes on⟩" if at < len(spans) - 1 else ""))
             return
         if fate is Fate.KEPT:
             yield ShownSpan(fate, _context(text, first=at == 0, last=at == len(spans) - 1))
         else:
-            yield ShownSpan(fate, fitted(text, max(left[fate], _LEAST)))
+            yield ShownSpan(fate, clip(text, max(left[fate], _LEAST)))
             left[fate] -= len(text)
 
 
 def _context(text: str, *, first: bool, last: bool) -> str:
-    """The kept text beside what was not kept, from a space to a space if there is one near."""
+    """Returns the kept text beside a change, from a space to a space if there is one near."""
     head = "" if first else text[:_CONTEXT]
     tail = "" if last else text[len(head) :][-_CONTEXT:]
     if len(text) - len(head) - len(tail) <= 2 * _CONTEXT:
-        return fitted(text, len(text))
+        return clip(text, len(text))
     head = head[: head.rfind(" ") + 1 or None]
     tail = tail[tail.find(" ") + 1 :]
     skipped = f"⟨…, {len(text) - len(head) - len(tail)} characters as before⟩"
-    return fitted(head, _CONTEXT) + skipped + fitted(tail, _CONTEXT)
+    return clip(head, _CONTEXT) + skipped + clip(tail, _CONTEXT)
 
 
 def _notes(change: ValueChange) -> Iterator[str]:
@@ -128,11 +133,52 @@ def _notes(change: ValueChange) -> Iterator[str]:
         yield "too long, or too different, to be compared word by word throughout"
 
 
-def what_was_left_out(diff: Diff) -> Iterator[str]:
-    """In sentences."""
+def omissions(diff: Diff) -> Iterator[str]:
+    """Yields a sentence for each thing that the diff leaves out."""
     left = diff.left_out
     if left.changes:
         yield f"{len(diff.changes)} changes are shown; there are at least {left.changes} more"
-    yield from (f"not compared: {pointer(place) or 'the whole'}" for place in left.places)
+    yield from (f"not compared: {json_pointer(place) or 'the whole'}" for place in left.places)
     if left.more_places:
         yield f"not compared: {left.more_places} more places"
+
+
+def render_lines(diff: Diff) -> list[str]:
+    """Returns the diff as lines for a terminal; none if there is no difference."""
+    lines = [line for change in shown_changes(diff) for line in _lines(change)]
+    return [*lines, *(f"⟨{sentence}⟩" for sentence in omissions(diff))]
+
+
+def _lines(change: ShownChange) -> Iterator[str]:
+    was_at = f" ⟨was at {change.was_at}⟩" if change.was_at else ""
+    yield f"{_MARKERS[change.kind]} {change.path or '⟨the whole⟩'}{was_at}"
+    if change.words is not None:
+        yield from (f"    | {line}" for line in "".join(map(_inline, change.words)).split("\n"))
+    for marker, text in (("-", change.before), ("+", change.after)):
+        if text is not None:
+            yield from (f"    {marker} {line}" for line in text.split("\n"))
+    if change.new_characters:
+        more = f", and {change.more_new_characters} more" if change.more_new_characters else ""
+        yield f"    ⟨new characters: {', '.join(change.new_characters)}{more}⟩"
+    yield from (f"    ⟨{note}⟩" for note in change.notes)
+
+
+def _inline(span: ShownSpan) -> str:
+    """Returns a span between its markers; a backslash breaks up what looks like one in foreign text."""
+    text = span.text
+    for looks in ("[-", "-]", "{+", "+}"):
+        text = text.replace(looks, f"{looks[0]}\\{looks[1]}")
+    match span.fate:
+        case Fate.KEPT:
+            return text
+        case Fate.REMOVED:
+            return f"[-{_inside(text, '[]')}-]"
+        case Fate.ADDED:
+            return f"{{+{_inside(text, '{}')}+}}"
+
+
+def _inside(text: str, brackets: str) -> str:
+    """Returns the text so that no bracket at its edges makes a marker with the sign beside it."""
+    if text.endswith(brackets[0]):
+        text += "\\"
+    return "\\" + text if text.startswith(brackets[1]) else text

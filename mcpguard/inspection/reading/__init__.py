@@ -1,1 +1,1 @@
-"""A definition read once for all detectors: its strings, their words, what they decode to, and phrases among them."""
+"""Reads text as words, decodes it, and matches phrases: the tools with which detectors read."""

@@ -1,7 +1,7 @@
-"""Runs of characters that stand for bytes or letters, and what they stand for.
+"""Encodings of text: how a run of each is found, and how it is decoded.
 
-Patterns are runs that never give back what they took and need nothing behind them, so each is linear. What is no
-readable text is nothing: a digest, an image, an id.
+Patterns are possessive and need nothing behind them, so each is linear. A run that decodes to no readable text (a
+digest, an image, an id) counts as nothing.
 """
 
 import base64
@@ -29,7 +29,7 @@ def _from_base64(run: str) -> str | None:
 
 
 def _from_turned_base64(run: str) -> str | None:
-    """Written backwards, or in an alphabet turned by thirteen."""
+    """Decodes base64 that is reversed or in rot13."""
     if len(run) > _LONGEST_TURNED:
         return None
     bare = run.strip("=")
@@ -96,7 +96,7 @@ def _from_escapes(run: str) -> str | None:
 
 
 def _from_spaced(run: str) -> str:
-    """Where letters are set apart by one character, words are by more; if none is, there is nothing to divide by."""
+    """Joins letters that are set apart by one character; more than one of them parts two words."""
     marks = {char for char in run if not char.isalnum() and char != " "}
     apart = r"[ .·_*-]{2,3}| +" if marks and " " in run else r"[ .·_*-]{2,3}"
     words = re.split(apart, run)
@@ -141,7 +141,7 @@ def _text(data: bytes) -> str | None:
 
 
 def _readable(plain: str) -> bool:
-    """Letters, digits, blanks and what stands between words, and not one long word."""
+    """Tells whether a text is letters, digits, blanks and punctuation, and not one long word."""
     if len(plain) < _LEAST:
         return False
     usual = sum(char.isalnum() or char.isspace() or char in _BETWEEN for char in plain)
@@ -171,4 +171,4 @@ CODES: Final[tuple[tuple[str, re.Pattern[str], Callable[[str], str | None]], ...
     ("tag characters", re.compile("[\U000e0020-\U000e007e]{2,}+"), _from_tags),
     ("variation selectors", re.compile("[\ufe00-\ufe0f\U000e0100-\U000e01ef]{4,}+"), _from_selectors),
 )
-"""How a run is called, how it is found, and what it stands for; None where that is no text."""
+"""The name of each encoding, the pattern of its runs, and its decoder, which returns None for what is no text."""

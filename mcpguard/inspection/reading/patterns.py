@@ -1,4 +1,4 @@
-"""What is said by several of our words close to each other.
+"""Patterns of meanings close to each other, and the search for them in a text.
 
 Rules kept here:
 1. A pattern is meanings with distances between them: `NEVER 2 TELL 3 USER` is a word that means NEVER, after which at
@@ -25,7 +25,7 @@ Hits = Mapping[str, Sequence[PhraseHit]]
 
 
 def mask(meanings: Iterable[str]) -> int:
-    """The meanings as bits of a number, so that many patterns can be passed over quickly."""
+    """Returns the meanings as bits of a number, so that most patterns can be skipped quickly."""
     bits = 0
     for meaning in meanings:
         bits |= 1 << _BITS.setdefault(meaning, len(_BITS))
@@ -36,7 +36,7 @@ def mask(meanings: Iterable[str]) -> int:
 class MeaningPattern:
     """Meanings in order; `gaps[i]` is how many words may stand before the one of `steps[i + 1]`.
 
-    With `within`, meanings in any order and so many words apart.
+    With `within`, the meanings stand in any order, at most so many words apart.
     """
 
     steps: tuple[tuple[str, ...], ...]
@@ -44,16 +44,17 @@ class MeaningPattern:
     ends: bool = False
     within: int = 0
     needs: tuple[int, ...] = ()
-    """For each step the meanings of which one has to be said."""
+    """For each step, the mask of the meanings of which a text has to have one."""
 
-    def possible(self, said: int) -> bool:
+    def may_match(self, meanings: int) -> bool:
+        """Tells whether a text with these meanings, as a mask, can match."""
         for step in self.needs:  # noqa: SIM110 - the innermost loop of all: a generator takes three times as long
-            if not said & step:
+            if not meanings & step:
                 return False
         return True
 
-    def found(self, hits: Hits, positions: Sequence[int]) -> PhraseHit | None:
-        """The first place where it is said."""
+    def find(self, hits: Hits, positions: Sequence[int]) -> PhraseHit | None:
+        """Returns the first place that matches."""
         if self.within:
             return _together([_either(hits, step) for step in self.steps], self.within, positions)
         reached = [(hit, hit.first) for hit in _either(hits, self.steps[0])]
@@ -68,11 +69,12 @@ class MeaningPattern:
 
 
 def pattern(text: str) -> MeaningPattern:
+    """Reads a pattern as detectors write it: `NEVER 2 TELL|SPEAK 3 USER _`."""
     steps: list[tuple[str, ...]] = []
     gaps: list[int] = []
     if text.startswith("~"):
-        within, *said = text[1:].split()
-        either = tuple(tuple(part.split("|")) for part in said)
+        within, *words = text[1:].split()
+        either = tuple(tuple(part.split("|")) for part in words)
         return MeaningPattern(either, (), within=int(within), needs=tuple(map(mask, either)))
     *parts, last = text.split()
     ends = last == "_"
@@ -93,7 +95,7 @@ def _either(hits: Hits, step: tuple[str, ...]) -> list[PhraseHit]:
 def _next(
     reached: list[tuple[PhraseHit, int]], hits: list[PhraseHit], gap: int, positions: Sequence[int]
 ) -> Iterator[tuple[PhraseHit, int]]:
-    """The hits that come soon enough after one that was reached, each with the start of the nearest such."""
+    """Yields the hits that follow closely on one that was reached, each with the start of the nearest of these."""
     by_end = sorted(reached, key=lambda each: each[0].last)
     ends = [hit.last for hit, _ in by_end]
     for hit in hits:
@@ -103,7 +105,7 @@ def _next(
 
 
 def _together(steps: Sequence[Sequence[PhraseHit]], within: int, positions: Sequence[int]) -> PhraseHit | None:
-    """The first place where a hit of each step stands close to the others, each another word."""
+    """Returns the first place where a hit of each step, each another word, stands close to the others."""
     latest: dict[int, PhraseHit] = {}
     for hit, step in merge(*([(hit, step) for hit in hits] for step, hits in enumerate(steps))):
         latest[step] = hit

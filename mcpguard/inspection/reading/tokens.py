@@ -1,8 +1,8 @@
-"""Foreign text as words that can be compared with ours, each with its place in the text as it was.
+"""Splits foreign text into words that can be compared with ours, each with its place in the original text.
 
 Rules kept here:
-1. Case, marks, width, style and invisible characters make no difference. A letter that only looks like a Latin one
-   counts as that one in a word where it stands among Latin letters, or where all the word looks Latin.
+1. Case, accents, width, style and invisible characters make no difference. A look-alike of a Latin letter counts as
+   that letter among Latin letters, and in a word that looks Latin as a whole.
 2. A Chinese or Japanese character is a word of its own, as there are no blanks to divide by.
 3. Time is linear. `position` counts words, and more where a sentence or a line ends, so that a distance between two
    positions says how closely two words belong together.
@@ -19,10 +19,10 @@ from mcpguard.policy.lexicon import unmarked
 from mcpguard.text.confusable import latin
 
 SENTENCE: Final = 10
-"""What the end of a sentence adds to a distance."""
+"""How much the end of a sentence adds to a distance."""
 _LINE: Final = 2
 _PART: Final = 2
-"""The same for the end of a line, and of a part of a sentence."""
+"""How much the end of a line, and of a part of a sentence, adds to a distance."""
 _CJK: Final = "\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff"
 _WORD: Final = re.compile(rf"[{_CJK}]|(?:(?![{_CJK}])[^\W_])++")
 _ENDS: Final = frozenset(".!?;。！？；")
@@ -47,30 +47,32 @@ class Tokens:
 
 
 def tokens(text: str) -> Tokens:
+    """Returns the words of a text with their places."""
     folded, places = _folded(text)
-    found, position, before = Tokens(), 0, 0
+    result, position, before = Tokens(), 0, 0
     for match in _WORD.finditer(folded):
         start, end = match.span()
         position += 1 + (0 if start - before <= 1 else _pause(folded[before:start]))
         before = end
-        found.words.append(folded_word(match[0]))
-        found.starts.append(places[start] if places else start)
-        found.ends.append(places[end - 1] + 1 if places else end)
-        found.positions.append(position)
-    return found
+        result.words.append(folded_word(match[0]))
+        result.starts.append(places[start] if places else start)
+        result.ends.append(places[end - 1] + 1 if places else end)
+        result.positions.append(position)
+    return result
 
 
 def words(text: str) -> tuple[str, ...]:
+    """Returns the words of a text."""
     return tuple(tokens(text).words)
 
 
 def word_runs(folded: str) -> list[str]:
-    """The words of a folded text, without their places."""
+    """Returns the words of a folded text, without their places."""
     return _WORD.findall(folded)
 
 
 def _pause(between: str) -> int:
-    """Nothing inside a path or a number: an end counts where a blank follows, or where it is no ASCII."""
+    """Returns the extra distance between two words. A full stop within a path or a number adds none."""
     if between.isspace():
         return _LINE if "\n" in between else 0
     ended = any(
@@ -82,7 +84,7 @@ def _pause(between: str) -> int:
 
 
 def _folded(text: str) -> tuple[str, list[int] | None]:
-    """The text to compare, and for each of its characters the place it came from; None where that is its own."""
+    """Returns the text to compare, and the original place of each of its characters; None if places are the same."""
     if text.isascii():
         return text.lower(), None
     chars: list[str] = []
@@ -96,7 +98,7 @@ def _folded(text: str) -> tuple[str, list[int] | None]:
 
 @lru_cache(maxsize=8192)
 def plain_char(char: str) -> str:
-    """A character as it is compared; empty for one that nobody sees."""
+    """Returns a character as it is compared; "" for an invisible one."""
     if char.isascii():
         return char.lower()
     if unicodedata.category(char) in {"Cf", "Co", "Cn", "Cs", "Mc"}:
@@ -112,7 +114,7 @@ def _known(word: str) -> str:
 
 
 def folded_word(word: str) -> str:
-    """A word of a folded text as it is compared: Latin, where it only looks like that."""
+    """Returns a word of a folded text as it is compared: in Latin letters, where it looks Latin."""
     if word.isascii():
         return word
     return _known(word) if len(word) <= _LONGEST else word
@@ -121,8 +123,8 @@ def folded_word(word: str) -> str:
 _DIGITS: Final = str.maketrans("013457$@", "oieastsa")
 
 
-def undisguised(word: str) -> Iterator[str]:
-    """The word, and what it is if its digits stand for letters: pr0mpt, 1gn0re."""
+def possible_words(word: str) -> Iterator[str]:
+    """Yields the word, and the word that it is if its digits stand for letters: pr0mpt, 1gn0re."""
     yield word
     if len(word) <= _LONGEST and not word.isalpha() and not word.isdigit():
         plain = word.translate(_DIGITS)

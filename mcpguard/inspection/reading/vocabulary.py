@@ -1,4 +1,4 @@
-"""Which of our words, in any language, stand in a text.
+"""Finds the words and phrases of a vocabulary in a text, whatever their language.
 
 Rules kept here:
 1. A vocabulary is data: for each meaning the words and phrases that have it, parted by blanks. `_` stands for a blank
@@ -11,16 +11,16 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
-from mcpguard.inspection.reading.tokens import Tokens, undisguised, words
+from mcpguard.inspection.reading.tokens import Tokens, possible_words, words
 
 LONGEST_PHRASE: Final = 12
 _LONGEST_WORD: Final = 64
 _DOUBLED: Final = "bgmnpt"
-"""Letters that are written twice before an ending, after a short vowel."""
+"""Letters that are doubled before an ending, after a short vowel."""
 
 
 class PhraseHit(NamedTuple):
-    """Words `first` to `last` have a meaning of ours."""
+    """The words from `first` to `last` have a meaning of the vocabulary."""
 
     first: int
     last: int
@@ -33,22 +33,22 @@ class _Node:
     lengths: tuple[int, ...] = ()
     meanings: set[str] = field(default_factory=set)
 
-    def after(self, word: str) -> Iterator["_Node"]:
-        for form in undisguised(word):
-            if found := self.words.get(form):
-                yield found
+    def children(self, word: str) -> Iterator["_Node"]:
+        for form in possible_words(word):
+            if node := self.words.get(form):
+                yield node
             for length in self.lengths:
-                if length <= len(form) and (found := self.stems.get(form[:length])):
-                    yield found
+                if length <= len(form) and (node := self.stems.get(form[:length])):
+                    yield node
 
-    def grown(self, word: str, *, stem: bool) -> "_Node":
+    def grow(self, word: str, *, stem: bool) -> "_Node":
         if stem and len(word) not in self.lengths:
             self.lengths = tuple(sorted({*self.lengths, len(word)}))
         return (self.stems if stem else self.words).setdefault(word, _Node())
 
 
 def forms(entry: str) -> tuple[str, ...]:
-    """An entry with its endings: `copy+_to` is that with copies, copied and copying as well."""
+    """Returns the forms of an entry: `copy+_to` stands for copies, copied and copying to as well."""
     verb, plus, rest = entry.partition("+")
     if not plus:
         return (entry,)
@@ -66,7 +66,7 @@ def forms(entry: str) -> tuple[str, ...]:
 
 
 class Vocabulary:
-    """Meanings by their words."""
+    """Meanings, which can be found in a text by their words."""
 
     def __init__(self, *tables: Mapping[str, str]) -> None:
         self._root = _Node()
@@ -80,32 +80,32 @@ class Vocabulary:
     def _learn(self, entry: str, meanings: Iterable[str]) -> None:
         node, phrase = self._root, words(entry.removesuffix("*").replace("_", " "))
         if not 0 < len(phrase) <= LONGEST_PHRASE:
-            raise ValueError(f"no phrase that could be found: {entry!r}")
+            raise ValueError(f"a phrase without words, or with too many: {entry!r}")
         for word in phrase[:-1]:
-            node = node.grown(word, stem=False)
-        node.grown(phrase[-1], stem=entry.endswith("*")).meanings.update(meanings)
+            node = node.grow(word, stem=False)
+        node.grow(phrase[-1], stem=entry.endswith("*")).meanings.update(meanings)
 
-    def found(self, text: Tokens) -> dict[str, list[PhraseHit]]:
-        """Where each meaning is said, in order."""
+    def find(self, text: Tokens) -> dict[str, list[PhraseHit]]:
+        """Returns where a text has each meaning, in order."""
         hits: dict[str, list[PhraseHit]] = {}
         first: dict[str, tuple[_Node, ...]] = {}
         for at, word in enumerate(text.words):
             nodes = first.get(word)
             if nodes is None:
-                nodes = first[word] = tuple(self._root.after(word[:_LONGEST_WORD]))
+                nodes = first[word] = tuple(self._root.children(word[:_LONGEST_WORD]))
             for end, node in _followed(nodes, text.words, at) if nodes else ():
                 for meaning in node.meanings:
                     hits.setdefault(meaning, []).append(PhraseHit(at, end))
         return hits
 
 
-def _followed(nodes: tuple[_Node, ...], said: list[str], at: int) -> Iterator[tuple[int, _Node]]:
-    """Every phrase that begins here."""
+def _followed(nodes: tuple[_Node, ...], text_words: list[str], at: int) -> Iterator[tuple[int, _Node]]:
+    """Yields the end of every phrase that begins at this word."""
     reached: list[_Node] = list(nodes)
     while reached:
         yield from ((at, node) for node in reached)
         at += 1
-        if at == len(said):
+        if at == len(text_words):
             return
-        word = said[at][:_LONGEST_WORD]
-        reached = [each for node in reached if node.words or node.stems for each in node.after(word)]
+        word = text_words[at][:_LONGEST_WORD]
+        reached = [each for node in reached if node.words or node.stems for each in node.children(word)]

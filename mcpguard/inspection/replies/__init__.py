@@ -1,1 +1,1 @@
-"""What is found in what servers say when they are called."""
+"""Finds attacks in what servers answer when they are called."""

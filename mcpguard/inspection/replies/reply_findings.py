@@ -1,10 +1,10 @@
-"""What inspection finds in what a server answers: free text, of any kind and length.
+"""Inspects what a server answers: free text, of any kind and length.
 
 Rules kept here:
-1. A reply is data. That it speaks of orders, of users and of passwords says nothing; only several signs close to each
-   other do. What a sign is worth here is in `worth`, which is another matter than in a definition.
-2. A glance at the words comes first (`glance`). Only where what may be said there could come to enough is it read.
-3. The text is looked at in pieces, each of a bounded size, so that whoever looks can stop between two of them.
+1. A reply is data. Orders, users and passwords in it prove nothing by themselves; only several signs close to each
+   other do. What a sign weighs here is in `detector_table`; in a definition it weighs more.
+2. A glance at the words comes first (`glance`). A text is read only where its words could add up to a finding.
+3. A text is inspected in blocks of a bounded size, so that the caller can stop between two of them.
 """
 
 import re
@@ -15,64 +15,62 @@ from itertools import islice
 from typing import Final
 
 from mcpguard.domain.findings import Finding
-from mcpguard.inspection.definitions.weights import SAID, WORTH
-from mcpguard.inspection.detectors import encoded, markup, mixed, turns
-from mcpguard.inspection.detectors.detector import Detector, Surroundings
+from mcpguard.inspection.detectors import turns
+from mcpguard.inspection.detectors.detector import Surroundings
+from mcpguard.inspection.detectors.detector_table import DECODED_REPLY_DETECTOR, REPLY_DETECTORS, REPLY_WEIGHTS
 from mcpguard.inspection.detectors.orders import steering
 from mcpguard.inspection.reading.patterns import MeaningPattern
 from mcpguard.inspection.texts.glance import ALWAYS, Glance, words_of
 from mcpguard.inspection.texts.texts import DefinitionTexts, Text
-from mcpguard.inspection.vocabulary import TABLES, tongues
-from mcpguard.text.linear import WordSet, compiled
+from mcpguard.inspection.vocabulary import TABLES
+from mcpguard.text.linear import WordSet, compile_pattern
 
 ENOUGH: Final = 0.5
-"""What the signs in one window have to come to, taken as if they were independent."""
+"""The risk of the signs in one window, as if they were independent, from which it is a finding."""
 ABOUT: Final = 0.7
-"""The same where the text speaks about such attacks."""
+"""The risk from which it is a finding in a text about attacks."""
 SURE: Final = 0.8
 BLOCK: Final = 4000
 WINDOW: Final = 400
 _OVERLAP: Final = 150
 _MOST_CODES: Final = 20
-"""Runs of codes that are decoded in one block."""
+"""How many runs of codes are decoded in one block."""
 _LONGEST_CODE: Final = 2000
-_DETECTORS: Final[tuple[Detector, ...]] = (*SAID, turns.DETECTOR, markup.DETECTOR, mixed.DETECTOR)
-_DECODED: Final = encoded.decoding((*SAID, turns.DETECTOR))
-_CODES: Final = compiled(
+_CODES: Final = compile_pattern(
     r"[A-Za-z0-9+/_-]{24,}={0,2}|(?:[0-9a-fA-F]{2}[ :,-]?){16,}|(?:(?:\\x|\\u00|%)[0-9a-fA-F]{2}[^\n]{0,3}){6,}"
     r"|(?:[0-9A-Za-z][ .·_*-]{1,3}){10,}"
 )
 _ID: Final = re.compile(b"[0-9A-Fa-f]{8}(-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}")
-"""Numbers that are everywhere, and decode to nothing."""
+"""Ids, which are everywhere and decode to nothing."""
 _MIXED: Final = re.compile("[A-Za-z][\u0370-\u052f]|[\u0370-\u052f][A-Za-z]")
-_MARKS: Final = compiled(r"(?i)<\||\[/?INST|<!--|system>|!\[[^\]\n]{0,80}\]\(http")
+_MARKS: Final = compile_pattern(r"(?i)<\||\[/?INST|<!--|system>|!\[[^\]\n]{0,80}\]\(http")
 _TURNED: Final = frozenset(
     ["vtaber", "cerivbhf", "vafgehpgvbaf", "jvgubhg", "flfgrz", "erongi", "snoitcurtsni", "suoiverp"]
 )
-"""What words of orders are in an alphabet turned by thirteen, or in reverse."""
+"""Words of orders in rot13, or in reverse."""
 _ATTACKS: Final = re.compile(r"(?i)prompt.injection|injection attack|jailbreak|\battack|payload|detect|scanner")
 _OFTEN: Final = 2
 _AGAIN: Final = 0.25
 _APART: Final = ("steering.", "turn.tag", "speaking.")
-"""Rules that say something else than the others whose names begin so."""
+"""Beginnings of rules that say something else than the rest of their family, so that they count fully beside it."""
 HARD: Final = frozenset({"secrecy.order", "encoded.order", "steering.next", "override.instructions"})
-"""Of these one is in whatever is surely an attack."""
+"""Rules of which every sure attack breaks one."""
 
 
-def pieces(text: str) -> Iterator[str]:
-    """The text in blocks that overlap."""
-    step = BLOCK - _OVERLAP
+def blocks(text: str) -> Iterator[str]:
+    """Yields the text in blocks that overlap."""
+    step = BLOCK - _OVERLAP  # so that a phrase across an edge stands whole in one of the two blocks
     for start in range(0, max(len(text) - _OVERLAP, 1), step):
         yield text[start : start + BLOCK]
 
 
 def worth_reading(block: str, surroundings: Surroundings) -> bool:
-    """Whether what may be said in a block could come to enough."""
+    """Tells whether the words of a block could add up to a finding."""
     return bool(_CODES.search(block.encode(errors="replace"))) or _may_say(block, surroundings)
 
 
-def read(block: str, surroundings: Surroundings) -> tuple[Finding, ...]:
-    """What is found in a block: in the window with the most, and in what the block decodes to."""
+def find_in_block(block: str, surroundings: Surroundings) -> tuple[Finding, ...]:
+    """Returns the findings in a block: those of its riskiest window, and those in what the block decodes to."""
     most = max((_found(window, surroundings) for window in _windows(block, surroundings)), key=_risk, default=())
     decoded = tuple(_in_codes(block, surroundings))
     if _risk((*most, *decoded)) < (ABOUT if _is_about(block) else ENOUGH):
@@ -80,9 +78,9 @@ def read(block: str, surroundings: Surroundings) -> tuple[Finding, ...]:
     return tuple({each.rule: each for each in (*decoded, *most)}.values())
 
 
-def is_hard(found: Iterable[Finding]) -> bool:
-    """Whether what was found in a block can hardly be anything harmless."""
-    every = tuple(found)
+def is_hard(findings: Iterable[Finding]) -> bool:
+    """Tells whether the findings in a block can hardly be harmless."""
+    every = tuple(findings)
     return _risk(every) >= SURE and any(each.rule in HARD for each in every)
 
 
@@ -94,7 +92,7 @@ def _windows(block: str, surroundings: Surroundings) -> Iterator[str]:
     if len(block) <= WINDOW:
         yield block
         return
-    if not _may_say(block, surroundings):  # it has nothing but codes
+    if not _may_say(block, surroundings):  # only its codes were worth reading, and they are decoded elsewhere
         return
     step = WINDOW - _OVERLAP
     for start in range(0, max(len(block) - _OVERLAP, 1), step):
@@ -104,7 +102,7 @@ def _windows(block: str, surroundings: Surroundings) -> Iterator[str]:
 
 
 def _may_say(text: str, surroundings: Surroundings) -> bool:
-    """Whether what may be said in a text, as it stands, could come to enough."""
+    """Tells whether a text, as it stands, could have enough signs for a finding."""
     if _MARKS.search(text.encode(errors="replace")) or (not text.isascii() and _MIXED.search(text)):
         return True
     return _may_say_enough(text, surroundings)
@@ -112,33 +110,33 @@ def _may_say(text: str, surroundings: Surroundings) -> bool:
 
 def _found(window: str, surroundings: Surroundings) -> tuple[Finding, ...]:
     subject = DefinitionTexts({}, (Text("", window),))
-    found: dict[str, Finding] = {}
-    for detector in _DETECTORS:
+    findings: dict[str, Finding] = {}
+    for detector in REPLY_DETECTORS:
         for each in detector.find(subject, surroundings):
-            worth = WORTH.get(each.rule, 0.0)
-            if worth:
-                found[each.rule] = replace(each, confidence=worth * min(each.confidence / _full(each.rule), 1))
-    return tuple(found.values())
+            weight = REPLY_WEIGHTS[each.rule]
+            if weight:
+                findings[each.rule] = replace(each, confidence=weight * min(each.confidence / _full(each.rule), 1))
+    return tuple(findings.values())
 
 
 def _in_codes(block: str, surroundings: Surroundings) -> Iterator[Finding]:
-    """Orders that are encoded. Of a long run the beginning counts; one that fills a block is an image or an archive."""
+    """Yields encoded orders. Of a long run only the beginning is decoded, of one that fills a block nothing."""
     raw = block.encode(errors="replace")
-    found = (each[0] for each in _CODES.finditer(raw) if len(each[0]) < BLOCK and not _ID.fullmatch(each[0]))
-    runs = [each[:_LONGEST_CODE].decode(errors="ignore") for each in islice(found, _MOST_CODES)]
-    if not _TURNED.isdisjoint(words_of(block)):
+    matches = (each[0] for each in _CODES.finditer(raw) if len(each[0]) < BLOCK and not _ID.fullmatch(each[0]))
+    runs = [each[:_LONGEST_CODE].decode(errors="ignore") for each in islice(matches, _MOST_CODES)]
+    if not _TURNED.isdisjoint(words_of(block)):  # the text itself is rot13 or reversed: no pattern of codes shows that
         runs.append(block)
     for run in runs:
-        for each in _DECODED.find(DefinitionTexts({}, (Text("", run),)), surroundings):
-            if each.rule in WORTH:
-                yield replace(each, confidence=WORTH[each.rule])
+        for each in DECODED_REPLY_DETECTOR.find(DefinitionTexts({}, (Text("", run),)), surroundings):
+            if REPLY_WEIGHTS[each.rule]:
+                yield replace(each, confidence=REPLY_WEIGHTS[each.rule])
                 return
 
 
-def _risk(found: Iterable[Finding]) -> float:
-    """What signs come to. A second one of a family that says the same thing adds a part of what it is worth."""
+def _risk(findings: Iterable[Finding]) -> float:
+    """Returns the risk of signs together. A second sign of the same family adds only a part of its weight."""
     left, seen = 1.0, set[str]()
-    for each in sorted({one.rule: one for one in found}.values(), key=lambda one: -one.confidence):
+    for each in sorted({one.rule: one for one in findings}.values(), key=lambda one: -one.confidence):
         family = each.rule if each.rule.startswith(_APART) else each.rule.partition(".")[0]
         left *= 1 - each.confidence * (_AGAIN if family in seen else 1)
         seen.add(family)
@@ -147,33 +145,33 @@ def _risk(found: Iterable[Finding]) -> float:
 
 @cache
 def _full(rule: str) -> float:
-    """The confidence of a rule where nothing speaks against it."""
-    every = (each for detector in (*_DETECTORS, _DECODED) for each in detector.rules)
+    """Returns the confidence of a rule where nothing weakens it."""
+    every = (each for detector in (*REPLY_DETECTORS, DECODED_REPLY_DETECTOR) for each in detector.rules)
     return next(each.confidence for each in every if each.id == rule)
 
 
 @dataclass(frozen=True, slots=True)
 class _Phrases:
-    """Those of one rule, and what it is worth. Where nothing of `needs` is said, none of them is."""
+    """The patterns of one rule, and its weight. A text without any of the meanings in `needs` matches none of them."""
 
     worth: float
     patterns: tuple[MeaningPattern, ...]
     needs: int
 
-    def possible(self, said: int) -> bool:
-        return bool(said & self.needs) and any(each.possible(said) for each in self.patterns)
+    def may_match(self, meanings: int) -> bool:
+        return bool(meanings & self.needs) and any(each.may_match(meanings) for each in self.patterns)
 
 
 @cache
 def _glance() -> tuple[Glance, tuple[_Phrases, ...]]:
-    """The vocabulary by its words, and the phrases of each rule, of what is worth the most first."""
-    rules = (each for detector in SAID for each in detector.said if each.rule.id in WORTH)
-    said = [_Phrases(WORTH[each.rule.id], each.patterns, _needs(each.patterns)) for each in rules]
-    return Glance(*TABLES, *tongues.TABLES), tuple(sorted(said, key=lambda one: -one.worth))
+    """Returns the vocabulary by its words, and the patterns of each rule, the weightiest rule first."""
+    rules = (each for detector in REPLY_DETECTORS for each in detector.phrases if REPLY_WEIGHTS[each.rule.id])
+    rule_patterns = [_Phrases(REPLY_WEIGHTS[each.rule.id], each.patterns, _needs(each.patterns)) for each in rules]
+    return Glance(*TABLES), tuple(sorted(rule_patterns, key=lambda one: -one.worth))
 
 
 def _needs(patterns: Iterable[MeaningPattern]) -> int:
-    """What has to be said for one of them: of each, the step that is in the fewest texts."""
+    """Returns the meanings of which a match needs one: of each pattern, the step that is in the fewest texts."""
     needs = 0
     for each in patterns:
         needs |= min(each.needs, key=lambda step: (bool(step & ALWAYS), step.bit_count()))
@@ -190,18 +188,18 @@ def _may_say_enough(text: str, surroundings: Surroundings) -> bool:
     words = words_of(text)
     if not _TURNED.isdisjoint(words):
         return True
-    said = glance.said(words, text)
+    meanings = glance.possible_meanings(words, text)
     left = 1.0
     if surroundings.foreign and _names(words, surroundings.foreign):
         return True
-    if _turns().within(text.encode(errors="replace")):
-        left *= (1 - WORTH["turn.template"]) * (1 - WORTH["turn.label"])
+    if _turns().matches_in(text.encode(errors="replace")):
+        left *= (1 - REPLY_WEIGHTS["turn.template"]) * (1 - REPLY_WEIGHTS["turn.label"])
     if not turns.SPECIAL.isdisjoint(words):
-        left *= 1 - WORTH["turn.tag"]
+        left *= 1 - REPLY_WEIGHTS["turn.tag"]
     if "/*" in text or "[//]" in text:
-        left *= 1 - WORTH["markup.comment"]
+        left *= 1 - REPLY_WEIGHTS["markup.comment"]
     for phrases in rules:
-        if phrases.possible(said):
+        if phrases.may_match(meanings):
             left *= 1 - phrases.worth
             if 1 - left >= ENOUGH:
                 return True
@@ -215,8 +213,8 @@ def _names(words: set[str], names: frozenset[str]) -> bool:
 
 @lru_cache(maxsize=8)
 def _by_first(names: frozenset[str]) -> dict[str, list[frozenset[str]]]:
-    """The other words of names, by their first one."""
-    found: dict[str, list[frozenset[str]]] = {}
-    for first, *rest in filter(None, map(steering.words_of_name, names)):
-        found.setdefault(first, []).append(frozenset(rest))
-    return found
+    """Returns the other words of names, by the first word."""
+    rests: dict[str, list[frozenset[str]]] = {}
+    for first, *rest in filter(None, map(steering.telling_words, names)):
+        rests.setdefault(first, []).append(frozenset(rest))
+    return rests

@@ -1,11 +1,11 @@
-"""One thing that a server said, looked at and made fit to be passed on: a result, an error, a message, a question.
+"""Scans what a server said (a result, an error, a message, a question) and makes it fit to be passed on.
 
 Rules kept here:
-1. Every string counts, in whatever it stands; of names of members those that are sentences. Pictures and sounds do not,
-   and of other bytes those that are said to be text.
-2. What is found is told by rules of ours, and no part of a text.
-3. What is not to be changed stays the very value that came.
-4. It is done in pieces of a bounded size, and `still` is asked between them; where it says no, `OutOfTime` is raised.
+1. Every string is scanned, wherever it stands, and names of members that are sentences. Images and audio are not, and
+   other bytes only if they are declared to be text.
+2. A finding names a rule, and repeats no part of a text.
+3. What need not change stays the very value that came.
+4. The work is done in blocks of a bounded size. `still` is asked between them; when it says no, `OutOfTime` is raised.
 """
 
 import base64
@@ -19,36 +19,37 @@ from mcpguard.domain.errors import GuardError
 from mcpguard.domain.findings import Evidence, Finding, Severity, weight
 from mcpguard.domain.screening import Screening
 from mcpguard.inspection.detectors.detector import DetectorRule, Surroundings
-from mcpguard.inspection.diff import hidden_characters
-from mcpguard.inspection.diff.forged_marks import forged
-from mcpguard.inspection.replies import reply_findings
+from mcpguard.inspection.replies import hidden_characters, reply_findings
+from mcpguard.inspection.replies.forged_refusals import find_forged_refusal
 from mcpguard.policy.secrets import finding
 from mcpguard.policy.secrets.hiding import Values
 from mcpguard.policy.secrets.masking import masked
-from mcpguard.text.linear import compiled
+from mcpguard.text.linear import compile_pattern
 
 CHUNK: Final = 32 * 1024
-"""Characters in which secrets are looked for at once."""
+"""Characters that are searched for secrets at once."""
 _OVERLAP: Final = 4096
 _EVERY: Final = 1000
-"""Values between two looks at the time."""
+"""How many values are read between two checks of the time."""
 _SENTENCE: Final = " "
 _MEDIA: Final = frozenset({"image", "audio"})
 _TEXTUAL: Final = ("text/", "application/json", "application/xml", "application/javascript", "application/yaml")
-_ENCODED: Final = compiled(r"[A-Za-z0-9+/_-]{24,}|%[0-9A-Fa-f]{2}|\\[nrt\"]")
-_SECRET: Final = "It has what surely is a secret"  # noqa: S105
-_GIVEN: Final = DetectorRule("secret.given", "T15", Severity.HIGH, 0.9, "It has a secret that its server was given")
+_ENCODED: Final = compile_pattern(r"[A-Za-z0-9+/_-]{24,}|%[0-9A-Fa-f]{2}|\\[nrt\"]")
+_GIVEN: Final = DetectorRule("secret.given", "T15", Severity.HIGH, 0.9, "Leaks a secret given to its server")
 _NOWHERE: Final = Evidence("", 0, 0)
 Still = Callable[[], bool]
 
 
 class OutOfTime(GuardError):
-    """It takes longer than it may."""
+    """Scanning takes longer than it may."""
 
 
 @dataclass(frozen=True, slots=True)
-class Looked:
-    """What is passed on, what was found, and in how many places it differs. `hard`: withheld where anything is."""
+class ScreenedReply:
+    """A scanned value as it may be passed on, its findings, and the number of masked places.
+
+    `hard`: it is withheld in every mode that withholds anything.
+    """
 
     value: Any
     found: tuple[Finding, ...] = ()
@@ -57,52 +58,60 @@ class Looked:
 
 
 def is_plain(value: object, given: Values, around: Surroundings) -> bool:
-    """Whether a glance shows that there is nothing in it. It takes a few milliseconds at most, if it is small."""
+    """Tells whether a glance shows that a small value is clean, within a few milliseconds."""
     strings = _Strings(value, lambda: True)
     whole = "\n".join(strings.every)
-    if given.within(whole) or hidden_characters.hides(whole) or (isinstance(value, dict) and forged(value, whole)):
+    if (
+        given.within(whole)
+        or hidden_characters.may_hide(whole)
+        or (isinstance(value, dict) and find_forged_refusal(value, whole))
+    ):
         return False
     raw = whole.encode(errors="replace")
     if any(rule.sure for rule in finding.asked(raw)) or _ENCODED.search(raw):
         return False
     return not any(
-        reply_findings.worth_reading(block, around) for block in reply_findings.pieces("\n".join(strings.read))
+        reply_findings.worth_reading(block, around) for block in reply_findings.blocks("\n".join(strings.read))
     )
 
 
-def looked_at(value: object, mode: Screening, given: Values, around: Surroundings, still: Still) -> Looked:
-    """All of it. Raises OutOfTime."""
-    strings = _Strings(value, still)
-    found: dict[str, Finding] = {}
+def screen_reply(value: object, mode: Screening, given: Values, around: Surroundings, still: Still) -> ScreenedReply:
+    """Scans all of a value, and masks it where the mode says so. Raises OutOfTime."""
+    strings = _Strings(value, still)  # as the server sent them: what is masked below hides nothing from the rules
+    findings: dict[str, Finding] = {}
     hard, places = False, 0
     if given.within("\n".join(strings.every)):
+        # In images too: a server that leaks a secret chooses where it stands.
         value, places = _changed(value, lambda _, text: given.hidden(text), still, everything=True)
         hard = True
-        found[_GIVEN.id] = _GIVEN.at(_NOWHERE)
-    if isinstance(value, dict) and (as_ours := forged(value, "\n".join(strings.every))):
+        findings[_GIVEN.id] = _GIVEN.finding_at(_NOWHERE)
+    if isinstance(value, dict) and (as_ours := find_forged_refusal(value, "\n".join(strings.every))):
         hard = hard or as_ours.hard
-        found[as_ours.rule] = as_ours
-    for block in reply_findings.pieces("\n".join(strings.read)):
+        findings[as_ours.rule] = as_ours
+    for block in reply_findings.blocks("\n".join(strings.read)):
         _check(still)
-        said = (
-            *hidden_characters.hidden(block),
-            *(reply_findings.read(block, around) if reply_findings.worth_reading(block, around) else ()),
+        block_findings = (
+            *hidden_characters.find_hidden(block),
+            *(reply_findings.find_in_block(block, around) if reply_findings.worth_reading(block, around) else ()),
         )
-        found |= {each.rule: each for each in said if each.rule not in found}
+        findings |= {each.rule: each for each in block_findings if each.rule not in findings}
         hard = (
-            hard or any(each.rule.startswith("hidden.") and each.hard for each in said) or reply_findings.is_hard(said)
+            hard
+            or any(each.rule.startswith("hidden.") and each.hard for each in block_findings)
+            or reply_findings.is_hard(block_findings)
         )
     secrets = dict.fromkeys(rule for chunk in strings.chunks() for rule in _sure(chunk, still))
     for rule in secrets:
-        found[f"secret.{rule}"] = DetectorRule(f"secret.{rule}", "T13", Severity.HIGH, 0.9, _SECRET).at(_NOWHERE)
+        secret = DetectorRule(f"secret.{rule}", "T13", Severity.HIGH, 0.9, f"Contains a secret ({rule})")
+        findings[secret.id] = secret.finding_at(_NOWHERE)
     if mode is Screening.MASK:
         value, times = _changed(value, partial(_neutral, secrets=bool(secrets), still=still), still)
         places += times
         if secrets and sum(map(len, strings.every)) <= CHUNK:  # one that lies in several strings
             rest = masked(value)
             value, places = rest.value, places + rest.count
-    worst = sorted(found.values(), key=weight, reverse=True)
-    return Looked(value, tuple(worst), places, hard or bool(secrets))
+    worst = sorted(findings.values(), key=weight, reverse=True)
+    return ScreenedReply(value, tuple(worst), places, hard or bool(secrets))
 
 
 def _sure(chunk: list[dict[str, str]], still: Still) -> tuple[str, ...]:
@@ -111,23 +120,23 @@ def _sure(chunk: list[dict[str, str]], still: Still) -> tuple[str, ...]:
 
 
 def _neutral(name: str, text: str, *, secrets: bool, still: Still) -> tuple[str, int]:
-    """A text without secrets, and with what hides in it shown."""
+    """Returns a text with its secrets masked and its hidden characters shown, and how many places that were."""
     places = 0
     if secrets:
         text, places = _without_secrets(name, text, still)
-    if not hidden_characters.hides(text):
+    if not hidden_characters.may_hide(text):
         return text, places
     parts = list[str]()
     for start in range(0, len(text), reply_findings.BLOCK):
         _check(still)
-        part, times = hidden_characters.shown(text[start : start + reply_findings.BLOCK])
+        part, times = hidden_characters.show_hidden(text[start : start + reply_findings.BLOCK])
         parts.append(part)
         places += times
     return "".join(parts), places
 
 
 def _without_secrets(name: str, text: str, still: Still) -> tuple[str, int]:
-    """Part by part, and then shifted by half of one, so that what lies at a seam goes as well."""
+    """Masks secrets part by part, and again shifted by half a part, so that one across a seam is masked as well."""
     places = 0
     for shift in (0, CHUNK // 2) if len(text) > CHUNK else (0,):
         parts = [text[:shift]] if shift else []
@@ -142,7 +151,7 @@ def _without_secrets(name: str, text: str, still: Still) -> tuple[str, int]:
 
 @dataclass(slots=True)
 class _Strings:
-    """All strings of a value in their order."""
+    """All strings of a value in their order: `read` without images and audio, `every` with them."""
 
     value: object
     still: Still
@@ -174,7 +183,7 @@ class _Strings:
             self.named.append((name, text))
 
     def chunks(self) -> Iterator[list[dict[str, str]]]:
-        """Strings with their names, about so many characters at a time."""
+        """Yields strings with their names, about `CHUNK` characters at a time."""
         some, size = list[dict[str, str]](), 0
         for name, text in self.named:
             for start in range(0, max(len(text) - _OVERLAP, 1), CHUNK - _OVERLAP):
@@ -189,7 +198,7 @@ class _Strings:
 
 
 def _as_text(holder: Mapping[str, object], key: str) -> tuple[object, bool]:
-    """What is read of a member, and whether it is no text."""
+    """Returns what is scanned of a member, and whether that is media instead of text."""
     value = holder[key]
     if key == "blob" and isinstance(value, str):
         text = _decoded(holder, value)
@@ -198,7 +207,7 @@ def _as_text(holder: Mapping[str, object], key: str) -> tuple[object, bool]:
 
 
 def _decoded(holder: Mapping[str, object], blob: str) -> str | None:
-    """The text that the bytes of a resource are said to be."""
+    """Returns the text that the bytes of a resource are declared to be; None if they are none."""
     kind = holder.get("mimeType")
     if not isinstance(kind, str) or not kind.startswith(_TEXTUAL):
         return None
@@ -211,12 +220,15 @@ def _decoded(holder: Mapping[str, object], blob: str) -> str | None:
 def _changed(
     value: object, change: Callable[[str, str], tuple[str, int]], still: Still, *, everything: bool = False
 ) -> tuple[Any, int]:
-    """The value with its strings changed, and in how many places. It is no deeper than a message may be."""
+    """Returns the value with its strings changed, and in how many places.
+
+    It recurses: a value is no deeper than a message may be.
+    """
     places = 0
 
-    def text(name: str, said: str) -> str:
+    def text(name: str, before: str) -> str:
         nonlocal places
-        made, times = change(name, said)
+        made, times = change(name, before)
         places += times
         return made
 
@@ -237,7 +249,7 @@ def _changed(
             if read is not before:  # bytes that are text
                 now = before if now == read else base64.b64encode(str(now).encode()).decode()
             named = text("", key)
-            while named in made:
+            while named in made:  # two names may look the same once nothing in them hides; neither value may be lost
                 named += "_"
             made[named] = now
         return made

@@ -1,1 +1,1 @@
-"""The texts of a definition or a reply, with what stands in them."""
+"""Reads the texts of a definition or a reply, once for all detectors."""

@@ -1,7 +1,6 @@
-"""What a text says once it is decoded: runs of codes (`codes`), percent signs, entities, shifted alphabets, and
-letters in reverse.
+"""Decodes a text: runs of codes (`codes`), percent signs, entities, shifted alphabets, and reversed letters.
 
-Rule kept here: the work is bounded, by the layers of a text, how deep they go, and the characters in them.
+Rule kept here: the work is bounded by the number of layers, how deep they go, and the characters in them.
 """
 
 import html
@@ -13,7 +12,7 @@ from mcpguard.inspection.reading.codes import CODES
 from mcpguard.inspection.texts.texts import Text
 
 MOST_LAYERS: Final = 12
-"""Of a text."""
+"""Layers that one text decodes to."""
 MOST_DEEP: Final = 3
 MOST_DECODED: Final = 12_000
 _LEAST: Final = 6
@@ -30,11 +29,11 @@ def _turned(word: str, by: int) -> str:
 _ALPHABETS: Final = {_turned(word, by): 26 - by for word in _TELLTALE.split() for by in range(1, 26)} | {
     word[::-1]: 0 for word in _TELLTALE.split()
 }
-"""For what a common word looks like in a shifted alphabet, how to shift it back; 0 for one in reverse."""
+"""Common words in each shifted alphabet, with how far to shift it back; 0 for a reversed word."""
 
 
 def layers(text: Text) -> Iterator[Text]:
-    """Every text that this one decodes to, also in several steps."""
+    """Yields every text that this one decodes to, also in several steps."""
     left, size = [(text, 0)], 0
     for at in range(MOST_LAYERS):
         if at >= len(left) or left[at][1] >= MOST_DEEP:
@@ -44,7 +43,7 @@ def layers(text: Text) -> Iterator[Text]:
             size += len(plain)
             if len(left) > MOST_LAYERS or size > MOST_DECODED:
                 return
-            inner = Text(text.path, plain, layer=layer, source=outer.at(start, end))
+            inner = Text(text.path, plain, layer=layer, source=outer.evidence_at(start, end))
             left.append((inner, depth + 1))
             yield inner
 
@@ -68,11 +67,11 @@ def _whole(text: Text) -> Iterator[tuple[str, str]]:
         yield "percent", unquote(text.raw, errors="ignore")
     if "&" in text.raw:
         yield "entities", html.unescape(text.raw)
-    found: dict[int, set[str]] = {}
+    telltales: dict[int, set[str]] = {}
     for word in text.tokens.words:
         if (by := _ALPHABETS.get(word)) is not None:
-            found.setdefault(by, set()).add(word)
-    for by, telltale in found.items():
+            telltales.setdefault(by, set()).add(word)
+    for by, telltale in telltales.items():
         if len(telltale) >= 2:
             yield ("shifted alphabet", _shifted(text.raw, by)) if by else ("reverse", text.raw[::-1])
 

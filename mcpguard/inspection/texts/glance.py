@@ -1,9 +1,9 @@
-"""What a text may say, by its words alone and whatever their order: a glance that costs a fraction of reading it.
+"""Tells which meanings a text may have, by its words alone: a glance that costs a fraction of reading it.
 
 Rules kept here:
-1. A glance may see what is not there, and never misses what reading would find among the words it folds: a meaning is
-   seen where all words of one of its phrases stand somewhere in the text.
-2. Words are cut and folded as reading does it. Digits that stand for letters count as those.
+1. A glance may see too much, and never misses what reading would find: it sees a meaning where all words of one of its
+   phrases stand somewhere in the text.
+2. Words are split and folded as for reading. Digits that stand for letters count as those.
 """
 
 import re
@@ -12,19 +12,19 @@ from functools import lru_cache
 from typing import Final
 
 from mcpguard.inspection.reading.patterns import mask
-from mcpguard.inspection.reading.tokens import folded_word, plain_char, undisguised, word_runs
+from mcpguard.inspection.reading.tokens import folded_word, plain_char, possible_words, word_runs
 from mcpguard.inspection.reading.tokens import words as split
 from mcpguard.inspection.reading.vocabulary import forms
 from mcpguard.inspection.texts.marks import MARKS
-from mcpguard.inspection.vocabulary.secrets import ALONE, PATHS
-from mcpguard.text.linear import WordSet, compiled
+from mcpguard.inspection.vocabulary import PATHS_ALONE, PATHS_ANYWHERE
+from mcpguard.text.linear import WordSet, compile_pattern
 
 _LONGEST: Final = 64
 _SEEN: Final = ("SECRET_FILE", "EMAIL", "NUMBER")
 ALWAYS: Final = mask([*MARKS.difference(_SEEN), "FOREIGN", "STRANGE"])
-"""What is known by its form is taken to be there, but for what is quickly seen."""
-_FILES: Final = WordSet([*PATHS, *ALONE])
-_NUMBER: Final = compiled(r"\+[0-9]|[A-Z]{2}[0-9]{2} ?[0-9]{4}|0x[0-9a-fA-F]{40}")
+"""Meanings that are known by their form are taken to be there, except for those that are quickly checked."""
+_FILES: Final = WordSet([*PATHS_ANYWHERE, *PATHS_ALONE])
+_NUMBER: Final = compile_pattern(r"\+[0-9]|[A-Z]{2}[0-9]{2} ?[0-9]{4}|0x[0-9a-fA-F]{40}")
 
 
 class _Folding(dict[int, str]):
@@ -38,7 +38,7 @@ _ASCII_WORDS: Final = re.compile(r"[a-z0-9]+")
 
 
 def words_of(text: str) -> set[str]:
-    """The different words of a text, as reading would cut them."""
+    """Returns the different words of a text, split as for reading."""
     if text.isascii():
         return set(_ASCII_WORDS.findall(text.lower()))
     return {folded_word(word) for word in word_runs(text.translate(_FOLDING))}
@@ -46,12 +46,12 @@ def words_of(text: str) -> set[str]:
 
 def _forms(text: str) -> int:
     raw = text.encode(errors="replace")
-    there = (bool(_FILES.within(raw)), b"@" in raw, _NUMBER.search(raw) is not None)
+    there = (bool(_FILES.matches_in(raw)), b"@" in raw, _NUMBER.search(raw) is not None)
     return mask(meaning for meaning, seen in zip(_SEEN, there, strict=True) if seen)
 
 
 class Glance:
-    """The meanings of a vocabulary by single words."""
+    """A vocabulary by its single words, which tells what a text may mean."""
 
     def __init__(self, *tables: Mapping[str, str]) -> None:
         self._whole: dict[str, list[tuple[int, frozenset[str]]]] = {}
@@ -74,8 +74,8 @@ class Glance:
         key = max(known, key=len)  # the longest is in the fewest texts
         self._whole.setdefault(key, []).append((bits, frozenset(known) - {key}))
 
-    def said(self, words: set[str], text: str) -> int:
-        """The meanings that a text with these words may have, as a mask."""
+    def possible_meanings(self, words: set[str], text: str) -> int:
+        """Returns the meanings that a text with these words may have, as a mask."""
         seen = ALWAYS | _forms(text)
         for word in words:
             sure, perhaps = self._of(word)
@@ -86,16 +86,16 @@ class Glance:
         return seen
 
     def _looked_up(self, word: str) -> tuple[int, tuple[tuple[int, frozenset[str]], ...]]:
-        """What the word means by itself, and what with others."""
-        found = [*self._entries(word)]
+        """Returns the meanings of a word by itself, and those it has together with others."""
+        entries = [*self._entries(word)]
         sure = 0
-        for bits, rest in found:
+        for bits, rest in entries:
             if not rest:
                 sure |= bits
-        return sure, tuple((bits, rest) for bits, rest in found if rest)
+        return sure, tuple((bits, rest) for bits, rest in entries if rest)
 
     def _entries(self, word: str) -> Iterator[tuple[int, frozenset[str]]]:
-        for form in undisguised(word[:_LONGEST]):
+        for form in possible_words(word[:_LONGEST]):
             yield from self._whole.get(form, ())
             for length in self._lengths:
                 if length > len(form):

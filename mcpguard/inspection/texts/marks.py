@@ -1,4 +1,4 @@
-"""What is known by its form and not by its words: paths of secret files, addresses, names like a tool's."""
+"""Finds meanings that are known by their form: paths of secret files, addresses, names like a tool's."""
 
 import re
 from bisect import bisect_left, bisect_right
@@ -7,26 +7,27 @@ from typing import Final
 
 from mcpguard.inspection.reading.tokens import Tokens
 from mcpguard.inspection.reading.vocabulary import PhraseHit
-from mcpguard.inspection.vocabulary.secrets import ALONE, PATHS
+from mcpguard.inspection.vocabulary import PATHS_ALONE, PATHS_ANYWHERE
 
 MARKS: Final = frozenset({"SECRET_FILE", "EMAIL", "NAMED", "QUOTED", "NUMBER", "OWN_TOOLS"})
 """The meanings that are known by their form."""
 _MOST: Final = 40
-"""Of each kind in a text."""
+"""How many marks of each kind are found in a text."""
 _NAME: Final = re.compile(r"[A-Za-z][A-Za-z0-9]*+(?:_[A-Za-z0-9]++)++|(?<=[`'\"])[a-z]++(?:[A-Z][a-z0-9]++)++")
 
 
 _QUOTED: Final = re.compile(r"(?<=`)[A-Za-z_]\w{0,40}+(?=`)|(?<=[\s(]['\"])[A-Za-z_]\w{0,40}+(?=['\"])")
 _OWN_TOOLS: Final = re.compile(r"\bother (?:[A-Z]\w{1,30}+ ){1,3}(?:tool|function|operation|command)s?\b")
-"""Tools of a maker that is named, which is the one who speaks."""
+"""Other tools of a named maker, who is the one that speaks."""
 _NUMBER: Final = re.compile(r"\+\d[\d -]{6,18}+|\b[A-Z]{2}\d{2}[ ]?\d{4}|\b0x[0-9a-fA-F]{40}\b")
-"""Where things can be sent to: a telephone number, an account, a wallet."""
+"""Where data or money can be sent to: a telephone number, an account, a wallet."""
 
 
-def marked(text: str, tokens: Tokens) -> dict[str, list[PhraseHit]]:
+def find_marks(text: str, tokens: Tokens) -> dict[str, list[PhraseHit]]:
+    """Returns the words that each mark covers, by its meaning."""
     if not tokens.words or tokens.ends[0] - tokens.starts[0] == len(text) != len(tokens.words[0]):
         return {}  # a name that was taken apart
-    found = {
+    hits_by_meaning = {
         "SECRET_FILE": _hits(_paths(text.lower()), tokens),
         "EMAIL": _hits(_addresses(text), tokens),
         "QUOTED": _hits((match.span() for match in _QUOTED.finditer(text)), tokens),
@@ -34,11 +35,11 @@ def marked(text: str, tokens: Tokens) -> dict[str, list[PhraseHit]]:
         "NUMBER": _hits((match.span() for match in _NUMBER.finditer(text)), tokens),
         "NAMED": _hits((match.span() for match in _NAME.finditer(text)), tokens),
     }
-    return {meaning: hits for meaning, hits in found.items() if hits}
+    return {meaning: hits for meaning, hits in hits_by_meaning.items() if hits}
 
 
 def _hits(spans: Iterator[tuple[int, int]], tokens: Tokens) -> list[PhraseHit]:
-    """The words that a span covers or touches, in order."""
+    """Returns the words that the spans cover or touch, in order."""
     hits = set()
     for start, end in spans:
         first = bisect_right(tokens.ends, start)
@@ -51,11 +52,11 @@ def _hits(spans: Iterator[tuple[int, int]], tokens: Tokens) -> list[PhraseHit]:
 
 
 def _paths(text: str) -> Iterator[tuple[int, int]]:
-    for path in PATHS:
+    for path in PATHS_ANYWHERE:
         at = text.find(path)
         if at >= 0:
             yield at, at + len(path)
-    for path in ALONE:
+    for path in PATHS_ALONE:
         at = text.find(path)
         while at >= 0:
             end = at + len(path)

@@ -1,9 +1,10 @@
-"""Every string of a definition, with its place in it, read once for all detectors.
+"""Reads every string of a definition, with its place in it, once for all detectors.
 
 Rules kept here:
-1. Names of members are strings like values: what is hidden in one is found. The path of a name begins with `key:`.
-2. The work is bounded. Of a long string the beginning and the end are read, of a definition so much altogether; what
-   was left out is said (`Subject.cut`). Nothing here recurses, and nothing in a definition is trusted to be of a type.
+1. Names of members are strings like values, so that nothing can hide in one. The path of a name begins with `key:`.
+2. The work is bounded. Of a long string the beginning and the end are read, and of a definition a limited number of
+   characters; `DefinitionTexts.cut` says what was left out. Nothing here recurses, and nothing in a definition is
+   trusted to be of a type.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -16,18 +17,18 @@ from mcpguard.domain.findings import Evidence
 from mcpguard.inspection.reading.patterns import mask
 from mcpguard.inspection.reading.tokens import Tokens, tokens, words
 from mcpguard.inspection.reading.vocabulary import PhraseHit
-from mcpguard.inspection.texts.marks import marked
-from mcpguard.inspection.vocabulary import WORDS, acts
+from mcpguard.inspection.texts.marks import find_marks
+from mcpguard.inspection.vocabulary import ACTS, WORDS
 from mcpguard.policy.lexicon import parts
 
 MOST_READ: Final = 24_000
-"""Characters of a definition."""
+"""Characters that are read of a definition."""
 MOST_TEXTS: Final = 600
 _MOST_OF_ONE: Final = 12_000
 _LONGEST_PATH: Final = 400
 _LONGEST_NAME: Final = 100
 _LONGEST_CALLED: Final = 4
-"""Words of a name; what has more is a sentence."""
+"""Words of the longest name; what has more is a sentence."""
 _MOST_DEPTH: Final = 128
 _MOST_VALUES: Final = 20_000
 _SCHEMA_WORDS: Final = """
@@ -37,7 +38,7 @@ _SCHEMA_WORDS: Final = """
 """
 _KEYWORDS: Final = frozenset(_SCHEMA_WORDS.split())
 _TYPES: Final = frozenset({"string", "number", "integer", "boolean", "object", "array", "null"})
-"""What every definition is full of, and what says nothing."""
+"""Values that every definition is full of, and that mean nothing."""
 
 
 class TextRole(StrEnum):
@@ -62,10 +63,10 @@ class Text:
     layer: str = ""
     source: Evidence | None = None
     own: tuple[str, ...] = ()
-    """The words of the tool's own name, if it has several: where they stand, the tool speaks of itself."""
+    """The words of the tool's own name, if it has several: where a text has them, the tool speaks of itself."""
 
-    def at(self, start: int, end: int) -> Evidence:
-        """Evidence for a part of it: in what was decoded, all that it was decoded from."""
+    def evidence_at(self, start: int, end: int) -> Evidence:
+        """Returns evidence for a part of the text; for a decoded text, evidence for all that it was decoded from."""
         return self.source or Evidence(self.path, self.offset + start, self.offset + end)
 
     @cached_property
@@ -78,8 +79,8 @@ class Text:
 
     @cached_property
     def hits(self) -> dict[str, list[PhraseHit]]:
-        """Where each meaning of ours is said, and where something has the form of one."""
-        hits = _acting(WORDS.found(self.tokens), marked(self.raw, self.tokens))
+        """Where the text has each meaning, by words or by form."""
+        hits = _acting(WORDS.find(self.tokens), find_marks(self.raw, self.tokens))
         if self.own and (named := self._named()):
             hits["THIS"] = sorted([*hits.get("THIS", ()), *named])
         return hits
@@ -90,27 +91,28 @@ class Text:
         return [PhraseHit(at, at + size - 1) for at in starts if tuple(words[at : at + size]) == self.own]
 
     @cached_property
-    def said(self) -> int:
-        """The meanings that it has, as a mask."""
+    def meanings(self) -> int:
+        """The meanings of the text, as a mask."""
         return mask(self.hits)
 
-    def of(self, hit: PhraseHit) -> Evidence:
-        return self.at(self.tokens.starts[hit.first], self.tokens.ends[hit.last])
+    def evidence_of(self, hit: PhraseHit) -> Evidence:
+        """Returns evidence for the words of a hit."""
+        return self.evidence_at(self.tokens.starts[hit.first], self.tokens.ends[hit.last])
 
 
-def _acting(said: dict[str, list[PhraseHit]], marked: dict[str, list[PhraseHit]]) -> dict[str, list[PhraseHit]]:
-    """All hits, but that a verb in the name of something tells nobody to do it."""
+def _acting(hits: dict[str, list[PhraseHit]], marked: dict[str, list[PhraseHit]]) -> dict[str, list[PhraseHit]]:
+    """Returns all hits, without verbs in the name of something, which tell nobody to do anything."""
     names = (hit for hit in marked.get("NAMED", ()) if hit.last - hit.first < _LONGEST_CALLED)
     named = {at for hit in names for at in range(hit.first, hit.last + 1)}
-    for verb in acts.WORDS if named else ():
-        if verb in said:
-            said[verb] = [hit for hit in said[verb] if hit.first not in named]
-    return said | marked
+    for verb in ACTS if named else ():
+        if verb in hits:
+            hits[verb] = [hit for hit in hits[verb] if hit.first not in named]
+    return hits | marked
 
 
 @dataclass(frozen=True)
 class DefinitionTexts:
-    """A definition as detectors get it."""
+    """A definition as detectors read it."""
 
     definition: Mapping[str, object]
     texts: Sequence[Text]
@@ -119,7 +121,7 @@ class DefinitionTexts:
 
     @cached_property
     def purpose(self) -> frozenset[str]:
-        """What the tool is about, by the words of its name."""
+        """The words of the tool's name, which say what it is about."""
         name = self.definition.get("name")
         return frozenset(parts(name[:_LONGEST_NAME])) if isinstance(name, str) else frozenset()
 
@@ -144,6 +146,7 @@ class _Reader:
             self.left -= len(text)
             self.texts.append(Text(path, text, role, own=self.own))
             return
+        # The end too: padding would move an order beyond the part that is read.
         head, tail = most * 2 // 3, most // 3
         self.left -= most
         self.cut = self.cut or Evidence(path, head, len(text) - tail)
@@ -151,7 +154,8 @@ class _Reader:
         self.texts.append(Text(path, text[len(text) - tail :], role, len(text) - tail, own=self.own))
 
 
-def subject(definition: Mapping[str, object]) -> DefinitionTexts:
+def read_texts(definition: Mapping[str, object]) -> DefinitionTexts:
+    """Returns the texts of a definition, as many as the limits allow."""
     reader = _Reader(own=_own(definition.get("name")))
     for path, text, role in strings(definition):
         reader.read(path, text, role)
@@ -161,14 +165,16 @@ def subject(definition: Mapping[str, object]) -> DefinitionTexts:
 
 
 def _own(name: object) -> tuple[str, ...]:
-    """A name of one word may be any word of a text."""
+    """Returns the words of a name; none for a name of one word, which may be any word of a text."""
     own = words(name[:_LONGEST_NAME].replace("_", " ")) if isinstance(name, str) else ()
     return own if len(own) > 1 or any(char.isdigit() for char in "".join(own)) else ()
 
 
 def strings(definition: Mapping[str, object]) -> Iterator[tuple[str, str | None, TextRole]]:
-    """Every string in the order of the definition, the name of a member before the member; None for what is too deep,
-    and at the end where there is too much."""
+    """Yields every string with its path, in order, and the name of a member before the member.
+
+    None stands for what is too deep, and at the end for what is too much.
+    """
     open_: list[Iterator[tuple[str, str | None, object]]] = [_members("", definition)]
     for _ in range(_MOST_VALUES):
         if not open_:
@@ -197,7 +203,7 @@ def _members(path: str, value: Mapping[Any, object] | Sequence[object]) -> Itera
 
 
 def _below(path: str, key: str) -> str:
-    """A JSON pointer (RFC 6901); one that is very long is cut, and ends with an ellipsis."""
+    """Returns a JSON pointer (RFC 6901). A very long one is cut, and ends with an ellipsis."""
     if path.endswith("…"):
         return path
     whole = f"{path}/{key.replace('~', '~0').replace('/', '~1')}"

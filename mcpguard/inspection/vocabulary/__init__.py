@@ -1,34 +1,37 @@
-"""The words and phrases that detectors look for, by meaning and in several languages: data, and nothing else.
+"""The words and phrases that detectors look for, by meaning and in several languages.
 
-Entries are parted by blanks; `_` is a blank within a phrase, and `*` stands for any ending. Case, accents and invisible
-characters make no difference.
+They are data. `meanings` holds English and the first words of other languages, and says which meanings there are;
+`languages` holds more words of each language. To teach a language is to add a file to `languages`: its sections are
+named by meanings, and a section may have several. What an attack is made of stands in the detectors.
+
+Words are parted by blanks. `_` stands for a blank within a phrase, `*` at the end for any ending, and `+` for the
+endings of an English verb. Case, accents and invisible characters make no difference.
 """
 
+from collections.abc import Mapping
+from importlib.resources import files
 from typing import Final
 
 from mcpguard.inspection.reading.vocabulary import Vocabulary
-from mcpguard.inspection.vocabulary import (
-    acts,
-    flows,
-    guards,
-    orders,
-    people,
-    promises,
-    secrets,
-    silence,
-    things,
-    tongues,
-)
+from mcpguard.text.word_lists import read_sections
 
-TABLES: Final = (
-    acts.WORDS,
-    flows.WORDS,
-    guards.WORDS,
-    orders.WORDS,
-    people.WORDS,
-    promises.WORDS,
-    secrets.WORDS,
-    silence.WORDS,
-    things.WORDS,
-)
-WORDS: Final = Vocabulary(*TABLES, *tongues.TABLES)
+_HERE: Final = files(__package__)
+
+
+def _read_tables(folder: str) -> Mapping[str, Mapping[str, str]]:
+    """Returns the tables of a folder by the names of their files."""
+    table_files = sorted(_HERE.joinpath(folder).iterdir(), key=lambda file: file.name)
+    return {file.name.removesuffix(".txt"): read_sections(file.read_text("utf-8")) for file in table_files}
+
+
+MEANINGS: Final = _read_tables("meanings")
+LANGUAGES: Final = _read_tables("languages")
+TABLES: Final = (*MEANINGS.values(), *LANGUAGES.values())
+WORDS: Final = Vocabulary(*TABLES)
+ACTS: Final = frozenset(MEANINGS["acts"])
+"""The meanings of verbs."""
+_PATHS: Final = read_sections(_HERE.joinpath("secret_paths.txt").read_text("utf-8"))
+PATHS_ANYWHERE: Final = tuple(_PATHS["ANYWHERE"].split())
+"""Parts of paths, in lower case, that give away a file of secrets wherever they stand."""
+PATHS_ALONE: Final = tuple(_PATHS["ALONE"].split())
+"""Parts of paths that do so only where a blank or a mark stands before them and no letter after."""

@@ -16,7 +16,7 @@ from typing import Any, Final, Self
 
 from cryptography.exceptions import InvalidSignature
 
-from mcpguard.codec.exact import exact
+from mcpguard.codec.exact import exact_json
 from mcpguard.codec.strict import StrictError, parse
 from mcpguard.domain.errors import Unreadable
 from mcpguard.ledger.export.formats import WORDS
@@ -90,7 +90,7 @@ class Manifest:
     files: tuple[BundleFile, ...]
 
     def content(self) -> bytes:
-        return exact(
+        return exact_json(
             {
                 "v": VERSION,
                 "chain": self.chain,
@@ -116,7 +116,7 @@ class Manifest:
         """Raises BadManifest."""
         try:
             said = _object(parse(content, max_bytes=LARGEST), _MEMBERS)
-            if exact(said) != content:
+            if exact_json(said) != content:
                 raise BadManifest("it is not written in the canonical form")
         except (StrictError, Unreadable):
             raise BadManifest("it is no strict JSON") from None

@@ -49,7 +49,7 @@ class _Asked:
 
     def by(self, text: bytes) -> Iterable[SecretRule]:
         """Those with a word in this text."""
-        return dict.fromkeys(rule for number in self._words.within(text) for rule in self._of[number])
+        return dict.fromkeys(rule for number in self._words.matches_in(text) for rule in self._of[number])
 
 
 @cache

@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from typing import Final, NamedTuple
 from urllib.parse import unquote_to_bytes
 
-from mcpguard.text.linear import compiled
+from mcpguard.text.linear import compile_pattern
 
 MOST_LAYERS: Final = 3
 MOST_TIMES: Final = 3
@@ -23,8 +23,8 @@ LONGEST_REPEATED: Final = 64
 """Of a list's name, before its items. Rules look no farther back for the name of a service."""
 _SHORTEST_NAMED: Final = 8
 """No secret that goes by its name is shorter."""
-_RUN: Final = compiled("[A-Za-z0-9+/_-]{24,}={0,2}")
-_ESCAPE: Final = compiled(r'\\[nrt"]|%[0-9A-Fa-f]{2}')
+_RUN: Final = compile_pattern("[A-Za-z0-9+/_-]{24,}={0,2}")
+_ESCAPE: Final = compile_pattern(r'\\[nrt"]|%[0-9A-Fa-f]{2}')
 _STANDARD: Final = bytes.maketrans(b"-_", b"+/")
 _ESCAPES: Final = ((b"\\n", b"\n"), (b"\\r", b"\n"), (b"\\t", b"\n"), (b'\\"', b'"'))
 Span = tuple[int, int]

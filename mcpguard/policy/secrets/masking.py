@@ -23,11 +23,11 @@ from urllib.parse import quote
 from mcpguard.policy.secrets.finding import asked
 from mcpguard.policy.secrets.layers import Span, TextLayer, layers, pieces
 from mcpguard.policy.secrets.rules import rules
-from mcpguard.text.linear import compiled
+from mcpguard.text.linear import compile_pattern
 
 HIDDEN: Final = "(hidden)"
 """In the place of what was known to be secret."""
-_OURS: Final = compiled(r"\(hidden(?:: [0-9a-z-]+)?\)")
+_OURS: Final = compile_pattern(r"\(hidden(?:: [0-9a-z-]+)?\)")
 _SHORTEST_PART: Final = 8
 _ROUNDS: Final = 4
 _BY_PLACES: Final = 2

@@ -10,7 +10,7 @@ from importlib.resources import files
 from itertools import islice
 from typing import Final
 
-from mcpguard.text.linear import Pattern, compiled
+from mcpguard.text.linear import Pattern, compile_pattern
 
 MOST_MATCHES: Final = 100
 """In one text of one rule: where that many look like a secret and are none, one more would be none either."""
@@ -47,8 +47,8 @@ class SecretRule:
     def _looked_at(self, text: bytes) -> Iterator[tuple[int, int] | None]:
         """Each that looks like one: where it is, or None if it is none."""
         if self._compiled is None:
-            self._compiled = compiled(self.pattern)
-            self._exempt = compiled("|".join(f"(?:{each})" for each in self.exempt)) if self.exempt else None
+            self._compiled = compile_pattern(self.pattern)
+            self._exempt = compile_pattern("|".join(f"(?:{each})" for each in self.exempt)) if self.exempt else None
         for found in self._compiled.finditer(text):
             group = self.group or next((number for number, each in enumerate(found.groups(), 1) if each), 0)
             secret = found[group]

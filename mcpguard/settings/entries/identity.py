@@ -8,7 +8,7 @@ Rules kept here:
 
 from collections.abc import Iterator, Mapping
 
-from mcpguard.codec.fingerprints import literal
+from mcpguard.codec.fingerprints import literal_digest
 from mcpguard.domain.errors import GuardError
 from mcpguard.domain.servers.identity import GivenVariable, LaunchIdentity, PartKind, TemplatePart, is_code
 from mcpguard.domain.servers.launches import Launch, RemoteLaunch, StdioLaunch
@@ -54,7 +54,7 @@ def _given(key: bytes, place: str, name: str, template: str) -> GivenVariable:
     return GivenVariable(
         name,
         tuple(
-            TemplatePart(PartKind.LITERAL, literal(key, place, name, index, part))
+            TemplatePart(PartKind.LITERAL, literal_digest(key, place, name, index, part))
             if isinstance(part, str)
             else TemplatePart(PartKind(part.kind.value), part.name)
             for index, part in enumerate(found)

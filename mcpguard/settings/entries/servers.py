@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from mcpguard.codec.names import folded
+from mcpguard.codec.names import server_name_for
 from mcpguard.domain.errors import InvalidName
 from mcpguard.domain.servers.launches import Declared, Era
 from mcpguard.settings.entries.entry import MOST_NAMED, EntryReader, below, enumerated, named, quoted
@@ -48,7 +48,7 @@ class _Candidate:
         if not isinstance(self.label, str) or len(self.label) > LONGEST_LABEL:
             return None
         try:
-            return folded(self.label)
+            return server_name_for(self.label)
         except InvalidName:
             return None
 

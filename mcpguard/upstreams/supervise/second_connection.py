@@ -20,7 +20,7 @@ from typing import Final
 import anyio
 import structlog
 
-from mcpguard.codec.fingerprints import of_definition
+from mcpguard.codec.fingerprints import definition_fingerprint
 from mcpguard.domain.calls.counterpart import Counterpart
 from mcpguard.domain.capabilities import Fingerprint
 from mcpguard.domain.decisions import Key
@@ -166,6 +166,6 @@ def _fingerprint(listing: Listing, key: Key) -> Fingerprint | None:
     kind, name = key
     found = [each for each in listing.of(kind) if each.get(KEYS[kind]) == name]
     try:
-        return of_definition(kind, found[0]) if len(found) == 1 else None
+        return definition_fingerprint(kind, found[0]) if len(found) == 1 else None
     except Unreadable:
         return None

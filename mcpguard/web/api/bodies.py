@@ -8,8 +8,8 @@ from pydantic_core import PydanticCustomError
 
 from mcpguard.codec import globs
 from mcpguard.codec.canonical import LARGEST
+from mcpguard.codec.capability_keys import parse_key
 from mcpguard.codec.filters import LONGEST as LONGEST_FILTER
-from mcpguard.codec.keyed import keyed
 from mcpguard.domain.asks import AskKind
 from mcpguard.domain.capabilities import FINGERPRINT, CapabilityKind, Effect, Fingerprint
 from mcpguard.domain.decisions import ITSELF, LONGEST_WHY, Approval, Key, Seen
@@ -149,14 +149,17 @@ class ApprovingBody(WhyBody):
             Seen(
                 Fingerprint(self.seen.launch),
                 None if observed is None else Fingerprint(observed),
-                {keyed(text): printed(each) for text, each in self.seen.capabilities.items()},
+                {parse_key(text): printed(each) for text, each in self.seen.capabilities.items()},
             ),
-            None if self.only is None else frozenset(map(keyed, self.only)),
+            None if self.only is None else frozenset(map(parse_key, self.only)),
             self.effects,
             None if self.prefixes is None else tuple(self.prefixes),
             None if self.may_ask is None else frozenset(self.may_ask),
-            {None if name == ITSELF else keyed(name): frozenset(rules) for name, rules in self.findings_read.items()},
-            frozenset(map(keyed, self.left_out)),
+            {
+                None if name == ITSELF else parse_key(name): frozenset(rules)
+                for name, rules in self.findings_read.items()
+            },
+            frozenset(map(parse_key, self.left_out)),
             self.sandbox,
             None if self.mounts is None else tuple(self.mounts),
         )

@@ -5,7 +5,7 @@ from typing import Annotated, Any, Final, Literal, Self
 from pydantic import AfterValidator, Field, StrictStr, model_validator
 from pydantic_core import PydanticCustomError
 
-from mcpguard.codec.names import reference
+from mcpguard.codec.names import parse_reference
 from mcpguard.codec.uris import LONGEST_URI
 from mcpguard.domain.callers import Caller
 from mcpguard.domain.calls.calls import Face, Sensitivity
@@ -26,7 +26,7 @@ _METHODS: Final = {
 
 def _placed(text: str) -> str:
     try:
-        reference(text)
+        parse_reference(text)
     except InvalidName:
         raise PydanticCustomError("name", "is named server:name") from None
     if "\0" in text:  # no server has such a name, and not every database could record it
@@ -68,7 +68,7 @@ class WantedBody(ApiBody):
 
     def asked(self, caller: Caller, by: str) -> CallRequest:
         """The call, in the name of this caller."""
-        server, name = reference(self.name)
+        server, name = parse_reference(self.name)
         kind, intent = CapabilityKind(self.kind), self.intent
         params: dict[str, Any] = {"uri" if kind is CapabilityKind.RESOURCE else "name": name}
         if self.arguments is not None:

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from mcpguard.catalog.search.index import Index
-from mcpguard.catalog.search.prepared import prepared
+from mcpguard.catalog.search.prepared_tools import prepare_server
 from mcpguard.catalog.search.search import View
 
 Tool = Mapping[str, Any]
@@ -17,7 +17,7 @@ def tool(name: str, description: str = "", **more: object) -> Tool:
 def index(servers: Mapping[str, Iterable[Tool]]) -> Index:
     made = Index()
     for server, tools in servers.items():
-        made.set_server(prepared(server, tools))
+        made.set_server(prepare_server(server, tools))
     return made
 
 

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from mcpguard.catalog.search.prepared import MOST_FORMS, MOST_TERMS, prepared
-from mcpguard.catalog.search.query import MOST_WORDS, said
+from mcpguard.catalog.search.prepared_tools import MOST_FORMS, MOST_TERMS, prepare_server
+from mcpguard.catalog.search.query import MOST_WORDS, read_query
 from mcpguard.catalog.search.search import View
 from mcpguard.catalog.search.stopwords import STOP
 from mcpguard.catalog.search.words import words
@@ -38,26 +38,26 @@ def test_of_what_is_huge_a_bounded_part_is_looked_at(making: Callable[[], str]) 
     text = making()
     parameters = {f"{text[:100]}{at}": {"description": text} for at in range(300)}
     one = tool(f"x{text}", text, title=text, inputSchema={"properties": parameters})
-    made = prepared("huge", [one])
+    made = prepare_server("huge", [one])
     (document,) = made.documents.values()
     assert len(document.weights) <= MOST_TERMS
     assert len(made.forms) <= MOST_FORMS
-    assert len(said(text, View(index({"huge": [one]})))) <= 3 * MOST_WORDS
+    assert len(read_query(text, View(index({"huge": [one]}), None))) <= 3 * MOST_WORDS
 
 
 def test_a_schema_without_end_is_looked_at_in_part() -> None:
     schema: dict[str, Any] = {"properties": {}}
     schema["properties"]["again"] = schema
     schema["items"] = schema
-    assert "again" in prepared("a", [tool("x", inputSchema=schema)]).documents["x"].weights
+    assert "again" in prepare_server("a", [tool("x", inputSchema=schema)]).documents["x"].weights
     deep: dict[str, Any] = {}
     for _ in range(sys.getrecursionlimit() * 2):
         deep = {"properties": {"in": deep}}
-    assert prepared("a", [tool("x", inputSchema=deep)]).documents["x"].weights
+    assert prepare_server("a", [tool("x", inputSchema=deep)]).documents["x"].weights
 
 
 def test_a_long_query_is_cut() -> None:
-    made = View(index({"a": [tool("zorb", "Zorb.")]}))
+    made = View(index({"a": [tool("zorb", "Zorb.")]}), None)
     assert keys(made, "filler " * 300 + "zorb") == []
     assert keys(made, "zorb " + "filler " * 10_000) == ["a:zorb"]
     many = " ".join(f"word{chr(97 + at // 26)}{chr(97 + at % 26)}" for at in range(MOST_WORDS))
@@ -66,7 +66,7 @@ def test_a_long_query_is_cut() -> None:
 
 def test_many_words_one_letter_apart_are_looked_at_in_part() -> None:
     alike = " ".join(f"aaaa{chr(0x430 + one)}{chr(0x430 + other)}" for one in range(32) for other in range(32))
-    made = View(index({"a": [tool("x", alike[:500])], "b": [tool("folder", "A folder.")]}))
+    made = View(index({"a": [tool("x", alike[:500])], "b": [tool("folder", "A folder.")]}), None)
     assert keys(made, "aaaaz foldre")[0] == "b:folder"
 
 
@@ -98,7 +98,7 @@ def test_a_tool_that_says_every_popular_word_is_found_by_almost_nobody(where: st
     """Among some 570 tools it is among the first fifteen for at most one query in a hundred."""
     offered = {f"{server}{copy}": tools for copy in ("", "-two", "-three") for server, tools in servers().items()}
     one = stuffed()[where]
-    made = View(index({**offered, "evil": [one]}))
+    made = View(index({**offered, "evil": [one]}), None)
     asked = [query.text for query in queries()]
     fooled = [query for query in asked if f"evil:{one['name']}" in keys(made, query)]
     assert len(fooled) <= len(asked) / 100, fooled

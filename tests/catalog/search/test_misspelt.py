@@ -34,12 +34,12 @@ MADE = index(
     ],
 )
 def test_a_word_is_repaired(query: str, meant: str) -> None:
-    assert keys(View(MADE), query)[0] == meant
+    assert keys(View(MADE, None), query)[0] == meant
 
 
 @pytest.mark.parametrize("query", ["gti", "crt", "xyzzy", "qqqqqqqqqqqqqqqq"])
 def test_what_is_near_to_nothing_stays_unknown(query: str) -> None:
-    assert keys(View(MADE), query) == []
+    assert keys(View(MADE, None), query) == []
 
 
 def test_nothing_is_repaired_to_what_may_not_be_seen() -> None:
@@ -62,7 +62,7 @@ def test_a_word_goes_with_the_last_server_that_has_it() -> None:
     vocabulary.change("a", none, frozenset({"folder", "file"}))
     vocabulary.change("b", none, frozenset({"folder"}))
     vocabulary.change("a", frozenset({"folder", "file"}), none)
-    assert vocabulary.near("foldr", lambda _: True) == [("folder", 1)]
+    assert vocabulary.nearest_forms("foldr", lambda _: True) == [("folder", 1)]
     vocabulary.change("b", frozenset({"folder"}), none)
-    assert vocabulary.near("foldr", lambda _: True) == []
+    assert vocabulary.nearest_forms("foldr", lambda _: True) == []
     assert vars(vocabulary) == vars(WordForms())

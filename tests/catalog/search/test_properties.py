@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 
 from mcpguard.catalog.search.fields import texts
 from mcpguard.catalog.search.index import Index
-from mcpguard.catalog.search.prepared import B, prepared
-from mcpguard.catalog.search.query import said
-from mcpguard.catalog.search.ranking import FAINTEST, QueryWord, best
+from mcpguard.catalog.search.prepared_tools import B, prepare_server
+from mcpguard.catalog.search.query import read_query
+from mcpguard.catalog.search.ranking import FAINTEST, QueryWord, best_tools
 from mcpguard.catalog.search.search import View
 from mcpguard.catalog.search.stems import stem
 from mcpguard.catalog.search.words import words
@@ -41,7 +41,7 @@ changes = st.lists(st.tuples(st.sampled_from(SERVERS), st.one_of(st.none(), list
 
 
 def everywhere(made: Index, asked: Sequence[str]) -> list[list[tuple[str, float, bool]]]:
-    return [answers(View(made), query, 5) for query in asked]
+    return [answers(View(made, None), query, 5) for query in asked]
 
 
 @given(changes, st.lists(queries, min_size=1, max_size=3))
@@ -56,7 +56,7 @@ def test_an_index_that_was_changed_answers_as_one_made_anew(
             changed.remove_server(server)
             now.pop(server, None)
         else:
-            changed.set_server(prepared(server, listed))
+            changed.set_server(prepare_server(server, listed))
             now[server] = listed
         following.search("zorb", 1)
     anew = index(now)
@@ -76,7 +76,7 @@ def test_what_may_not_be_seen_might_as_well_not_exist(
 ) -> None:
     """The scores are the same to the last bit, so what is hidden cannot be found out by them."""
     view = View(index(offered), lambda server, _: server in seen)
-    alone = View(index({server: listed for server, listed in offered.items() if server in seen}))
+    alone = View(index({server: listed for server, listed in offered.items() if server in seen}), None)
     assert [answers(view, query) for query in asked] == [answers(alone, query) for query in asked]
 
 
@@ -86,7 +86,7 @@ def test_so_might_single_tools(offered: dict[str, list[Tool]], asked: list[str])
     view = View(index(offered), lambda _, name: len(name) % 2 == 0)
     few = {server: [one for one in listed if len(one["name"]) % 2 == 0] for server, listed in offered.items()}
     query = " ".join(asked)
-    assert answers(view, query) == answers(View(index(few)), query)
+    assert answers(view, query) == answers(View(index(few), None), query)
 
 
 @given(st.dictionaries(st.sampled_from(SERVERS), listings), queries, st.integers(1, 8))
@@ -94,11 +94,11 @@ def test_so_might_single_tools(offered: dict[str, list[Tool]], asked: list[str])
 def test_the_best_are_those_that_looking_at_all_would_find(
     offered: dict[str, list[Tool]], query: str, limit: int
 ) -> None:
-    view = View(index(offered))
-    understood = said(query, view)
+    view = View(index(offered), None)
+    understood = read_query(query, view)
     everything = sorted(_all_scores(understood).items(), key=lambda each: (-each[1], view._key(each[0])))
     everything = [each for each in everything if each[1] >= everything[0][1] * FAINTEST]
-    found = best(understood, limit, None, view._key)
+    found = best_tools(understood, limit, None, view._key)
     assert [number for number, _ in found] == [number for number, _ in everything[:limit]]
     assert all(math.isclose(score, everything[at][1]) for at, (_, score) in enumerate(found))
 
@@ -135,7 +135,7 @@ def test_scores_are_those_of_rank_bm25(listed: list[Tool], asked: set[str]) -> N
         frequencies.append(of_tool)
     terms = [stem(each) for each in sorted(asked) if any(stem(each) in of_tool for of_tool in frequencies)]
     theirs = Kernel(frequencies).get_batch_scores(terms, list(range(len(listed))))
-    ours = {key: score for key, score, _ in answers(View(index({"server": listed})), " ".join(terms), 100)}
+    ours = {key: score for key, score, _ in answers(View(index({"server": listed}), None), " ".join(terms), 100)}
     for one, score in zip(listed, theirs, strict=True):
         key = f"server:{one['name']}"
         assert math.isclose(ours.get(key, 0.0), score, rel_tol=1e-3) or score <= max(theirs) * FAINTEST * 1.001

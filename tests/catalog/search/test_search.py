@@ -2,7 +2,7 @@
 
 import pytest
 
-from mcpguard.catalog.search.prepared import prepared
+from mcpguard.catalog.search.prepared_tools import prepare_server
 from mcpguard.catalog.search.search import View
 from tests.catalog.search.offers import answers, index, keys, tool
 
@@ -15,11 +15,11 @@ DISK = [tool("read_file", "Read a file from disk."), tool("delete_file", "Delete
 
 
 def view() -> View:
-    return View(index({"code": CODE, "disk": DISK}))
+    return View(index({"code": CODE, "disk": DISK}), None)
 
 
 def test_an_empty_index_answers_nothing() -> None:
-    assert View(index({})).search("create issue", 15) == []
+    assert View(index({}), None).search("create issue", 15) == []
 
 
 @pytest.mark.parametrize("query", ["", "   ", "!?", "\u200b", "zzzzqqqq"])
@@ -35,8 +35,8 @@ def test_only_what_has_a_score_is_found() -> None:
 
 def test_one_tool_alone_and_two_tools_can_be_found() -> None:
     """With the usual formula the score of the one is negative, and that of the better of two is zero."""
-    assert keys(View(index({"disk": DISK[:1]})), "read file") == ["disk:read_file"]
-    assert keys(View(index({"disk": DISK})), "delete file") == ["disk:delete_file", "disk:read_file"]
+    assert keys(View(index({"disk": DISK[:1]}), None), "read file") == ["disk:read_file"]
+    assert keys(View(index({"disk": DISK}), None), "delete file") == ["disk:delete_file", "disk:read_file"]
 
 
 def test_what_a_tool_claims_of_itself_gains_nothing() -> None:
@@ -62,7 +62,7 @@ def test_a_whole_name_comes_first(query: str) -> None:
 
 
 def test_the_name_as_it_is_written_comes_before_one_that_is_nearly_the_same() -> None:
-    made = View(index({"a": [tool("readFile"), tool("read_file"), tool("read-file")], "aread": [tool("file")]}))
+    made = View(index({"a": [tool("readFile"), tool("read_file"), tool("read-file")], "aread": [tool("file")]}), None)
     assert keys(made, "read_file")[0] == "a:read_file"
     assert keys(made, "readFile")[0] == "a:readFile"
     assert keys(made, " aread:file ")[0] == "aread:file"
@@ -71,24 +71,22 @@ def test_the_name_as_it_is_written_comes_before_one_that_is_nearly_the_same() ->
 
 def test_what_is_not_wanted_makes_room_for_what_is() -> None:
     offered = {"a": [tool(f"read_{at:02}", "Read a file.") for at in range(40)], "b": DISK}
-    for view in (View(index(offered)), View(index(offered), lambda _, name: name != "read_39")):
+    for view in (View(index(offered), None), View(index(offered), lambda _, name: name != "read_39")):
         found = view.search("read file", 5, only=lambda _, name: name[-1] in "89e")
         assert [one.name for one in found] == ["read_file", "read_08", "read_09", "read_18", "read_19"]
         assert not view.search("read_07", 5, only=lambda server, _: server == "c")
-        assert not [
-            one for one in view.search("read_39", 9, only=lambda *_: True) if view.how_many() == 41 and one.exact
-        ]
+        assert not [one for one in view.search("read_39", 9, only=lambda *_: True) if view.count() == 41 and one.exact]
 
 
 def test_a_name_comes_first_even_where_others_say_its_words_more_often() -> None:
     loud = [tool(f"issue_{at}_list_issues_list", "List issues, list issues. List all issues.") for at in range(30)]
-    found = View(index({"loud": loud, "code": CODE}))
+    found = View(index({"loud": loud, "code": CODE}), None)
     assert keys(found, "list_issues", 1) == ["code:list_issues"]
     assert keys(found, "list_issues", 0) == []
 
 
 def test_a_name_of_nothing_but_stop_words_is_found() -> None:
-    made = View(index({"a": [tool("who"), tool("do_it")], "b": [tool("what_is", "Say what something is.")]}))
+    made = View(index({"a": [tool("who"), tool("do_it")], "b": [tool("what_is", "Say what something is.")]}), None)
     assert keys(made, "who") == ["a:who"]
     assert keys(made, "what is") == ["b:what_is"]
     assert "a:do_it" in keys(made, "it")
@@ -97,17 +95,17 @@ def test_a_name_of_nothing_but_stop_words_is_found() -> None:
 def test_equal_tools_are_in_the_order_of_their_names() -> None:
     same = [tool(name, "Read a file.") for name in ("c", "a", "b")]
     made = index({"zeta": same, "alpha": same})
-    assert keys(View(made), "read file", 4) == ["alpha:a", "alpha:b", "alpha:c", "zeta:a"]
+    assert keys(View(made, None), "read file", 4) == ["alpha:a", "alpha:b", "alpha:c", "zeta:a"]
     made.remove_server("alpha")
-    made.set_server(prepared("alpha", same))
-    assert keys(View(made), "read file", 4) == ["alpha:a", "alpha:b", "alpha:c", "zeta:a"]
+    made.set_server(prepare_server("alpha", same))
+    assert keys(View(made, None), "read file", 4) == ["alpha:a", "alpha:b", "alpha:c", "zeta:a"]
 
 
 def test_what_changes_is_found_as_it_is_now() -> None:
     made = index({"code": CODE, "disk": DISK})
-    everything, some = View(made), View(made, lambda server, _: server == "disk")
+    everything, some = View(made, None), View(made, lambda server, _: server == "disk")
     assert keys(some, "file") == ["disk:delete_file", "disk:read_file"]
-    made.set_server(prepared("disk", [DISK[0], tool("erase_disk", "Erase all of a volume.")]))
+    made.set_server(prepare_server("disk", [DISK[0], tool("erase_disk", "Erase all of a volume.")]))
     for one in (everything, some):
         assert keys(one, "erase volume") == ["disk:erase_disk"]
         assert "disk:delete_file" not in keys(one, "delete file")
@@ -120,7 +118,7 @@ def test_what_changes_is_found_as_it_is_now() -> None:
 
 def test_on_and_off_are_told_apart() -> None:
     lights = [tool("turn_off_light", "Switch a lamp off."), tool("turn_on_light", "Switch a lamp on.")]
-    made = View(index({"home": lights}))
+    made = View(index({"home": lights}), None)
     assert keys(made, "turn on the light")[0] == "home:turn_on_light"
     assert keys(made, "lights on")[0] == "home:turn_on_light"
     assert keys(made, "turn off the light")[0] == "home:turn_off_light"
@@ -142,7 +140,8 @@ def test_every_part_of_a_definition_can_be_found_and_the_weightier_one_counts_mo
                 "g": [tool("x", inputSchema=nested)],
                 "quokka": [tool("x")],
             }
-        )
+        ),
+        None,
     )
     found = keys(made, "quokka")
     assert found[0] == "a:quokka"
@@ -160,4 +159,4 @@ def test_every_part_of_a_definition_can_be_found_and_the_weightier_one_counts_mo
     ],
 )
 def test_a_definition_of_odd_types_is_found_by_what_is_left(odd: dict[str, object]) -> None:
-    assert keys(View(index({"odd": [odd, {"name": 7}, {}, {"name": ""}]})), "x") == ["odd:x"]
+    assert keys(View(index({"odd": [odd, {"name": 7}, {}, {"name": ""}]}), None), "x") == ["odd:x"]

@@ -3,7 +3,7 @@
 import pytest
 
 from mcpguard.catalog.search.stems import stem
-from mcpguard.catalog.search.thesaurus import in_english, in_english_within, synonymous
+from mcpguard.catalog.search.thesaurus import english_for, english_for_stretches, synonyms_of
 from mcpguard.catalog.search.words import LONGEST_WORD, words
 
 
@@ -47,12 +47,12 @@ def test_forms_of_a_word_have_one_stem(forms: str) -> None:
 
 
 def test_synonyms_go_both_ways_and_not_further() -> None:
-    assert stem("remove") in synonymous(stem("delete"))
-    assert stem("delete") in synonymous(stem("remove"))
-    assert stem("show") in synonymous(stem("list"))
-    assert stem("retrieve") not in synonymous(stem("list"))
+    assert stem("remove") in synonyms_of(stem("delete"))
+    assert stem("delete") in synonyms_of(stem("remove"))
+    assert stem("show") in synonyms_of(stem("list"))
+    assert stem("retrieve") not in synonyms_of(stem("list"))
 
 
 def test_words_of_other_languages_are_known() -> None:
-    assert in_english(stem("datei")) == ("file",)
-    assert in_english_within("\u8bfb\u53d6\u6587\u4ef6") == {"\u8bfb\u53d6": ("read",), "\u6587\u4ef6": ("file",)}
+    assert english_for(stem("datei")) == ("file",)
+    assert english_for_stretches("\u8bfb\u53d6\u6587\u4ef6") == {"\u8bfb\u53d6": ("read",), "\u6587\u4ef6": ("file",)}

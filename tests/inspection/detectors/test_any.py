@@ -5,9 +5,9 @@ from typing import Any
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from mcpguard.inspection.definitions.inspect import inspected, risk, rules
+from mcpguard.inspection.definitions.inspect import all_rules, combined_risk, inspect_definition
 from mcpguard.inspection.detectors.detector import Surroundings
-from mcpguard.inspection.texts.texts import MOST_READ, MOST_TEXTS, strings, subject
+from mcpguard.inspection.texts.texts import MOST_READ, MOST_TEXTS, read_texts, strings
 from tests.inspection.detectors.attacks import SAID
 
 ATTACKS = [text for texts in SAID.values() for text in texts]
@@ -37,9 +37,9 @@ def deep(levels: int) -> dict[str, Any]:
 @example({"inputSchema": {"name": float("inf"), "description": "\ud800"}})
 @given(DEFINITIONS)
 def test_findings_are_ours_and_lie_within_what_they_are_found_in(definition: dict[str, Any]) -> None:
-    found = inspected(definition, NEIGHBOURS)
+    found = inspect_definition(definition, NEIGHBOURS)
     lengths = _all(definition) | {path: len(text or "") for path, text, _ in strings(definition)}
-    ours = {(each.id, each.threat, each.title) for each in rules()}
+    ours = {(each.id, each.threat, each.title) for each in all_rules()}
     for each in found.findings:
         assert (each.rule, each.threat, each.title) in ours
         assert 0 <= each.confidence <= 1
@@ -58,13 +58,13 @@ def _all(definition: dict[str, Any]) -> dict[str, int]:
 @settings(deadline=None)
 @given(DEFINITIONS)
 def test_the_same_definition_gives_the_same_findings(definition: dict[str, Any]) -> None:
-    assert inspected(definition, NEIGHBOURS) == inspected(definition, NEIGHBOURS)
+    assert inspect_definition(definition, NEIGHBOURS) == inspect_definition(definition, NEIGHBOURS)
 
 
 def test_no_rule_has_two_meanings() -> None:
-    ids = [each.id for each in rules()]
+    ids = [each.id for each in all_rules()]
     assert len(ids) == len(set(ids))
-    assert all(each.title and each.title[-1] != "." and 0 <= each.confidence < 1 for each in rules())
+    assert all(each.title and each.title[-1] != "." and 0 <= each.confidence < 1 for each in all_rules())
 
 
 def test_what_is_too_large_is_read_in_part_and_says_so() -> None:
@@ -76,30 +76,30 @@ def test_what_is_too_large_is_read_in_part_and_says_so() -> None:
         {"enum": [1] * 1_000_000},
         deep(5_000),
     ):
-        read = subject(definition)
+        read = read_texts(definition)
         assert read.cut is not None
         assert len(read.texts) <= MOST_TEXTS
         assert sum(len(text.raw) for text in read.texts) <= MOST_READ
-        assert "inspection.cut" in {each.rule for each in inspected(definition).findings}
+        assert "inspection.cut" in {each.rule for each in inspect_definition(definition).findings}
 
 
 def test_of_a_long_text_the_end_is_read_too() -> None:
-    found = inspected({"description": "a text. " * 100_000 + ATTACKS[0]})
+    found = inspect_definition({"description": "a text. " * 100_000 + ATTACKS[0]})
     assert found.flagged
     assert all(each.evidence.end <= 800_000 + len(ATTACKS[0]) for each in found.findings)
 
 
 def test_numbers_and_nothing_are_passed_over() -> None:
-    assert inspected({"a": [1] * 10_000, "b": None, "c": {}}).findings == ()
-    assert inspected({}).findings == ()
+    assert inspect_definition({"a": [1] * 10_000, "b": None, "c": {}}).findings == ()
+    assert inspect_definition({}).findings == ()
 
 
 def test_depth_is_no_matter() -> None:
-    assert inspected(deep(20)).flagged
-    assert inspected(deep(5_000)).flagged
+    assert inspect_definition(deep(20)).flagged
+    assert inspect_definition(deep(5_000)).flagged
 
 
 def test_saying_it_twice_is_no_more_of_a_risk() -> None:
-    once = inspected({"description": ATTACKS[0]})
-    assert inspected({"description": " ".join([ATTACKS[0]] * 5)}).risk == once.risk
-    assert risk(()) == 0
+    once = inspect_definition({"description": ATTACKS[0]})
+    assert inspect_definition({"description": " ".join([ATTACKS[0]] * 5)}).risk == once.risk
+    assert combined_risk(()) == 0

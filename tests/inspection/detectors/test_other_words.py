@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from mcpguard.domain.findings import Inspected
-from mcpguard.inspection.definitions.inspect import inspected
+from mcpguard.inspection.definitions.inspect import inspect_definition
 from tests.inspection.detectors.other_words import HONEST, SAID
 
 KINDS = [(kind, text) for kind, texts in SAID.items() for text in texts]
@@ -13,7 +13,7 @@ KINDS = [(kind, text) for kind, texts in SAID.items() for text in texts]
 
 def named(name: str, description: str, **parameters: dict[str, Any]) -> Inspected:
     schema = {"type": "object", "properties": parameters}
-    return inspected({"name": name, "description": description, "inputSchema": schema})
+    return inspect_definition({"name": name, "description": description, "inputSchema": schema})
 
 
 def rules(found: Inspected) -> set[str]:

@@ -4,7 +4,7 @@ import pytest
 
 from mcpguard.demo import poison
 from mcpguard.domain.findings import Inspected
-from mcpguard.inspection.definitions.inspect import inspected
+from mcpguard.inspection.definitions.inspect import inspect_definition
 from mcpguard.inspection.detectors.detector import Surroundings
 from tests.inspection.detectors.attacks import HONEST, MORE, SAID
 
@@ -25,7 +25,7 @@ NEIGHBOURS = Surroundings("weather", frozenset(), {"notes": frozenset({"read_not
 
 
 def found(description: str) -> Inspected:
-    return inspected({"name": "thing", "description": description, "inputSchema": {"type": "object"}})
+    return inspect_definition({"name": "thing", "description": description, "inputSchema": {"type": "object"}})
 
 
 @pytest.mark.parametrize(("kind", "text"), [(kind, text) for kind, texts in SAID.items() for text in texts])
@@ -57,7 +57,7 @@ def test_an_attack_is_found_wherever_it_stands(text: str) -> None:
         {"name": "x", "_meta": {"example.org/x": [[{"y": text}]]}},
         {"instructions": text},
     ):
-        assert inspected(definition).flagged, definition
+        assert inspect_definition(definition).flagged, definition
 
 
 @pytest.mark.parametrize("text", [text for texts in SAID.values() for text in texts])
@@ -101,10 +101,10 @@ def test_what_one_is_told_not_to_do_is_not_asked_for() -> None:
 
 @pytest.mark.parametrize("tool", POISONED, ids=lambda tool: str(tool["name"]))
 def test_what_the_demonstration_is_poisoned_with_is_flagged(tool: dict[str, object]) -> None:
-    assert inspected(tool, NEIGHBOURS).flagged
+    assert inspect_definition(tool, NEIGHBOURS).flagged
 
 
 def test_of_the_demonstration_nothing_honest_is() -> None:
-    assert inspected(poison.WEATHER, NEIGHBOURS).findings == ()
-    assert inspected(poison.WEATHER_CHANGED, NEIGHBOURS).hard
-    assert inspected({"instructions": poison.INSTRUCTIONS}, NEIGHBOURS).flagged
+    assert inspect_definition(poison.WEATHER, NEIGHBOURS).findings == ()
+    assert inspect_definition(poison.WEATHER_CHANGED, NEIGHBOURS).hard
+    assert inspect_definition({"instructions": poison.INSTRUCTIONS}, NEIGHBOURS).flagged

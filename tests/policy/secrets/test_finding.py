@@ -10,7 +10,7 @@ from mcpguard.policy.secrets.finding import MOST_TOLD, NOTHING, secrets
 from mcpguard.policy.secrets.layers import MOST_LAYERS, MOST_TIMES, layers
 from mcpguard.policy.secrets.masking import masked
 from mcpguard.policy.secrets.rules import entropy, rules
-from mcpguard.text.linear import compiled
+from mcpguard.text.linear import compile_pattern
 from tests.policy.secrets.made_up import HARMLESS, SURE, TOKEN, VALUES, WAYS, drawing
 
 some = drawing(1)
@@ -53,7 +53,7 @@ def test_every_rule_is_usable_and_says_which_words_it_needs() -> None:
     assert sum(rule.sure for rule in rules()) > 90
     assert len({rule.id for rule in rules()}) == len(rules())
     for rule in rules():
-        assert compiled(rule.pattern).search(b"nothing of that kind") is None
+        assert compile_pattern(rule.pattern).search(b"nothing of that kind") is None
         assert rule.words, rule.id
         assert all(word and word == word.lower() for word in rule.words)
         assert rule.group is None or rule.group > 0

@@ -1,1 +1,1 @@
-"""Texts that tell a model what to do: what is ordered, asked for, promised or threatened."""
+"""Detectors of text that tells a model what to do: what it orders, asks for, promises or threatens."""

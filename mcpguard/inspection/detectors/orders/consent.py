@@ -1,21 +1,21 @@
-"""Orders not to ask the person, or claims that the person has agreed already (T1)."""
+"""Detects orders to act without asking the user (T1)."""
 
 from typing import Final
 
 from mcpguard.domain.findings import Severity
-from mcpguard.inspection.detectors.detector import DetectorRule, phrases, saying
+from mcpguard.inspection.detectors.detector import DetectorRule, phrase_detector, phrases
 
 _ASKS_NOT: Final = DetectorRule(
-    "consent.skipped", "T1", Severity.MEDIUM, 0.35, "It tells the model not to ask the person for consent"
+    "consent.skipped", "T1", Severity.MEDIUM, 0.35, "Tells the model not to ask for consent"
 )
 _USER: Final = DetectorRule(
-    "consent.user", "T1", Severity.MEDIUM, 0.3, "It wants the person not to be asked, and says who is not to be"
+    "consent.user", "T1", Severity.MEDIUM, 0.3, "Tells the model to act without asking the user"
 )
-_NONE: Final = DetectorRule("consent.none", "T1", Severity.MEDIUM, 0.45, "It speaks of acting without consent")
+_NONE: Final = DetectorRule("consent.none", "T1", Severity.MEDIUM, 0.45, "Mentions acting without consent")
 _BEHIND: Final = DetectorRule(
-    "consent.behind", "T1", Severity.HIGH, 0.7, "It tells the model to act without the person's knowledge"
+    "consent.behind", "T1", Severity.HIGH, 0.7, "Tells the model to act behind the user's back"
 )
-DETECTOR: Final = saying(
+DETECTOR: Final = phrase_detector(
     phrases(
         _ASKS_NOT,
         "NEVER 1 ASK 2 USER",

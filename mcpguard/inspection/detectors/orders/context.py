@@ -1,24 +1,24 @@
-"""Parameters that ask for what a tool has no need of: what was said before, prompts, an aside (T2, T13)."""
+"""Detects parameters that request what a tool does not need: the conversation, prompts, an aside (T2, T13)."""
 
 from collections.abc import Iterator
 from typing import Final
 
 from mcpguard.domain.findings import Finding, Severity
 from mcpguard.inspection.detectors.detector import Detector, DetectorRule, Phrases, Surroundings, phrases
-from mcpguard.inspection.detectors.orders.handing import CHATS, VAULTS
+from mcpguard.inspection.detectors.orders.data_requests import CHATS, VAULTS
 from mcpguard.inspection.texts.texts import DefinitionTexts, Text, TextRole
 
 _NAMED: Final = DetectorRule(
-    "context.name", "T13", Severity.HIGH, 0.55, "A parameter asks by its name for what it has no need of"
+    "context.name", "T13", Severity.HIGH, 0.55, "Requests unrelated context by a parameter's name"
 )
-_ORDER: Final = DetectorRule("context.order", "T2", Severity.HIGH, 0.55, "A parameter's name is an order")
+_ORDER: Final = DetectorRule("context.order", "T2", Severity.HIGH, 0.55, "Gives an instruction as a parameter's name")
 _SAID: Final = phrases(
     DetectorRule(
         "context.asked",
         "T13",
         Severity.HIGH,
         0.55,
-        "It asks for what was said, or for its instructions, as a parameter",
+        "Requests the conversation or system prompt as a parameter",
     ),
     "ANY|PREVIOUS 4 CONVERSATION",
     "SYSTEM_PROMPT",
@@ -26,9 +26,7 @@ _SAID: Final = phrases(
     topics=CHATS,
 )
 _WHOLE: Final = phrases(
-    DetectorRule(
-        "context.whole", "T13", Severity.HIGH, 0.5, "A parameter wants what the model knows, was told or has seen"
-    ),
+    DetectorRule("context.whole", "T13", Severity.HIGH, 0.5, "Requests the model's whole context as a parameter"),
     "WHOLE 2 HELD",
     "WHOLE 2 INNER",
     "STRONG_INNER",
@@ -68,7 +66,7 @@ _ORDERS: Final = phrases(
     "IGNORE 2 PREVIOUS 2 INSTRUCTIONS",
 )
 _LONG: Final = 48
-"""A name this long is a sentence."""
+"""Characters of a name that is a sentence."""
 
 
 def _find(subject: DefinitionTexts, _surroundings: Surroundings) -> Iterator[Finding]:
@@ -80,14 +78,14 @@ def _find(subject: DefinitionTexts, _surroundings: Surroundings) -> Iterator[Fin
 
 
 def _is_said(text: Text) -> bool:
-    """Whether it is more than a value."""
+    """Tells whether the text is a sentence, and not only a value."""
     return text.path.endswith("/description") or text.raw.count(" ") > 1
 
 
-def _of(subject: DefinitionTexts, text: Text, *said: Phrases) -> Iterator[Finding]:
-    for each in said:
-        if found := each.about(subject, text):
-            yield found
+def _of(subject: DefinitionTexts, text: Text, *rules: Phrases) -> Iterator[Finding]:
+    for each in rules:
+        if finding := each.find_for_tool(subject, text):
+            yield finding
 
 
 DETECTOR: Final = Detector((_NAMED, _ORDER, _SAID.rule, _WHOLE.rule), _find)

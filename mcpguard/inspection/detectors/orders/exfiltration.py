@@ -1,24 +1,18 @@
-"""A way out for what is private: the conversation, what the person has, or a copy of what a tool returns (T13)."""
+"""Detects orders to send private data out: the conversation, the user's data, or copies of results (T13)."""
 
 from typing import Final
 
 from mcpguard.domain.findings import Severity
-from mcpguard.inspection.detectors.detector import DetectorRule, phrases, saying
+from mcpguard.inspection.detectors.detector import DetectorRule, phrase_detector, phrases
 
 _CONVERSATION: Final = DetectorRule(
-    "exfiltration.conversation", "T13", Severity.HIGH, 0.6, "It asks for what was said to be passed on"
+    "exfiltration.conversation", "T13", Severity.HIGH, 0.6, "Exfiltrates the conversation"
 )
-_PRIVATE: Final = DetectorRule(
-    "exfiltration.private", "T13", Severity.HIGH, 0.5, "It asks for private data to be passed on"
-)
-_OUTSIDE: Final = DetectorRule(
-    "exfiltration.outside", "T13", Severity.HIGH, 0.55, "It sends something to a place outside"
-)
-_PLACE: Final = DetectorRule("exfiltration.place", "T13", Severity.LOW, 0.3, "It speaks of sending to a place outside")
-_COPY: Final = DetectorRule(
-    "exfiltration.copy", "T13", Severity.MEDIUM, 0.45, "It sends a copy of everything somewhere else"
-)
-DETECTOR: Final = saying(
+_PRIVATE: Final = DetectorRule("exfiltration.private", "T13", Severity.HIGH, 0.5, "Exfiltrates private data")
+_OUTSIDE: Final = DetectorRule("exfiltration.outside", "T13", Severity.HIGH, 0.55, "Sends data to an outside address")
+_PLACE: Final = DetectorRule("exfiltration.place", "T13", Severity.LOW, 0.3, "Mentions sending to an outside address")
+_COPY: Final = DetectorRule("exfiltration.copy", "T13", Severity.MEDIUM, 0.45, "Sends a copy of everything elsewhere")
+DETECTOR: Final = phrase_detector(
     phrases(
         _CONVERSATION,
         "SEND|COPY 5 CONVERSATION 8 OUTSIDE|URL|EMAIL|PARAMETER|SERVER|TOOL|THIS",

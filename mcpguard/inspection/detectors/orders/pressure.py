@@ -1,16 +1,14 @@
-"""Urgency, false authority and threats: reasons to obey that are not about what a tool does (T1)."""
+"""Detects urgency, false authority and threats: reasons to obey that are not about what a tool does (T1)."""
 
 from typing import Final
 
 from mcpguard.domain.findings import Severity
-from mcpguard.inspection.detectors.detector import DetectorRule, phrases, saying
+from mcpguard.inspection.detectors.detector import DetectorRule, phrase_detector, phrases
 
-_AUTHORITY: Final = DetectorRule(
-    "pressure.authority", "T1", Severity.LOW, 0.2, "It leans on an authority that it names itself"
-)
-_URGENT: Final = DetectorRule("pressure.urgency", "T1", Severity.LOW, 0.15, "It makes haste")
-_THREAT: Final = DetectorRule("pressure.threat", "T1", Severity.LOW, 0.15, "It threatens with what happens otherwise")
-DETECTOR: Final = saying(
+_AUTHORITY: Final = DetectorRule("pressure.authority", "T1", Severity.LOW, 0.2, "Claims authority")
+_URGENT: Final = DetectorRule("pressure.urgency", "T1", Severity.LOW, 0.15, "Creates urgency")
+_THREAT: Final = DetectorRule("pressure.threat", "T1", Severity.LOW, 0.15, "Threatens consequences if not obeyed")
+DETECTOR: Final = phrase_detector(
     phrases(
         _AUTHORITY,
         "AUTHORITY 8 MUST|CALL|SEND|READ|CARRY",

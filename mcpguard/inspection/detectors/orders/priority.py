@@ -1,26 +1,16 @@
-"""Orders to be called first, before or instead of everything else (T1, T5)."""
+"""Detects demands to be called first, before or instead of every other tool (T1, T5)."""
 
 from typing import Final
 
 from mcpguard.domain.findings import Severity
-from mcpguard.inspection.detectors.detector import DetectorRule, phrases, saying
+from mcpguard.inspection.detectors.detector import DetectorRule, phrase_detector, phrases
 
-_BEFORE: Final = DetectorRule(
-    "priority.before", "T1", Severity.HIGH, 0.55, "It wants something done before any other tool is used"
-)
-_INSTEAD: Final = DetectorRule(
-    "priority.instead", "T5", Severity.MEDIUM, 0.5, "It wants to be used in place of any other tool"
-)
-_UNLESS: Final = DetectorRule(
-    "priority.unless", "T1", Severity.MEDIUM, 0.35, "It makes a call a condition for an answer"
-)
-_WHATEVER: Final = DetectorRule(
-    "priority.whatever", "T5", Severity.MEDIUM, 0.45, "It wants to be used whatever was asked for"
-)
-_ALWAYS: Final = DetectorRule(
-    "priority.always", "T5", Severity.LOW, 0.2, "It wants to be used first, or for every question"
-)
-DETECTOR: Final = saying(
+_BEFORE: Final = DetectorRule("priority.before", "T1", Severity.HIGH, 0.55, "Demands an action before any other tool")
+_INSTEAD: Final = DetectorRule("priority.instead", "T5", Severity.MEDIUM, 0.5, "Demands to replace all other tools")
+_UNLESS: Final = DetectorRule("priority.unless", "T1", Severity.MEDIUM, 0.35, "Makes its call a condition of answering")
+_WHATEVER: Final = DetectorRule("priority.whatever", "T5", Severity.MEDIUM, 0.45, "Demands to be used for any task")
+_ALWAYS: Final = DetectorRule("priority.always", "T5", Severity.LOW, 0.2, "Demands to be used first")
+DETECTOR: Final = phrase_detector(
     phrases(
         _BEFORE,
         "BEFORE 2 CALL 2 ANY 1 OTHER|TOOL 1 TOOL",

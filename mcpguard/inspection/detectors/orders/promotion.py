@@ -1,21 +1,17 @@
-"""Praise of oneself, and words against others, where a description should say what a tool does (T5)."""
+"""Detects self-praise and words against other tools, where a description should say what a tool does (T5)."""
 
 from typing import Final
 
 from mcpguard.domain.findings import Severity
-from mcpguard.inspection.detectors.detector import DetectorRule, phrases, saying
+from mcpguard.inspection.detectors.detector import DetectorRule, phrase_detector, phrases
 
-_BEST: Final = DetectorRule("promotion.best", "T5", Severity.LOW, 0.2, "It praises itself over other tools")
-_CHOOSE: Final = DetectorRule(
-    "promotion.choose", "T5", Severity.LOW, 0.35, "It asks to be chosen because of what it says of itself"
-)
-_WORSE: Final = DetectorRule("promotion.others", "T5", Severity.MEDIUM, 0.5, "It speaks against other tools")
-_THAN: Final = DetectorRule("promotion.than", "T5", Severity.LOW, 0.3, "It says that it is better than others")
-_REASON: Final = DetectorRule(
-    "promotion.reason", "T5", Severity.LOW, 0.3, "It names reasons to be called that are not about what it does"
-)
-_PICKED: Final = DetectorRule("promotion.picked", "T5", Severity.LOW, 0.3, "It wants to be chosen, always")
-DETECTOR: Final = saying(
+_BEST: Final = DetectorRule("promotion.best", "T5", Severity.LOW, 0.2, "Promotes itself over other tools")
+_CHOOSE: Final = DetectorRule("promotion.choose", "T5", Severity.LOW, 0.35, "Asks to be preferred over other tools")
+_WORSE: Final = DetectorRule("promotion.others", "T5", Severity.MEDIUM, 0.5, "Disparages other tools")
+_THAN: Final = DetectorRule("promotion.than", "T5", Severity.LOW, 0.3, "Claims to be better than others")
+_REASON: Final = DetectorRule("promotion.reason", "T5", Severity.LOW, 0.3, "Gives unrelated reasons to be called")
+_PICKED: Final = DetectorRule("promotion.picked", "T5", Severity.LOW, 0.3, "Asks to be chosen always")
+DETECTOR: Final = phrase_detector(
     phrases(
         _BEST,
         "BEST 5 TOOLS",

@@ -1,6 +1,6 @@
-"""Orders to put out of the way what keeps a model from doing harm: confirmations, filters, logs, the sandbox (T1).
+"""Detects orders to disable safeguards: confirmations, filters, logs, the sandbox (T1).
 
-Only orders: a tool that disables something says what it does ("Disables a rule"), and is named for it.
+Only orders count: a tool whose task is to disable something says what it does ("Disables a rule"), and is named for it.
 """
 
 from collections.abc import Iterator
@@ -14,7 +14,7 @@ _TOPICS: Final = """
     disable mute toggle set update config setting settings rule rules policy firewall alert approve approval waf
 """
 _OFF: Final = phrases(
-    DetectorRule("safeguard.off", "T1", Severity.HIGH, 0.5, "It tells the model to do without a safeguard"),
+    DetectorRule("safeguard.off", "T1", Severity.HIGH, 0.5, "Disables a safeguard"),
     "DISABLE 3 GUARD",
     "GUARD 4 DISABLE",
     "SWITCH 1 GUARD 1 OFF_WORD",
@@ -24,14 +24,12 @@ _OFF: Final = phrases(
     topics=_TOPICS,
 )
 _AGREED: Final = phrases(
-    DetectorRule("safeguard.agreed", "T1", Severity.HIGH, 0.5, "It says that the person has agreed beforehand"),
+    DetectorRule("safeguard.agreed", "T1", Severity.HIGH, 0.5, "Claims prior consent"),
     "~7 APPROVAL PRESUMED",
     topics=_TOPICS,
 )
 _TRUST: Final = phrases(
-    DetectorRule(
-        "safeguard.trust", "T1", Severity.HIGH, 0.5, "It tells the model to take what a tool returns for orders"
-    ),
+    DetectorRule("safeguard.trust", "T1", Severity.HIGH, 0.5, "Tells the model to treat tool output as instructions"),
     "RESULTS 3 OBEYED",
     "RESULTS 2 GIVE|FOUND 10 OBEYED",
     "MODEL 2 MUST 2 OBEYED",
@@ -40,12 +38,12 @@ _TRUST: Final = phrases(
 
 
 def _find(subject: DefinitionTexts, _surroundings: Surroundings) -> Iterator[Finding]:
-    """Not in what is said of a parameter: many a switch skips a confirmation, if the person wants that."""
+    """Descriptions of parameters are left out: many a switch skips a confirmation when the user wants that."""
     for text in subject.texts:
         switch = text.path.startswith("/inputSchema/properties/") and text.path.endswith("/description")
         for each in (_TRUST,) if switch else (_OFF, _AGREED, _TRUST):
-            if found := each.about(subject, text):
-                yield found
+            if finding := each.find_for_tool(subject, text):
+                yield finding
 
 
 DETECTOR: Final = Detector((_OFF.rule, _AGREED.rule, _TRUST.rule), _find, (_OFF, _AGREED, _TRUST))

@@ -1,25 +1,21 @@
-"""Orders to keep something from the person: the one thing that an honest description never needs (T1)."""
+"""Detects orders to keep something from the user, which an honest description never needs (T1)."""
 
 from typing import Final
 
 from mcpguard.domain.findings import Severity
-from mcpguard.inspection.detectors.detector import DetectorRule, phrases, saying
+from mcpguard.inspection.detectors.detector import DetectorRule, phrase_detector, phrases
 
 _SECRET: Final = DetectorRule(
     "secrecy.order",
     "T1",
     Severity.CRITICAL,
     0.9,
-    "It tells the model to keep from the person what it does",
+    "Hides actions from the user",
     hard=True,
 )
-_SILENT: Final = DetectorRule(
-    "secrecy.silence", "T1", Severity.HIGH, 0.5, "It tells the model not to speak of something to the person"
-)
-_STEALTH: Final = DetectorRule(
-    "secrecy.stealth", "T1", Severity.HIGH, 0.65, "It tells the model to act without being noticed"
-)
-DETECTOR: Final = saying(
+_SILENT: Final = DetectorRule("secrecy.silence", "T1", Severity.HIGH, 0.5, "Tells the model to stay silent")
+_STEALTH: Final = DetectorRule("secrecy.stealth", "T1", Severity.HIGH, 0.65, "Tells the model to act unnoticed")
+DETECTOR: Final = phrase_detector(
     phrases(
         _SECRET,
         "NEVER 1 TELL 2 THIS 4 USER",

@@ -1,8 +1,8 @@
-"""Text that steers what is done with another server's tools (T6).
+"""Detects text that steers what is done with another server's tools (T6).
 
-Which names are foreign is known from the surroundings. Without them, a name that is neither the tool's own nor one of
-its parameters' may be foreign, so that what is said of it counts less, and only what nobody says of a sibling counts.
-The names of the surroundings are read once for all definitions in the same ones: there may be thousands of them.
+The surroundings say which names are foreign. Without them, a name that is neither the tool's own nor one of its
+parameters may be foreign: findings about it weigh less, and only phrases count that nobody uses of a tool beside it.
+The foreign names are read once for all definitions with the same surroundings: there may be thousands of them.
 """
 
 from collections.abc import Iterator
@@ -23,7 +23,7 @@ _STEERS: Final = phrases(
         "T6",
         Severity.CRITICAL,
         0.9,
-        "It tells the model what to do with another server's tool",
+        "Steers another server's tool",
         hard=True,
     ),
     "WHEN|BEFORE|ALWAYS|ANY 4 FOREIGN 8 MUST|SEND|CHANGE|CARRY|CALL|FIRST",
@@ -34,15 +34,15 @@ _STEERS: Final = phrases(
     "SEND 6 FOREIGN",
 )
 _CALLS: Final = phrases(
-    DetectorRule("steering.calls", "T6", Severity.HIGH, 0.55, "It wants another server's tool to be called"),
+    DetectorRule("steering.calls", "T6", Severity.HIGH, 0.55, "Requests a call of another server's tool"),
     "MUST|FIRST|ALWAYS 3 CALL 4 FOREIGN",
     "CALL 3 FOREIGN 4 BEFORE|FIRST",
 )
 _MENTIONS: Final = phrases(
-    DetectorRule("steering.mention", "T6", Severity.MEDIUM, 0.35, "It speaks of another server's tool"), "FOREIGN"
+    DetectorRule("steering.mention", "T6", Severity.MEDIUM, 0.35, "Mentions another server's tool"), "FOREIGN"
 )
 _MAYBE: Final = phrases(
-    DetectorRule("steering.other", "T6", Severity.HIGH, 0.55, "It tells the model to change what another tool does"),
+    DetectorRule("steering.other", "T6", Severity.HIGH, 0.55, "Changes what another tool does"),
     "WHEN 3 STRANGE 4 CALL 10 TAMPER|SEND|EMAIL|RECIPIENT",
     "WHEN 3 STRANGE 4 CALL 5 MUST|FIRST|ALWAYS 3 CHANGE|CALL|SEND|CARRY",
     "WHEN 4 CALL 3 STRANGE 6 TAMPER|SEND|RECIPIENT",
@@ -53,13 +53,13 @@ _MAYBE: Final = phrases(
     "STRANGE 8 TAMPER 1 THIS 1 RESULTS",
 )
 _FORCES: Final = phrases(
-    DetectorRule("steering.forces", "T6", Severity.MEDIUM, 0.1, "It makes a call of another tool a condition"),
+    DetectorRule("steering.forces", "T6", Severity.MEDIUM, 0.1, "Requires a call of another tool"),
     "MUST 3 FIRST 2 CALL 3 STRANGE",
     "MUST 2 CALL 3 STRANGE 6 FIRST|BEFORE",
     "BEFORE 2 CALL 2 THIS 6 MUST|CALL|FIRST 6 STRANGE",
 )
 _PLACES: Final = phrases(
-    DetectorRule("steering.values", "T6", Severity.HIGH, 0.5, "It says what another tool is to be called with"),
+    DetectorRule("steering.values", "T6", Severity.HIGH, 0.5, "Sets another tool's arguments"),
     "~14 STRANGE EMAIL BCC|RECIPIENT|TAMPER|CHANGED|MUST",
     "~14 STRANGE NUMBER TAMPER|CHANGED",
     "~10 STRANGE URL TAMPER",
@@ -72,23 +72,23 @@ _PLACES: Final = phrases(
     "CONDUCT 3 STRANGE 3 CHANGE|MUST",
 )
 _REPLACES: Final = phrases(
-    DetectorRule("steering.replaces", "T6", Severity.LOW, 0.25, "It takes the place of another tool"),
+    DetectorRule("steering.replaces", "T6", Severity.LOW, 0.25, "Replaces another tool"),
     "INSTEAD|REPLACE 2 STRANGE",
 )
 _FORBIDS: Final = phrases(
-    DetectorRule("steering.forbids", "T6", Severity.LOW, 0.25, "It speaks against another tool"),
+    DetectorRule("steering.forbids", "T6", Severity.LOW, 0.25, "Advises against another tool"),
     "NEVER 1 CALL 1 STRANGE",
     "STRANGE 5 OFF",
 )
 _SOFT: Final = (_CALLS, _MENTIONS, _MAYBE, _FORCES, _PLACES, _REPLACES, _FORBIDS)
 _SHORT: Final = 7
 _LONGEST: Final = 128
-"""Characters of a name that a text may be looked through for."""
+"""Characters of the longest name that is searched for in a text."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Names:
-    """Names as words: all the names that are read as the same words, and how long those are that begin with a word."""
+    """Names as words: those that each sequence of words stands for, and their lengths by the first word."""
 
     of: dict[tuple[str, ...], frozenset[str]]
     lengths: dict[str, frozenset[int]]
@@ -103,12 +103,12 @@ def _find(subject: DefinitionTexts, surroundings: Surroundings) -> Iterator[Find
         if text.role is not TextRole.VALUE:
             continue
         more = {"FOREIGN": _foreign(text, foreign, mine), "STRANGE": _strange(text, known)}
-        if found := _STEERS.of(text, more):
-            yield found
+        if finding := _STEERS.find_in(text, more):
+            yield finding
             continue
         for each in _SOFT:
-            if found := each.of(text, more):
-                yield found
+            if finding := each.find_in(text, more):
+                yield finding
 
 
 @lru_cache(maxsize=4)
@@ -116,20 +116,20 @@ def _names(foreign: frozenset[str]) -> _Names:
     of: dict[tuple[str, ...], frozenset[str]] = {}
     lengths: dict[str, frozenset[int]] = {}
     for name in foreign:
-        said = words_of_name(name)
-        if said:
-            of[said] = of.get(said, frozenset()) | {name}
-            lengths[said[0]] = lengths.get(said[0], frozenset()) | {len(said)}
+        name_words = telling_words(name)
+        if name_words:
+            of[name_words] = of.get(name_words, frozenset()) | {name}
+            lengths[name_words[0]] = lengths.get(name_words[0], frozenset()) | {len(name_words)}
     return _Names(of, lengths)
 
 
-def words_of_name(name: str) -> tuple[str, ...]:
-    """As which words it is found in a text; none where it could be in any."""
+def telling_words(name: str) -> tuple[str, ...]:
+    """Returns the words as which a name is found in a text; none where any text could have them."""
     return _words(name) if _telling(name) else ()
 
 
 def _telling(name: str) -> bool:
-    """Whether a name is no word that is in any text: two words, or a long one. What is longer still nobody writes."""
+    """Tells whether a name cannot be an ordinary word: it has two words, or one long one, and no excessive length."""
     return len(name) <= _LONGEST and (len(parts(name)) > 1 or len(name) > _SHORT)
 
 
@@ -148,18 +148,18 @@ def _words(name: str) -> tuple[str, ...]:
 
 
 def _foreign(text: Text, names: _Names, mine: str) -> list[PhraseHit]:
-    """Where a name of others stands that is not the very name of what is looked at."""
-    said = text.tokens.words
+    """Returns where foreign names stand, except the name of the inspected tool itself."""
+    text_words = text.tokens.words
     return [
         PhraseHit(at, at + length - 1)
-        for at, word in enumerate(said)
+        for at, word in enumerate(text_words)
         for length in sorted(names.lengths.get(word, ()))
-        if names.of.get(tuple(said[at : at + length]), frozenset()) - {mine}
+        if names.of.get(tuple(text_words[at : at + length]), frozenset()) - {mine}
     ]
 
 
-def foreign_in(text: Text, surroundings: Surroundings) -> list[PhraseHit]:
-    """Where a text names tools of other servers."""
+def find_foreign_names(text: Text, surroundings: Surroundings) -> list[PhraseHit]:
+    """Returns where a text names tools of other servers."""
     return _foreign(text, _names(surroundings.foreign), "")
 
 

@@ -6,7 +6,7 @@ from typing import Final
 from fastapi import APIRouter, Request, Response
 from fastapi.responses import JSONResponse
 
-from mcpguard.codec.keyed import written
+from mcpguard.codec.capability_keys import write_key
 from mcpguard.domain.decisions import Actor
 from mcpguard.domain.people import Right
 from mcpguard.domain.servers.upstreams import Origin
@@ -47,7 +47,7 @@ def servers(guard: Guard) -> APIRouter:
     async def descriptions(server: str) -> JSONResponse:
         """What a server says of everything that it lists now, as it wrote it, and the beginning of each only."""
         every = await guard.queries.definitions(server)
-        said = {written(key): text for key, definition in every.items() if (text := _description(definition))}
+        said = {write_key(key): text for key, definition in every.items() if (text := _description(definition))}
         return JSONResponse({"descriptions": said})
 
     @router.post("/servers", dependencies=decide, response_model=NewServerAnswer, status_code=201, openapi_extra=SHOWN)

@@ -70,8 +70,8 @@ def held(guard: Guard, desk: Console) -> APIRouter:
 
 def card(call: Json) -> Json:
     """With its tag, its arguments and `_meta` as text, empty where there are none, and how many findings there are."""
-    written = "" if call["arguments"] is None else clipping.written(call["arguments"])
-    beside = "" if call["meta"] is None else clipping.written(call["meta"])
+    written = "" if call["arguments"] is None else clipping.value_as_text(call["arguments"])
+    beside = "" if call["meta"] is None else clipping.value_as_text(call["meta"])
     counts = Counter(finding["severity"] for finding in call["findings"])
     ordered = [(each.value, counts[each.value]) for each in reversed(Severity) if counts[each.value]]
     return {**call, "tag": tag(call["state"], call["until"]), "written": written, "beside": beside, "counts": ordered}

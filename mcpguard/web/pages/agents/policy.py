@@ -11,7 +11,7 @@ from fastapi import APIRouter, Request
 from fastapi.responses import Response
 from pydantic import ValidationError
 
-from mcpguard.codec.names import reference
+from mcpguard.codec.names import parse_reference
 from mcpguard.codec.strict import StrictError, parse
 from mcpguard.domain.capabilities import Effect
 from mcpguard.domain.errors import GuardError, InvalidName
@@ -94,7 +94,7 @@ def _wanted(given: SentForm) -> WantedBody:
     """The call that was typed. Raises Misshapen, in a sentence about the first thing that is wrong."""
     name = given.one("name").strip()
     try:
-        reference(name)
+        parse_reference(name)
     except InvalidName:
         raise Misshapen(422, "the tool is named as server:name, such as files:read_file") from None
     operation, why = given.one("operation"), given.one("why")

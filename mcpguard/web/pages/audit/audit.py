@@ -16,7 +16,7 @@ from fastapi import APIRouter, Request
 from fastapi.responses import Response
 
 from mcpguard.codec.canonical import LARGEST
-from mcpguard.codec.filters import parse, spelt
+from mcpguard.codec.filters import parse, split_terms
 from mcpguard.domain.filters import BadFilter, Filter
 from mcpguard.domain.json import Json
 from mcpguard.domain.people import Right
@@ -63,7 +63,7 @@ def audit(guard: Guard, desk: Console) -> APIRouter:
             return desk.page(request, "audit", "audit.html", said.status, **shown)
         counted = await guard.auditing.histogram(wanted)
         drawn = drawing(counted) if counted.bars and None not in map(moment, ends(counted)) else None
-        shown = await _found(guard, request, wanted) | _around(guard, q, typed, [*spelt(q)], now)
+        shown = await _found(guard, request, wanted) | _around(guard, q, typed, [*split_terms(q)], now)
         return desk.page(request, "audit", "audit.html", **shown, problem="", drawn=drawn, counted=counted)
 
     @router.get("/audit/rows", dependencies=look)

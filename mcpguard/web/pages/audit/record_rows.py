@@ -10,7 +10,7 @@ from typing import Any, Final
 
 import orjson
 
-from mcpguard.codec.canonical import canonical
+from mcpguard.codec.canonical import canonical_json
 from mcpguard.domain.errors import Unrecordable
 from mcpguard.domain.json import Json
 from mcpguard.domain.reasons import Reason
@@ -172,7 +172,7 @@ def body(record: Json) -> ShownBody | None:
 def recorded(record: Json) -> str:
     """The content as it was hashed; empty where it is none of ours."""
     try:
-        return canonical(record["content"] or {}).decode() if record["content"] else ""
+        return canonical_json(record["content"] or {}).decode() if record["content"] else ""
     except Unrecordable:
         return ""
 

@@ -15,7 +15,7 @@ from mcpguard.domain.decisions import Key
 from mcpguard.domain.findings import Evidence, Finding, Inspected, Severity
 from mcpguard.domain.servers.listings import INSTRUCTIONS
 from mcpguard.guard.servers.registry import ServerState
-from mcpguard.inspection.diff.excerpts import excerpt, text_at
+from mcpguard.inspection.diff.excerpts import cut_excerpt, text_at
 from mcpguard.text.visible import hides
 from mcpguard.web.visible_text import FindingMark
 
@@ -112,7 +112,7 @@ def mark(number: int, found: Finding) -> FindingMark:
 def cut_out(definition: object, evidence: Evidence) -> str:
     """What a finding points to, with what is around it."""
     whole = {INSTRUCTIONS: definition} if isinstance(definition, str) else definition
-    return excerpt(whole, evidence)
+    return cut_excerpt(whole, evidence)
 
 
 def worse(found: Finding) -> tuple[int, bool, float]:

@@ -5,7 +5,7 @@ from string import ascii_lowercase
 
 import pytest
 
-from mcpguard.catalog.search.prepared import prepared
+from mcpguard.catalog.search.prepared_tools import prepare_server
 from mcpguard.catalog.search.search import View
 from mcpguard.catalog.search.stopwords import STOP
 from tests.benchmarks.retrieval import figures
@@ -28,7 +28,7 @@ def found(some: list[Query], view: View) -> dict[str, float]:
 
 
 def everything() -> View:
-    return View(index(servers()))
+    return View(index(servers()), None)
 
 
 def test_the_set_is_large_enough_to_tell_something() -> None:
@@ -79,6 +79,6 @@ def test_what_cannot_be_seen_makes_room_before_the_best_are_chosen() -> None:
     """Two servers offer the same. Whoever sees one of them finds fifteen tools of that one."""
     made = index(servers())
     for server, tools in servers().items():
-        made.set_server(prepared(f"other-{server}", tools))
+        made.set_server(prepare_server(f"other-{server}", tools))
     some = View(made, lambda server, _: not server.startswith("other-"))
     assert found(queries(), some) == found(queries(), everything())

@@ -1,0 +1,104 @@
+"""Prepares a server's tools for the index: all the work that takes time and needs nothing of the index.
+
+Rules kept here:
+1. Preparing is a pure function of one server and its tools, so that any thread may do it, and its result never changes.
+2. How much a word of a tool counts depends on that tool alone. The lengths by which it is measured are constants: with
+   averages over all tools one server could make those of others count less, and every change would change everything.
+3. A tool has at most `MOST_TERMS` terms and a server at most `MOST_FORMS` forms, or `FORMS_OF_A_TOOL` for each of its
+   tools where that is more; the weightiest first.
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from itertools import islice
+from typing import Any, Final
+
+from mcpguard.catalog.search.fields import Field, texts
+from mcpguard.catalog.search.stems import stem
+from mcpguard.catalog.search.stopwords import STOP
+from mcpguard.catalog.search.words import words
+
+MOST_TERMS: Final = 256
+MOST_FORMS: Final = 400
+FORMS_OF_A_TOOL: Final = 30
+K1: Final = 2.0
+B: Final = 0.75
+LONG: Final = 2.5
+"""A field so many times as long as usual is a list of words, each of which counts less and less."""
+LOUD: Final = 80.0
+"""Words of the weighty fields of a tool, by their weights, beyond which every word counts less."""
+_WEIGHTY: Final = 1.0
+_PLACES: Final = 4
+_SHORTEST_PLURAL: Final = 5
+_SHARED: Final[dict[float, float]] = {}
+"""Equal weights are one object: there are millions of them and few different ones."""
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """A tool as the index sees it: how much each of its terms counts, from 0 to K1 + 1."""
+
+    server: str
+    name: str
+    weights: Mapping[str, float]
+
+    @property
+    def key(self) -> str:
+        return f"{self.server}:{self.name}"
+
+
+@dataclass(frozen=True, slots=True)
+class PreparedServer:
+    """A server's tools, each name once, and their words as they were written."""
+
+    server: str
+    documents: Mapping[str, Document]
+    forms: frozenset[str]
+
+
+def prepare_server(server: str, tools: Iterable[Mapping[str, Any]]) -> PreparedServer:
+    """Returns the tools of a server that have a name, ready for the index; of two with one name, the last."""
+    documents: dict[str, Document] = {}
+    forms: dict[Field, dict[str, None]] = {}
+    for tool in tools:
+        name = tool.get("name")
+        if isinstance(name, str) and name:
+            documents[name] = Document(server, name, _weights(server, tool, forms))
+    ordered = [form for field in sorted(forms, key=lambda field: -field.weight) for form in forms[field]]
+    most = max(MOST_FORMS, FORMS_OF_A_TOOL * len(documents))
+    return PreparedServer(server, documents, frozenset(islice(dict.fromkeys(ordered), most)))
+
+
+def _weights(server: str, tool: Mapping[str, Any], forms: dict[Field, dict[str, None]]) -> dict[str, float]:
+    fields: list[tuple[Field, list[str], float]] = []
+    for field, text in texts(server, tool):
+        everything = words(text[: field.longest])
+        field_words = [word for word in everything if word not in STOP] or everything
+        forms.setdefault(field, {}).update(dict.fromkeys(form for word in field_words for form in _forms(word)))
+        fields.append((field, field_words, len(field_words) * max(1.0, len(text) / field.longest)))
+    loudness = sum(field.weight * length for field, _, length in fields if field.weight > _WEIGHTY)
+    frequencies: dict[str, float] = {}
+    for field, field_words, length in fields:
+        part = field.weight / _norm(length / field.usual) / max(1.0, loudness / LOUD)
+        for term, times in Counter(map(stem, field_words)).items():
+            if term in frequencies or len(frequencies) < MOST_TERMS:
+                frequencies[term] = frequencies.get(term, 0.0) + part * times
+    return {term: weight for term, often in frequencies.items() if (weight := _saturated(often))}
+
+
+def _forms(word: str) -> Iterator[str]:
+    """Yields a word as it is written, and its singular."""
+    yield word
+    if len(word) >= _SHORTEST_PLURAL and word.endswith("s") and not word.endswith("ss"):
+        yield word[:-1]
+
+
+def _norm(length: float) -> float:
+    """Returns what the words of a field are divided by that is so many times as long as usual."""
+    return (1 - B + B * length) * max(1.0, length / LONG)
+
+
+def _saturated(frequency: float) -> float:
+    weight = round(frequency * (K1 + 1) / (frequency + K1), _PLACES)
+    return _SHARED.setdefault(weight, weight)

@@ -1,0 +1,26 @@
+"""Reads and writes a capability of one server as people write it: `kind:name`.
+
+The kind ends at the first colon; everything after it is the name, which may hold further colons, as URIs do.
+"""
+
+from typing import Final
+
+from mcpguard.domain.capabilities import CapabilityKind
+from mcpguard.domain.decisions import Key
+from mcpguard.domain.errors import InvalidName
+
+_KINDS: Final = frozenset(kind.value for kind in CapabilityKind)
+
+
+def parse_key(text: str) -> Key:
+    """Returns the kind and the name. Raises InvalidName."""
+    kind, colon, name = text.partition(":")
+    if not colon or not name or kind not in _KINDS:
+        raise InvalidName(f"write a capability as kind:name; kinds are {', '.join(CapabilityKind)}")
+    return CapabilityKind(kind), name
+
+
+def write_key(key: Key) -> str:
+    """Returns the key as `parse_key` reads it."""
+    kind, name = key
+    return f"{kind.value}:{name}"

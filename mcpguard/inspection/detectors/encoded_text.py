@@ -1,0 +1,54 @@
+"""Detects commands and orders in encoded text, which a person does not see and a model can read (T4).
+
+Decoded text is passed to the other detectors. What they find there, and not in the text as it stands, was hidden by
+encoding it.
+"""
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Final
+
+from mcpguard.domain.findings import Finding, Severity
+from mcpguard.inspection.detectors.detector import Detector, DetectorRule, Surroundings
+from mcpguard.inspection.texts.decoding import layers
+from mcpguard.inspection.texts.texts import DefinitionTexts, Text
+
+_ORDER: Final = DetectorRule(
+    "encoded.order", "T4", Severity.CRITICAL, 0.95, "Hides an instruction or command in encoded text", hard=True
+)
+_TEXT: Final = DetectorRule("encoded.text", "T4", Severity.LOW, 0.2, "Contains encoded text")
+_LEAST: Final = 0.2
+_MOST: Final = 60
+_WHOLE: Final = frozenset({"percent", "entities", "joined words"})
+"""Encodings that honest text uses as well, so that they are no sign by themselves."""
+
+
+def decoding_detector(detectors: tuple[Detector, ...]) -> Detector:
+    """Returns the detector that decodes a text and passes the result to these detectors."""
+
+    def find(subject: DefinitionTexts, surroundings: Surroundings) -> Iterator[Finding]:
+        left = _MOST
+        for text in subject.texts:
+            for layer in layers(text):
+                left -= 1
+                if left < 0:
+                    return
+                yield from _of(subject, surroundings, text, layer)
+
+    def _of(subject: DefinitionTexts, surroundings: Surroundings, text: Text, layer: Text) -> Iterator[Finding]:
+        evidence = layer.evidence_at(0, 0)
+        decoded = _found(replace(subject, texts=(layer,)), surroundings)
+        if decoded - (_found(replace(subject, texts=(text,)), surroundings) if decoded else set()):
+            yield _ORDER.finding_at(evidence)
+        elif layer.layer not in _WHOLE:
+            yield _TEXT.finding_at(evidence)
+
+    def _found(subject: DefinitionTexts, surroundings: Surroundings) -> set[str]:
+        return {
+            finding.rule
+            for each in detectors
+            for finding in each.find(subject, surroundings)
+            if finding.confidence >= _LEAST
+        }
+
+    return Detector((_ORDER, _TEXT), find)

@@ -1,0 +1,81 @@
+"""Detects letters of one script that pass for those of another, within words (T3)."""
+
+import unicodedata
+from collections.abc import Iterator
+from typing import Final
+
+from mcpguard.domain.findings import Finding, Severity
+from mcpguard.inspection.detectors.detector import Detector, DetectorRule, Surroundings
+from mcpguard.inspection.reading.tokens import STYLED
+from mcpguard.inspection.texts.texts import DefinitionTexts, Text, TextRole
+from mcpguard.policy.lexicon import unmarked
+from mcpguard.text.confusable import latin
+
+_MIXED: Final = DetectorRule("mixed.word", "T3", Severity.HIGH, 0.85, "Contains homoglyphs inside words", hard=True)
+_NAME: Final = DetectorRule("mixed.name", "T7", Severity.LOW, 0.2, "Uses unusual letters in its name")
+_PASSES: Final = DetectorRule("mixed.passes", "T7", Severity.MEDIUM, 0.5, "Passes its name off as an ASCII name")
+_STYLED: Final = DetectorRule("mixed.styled", "T3", Severity.MEDIUM, 0.5, "Evades search with styled letters")
+_SHORT: Final = 4
+_MOST: Final = 2_000
+
+
+def _find(subject: DefinitionTexts, _surroundings: Surroundings) -> Iterator[Finding]:
+    for text in subject.texts:
+        if text.raw.isascii():
+            continue
+        if text.role is TextRole.NAME:
+            yield (_PASSES if _passes(text.raw) else _NAME).finding_at(text.evidence_at(0, len(text.raw)))
+        if span := _mixed(text):
+            yield _MIXED.finding_at(text.evidence_at(*span))
+        if (at := _styled(text)) is not None:
+            yield _STYLED.finding_at(text.evidence_at(at, at + 1))
+
+
+def _passes(name: str) -> bool:
+    """Tells whether most letters are plain, as in `ƒetch`. A name in another script throughout imitates nothing."""
+    plain = sum(char.isascii() and char.isalnum() for char in name)
+    return plain > len(name) // 2
+
+
+def _mixed(text: Text) -> tuple[int, int] | None:
+    """Returns the first word that mixes Latin letters with look-alikes. Signs of units (μs) are too short to count."""
+    words = (word for word in text.raw.split()[:_MOST] if not word.isascii())
+    at = 0
+    for word in words:
+        at = text.raw.index(word, at)
+        for part in _letters(word):
+            plain = unmarked(part).casefold()
+            if len(plain) >= _SHORT and _two_scripts(plain) and latin(plain):
+                start = text.raw.index(part, at)
+                return start, start + len(part)
+    return None
+
+
+def _two_scripts(word: str) -> bool:
+    """Tells whether a word has plain Latin letters and those of another script. The Turkish i is a Latin letter."""
+    foreign = any(not char.isascii() and not unicodedata.name(char, "").startswith("LATIN") for char in word)
+    return foreign and any("a" <= char <= "z" for char in word)
+
+
+def _letters(word: str) -> list[str]:
+    return "".join(char if char.isalpha() else " " for char in word).split()
+
+
+def _styled(text: Text) -> int | None:
+    """Returns where a word in mathematical or enclosed letters ends; None if there is none."""
+    run = 0
+    for at, char in enumerate(text.raw):
+        styled = ord(char) > 0x24F and ((char.isalpha() or unicodedata.category(char) == "So") and _is_styled(char))
+        run = run + 1 if styled else 0
+        if run >= _SHORT:
+            return at
+    return None
+
+
+def _is_styled(char: str) -> bool:
+    """Tells whether the character stands for a Latin letter without being one."""
+    plain = unicodedata.normalize("NFKC", char)[0]
+    return (plain.isascii() and plain.isalpha()) or STYLED.match(unicodedata.name(char, "")) is not None
+
+
+DETECTOR: Final = Detector((_MIXED, _NAME, _PASSES, _STYLED), _find)

@@ -1,0 +1,65 @@
+"""Detects orders to drop earlier instructions, to play another role, or to reveal the system prompt (T1)."""
+
+from typing import Final
+
+from mcpguard.domain.findings import Severity
+from mcpguard.inspection.detectors.detector import DetectorRule, phrase_detector, phrases
+from mcpguard.inspection.detectors.orders.data_requests import CHATS
+
+_OVERRIDE: Final = DetectorRule(
+    "override.instructions", "T1", Severity.CRITICAL, 0.85, "Overrides the model's instructions"
+)
+_USER: Final = DetectorRule("override.request", "T1", Severity.HIGH, 0.7, "Redirects the user's task")
+_PERSONA: Final = DetectorRule("override.persona", "T1", Severity.HIGH, 0.6, "Gives the model another role")
+_LASTING: Final = DetectorRule(
+    "override.lasting", "T1", Severity.MEDIUM, 0.55, "Gives an instruction that outlasts the call"
+)
+_PROMPT: Final = DetectorRule("override.prompt", "T1", Severity.HIGH, 0.65, "Asks for the system prompt")
+_OBEY: Final = DetectorRule("override.obey", "T1", Severity.HIGH, 0.55, "Makes the model obey tool output")
+_ABOUT: Final = "injection injections jailbreak jailbreaks redteam eval evaluate corpus moderate guardrail dataset"
+DETECTOR: Final = phrase_detector(
+    phrases(
+        _OVERRIDE,
+        "IGNORE 2 PREVIOUS 3 INSTRUCTIONS",
+        "IGNORE 1 INSTRUCTIONS 4 PREVIOUS|ABOVE",
+        "IGNORE 1 ABOVE",
+        "IGNORE 2 PREVIOUS 1 PREVIOUS",
+        "IGNORE 4 SYSTEM_PROMPT",
+        "NEVER 2 FOLLOW 3 PREVIOUS 2 INSTRUCTIONS",
+        "PREVIOUS 2 INSTRUCTIONS 5 IGNORE",
+        "PREVIOUS 2 INSTRUCTIONS 4 NEVER 3 FOLLOW|CALL",
+        "INSTRUCTIONS 2 INSTEAD 6 PREVIOUS 3 TELL",
+        "PREVIOUS 1 GUIDANCE 3 VOID",
+        "IGNORE 1 WHAT_TOLD",
+        unless=("INSTRUCTIONS 3 IN_WHAT_IT_READS",),
+        topics=_ABOUT,
+    ),
+    phrases(
+        _USER,
+        "IGNORE 2 USER 4 TOOL|INSTRUCTIONS|CONVERSATION",
+        "IGNORE 4 USER 2 ASK",
+        "IGNORE 2 CONVERSATION",
+        "REGARDLESS 3 USER 3 ASK|TELL|TOOL|CONVERSATION",
+        "OUTRANKS 2 USER",
+        "FOLLOW 4 TO_THE_LETTER",
+        "TYPED_BY 6 IGNORE",
+    ),
+    phrases(_PERSONA, "PERSONA"),
+    phrases(_LASTING, "FROM_NOW_ON"),
+    phrases(
+        _PROMPT,
+        "TELL|SHOW|SEND|CARRY|ASIDE 4 SYSTEM_PROMPT",
+        "SYSTEM_PROMPT 5 OUTSIDE|PARAMETER|EMAIL",
+        topics=CHATS,
+    ),
+    phrases(
+        _OBEY,
+        "FOLLOW 2 ANY 3 INSTRUCTIONS 4 FOUND",
+        "FOLLOW 4 INSTRUCTIONS 3 FOUND 4 RESULTS",
+        "RESULTS 3 FOUND 2 INSTRUCTIONS 14 FOLLOW",
+        "RESULTS 3 FOUND 4 COMMAND 14 MUST 2 CALL",
+        "DECODE 5 FOLLOW",
+        "MODEL 2 MUST 1 FOLLOW 3 INSTRUCTIONS",
+        "DECODE 8 INSTRUCTIONS",
+    ),
+)

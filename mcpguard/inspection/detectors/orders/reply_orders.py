@@ -1,0 +1,62 @@
+"""Detects replies that address the model, and tell it what to call next (T11, T12).
+
+A definition is written for a model, so that both are ordinary there. A reply is not.
+"""
+
+from collections.abc import Iterator
+from typing import Final
+
+from mcpguard.domain.findings import Finding, Severity
+from mcpguard.inspection.detectors.detector import Detector, DetectorRule, Surroundings, phrases
+from mcpguard.inspection.detectors.orders.steering import find_foreign_names
+from mcpguard.inspection.texts.texts import DefinitionTexts
+
+_ADDRESSED: Final = phrases(
+    DetectorRule("speaking.addressed", "T11", Severity.MEDIUM, 0.5, "Addresses the model"),
+    "MODEL 3 MUST",
+    "MODEL 3 NEVER 1 TELL|SPEAK|SHOW|ASK",
+    "WHEN 4 MODEL",
+    "MODEL 6 ASK 1 CALL|SEND|CARRY|GIVE|TELL|READ",
+    "MODEL 3 FIRST|ALWAYS 2 CALL|SEND|READ",
+)
+_ALL: Final = phrases(
+    DetectorRule("speaking.all", "T11", Severity.MEDIUM, 0.5, "Tells readers to drop prior instructions"),
+    "IGNORE 0 ANY 3 INSTRUCTIONS",
+    "IGNORE 1 ANY 2 PREVIOUS 2 INSTRUCTIONS",
+    "IGNORE 2 PREVIOUS 2 INSTRUCTIONS 4 TELL|SEND|CALL|READ|DESTROY|INSTEAD",
+)
+_AGREED: Final = phrases(
+    DetectorRule("speaking.agreed", "T11", Severity.MEDIUM, 0.5, "Claims the user's consent"),
+    "USER 3 PRESUMED",
+    "USER 2 AGREED_ALREADY",
+    "~8 USER ANY NO_CONSENT",
+    "~9 USER APPROVAL ANY",
+)
+_MEMORY: Final = phrases(
+    DetectorRule("speaking.memory", "T11", Severity.MEDIUM, 0.5, "Persists into other conversations"),
+    "LASTING_MEMORY",
+)
+_NEXT: Final = phrases(
+    DetectorRule("steering.next", "T12", Severity.HIGH, 0.5, "Directs the model to call another server's tool now"),
+    "MUST|ALWAYS 5 CALL 4 FOREIGN",
+    "MODEL 5 CALL 4 FOREIGN",
+    "CALL 4 FOREIGN 12 CONVERSATION|SECRETS|SECRET_FILE|TALK|INNER",
+    "FOREIGN 8 SECRET_FILE|CONVERSATION|EMAIL 4 SECRETS|CONVERSATION",
+)
+
+
+_ALONE: Final = (_ADDRESSED, _ALL, _AGREED, _MEMORY)
+
+
+def _find(subject: DefinitionTexts, surroundings: Surroundings) -> Iterator[Finding]:
+    for text in subject.texts:
+        for each in _ALONE:
+            if finding := each.find_in(text):
+                yield finding
+        if surroundings.foreign and (
+            finding := _NEXT.find_in(text, {"FOREIGN": find_foreign_names(text, surroundings)})
+        ):
+            yield finding
+
+
+DETECTOR: Final = Detector((*(each.rule for each in _ALONE), _NEXT.rule), _find, _ALONE)

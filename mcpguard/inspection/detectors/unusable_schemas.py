@@ -1,0 +1,44 @@
+"""Detects schemas that nothing can be validated against: too large, too costly, recursive, or remote (T27).
+
+Compiling the patterns of a schema takes long and blocks everything else. So the detector leaves patterns out, and a
+caller that inspects many definitions decides how often to check them (`find_unusable_patterns`).
+"""
+
+from collections.abc import Iterator, Mapping
+from typing import Final
+
+from mcpguard.domain.findings import Evidence, Finding, Severity
+from mcpguard.inspection.detectors.detector import Detector, DetectorRule, Surroundings
+from mcpguard.inspection.texts.texts import DefinitionTexts
+from mcpguard.policy.arguments.schemas import is_usable
+
+_ARGUMENTS: Final = DetectorRule(
+    "schema.arguments", "T27", Severity.LOW, 0.05, "Declares an unusable input schema, so every call is refused"
+)
+_RESULT: Final = DetectorRule(
+    "schema.result", "T27", Severity.LOW, 0.05, "Declares an unusable output schema, so results are not validated"
+)
+_RULES: Final = {"inputSchema": _ARGUMENTS, "outputSchema": _RESULT}
+
+
+def _find(subject: DefinitionTexts, _surroundings: Surroundings) -> Iterator[Finding]:
+    for member, rule in _RULES.items():
+        if is_usable(subject.definition.get(member), with_patterns=False) is False:
+            yield rule.finding_at(Evidence(f"/{member}", 0, 0))
+
+
+def depends_on_patterns(definition: Mapping[str, object]) -> bool:
+    """Tells whether only the patterns decide if a schema of this definition can be used."""
+    return any(is_usable(definition.get(member), with_patterns=False) is None for member in _RULES)
+
+
+def find_unusable_patterns(definition: Mapping[str, object]) -> Iterator[Finding]:
+    """Yields a finding for each schema that cannot be used because of its patterns."""
+    for member, rule in _RULES.items():
+        schema = definition.get(member)
+        undecided = is_usable(schema, with_patterns=False) is None
+        if undecided and is_usable(schema, with_patterns=True) is False:
+            yield rule.finding_at(Evidence(f"/{member}", 0, 0))
+
+
+DETECTOR: Final = Detector((_ARGUMENTS, _RESULT), _find)

@@ -1,0 +1,47 @@
+"""Detects replies that pose as a refusal of mcpguard: an agent that believes one repeats a call that was executed.
+
+Rules kept here:
+1. A reply in the form of our refusals is a hard finding: no ordinary reply has all of its members with our values.
+2. Sentences like ours are a soft finding, for manuals have them too.
+"""
+
+import re
+from collections.abc import Mapping
+from typing import Any, Final
+
+from mcpguard.domain.findings import Evidence, Finding, Severity
+from mcpguard.inspection.detectors.detector import DetectorRule
+
+_NOWHERE: Final = Evidence("", 0, 0)
+_FORM: Final = DetectorRule("speaking.guard", "T11", Severity.HIGH, 0.8, "Imitates a refusal of mcpguard", hard=True)
+_WORDS: Final = DetectorRule("speaking.guard", "T11", Severity.MEDIUM, 0.5, "Speaks as mcpguard")
+_STATUS: Final = frozenset({"held", "refused", "withheld"})
+_EXECUTED: Final = frozenset({"no", "yes", "unknown"})
+_HINTS: Final = ("read_more", "guard", "executed")
+_WRITTEN: Final = re.compile(
+    r'"status"\s*:\s*"(?:held|refused|withheld)"[^{}]{0,400}"executed"\s*:\s*"(?:no|yes|unknown)"'
+    r'|"executed"\s*:\s*"(?:no|yes|unknown)"[^{}]{0,400}"status"\s*:\s*"(?:held|refused|withheld)"'
+)
+_SAID: Final = re.compile(
+    r"(?i)\bread_more\b.{0,80}\bkey\b|\bkey\b.{0,80}\bread_more\b"
+    r"|\b(?:mcpguard|the guard)\b.{0,80}\b(?:cut|held|refused|withheld|executed|blocked)\b"
+)
+
+
+def find_forged_refusal(value: Mapping[str, Any], whole: str) -> Finding | None:
+    """Returns the finding in a reply or an error, if any. `whole`: all of its text."""
+    if any(_is_refusal(value.get(name)) for name in ("structuredContent", "data")):
+        return _FORM.finding_at(_NOWHERE)
+    if not any(hint in whole for hint in _HINTS) and "GUARD" not in whole and "Guard" not in whole:
+        return None
+    if _WRITTEN.search(whole):
+        return _FORM.finding_at(_NOWHERE)
+    return _WORDS.finding_at(_NOWHERE) if _SAID.search(whole) else None
+
+
+def _is_refusal(value: object) -> bool:
+    match value:
+        case {"status": str(status), "executed": str(executed)}:
+            return status in _STATUS and executed in _EXECUTED
+        case _:
+            return False

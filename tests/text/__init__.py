@@ -1,0 +1,1 @@
+"""What text is made of, and how lists of words are read."""
