@@ -19,10 +19,10 @@ def main() -> None:
 
 def _stdio(words: list[str]) -> None:
     """Become a relay, unless there is something to explain first."""
-    from mcpguard.cli.agents.quick_start import understood  # noqa: PLC0415 - only a relay needs it
+    from mcpguard.cli.agents.quick_start import parse_relay_command  # noqa: PLC0415
     from mcpguard.relay.relay import relay  # noqa: PLC0415
 
-    asked = understood(words)
+    asked = parse_relay_command(words)
     if asked is not None:
         sys.exit(relay(asked, os.environ))
 

@@ -208,7 +208,7 @@ def whole(data_dir: Path) -> bool:
     """What `mcpguard audit verify` says, by word and by exit code."""
     verified = run("audit", "verify", "--data-dir", data_dir)
     assert verified.stderr == ""
-    assert (verified.returncode, verified.stdout.splitlines()[-1]) in {(0, "Whole: yes."), (1, "Whole: NO.")}
+    assert (verified.returncode, verified.stdout.splitlines()[-1]) in {(0, "Integrity: OK"), (1, "Integrity: FAILED")}
     return verified.returncode == 0
 
 

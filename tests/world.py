@@ -30,7 +30,7 @@ from mcpguard.gateway.http.http_door import HttpDoor
 from mcpguard.gateway.methods import Methods
 from mcpguard.guard.people.passwords import Cost
 from mcpguard.ledger.checkpoints import Checkpoint
-from mcpguard.ledger.entries import Entry
+from mcpguard.ledger.entries import Entry, unconditionally
 from mcpguard.ledger.verify.report import LOG_ONLY, KeyTrust, Report
 from mcpguard.ledger.verify.verify import verify
 from mcpguard.settings.load import load
@@ -90,7 +90,7 @@ class World:
             entry.permit()
             return outcome or Outcome.answered()
 
-        return await self.now.ledger.record(opening or self.opening(), work)
+        return await self.now.ledger.record(opening or self.opening(), work, unconditionally)
 
     async def settle(self) -> None:
         """Let everything that was set in motion come to rest, on the writer's thread too."""

@@ -138,7 +138,7 @@ def _started(settings: Settings, opened: store.Store, chain: Chain) -> dict[str,
 async def _wind_down(ledger: Ledger, guard: Guard) -> None:
     """Calls that were cancelled have yet to be closed; then the last record, and its checkpoint elsewhere."""
     with anyio.move_on_after(DRAIN_SECONDS):
-        await ledger.quiet()
+        await ledger.wait_until_quiet()
     if ledger.open_entries:
         log.warning("ledger.still_open", entries=ledger.open_entries, closed_by="the next start")
     await guard.rotating.stop()

@@ -25,7 +25,7 @@ class Signing:
 
 async def signing(settings: Settings, file: KeyFile, chain: Chain, store: Store, tasks: TaskGroup) -> Signing:
     """Before anything is recorded: have the right key sign, and hold the anchor file against the store."""
-    key, retired = await store.readers.run(file.begun)
+    key, retired = await store.readers.run(file.load_at_start)
     chain.sign_with(key)
     found: list[tuple[RecordKind, Fields]] = [(RecordKind.RETIRED, {"key": retired})] if retired else []
     elsewhere = anchor_file(settings)

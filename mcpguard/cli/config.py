@@ -1,7 +1,6 @@
-"""`mcpguard config`: what the settings are, whether they are right, and which exist.
+"""`mcpguard config`: prints the settings, checks them, and confirms those that need it.
 
-Nothing here starts or changes anything, but that `confirm` asks the running guard to confirm what waits.
-"""
+Nothing here starts or changes anything, except `confirm`, which asks the running guard."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -9,8 +8,8 @@ from typing import Annotated, Any
 
 import typer
 
-from mcpguard.cli.shared.common import As, Config, DataDir, Output, loaded, print_json, print_table
-from mcpguard.cli.shared.guard_client import Operator
+from mcpguard.cli.shared.common import As, Config, DataDir, Output, load_settings, print_json, print_table
+from mcpguard.cli.shared.guard_client import GuardClient
 from mcpguard.domain.json import SettingValue
 from mcpguard.domain.servers.launches import Declared, RemoteLaunch, StdioLaunch
 from mcpguard.settings.document import json_schema
@@ -19,9 +18,9 @@ from mcpguard.settings.fields import public
 from mcpguard.settings.load import Loaded
 from mcpguard.text.visible import visible
 
-app = typer.Typer(help="Show and check the settings.", no_args_is_help=True)
+app = typer.Typer(help="Show, check and confirm the settings.", no_args_is_help=True)
 _SETTINGS = "/api/v1/settings"
-_SERVER = ("server", "transport", "reached by", "environment or headers")
+_SERVER = ("server", "transport", "command or URL", "environment or headers")
 
 
 @app.command()
@@ -30,9 +29,9 @@ def show(
     data_dir: DataDir = None,
     output: As = Output.TABLE,
 ) -> None:
-    """Print every setting, its value and where it came from, and every server. Of secrets only whether they are set."""
-    found = loaded(config, data_dir=data_dir)
-    waiting = Operator(found.settings.data_dir).heard(f"{_SETTINGS}/unconfirmed") or []
+    """Print every setting with its value and its source, and every server. Of secrets, only whether they are set."""
+    found = load_settings(config, data_dir=data_dir)
+    waiting = GuardClient(found.settings.data_dir).get_or_none(f"{_SETTINGS}/unconfirmed") or []
     match output:
         case Output.JSON:
             print_json(_report(found) | {"unconfirmed": waiting})
@@ -43,17 +42,17 @@ def show(
                 print_table(_SERVER, map(_server_row, found.servers.servers))
     _tell(found.servers)
     for each in waiting:
-        sentence = f"{each['key']} waits to be confirmed; in force is: {_shown(each['in_force'])}"
+        sentence = f"{each['key']} needs confirmation; the current value is: {_shown(each['in_force'])}"
         typer.echo(f"notice: {visible(sentence)}", err=True)
 
 
 @app.command()
 def check(
-    file: Annotated[Path | None, typer.Argument(help="A configuration file; else the one that would be read.")] = None,
+    file: Annotated[Path | None, typer.Argument(help="A configuration file; default: the one the guard reads.")] = None,
     data_dir: DataDir = None,
 ) -> None:
-    """Check the file together with the environment, as a start would read them, and report every problem."""
-    found = loaded(file, data_dir=data_dir)
+    """Check the configuration file and the environment, as the guard reads them when it starts. Print every problem."""
+    found = load_settings(file, data_dir=data_dir)
     _tell(found.servers)
     if found.servers.problems:
         raise typer.Exit(1)
@@ -62,15 +61,15 @@ def check(
 
 @app.command()
 def confirm(config: Config = None, data_dir: DataDir = None, output: As = Output.TABLE) -> None:
-    """Let the running guard confirm the settings that wait, and print them. They take effect at its next start."""
-    guard = Operator.of(config, data_dir)
+    """Confirm the settings that need confirmation, and print them. They take effect when the guard is restarted."""
+    guard = GuardClient.from_options(config, data_dir)
     waiting = guard.get(f"{_SETTINGS}/unconfirmed")
     if output is Output.JSON:
         print_json(waiting)
     elif waiting:
-        print_table(("key", "in force", "confirmed"), map(_waiting_row, waiting))
+        print_table(("key", "current", "confirmed"), map(_waiting_row, waiting))
     if not waiting:
-        typer.echo("nothing waits to be confirmed", err=True)
+        typer.echo("nothing needs confirmation", err=True)
         return
     guard.send("POST", f"{_SETTINGS}/confirm", {"values": {each["key"]: each["found"] for each in waiting}})
     typer.echo("confirmed; restart the guard for it to take effect", err=True)
@@ -114,7 +113,7 @@ def _tell(servers: DeclaredServers) -> None:
 
 
 def _server(server: Declared) -> dict[str, object]:
-    """Of the environment, the headers, the arguments and a URL's query no value: each may be a secret."""
+    """A declared server as JSON, without values of environment, headers, arguments and query: they may be secrets."""
     common = {"name": server.name, "label": server.label, "enabled": server.enabled, "era": server.era}
     how: dict[str, object]
     match server.launch:
@@ -134,7 +133,7 @@ def _server_row(server: Declared) -> tuple[str, ...]:
         case RemoteLaunch(_, url, names):
             reached = _without_query(url)
     state = "" if server.enabled else " (disabled)"
-    return server.name + state, server.launch.transport, reached, ", ".join(names) or "nothing"
+    return server.name + state, server.launch.transport, reached, ", ".join(names) or "none"
 
 
 def _without_query(url: str) -> str:

@@ -25,7 +25,7 @@ GROUPS = {
     "caller": "agents.caller",
     "config": "config",
     "db": "db",
-    "held": "people.held",
+    "held": "people.held_calls",
     "operator": "people.operator",
     "server": "servers.server",
     "tool": "servers.tool",

@@ -1,4 +1,4 @@
-"""`mcpguard serve`."""
+"""`mcpguard serve`: starts the guard and prints where everything is."""
 
 import json
 import os
@@ -15,7 +15,7 @@ from mcpguard.app.listeners import ListenAddresses
 from mcpguard.app.places import signing_key
 from mcpguard.app.running import Running
 from mcpguard.app.serve import serve as run
-from mcpguard.cli.shared.common import Config, DataDir, loaded, telling, this_program
+from mcpguard.cli.shared.common import Config, DataDir, load_settings, report_errors, this_program
 from mcpguard.guard.servers.status import AnchorStatus
 from mcpguard.settings.load import NOTHING, Loaded, load
 
@@ -26,17 +26,19 @@ def serve(
     data_dir: DataDir = None,
     idle_exit: Annotated[
         float | None,
-        typer.Option(metavar="SECONDS", min=1, help="End when no agent was connected for so long."),
+        typer.Option(metavar="SECONDS", min=1, help="Exit when no agent has been connected for this long."),
     ] = None,
     demo: Annotated[
         bool,
-        typer.Option("--demo", help="Bring two small servers to try, into quarantine; a call that destroys is held."),
+        typer.Option(
+            "--demo", help="Add two small demo servers, in quarantine; destructive calls are held for approval."
+        ),
     ] = False,
 ) -> None:
     """Start the guard and run until SIGTERM or Ctrl-C. Prints where everything is."""
 
     usual = demonstration.SETTINGS if demo else NOTHING
-    found = loaded(config, usual, listen=listen, data_dir=data_dir)
+    found = load_settings(config, usual, listen=listen, data_dir=data_dir)
 
     def load_again() -> Loaded:
         return load({"listen": listen, "data_dir": data_dir}, os.environ, config, usual)
@@ -45,12 +47,12 @@ def serve(
         for line in announcement(found, now, where, demo=demo):
             typer.echo(line, err=True)
 
-    with telling():
+    with report_errors():
         run(found, load_again, announce, idle_exit, demo=demo)
 
 
 def announcement(found: Loaded, now: Running, where: ListenAddresses, *, demo: bool = False) -> list[str]:
-    """Where everything is, and what to do now."""
+    """The lines that say where everything is, and what to do next."""
     return [*_places(found, now, where), *_next(found, where, demo=demo)]
 
 
@@ -74,40 +76,40 @@ def _places(found: Loaded, now: Running, where: ListenAddresses) -> list[str]:
         f"  signing key      {signing_key(found.settings)} (public: {status.ledger.key})",
         *_anchors(status.ledger.anchors),
         f"  sandbox          {'works' if status.sandbox.works else f'NONE: {status.sandbox.why}'}",
-        f"  servers          {len(status.servers)}, of which {waiting} wait in quarantine ({program} server list)",
+        f"  servers          {len(status.servers)}, {waiting} in quarantine ({program} server list)",
         f"  client entry     {_entry(where.url)}",
         "",
     ]
 
 
 def _first(where: ListenAddresses) -> Iterator[str]:
-    """The link that a person needs before anything else, where eyes are."""
+    """The link for the first admin, at the top, where it is seen."""
     yield ""
     if where.first:
         yield f"  first admin      {where.first}"
-        yield f"{'':19}Open it in a browser: it makes you the first admin, once, within half an hour."
+        yield f"{'':19}Open it in a browser to become the first admin. It works once, for half an hour."
         yield ""
 
 
 def _entry(url: str) -> str:
-    """What to paste into the file of a client that speaks HTTP."""
+    """The entry to paste into the file of a client that speaks HTTP."""
     return json.dumps({"mcpServers": {"mcpguard": {"type": "http", "url": f"{url}/mcp"}}})
 
 
 def _next(found: Loaded, where: ListenAddresses, *, demo: bool) -> Iterator[str]:
-    """What somebody would do now."""
+    """The next things to do."""
     program = this_program()
     elsewhere = found.sources["data_dir"].startswith("command line")
     there = f" --data-dir {shlex.quote(str(found.settings.data_dir))}" if elsewhere else ""
     if where.first:
-        yield "Open the link of the first admin, and review the servers that wait."
+        yield "Open the first admin's link, and review the servers in quarantine."
     if demo:
         yield f"See an agent at work, in a second terminal: {program} tour{there}"
     activate = Path(program).with_name("activate")
     if program != "mcpguard" and activate.is_file():
-        yield f"So that a terminal knows mcpguard by its name, type there: . {activate}"
+        yield f"To call it mcpguard in a terminal, type there: . {activate}"
     ask = " · ".join(f"{program} {each}{there}" for each in ("status", "audit list", "audit verify"))
-    yield f"Stop it with Ctrl-C or SIGTERM. Ask it with: {ask}"
+    yield f"Stop it with Ctrl-C or SIGTERM. Look at it with: {ask}"
 
 
 def _anchors(anchors: AnchorStatus | None) -> Iterator[str]:

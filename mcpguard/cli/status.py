@@ -1,4 +1,4 @@
-"""`mcpguard status`: how the running guard is."""
+"""`mcpguard status`: shows the status of the running guard."""
 
 from collections.abc import Iterator
 from datetime import UTC, datetime
@@ -6,15 +6,15 @@ from typing import Any
 
 import typer
 
-from mcpguard.cli.shared.common import As, Config, DataDir, Output, loaded, print_json, print_table
-from mcpguard.cli.shared.guard_client import asked
+from mcpguard.cli.shared.common import As, Config, DataDir, Output, print_json, print_table
+from mcpguard.cli.shared.guard_client import GuardClient
 from mcpguard.domain.servers.launches import Profile
 from mcpguard.settings.entries.entry import enumerated
 
 
 def status(config: Config = None, data_dir: DataDir = None, output: As = Output.TABLE) -> None:
-    """Say how the running guard is. Exit code 1 when none runs or it cannot take calls."""
-    answer = asked(loaded(config, data_dir=data_dir).settings.data_dir, "/api/v1/status")
+    """Show the status of the running guard. Exit code 1 when none runs or it cannot take calls."""
+    answer = GuardClient.from_options(config, data_dir).get("/api/v1/status")
     if output is Output.JSON:
         print_json(answer)
     else:
@@ -39,23 +39,23 @@ def _rows(answer: Any) -> Iterator[tuple[str, str]]:  # noqa: ANN401 - JSON of o
         yield "", sentence
     loose = [server["name"] for server in answer["servers"] if server["sandbox"] == Profile.NONE]
     if loose:
-        yield "not confined", enumerated(loose)
+        yield "without sandbox", enumerated(loose)
     states = [server["state"] for server in answer["servers"]]
     yield "servers", f"{states.count('ready')} of {len(states)} ready (mcpguard server list)" if states else "none"
-    yield "audit log", f"{ledger['records']:,} records, signed to {ledger['signed_to']:,}"
+    yield "audit log", f"{ledger['records']:,} records, signed up to {ledger['signed_to']:,}"
     yield "chain", f"{ledger['chain']} ends in {ledger['hash']}"
     yield "signing key", ledger["key"]
     yield from _anchors(ledger["anchors"])
     yield "open calls", str(ledger["open_entries"])
-    yield "held calls", f"{answer['held']} wait for a person (mcpguard held list)" if answer["held"] else "none"
+    yield "held calls", f"{answer['held']} need review (mcpguard held list)" if answer["held"] else "none"
     if ledger["refused"]:
-        yield "refused", f"{ledger['refused']:,} records could not be taken"
+        yield "refused", f"{ledger['refused']:,} records could not be written"
 
 
 def _anchors(anchors: Any) -> Iterator[tuple[str, str]]:  # noqa: ANN401 - JSON of our own
     if anchors is None:
         return
-    yield "anchored", f"to {anchors['to']:,} in {anchors['file']}"
+    yield "anchored", f"up to {anchors['to']:,} in {anchors['file']}"
     if anchors["trouble"]:
         yield "", f"NOT WRITTEN: {anchors['trouble']}"
     if anchors["rolled_back"]:

@@ -1,13 +1,13 @@
-"""Every checkpoint, once stored, goes into a file outside the data directory, in order.
+"""Appends every stored checkpoint, in order, to the anchor file outside of the data directory.
 
 Rules kept here:
-1. A checkpoint is on the disk of the store before it is in the file: otherwise a power failure would look like somebody
-   who rolled the store back.
-2. None is left out. What could not be appended is at the next checkpoint, from the store; so is what the file lacks
-   where it is not as it was left.
-3. What goes wrong with the file refuses no call and holds none up. It is logged when its cause changes, and shown.
+1. A checkpoint is on the disk of the store before it is in the file: otherwise a power failure would look like a
+   rollback of the store.
+2. None is left out. What could not be appended, or is missing because the file was changed, is appended from the store
+   at the next checkpoint.
+3. Trouble with the file refuses and delays no call. It is logged when its cause changes, and shown.
 4. At a start, the newest checkpoint of the file must be in the store. If it is not, the guard starts all the same, and
-   says so everywhere.
+   reports it everywhere.
 """
 
 import asyncio
@@ -29,7 +29,7 @@ from mcpguard.domain.calls.records import RecordKind
 from mcpguard.domain.errors import StoreUnavailable
 from mcpguard.ledger import anchors
 from mcpguard.ledger.chain import Chain
-from mcpguard.ledger.checkpoints import Checkpoint, Signed, kept
+from mcpguard.ledger.checkpoints import Checkpoint, SignedCheckpoint, checkpoint_json
 from mcpguard.store.engine.backend import Connection
 from mcpguard.store.engine.durability import Durability
 from mcpguard.store.engine.store import Store
@@ -37,9 +37,9 @@ from mcpguard.store.rows import chains, checkpoints, records
 from mcpguard.store.rows.checkpoints import StoredCheckpoint
 
 PATIENCE: Final = 5.0
-"""Seconds that the file may take to answer. It may be somewhere on a network."""
+"""Seconds that the file may take to answer. It may be on a network."""
 TOGETHER: Final = 200
-"""So many checkpoints are looked at, or appended, at once."""
+"""Checkpoints that are read or appended at once."""
 SILENT: Final = f"it has not answered in {PATIENCE:g} seconds"
 T = TypeVar("T")
 log = structlog.get_logger("mcpguard.ledger")
@@ -47,14 +47,14 @@ log = structlog.get_logger("mcpguard.ledger")
 
 @dataclass(frozen=True, slots=True)
 class RolledBack:
-    """The newest checkpoint of the file is not in the store. `found`: the number of the last record there."""
+    """Says that the newest checkpoint of the file is not in the store. `found`: the last record in the store."""
 
     anchored: Checkpoint
     chain: str
     found: int
 
     def fields(self) -> dict[str, Scalar]:
-        """What the record says of it."""
+        """The fields of the record about it."""
         said: dict[str, Scalar] = {
             "anchored": self.anchored.seq,
             "anchored_hash": self.anchored.hash,
@@ -63,12 +63,12 @@ class RolledBack:
         return said if self.anchored.chain == self.chain else {**said, "anchored_chain": self.anchored.chain}
 
     def __str__(self) -> str:
-        there = f"speaks of record {self.anchored.seq:,} of chain {self.anchored.chain}"
-        return f"the anchor file {there}, and the store, which ended at {self.found:,}, does not have it as it was"
+        there = f"has a checkpoint of record {self.anchored.seq:,} of chain {self.anchored.chain}"
+        return f"the anchor file {there}, but the store, which ended at {self.found:,}, does not have it unchanged"
 
 
 class Anchoring:
-    """Appends checkpoints to the file, and knows how far it has come."""
+    """Appends checkpoints to the anchor file, and knows how far it has come."""
 
     def __init__(self, path: Path, chain: Chain, store: Store) -> None:
         self.path = path
@@ -83,10 +83,11 @@ class Anchoring:
         self._news = anyio.Event()
         self._one = anyio.Lock()
         self._busy = threading.Lock()
+        # Called on the writer's thread, so the event is set on the loop's own.
         chain.on_signed = partial(asyncio.get_running_loop().call_soon_threadsafe, self._signed)
 
     async def begin(self) -> None:
-        """Hold the file against the store, before the guard records anything. Raises StoreUnavailable."""
+        """Compare the file with the store, before the guard records anything. Raises StoreUnavailable."""
         self._stood = await self._store.readers.run(_stands)
         try:
             await self._look()
@@ -94,14 +95,14 @@ class Anchoring:
             self._failed(error)
 
     async def run(self) -> None:
-        """Runs until it is cancelled."""
+        """Append checkpoints as they are signed. Runs until it is cancelled."""
         while True:
             await self._news.wait()
             self._news = anyio.Event()
             await self.catch_up()
 
     async def catch_up(self) -> None:
-        """Append whatever is signed and not in the file yet."""
+        """Append the checkpoints that are signed and not in the file yet."""
         async with self._one:
             try:
                 await self._append()
@@ -119,30 +120,36 @@ class Anchoring:
             await self._look()
             if self.rolled_back is not None:
                 told = partial(self._chain.append, RecordKind.ROLLED_BACK, self.rolled_back.fields())
+                # The record comes late, as the file did not answer at the start; better late than never.
                 await self._store.writer.submit(lambda _: told(), Durability.SYNCED)
+        # Somebody replaced or changed the file: find out anew what it lacks, and append that.
         elif self._file is None or self._file != await self._aside(partial(anchors.identity, self.path)):
             await self._compare(self._chain.id)
         while waiting := await self._store.readers.run(self._waiting):
+            # Sync the store first. Were the file ahead after a power failure, that would look like a rollback.
             await self._store.writer.submit(partial(chains.touch, chain=self._chain.id), Durability.SYNCED)
-            lines = [orjson.dumps(kept(each.content, each.signature)) for each in waiting]
+            lines = [orjson.dumps(checkpoint_json(each.content, each.signature)) for each in waiting]
+            # Written last: if this fails, `anchored` stays, and the same checkpoints are appended again.
             self._file = await self._aside(partial(anchors.append, self.path, lines))
             self.anchored = waiting[-1].seq
 
     async def _look(self) -> None:
-        """For the first time."""
+        """Compare the file with the store for the first time: was the store rolled back?"""
         chain, found = self._stood
         last = await self._compare(chain)
         self._looked = True
+        # With records in the store, another chain's checkpoint is another store's. With none, the store was replaced.
         if last is not None and (last.chain == chain or not found):
             self.rolled_back = RolledBack(last, chain, found)
             log.error("ledger.rolled_back", file=str(self.path), why=str(self.rolled_back))
 
     async def _compare(self, chain: str) -> Checkpoint | None:
-        """Find how far the file goes with the store. The newest checkpoint in it, if that is not what the store has."""
+        """Find out up to where file and store agree. Returns the newest checkpoint of the file that the store lacks."""
         self.anchored, newest, other = 0, None, None
         self._file = await self._aside(partial(anchors.identity, self.path))
         if self._file is None:
             return None
+        # From the end: the newest checkpoint that both have is near it, however long the file is.
         every = anchors.newest_first(self.path)
         while some := await self._aside(partial(_some, every)):
             ours = [each for each in some if each.chain == chain]
@@ -157,7 +164,7 @@ class Anchoring:
         return checkpoints.after(connection, self._chain.id, self.anchored, TOGETHER)
 
     async def _aside(self, work: Callable[[], T]) -> T:
-        """In a thread that is left behind where the file does not answer. Raises OSError."""
+        """Do `work` in a thread, which is abandoned if the file does not answer. Raises OSError."""
         with anyio.fail_after(PATIENCE):
             return await to_thread.run_sync(_alone, self._busy, work, abandon_on_cancel=True)
 
@@ -172,29 +179,31 @@ class Anchoring:
 
 
 def _alone(busy: threading.Lock, work: Callable[[], T]) -> T:
+    # A file on a network may never answer: threads must not pile up behind it.
     if not busy.acquire(blocking=False):
-        raise TimeoutError  # what was left behind is at it still
+        raise TimeoutError  # the abandoned thread is still at it; two would write in any order
     try:
         return work()
     finally:
         busy.release()
 
 
-def _some(every: Iterator[Signed]) -> list[Checkpoint]:
+def _some(every: Iterator[SignedCheckpoint]) -> list[Checkpoint]:
     return [each.statement for each in islice(every, TOGETHER)]
 
 
 def _stands(connection: Connection) -> tuple[str, int]:
-    """The chain that goes on, empty if none does yet, and its last record."""
+    """The newest chain (empty if there is none) and the number of its last record."""
     chain = chains.newest(connection) or ""
     last = records.last(connection, chain)
     return chain, last[0] if last else 0
 
 
 def _held(ours: Sequence[Checkpoint], connection: Connection) -> Checkpoint | None:
-    """The first of these that the store has as it was."""
+    """The first of these checkpoints that the store has, with a record of that hash; None if it has none."""
     for each in ours:
         stored = checkpoints.at(connection, each.chain, each.seq)
+        # A checkpoint may be there although its record was replaced, so both are compared.
         there = records.hash_of(connection, each.chain, each.seq)
         if stored is not None and stored.content == each.content() and there is not None and there.hex() == each.hash:
             return each

@@ -1,10 +1,9 @@
-"""The anchor file: every checkpoint on a line of its own, kept where whoever rewrites the store does not reach it.
+"""The anchor file: one checkpoint on each line, kept out of reach of whoever could rewrite the store.
 
 Rules kept here:
 1. It is only ever appended to, and what was appended is on the disk when it is called done.
-2. A crash may cut a line off. What follows begins a new line; whoever reads passes over what was cut off, and over
-   nothing else.
-3. However long the file or a line of it is, little of it is in memory.
+2. A crash may truncate a line. The next one begins on a new line; reading skips truncated lines, and no others.
+3. However long the file or a line is, little of it is in memory.
 """
 
 import errno
@@ -17,25 +16,26 @@ from pathlib import Path
 from typing import BinaryIO, Final
 
 from mcpguard.domain.errors import StoreUnavailable
-from mcpguard.ledger.checkpoints import LONGEST, BadCheckpoint, Signed
+from mcpguard.ledger.checkpoints import LONGEST, BadCheckpoint, SignedCheckpoint
 from mcpguard.store.files.keyfiles import synced
 
 BLOCK: Final = 64 * 1024
 _PARTS: Final = (b'{"content":"', b'","signature":"', b'"}')
-"""What stands in a line around the two values."""
+"""The parts of a line around its two values."""
 _BASE64: Final = string.ascii_letters.encode() + string.digits.encode() + b"+/="
 _CAREFULLY: Final = os.O_CLOEXEC | os.O_NONBLOCK
-"""A pipe would keep us waiting."""
+"""Flags with which opening never blocks: the path may be a pipe."""
 Identity = tuple[int, int, int]
-"""Which file it is, and how long."""
+"""Device, inode and size of a file: tells whether it is the one that was left there."""
 
 
 def append(path: Path, lines: Sequence[bytes]) -> Identity:
-    """Raises OSError; some of them may be there then."""
+    """Append these lines and sync them. Raises OSError; some of the lines may be written then."""
     handle = os.open(path, os.O_RDWR | os.O_APPEND | os.O_CREAT | _CAREFULLY, 0o600)
     try:
         before = _regular(os.fstat(handle))
         data = b"".join(each + b"\n" for each in lines)
+        # A crash may have truncated the last line: appending to it would spoil this one too.
         if before.st_size and os.pread(handle, 1, before.st_size - 1) != b"\n":
             data = b"\n" + data
         while data:
@@ -44,13 +44,14 @@ def append(path: Path, lines: Sequence[bytes]) -> Identity:
         after = os.fstat(handle)
     finally:
         os.close(handle)
+    # A new file: its name must be on the disk too.
     if not before.st_size:
         synced(path.parent)
     return after.st_dev, after.st_ino, after.st_size
 
 
 def identity(path: Path) -> Identity | None:
-    """None where there is no file. Raises OSError."""
+    """The identity of the file; None if there is none. Raises OSError."""
     try:
         found = _regular(path.stat())
     except FileNotFoundError:
@@ -58,13 +59,14 @@ def identity(path: Path) -> Identity | None:
     return found.st_dev, found.st_ino, found.st_size
 
 
-def read(path: Path) -> Iterator[Signed]:
-    """What somebody kept: one checkpoint, however it is written, or a file of many. Raises StoreUnavailable."""
+def read(path: Path) -> Iterator[SignedCheckpoint]:
+    """Read external checkpoints: a file with one, or with one on each line. Raises StoreUnavailable."""
     try:
         with path.open("rb") as file:
+            # A file of one checkpoint may have any layout, so it is parsed as a whole first.
             start = file.read(LONGEST + 1)
             alone = _alone(start)
-            if isinstance(alone, Signed):
+            if isinstance(alone, SignedCheckpoint):
                 yield alone
                 return
             if not _is_many(start):
@@ -75,24 +77,24 @@ def read(path: Path) -> Iterator[Signed]:
         raise StoreUnavailable(f"{path} cannot be read: {error.strerror}") from error
 
 
-def newest_first(path: Path) -> Iterator[Signed]:
-    """The checkpoints of the file from its end. What is none is passed over: whoever verifies hears of it. Raises
+def newest_first(path: Path) -> Iterator[SignedCheckpoint]:
+    """The checkpoints of the file, the last one first. Other lines are skipped; verifying reports them. Raises
     OSError."""
     with os.fdopen(os.open(path, os.O_RDONLY | _CAREFULLY), "rb") as file:
         for each in _backwards(file):
             try:
-                yield Signed.taken(each)
+                yield SignedCheckpoint.from_json(each)
             except BadCheckpoint:
                 continue
 
 
 def _regular(found: os.stat_result) -> os.stat_result:
     if not stat.S_ISREG(found.st_mode):
-        raise OSError(errno.EINVAL, "it is no regular file")
+        raise OSError(errno.EINVAL, "it is not a regular file")
     return found
 
 
-def _each(path: Path, file: BinaryIO) -> Iterator[Signed]:
+def _each(path: Path, file: BinaryIO) -> Iterator[SignedCheckpoint]:
     number = 0
     while text := file.readline(LONGEST + 1):
         number += 1
@@ -100,30 +102,31 @@ def _each(path: Path, file: BinaryIO) -> Iterator[Signed]:
             raise StoreUnavailable(
                 f"{path} is not a file of checkpoints: line {number} is longer than {LONGEST:,} bytes"
             )
+        # A crash may leave zeros where the file system had made room.
         text = text.rstrip(b"\r\n\0")
         if not text or _is_cut_off(text):
             continue
         try:
-            yield Signed.taken(text)
+            yield SignedCheckpoint.from_json(text)
         except BadCheckpoint as error:
             raise StoreUnavailable(f"{path} is not a file of checkpoints: line {number}: {error}") from error
 
 
-def _alone(text: bytes) -> Signed | BadCheckpoint:
+def _alone(text: bytes) -> SignedCheckpoint | BadCheckpoint:
     try:
-        return Signed.taken(text)
+        return SignedCheckpoint.from_json(text)
     except BadCheckpoint as error:
         return error
 
 
 def _is_many(start: bytes) -> bool:
-    """Whether any line begins as ours do, which a single checkpoint that somebody spoiled has only one of."""
+    """Whether this is a file with a checkpoint on each line, and not a single damaged one."""
     lines = [each for each in start.splitlines() if each.strip(b"\0")]
     return len(lines) > 1 and any(each.startswith(b'{"content"') for each in lines)
 
 
 def _is_cut_off(text: bytes) -> bool:
-    """Whether it begins as every line of ours, and ends before it is one."""
+    """Whether this is the beginning of a line, which a crash truncated."""
     for part in _PARTS:
         if not text.startswith(part):
             return part.startswith(text)
@@ -132,7 +135,7 @@ def _is_cut_off(text: bytes) -> bool:
 
 
 def _backwards(file: BinaryIO) -> Iterator[bytes]:
-    """The lines from the last to the first. A longer one than any of ours comes in parts, none of which is one."""
+    """The lines from the last to the first. A line that is too long comes in parts, none of which parses."""
     at, rest = file.seek(0, SEEK_END), b""
     while at:
         step = min(BLOCK, at)
@@ -140,5 +143,6 @@ def _backwards(file: BinaryIO) -> Iterator[bytes]:
         file.seek(at)
         first, *lines = (file.read(step) + rest).split(b"\n")
         yield from reversed(lines)
+        # A line without end must not fill the memory; a longer one is no checkpoint anyway.
         rest = first[:LONGEST]
     yield rest

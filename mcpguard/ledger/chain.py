@@ -1,12 +1,12 @@
-"""The chain as the writer's thread sees it: where it ends, and what is being added.
+"""The chain as the writer's thread has it: where it ends, and the records that the running transaction adds.
 
 Rules kept here:
 1. A number is given and a hash is made inside the transaction that stores the record, so the sequence has no gaps.
 2. What a failed transaction would have added never happened: the end of the chain is read again. So is which key signs,
    where a key was to follow: a failure may be told of a transaction that was stored.
 3. An end that lies before what was acknowledged means that acknowledged records are gone; the next record says so.
-4. Where another guard has started since this one did, it has decided what this one does not know: nothing is added any
-   more, so that every call is refused until this guard is started again.
+4. Where another guard has started on the database since this one did, it has made decisions that this one does not
+   know: this one adds nothing any more, and so refuses every call until it is restarted.
 """
 
 import os
@@ -20,10 +20,10 @@ from mcpguard.domain.calls.bodies import Body, KeptBody
 from mcpguard.domain.calls.records import RecordKind
 from mcpguard.domain.clock import Clock, Ids
 from mcpguard.domain.errors import StoreUnavailable
-from mcpguard.ledger.checkpoints import Checkpoint, Signed, Why, sign
+from mcpguard.ledger.checkpoints import Checkpoint, CheckpointCause, SignedCheckpoint, sign
 from mcpguard.ledger.format import GENESIS, SALT_BYTES, VERSION, Fields, body_fields, link
 from mcpguard.ledger.keys import SigningKey
-from mcpguard.ledger.rotations import Rotation, signing
+from mcpguard.ledger.rotations import Rotation, signing_key_of
 from mcpguard.store.engine.backend import Connection
 from mcpguard.store.rows import chains, checkpoints, records
 from mcpguard.store.rows.checkpoints import StoredCheckpoint
@@ -43,10 +43,10 @@ class Head:
 
 @dataclass(frozen=True, slots=True)
 class ChainMark:
-    """Where a transaction stands: the end of the chain, what was signed in it, and which key is to follow."""
+    """A savepoint of a transaction: the end of the chain, the checkpoint signed in it, and the key that takes over."""
 
     head: Head
-    signing: Signed | None
+    signing: SignedCheckpoint | None
     next: SigningKey | None
 
 
@@ -56,7 +56,7 @@ class Chain:
     def __init__(self, key: SigningKey, every: int, clock: Clock, new_id: Ids) -> None:
         self.id = ""
         self.acknowledged: Head | None = None
-        self.signed: Signed | None = None
+        self.signed: SignedCheckpoint | None = None
         self.on_signed: Signing = lambda: None
         self._key = key
         self._next: SigningKey | None = None
@@ -68,8 +68,8 @@ class Chain:
         self._start: Head | None = None
         self._earlier_start = 0
         self._last_signed = 0
-        self._signing: Signed | None = None
-        self._due: Why | None = None
+        self._signing: SignedCheckpoint | None = None
+        self._due: CheckpointCause | None = None
         self._rows: list[dict[str, object]] = []
         self._bodies: list[dict[str, object]] = []
 
@@ -80,15 +80,15 @@ class Chain:
 
     @property
     def public_key(self) -> str:
-        """The key that signs, as it stands in records."""
+        """The public key of the key that signs, as it is written in records."""
         return self._key.public
 
     def sign_with(self, key: SigningKey) -> None:
-        """Before anything is signed."""
+        """Set the key that signs. Only before anything is signed."""
         self._key = key
 
     def append(self, kind: RecordKind, fields: Fields, body: Body | None = None) -> int:
-        """Add a record to the running transaction; its number. `fields` have been through `canonical_json` already."""
+        """Add a record to the running transaction; returns its number. `fields` were checked by `canonical_json`."""
         end = self._end()
         salt = os.urandom(SALT_BYTES)
         record: dict[str, Scalar] = {
@@ -100,33 +100,35 @@ class Chain:
             **fields,
             **body_fields(body, salt),
         }
+        # The bytes that are hashed are the bytes that are stored: nothing is written twice, in two ways.
         content = encode(record)
         self._head = Head(end.seq + 1, link(end.hash, content))
         self._rows.append(
             {"content": content, "hash": self._head.hash, **{name: record.get(name) for name in records.COLUMNS}}
         )
+        # By this record the guard recognizes, later, that no other has started since.
         if kind is RecordKind.STARTED:
             self._start = self._head
         if isinstance(body, KeptBody):
             self._bodies.append({"chain": self.id, "seq": self._head.seq, "salt": salt, "content": body.masked})
         return self._head.seq
 
-    def checkpoint(self, why: Why) -> None:
-        """Sign the chain as it will stand when the running transaction ends."""
+    def checkpoint(self, why: CheckpointCause) -> None:
+        """Have the chain signed as it is when the running transaction ends."""
         self._due = why
 
     def rotate(self, connection: Connection, new: SigningKey, said: Fields) -> int:
-        """Hand over to another key, which signs whatever follows; the number of the record. The last that the old key
-        signs is this record, so it is signed here and not at the end of the transaction."""
+        """Hand over to another key, which signs whatever follows. Returns the number of the record."""
         end, old = self._end(), self._next or self._key
         rotation = Rotation(self.id, end.seq + 1, self._clock.now(), end.hash.hex(), old.public, new.public)
         self.append(RecordKind.ROTATED, {**said, **rotation.fields(old, new)})
-        self._sign(connection, self._end(), Why.ROTATION)
+        # Here and not at the end of the transaction: the old key must sign this record, and nothing after it.
+        self._sign(connection, self._end(), CheckpointCause.ROTATION)
         self._next = new
         return rotation.seq
 
     def flush(self, connection: Connection) -> None:
-        """Write what was appended, so that the transaction can read it."""
+        """Write the appended records, so that the transaction can read them."""
         if self._rows:
             records.add(connection, self._rows)
             self._rows.clear()
@@ -134,7 +136,7 @@ class Chain:
             records.add_bodies(connection, self._bodies)
             self._bodies.clear()
 
-    # What the writer calls (store.writer.Participant).
+    # The methods that the writer calls (store.writer.Participant).
 
     def begin(self, connection: Connection) -> None:
         if self._head is None:
@@ -146,6 +148,7 @@ class Chain:
 
     def back_to(self, mark: object) -> None:
         assert isinstance(mark, ChainMark)  # noqa: S101 - the writer hands back what `mark` gave it
+        # One job of the transaction failed: only its records go, those before it stay.
         self._head, self._signing, self._next = mark.head, mark.signing, mark.next
         self._rows.clear()
         self._bodies.clear()
@@ -153,13 +156,15 @@ class Chain:
     def prepare(self, connection: Connection) -> None:
         self.flush(connection)
         end = self._end()
+        # Counted from what this transaction has signed, too.
         if self._due is None and end.seq - self._signed_to >= self._every:
-            self._due = Why.COUNT
+            self._due = CheckpointCause.COUNT
         if self._due is not None and end.seq > self._signed_to:
             self._sign(connection, end, self._due)
 
     def kept(self) -> None:
         self.acknowledged = self._head
+        # Only now may the new key sign: before the commit the rotation may still be undone.
         self._key, self._next = self._next or self._key, None
         if self._signing is not None:
             self.signed, self._last_signed = self._signing, self._signing.statement.seq
@@ -169,6 +174,7 @@ class Chain:
         self._signing = self._due = None
 
     def undone(self) -> None:
+        # A commit that failed may have succeeded: the stored chain says which key signs, when it is read again.
         self._doubtful, self._next = self._next or self._doubtful, None
         self._head = self._signing = self._due = None
         self._rows.clear()
@@ -187,15 +193,17 @@ class Chain:
         if chain is None:
             chain = self._new_id()
             chains.begin(connection, chain, self._clock.now())
+        # Before anything is appended: two guards on one database would undo each other's decisions.
         self._refuse_another(connection, chain)
         self.id = chain
         last = records.last(connection, chain)
         self._head = Head(*last) if last else Head(0, GENESIS)
         newest = checkpoints.last(connection, chain)
         self._last_signed = newest.seq if newest else 0
-        if self._doubtful is not None and signing(connection, chain) == self._doubtful.public:
+        if self._doubtful is not None and signing_key_of(connection, chain) == self._doubtful.public:
             self._key = self._doubtful
         self._doubtful = None
+        # Whoever restores an older copy under a running guard takes acknowledged records away: that must leave a trace.
         known = self.acknowledged
         if known is not None and known.seq and records.hash_of(connection, chain, known.seq) != known.hash:
             log.error("ledger.lost", acknowledged=known.seq, found=self._head.seq)
@@ -207,18 +215,18 @@ class Chain:
     def _refuse_another(self, connection: Connection, chain: str) -> None:
         newest = records.last_of(connection, chain, RecordKind.STARTED)
         if self._start is None:
-            self._earlier_start = newest
+            self._earlier_start = newest  # this guard has not recorded its own start yet
             return
         known = self._earlier_start if chain == self.id else 0
         if newest > known and records.hash_of(connection, chain, newest) != self._start.hash:
             raise StoreUnavailable(
                 f"another guard has started on this database since this one did (record {newest}), and this one does "
-                "not know what was decided there. Start this guard again"
+                "not know what was decided there. Restart this guard"
             )
 
-    def _sign(self, connection: Connection, end: Head, why: Why) -> None:
+    def _sign(self, connection: Connection, end: Head, why: CheckpointCause) -> None:
         key = self._next or self._key
         statement = Checkpoint(self.id, end.seq, end.hash.hex(), self._clock.now(), why, self._signed_to, key.public)
-        signed = Signed(statement, sign(statement, key))
+        signed = SignedCheckpoint(statement, sign(statement, key))
         checkpoints.add(connection, self.id, StoredCheckpoint(end.seq, statement.content(), signed.signature))
         self._signing = signed

@@ -15,11 +15,11 @@ from mcpguard.ledger.format import CHECKPOINT_TAG, VERSION
 from mcpguard.ledger.keys import SigningKey, public_from
 
 LONGEST = 65_536
-"""Bytes of a checkpoint that somebody kept."""
+"""Bytes of a checkpoint that is read from outside."""
 
 
-class Why(StrEnum):
-    """What occasioned a checkpoint."""
+class CheckpointCause(StrEnum):
+    """Why a checkpoint was made."""
 
     COUNT = "count"
     TIME = "time"
@@ -31,18 +31,18 @@ class Why(StrEnum):
 
 
 class BadCheckpoint(ValueError):
-    """These bytes are no checkpoint that this key signed."""
+    """These bytes are not a checkpoint, or its key did not sign them."""
 
 
 @dataclass(frozen=True, slots=True)
 class Checkpoint:
-    """What was signed. `previous` is the number of the checkpoint before it, 0 for the first."""
+    """The statement that is signed. `previous` is the record number of the checkpoint before it, 0 for the first."""
 
     chain: str
     seq: int
     hash: str
     at: int
-    why: Why
+    why: CheckpointCause
     previous: int
     key: str
 
@@ -61,10 +61,11 @@ class Checkpoint:
         )
 
     @classmethod
-    def verified(cls, content: bytes, signature: bytes) -> Self:
-        """What `content` says, once the key that it names is found to have signed exactly these bytes."""
+    def verify(cls, content: bytes, signature: bytes) -> Self:
+        """Parse `content` after checking that the key it names signed exactly these bytes. Raises BadCheckpoint."""
         checkpoint = cls.read(content)
         try:
+            # The tag keeps a signature over anything else from passing for one over a checkpoint.
             public_from(checkpoint.key).verify(signature, CHECKPOINT_TAG + content)
         except InvalidSignature:
             raise BadCheckpoint("the signature does not match") from None
@@ -74,7 +75,7 @@ class Checkpoint:
 
     @classmethod
     def read(cls, content: bytes) -> Self:
-        """What `content` says, whoever wrote it. Raises BadCheckpoint."""
+        """Parse `content` without checking who wrote it. Raises BadCheckpoint."""
         try:
             said = orjson.loads(content)
             checkpoint = cls(
@@ -82,42 +83,42 @@ class Checkpoint:
                 int(said["seq"]),
                 str(said["hash"]),
                 int(said["at"]),
-                Why(said["why"]),
+                CheckpointCause(said["why"]),
                 int(said["previous"]),
                 str(said["key"]),
             )
             canonical_form = checkpoint.content()
         except (Unrecordable, ValueError, KeyError, TypeError) as error:
             raise BadCheckpoint(f"not a checkpoint: {error}") from error
-        if canonical_form != content:
+        if canonical_form != content:  # else two texts could pass for one statement
             raise BadCheckpoint("not written in the canonical form")
         return checkpoint
 
 
 @dataclass(frozen=True, slots=True)
-class Signed:
-    """A checkpoint with its signature: what is kept elsewhere."""
+class SignedCheckpoint:
+    """A checkpoint with its signature: the form that is kept outside of the store."""
 
     statement: Checkpoint
     signature: bytes
 
-    def kept(self) -> dict[str, str]:
-        """As it is kept: a JSON object."""
-        return kept(self.statement.content(), self.signature)
+    def as_json(self) -> dict[str, str]:
+        """The JSON object in which it is kept outside of the store."""
+        return checkpoint_json(self.statement.content(), self.signature)
 
     @classmethod
-    def taken(cls, text: bytes) -> Self:
-        """What somebody has kept. Raises BadCheckpoint."""
+    def from_json(cls, text: bytes) -> Self:
+        """Parse and verify an external checkpoint. Raises BadCheckpoint."""
         try:
             said: Any = parse(text, max_bytes=LONGEST)
             content, signature = (base64.b64decode(said[name], validate=True) for name in ("content", "signature"))
         except (ValueError, KeyError, TypeError) as error:
             raise BadCheckpoint(str(error)) from error
-        return cls(Checkpoint.verified(content, signature), signature)
+        return cls(Checkpoint.verify(content, signature), signature)
 
 
-def kept(content: bytes, signature: bytes) -> dict[str, str]:
-    """A checkpoint as it lies in the store, as it is kept elsewhere."""
+def checkpoint_json(content: bytes, signature: bytes) -> dict[str, str]:
+    """The JSON object in which a stored checkpoint is kept outside of the store."""
     return {"content": base64.b64encode(content).decode(), "signature": base64.b64encode(signature).decode()}
 
 

@@ -1,4 +1,4 @@
-"""Digests of what is not kept: whoever has the key can tell whether two bodies were the same, and nobody else anything.
+"""Keyed digests of bodies that are not kept: only with the key can one tell whether two bodies were the same.
 
 The key lies in a file beside the database, never in it.
 """
@@ -15,13 +15,14 @@ KEY_BYTES = 32
 
 
 class Digests:
-    """Makes keyed digests: HMAC, with the key's part of the work done once."""
+    """Makes keyed digests (HMAC-SHA-256), with the key's part of the work done once."""
 
     def __init__(self, key: bytes) -> None:
         self._inner = sha256(bytes(byte ^ 0x36 for byte in key.ljust(64, b"\0")))
         self._outer = sha256(bytes(byte ^ 0x5C for byte in key.ljust(64, b"\0")))
 
     def body(self, content: bytes) -> DigestedBody:
+        # HMAC by its definition, from two hash states that have the key already.
         inner, outer = self._inner.copy(), self._outer.copy()
         inner.update(content)
         outer.update(inner.digest())
@@ -29,8 +30,8 @@ class Digests:
 
 
 def load_or_make(path: Path) -> Digests:
-    """With the key in `path`, made on first use."""
+    """Digests with the key in the file `path`, which is made on first use."""
     key = keyfiles.read_or_make(path, "digest key", lambda: secrets.token_bytes(KEY_BYTES))
     if len(key) != KEY_BYTES:
-        raise StoreUnavailable(f"{path} is not a digest key; it has {len(key)} bytes and not {KEY_BYTES}")
+        raise StoreUnavailable(f"{path} is not a digest key: it has {len(key)} bytes, not {KEY_BYTES}")
     return Digests(key)

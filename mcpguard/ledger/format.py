@@ -1,4 +1,4 @@
-"""How facts are written as records. docs/ledger-format.md says the same for people who write a verifier.
+"""How facts are written as records. docs/ledger-format.md is the specification for other verifiers.
 
 Rules kept here:
 1. A record is a flat object; a field without a value is left out. `v`, `chain`, `seq`, `at`, `kind` are always there.
@@ -31,16 +31,19 @@ Fields = Mapping[str, Scalar]
 
 def link(previous: bytes, content: bytes) -> bytes:
     """The hash of a record that follows the one whose hash is `previous`."""
+    # The previous hash has a fixed length, so no content can shift into it.
     return hashlib.sha256(RECORD_TAG + previous + content).digest()
 
 
 def body_digest(salt: bytes, content: bytes) -> str:
+    # The salt keeps a short body from being guessed from its digest once the body is pruned.
     return "sha256:" + hashlib.sha256(BODY_TAG + salt + content).hexdigest()
 
 
-def parsed(content: bytes | None) -> Mapping[str, Any]:
-    """What a content says; nothing, where it is not the content of a record. Its hash is another question."""
+def parse_content(content: bytes | None) -> Mapping[str, Any]:
+    """The fields of a record's content; empty if it is not a JSON object. Its hash is not checked."""
     try:
+        # Not the strict parser: verifying must say something about whatever is stored.
         said = orjson.loads(content or b"")
     except ValueError:
         return {}
@@ -48,8 +51,8 @@ def parsed(content: bytes | None) -> Mapping[str, Any]:
 
 
 def opening_fields(opening: Opening) -> dict[str, Scalar]:
-    """An opening without its arguments."""
-    return _given(
+    """The fields of an opening, without its arguments."""
+    return _without_empty(
         entry=opening.entry,
         caller=opening.caller.id,
         caller_label=opening.caller.label,
@@ -88,25 +91,26 @@ def verdict_fields(verdict: Verdict) -> dict[str, Scalar]:
             assert_never(verdict)
 
 
-ABOUT = ("caller", "caller_label", "server", "capability", "name", "effect")
-"""What the later records of a call repeat from its opening, so that each is found, and can be read, by itself."""
+CALL_FIELDS = ("caller", "caller_label", "server", "capability", "name", "effect")
+"""The fields of its opening that every later record of a call repeats, so that each can be found and read alone."""
 
 
-def about(opened: Fields) -> dict[str, Scalar]:
-    """What the other records of a call say of it, by what its opening says."""
-    return {name: opened[name] for name in ABOUT if name in opened}
+def call_fields(opened: Fields) -> dict[str, Scalar]:
+    """The fields that the later records of a call repeat from its opening."""
+    return {name: opened[name] for name in CALL_FIELDS if name in opened}
 
 
 def closing_fields(
     entry: str, outcome: Outcome, took_us: int | None, call: Fields, *, late: bool = False
 ) -> dict[str, Scalar]:
-    """A closing without its reply. `call`: what it repeats of the opening."""
-    return dict(call) | _given(
+    """The fields of a closing, without its reply. `call`: the fields that it repeats from the opening."""
+    return dict(call) | _without_empty(
         entry=entry,
         outcome=outcome.kind.value,
         executed=outcome.executed.value,
         reason=None if outcome.reason is None else outcome.reason.value,
         took_us=took_us,
+        # False is no value: the field is left out.
         late=late or None,
         **_screened(outcome.screened),
     )
@@ -119,19 +123,19 @@ def _screened(screened: Screened | None) -> dict[str, Scalar]:
 
 
 def body_fields(body: Body | None, salt: bytes) -> dict[str, Scalar]:
-    """What a record says about the body that belongs to it."""
+    """The fields with which a record describes its body."""
     match body:
         case None:
             return {}
         case KeptBody(masked, keyed):
             digest = body_digest(salt, masked)
-            return _given(body_size=len(masked), body_digest=digest, body_kept=True, body_hmac=keyed)
+            return _without_empty(body_size=len(masked), body_digest=digest, body_kept=True, body_hmac=keyed)
         case DigestedBody(size, digest, too_large):
             large = too_large or None
-            return _given(body_size=size, body_digest=digest, body_kept=False, body_too_large=large)
+            return _without_empty(body_size=size, body_digest=digest, body_kept=False, body_too_large=large)
         case _:
             assert_never(body)
 
 
-def _given(**fields: Scalar) -> dict[str, Scalar]:
+def _without_empty(**fields: Scalar) -> dict[str, Scalar]:
     return {key: value for key, value in fields.items() if value is not None and value != ""}

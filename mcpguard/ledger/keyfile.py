@@ -1,9 +1,9 @@
-"""The file with the signing key, and how another key comes to be in it.
+"""The file with the signing key, and how a new key replaces it.
 
 Rules kept here:
-1. The new key is on the disk beside the old one before any record says that it follows, and in the place of the old one
-   only when that record is stored. So whatever moment a crash chooses, the key that signs from then on is there.
-2. The old key is kept nowhere. One that was followed by another signs nothing any more.
+1. The new key is on the disk beside the old one before any record says that it takes over, and replaces the old one
+   only when that record is stored. So the key that signs is there after a crash at any moment.
+2. The old key is kept nowhere, and signs nothing any more.
 """
 
 from contextlib import suppress
@@ -15,7 +15,7 @@ from mcpguard.domain.decisions import Undecidable
 from mcpguard.domain.errors import StoreUnavailable
 from mcpguard.ledger import keys
 from mcpguard.ledger.keys import SigningKey
-from mcpguard.ledger.rotations import retired, signing
+from mcpguard.ledger.rotations import retiring_record, signing_key_of
 from mcpguard.store.engine.backend import Connection
 from mcpguard.store.files import keyfiles
 from mcpguard.store.rows import chains
@@ -24,70 +24,75 @@ log = structlog.get_logger("mcpguard.ledger")
 
 
 class KeyFile:
-    """Where the signing key lies."""
+    """The file of the signing key, and the one beside it in which a new key waits."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
         self.next = path.with_name(path.name + ".next")
 
-    def begun(self, connection: Connection) -> tuple[SigningKey, str]:
-        """At a start: the key that signs, and the public key that an interrupted rotation retires now, if one does.
+    def load_at_start(self, connection: Connection) -> tuple[SigningKey, str]:
+        """The key that signs, at a start, and the public key that it retires if a rotation was interrupted (else "").
         Raises StoreUnavailable."""
         chain = chains.newest(connection) or ""
         there = self.path.exists()
         key = keys.load_or_make(self.path)
-        expected = signing(connection, chain)
+        expected = signing_key_of(connection, chain)
         if self.next.exists():
             following = self._following()
+            # The record was stored and the crash came before the move: the log says which key signs, not the file.
             if following is not None and following.public == expected:
                 return following, key.public if self.finish() and there else ""
             with suppress(Undecidable):  # it is in nobody's way until the next rotation
                 self._drop()
-        if key.public != expected and (record := retired(connection, chain, key.public)):
+        # An old key from a backup: it would sign what nobody may believe.
+        if key.public != expected and (record := retiring_record(connection, chain, key.public)):
             raise StoreUnavailable(
-                f"the signing key {self.path} was replaced by another one (record {record} of the audit log) and signs "
-                "nothing any more; put the newer one back, or move this one away: a new one is made then, which "
-                "nothing joins to those before"
+                f"the signing key {self.path} was rotated to another one (record {record} of the audit log) and signs "
+                "nothing any more; put the newer key back, or move this one away: then a new key is made, which is "
+                "not linked to the earlier ones"
             )
         return key, ""
 
     def offer(self) -> SigningKey:
-        """A new key, beside the one that signs. Raises Undecidable."""
-        key, content = keys.made()
+        """Write a new key beside the one that signs, and return it. Raises Undecidable."""
+        key, content = keys.new_key()
         try:
+            # A file that is mounted by itself (a container's secret) cannot be replaced by renaming another.
             alone = self.path.stat().st_dev != self.path.parent.stat().st_dev
             if not alone:
                 keyfiles.make(self.next, content)
         except OSError as error:
             raise self._stays(error.strerror or str(error)) from error
         if alone:
-            raise self._stays("it is mounted by itself")
+            raise self._stays("the file is a mount of its own")
         return key
 
     def finish(self) -> bool:
-        """Put the new key in the place of the old one. Whether that was done: where not, the next start tries again."""
+        """Replace the old key by the new one. Returns whether that was done; if not, the next start tries again."""
         try:
             keyfiles.replace(self.path, self.next)
         except OSError as error:
-            why = f"{self.next} has the key that signs, and cannot be moved to {self.path}: {error.strerror}"
+            why = f"{self.next} has the key that signs, but cannot be moved to {self.path}: {error.strerror}"
             log.error("ledger.key_not_moved", why=why, next="move it there; it is tried again at each start")
             return False
         return True
 
     def settle(self, signing: str) -> str:
-        """Where a key lies beside the file: have it follow if it is the one that signs, else remove it. The public key
-        that is gone by that, if one is. Raises Undecidable or StoreUnavailable."""
+        """Finish an earlier rotation: a key beside the file replaces it if it is the one that signs, or is removed.
+        Returns the public key that was replaced, or "". Raises Undecidable or StoreUnavailable."""
         following = self._following()
+        # Offered and never recorded, as a crash came first: it must not be found by the next start.
         if following is None or following.public != signing:
             self._drop()
             return ""
+        # The rotation was recorded, and only the move is missing.
         old = keys.load(self.path).public
         if not self.finish():
             raise self._stays(f"it was rotated before, and that key is still in {self.next.name}")
         return old
 
     def _drop(self) -> None:
-        """Remove a key that was offered and has not followed. Raises Undecidable."""
+        """Remove a key that was offered and did not take over. Raises Undecidable."""
         try:
             keyfiles.remove(self.next)
         except OSError as error:
@@ -96,12 +101,12 @@ class KeyFile:
     def _stays(self, why: str) -> Undecidable:
         log.warning("ledger.key_stays", file=str(self.path), why=why)
         return Undecidable(
-            f"the file with the signing key cannot be replaced: {why}. Rotate it where that file is made: stop the "
-            "guard, put the file where the guard may replace it, name it in audit.key_file and start the guard again"
+            f"the file with the signing key cannot be replaced: {why}. Rotate it where that file is made, or stop the "
+            "guard, move the file to where the guard may replace it, name it in audit.key_file and start the guard"
         )
 
     def _following(self) -> SigningKey | None:
-        """None for what a crash has left half written."""
+        """The key beside the file; None if a crash left it half written."""
         try:
             return keys.load(self.next)
         except keys.NoKey:

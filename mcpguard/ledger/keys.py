@@ -30,19 +30,19 @@ class SigningKey:
 
 
 def load_or_make(path: Path) -> SigningKey:
-    """The key in `path`, made on first use."""
-    return _key(path, keyfiles.read_or_make(path, WHAT, lambda: made()[1]))
+    """The key in the file `path`, which is made on first use."""
+    return _key(path, keyfiles.read_or_make(path, WHAT, lambda: new_key()[1]))
 
 
-def made() -> tuple[SigningKey, bytes]:
-    """A new key, and what goes into its file."""
+def new_key() -> tuple[SigningKey, bytes]:
+    """A new key, and the content of its file."""
     private = Ed25519PrivateKey.generate()
     encoding, form = serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8
     return SigningKey(private), private.private_bytes(encoding, form, serialization.NoEncryption())
 
 
 def load(path: Path) -> SigningKey:
-    """The key in `path`."""
+    """The key in the file `path`."""
     return _key(path, keyfiles.read(path, WHAT))
 
 
@@ -62,20 +62,21 @@ def public_text(key: Ed25519PublicKey) -> str:
 
 
 def public_from(text: str) -> Ed25519PublicKey:
-    """Raises ValueError for anything that is not a public key, or is not written as we write it."""
+    """Parse a public key. Raises ValueError for anything else, and for a key that is not in canonical base64."""
     raw = base64.b64decode(text, validate=True)
+    # Base64 has spare bits: one key would have several names, and could be retired under one of them only.
     if base64.b64encode(raw).decode() != text:
-        raise ValueError("the last character of a public key says more than the key")
+        raise ValueError("a public key must be canonical base64")
     return Ed25519PublicKey.from_public_bytes(raw)
 
 
 def short(text: str) -> str:
-    """A name for a public key that a person can compare."""
+    """A short name of a public key, which a person can compare."""
     return hashlib.sha256(base64.b64decode(text)).hexdigest()[:16]
 
 
-def named(text: object) -> str:
-    """The same for what may be no key."""
+def display_name(text: object) -> str:
+    """The short name of a public key, or `unreadable` for what is none."""
     try:
         return short(str(text))
     except ValueError:

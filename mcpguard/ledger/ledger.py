@@ -29,9 +29,9 @@ from mcpguard.domain.clock import Clock
 from mcpguard.domain.errors import LedgerUnavailable, Overtaken, StoreUnavailable, Unrecordable
 from mcpguard.domain.reasons import Reason
 from mcpguard.ledger.chain import Chain
-from mcpguard.ledger.checkpoints import Signed, Why
+from mcpguard.ledger.checkpoints import CheckpointCause, SignedCheckpoint
 from mcpguard.ledger.entries import Entry, Still, durability
-from mcpguard.ledger.format import Fields, about, closing_fields, opening_fields, verdict_fields
+from mcpguard.ledger.format import Fields, call_fields, closing_fields, opening_fields, verdict_fields
 from mcpguard.ledger.outage import Outage, Owed
 from mcpguard.ledger.recordable import recordable
 from mcpguard.ledger.unclosed_calls import calls
@@ -46,12 +46,12 @@ T = TypeVar("T")
 Work = Callable[[Entry], Awaitable[Outcome]]
 Broken = Callable[[Outcome], None]
 Append = Callable[[RecordKind, Fields], int]
-"""Adds a record to a transaction; its number. Raises Unrecordable."""
+"""Adds a record to the running transaction, and returns its number. Raises Unrecordable."""
 log = structlog.get_logger("mcpguard.ledger")
 
 
 class Ledger:
-    """Where every call is recorded before it is carried out."""
+    """Records every call before it is carried out."""
 
     def __init__(self, writer: Writer, chain: Chain, settings: Settings, clock: Clock) -> None:
         self.chain = chain
@@ -71,12 +71,12 @@ class Ledger:
         return len(self._live)
 
     @property
-    def unsettled(self) -> frozenset[str]:
+    def unsettled_entries(self) -> frozenset[str]:
         """The entries whose closing may be yet to come."""
         return frozenset(self._live | self._disowned)
 
     async def start(self, facts: Fields, more: Sequence[tuple[RecordKind, Fields]] = ()) -> int:
-        """Record that the guard starts, and `more`; close what an earlier run left open. How many those were."""
+        """Record that the guard starts, and `more`; close the calls that an earlier run left open. Returns how many."""
 
         def job(connection: Connection) -> tuple[int, int]:
             since = records.last_of(connection, self.chain.id, "started")
@@ -88,7 +88,7 @@ class Ledger:
             for entry, call in calls(connection, self.chain.id, left).items():
                 was = Outcome.held(Reason.HOLD_WAITING) if entry in held else Outcome.unknown(Reason.GUARD_CRASHED)
                 self._append_closing(entry, was, None, call, late=True)
-            self.chain.checkpoint(Why.START)
+            self.chain.checkpoint(CheckpointCause.START)
             return started, len(left)
 
         self.started, left = await self._writer.submit(job, Durability.SYNCED)
@@ -101,24 +101,22 @@ class Ledger:
 
         def job(_: Connection) -> None:
             self.chain.append(RecordKind.STOPPED, {"why": why})
-            self.chain.checkpoint(Why.STOP)
+            self.chain.checkpoint(CheckpointCause.STOP)
 
         await self._store(job, Durability.SYNCED)
 
-    async def quiet(self) -> None:
+    async def wait_until_quiet(self) -> None:
         """Wait until no call is open, but for those whose closing is owed."""
         while self._live - self._owed.keys():
             self._quiet = anyio.Event()
             await self._quiet.wait()
 
-    async def record(
-        self, opening: Opening, work: Work, still: Still = lambda _: True, broken: Broken = lambda _: None
-    ) -> Outcome:
-        """Record a call around its work. What the work does not say, or cannot know, the entry does (see `entries`).
+    async def record(self, opening: Opening, work: Work, still: Still, broken: Broken = lambda _: None) -> Outcome:
+        """Record a call around its work. Where the work does not say how it ended, the entry does (see `entries`).
 
-        The work runs only if the stored verdict does not deny the call. The outcome returned is the one to tell.
-        `still` is asked in the transaction that would store the verdict; if it does not hold, nothing is recorded and
-        Overtaken is raised. Where the work raises this does too, and `broken` has heard how the call ended.
+        The work runs only if the stored verdict does not deny the call. Returns the outcome that the caller is told.
+        `still` is asked in the transaction that would store the verdict; if it says no, nothing is recorded and
+        Overtaken is raised. If the work raises, so does this, after `broken` was called with the recorded outcome.
         """
         began, fields = self._clock.monotonic(), recordable(opening_fields(opening))
         try:
@@ -131,17 +129,17 @@ class Ledger:
                     assert_never(opening.verdict)
         except LedgerUnavailable:
             return Outcome.refused(Reason.LEDGER_UNAVAILABLE)
-        call = about(fields)
+        call = call_fields(fields)
         entry = Entry(opening.entry, opening.verdict, partial(self._release, opening.effect, call))
         try:
             said = await work(entry)
         except LedgerUnavailable as error:
-            outcome = entry.ended_by(error)
+            outcome = entry.outcome_after(error)
         except BaseException as error:
-            broken(await self._close(entry.id, entry.ended_by(error), began, call))
+            broken(await self._close(entry.id, entry.outcome_after(error), began, call))
             raise
         else:
-            outcome = entry.ended_with(said)
+            outcome = entry.true_outcome(said)
             if outcome != said:
                 log.error("ledger.corrected", entry=entry.id, said=said.kind.value, recorded=outcome.kind.value)
         return await self._close(entry.id, outcome, began, call)
@@ -151,8 +149,8 @@ class Ledger:
         checked = recordable(fields)
         await self._store(lambda _: self.chain.append(kind, checked, body), Durability.COMMITTED)
 
-    async def together(self, work: Callable[[Connection, Append], T]) -> T:
-        """Do `work` in one transaction with the records that it appends. Raises LedgerUnavailable, and what it does."""
+    async def transact(self, work: Callable[[Connection, Append], T]) -> T:
+        """Run `work` and append its records in one transaction. Raises LedgerUnavailable, and what it raises."""
 
         def append(kind: RecordKind, fields: Fields) -> int:
             return self.chain.append(kind, recordable(fields))
@@ -164,13 +162,13 @@ class Ledger:
             self._went_down(str(error)).refused += 1
             raise LedgerUnavailable(str(error)) from error
 
-    async def checkpoint(self, why: Why) -> Signed:
-        """The newest checkpoint, once the chain is signed as it stands. Raises LedgerUnavailable."""
+    async def checkpoint(self, why: CheckpointCause) -> SignedCheckpoint:
+        """Sign the chain as it stands, and return the newest checkpoint. Raises LedgerUnavailable."""
         await self._store(lambda _: self.chain.checkpoint(why), Durability.SYNCED)
-        return cast("Signed", self.chain.signed)  # whatever starts is signed
+        return cast("SignedCheckpoint", self.chain.signed)  # set since the start, which is signed
 
     async def upkeep(self) -> None:
-        """Sign by time, and while the ledger cannot write, keep trying. Runs until it is cancelled."""
+        """Sign in intervals, and try again while the ledger cannot write. Runs until it is cancelled."""
         signed = self._clock.monotonic()
         while True:
             await self._clock.sleep(self._settings.probe_seconds)
@@ -179,10 +177,10 @@ class Ledger:
             elif self._clock.monotonic() - signed >= self._settings.checkpoint_seconds:
                 signed = self._clock.monotonic()
                 with suppress(LedgerUnavailable):  # noted as an outage; the next record brings the next checkpoint
-                    await self.checkpoint(Why.TIME)
+                    await self.checkpoint(CheckpointCause.TIME)
 
     async def _open(self, opening: Opening, fields: Fields, still: Still) -> None:
-        self._live.add(opening.entry)  # before it is queued: whoever finds it open on disk must know that it is ours
+        self._live.add(opening.entry)  # before it is queued: `_resume` must not close it as a lost one
         queued = self.outage is None
 
         def job(connection: Connection) -> bool:
@@ -195,7 +193,7 @@ class Ledger:
             opened = await self._store(job, durability(opening.verdict, opening.effect))
         except LedgerUnavailable:
             self._live.discard(opening.entry)
-            if queued:  # it may have been stored all the same
+            if queued:  # the error may hide a commit that succeeded
                 self._disowned.add(opening.entry)
             raise
         if not opened:
@@ -206,7 +204,7 @@ class Ledger:
     async def _refuse(self, opening: Opening, fields: Fields, outcome: Outcome) -> Outcome:
         def job(_: Connection) -> None:
             self.chain.append(RecordKind.OPENED, fields, opening.arguments)
-            self._append_closing(opening.entry, outcome, 0, about(fields))
+            self._append_closing(opening.entry, outcome, 0, call_fields(fields))
 
         await self._store(job, Durability.COMMITTED)
         return outcome
@@ -228,6 +226,7 @@ class Ledger:
         try:
             await self._store(lambda _: self._append_closing(entry, outcome, took_us, call), Durability.COMMITTED)
         except LedgerUnavailable:
+            # Still in `_live`: nobody else may close it meanwhile.
             self._owed[entry] = Owed(outcome, took_us)
             self._quiet.set()
             unsent = outcome.executed is Executed.NO
@@ -255,18 +254,18 @@ class Ledger:
             raise LedgerUnavailable(self.outage.why)
 
     def _went_down(self, cause: str) -> Outage:
-        why = visible(cause)[:500]  # it names files, whose names may be any bytes, and goes into a record
+        why = visible(cause)[:500]  # it goes into a record, and names files, whose names may be any bytes
         if self.outage is None:
-            self.outage = Outage(min(self._clock.now(), 2**53 - 1), why)  # it goes into a record
+            self.outage = Outage(min(self._clock.now(), 2**53 - 1), why)  # the largest integer that a record can hold
             log.error("ledger.unavailable", why=why)
         self.outage.why = why
         return self.outage
 
     async def _resume(self) -> None:
-        """Try to write again: what happened meanwhile, the closings that are owed, and an end for what nobody owns.
+        """Try to write again: the outage, the closings that are owed, and a closing for entries that nobody owns.
 
-        Nothing was sent for an entry whose opening was reported as failed and was stored all the same. Any other that
-        nobody owns was closed once, and the database lost that: what became of it is not known any more.
+        An entry whose opening was reported as failed, and was stored all the same, was never sent. Any other that
+        nobody owns was closed before, and the database lost the closing: its outcome is not known any more.
         """
         outage, owed, live = self.outage, dict(self._owed), frozenset(self._live)
         disowned = frozenset(self._disowned)
@@ -288,7 +287,7 @@ class Ledger:
 
         try:
             await self._writer.submit(job, Durability.SYNCED)
-        except (StoreUnavailable, Unrecordable) as error:  # a clock that was set beyond what a record can hold
+        except (StoreUnavailable, Unrecordable) as error:  # Unrecordable: the clock is beyond what a record can hold
             self._went_down(str(error))
             return
         for entry in owed:

@@ -1,4 +1,4 @@
-"""What is known while the ledger cannot write: since when and why, and which closings it owes."""
+"""The state of a ledger that cannot write: since when and why, and which closings it owes."""
 
 from dataclasses import dataclass
 
@@ -16,7 +16,7 @@ class Outage:
 
 @dataclass(frozen=True, slots=True)
 class Owed:
-    """A closing that could not be stored."""
+    """A closing that could not be stored, and is written later."""
 
     outcome: Outcome
     took_us: int

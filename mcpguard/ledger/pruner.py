@@ -1,13 +1,13 @@
-"""Pruning: it is recorded what goes, and then it goes, a little at a time.
+"""Pruning: records what is removed, and then removes it, a little at a time.
 
 Rules kept here:
-1. First one transaction records which stretches are emptied; it is on the disk before anything is gone. Then short jobs
-   empty them from the first record on, with calls served between.
-2. What was begun and not ended, by this run or an earlier one, is ended before anything else is pruned. So what may be
-   unfinished is what was recorded last, and the search for it ends at the first that is done.
-3. Nothing runs beside a pruning but calls. While the ledger cannot write, nothing is pruned.
-4. What is gone must not lie in the database's own log either. Where somebody who reads is in the way of that, it is
-   tried again before the next pruning, and whenever the settings are looked at.
+1. First one transaction records which stretches are emptied; it is on the disk before anything is removed. Then short
+   jobs empty them from the first record on, with calls served in between.
+2. A pruning that was begun and not completed, by this run or an earlier one, is completed before the next one begins.
+   So only the last recorded ones can be unfinished, and the search for them stops at the first that is complete.
+3. Only calls run while something is pruned. While the ledger cannot write, nothing is pruned.
+4. What was removed must not stay in the database's own log either. Where a reader prevents that, it is tried again
+   before the next pruning, and whenever the retention settings are applied.
 """
 
 from collections.abc import AsyncIterator, Iterable, Sequence
@@ -24,8 +24,8 @@ from mcpguard.domain.clock import Clock
 from mcpguard.domain.errors import LedgerUnavailable
 from mcpguard.ledger.format import Fields
 from mcpguard.ledger.ledger import Append, Ledger
-from mcpguard.ledger.prunings import Cause, Stretch, Unsound, What, left, unfinished
-from mcpguard.ledger.surveying import Surveying
+from mcpguard.ledger.pruning_survey import PruningSurvey
+from mcpguard.ledger.prunings import PrunedPart, PruningCause, Stretch, Unsound, first_unpruned, unfinished_prunings
 from mcpguard.store.engine.backend import Connection
 from mcpguard.store.engine.durability import Durability
 from mcpguard.store.engine.store import Store
@@ -35,16 +35,16 @@ FEWEST: Final = 10
 FIRST: Final = 50
 MOST: Final = 1000
 JOB_SECONDS: Final = 0.003
-"""What one job should take: every call waits for it."""
+"""Seconds that one job should take: every call waits for it."""
 NOBODY: Final[Fields] = {}
 log = structlog.get_logger("mcpguard.ledger")
 
 
 class Pruner:
-    """Empties what was looked at."""
+    """Empties the stretches that a survey has found."""
 
     def __init__(self, store: Store, ledger: Ledger, clock: Clock) -> None:
-        self.survey = Surveying(store.readers, ledger)
+        self.survey = PruningSurvey(store.readers, ledger)
         self._store = store
         self._ledger = ledger
         self._clock = clock
@@ -55,7 +55,7 @@ class Pruner:
 
     @asynccontextmanager
     async def alone(self) -> AsyncIterator[None]:
-        """Nothing else is pruned meanwhile, and nothing is left over from before.
+        """Hold off other prunings, after completing those that were interrupted.
 
         Raises LedgerUnavailable or StoreUnavailable.
         """
@@ -65,13 +65,14 @@ class Pruner:
             await self._forget()
             yield
 
-    async def prune(self, stretches: Sequence[Stretch], why: Cause, asked: Fields = NOBODY) -> list[int]:
-        """Record it and do it; the numbers of the records. Whoever asks holds `alone`.
+    async def prune(self, stretches: Sequence[Stretch], why: PruningCause, asked: Fields = NOBODY) -> list[int]:
+        """Record these prunings and carry them out. Returns the numbers of the records. The caller must hold `alone`.
 
-        Raises LedgerUnavailable or StoreUnavailable: then some of it is done, and the rest is when it can be.
+        Raises LedgerUnavailable or StoreUnavailable: then a part is done, and the next run completes it.
         """
         self._clean = False
-        numbers = await self._ledger.together(partial(self._announced, stretches, why, asked))
+        # Synced before anything is removed: a crash must leave a record of what is missing.
+        numbers = await self._ledger.transact(partial(self._announced, stretches, why, asked))
         for stretch in stretches:
             log.info("ledger.pruned", what=stretch.what.value, first=stretch.first, last=stretch.last, why=why.value)
             await self._empty(stretch)
@@ -80,47 +81,51 @@ class Pruner:
         return numbers
 
     async def prune_bodies_of(self, numbers: Iterable[int], asked: Fields) -> list[int]:
-        """The same at once, for the few bodies of one call."""
-        stretches = [Stretch(What.BODIES, number, number, 1) for number in numbers]
+        """Record and carry out the pruning of a few bodies in one transaction. Returns the numbers of the records."""
+        stretches = [Stretch(PrunedPart.BODIES, number, number, 1) for number in numbers]
         chain = self._ledger.chain.id
 
         def work(connection: Connection, append: Append) -> list[int]:
-            recorded = self._announced(stretches, Cause.ASKED, asked, connection, append)
+            recorded = self._announced(stretches, PruningCause.ASKED, asked, connection, append)
             for stretch in stretches:
+                # In the transaction of the record: few bodies need no resumption.
                 pruning.empty_bodies(connection, chain, stretch.first, stretch.last)
             return recorded
 
         self._forgotten = False
-        recorded = await self._ledger.together(work)
+        recorded = await self._ledger.transact(work)
         await self._forget()
         return recorded
 
     def _announced(
-        self, stretches: Sequence[Stretch], why: Cause, asked: Fields, connection: Connection, append: Append
+        self, stretches: Sequence[Stretch], why: PruningCause, asked: Fields, connection: Connection, append: Append
     ) -> list[int]:
-        """All of them one after the other, with nothing between: whatever is pruned later has one gap for them."""
+        """Record all of them one after the other, so that later prunings have one gap for them, and not many."""
+        # Asked again in the transaction: a pruning that no checkpoint covers could be told from tampering by nobody.
         newest = checkpoints.last(connection, self._ledger.chain.id)
-        needed = max(stretch.last + (stretch.what is What.RECORDS) for stretch in stretches)
+        needed = max(stretch.last + (stretch.what is PrunedPart.RECORDS) for stretch in stretches)
         if newest is None or newest.seq < needed:
-            raise Unsound("the checkpoint that covered this is not there any more")
+            raise Unsound("the checkpoint that covered these records is gone")
         return [append(RecordKind.PRUNED, stretch.fields(why, asked)) for stretch in stretches]
 
     async def _finish(self) -> None:
-        for stretch, _ in await self.survey.run(unfinished):
+        for stretch, _ in await self.survey.run(unfinished_prunings):
             log.info("ledger.pruning_goes_on", what=stretch.what.value, first=stretch.first, last=stretch.last)
             await self._empty(stretch)
         self._clean = True
 
     async def _forget(self) -> None:
         if not self._forgotten:
+            # SQLite's WAL keeps what was removed until it is emptied, and a reader may be in the way of that.
             self._forgotten = await to_thread.run_sync(self._store.forget)
             if not self._forgotten:
                 log.info("ledger.forgets_later")
 
     async def _empty(self, stretch: Stretch) -> None:
         self._forgotten = False
-        at = await self.survey.run(left, stretch)
+        at = await self.survey.run(first_unpruned, stretch)
         while at is not None:
+            # While nothing can be recorded, nothing is removed; the next run completes this one.
             if self._ledger.outage is not None:
                 raise LedgerUnavailable(self._ledger.outage.why)
             upto = min(at + self._at_once - 1, stretch.last)
@@ -128,14 +133,15 @@ class Pruner:
             self._adapt(took)
             at = upto + 1 if upto < stretch.last else None
 
-    def _slice(self, what: What, first: int, last: int, connection: Connection) -> float:
+    def _slice(self, what: PrunedPart, first: int, last: int, connection: Connection) -> float:
         began = self._clock.monotonic()
-        empty = pruning.empty if what is What.RECORDS else pruning.empty_bodies
+        empty = pruning.empty if what is PrunedPart.RECORDS else pruning.empty_bodies
         empty(connection, self._ledger.chain.id, first, last)
         return self._clock.monotonic() - began
 
     def _adapt(self, took: float) -> None:
         if took > JOB_SECONDS:
+            # Down quickly and up slowly: a call that waits matters more than a pruning that takes longer.
             self._at_once = max(FEWEST, self._at_once // 2)
         elif took < JOB_SECONDS / 2:
             self._at_once = min(MOST, self._at_once + FEWEST)

@@ -1,6 +1,6 @@
-"""What a record of kind `pruned` says: which stretch of the chain was emptied, why, and who wanted it.
+"""Records of kind `pruned`: which stretch of the chain was emptied, why, and on whose request.
 
-docs/ledger-format.md (5) says the same for people who write a verifier.
+docs/ledger-format.md (5) is the specification for other verifiers.
 """
 
 from bisect import bisect
@@ -11,20 +11,20 @@ from typing import Final, Self
 
 from mcpguard.codec.canonical import Scalar
 from mcpguard.domain.errors import GuardError
-from mcpguard.ledger.format import Fields, parsed
+from mcpguard.ledger.format import Fields, parse_content
 from mcpguard.store.engine.backend import Connection
 from mcpguard.store.rows import pruning
 
 
-class What(StrEnum):
-    """What was emptied: records with their bodies, or bodies alone."""
+class PrunedPart(StrEnum):
+    """The part that was emptied: records with their bodies, or bodies alone."""
 
     RECORDS = "records"
     BODIES = "bodies"
 
 
-class Cause(StrEnum):
-    """What occasioned it."""
+class PruningCause(StrEnum):
+    """Why something was pruned."""
 
     AGE = "age"
     COUNT = "count"
@@ -33,71 +33,74 @@ class Cause(StrEnum):
 
 
 class Unsound(GuardError):
-    """What would be removed is not what was written, so it stays: it is the evidence of that."""
+    """The records to be removed are not what was written, so they stay as the evidence of that."""
 
 
 @dataclass(frozen=True, slots=True)
 class Stretch:
-    """A stretch of the chain that is emptied as one; `count`: of how many. `hashes` and `keys`: of records only."""
+    """A stretch of the chain that is emptied as one. `count`: of how many; `hashes`, `keys`: of records only."""
 
-    what: What
+    what: PrunedPart
     first: int
     last: int
     count: int
     hashes: str = ""
     keys: str = ""
 
-    def fields(self, why: Cause, asked: Fields) -> dict[str, Scalar]:
-        """What is recorded of it. `asked`: who wanted it, where somebody did."""
+    def fields(self, why: PruningCause, asked: Fields) -> dict[str, Scalar]:
+        """The fields of its record. `asked`: who requested it, if anybody did."""
         said: dict[str, Scalar] = {"what": self.what.value, "first": self.first, "last": self.last}
-        if self.what is What.RECORDS:
+        if self.what is PrunedPart.RECORDS:
             said |= {"hashes": self.hashes, "keys": self.keys}
         return {**said, "count": self.count, "why": why.value, **asked}
 
     @classmethod
     def read(cls, seq: int, content: bytes) -> Self | None:
-        """What the record of this number says, if it accounts for anything before it."""
-        said = parsed(content)
+        """Parse the record of this number; None if it accounts for no earlier record."""
+        said = parse_content(content)
         try:
-            found = cls(What(said["what"]), int(said["first"]), int(said["last"]), int(said.get("count", 0)))
+            found = cls(PrunedPart(said["what"]), int(said["first"]), int(said["last"]), int(said.get("count", 0)))
         except (ValueError, KeyError, TypeError):
             return None
+        # A record that accounts for itself, or for later ones, could hide anything.
         return found if 1 <= found.first <= found.last < seq else None
 
 
-def said(connection: Connection, chain: str) -> list[Stretch]:
-    """Everything that was said to be pruned, as it was recorded."""
+def recorded_prunings(connection: Connection, chain: str) -> list[Stretch]:
+    """Every pruning that was recorded, in order."""
     found = (Stretch.read(seq, content) for seq, content in pruning.said(connection, chain))
     return [stretch for stretch in found if stretch is not None]
 
 
-def left(connection: Connection, chain: str, stretch: Stretch) -> int | None:
-    """The first number in it that says something still."""
-    look = pruning.first_full if stretch.what is What.RECORDS else pruning.first_full_body
+def first_unpruned(connection: Connection, chain: str, stretch: Stretch) -> int | None:
+    """The first number in the stretch that is not emptied yet; None if all are."""
+    look = pruning.first_full if stretch.what is PrunedPart.RECORDS else pruning.first_full_body
     return look(connection, chain, stretch.first, stretch.last)
 
 
-def unfinished(connection: Connection, chain: str) -> list[tuple[Stretch, int]]:
-    """What was begun and not ended, in its order, with where it goes on.
+def unfinished_prunings(connection: Connection, chain: str) -> list[tuple[Stretch, int]]:
+    """The prunings that were begun and not completed, in order, each with the number at which it goes on.
 
-    Nothing is begun before everything else is ended: so it is what was recorded last.
+    None is begun before the earlier ones are complete, so these are the last recorded ones.
     """
     found: list[tuple[Stretch, int]] = []
-    for stretch in reversed(said(connection, chain)):
-        at = left(connection, chain, stretch)
+    # From the last: the first one that is complete ends the search.
+    for stretch in reversed(recorded_prunings(connection, chain)):
+        at = first_unpruned(connection, chain, stretch)
         if at is None:
             break
         found.append((stretch, at))
     return found[::-1]
 
 
-class Covered:
-    """Which numbers some stretches of one kind cover together. There may be thousands; most join on."""
+class CoveredNumbers:
+    """The numbers that some stretches of one kind cover together. There may be thousands, most of them adjacent."""
 
-    def __init__(self, stretches: Iterable[Stretch], what: What) -> None:
+    def __init__(self, stretches: Iterable[Stretch], what: PrunedPart) -> None:
         self._firsts: list[int] = []
         self._lasts: list[int] = []
         for each in sorted((each for each in stretches if each.what is what), key=lambda each: each.first):
+            # Adjacent stretches become one, so that lookups stay fast after years of pruning.
             if self._lasts and each.first <= self._lasts[-1] + 1:
                 self._lasts[-1] = max(self._lasts[-1], each.last)
             else:
@@ -109,17 +112,17 @@ class Covered:
         return at >= 0 and seq <= self._lasts[at]
 
 
-NOTHING: Final = Covered((), What.BODIES)
+NOTHING: Final = CoveredNumbers((), PrunedPart.BODIES)
 
 
-def reached(stretches: list[Stretch], what: What) -> int:
-    """Up to which number nothing of this is left that could be pruned, as far as these say.
+def pruned_up_to(stretches: list[Stretch], what: PrunedPart) -> int:
+    """Up to which number all records, or all bodies, were pruned, according to these stretches.
 
-    Records are pruned from the first on. Bodies go with their records; what is pruned of them alone joins on.
+    Records are pruned from the first on. Bodies go with their records; bodies that are pruned alone follow on.
     """
-    upto = max((each.last for each in stretches if each.what is What.RECORDS), default=0)
-    if what is What.BODIES:
+    upto = max((each.last for each in stretches if each.what is PrunedPart.RECORDS), default=0)
+    if what is PrunedPart.BODIES:
         for each in sorted(stretches, key=lambda each: each.first):
-            if each.what is What.BODIES and each.first <= upto + 1:
+            if each.what is PrunedPart.BODIES and each.first <= upto + 1:
                 upto = max(upto, each.last)
     return upto

@@ -1,4 +1,4 @@
-"""What goes into a record: without secrets, and in a form that every record has."""
+"""The fields of a record, with secrets masked and checked to be storable."""
 
 from typing import Final
 
@@ -9,14 +9,14 @@ from mcpguard.policy.secrets.masking import masked
 WORDS: Final = frozenset(
     {"caller_label", "client", "intent_reason", "name", "operation", "selection", "trace", "why", "words"}
 )
-"""The fields with what people, agents and servers wrote in their own words."""
+"""The fields with free text of people, agents and servers, in which secrets are masked."""
 
 
 def recordable(fields: Fields) -> Fields:
-    """The fields as they are recorded. Raises Unrecordable here, where it costs one call, for what would otherwise fail
-    among others on the writer's thread."""
+    """The fields as they are recorded, secrets masked. Raises Unrecordable for what no record can hold."""
     words = {name: fields[name] for name in WORDS & fields.keys()}
+    # Free text may hold secrets that agents pasted; the log must not become a place to find them.
     left = masked(words, maybe=True)
     checked = fields if left.value is words else {**fields, **left.value}
-    canonical_json(checked)
+    canonical_json(checked)  # here it fails one call; on the writer's thread it would fail all that share its transaction
     return checked

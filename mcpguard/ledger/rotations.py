@@ -1,9 +1,9 @@
-"""One signing key follows another: what both say of it, and what the log has of it.
+"""Key rotations: the statement that both keys sign, and the records about them.
 
 Rules kept here:
-1. Both keys sign one statement: the old one says which key follows, the new one which key it follows. Without the
-   second signature anybody could make a key of theirs look like the one that came before ours.
-2. The statement names the chain, the number, the time and the hash before, so it is worth nothing anywhere else.
+1. Both keys sign one statement, so each names the other. Without the signature of the new key, anybody could make a
+   key of theirs look like the predecessor of ours.
+2. The statement names the chain, the number, the time and the previous hash, so it is worth nothing anywhere else.
 """
 
 import base64
@@ -25,16 +25,16 @@ from mcpguard.store.rows import checkpoints, records, searching
 from mcpguard.store.rows.records import StoredRecord
 
 LONGEST = 65_536
-"""Bytes of a record of this kind."""
+"""The most bytes of a record of this kind."""
 
 
 class BadRotation(ValueError):
-    """This record hands over to no key."""
+    """This record is not a valid rotation."""
 
 
 @dataclass(frozen=True, slots=True)
 class Rotation:
-    """What both keys sign. `after`: the hash of the record before, as hexadecimal; `at`: as in the record."""
+    """The statement that both keys sign. `after`: the previous hash, as hexadecimal; `at`: the time of the record."""
 
     chain: str
     seq: int
@@ -57,51 +57,55 @@ class Rotation:
         )
 
     def fields(self, old: SigningKey, new: SigningKey) -> dict[str, Scalar]:
-        """What the record says of it."""
+        """The fields of its record, with both signatures."""
         signed = KEY_TAG + self.content()
         return {
             "at": self.at,
             "after": self.after,
             "previous": self.previous,
             "key": self.key,
+            # The old key vouches for the new one, and the new one accepts: see rule 1.
             "proof": base64.b64encode(old.sign(signed)).decode(),
             "accepted": base64.b64encode(new.sign(signed)).decode(),
         }
 
     @classmethod
-    def verified(cls, content: bytes) -> Self:
-        """What a record says, once both keys are found to have signed it. Raises BadRotation."""
+    def verify(cls, content: bytes) -> Self:
+        """Parse a record after checking that both keys signed it. Raises BadRotation."""
         try:
             said: Any = parse(content, max_bytes=LONGEST)
             words = (str(said[name]) for name in ("after", "previous", "key"))
             rotation = cls(str(said["chain"]), int(said["seq"]), int(said["at"]), *words)
+            # A statement of another kind, signed by both, or a key that follows itself, would be no rotation.
             hands_over = said["kind"] == RecordKind.ROTATED and rotation.previous != rotation.key
             signed = KEY_TAG + rotation.content()
+            # Both: the old key alone could name a key of somebody who never had a part in it.
             for key, name in ((rotation.previous, "proof"), (rotation.key, "accepted")):
                 public_from(key).verify(base64.b64decode(said[name], validate=True), signed)
         except InvalidSignature:
             raise BadRotation("a signature does not match") from None
         except (Unrecordable, ValueError, KeyError, TypeError) as error:
-            raise BadRotation("it cannot be understood") from error
+            raise BadRotation("it cannot be parsed") from error
         if not hands_over:
-            raise BadRotation("nothing follows by it")
+            raise BadRotation("it does not rotate to another key")
         return rotation
 
 
-def signing(connection: Connection, chain: str) -> str:
-    """The key that signs a chain after all that is stored: the newest checkpoint's, or the one that the record which
-    it was made for hands over to. Empty for a chain that nobody has signed."""
+def signing_key_of(connection: Connection, chain: str) -> str:
+    """The public key that signs what comes next: that of the newest checkpoint or, if that was made for a rotation, the
+    new one. Empty if the chain has no checkpoint."""
     newest = checkpoints.last(connection, chain)
     if newest is None:
         return ""
+    # The last checkpoint of the old key is of the rotation itself, so the newest may still be the old key's.
     made_for = searching.numbered(connection, chain, newest.seq)
     for rotated in _rotations([made_for] if made_for else []):
         return rotated.key
     return Checkpoint.read(newest.content).key
 
 
-def retired(connection: Connection, chain: str, key: str) -> int:
-    """The number of the record by which this key handed over to another; 0 where it has not."""
+def retiring_record(connection: Connection, chain: str, key: str) -> int:
+    """The number of the record by which this key was rotated to another; 0 if it was not."""
     found = _rotations(records.of_kind(connection, chain, RecordKind.ROTATED))
     return next((each.seq for each in found if each.previous == key), 0)
 
@@ -110,7 +114,7 @@ def _rotations(found: Iterable[StoredRecord]) -> list[Rotation]:
     rotations = []
     for record in found:
         try:
-            rotations.append(Rotation.verified(record.content or b""))
+            rotations.append(Rotation.verify(record.content or b""))
         except BadRotation:
-            continue  # an enemy's, or another kind; verifying says so
+            continue  # forged, or of another kind; verifying reports it
     return rotations

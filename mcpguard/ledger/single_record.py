@@ -1,6 +1,6 @@
-"""One record held against what it rests on: the hash before it, and the checkpoint that covers it.
+"""Checks one record by itself: its hash against the previous one, and the checkpoint that covers it.
 
-That says nothing of the chain between the two, which a verification of the whole walks along.
+This says nothing about the chain between the two, which only a full verification checks.
 """
 
 import base64
@@ -14,8 +14,9 @@ from mcpguard.ledger.checkpoints import BadCheckpoint, Checkpoint
 from mcpguard.ledger.format import GENESIS, link
 
 
-def follows(content: Mapping[str, Any], seq: int, previous: str | None, hash_: str) -> bool | None:
-    """Whether the hash of a record is the one that its content and the hash before it give; None where that is gone."""
+def hash_matches(content: Mapping[str, Any], seq: int, previous: str | None, hash_: str) -> bool | None:
+    """Whether a record has the hash that its content and the previous hash give; None if that is missing."""
+    # The first record follows nothing: its previous hash is zeros.
     before = GENESIS.hex() if seq == 1 else previous
     if before is None:
         return None
@@ -25,9 +26,9 @@ def follows(content: Mapping[str, Any], seq: int, previous: str | None, hash_: s
         return False
 
 
-def signed(content: Mapping[str, Any], signature: str) -> Checkpoint | None:
-    """The checkpoint, if the key that it names has signed it."""
+def verified_checkpoint(content: Mapping[str, Any], signature: str) -> Checkpoint | None:
+    """The checkpoint, if the key that it names signed it; otherwise None."""
     try:
-        return Checkpoint.verified(canonical_json(content), base64.b64decode(signature, validate=True))
+        return Checkpoint.verify(canonical_json(content), base64.b64decode(signature, validate=True))
     except (BadCheckpoint, Unrecordable, binascii.Error, ValueError):
         return None

@@ -1,10 +1,10 @@
-"""Whether what is about to be removed is what was written. Where it is not, it is the evidence of that, and stays."""
+"""Checks that records about to be removed are what was written. If not, they are the evidence of that, and stay."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
-from mcpguard.ledger.format import GENESIS, SALT_BYTES, body_digest, link, parsed
-from mcpguard.ledger.prunings import NOTHING, Covered, Unsound
+from mcpguard.ledger.format import GENESIS, SALT_BYTES, body_digest, link, parse_content
+from mcpguard.ledger.prunings import NOTHING, CoveredNumbers, Unsound
 from mcpguard.store.engine.backend import Connection
 from mcpguard.store.rows import records
 from mcpguard.store.rows.pages import batched
@@ -15,19 +15,20 @@ TOGETHER: Final = 10
 
 
 def sound(chain: str, stored: StoredRecord, previous: bytes | None) -> Mapping[str, Any]:
-    """What a record says that follows one with this hash. Raises Unsound."""
+    """The fields of a record, after checking it against the previous hash. Raises Unsound."""
+    # Pruning destroys evidence. So whatever does not match its hash is kept.
     if stored.content is None or previous is None or link(previous, stored.content) != stored.hash:
         raise Unsound(f"record {stored.seq} is not what was written")
-    said = parsed(stored.content)
+    said = parse_content(stored.content)
     if said.get("chain") != chain or tuple(map(said.get, COLUMNS)) != stored.columns:
         raise Unsound(f"the columns of record {stored.seq} are not what was written")
     return said
 
 
 def check_bodies(
-    connection: Connection, chain: str, told: Mapping[int, Mapping[str, Any]], pruned: Covered = NOTHING
+    connection: Connection, chain: str, told: Mapping[int, Mapping[str, Any]], pruned: CoveredNumbers = NOTHING
 ) -> None:
-    """Compare bodies with what their records say. `pruned`: where they may be gone. Raises Unsound."""
+    """Compare bodies with their records. `pruned`: the numbers whose bodies may be gone. Raises Unsound."""
     for some in batched(sorted(told), TOGETHER):
         there = {body.seq: body for body in records.bodies_of(connection, chain, some)}
         for seq in some:
@@ -35,7 +36,7 @@ def check_bodies(
 
 
 def check_alone(connection: Connection, chain: str, seqs: Sequence[int]) -> None:
-    """Each of these records with the one before it, and its body. Raises Unsound."""
+    """Check each of these records against the previous one, and its body. Raises Unsound."""
     for some in batched(seqs, TOGETHER):
         beside = {each.seq: each for each in _with_those_before(connection, chain, some)}
         told = {}
@@ -52,15 +53,16 @@ def _with_those_before(connection: Connection, chain: str, seqs: Iterable[int]) 
     return records.these(connection, chain, sorted(wanted | {seq - 1 for seq in wanted}))
 
 
-def _compare(seq: int, said: Mapping[str, Any], body: StoredBody | None, pruned: Covered) -> None:
+def _compare(seq: int, said: Mapping[str, Any], body: StoredBody | None, pruned: CoveredNumbers) -> None:
     if said.get("body_kept") is not True:
         if body is not None:
-            raise Unsound(f"a body lies beside record {seq}, which speaks of none")
+            raise Unsound(f"a body is stored for record {seq}, which has none")
     elif body is None:
         raise Unsound(f"the body of record {seq} is missing")
     elif body.salt is None and body.content is None:
+        # Emptied by somebody, and not by the guard: that is tampering, and stays visible.
         if seq not in pruned:
-            raise Unsound(f"the body of record {seq} is gone, and nothing says why")
+            raise Unsound(f"the body of record {seq} is gone, and no record accounts for it")
     else:
         salt, content = body.salt or b"", body.content or b""
         sizes = (len(salt), len(content))

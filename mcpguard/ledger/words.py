@@ -1,4 +1,4 @@
-"""A record in a few words: who, what, how it ended and why. The same at the command line and on a page.
+"""A record in a few words: who, what, result and reason. The same for commands and pages.
 
 Nothing is verified here, so a record may say anything.
 """
@@ -9,12 +9,12 @@ from typing import Any, Final
 
 Said = Mapping[str, Any]
 FEW: Final = 3
-"""So many settings are named; all of them stand in the record."""
+"""Settings that are named; the record has all of them."""
 _PERSON: Final = re.compile(r"user:[0-9a-f-]{36} \((?P<name>[^()]+)\)")
 
 
 def who(said: Said) -> object:
-    """Whoever called, decided or signed in; of what nobody is known for, from where it came. A person by their name."""
+    """Who called, decided or signed in; if nobody is known, the address it came from. A user by name alone."""
     found = said.get("caller_label") or said.get("by") or said.get("user_name")
     found = found or said.get("caller") or said.get("peer")
     person = _PERSON.fullmatch(found) if isinstance(found, str) else None
@@ -22,7 +22,7 @@ def who(said: Said) -> object:
 
 
 def result(said: Said) -> object:  # noqa: PLR0911 - a line for each form
-    """How it ended; of a decision and a move what it was, and where the thing stands since then."""
+    """How it ended; of a decision or a change of status, what it was, with the status before and after."""
     match said:
         case {"answer": "screen", "screening": mode}:
             return f"screen: {mode}"
@@ -45,11 +45,12 @@ def result(said: Said) -> object:  # noqa: PLR0911 - a line for each form
 
 
 def what(said: Said) -> object:  # noqa: PLR0911 - a line for each form
-    """Of a call what is called; of a question who asks for what; of people whom it is about; of settings which.
+    """What a record is about: the capability of a call, the request of a server, a user, the settings, a server.
 
-    Of what is about a whole server, that one; of what belongs to a call and does not say which thing, to which call.
+    Where the record names none of these, the call that it belongs to.
     """
     match said:
+        # The order matters: later cases match records of calls, too.
         case {"server": server, "name": name}:
             return f"{server}:{name}"
         case {"server": server, "entry": _, "method": method}:
@@ -78,5 +79,5 @@ def _few(names: list[str]) -> str:
 
 
 def why(said: Said) -> object:
-    """The reason of the guard's, or the one that a person gave."""
+    """The guard's reason, or the one that a user gave."""
     return said.get("reason") or said.get("why")

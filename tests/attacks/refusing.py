@@ -3,7 +3,7 @@
 from mcpguard.domain.calls.outcomes import Outcome
 from mcpguard.domain.capabilities import Effect
 from mcpguard.domain.reasons import Reason
-from mcpguard.ledger.entries import Entry
+from mcpguard.ledger.entries import Entry, unconditionally
 from tests.world import World
 
 
@@ -16,7 +16,7 @@ async def refused(guard: World) -> None:
         return Outcome.answered()
 
     for effect in Effect:
-        outcome = await guard.now.ledger.record(guard.opening(effect=effect), work)
+        outcome = await guard.now.ledger.record(guard.opening(effect=effect), work, unconditionally)
         assert outcome == Outcome.refused(Reason.LEDGER_UNAVAILABLE)
     assert not began
     assert (await guard.network.get("/readyz")).status_code == 503

@@ -20,7 +20,7 @@ from mcpguard.domain.filters import Filter
 from mcpguard.ledger.bundle import tar
 from mcpguard.ledger.bundle.bundle_report import BundleReport
 from mcpguard.ledger.bundle.explain_bundle import as_json, sentences
-from mcpguard.ledger.bundle.making import WantedBundle
+from mcpguard.ledger.bundle.make_bundle import WantedBundle
 from mcpguard.ledger.bundle.manifest import MANIFEST, SIGNATURE
 from mcpguard.ledger.export.selection import Fitting
 from mcpguard.ledger.format import link
@@ -241,7 +241,7 @@ ATTACKS: dict[str, tuple[Attack, set[str]]] = {
     "a folder is added": (lambda folder: (folder / "more").mkdir(), {"file added"}),
     "a file is a link to the same elsewhere": (linked, {"file missing", "file added"}),
     "a file is a pipe": (piped, {"file missing", "file added"}),
-    "the manifest speaks of less": (manifest(records=3), {"signature wrong", "counts differ"}),
+    "the manifest says less": (manifest(records=3), {"signature wrong", "counts differ"}),
     "the manifest says another time": (manifest(made_at=2), {"signature wrong"}),
     "the manifest says another filter": (manifest(selection="server:files"), {"signature wrong"}),
     "the manifest has another member": (manifest(more=1), {"manifest unreadable"}),
@@ -290,11 +290,11 @@ def test_an_untouched_bundle_is_whole_and_says_what_it_proves(untouched: Path, l
     assert report.chain.anchored_to == anchor.seq
     assert second.verify(untouched, key, kept) is None
     told = "\n".join(sentences(checked(untouched)))
-    assert "Not proven: who made it" in told
+    assert "Not verified: who made it" in told
     told = "\n".join(sentences(checked(untouched, key, anchor)))
-    assert "Not proven: who made it" not in told
+    assert "Not verified: who made it" not in told
     assert "records.csv says what was recorded" in told
-    assert "kept elsewhere names: nobody wrote it" in told
+    assert "matches the external checkpoint: nobody rewrote it" in told
 
 
 def careful(attack: Attack, ledger: Path) -> Attack:
@@ -312,7 +312,7 @@ def test_it_is_found_and_named(name: str, copy: Path, ledger: Path) -> None:
     assert kinds <= found(report)
     assert sorted((each, each.lstat().st_mtime_ns) for each in copy.parent.rglob("*")) == before, "nothing was written"
     told = [*sentences(report)]
-    assert told[-1] == "Whole: NO."
+    assert told[-1] == "Integrity: FAILED"
     assert as_json(report)["proven"] == []
     if name != "a file is a pipe":  # the second one would wait for what comes out of it
         assert second.verify(copy, key_of(ledger).public)
@@ -437,7 +437,7 @@ def test_a_checkpoint_of_another_chain_or_of_what_the_bundle_does_not_reach(ledg
     early, line = kept_elsewhere(tmp_path / "all", 0)
     report = checked(tmp_path / "late", None, early)
     assert report.whole
-    assert "this bundle does not reach" in " ".join(report.notices)
+    assert "outside this bundle" in " ".join(report.notices)
     assert second.verify(tmp_path / "late", None, line) is None
 
 
@@ -463,9 +463,9 @@ def test_some_records_prove_less_and_say_so(ledger: Path, tmp_path: Path) -> Non
     report = checked(tmp_path / "b", key_of(ledger).public)
     assert report.whole
     told = "\n".join(sentences(report))
-    assert "On the word of whoever has the key: these records are of the chain" in told
-    assert "that this chooses: since:1970-01-01T00:00:00Z" in told
-    assert "Not proven: anything about what was not chosen" in told
+    assert "Stated by the signer, not verifiable: these records belong to chain" in told
+    assert "that match this filter: since:1970-01-01T00:00:00Z" in told
+    assert "Not verified: anything about records that were not selected" in told
     assert report.vouched > 0
     assert second.verify(tmp_path / "b", key_of(ledger).public) is None
 
@@ -540,7 +540,7 @@ def test_a_tar_that_is_none_of_ours_is_told_in_a_sentence(
 ) -> None:
     path = tarred(untouched, tmp_path / "b.tar")
     path.write_bytes(spoil(path.read_bytes()))
-    with pytest.raises(StoreUnavailable, match="is no bundle"):
+    with pytest.raises(StoreUnavailable, match="is not a bundle"):
         checked(path)
     assert second.verify(path)
 

@@ -12,9 +12,9 @@ import pytest
 
 from mcpguard.ledger.bundle.bundle_report import BundleReport
 from mcpguard.ledger.bundle.explain_bundle import as_json, sentences
-from mcpguard.ledger.bundle.making import WantedBundle
+from mcpguard.ledger.bundle.make_bundle import WantedBundle
 from mcpguard.ledger.format import GENESIS, link
-from mcpguard.ledger.verify import calls_closed as entries
+from mcpguard.ledger.verify import call_entries as entries
 from mcpguard.ledger.verify import succession, tombstones
 from mcpguard.ledger.verify.report import LONGEST, ChainReport, Tampering
 from tests.ledger import sample
@@ -97,7 +97,7 @@ def test_what_is_not_listed_is_counted(written: Callable[[Records], Path]) -> No
     chain = _chain(report)
     assert report.whole
     assert len(chain.notices) == ChainReport.KEEP + 1, "what is rare is not lost among what is frequent"
-    assert "what lay between is lost" in chain.notices[-1]
+    assert "the records between are lost" in chain.notices[-1]
     told = f"{1_000 - ChainReport.KEEP:,} more records of kind resumed are not listed here"
     assert f"  Note: {told}." in [*sentences(report)]
     assert told in as_json(report)["notices"]  # type: ignore[operator]

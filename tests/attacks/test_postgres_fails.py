@@ -16,7 +16,7 @@ from sqlalchemy import make_url, text
 from mcpguard.domain.calls.outcomes import Outcome, OutcomeKind
 from mcpguard.domain.capabilities import Effect
 from mcpguard.domain.errors import StoreUnavailable
-from mcpguard.ledger.entries import Entry
+from mcpguard.ledger.entries import Entry, unconditionally
 from mcpguard.store.engine.postgres import Postgres
 from tests import postgres
 from tests.attacks.refusing import refused
@@ -140,7 +140,7 @@ async def test_a_call_whose_opening_a_crash_lost_is_closed_and_the_chain_stays_w
             await guard.recovered()
             return Outcome.answered()
 
-        assert (await guard.now.ledger.record(opening, work)).kind is OutcomeKind.ANSWERED
+        assert (await guard.now.ledger.record(opening, work, unconditionally)).kind is OutcomeKind.ANSWERED
         assert [said["kind"] for said in guard.said() if said.get("entry") == opening.entry] == ["closed"]
         report = guard.verified()
         assert report.whole, report.chains[0].problems

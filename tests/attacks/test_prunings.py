@@ -13,7 +13,7 @@ import pytest
 from mcpguard.domain.calls.bodies import KeptBody
 from mcpguard.domain.calls.outcomes import Outcome
 from mcpguard.guard.audit.retention import WantedPruning
-from mcpguard.ledger.checkpoints import Why
+from mcpguard.ledger.checkpoints import CheckpointCause
 from tests import second_verifier
 from tests.guard.pruned import BY
 from tests.ledger.tampering import EMPTY, tampering
@@ -30,7 +30,7 @@ async def make(folder: Path) -> Path:
         await guard.now.guard.retention.asked(WantedPruning(keep=len(guard.said()) - 9), BY, dry=False)
         for _ in range(3):
             await guard.call()
-        await guard.now.ledger.checkpoint(Why.EXPORT)
+        await guard.now.ledger.checkpoint(CheckpointCause.EXPORT)
         await guard.call(guard.opening(arguments=KeptBody(b"{}")))
         file = guard.database.with_name("killed.db")
         with closing(sqlite3.connect(guard.database)) as live, closing(sqlite3.connect(file)) as copied:

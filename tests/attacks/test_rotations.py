@@ -6,7 +6,7 @@ from pathlib import Path
 import orjson
 import pytest
 
-from mcpguard.ledger.checkpoints import Why
+from mcpguard.ledger.checkpoints import CheckpointCause
 from mcpguard.ledger.keys import SigningKey
 from mcpguard.ledger.rotations import Rotation
 from mcpguard.ledger.verify.explain import rests_on
@@ -173,7 +173,7 @@ def test_a_proof_from_another_chain_is_worth_nothing(log: Log, tmp_path: Path) -
     file = other.close()
     with tampering(file) as connection:
         (content,) = connection.execute("SELECT content FROM records WHERE kind = 'rotated'").fetchone()
-    said = Rotation.verified(content)
+    said = Rotation.verify(content)
     assert said.key == thief.public
     with tampering(log.file) as connection:
         fields = {"after": said.after, "previous": said.previous, "key": said.key}
@@ -242,7 +242,7 @@ def rewritten(log: Log, thief: SigningKey, *, accepted: bool) -> None:
         put_checkpoint(connection, thief)
         accepts = {} if accepted else {"accepted": _by(connection, thief, log.new.public)}
         put_rotation(connection, thief, log.new if accepted else _Public(log.new.public), **accepts)
-        put_checkpoint(connection, thief, Why.ROTATION)
+        put_checkpoint(connection, thief, CheckpointCause.ROTATION)
 
 
 class _Public(SigningKey):
@@ -271,9 +271,9 @@ def test_even_if_the_given_key_had_signed_that_it_follows_nothing_would_rest_on_
     report, _ = judged(log.file, log.new)
     assert (report.signed_to, report.anchored_to, report.signers) == (0, 0, set())
     said = " ".join(rests_on(report, KeyTrust(frozenset({log.new.public}), KeySource.GIVEN)))
-    assert "rest on signatures" not in said
+    assert ": signed by" not in said
     assert "They prove nothing" in said
-    assert f"The newest {report.last_seq} records rest on the chain alone" in said
+    assert f"Records 1 to {report.last_seq}: hash-chained only; truncation of the tail" in said
 
 
 def test_a_tail_cut_right_after_the_rotation_rests_on_the_old_key_alone(log: Log) -> None:

@@ -12,7 +12,7 @@ import pytest
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 from mcpguard.domain.errors import StoreUnavailable
-from mcpguard.ledger.checkpoints import Checkpoint, Why, sign
+from mcpguard.ledger.checkpoints import Checkpoint, CheckpointCause, sign
 from mcpguard.ledger.keys import SigningKey
 from mcpguard.ledger.verify.report import KeySource, KeyTrust, Tampering
 from tests import second_verifier
@@ -40,7 +40,7 @@ def last_checkpoint(database: Path) -> tuple[Checkpoint, bytes]:
             "SELECT content, signature FROM checkpoints ORDER BY seq DESC"
         ).fetchone()
     kept = {"content": base64.b64encode(content).decode(), "signature": base64.b64encode(signature).decode()}
-    return Checkpoint.verified(content, signature), json.dumps(kept).encode()
+    return Checkpoint.verify(content, signature), json.dumps(kept).encode()
 
 
 def edit(seq: int, **changes: object) -> Attack:
@@ -217,7 +217,7 @@ def test_an_owner_of_the_key_who_signs_it_all_anew_is_found_only_from_elsewhere(
             said = orjson.loads(content)
             (new,) = connection.execute("SELECT hash FROM records WHERE seq = ?", (said["seq"],)).fetchone()
             said = {key: said[key] for key in ("chain", "seq", "at", "why", "previous")}
-            forged = Checkpoint(**said | {"why": Why(said["why"])}, hash=new.hex(), key=forger.public)
+            forged = Checkpoint(**said | {"why": CheckpointCause(said["why"])}, hash=new.hex(), key=forger.public)
             values = (forged.content(), sign(forged, forger), forged.seq)
             connection.execute("UPDATE checkpoints SET content = ?, signature = ? WHERE seq = ?", values)
 

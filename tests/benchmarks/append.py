@@ -14,7 +14,7 @@ from mcpguard.app.process import steady
 from mcpguard.app.running import running
 from mcpguard.domain.calls.outcomes import Outcome
 from mcpguard.domain.capabilities import Effect
-from mcpguard.ledger.entries import Entry
+from mcpguard.ledger.entries import Entry, unconditionally
 from mcpguard.ledger.ledger import Ledger
 from mcpguard.settings.model import Settings
 from tests.benchmarks import calls, disk, places
@@ -49,7 +49,7 @@ class _Appenders:
             return calls.answered()
 
         while began < end:
-            outcome = await self._ledger.record(calls.opening(new_id(), number, self._effect), work)
+            outcome = await self._ledger.record(calls.opening(new_id(), number, self._effect), work, unconditionally)
             done = time.perf_counter()
             if outcome != calls.answered():
                 raise RuntimeError(f"a call was not recorded: {outcome}")

@@ -9,7 +9,7 @@ from mcpguard.domain.calls.records import RecordKind
 from mcpguard.domain.capabilities import Effect
 from mcpguard.ledger import keys
 from mcpguard.ledger.chain import Chain
-from mcpguard.ledger.format import Fields, about, closing_fields, opening_fields
+from mcpguard.ledger.format import Fields, call_fields, closing_fields, opening_fields
 from mcpguard.settings.model import Settings
 from mcpguard.store.engine.durability import Durability
 from mcpguard.store.engine.schema import upgrade
@@ -40,7 +40,7 @@ class _Source:
         opening = calls.opening(new_id(), self.made, _EFFECTS[self.made % len(_EFFECTS)], **arguments)
         fields = opening_fields(opening)
         self.chain.append(RecordKind.OPENED, fields, opening.arguments)
-        self._open.append((opening.entry, about(fields)))
+        self._open.append((opening.entry, call_fields(fields)))
         if len(self._open) > _OPEN_AT_ONCE:
             self.close()
 

@@ -8,7 +8,7 @@ from typer.testing import CliRunner, Result
 from mcpguard.cli.main import build
 
 HOSTILE = (
-    "\x1b]0;owned\x07\x1b[2J\x9b31m\r\n\u202eevil\u2066\u200b\u2028\U000e0041\x00\x7f[red]Whole: yes.[/red] é 日本"
+    "\x1b]0;owned\x07\x1b[2J\x9b31m\r\n\u202eevil\u2066\u200b\u2028\U000e0041\x00\x7f[red]Integrity: OK[/red] é 日本"
 )
 """Terminal escapes of 7 and 8 bits, new lines, bidi, zero-width and tag characters, markup; and honest letters."""
 

@@ -128,4 +128,4 @@ def test_what_is_wrong_is_told_and_repeats_nothing(desk: Desk, tmp_path: Path) -
         assert "canary" not in result.stderr
     nowhere = mcpguard("search", "--data-dir", str(tmp_path / "nowhere"), "x")
     assert (nowhere.exit_code, nowhere.stdout) == (1, "")
-    assert "no guard runs here" in nowhere.stderr
+    assert "no guard is running here" in nowhere.stderr

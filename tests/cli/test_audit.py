@@ -77,7 +77,7 @@ def test_hostile_text_in_a_record_is_printed_inert(lived: Path, form: str) -> No
     if form == "table":
         assert len(told.stdout.splitlines()) == len(KINDS) + 1
         assert "⟨U+001B⟩[2J⟨U+009B⟩31m⟨U+000D⟩⟨U+000A⟩⟨U+202E⟩evil" in told.stdout
-        assert "[red]Whole: yes.[/red] é 日本" in told.stdout
+        assert "[red]Integrity: OK[/red] é 日本" in told.stdout
     else:
         assert HOSTILE in [record.get("caller_label") for record in json.loads(told.stdout)], "and not changed by it"
 
@@ -115,7 +115,7 @@ def test_what_was_tampered_with_is_found_and_listing_it_still_works(
     if "created_at" in statement:  # nothing rests on when a chain was begun
         assert checked.exit_code == 0
     elif checked.stdout:
-        assert (checked.exit_code, checked.stdout.splitlines()[-1]) == (1, "Whole: NO.")
+        assert (checked.exit_code, checked.stdout.splitlines()[-1]) == (1, "Integrity: FAILED")
     else:
         assert "is not whole: in the table " in refusal(checked)
 
@@ -126,7 +126,7 @@ def test_what_was_tampered_with_is_found_and_listing_it_still_works(
 def test_a_whole_log_is_called_whole(lived: Path) -> None:
     told = mcpguard("audit", "verify", "--data-dir", lived)
     assert (told.exit_code, told.stderr) == (0, "")
-    assert told.stdout.splitlines()[-1] == "Whole: yes."
+    assert told.stdout.splitlines()[-1] == "Integrity: OK"
     report = json.loads(mcpguard("audit", "verify", "--data-dir", lived, "-o", "json").stdout)
     assert report["whole"] is True
     assert report["chains"][0]["records"] == len(KINDS)
@@ -151,7 +151,7 @@ def test_tampering_is_named_by_record_and_kind(lived: Path, statement: str, bad:
     assert (told.exit_code, told.stderr) == (1, "")
     lines = told.stdout.splitlines()
     assert [line for line in lines if line.startswith(f"  FIRST BAD RECORD: {bad} ({how}): ")]
-    assert lines[-1] == "Whole: NO."
+    assert lines[-1] == "Integrity: FAILED"
     told = mcpguard("audit", "verify", database, "-o", "json")
     assert told.exit_code == 1
     report = json.loads(told.stdout)
@@ -160,7 +160,7 @@ def test_tampering_is_named_by_record_and_kind(lived: Path, statement: str, bad:
     assert (first["seq"], first["tampering"]) == (bad, how)
 
 
-FORGED = "\x1b[1A\x1b[2K\r\nWhole: yes.\n\u202e"
+FORGED = "\x1b[1A\x1b[2K\r\nIntegrity: OK\n\u202e"
 
 
 @pytest.mark.parametrize(
@@ -186,7 +186,7 @@ def test_a_forged_log_cannot_speak_for_the_verifier(
         refusal(told)
     elif form == "table":
         assert inert(told.stdout)
-        assert [line for line in told.stdout.splitlines() if line.startswith("Whole")] == ["Whole: NO."]
+        assert [line for line in told.stdout.splitlines() if line.startswith("Integrity")] == ["Integrity: FAILED"]
     else:
         assert inert(told.stdout)
         assert json.loads(told.stdout)["whole"] is False
@@ -198,7 +198,7 @@ def test_a_forged_log_cannot_speak_for_the_verifier(
 def checkpoint_of(data_dir: Path, file: Path) -> dict[str, str]:
     told = mcpguard("audit", "checkpoint", "--data-dir", data_dir)
     assert told.exit_code == 0
-    assert told.stderr.startswith("It vouches for record ")
+    assert told.stderr.startswith("It covers record ")
     file.write_text(told.stdout)
     found: dict[str, str] = json.loads(told.stdout)
     return found
@@ -213,7 +213,7 @@ def test_a_checkpoint_says_how_much_came_after_it(lived: Path) -> None:
     assert told.exit_code == 0
     assert json.loads(base64.b64decode(json.loads(told.stdout)["content"]))["seq"] == before
     follow = len(KINDS) - before
-    assert told.stderr.startswith(f"It vouches for record {before} and all before it; {follow} more follow it")
+    assert told.stderr.startswith(f"It covers record {before} and all before it; {follow} more follow it")
 
 
 def test_a_checkpoint_kept_elsewhere_is_what_a_log_rests_on(lived: Path, tmp_path: Path) -> None:
@@ -223,7 +223,7 @@ def test_a_checkpoint_kept_elsewhere_is_what_a_log_rests_on(lived: Path, tmp_pat
     assert said_there["key"] == mcpguard("audit", "key", "--data-dir", lived).stdout.strip()
     told = mcpguard("audit", "verify", "--data-dir", lived, "--checkpoint", kept)
     assert told.exit_code == 0
-    assert f"Records 1 to {len(KINDS)} rest on the checkpoint kept elsewhere: nobody rewrote them." in told.stdout
+    assert f"Records 1 to {len(KINDS)}: covered by an external checkpoint; nobody rewrote them." in told.stdout
 
 
 def test_a_log_that_is_shorter_than_its_checkpoint_is_not_whole(lived: Path, tmp_path: Path) -> None:
@@ -233,7 +233,7 @@ def test_a_log_that_is_shorter_than_its_checkpoint_is_not_whole(lived: Path, tmp
     assert mcpguard("audit", "verify", cut).exit_code == 0, "nothing in the log itself shows it"
     told = mcpguard("audit", "verify", cut, "--checkpoint", kept)
     assert told.exit_code == 1
-    assert "Whole: NO." in told.stdout.splitlines()
+    assert "Integrity: FAILED" in told.stdout.splitlines()
 
 
 def test_the_key_is_the_one_that_signs(lived: Path) -> None:

@@ -28,14 +28,14 @@ def test_it_is_signed_now_and_vouches_for_all_that_is_recorded(tmp_path: Path) -
         end = recorded(data_dir)[-1]["seq"]
         assert end > first["seq"], "something was recorded meanwhile"
         statement, printed, said = taken(data_dir)
-        assert (statement["seq"], said) == (end, f"It vouches for record {end} and all before it.\n")
+        assert (statement["seq"], said) == (end, f"It covers record {end} and all before it.\n")
         assert recorded(data_dir)[-1]["seq"] == end, "and asking is no record"
         assert taken(data_dir)[0] == statement, "nothing is new"
         kept = tmp_path / "checkpoint.json"
         kept.write_text(printed)
         verified = run("audit", "verify", "--checkpoint", kept, "--data-dir", data_dir)
         assert verified.returncode == 0
-        assert f"Records 1 to {end} rest on the checkpoint kept elsewhere: nobody rewrote them." in verified.stdout
+        assert f"Records 1 to {end}: covered by an external checkpoint; nobody rewrote them." in verified.stdout
 
 
 def test_of_a_copy_and_without_a_guard_it_is_the_newest_and_how_many_follow_is_said(tmp_path: Path) -> None:
@@ -47,7 +47,7 @@ def test_of_a_copy_and_without_a_guard_it_is_the_newest_and_how_many_follow_is_s
         assert run("db", "backup", copy, "--data-dir", data_dir).returncode == 0
         statement, _, said = taken(data_dir, copy)
         assert statement == signed
-        assert said.startswith(f"It vouches for record {signed['seq']} and all before it; {end - signed['seq']} more ")
+        assert said.startswith(f"It covers record {signed['seq']} and all before it; {end - signed['seq']} more ")
     statement, _, said = taken(data_dir)
     assert statement == signed, "it was killed before it signed another"
     assert f"; {end - signed['seq']} more follow it" in said

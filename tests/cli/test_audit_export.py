@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from mcpguard.cli.audit.export_file import Unfinished
+from mcpguard.cli.audit.export_file import PartialFile
 from mcpguard.ledger.export.export import ExportSpan, Tape, batches
 from mcpguard.ledger.export.formats import form
 from mcpguard.store.engine.offline import reading
@@ -26,7 +26,7 @@ from tests.patience import PATIENCE
 from tests.process import MCPGUARD, ROOT, Served, environment, run, serving
 from tests.world import said
 
-UNRECORDED = "no guard runs here that could record this export"
+UNRECORDED = "no guard is running here to record this export"
 
 
 @pytest.fixture
@@ -86,8 +86,8 @@ def test_a_bundle_of_a_running_guard_is_checked_without_it(served: Served, tmp_p
     shutil.rmtree(served.data_dir)
     checked = mcpguard("audit", "verify", elsewhere, "--key", key, "--checkpoint", kept)
     assert (checked.exit_code, checked.stderr) == (0, "")
-    assert checked.stdout.splitlines()[-1] == "Whole: yes."
-    assert f"record {last['seq']:,} of chain {last['chain']} says that it was exported" in checked.stdout
+    assert checked.stdout.splitlines()[-1] == "Integrity: OK"
+    assert f"record {last['seq']:,} of chain {last['chain']} says that this export was made" in checked.stdout
     assert second.verify(Path(elsewhere), key, kept.read_bytes()) is None
     report = json.loads(mcpguard("audit", "verify", elsewhere, "-o", "json").stdout)
     assert (report["whole"], report["signed"], report["key_known"]) == (True, True, False)
@@ -107,7 +107,7 @@ def test_without_a_guard_and_of_a_copy_it_says_that_nobody_records_it(lived: Pat
     copy = shutil.copy(lived / "mcpguard.db", tmp_path / "copy.db")
     told = mcpguard("audit", "export", "--db", copy, "-o", tmp_path / "other.jsonl")
     assert told.exit_code == 0
-    assert "this is a copy: no record is made of its export" in told.stderr
+    assert "this is a copy, so its export is not recorded" in told.stderr
     assert (tmp_path / "other.jsonl").read_bytes() == out.read_bytes()
     assert records(out.read_bytes()) == before == said(lived / "mcpguard.db")
 
@@ -147,25 +147,25 @@ def test_a_terminal_gets_no_records(lived: Path) -> None:
     os.close(theirs)
     os.close(ours)
     assert told.returncode == 1
-    assert b"records are not for a terminal" in told.stderr
+    assert b"records are not printed to a terminal" in told.stderr
 
 
 def test_nothing_that_is_there_is_written_over_unless_that_is_asked_for(lived: Path, tmp_path: Path) -> None:
     out = tmp_path / "out"
     out.write_text("precious")
-    assert "is there already" in refusal(mcpguard("audit", "export", "-o", out, "--data-dir", lived))
+    assert "already exists" in refusal(mcpguard("audit", "export", "-o", out, "--data-dir", lived))
     assert out.read_text() == "precious"
     assert mcpguard("audit", "export", "-o", out, "--force", "--data-dir", lived).exit_code == 0
     assert records(out.read_bytes()) == said(lived / "mcpguard.db")
     link, target = tmp_path / "link", tmp_path / "target"
     target.write_text("precious")
     link.symlink_to(target)
-    assert "is there already" in refusal(mcpguard("audit", "export", "-o", link, "--data-dir", lived))
+    assert "already exists" in refusal(mcpguard("audit", "export", "-o", link, "--data-dir", lived))
     assert mcpguard("audit", "export", "-o", link, "--force", "--data-dir", lived).exit_code == 0
     assert (target.read_text(), link.is_symlink()) == ("precious", False), "the link is replaced, and not followed"
     folder = tmp_path / "folder"
     folder.mkdir()
-    assert "is there already" in refusal(mcpguard("audit", "export", "--bundle", folder, "--data-dir", lived))
+    assert "already exists" in refusal(mcpguard("audit", "export", "--bundle", folder, "--data-dir", lived))
     assert not [*folder.iterdir()]
 
 
@@ -175,7 +175,7 @@ def test_a_place_that_cannot_be_written_is_told_in_a_sentence(lived: Path, tmp_p
     before = sorted(tmp_path.rglob("*"))
     assert "cannot be written" in refusal(mcpguard("audit", "export", "-o", tmp_path / name, "--data-dir", lived))
     told = mcpguard("audit", "export", "--bundle", tmp_path / name, "--data-dir", lived)
-    assert "cannot be made" in refusal(told)
+    assert "cannot be created" in refusal(told)
     assert sorted(tmp_path.rglob("*")) == before
 
 
@@ -193,11 +193,11 @@ def interrupted(lived: Path, out: Path, word: str, *, packed: bool, after_mark: 
         chain = chains.newest(connection)
         assert chain is not None
         tape = Tape(form(word), packed=packed)
-        file = Unfinished.new(out, {"chain": chain, "form": word, "packed": packed, "selection": ""}, force=False)
+        file = PartialFile.new(out, {"chain": chain, "form": word, "packed": packed, "selection": ""}, force=False)
         file.write(tape.begin())
         (some,) = batches(connection, ExportSpan(chain, 0, 4))
     file.write(tape.take(some))
-    file.took(some[-1].seq, len(some))
+    file.advance(some[-1].seq, len(some))
     file.write(tape.mark())
     file.mark()
     file.write(after_mark)
@@ -217,7 +217,7 @@ def test_what_was_interrupted_is_gone_on_with_and_is_the_same(
     out = tmp_path / "out"
     interrupted(lived, out, word, packed=packed, after_mark=b"half a line, not yet on the di")
     told = refusal(mcpguard("audit", "export", "-o", out, *words))
-    assert "--resume goes on with it" in told
+    assert "--resume continues it" in told
     done = mcpguard("audit", "export", "-o", out, "--resume", *words)
     assert done.exit_code == 0
     assert plain(out) == plain(tmp_path / "whole")
@@ -239,10 +239,10 @@ def test_a_guard_that_runs_records_that_it_is_gone_on_with(served: Served, tmp_p
 def test_what_was_begun_otherwise_or_never_or_cut_is_not_gone_on_with(lived: Path, tmp_path: Path) -> None:
     out = tmp_path / "out"
     words = ("audit", "export", "-o", out, "--resume", "--data-dir", lived)
-    assert "nothing of" in refusal(mcpguard(*words))
+    assert "cannot be resumed" in refusal(mcpguard(*words))
     interrupted(lived, out, "jsonl", packed=False, after_mark=b"")
     for other in (["--format", "csv"], ["--gzip"], ["since:2020-01-01"]):
-        assert "was begun otherwise: " in refusal(mcpguard(*words, *other))
+        assert "was started with other options: " in refusal(mcpguard(*words, *other))
     part, mark = tmp_path / "out.part", tmp_path / "out.part-at"
     there, good = mark.read_bytes(), part.read_bytes()
     for spoilt in (b"", b"[]", b"{}", b'{"seq":"x"}', b"\xff"):
@@ -272,7 +272,7 @@ def test_a_reader_that_goes_is_told_where_to_go_on(lived: Path) -> None:
         process.stdout.close()
         told = process.stderr.read().decode()
         assert process.wait(PATIENCE) == 1
-    assert "interrupted; what follows the record" in told
+    assert "interrupted; --after" in told
     assert "Traceback" not in told
     assert "BrokenPipe" not in told
 
@@ -284,11 +284,11 @@ def test_a_bundle_that_somebody_wrote_cannot_speak_for_the_verifier(lived: Path,
     folder = tmp_path / "b"
     assert mcpguard("audit", "export", "--bundle", folder, "--data-dir", lived).exit_code == 0
     (folder / f"{HOSTILE.replace('/', '').replace(chr(0), '')}").touch()
-    (folder / "Whole: yes.\n").touch()
+    (folder / "Integrity: OK\n").touch()
     told = mcpguard("audit", "verify", folder)
     assert told.exit_code == 1
     assert inert(told.stdout)
-    assert [line for line in told.stdout.splitlines() if line.startswith("Whole")] == ["Whole: NO."]
+    assert [line for line in told.stdout.splitlines() if line.startswith("Integrity")] == ["Integrity: FAILED"]
     told = mcpguard("audit", "verify", folder, "-o", "json")
     assert inert(told.stdout)
     assert json.loads(told.stdout)["whole"] is False

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from mcpguard.ledger import keys
-from mcpguard.ledger.checkpoints import Checkpoint, Signed, Why, sign
+from mcpguard.ledger.checkpoints import Checkpoint, CheckpointCause, SignedCheckpoint, sign
 from tests.cli.command import inert, mcpguard, refusal
 from tests.process import run, serving, until
 from tests.world import said
@@ -69,15 +69,15 @@ def test_a_guard_rotates_its_key_and_the_log_is_proved_with_either(tmp_path: Pat
     for key in (before, after, again["key"]):
         chain = proved(data_dir, "--key", key)
         assert (chain["problems"], chain["signed_to"], chain["rotations"]) == ([], len(records), 2)
-    stranger = keys.made()[0].public
+    stranger = keys.new_key()[0].public
     assert not proved(data_dir, "--key", stranger)["whole"]
     chain = proved(data_dir, "--key", stranger, "--key", again["key"])
     assert (chain["whole"], chain["signers"]) == (True, [again["key"]])
     chain = proved(data_dir, "--checkpoint", file)
     assert (chain["whole"], chain["anchored_to"]) == (True, len(records))
     told = mcpguard("audit", "verify", "--data-dir", data_dir, "--key", before)
-    assert "by the key that was given, or one that follows it (" in told.stdout
-    assert "another key signs from here on" in told.stdout
+    assert "by the given key, or one it was rotated to (" in told.stdout
+    assert "the signing key was rotated; from here on" in told.stdout
 
 
 def test_a_guard_that_is_killed_right_after_the_record_starts_with_the_new_key(tmp_path: Path) -> None:
@@ -88,7 +88,7 @@ def test_a_guard_that_is_killed_right_after_the_record_starts_with_the_new_key(t
         done = rotated(data_dir)
         new = (data_dir / "audit.key").read_bytes()
         guard.kill()
-    old = keys.made()[1]  # what lay there is gone for good; any other key stands for it
+    old = keys.new_key()[1]  # what lay there is gone for good; any other key stands for it
     (data_dir / "audit.key").write_bytes(old)
     (data_dir / "audit.key.next").touch(mode=0o600)
     (data_dir / "audit.key.next").write_bytes(new)
@@ -131,11 +131,14 @@ def test_a_store_that_was_rolled_back_is_told_at_the_start_and_in_the_status(tmp
         assert [line for line in guard.announced if line.startswith("  ROLLED BACK ")]
         (logged,) = guard.logged("ledger.rolled_back")
         assert logged["level"] == "error"
-        assert "ROLLED BACK: the anchor file speaks of record" in mcpguard("status", "--data-dir", data_dir).stdout
+        assert (
+            "ROLLED BACK: the anchor file has a checkpoint of record"
+            in mcpguard("status", "--data-dir", data_dir).stdout
+        )
         assert [record["found"] for record in said(data_dir / "mcpguard.db") if record["kind"] == "rolled_back"] == [1]
     told = mcpguard("audit", "verify", "--data-dir", data_dir, "--checkpoint", tmp_path / "anchors.jsonl")
     assert told.exit_code == 1
-    assert "a checkpoint kept elsewhere names another hash" in told.stdout or "vouches for them" in told.stdout
+    assert "an external checkpoint has a different hash for it" in told.stdout or "vouches for them" in told.stdout
 
 
 def test_an_anchor_file_inside_is_refused_at_the_start(tmp_path: Path) -> None:
@@ -206,7 +209,7 @@ def test_a_file_of_checkpoints_is_read_however_it_ends(
 
 def test_every_anchor_that_does_not_agree_is_told_and_the_highest_that_does_counts(lived: Path, tmp_path: Path) -> None:
     """Those of several chains are in it; of the one in the store, one was signed for another history."""
-    stranger, anchors = keys.made()[0], []
+    stranger, anchors = keys.new_key()[0], []
     (chain,) = json.loads(mcpguard("audit", "verify", "--data-dir", lived, "-o", "json").stdout)["chains"]
     with closing(sqlite3.connect(lived / "mcpguard.db")) as connection:
         rows = connection.execute("SELECT content, signature FROM checkpoints ORDER BY seq").fetchall()
@@ -226,15 +229,15 @@ def test_every_anchor_that_does_not_agree_is_told_and_the_highest_that_does_coun
     ]
     assert found["elsewhere"] == {"another": 7}
     told = mcpguard("audit", "verify", "--data-dir", lived, "--checkpoint", file).stdout
-    assert "Note: a checkpoint kept elsewhere speaks of chain another up to record 7, which is not in" in told
+    assert "Note: an external checkpoint covers chain another up to record 7, which is not in" in told
 
 
 def made_up(chain: str, seq: int, key: keys.SigningKey) -> dict[str, str]:
-    statement = Checkpoint(chain, seq, "00" * 32, 7, Why.TIME, 0, key.public)
-    return Signed(statement, sign(statement, key)).kept()
+    statement = Checkpoint(chain, seq, "00" * 32, 7, CheckpointCause.TIME, 0, key.public)
+    return SignedCheckpoint(statement, sign(statement, key)).as_json()
 
 
 @pytest.mark.parametrize("key", ["", "x", "AAAA", "AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAB="])
 def test_what_is_no_key_is_told_in_a_sentence(lived: Path, key: str) -> None:
     told = refusal(mcpguard("audit", "verify", "--data-dir", lived, "--key", public(lived), "--key", key))
-    assert "is not a public key: base64 of 32 bytes is" in told
+    assert "is not a public key: it must be base64 of 32 bytes" in told

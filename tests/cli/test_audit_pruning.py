@@ -29,7 +29,7 @@ def test_an_operator_prunes_and_redacts_and_the_log_is_proved(tmp_path: Path) ->
         entry = next(record["entry"] for record in said(data_dir / "mcpguard.db") if record["kind"] == "opened")
         told = mcpguard("audit", "redact", entry, *WHY, "--data-dir", data_dir)
         assert told.exit_code == 0, told.output
-        assert "removed, of 1 calls that belong together" in told.stdout
+        assert "removed, of 1 related calls" in told.stdout
         dry = done(data_dir, "prune", "--keep", "4", "--dry-run")
         assert (dry["records"], dry["more"]) == ([], False)
         told = mcpguard("audit", "prune", "--keep", "4", *WHY, "--data-dir", data_dir)
@@ -64,7 +64,7 @@ def test_it_asks_until_there_is_no_more_and_says_what_went() -> None:
         "4 records removed: 2 to 5, recorded as 105",
         "4 records removed: 6 to 9, recorded as 109",
         "3 records removed: 10 to 12, recorded as 112",
-        "7 more have to wait: no signed checkpoint covers them yet, or a call is still open",
+        "7 more cannot be removed yet: no signed checkpoint covers them, or a call is still open",
     ]
     with answering(http(200, b"{}"), *parts) as data_dir:
         whole = done(data_dir, "prune", "--keep", "1")

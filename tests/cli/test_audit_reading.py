@@ -9,7 +9,7 @@ import anyio
 import pytest
 from anyio import to_thread
 
-from mcpguard.cli.audit.record_rows import row
+from mcpguard.cli.audit.records import record_row
 from mcpguard.domain.calls.bodies import KeptBody
 from mcpguard.domain.calls.outcomes import Outcome
 from mcpguard.domain.calls.records import RecordKind
@@ -51,10 +51,10 @@ async def test_the_page_before_is_asked_for_by_its_number(guard: World) -> None:
         await guard.call()
     data_dir = guard.now.settings.data_dir
     told = mcpguard("audit", "list", "server:files", "-n", "2", "--data-dir", data_dir)
-    assert told.stderr == "There may be older ones: --before 7\n"
+    assert told.stderr == "There may be older records: --before 7\n"
     told = mcpguard("audit", "list", "server:files", "-n", "4", "--before", "7", "--data-dir", data_dir)
     assert [line.split()[0] for line in told.stdout.splitlines()[1:]] == ["3", "4", "5", "6"]
-    assert mcpguard("audit", "list", "server:nothing", "--data-dir", data_dir).stderr == "Nothing fits.\n"
+    assert mcpguard("audit", "list", "server:nothing", "--data-dir", data_dir).stderr == "No results.\n"
 
 
 async def test_what_is_no_filter_is_told(guard: World) -> None:
@@ -95,8 +95,8 @@ async def test_what_was_pruned_is_shown_as_that(guard: World) -> None:
 
     await guard.now.store.writer.submit(prune)
     data_dir = guard.now.settings.data_dir
-    assert "was pruned; its hash is left" in mcpguard("audit", "show", "1", "--data-dir", data_dir).stdout
-    assert "body             was pruned" in mcpguard("audit", "show", "3", "--data-dir", data_dir).stdout
+    assert "pruned; its hash is kept" in mcpguard("audit", "show", "1", "--data-dir", data_dir).stdout
+    assert "body             pruned" in mcpguard("audit", "show", "3", "--data-dir", data_dir).stdout
     assert mcpguard("audit", "list", "--data-dir", data_dir).stdout.splitlines()[1].split() == ["1", "pruned"]
 
 
@@ -153,5 +153,5 @@ ROWS: list[tuple[dict[str, Any], tuple[str, ...]]] = [
 async def test_every_kind_says_who_did_what(guard: World, fields: dict[str, Any], said: tuple[str, ...]) -> None:
     await guard.now.ledger.note(RecordKind(fields["kind"]), {name: fields[name] for name in fields if name != "kind"})
     told = mcpguard("audit", "tail", "--once", "-n", "1", "--data-dir", guard.now.settings.data_dir).stdout
-    assert row(1, {**fields, "at": 0})[3:] == said
+    assert record_row(1, {**fields, "at": 0})[3:] == said
     assert all(word in told for word in said)

@@ -29,7 +29,7 @@ def test_where_there_is_nobody_it_is_said_what_to_do_and_what_anonymous_may(desk
     result = desk("caller", "list")
     assert (result.exit_code, result.stdout) == (0, "")
     assert "mcpguard caller add NAME" in result.stderr
-    assert "Without a token, agents on this machine may use what is read" in result.stderr
+    assert "Without a token, agents on this host have the scope: effects read" in result.stderr
     assert desk.json("caller", "list")["callers"] == []
 
 
@@ -38,7 +38,7 @@ def test_the_token_alone_is_on_standard_output_and_what_was_granted_beside_it(de
     assert result.exit_code == 0, result.output
     assert result.stdout.startswith("mcpg_")
     assert result.stdout.count("\n") == 1
-    assert "agent may use what is read, of servers *, by the names *, until 20" in result.stderr
+    assert "agent has the scope: effects read; servers *; tools *; until 20" in result.stderr
     assert "is not shown again" in result.stderr
     assert result.stdout.strip() not in result.stderr + desk.done("caller", "list")
 

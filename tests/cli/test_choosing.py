@@ -6,7 +6,7 @@ import pytest
 import typer
 
 from mcpguard.cli.servers.approval_plan import plan
-from mcpguard.cli.servers.choices import chosen, default_effect, effects_given
+from mcpguard.cli.servers.choices import choose_capabilities, default_effect, parse_effects
 from mcpguard.cli.shared.options import pairs
 from mcpguard.domain.capabilities import CapabilityKind, Effect
 from tests.cli.command import HOSTILE, inert
@@ -59,7 +59,7 @@ OFFERED = [
     ],
 )
 def test_one_is_chosen_by_its_key_or_by_a_name_of_its_own(word: str, kind: CapabilityKind, name: str) -> None:
-    assert chosen([word, word], OFFERED) == {(kind, name)}
+    assert choose_capabilities([word, word], OFFERED) == {(kind, name)}
 
 
 @pytest.mark.parametrize(
@@ -74,7 +74,7 @@ def test_one_is_chosen_by_its_key_or_by_a_name_of_its_own(word: str, kind: Capab
 )
 def test_what_is_meant_is_never_guessed(word: str, candidates: list[str]) -> None:
     with pytest.raises(typer.BadParameter) as refused:
-        chosen([word], OFFERED)
+        choose_capabilities([word], OFFERED)
     for candidate in candidates:
         assert candidate in refused.value.message.replace(",", " ").split()
 
@@ -82,19 +82,19 @@ def test_what_is_meant_is_never_guessed(word: str, candidates: list[str]) -> Non
 def test_candidates_do_nothing_to_the_terminal_and_end_somewhere() -> None:
     many = [capability("tool", f"{HOSTILE}{number}") for number in range(200)]
     with pytest.raises(typer.BadParameter) as refused:
-        chosen([HOSTILE], many)
+        choose_capabilities([HOSTILE], many)
     assert inert(refused.value.message)
     assert refused.value.message.endswith(" and 180 more")
 
 
 def test_nothing_can_be_chosen_of_nothing() -> None:
     with pytest.raises(typer.BadParameter, match="it has listed none"):
-        chosen(["echo"], [])
+        choose_capabilities(["echo"], [])
 
 
 def test_an_effect_stands_after_the_last_equals_sign() -> None:
     words = ["a=b=read", "tool:echo=destructive", "echo=destructive"]
-    assert effects_given(words, OFFERED) == {"a=b": Effect.READ, "echo": Effect.DESTRUCTIVE}
+    assert parse_effects(words, OFFERED) == {"a=b": Effect.READ, "echo": Effect.DESTRUCTIVE}
 
 
 @pytest.mark.parametrize(
@@ -102,12 +102,12 @@ def test_an_effect_stands_after_the_last_equals_sign() -> None:
 )
 def test_an_effect_of_nothing_or_of_no_kind_is_refused(word: str) -> None:
     with pytest.raises(typer.BadParameter):
-        effects_given([word], OFFERED)
+        parse_effects([word], OFFERED)
 
 
 def test_a_tool_has_one_effect() -> None:
     with pytest.raises(typer.BadParameter, match="two effects"):
-        effects_given(["echo=read", "echo=write"], OFFERED)
+        parse_effects(["echo=read", "echo=write"], OFFERED)
 
 
 @pytest.mark.parametrize(
@@ -166,7 +166,7 @@ def test_everything_that_can_be_approved_is_planned_and_the_rest_is_said() -> No
         "tool:new": ("is approved", "write (careful default)"),
         "tool:other": ("is approved", "read (as it was)"),
         "tool:stopped": ("stays blocked", ""),
-        "tool:away": ("is gone", ""),
+        "tool:away": ("is not listed any more", ""),
         "tool:odd": ("cannot be read", ""),
         "resource:a:b": ("is approved", "read"),
     }
@@ -211,7 +211,7 @@ def test_an_effect_that_was_not_printed_is_noticed() -> None:
         {"kind": "tool", "name": "other", "effect": "read"},
         {"kind": "tool", "name": "late", "effect": "read"},
     ]
-    assert list(plan(SERVER, None, ()).otherwise(answer)) == [
+    assert list(plan(SERVER, None, ()).changed_effects(answer)) == [
         ("tool:new", "write", "destructive"),
         ("tool:late", "nothing", "read"),
     ]

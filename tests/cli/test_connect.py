@@ -93,10 +93,10 @@ def test_a_program_is_connected_and_it_is_taken_back_byte_for_byte(program: str,
     assert {stat.S_IMODE(each.stat().st_mode) for each in (kept.parent, kept.parent.parent, data)} == {0o700}
 
     again = connects(data, home, program, "--yes")
-    assert "connected already" in again.stdout
+    assert "already connected" in again.stdout
     undone = connects(data, home, program, "--undo", "--yes")
     assert undone.exit_code == 0
-    assert "start it again" in undone.stderr
+    assert "restart it" in undone.stderr
     assert "Next:" not in undone.stderr, "that leads to a connected program"
     assert everything(home) == before
     assert "nothing was done" in refused(data, home, program, "--undo", "--yes")
@@ -143,7 +143,7 @@ def test_what_was_written_since_by_the_program_stays(home: Path, data: Path) -> 
     said["mcpServers"]["later"] = {"command": "x"}
     path.write_text(json.dumps(said))
     taken = connects(data, home, "claude-code", "--undo", "--yes")
-    assert "was written to since" in taken.stdout
+    assert "was changed since" in taken.stdout
     left = json.loads(path.read_bytes())
     assert left == before | {"numStartups": 43, "mcpServers": before["mcpServers"] | {"later": {"command": "x"}}}
     [kept] = (data / "connected" / "claude-code").glob("*.before")
@@ -235,7 +235,7 @@ def test_a_person_is_asked(home: Path, data: Path) -> None:
     before = everything(home)
     asked = ("connect", "cursor", "--home", home, "--project", home, "--data-dir", data)
     code, seen = typed(b"n\n", *asked)
-    assert (code, "Do it?" in seen) == (1, True)
+    assert (code, "Make this change?" in seen) == (1, True)
     assert everything(home) == before
     assert typed(b"y\n", *asked)[0] == 0
     assert "mcpguard" in entries("cursor", home)
@@ -288,7 +288,7 @@ def test_a_person_is_asked_about_what_walks_around_the_guard(desk: Desk, home: P
     where = ("--home", home, "--project", home, "--data-dir", data)
     assert mcpguard("import", "cursor", "--all", *where).exit_code == 0
     code, seen = typed(b"y\ny\n", "connect", "cursor", *where)
-    assert (code, "Take that out?" in seen) == (0, True)
+    assert (code, "Remove them there?" in seen) == (0, True)
     assert [*entries("cursor", home)] == ["mcpguard"]
 
 
@@ -299,11 +299,11 @@ def test_what_belongs_to_a_project_is_named_and_no_command_is_said_to_take_it_ou
     path = home / ".claude.json"
     path.write_text(json.dumps({"projects": {"/src/app": {"mcpServers": {"notes": server}}}}))
     said = connects(data, home, "claude-code", "--yes").stderr
-    assert f"take notes (local /src/app) out of {path}." in said
+    assert f"Remove by hand, as no command does: notes (local /src/app) from {path}." in said
     assert "--replace" not in said
     path.write_text(json.dumps({"mcpServers": {"notes": server}}))
     said = connects(data, home, "claude-code", "--yes").stderr
-    assert "By hand" not in said
+    assert "by hand" not in said
     assert "--replace" in said
 
 

@@ -32,7 +32,7 @@ def test_upgrade_makes_a_database_and_then_finds_it_made(tmp_path: Path) -> None
     assert made.stdout == f"{data_dir}/mcpguard.db upgraded from nothing to schema {NEWEST}\n"
     assert (mode(data_dir), mode(data_dir / "mcpguard.db"), mode(data_dir / "guard.lock")) == (0o700, 0o600, 0o600)
     again = mcpguard("db", "upgrade", "--data-dir", data_dir)
-    assert (again.exit_code, again.stdout) == (0, f"{data_dir}/mcpguard.db has schema {NEWEST} already\n")
+    assert (again.exit_code, again.stdout) == (0, f"{data_dir}/mcpguard.db already has schema {NEWEST}\n")
     assert not (data_dir / "backups").exists()
 
 
@@ -75,11 +75,11 @@ def test_a_backup_is_whole_and_private(lived: Path, tmp_path: Path) -> None:
     target = tmp_path / "copy.db"
     made = mcpguard("db", "backup", target, "--data-dir", lived)
     assert (made.exit_code, made.stderr) == (0, "")
-    assert made.stdout == f"copied to {target}; check it with: mcpguard audit verify {target}\n"
+    assert made.stdout == f"copied to {target}; verify it with: mcpguard audit verify {target}\n"
     assert mode(target) == 0o600
     assert said(target) == said(lived / "mcpguard.db")
     checked = mcpguard("audit", "verify", target)
-    assert (checked.exit_code, checked.stdout.splitlines()[-1]) == (0, "Whole: yes.")
+    assert (checked.exit_code, checked.stdout.splitlines()[-1]) == (0, "Integrity: OK")
     assert sorted(path.name for path in tmp_path.iterdir()) == ["copy.db", "lived"]
 
 

@@ -1,4 +1,4 @@
-"""`mcpguard doctor` where the configuration is wrong, or others can get at it."""
+"""`mcpguard doctor` where the configuration is wrong, or others have access to it."""
 
 import json
 from pathlib import Path

@@ -301,7 +301,7 @@ def test_a_file_that_is_no_signing_key_is_a_problem(stopped: Path, content: byte
 
 def test_a_signing_key_that_is_another_or_gone_is_a_problem(stopped: Path) -> None:
     assert only(doctor(stopped), "key.matches")["level"] == "ok"
-    stopped.joinpath("audit.key").write_bytes(keys.made()[1])
+    stopped.joinpath("audit.key").write_bytes(keys.new_key()[1])
     assert bad(doctor(stopped, code=1)) == ["key.matches"]
     stopped.joinpath("audit.key").unlink()
     assert bad(doctor(stopped, code=1)) == ["key.matches"]

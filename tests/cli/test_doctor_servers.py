@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from mcpguard.cli.shared.guard_client import Operator
+from mcpguard.cli.shared.guard_client import GuardClient
 from tests.cli.command import HOSTILE, inert, mcpguard
 from tests.cli.desk import Desk
 from tests.cli.doctoring import Finding, bad, doctor, of, only
@@ -28,7 +28,7 @@ runpy.run_module("mcpguard.demo", run_name="__main__")
 
 
 def state(data_dir: Path) -> str:
-    (server,) = Operator(data_dir).get("/api/v1/status")["servers"]
+    (server,) = GuardClient(data_dir).get("/api/v1/status")["servers"]
     return f"{server['state']}: {server['error']}" if server["error"] else str(server["state"])
 
 
@@ -79,7 +79,7 @@ def test_servers_in_quarantine_are_counted_and_left_alone(tmp_path: Path) -> Non
         remote.setblocking(False)
         with pytest.raises(BlockingIOError):
             remote.accept()
-    assert ": 2. They wait" in only(findings, "servers.quarantined")["sentence"]
+    assert ": 2. They need review" in only(findings, "servers.quarantined")["sentence"]
     assert "NOWHERE" not in json.dumps(findings)
     assert not sign.exists()
 
@@ -115,8 +115,8 @@ def test_a_reference_that_leads_nowhere_any_more_is_a_problem_before_the_next_st
         (missing,) = problems(doctor(guard.data_dir, code=1), "NOT_THERE")
     assert failing["check"] == "servers.ready"
     assert "NOT_THERE is not set" in failing["sentence"]
-    assert (missing["check"], "X of other leads nowhere" in missing["sentence"]) == ("launches.here", True)
-    assert "TWO of notes leads nowhere" in printed
+    assert (missing["check"], "X of other cannot be resolved" in missing["sentence"]) == ("launches.here", True)
+    assert "TWO of notes cannot be resolved" in printed
     assert "s3cr3t" not in printed
 
 
@@ -157,12 +157,12 @@ def test_whoever_could_be_anonymous_is_named_and_so_is_what_closes_it(
         open_ = doctor(guard.data_dir)
     found = only(open_, "anonymous.enabled")
     assert found["level"] == "notice"
-    assert "use what is read;" in found["sentence"]
+    assert "call what is read;" in found["sentence"]
     assert "anonymous.enabled=false" in found["next"]
     monkeypatch.setenv("MCPGUARD_LISTEN", "127.0.0.1:0")
     monkeypatch.setenv("MCPGUARD_ANONYMOUS__EFFECTS", "read,write")
     monkeypatch.setenv("MCPGUARD_ANONYMOUS__SERVERS", "notes,weather")
-    assert "use what is read or write of notes weather;" in only(doctor(tmp_path), "anonymous.enabled")["sentence"]
+    assert "call what is read or write of notes weather;" in only(doctor(tmp_path), "anonymous.enabled")["sentence"]
     waits = only(doctor(tmp_path), "settings.confirmed")
     assert (waits["of"], waits["level"]) == ("anonymous.effects", "notice")
     monkeypatch.setenv("MCPGUARD_ANONYMOUS__ENABLED", "false")
@@ -200,7 +200,7 @@ def test_accounts_that_can_sign_in_are_people_and_the_guards_own_is_not_another(
 def test_what_a_guard_says_of_itself_becomes_what_to_do(tmp_path: Path) -> None:
     """What a guard has said, changed as it would be where more is wrong."""
     with serving(tmp_path / "data", "--demo") as guard:
-        told = Operator(guard.data_dir).get("/api/v1/status")
+        told = GuardClient(guard.data_dir).get("/api/v1/status")
     fails = {"works": False, "why": "bwrap is not installed", "in_force": []}
     listed = {**told["servers"][0], "standing": "approved", "state": "ready", "waiting": 3, "left_out": ["a list"]}
     told |= {"version": "0.0.1", "sandbox": fails, "servers": [listed], "held": 2, "console": "http://192.0.2.1:0"}
@@ -269,7 +269,7 @@ def test_a_guard_of_another_version_makes_no_check_fail(said: dict[str, object])
     with answering(http(200, json.dumps(said).encode())) as data_dir:
         result = mcpguard("doctor", "--data-dir", data_dir)
     assert result.exit_code in {0, 1}
-    assert "not everything of this could be looked at" in result.stdout
+    assert "this check could not be completed" in result.stdout
     assert inert(result.output)
 
 

@@ -64,7 +64,7 @@ def waiting(desk: Desk) -> dict[str, Any]:
 
 
 def test_a_call_is_held_allowed_made_once_and_held_again(desk: Desk) -> None:
-    assert "No call waits" in desk("held", "list").stderr
+    assert "No call is held" in desk("held", "list").stderr
     deleting = Deleting(desk)
     call = waiting(desk)
     assert (call["caller"]["name"], call["server"], call["name"], call["effect"]) == (

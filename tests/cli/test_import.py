@@ -15,7 +15,7 @@ from mcpguard.agents.candidates import Candidate, CandidateWay, Guarded, candida
 from mcpguard.agents.programs import BY_NAME
 from mcpguard.agents.reading import read
 from mcpguard.cli.agents import import_servers
-from mcpguard.cli.shared.guard_client import Operator
+from mcpguard.cli.shared.guard_client import GuardClient
 from tests.agents import homes
 from tests.cli.command import HOSTILE, inert, mcpguard
 from tests.cli.desk import Desk
@@ -63,7 +63,7 @@ def everything(folder: Path) -> bytes:
 def test_without_a_guard_it_is_told_what_there_is(tmp_path: Path) -> None:
     listed = imports(tmp_path / "data")
     assert listed.exit_code == 0
-    assert "No guard runs" in listed.stderr
+    assert "No guard is running" in listed.stderr
     assert {each["name"] for each in told(tmp_path / "data") if each["becomes"] == "new"} == NEW
     assert not any(secret in listed.output for secret in homes.SECRETS)
     assert not (tmp_path / "data" / "secrets").exists()
@@ -108,13 +108,18 @@ def test_all_that_is_new_comes_into_quarantine_and_its_secrets_into_files(desk: 
         assert secret not in done.output
         assert secret.encode() not in everything(data)
         assert secret not in "\n".join(desk.guard.lines)
-    for what in ("tracker: write what", "X-Api-Key", "FIGMA_TOKEN in its own environment", " connect\n"):
+    for what in (
+        "tracker: the program would ask for a value",
+        "X-Api-Key",
+        "FIGMA_TOKEN in its environment",
+        " connect\n",
+    ):
         assert what in done.stderr
 
     again = told(data)
     assert {each["becomes"] for each in again} == {"here already", "mcpguard itself", "cannot be taken"}
     assert {each["name"] for each in again if each["becomes"] == "here already"} == NEW
-    assert "Nothing of this is new" in imports(data, "--all").stderr
+    assert "Nothing new to import" in imports(data, "--all").stderr
 
 
 def test_what_comes_without_network_is_said_with_the_choice(desk: Desk, tmp_path: Path) -> None:
@@ -174,7 +179,7 @@ def test_names_that_are_taken_are_told_and_another_helps(desk: Desk, tmp_path: P
     }
     unclear = imports(data, "--server", "notes", home=home, project=tmp_path)
     assert unclear.exit_code == 2
-    assert "declared otherwise for claude-code, cursor" in " ".join(unclear.stderr.replace("│", " ").split())
+    assert "declared differently for claude-code, cursor" in " ".join(unclear.stderr.replace("│", " ").split())
     assert imports(data, "--all", home=home, project=tmp_path).exit_code == 0
     [refused] = told(data, "cursor", "--server", "notes", home=home, project=tmp_path)
     assert refused["result"] == "refused"
@@ -195,7 +200,7 @@ def test_a_secret_that_is_there_is_never_written_over(desk: Desk, tmp_path: Path
     (folder / "B_TOKEN").chmod(0o600)
     done = imports(data, "--all", home=home, project=tmp_path)
     assert done.exit_code == 1
-    assert "holds another value already" in done.stdout
+    assert "already holds another value" in done.stdout
     assert {path.name: path.read_text() for path in folder.iterdir()} == {"B_TOKEN": "what somebody else needs"}
     assert desk.json("server", "list") == [], "and nothing happened"
     (folder / "B_TOKEN").write_text("other")
@@ -220,7 +225,7 @@ def test_what_the_guard_refuses_leaves_no_secret_behind(desk: Desk, tmp_path: Pa
     home = claude(tmp_path, {"a": {"command": "x", "env": {"A_TOKEN": "new-value"}}})
     [one] = _found(home, data)
     desk.done("server", "add", "a", "--", "another")
-    result = import_servers._imported(Operator(data), one)
+    result = import_servers._imported(GuardClient(data), one)
     assert result["result"] == "refused"
     assert "a" in result["why"]
     assert not (data / "secrets" / "a").exists()
@@ -288,7 +293,7 @@ def test_a_folder_that_is_named_is_what_it_gets_to_see(desk: Desk, tmp_path: Pat
     said = {"mounts": [f"{folder}:rw"]}
     entries = {"files": {"command": "npx", "args": named}, "own": {"command": "npx", "args": [str(folder)], **said}}
     done = imports(data, "--all", home=claude(tmp_path, entries), project=tmp_path)
-    assert f"files: of this machine it gets to see {folder} (" in done.stderr
+    assert f"files: it sees these folders of the host: {folder} (" in done.stderr
     assert desk.json("server", "show", "files")["confinement"]["mounts"] == [str(folder)]
     assert desk.json("server", "show", "own")["confinement"]["mounts"] == [f"{folder}:rw"], "what was said counts"
 
@@ -297,7 +302,7 @@ def test_a_person_at_a_terminal_is_asked(desk: Desk, tmp_path: Path) -> None:
     home = claude(tmp_path, {"a": {"command": "x"}, "b": {"command": "y"}})
     asked = ("import", "--home", home, "--project", tmp_path, "--data-dir", desk.guard.data_dir)
     code, seen = typed(b"\n", *asked)
-    assert (code, "Import which?" in seen) == (0, True)
+    assert (code, "Which to import?" in seen) == (0, True)
     code, seen = typed(b"c\n", *asked)
     assert (code, "c is not among the new ones" in seen) == (2, True)
     assert desk.json("server", "list") == []

@@ -16,8 +16,8 @@ from tests.process import serving
         (problem(404), "mcpguard: The detail.\n"),
         (problem(409, moved=["a moved", "b moved"]), "mcpguard: A title\n  a moved\n  b moved\n"),
         (problem(422, problems=["x is empty"]), "mcpguard: A title\n  x is empty\n"),
-        (http(500, b"Internal Server Error"), "mcpguard: the guard failed at this (500); its log says why\n"),
-        (http(500, b"[]"), "mcpguard: the guard failed at this (500); its log says why\n"),
+        (http(500, b"Internal Server Error"), "mcpguard: the guard failed to do this (500); its log says why\n"),
+        (http(500, b"[]"), "mcpguard: the guard failed to do this (500); its log says why\n"),
     ],
 )
 def test_a_problem_becomes_sentences(answer: bytes, told: str) -> None:
@@ -77,5 +77,5 @@ def test_readiness_of_what_is_not_there_is_told_from_failure(status: int, code: 
 def test_a_list_is_asked_for_until_its_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(guard_client, "MOST", 1)
     with serving(tmp_path, "--demo"):
-        found = guard_client.Operator(tmp_path).every(guard_client.SERVERS, "servers")["servers"]
+        found = guard_client.GuardClient(tmp_path).get_all(guard_client.SERVERS, "servers")["servers"]
     assert [each["name"] for each in found] == ["demo-notes", "demo-weather"]

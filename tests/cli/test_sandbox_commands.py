@@ -54,7 +54,7 @@ def test_what_runs_unconfined_is_said_wherever_it_matters(desk: Desk) -> None:
         assert result.exit_code == 0, result.output
         assert LOUD in result.stderr
     assert "NOT CONFINED" in shown.stdout
-    assert "notes" in next(line for line in desk("status").stdout.splitlines() if line.startswith("not confined"))
+    assert "notes" in next(line for line in desk("status").stdout.splitlines() if line.startswith("without sandbox"))
 
 
 def test_the_sandbox_is_changed_and_named_in_the_answer(desk: Desk, tmp_path: Path) -> None:
@@ -79,7 +79,7 @@ def test_the_sandbox_is_changed_and_named_in_the_answer(desk: Desk, tmp_path: Pa
 def test_the_sandbox_is_chosen_in_the_approval_and_nothing_is_chosen_for_anybody(desk: Desk, tmp_path: Path) -> None:
     desk("server", "add", "notes", "--mount", SOURCES, "--", *HONEST)
     looked = desk("server", "inspect", "notes")
-    assert "probably needs what its sandbox keeps from it (writing)" in looked.stderr
+    assert "probably needs what its sandbox denies (writing)" in looked.stderr
     assert "mcpguard server approve notes --mount PATH:rw --reason TEXT" in looked.stderr
     desk.done("server", "approve", "notes", "--reason", "read it all")
     assert (confinement(desk)["profile"], confinement(desk)["chosen"]) == ("strict", False)
@@ -91,7 +91,7 @@ def test_the_sandbox_is_chosen_in_the_approval_and_nothing_is_chosen_for_anybody
     assert "sandbox from now on: contained" in approved.stderr
     assert (confinement(desk)["profile"], confinement(desk)["chosen"]) == ("contained", True)
     assert confinement(desk)["mounts"] == sorted([f"{place}:rw", SOURCES])
-    assert "a person decided on that; declared: strict" in desk("server", "show", "notes").stdout
+    assert "set by a reviewer; declared: strict" in desk("server", "show", "notes").stdout
     desk.ready("read_note")
     unconfined = desk("server", "approve", "notes", "--reason", "no", "--sandbox", "none")
     assert (unconfined.exit_code, unconfined.stdout) == (2, "")
@@ -107,7 +107,7 @@ def test_what_it_would_not_see_is_named_at_once_and_when_it_fails(desk: Desk, tm
     failed = desk("server", "inspect", "notes")
     assert (failed.exit_code, failed.stdout) == (1, "")
     assert "can't open file" in failed.stderr
-    assert "no network, and saw no folder" in failed.stderr
+    assert "no network, and saw only the folders" in failed.stderr
     assert "--mount FOLDER --sandbox contained" in failed.stderr
     assert "never read" not in failed.stderr
 

@@ -48,7 +48,7 @@ def test_where_there_is_nothing_it_is_said_what_to_do(desk: Desk) -> None:
 
 def test_a_server_is_added_inspected_and_approved(desk: Desk) -> None:
     added = desk("server", "add", "Notes", "--cwd", str(ROOT), "--env", "WHO=${env:HOME}", *NOT_CONFINED, "--", *HONEST)
-    assert added.stdout == "notes is declared, and quarantined\n"
+    assert added.stdout == "notes was added, and is quarantined\n"
     shown = desk.done("server", "show", "notes")
     assert "notes (Notes)" in shown
     assert "WHO=${env:HOME}" in shown
@@ -63,7 +63,7 @@ def test_a_server_is_added_inspected_and_approved(desk: Desk) -> None:
     looked = desk("server", "inspect", "notes", "--consent")
     assert "for up to 600 s" in looked.stderr
     assert looked.stdout.startswith("notes was started and listed 10 capabilities: 10 new, 0 changed, 0 gone")
-    assert rows(desk.done("tool", "list"))["notes:delete_note"][:3] == ["pending,", "waits", "destructive"]
+    assert rows(desk.done("tool", "list"))["notes:delete_note"][:4] == ["pending,", "needs", "review", "destructive"]
     assert desk.ready("read_note", 11).startswith("blocked\n  server:quarantined")
 
     approved = desk("server", "approve", "notes", "--reason", "read it all", "--effect", "word_count=write")
@@ -73,8 +73,8 @@ def test_a_server_is_added_inspected_and_approved(desk: Desk) -> None:
     assert approved.stdout.splitlines()[-1] == "notes is approved, with 10 capabilities"
     assert desk.ready("read_note") == "ready\n"
     assert {(each["answer"], each["why"]) for each in desk.decisions()} == {("approve", "read it all")}
-    assert "None of these waits" in desk("tool", "list").stderr
-    assert "Nothing of notes waits" in desk("server", "show", "notes").stderr
+    assert "None of these needs review" in desk("tool", "list").stderr
+    assert "Nothing of notes needs review" in desk("server", "show", "notes").stderr
 
 
 def test_the_json_of_a_server_has_what_scripts_rely_on(desk: Desk) -> None:
@@ -114,7 +114,7 @@ def test_a_tool_that_changes_is_noticed_compared_and_approved_again(desk: Desk) 
     desk.done("server", "inspect", "notes")
     assert desk.ready("read_note", 11).startswith("blocked\n  capability:changed")
     assert desk.ready("list_notes") == "ready\n"
-    assert "1 of 5 wait" in desk("tool", "list", "notes").stderr
+    assert "1 of 5 need review" in desk("tool", "list", "notes").stderr
 
     told = desk("tool", "diff", "notes:read_note")
     assert told.exit_code == 0
@@ -142,11 +142,11 @@ def test_a_tool_that_changes_is_noticed_compared_and_approved_again(desk: Desk) 
 def test_every_decision_about_a_tool(desk: Desk) -> None:
     desk.approved()
     for words, told in (
-        (["revoke"], "is pending, and waits for a person"),
+        (["revoke"], "is pending, and needs review"),
         (["reject"], "is pending"),
         (["approve", "--effect", "read"], "is approved"),
         (["block"], "is blocked"),
-        (["unblock"], "is pending, and waits for a person"),
+        (["unblock"], "is pending, and needs review"),
         (["approve"], "is approved"),
     ):
         answer, *more = words
@@ -172,10 +172,10 @@ def test_a_resource_is_named_by_its_uri(desk: Desk) -> None:
 def test_every_decision_about_a_server(desk: Desk) -> None:
     desk.approved()
     for answer, told in (
-        ("disable", "notes is approved, and disabled"),
-        ("enable", "notes is approved, and enabled"),
-        ("block", "notes is blocked, and enabled"),
-        ("quarantine", "notes is quarantined, and enabled"),
+        ("disable", "notes is approved and disabled"),
+        ("enable", "notes is approved and enabled"),
+        ("block", "notes is blocked and enabled"),
+        ("quarantine", "notes is quarantined and enabled"),
     ):
         assert desk.done("server", answer, "notes", "--reason", f"to {answer}") == f"{told}\n"
         assert desk.decisions()[-1]["why"] == f"to {answer}"
@@ -199,7 +199,7 @@ def test_a_decision_without_a_reason_changes_nothing(desk: Desk) -> None:
 def test_what_a_server_may_ask_is_said_whole(desk: Desk) -> None:
     desk.approved()
     assert desk.done("server", "permit", "notes", "roots", "sampling", "--reason", "x").endswith("roots, sampling\n")
-    assert desk.done("server", "permit", "notes", "--reason", "x") == "notes may ask for: nothing\n"
+    assert desk.done("server", "permit", "notes", "--reason", "x") == "notes may request: nothing\n"
 
 
 def test_how_a_server_is_screened_is_said(desk: Desk) -> None:
@@ -207,7 +207,7 @@ def test_how_a_server_is_screened_is_said(desk: Desk) -> None:
     assert "note, as the setting says" in desk.done("server", "show", "notes")
     for mode in ("off", "mask", "refuse"):
         said = desk.done("server", "screen", "notes", mode, "--reason", "x")
-        assert said == f"notes: replies are screened with {mode}\n"
+        assert said == f"notes: replies are scanned with mode {mode}\n"
     assert desk.json("server", "show", "notes")["screening"] == "refuse"
     assert "note, as the setting says" in desk.done("server", "screen", "notes", "default", "--reason", "x")
 
@@ -216,7 +216,7 @@ def test_a_server_is_patched_and_removed(desk: Desk, tmp_path: Path) -> None:
     desk.approved()
     change = tmp_path / "change.json"
     change.write_text(json.dumps({"args": ["-m", "mcpguard.demo", "poisoned"]}))
-    assert desk.done("server", "patch", "notes", f"@{change}") == "notes has revision 2 now, and is quarantined\n"
+    assert desk.done("server", "patch", "notes", f"@{change}") == "notes now has revision 2, and is quarantined\n"
     assert "mcpguard.demo poisoned" in desk.done("server", "show", "notes")
     stale = desk("server", "patch", "notes", '{"args": null}', "--revision", "1")
     assert (stale.exit_code, stale.stdout) == (1, "")
@@ -247,7 +247,7 @@ def test_a_name_that_would_become_another_is_refused_and_that_one_is_offered(
     result = desk("server", "add", "--", name, "true") if name == "-x" else desk("server", "add", name, "--", "true")
     assert (result.exit_code, result.stdout) == (1, "")
     assert "is no name of a server" in result.stderr
-    assert (f"could be called {instead} in place of" in result.stderr) == bool(instead)
+    assert (f"is not allowed as a name; {instead} is." in result.stderr) == bool(instead)
     assert desk.json("server", "list") == before, "and nothing happened"
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 import typer.main
 
-from mcpguard.cli.agents.quick_start import OPTIONS, understood
+from mcpguard.cli.agents.quick_start import OPTIONS, parse_relay_command
 from mcpguard.cli.main import build
 from mcpguard.relay.relay import RelayCommand, RelayFace
 from tests.cli.command import mcpguard
@@ -42,13 +42,13 @@ def explained(words: list[str]) -> RelayCommand:
     ids=" ".join,
 )
 def test_what_is_understood_at_a_glance_is_what_was_meant(words: list[str]) -> None:
-    assert understood(words) == explained(words)
+    assert parse_relay_command(words) == explained(words)
 
 
 def test_what_looks_like_an_option_is_looked_at_twice() -> None:
     for option in OPTIONS:
-        assert understood([option, "-x"]) is None
-        assert understood([f"{option}=-x"]) is None
+        assert parse_relay_command([option, "-x"]) is None
+        assert parse_relay_command([f"{option}=-x"]) is None
     assert explained(["--only", "-x", "--data-dir=-y"]) == RelayCommand(None, Path("-y"), RelayFace.GUARD, "-x")
 
 
@@ -74,7 +74,7 @@ WRONG = [
 
 @pytest.mark.parametrize("words", WRONG, ids=" ".join)
 def test_wrong_use_is_exit_code_2_and_nothing_on_standard_output(words: list[str]) -> None:
-    assert understood(words) is None
+    assert parse_relay_command(words) is None
     told = mcpguard("stdio", *words)
     assert (told.exit_code, told.stdout) == (2, "")
     assert told.stderr

@@ -85,7 +85,7 @@ def test_what_cannot_be_reached_is_to_be_tried_again(desk: Desk) -> None:
 def test_without_a_guard_it_is_to_be_tried_again(tmp_path: Path) -> None:
     result = mcpguard("tool", "ready", "notes", "notes:x", "--data-dir", tmp_path)
     assert result.exit_code == 10
-    assert result.stdout.count("No guard runs here. Start it: mcpguard serve") == 2
+    assert result.stdout.count("No guard is running here. Start it: mcpguard serve") == 2
 
 
 @pytest.mark.parametrize("names", [(), ("Not a name",), ("notes:",), (":x",), ("notes", "../x")])

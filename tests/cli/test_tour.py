@@ -62,7 +62,7 @@ def watched(guard: Served) -> Iterator[tuple[IO[str], list[str]]]:
 
 
 def held(guard: Served) -> str | None:
-    """The call that waits for a person."""
+    """The call that needs review."""
     waiting = json.loads(mcpguard("held", "list", "-o", "json", "--data-dir", guard.data_dir).stdout)
     return waiting[0]["id"] if waiting else None
 

@@ -74,7 +74,7 @@ def test_people_are_let_in_listed_changed_and_shut_out(desk: Desk) -> None:
     assert desk.done("user", "end-session", session["id"]) == "one session of bob has ended\n"
     assert desk.done("user", "sign-out", "bob") == "bob is signed out\n"
     assert "bob is not signed in." in desk("user", "sessions", "bob").stderr
-    assert "Nobody is signed in." in desk("user", "sessions").stderr
+    assert "No sessions." in desk("user", "sessions").stderr
     assert "<b>bob</b>" not in desk.guard.get("/", **shows(shown)).text
     assert desk.done("user", "disable", "bob", "--reason", "left") == "bob is disabled\n"
     assert signed_in(desk, "bob") == ""
@@ -88,7 +88,7 @@ def test_people_are_let_in_listed_changed_and_shut_out(desk: Desk) -> None:
 def test_another_password_is_read_and_printed_nowhere(desk: Desk) -> None:
     add(desk)
     changed = typed(desk, "nine green hedgehogs\r\nand more\n", "user", "passwd", "ada")
-    assert (changed.exit_code, changed.stdout, changed.stderr) == (0, "ada has another password\n", "")
+    assert (changed.exit_code, changed.stdout, changed.stderr) == (0, "ada has a new password\n", "")
     assert signed_in(desk) == ""
     assert signed_in(desk, password="nine green hedgehogs")  # noqa: S106 - nobody's
     for text, told in (("short\n", "at least 12"), ("", "at least 12"), ("password12345\n", "anybody would try")):
@@ -144,7 +144,7 @@ def test_a_token_is_alone_on_standard_output_and_can_be_revoked(desk: Desk) -> N
     assert made.exit_code == 0, made.output
     assert re.fullmatch(r"mcpo_[\w-]{43}\n", made.stdout)
     assert "ci" not in made.stdout
-    assert "is viewer on the guard's API, until 20" in made.stderr
+    assert "Its role on the guard's API is viewer, until 20" in made.stderr
     token = made.stdout.strip()
     assert token not in made.stderr + desk.done("operator", "list")
     assert desk.guard.get("/", **bears(token)).status_code == 200

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from mcpguard.cli.shared.progress import TELLER, waiting
+from mcpguard.cli.shared.progress import TELLER, show_waiting
 from tests.cli.desk import Desk
 from tests.patience import PATIENCE
 from tests.process import MCPGUARD, environment, serving
@@ -84,5 +84,5 @@ def test_a_slow_call_says_that_it_waits(desk: Desk, tmp_path: Path) -> None:
 
 def test_where_nobody_sits_at_a_terminal_nobody_is_asked_what_is_waited_for() -> None:
     assert not sys.stderr.isatty()
-    with waiting(lambda: "never"):
+    with show_waiting(lambda: "never"):
         assert TELLER not in {thread.name for thread in threading.enumerate()}

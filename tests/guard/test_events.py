@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from mcpguard.domain.calls.outcomes import Outcome
 from mcpguard.guard.traffic.events import OF_OTHERS, CallStage, EndedCall, Events
+from mcpguard.ledger.entries import unconditionally
 from tests.clock import FakeClock
 from tests.world import World
 
@@ -46,6 +47,6 @@ async def test_a_call_that_the_ledger_refuses_is_told_too(guard: World) -> None:
         raise RuntimeError
 
     with pytest.raises(RuntimeError):
-        await guard.now.ledger.record(guard.opening(), breaks, broken=told.append)
+        await guard.now.ledger.record(guard.opening(), breaks, unconditionally, broken=told.append)
     assert [(each.kind, each.reason) for each in told] == [("refused", "guard:error")]
     assert [each["outcome"] for each in guard.said() if each["kind"] == "closed"] == ["refused"]

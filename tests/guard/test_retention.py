@@ -17,9 +17,9 @@ from mcpguard.domain.calls.outcomes import Outcome
 from mcpguard.domain.decisions import Actor, Decision, Forbidden, Undecidable
 from mcpguard.domain.errors import LedgerUnavailable, StoreUnavailable
 from mcpguard.guard.audit.retention import Retention, WantedPruning
-from mcpguard.ledger.checkpoints import Why
-from mcpguard.ledger.entries import Entry
-from mcpguard.ledger.prunings import Cause, Unsound
+from mcpguard.ledger.checkpoints import CheckpointCause
+from mcpguard.ledger.entries import Entry, unconditionally
+from mcpguard.ledger.prunings import PruningCause, Unsound
 from mcpguard.ledger.verify.report import KeySource, KeyTrust
 from mcpguard.settings.guard_groups import RetentionSettings as Settings
 from mcpguard.store.rows import pruning
@@ -39,7 +39,7 @@ async def lived(guard: World, calls: int = 10) -> None:
     for number in range(calls):
         said = guard.opening(arguments=KeptBody(b'{"number": %d}' % number))
         await guard.call(said, Outcome.answered(KeptBody(b"an answer")))
-    await guard.now.ledger.checkpoint(Why.EXPORT)
+    await guard.now.ledger.checkpoint(CheckpointCause.EXPORT)
 
 
 def bodies(guard: World) -> int:
@@ -113,7 +113,7 @@ async def test_a_database_that_is_too_large_loses_its_oldest(tmp_path: Path) -> 
     async with world(tmp_path, audit__checkpoint_records=10_000, retention__database_bytes=16 * 1024**2) as guard:
         for _ in range(200):
             await guard.call(guard.opening(arguments=large), Outcome.answered(large))
-        await guard.now.ledger.checkpoint(Why.EXPORT)
+        await guard.now.ledger.checkpoint(CheckpointCause.EXPORT)
         assert await guard.now.guard.retention.sweep()
         assert prunings(guard)[0]["why"] == "size"
         with closing(sqlite3.connect(guard.database)) as connection:
@@ -135,7 +135,7 @@ async def test_of_records_without_bodies_no_more_go_than_have_to(tmp_path: Path)
     async with world(tmp_path, audit__checkpoint_records=10_000) as guard:
         for _ in range(1500):
             await guard.call()
-        await guard.now.ledger.checkpoint(Why.EXPORT)
+        await guard.now.ledger.checkpoint(CheckpointCause.EXPORT)
         taken = await guard.now.store.readers.run(pruning.file_bytes) or 0
         most = taken * 3 // 4
         assert await shrinking(guard, most).sweep()
@@ -189,7 +189,7 @@ async def test_what_no_checkpoint_covers_and_what_is_open_stays(tmp_path: Path) 
             await end.wait()
             return Outcome.answered()
 
-        tasks.start_soon(guard.now.ledger.record, guard.opening(), slow)
+        tasks.start_soon(guard.now.ledger.record, guard.opening(), slow, unconditionally)
         await guard.settle()
         opened = max(rows(guard))
         await lived(guard, 3)
@@ -298,8 +298,8 @@ async def test_what_was_begun_is_ended_by_the_next_run(tmp_path: Path, done: int
         retention = guard.now.guard.retention
         stretches = await retention.pruner.survey.records(1, 12)
         announce = retention.pruner._announced
-        await guard.now.ledger.together(
-            lambda connection, append: announce(stretches, Cause.ASKED, {}, connection, append)
+        await guard.now.ledger.transact(
+            lambda connection, append: announce(stretches, PruningCause.ASKED, {}, connection, append)
         )
         with tampering(guard.database) as connection:
             connection.execute(EMPTY, (2, 1 + done))
@@ -333,7 +333,7 @@ async def test_what_was_removed_lies_nowhere_in_the_file(tmp_path: Path) -> None
     async with living(tmp_path, 0) as guard:
         canary = b"a-canary-that-sings"
         await guard.call(guard.opening(arguments=KeptBody(canary)))
-        await guard.now.ledger.checkpoint(Why.EXPORT)
+        await guard.now.ledger.checkpoint(CheckpointCause.EXPORT)
         (opened,) = (record for record in guard.said() if record["kind"] == "opened")
         await guard.now.guard.redacting.redact(opened["entry"], BY)
         folder = guard.database.parent
@@ -345,7 +345,7 @@ async def test_while_somebody_reads_it_lies_in_the_log_of_the_database_and_no_lo
     async with living(tmp_path, 0, every_seconds=60) as guard:
         canary = b"a-canary-that-sings"
         await guard.call(guard.opening(arguments=KeptBody(canary)))
-        await guard.now.ledger.checkpoint(Why.EXPORT)
+        await guard.now.ledger.checkpoint(CheckpointCause.EXPORT)
         (opened,) = (record for record in guard.said() if record["kind"] == "opened")
         folder = guard.database.parent
         with closing(sqlite3.connect(guard.database, isolation_level=None)) as reader:
@@ -385,7 +385,7 @@ async def test_of_a_reply_that_was_read_again_and_again_all_goes(tmp_path: Path)
         await guard.call(first)
         for _ in range(250):
             await guard.call(replace(guard.opening(arguments=KeptBody(b"{}")), continues=first.entry))
-        await guard.now.ledger.checkpoint(Why.EXPORT)
+        await guard.now.ledger.checkpoint(CheckpointCause.EXPORT)
         done = await guard.now.guard.redacting.redact(first.entry, BY)
         assert (len(done["calls"]), bodies(guard)) == (251, 2)
         assert whole(guard)
@@ -404,8 +404,8 @@ async def test_while_one_of_them_goes_on_none_is_redacted(tmp_path: Path, named:
         first = guard.opening(arguments=KeptBody(b"{}"))
         second = replace(guard.opening(arguments=KeptBody(b"{}")), ticket=first.entry)
         await guard.call(first)
-        await guard.now.ledger.checkpoint(Why.EXPORT)
-        tasks.start_soon(guard.now.ledger.record, second, slow)
+        await guard.now.ledger.checkpoint(CheckpointCause.EXPORT)
+        tasks.start_soon(guard.now.ledger.record, second, slow, unconditionally)
         await guard.settle()
         before = bodies(guard)
         with pytest.raises(Undecidable, match="still open"):
@@ -424,7 +424,7 @@ async def test_a_call_that_goes_on_is_not_redacted(tmp_path: Path) -> None:
             return Outcome.answered()
 
         opening = guard.opening(arguments=KeptBody(b"{}"))
-        tasks.start_soon(guard.now.ledger.record, opening, slow)
+        tasks.start_soon(guard.now.ledger.record, opening, slow, unconditionally)
         await guard.settle()
         before = bodies(guard)
         with pytest.raises(Undecidable, match="still open"):
@@ -469,7 +469,7 @@ async def test_a_bundle_of_it_is_whole(tmp_path: Path, begin: int) -> None:
     async with living(tmp_path) as guard:
         await guard.now.guard.redacting.redact(max(rows(guard)), BY)
         await guard.now.guard.retention.asked(WantedPruning(keep=8), BY, dry=False)
-        await guard.now.ledger.checkpoint(Why.EXPORT)
+        await guard.now.ledger.checkpoint(CheckpointCause.EXPORT)
         file, key = guard.database, guard.now.ledger.chain.public_key
     bundling.bundle(tmp_path / "bundle", file, after=begin)
     for known in (None, key):
@@ -482,7 +482,7 @@ async def test_on_postgresql_too(tmp_path: Path, postgres_server: str) -> None:
     async with world(tmp_path, store__url=url, audit__checkpoint_records=1000) as guard:
         for _ in range(5):
             await guard.call(guard.opening(arguments=KeptBody(b"{}")), Outcome.answered(KeptBody(b"a")))
-        await guard.now.ledger.checkpoint(Why.EXPORT)
+        await guard.now.ledger.checkpoint(CheckpointCause.EXPORT)
         done = await guard.now.guard.retention.asked(WantedPruning(keep=3), BY, dry=False)
         assert done["count"] > 5
         page = await guard.now.guard.auditing.page(limit=100)
@@ -490,7 +490,7 @@ async def test_on_postgresql_too(tmp_path: Path, postgres_server: str) -> None:
         assert verified(places.database(guard.now.settings)).whole
         for _ in range(5):
             await guard.call(guard.opening(arguments=KeptBody(b"{}")), Outcome.answered(KeptBody(b"a")))
-        await guard.now.ledger.checkpoint(Why.EXPORT)
+        await guard.now.ledger.checkpoint(CheckpointCause.EXPORT)
         await guard.now.guard.redacting.redact(guard.said()[-1]["seq"], BY)
         done = await guard.now.guard.retention.asked(WantedPruning(keep=3, bodies=True), BY, dry=False)
         assert done["count"] == 11, "and three of before"

@@ -12,7 +12,7 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from mcpguard.ledger import keys
 from mcpguard.ledger.bundle import tar
 from mcpguard.ledger.bundle.bundle_report import BundleReport
-from mcpguard.ledger.bundle.making import Maker, WantedBundle, make
+from mcpguard.ledger.bundle.make_bundle import Maker, WantedBundle, make
 from mcpguard.ledger.bundle.manifest import MANIFEST, SIGNATURE, Manifest, sign
 from mcpguard.ledger.bundle.verify_bundle import verify
 from mcpguard.ledger.checkpoints import Checkpoint
@@ -79,7 +79,7 @@ def signed_anew(folder: Path, key: SigningKey, change: Callable[[dict[str, Any]]
 
 def tarred(folder: Path, path: Path) -> Path:
     path.write_bytes(
-        b"".join(tar.packed(folder, [MANIFEST, SIGNATURE, *(each["name"] for each in said(folder)["files"])]))
+        b"".join(tar.tar_chunks(folder, [MANIFEST, SIGNATURE, *(each["name"] for each in said(folder)["files"])]))
     )
     return path
 
@@ -89,4 +89,4 @@ def kept_elsewhere(folder: Path, at: int = -1) -> tuple[Checkpoint, bytes]:
     line = (folder / "checkpoints.jsonl").read_bytes().splitlines()[at]
     kept = json.loads(line)
     content, signature = (base64.b64decode(kept[name]) for name in ("content", "signature"))
-    return Checkpoint.verified(content, signature), line
+    return Checkpoint.verify(content, signature), line

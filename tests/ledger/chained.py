@@ -11,7 +11,7 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 from mcpguard.domain.calls.records import RecordKind
 from mcpguard.ledger.chain import Chain
-from mcpguard.ledger.checkpoints import Checkpoint, Signed, Why, sign
+from mcpguard.ledger.checkpoints import Checkpoint, CheckpointCause, SignedCheckpoint, sign
 from mcpguard.ledger.format import VERSION, link
 from mcpguard.ledger.keys import SigningKey
 from mcpguard.ledger.rotations import Rotation
@@ -73,7 +73,7 @@ class Chained:
     def append(self, count: int = 1) -> Work:
         return lambda _: [self.chain.append(RecordKind.DISCLOSED, {"digest": str(each)}) for each in range(count)]
 
-    def signing(self, why: Why = Why.TIME) -> Work:
+    def signing(self, why: CheckpointCause = CheckpointCause.TIME) -> Work:
         return lambda _: self.chain.checkpoint(why)
 
     def rotation(self, key: SigningKey) -> Work:
@@ -131,7 +131,9 @@ def put_rotation(connection: sqlite3.Connection, old: SigningKey, new: SigningKe
     return put(connection, "rotated", **{**rotation.fields(old, new), **other})
 
 
-def put_checkpoint(connection: sqlite3.Connection, key: SigningKey, why: Why = Why.TIME) -> Signed:
+def put_checkpoint(
+    connection: sqlite3.Connection, key: SigningKey, why: CheckpointCause = CheckpointCause.TIME
+) -> SignedCheckpoint:
     """A checkpoint after the last record."""
     chain, seq, hash_ = last(connection)
     (previous,) = connection.execute("SELECT coalesce(max(seq), 0) FROM checkpoints").fetchone()
@@ -141,7 +143,7 @@ def put_checkpoint(connection: sqlite3.Connection, key: SigningKey, why: Why = W
         "INSERT INTO checkpoints (chain, seq, content, signature) VALUES (?, ?, ?, ?)",
         (chain, seq, statement.content(), signature),
     )
-    return Signed(statement, signature)
+    return SignedCheckpoint(statement, signature)
 
 
 def cut(connection: sqlite3.Connection, after: int) -> None:
@@ -150,27 +152,27 @@ def cut(connection: sqlite3.Connection, after: int) -> None:
         connection.execute(f"DELETE FROM {table} WHERE seq > ?", (after,))
 
 
-def newest(file: Path) -> Signed:
+def newest(file: Path) -> SignedCheckpoint:
     """The newest checkpoint, as somebody kept it."""
     with tampering(file) as connection:
         content, signature = connection.execute(
             "SELECT content, signature FROM checkpoints ORDER BY seq DESC"
         ).fetchone()
-    return Signed(Checkpoint.verified(content, signature), signature)
+    return SignedCheckpoint(Checkpoint.verify(content, signature), signature)
 
 
-def judged(file: Path, *given: SigningKey, anchors: tuple[Signed, ...] = ()) -> tuple[ChainReport, set[str]]:
+def judged(file: Path, *given: SigningKey, anchors: tuple[SignedCheckpoint, ...] = ()) -> tuple[ChainReport, set[str]]:
     """What both verifiers say, who must agree on whether it is whole."""
     keys = {key.public for key in given}
     trust = KeyTrust(frozenset(keys), KeySource.GIVEN) if given else LOG_ONLY
     report = verified(file, *(each.statement for each in anchors), trust=trust)
-    kept = b"".join(json.dumps(each.kept()).encode() + b"\n" for each in anchors) or None
+    kept = b"".join(json.dumps(each.as_json()).encode() + b"\n" for each in anchors) or None
     found = {finding.kind for finding in second_verifier.verify(file, kept, keys)}
     assert report.whole == (not found), (report.chains[0].problems, found)
     return report.chains[0], {str(kind) for kind in found}
 
 
-def forged(file: Path, *given: SigningKey, anchors: tuple[Signed, ...] = ()) -> ChainReport:
+def forged(file: Path, *given: SigningKey, anchors: tuple[SignedCheckpoint, ...] = ()) -> ChainReport:
     """The same, where both have to say that a key or a checkpoint is forged."""
     report, found = judged(file, *given, anchors=anchors)
     kinds = {Tampering.KEY_FORGED, Tampering.CHECKPOINT_FORGED}

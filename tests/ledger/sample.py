@@ -15,7 +15,7 @@ from mcpguard.domain.calls.records import RecordKind
 from mcpguard.domain.calls.verdicts import Allow, Deny, Hold
 from mcpguard.domain.capabilities import Effect
 from mcpguard.domain.reasons import Reason
-from mcpguard.ledger.entries import Entry
+from mcpguard.ledger.entries import Entry, unconditionally
 from mcpguard.store.rows.tables import bodies, records
 from tests.world import World, world
 
@@ -45,11 +45,11 @@ async def _make(folder: Path, pruned: bool) -> Path:
 
 async def _held(guard: World) -> None:
     async def work(entry: Entry) -> Outcome:
-        await entry.release(Allow())
+        await entry.release(Allow(), unconditionally)
         entry.permit()
         return Outcome.unknown(Reason.REPLY_TIMEOUT)
 
-    await guard.now.ledger.record(guard.opening(Hold(Reason.HOLD_WAITING)), work)
+    await guard.now.ledger.record(guard.opening(Hold(Reason.HOLD_WAITING)), work, unconditionally)
 
 
 def _prune(guard: World) -> Callable[[Connection], None]:

@@ -15,7 +15,7 @@ from anyio import to_thread
 from mcpguard.domain.errors import StoreUnavailable
 from mcpguard.ledger import anchors
 from mcpguard.ledger.anchoring import PATIENCE
-from mcpguard.ledger.checkpoints import Checkpoint, Signed, Why, sign
+from mcpguard.ledger.checkpoints import Checkpoint, CheckpointCause, SignedCheckpoint, sign
 from mcpguard.settings.problems import SettingsError
 from mcpguard.store.engine.durability import Durability
 from mcpguard.store.rows.checkpoints import StoredCheckpoint
@@ -50,7 +50,7 @@ async def written(guard: World) -> None:
 async def lived(guard: World, calls: int = 3) -> None:
     for _ in range(calls):
         await guard.call()
-    await guard.now.ledger.checkpoint(Why.EXPORT)
+    await guard.now.ledger.checkpoint(CheckpointCause.EXPORT)
     await written(guard)
 
 
@@ -94,12 +94,12 @@ async def test_every_checkpoint_is_in_the_file_in_order_and_as_it_is_stored(tmp_
         assert (status.failing, status.trouble, status.rolled_back) == (False, "", "")
     file = outside(tmp_path)
     assert file.stat().st_mode & 0o777 == 0o600
-    lines = [Signed.taken(line) for line in file.read_bytes().splitlines()]
+    lines = [SignedCheckpoint.from_json(line) for line in file.read_bytes().splitlines()]
     assert [(each.statement.content(), each.signature) for each in lines] == [
         (each.content, each.signature) for each in stored(guard.database)
     ]
     assert len(lines) > 6, "the last is that of the stop"
-    assert lines[-1].statement.why is Why.STOP
+    assert lines[-1].statement.why is CheckpointCause.STOP
     assert len({each.statement.key for each in lines}) == 2
     report = verified(guard.database, *(each.statement for each in lines))
     assert report.whole
@@ -164,7 +164,7 @@ async def test_what_cannot_be_appended_refuses_no_call_and_is_there_when_it_can_
         kept = file.rename(tmp_path / "kept")
         file.mkdir()
         await lived(guard, 7)
-        assert trouble(guard) == "it is no regular file"
+        assert trouble(guard) == "it is not a regular file"
         assert guard.now.guard.readiness().ready
         metrics = (await guard.operator.get("/metrics")).text
         assert "mcpguard_ledger_anchor_failing 1.0" in metrics
@@ -313,7 +313,7 @@ async def lived_elsewhere(guard: World) -> None:
 
 
 def kept(database: Path) -> list[dict[str, str]]:
-    return [Signed(Checkpoint.read(each.content), each.signature).kept() for each in stored(database)]
+    return [SignedCheckpoint(Checkpoint.read(each.content), each.signature).as_json() for each in stored(database)]
 
 
 # Whoever rolls the store back.
@@ -335,7 +335,7 @@ async def test_a_store_that_was_rolled_back_is_told_everywhere_and_the_guard_sta
         assert capfd.readouterr().out.count("ledger.rolled_back") == 1
         status = guard.now.guard.status().ledger.anchors
         assert status is not None
-        assert f"speaks of record {last}" in status.rolled_back
+        assert f"has a checkpoint of record {last}" in status.rolled_back
         assert "mcpguard_ledger_rolled_back 1.0" in (await guard.operator.get("/metrics")).text
         (record,) = (each for each in guard.said() if each["kind"] == "rolled_back")
         assert (record["anchored"], record["found"], record["seq"]) == (last, ended, ended + 2)
@@ -410,9 +410,9 @@ async def test_a_line_that_somebody_made_up_is_told_and_keeps_nothing_out(tmp_pa
         await lived(guard)
         chain = guard.now.ledger.chain.id
     thief = new_key()
-    statement = Checkpoint(chain, 10**9, "00" * 32, 7, Why.TIME, 0, thief.public)
+    statement = Checkpoint(chain, 10**9, "00" * 32, 7, CheckpointCause.TIME, 0, thief.public)
     with outside(tmp_path).open("ab") as file:
-        file.write(json.dumps(Signed(statement, sign(statement, thief)).kept()).encode() + b"\n")
+        file.write(json.dumps(SignedCheckpoint(statement, sign(statement, thief)).as_json()).encode() + b"\n")
     async with anchored(tmp_path) as guard:
         assert [each["anchored"] for each in guard.said() if each["kind"] == "rolled_back"] == [10**9]
         await lived(guard)
@@ -435,7 +435,7 @@ async def test_what_is_in_the_file_was_on_the_disk_of_the_store_before(
             return done
 
         def behind(path: Path, lines: list[bytes]) -> object:
-            assert Signed.taken(lines[-1]).statement.seq <= synced[-1]
+            assert SignedCheckpoint.from_json(lines[-1]).statement.seq <= synced[-1]
             return append(path, lines)
 
         monkeypatch.setattr(writer, "submit", seen)

@@ -6,7 +6,7 @@ import pytest
 
 from mcpguard.domain.filters import Filter, FilterTerm, Key
 from mcpguard.ledger.bundle.bundle_report import BundleReport, Flaw
-from mcpguard.ledger.checkpoints import Checkpoint, Signed
+from mcpguard.ledger.checkpoints import Checkpoint, SignedCheckpoint
 from mcpguard.ledger.export.selection import EVERYTHING, Fitting
 from mcpguard.ledger.verify.report import Tampering
 from tests import second_bundle_verifier
@@ -25,7 +25,7 @@ async def a_log(folder: Path) -> tuple[Path, list[str], list[Checkpoint]]:
 
     def keep(guard: World) -> None:
         signed = guard.now.ledger.chain.signed
-        assert isinstance(signed, Signed)
+        assert isinstance(signed, SignedCheckpoint)
         keys.append(signed.statement.key)
         kept.append(signed.statement)
 

@@ -15,7 +15,7 @@ from mcpguard.domain.capabilities import Effect
 from mcpguard.domain.errors import Unrecordable
 from mcpguard.domain.reasons import Reason
 from mcpguard.ledger import keys
-from mcpguard.ledger.entries import Entry
+from mcpguard.ledger.entries import Entry, unconditionally
 from mcpguard.ledger.entries import durability as stored_with
 from mcpguard.ledger.format import opening_fields
 from mcpguard.store.engine.durability import Durability
@@ -74,7 +74,7 @@ async def test_a_start_closes_what_was_left_open_and_says_what_may_have_been_exe
         left = [(RecordKind.OPENED, opening_fields(each)) for each in (held, allowed, denied, sent)]
         left += [(RecordKind.RELEASED, {"entry": allowed.entry, "verdict": "allow"})]
         left += [(RecordKind.RELEASED, {"entry": denied.entry, "verdict": "deny", "reason": "scope:effect"})]
-        await guard.now.ledger.together(lambda _, append: [append(*each) for each in left])
+        await guard.now.ledger.transact(lambda _, append: [append(*each) for each in left])
     async with world(tmp_path) as guard:
         closed = {
             record["entry"]: (record["outcome"], record["executed"], record["late"])
@@ -128,7 +128,7 @@ async def test_what_cannot_be_recorded_is_not_begun_and_harms_nobody_else(guard:
 
     async def refused() -> None:
         with pytest.raises(Unrecordable):
-            await guard.now.ledger.record(hostile, work)
+            await guard.now.ledger.record(hostile, work, unconditionally)
 
     before = len(guard.said())
     async with anyio.create_task_group() as tasks:
@@ -177,10 +177,10 @@ async def test_stopping_waits_until_cancelled_calls_are_closed(tmp_path: Path) -
             raise AssertionError
 
         async with anyio.create_task_group() as tasks:
-            tasks.start_soon(guard.now.ledger.record, opening, work)
+            tasks.start_soon(guard.now.ledger.record, opening, work, unconditionally)
             await guard.settle()
             assert guard.now.ledger.open_entries == 1
             tasks.cancel_scope.cancel()
-        await guard.now.ledger.quiet()
+        await guard.now.ledger.wait_until_quiet()
     last = guard.said()[-2:]
     assert [(record["kind"], record.get("outcome")) for record in last] == [("closed", "cancelled"), ("stopped", None)]

@@ -13,7 +13,7 @@ from mcpguard.domain.decisions import Actor, Decision, Lapsed, Undecidable
 from mcpguard.domain.errors import LedgerUnavailable, StoreUnavailable
 from mcpguard.domain.people import Role
 from mcpguard.ledger import keys
-from mcpguard.ledger.checkpoints import Why
+from mcpguard.ledger.checkpoints import CheckpointCause
 from mcpguard.ledger.keyfile import KeyFile
 from mcpguard.ledger.verify.report import KeySource, KeyTrust
 from mcpguard.store.files import keyfiles
@@ -79,7 +79,7 @@ async def test_the_old_key_says_which_one_follows_and_the_new_one_signs_from_the
         report = either.verified(trust=trust)
         assert report.whole, report.chains[0].problems
         assert (report.chains[0].signed_to, report.chains[0].last_seq) == (done.record + 1, done.record + 1)
-    assert not either.verified(trust=given(keys.made()[0].public)).whole
+    assert not either.verified(trust=given(keys.new_key()[0].public)).whole
 
 
 async def test_calls_that_run_meanwhile_are_all_recorded_and_it_is_whole(either: World) -> None:
@@ -111,7 +111,7 @@ async def test_the_second_verifier_agrees(tmp_path: Path) -> None:
         database, now = guard.database, in_file(guard)
     for known in (set(), {first}, {now}):
         assert second_verifier.verify(database, keys=known) == []
-    assert second_verifier.verify(database, keys={keys.made()[0].public})
+    assert second_verifier.verify(database, keys={keys.new_key()[0].public})
 
 
 async def test_rotations_at_once_wait_for_each_other(guard: World) -> None:
@@ -320,7 +320,7 @@ async def test_a_retired_key_starts_no_guard(tmp_path: Path) -> None:
         async with world(tmp_path):
             pass
     (error,) = refused.value.exceptions
-    assert f"was replaced by another one (record {done.record} of the audit log)" in str(error)
+    assert f"was rotated to another one (record {done.record} of the audit log)" in str(error)
     assert guard.said() == before
     key_file(guard).write_bytes(new)
     async with world(tmp_path) as guard:
@@ -345,9 +345,9 @@ async def test_a_key_that_an_operator_puts_there_by_hand_signs_and_nothing_joins
 async def test_a_checkpoint_is_given_for_all_that_is_there_and_nothing_is_appended(guard: World) -> None:
     await guard.call()
     before = guard.said()
-    signed = await guard.now.ledger.checkpoint(Why.EXPORT)
-    assert (signed.statement.seq, signed.statement.why) == (len(before), Why.EXPORT)
-    assert await guard.now.ledger.checkpoint(Why.PRUNING) == signed, "nothing is new"
+    signed = await guard.now.ledger.checkpoint(CheckpointCause.EXPORT)
+    assert (signed.statement.seq, signed.statement.why) == (len(before), CheckpointCause.EXPORT)
+    assert await guard.now.ledger.checkpoint(CheckpointCause.PRUNING) == signed, "nothing is new"
     assert guard.said() == before
     report = guard.verified(signed.statement)
     assert report.whole
@@ -391,7 +391,7 @@ async def test_a_key_that_was_rotated_to_and_stays_is_not_called_exchanged(tmp_p
     async with world(tmp_path) as guard:
         await guard.call()
         (chain,) = guard.verified().chains
-        assert not [said for said in chain.notices if "exchanged" in said]
+        assert not [said for said in chain.notices if "without a rotation" in said]
 
 
 async def test_a_key_that_is_exchanged_while_no_guard_runs_is_told_by_whoever_verifies(tmp_path: Path) -> None:
@@ -400,12 +400,12 @@ async def test_a_key_that_is_exchanged_while_no_guard_runs_is_told_by_whoever_ve
         old, file = in_file(guard), key_file(guard)
         await rotated(guard)
         before = in_file(guard)
-        assert not [said for chain in guard.verified().chains for said in chain.notices if "exchanged" in said]
-    file.write_bytes(keys.made()[1])
+        assert not [said for chain in guard.verified().chains for said in chain.notices if "without a rotation" in said]
+    file.write_bytes(keys.new_key()[1])
     async with world(tmp_path) as guard:
         assert in_file(guard) not in (old, before)
         await guard.call()
         (chain,) = guard.verified().chains
         started = [said["seq"] for said in guard.said() if said["kind"] == "started"][-1]
-        assert [said for said in chain.notices if f"record {started}: another key signs from here on" in said]
+        assert [said for said in chain.notices if f"record {started}: from here on another key signs" in said]
         assert not guard.verified(trust=given(before)).whole

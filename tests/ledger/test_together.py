@@ -29,7 +29,7 @@ def work(connection: Connection, append: Append) -> int:
 
 
 async def test_the_row_and_the_record_are_stored_together_and_what_was_found_is_returned(guard: World) -> None:
-    number = await guard.now.ledger.together(work)
+    number = await guard.now.ledger.transact(work)
     assert guard.said()[-1] | {"digest": "one", "seq": number} == guard.said()[-1]
     assert await kept(guard)
     assert guard.verified().whole
@@ -43,7 +43,7 @@ async def test_work_that_fails_leaves_neither_and_harms_nobody_else(guard: World
         raise Wrong
 
     with pytest.raises(Wrong):
-        await guard.now.ledger.together(fails)
+        await guard.now.ledger.transact(fails)
     assert guard.said() == before
     assert not await kept(guard)
     assert guard.now.guard.readiness().ready
@@ -59,7 +59,7 @@ async def test_what_cannot_be_recorded_is_not_done(guard: World) -> None:
         append(RecordKind.DISCLOSED, {"digest": "\ud800"})
 
     with pytest.raises(Unrecordable):
-        await guard.now.ledger.together(unrecordable)
+        await guard.now.ledger.transact(unrecordable)
     assert guard.said() == before
     assert not await kept(guard)
     assert guard.now.guard.readiness().ready
@@ -77,13 +77,13 @@ async def test_while_the_ledger_cannot_write_nothing_is_done(guard: World) -> No
 
     for _ in range(2):  # the first one meets the outage, the second is refused because of it
         with pytest.raises(LedgerUnavailable, match="was removed or replaced"):
-            await guard.now.ledger.together(counted)
+            await guard.now.ledger.transact(counted)
     assert ran == 0
     assert guard.now.guard.status().ledger.refused == 2
     away.rename(guard.database)
     await guard.recovered()
     assert not await kept(guard)
     assert [said["refused"] for said in guard.said() if said["kind"] == "resumed"] == [2]
-    await guard.now.ledger.together(counted)
+    await guard.now.ledger.transact(counted)
     assert await kept(guard)
     assert guard.verified().whole

@@ -21,7 +21,7 @@ from mcpguard.domain.calls.verdicts import Allow, Deny, Hold, Verdict
 from mcpguard.domain.capabilities import Effect
 from mcpguard.domain.errors import EntryMisused, StoreUnavailable
 from mcpguard.domain.reasons import Reason
-from mcpguard.ledger.entries import Entry
+from mcpguard.ledger.entries import Entry, unconditionally
 from tests.tiers import examples
 from tests.world import World, world
 
@@ -86,7 +86,7 @@ async def perform(guard: World, call: Play) -> None:
     call.entry = opening.entry
     with anyio.CancelScope() as scope:
         try:
-            call.told = await guard.now.ledger.record(opening, work_of(guard, call, scope))
+            call.told = await guard.now.ledger.record(opening, work_of(guard, call, scope), unconditionally)
         except tuple(RAISED.values()) as error:
             call.raised.append(type(error).__name__)
 
@@ -114,9 +114,9 @@ async def step(guard: World, call: Play, entry: Entry, name: str) -> None:
             assert stored_verdicts(guard, entry.id) == ["allow"], "a permit without a stored verdict"
             call.permitted = True
         case "release":
-            await entry.release(Allow())
+            await entry.release(Allow(), unconditionally)
         case "deny":
-            await entry.release(Deny(Reason.HOLD_DENIED))
+            await entry.release(Deny(Reason.HOLD_DENIED), unconditionally)
         case "break":
             with suppress(StoreUnavailable):
                 await guard.now.store.writer.submit(lambda c: c.exec_driver_sql("PRAGMA query_only=ON").close())

@@ -14,7 +14,7 @@ from mcpguard.domain.calls.bodies import KeptBody
 from mcpguard.domain.calls.outcomes import Outcome
 from mcpguard.domain.decisions import Undecidable
 from mcpguard.guard.audit.retention import WantedPruning
-from mcpguard.ledger.checkpoints import Why
+from mcpguard.ledger.checkpoints import CheckpointCause
 from tests import second_verifier
 from tests.guard.pruned import BY, gone, prunings
 from tests.ledger.tampering import EMPTY, tampering
@@ -38,7 +38,7 @@ async def step(guard: World, what: str, number: int) -> None:
             for _ in range(number):
                 await guard.call(guard.opening(arguments=KeptBody(b"{}")), Outcome.answered(KeptBody(b"a")))
         case "checkpoint":
-            await guard.now.ledger.checkpoint(Why.EXPORT)
+            await guard.now.ledger.checkpoint(CheckpointCause.EXPORT)
         case "keep" | "bodies":
             with suppress(Undecidable):
                 await now.retention.asked(WantedPruning(keep=number, bodies=what == "bodies"), BY, dry=False)

@@ -8,7 +8,7 @@ from pathlib import Path
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mcpguard.ledger.checkpoints import Why
+from mcpguard.ledger.checkpoints import CheckpointCause
 from tests.ledger.chained import Chained, judged, new_key, put, put_checkpoint
 from tests.ledger.tampering import tampering
 from tests.tiers import examples
@@ -83,7 +83,7 @@ def test_a_key_that_went_is_worth_nothing_afterwards(steps: list[str], data: st.
         stolen = data.draw(st.sampled_from(chained.keys[:-1]))
         with tampering(file) as connection:
             put(connection, "disclosed", digest="forged")
-            put_checkpoint(connection, stolen, data.draw(st.sampled_from([*Why])))
+            put_checkpoint(connection, stolen, data.draw(st.sampled_from([*CheckpointCause])))
         for given_key in ((), *((key,) for key in chained.keys)):
             assert not judged(file, *given_key)[0].whole
 

@@ -12,7 +12,7 @@ from mcpguard.domain.calls.verdicts import Allow, Deny, Hold
 from mcpguard.domain.capabilities import Effect
 from mcpguard.domain.errors import EntryMisused
 from mcpguard.domain.reasons import Reason
-from mcpguard.ledger.entries import Entry
+from mcpguard.ledger.entries import Entry, unconditionally
 from tests import postgres
 from tests.world import World, world
 
@@ -45,7 +45,7 @@ async def test_an_allowed_call_is_opened_before_its_work_and_closed_before_it_is
         entry.permit()
         return Outcome.answered(KeptBody(b"contents"))
 
-    outcome = await guard.now.ledger.record(opening, work)
+    outcome = await guard.now.ledger.record(opening, work, unconditionally)
 
     assert outcome.kind is OutcomeKind.ANSWERED
     assert [record["kind"] for record in seen] == ["opened"]
@@ -65,7 +65,7 @@ async def test_a_denied_call_is_opening_and_closing_and_its_work_never_runs(guar
         ran = True
         return Outcome.answered()
 
-    outcome = await guard.now.ledger.record(opening, work)
+    outcome = await guard.now.ledger.record(opening, work, unconditionally)
 
     assert outcome == Outcome.refused(Reason.SERVER_QUARANTINED)
     assert not ran
@@ -80,12 +80,12 @@ async def test_a_held_call_is_sent_only_after_its_release_is_stored(guard: World
     async def work(entry: Entry) -> Outcome:
         with pytest.raises(EntryMisused):
             entry.permit()
-        await entry.release(Allow())
+        await entry.release(Allow(), unconditionally)
         assert [record["kind"] for record in of(guard, entry.id)] == ["opened", "released"]
         entry.permit()
         return Outcome.answered()
 
-    assert (await guard.now.ledger.record(opening, work)).kind is OutcomeKind.ANSWERED
+    assert (await guard.now.ledger.record(opening, work, unconditionally)).kind is OutcomeKind.ANSWERED
     assert [record["kind"] for record in of(guard, opening.entry)] == ["opened", "released", "closed"]
 
 
@@ -93,14 +93,14 @@ async def test_a_held_call_that_is_denied_hands_out_no_permit(guard: World) -> N
     opening = guard.opening(Hold(Reason.HOLD_WAITING))
 
     async def work(entry: Entry) -> Outcome:
-        await entry.release(Deny(Reason.HOLD_DENIED))
+        await entry.release(Deny(Reason.HOLD_DENIED), unconditionally)
         with pytest.raises(EntryMisused):
             entry.permit()
         with pytest.raises(EntryMisused):
-            await entry.release(Allow())
+            await entry.release(Allow(), unconditionally)
         return Outcome.refused(Reason.HOLD_DENIED)
 
-    assert await guard.now.ledger.record(opening, work) == Outcome.refused(Reason.HOLD_DENIED)
+    assert await guard.now.ledger.record(opening, work, unconditionally) == Outcome.refused(Reason.HOLD_DENIED)
     assert guard.verified().whole
 
 
@@ -114,7 +114,7 @@ async def test_an_exception_before_the_permit_is_a_refusal_and_after_it_unknown(
         raise ZeroDivisionError
 
     with pytest.raises(ZeroDivisionError):
-        await guard.now.ledger.record(opening, work)
+        await guard.now.ledger.record(opening, work, unconditionally)
 
     closed = of(guard, opening.entry)[-1]
     assert (closed["outcome"], closed["executed"]) == (("unknown", "unknown") if sent else ("refused", "no"))
@@ -133,7 +133,7 @@ async def test_a_cancelled_call_is_closed_as_cancelled(guard: World, sent: bool)
         raise AssertionError
 
     with anyio.CancelScope() as scope:
-        await guard.now.ledger.record(opening, work)
+        await guard.now.ledger.record(opening, work, unconditionally)
 
     closed = of(guard, opening.entry)[-1]
     assert (closed["outcome"], closed["executed"]) == ("cancelled", "unknown" if sent else "no")
@@ -144,14 +144,14 @@ async def test_work_cannot_claim_what_cannot_be(guard: World) -> None:
         entry.permit()
         return Outcome.refused(Reason.SERVER_UNREACHABLE)
 
-    outcome = await guard.now.ledger.record(guard.opening(), sent_and_refused)
+    outcome = await guard.now.ledger.record(guard.opening(), sent_and_refused, unconditionally)
     assert (outcome.kind, outcome.executed) == (OutcomeKind.UNKNOWN, Executed.UNKNOWN)
     assert outcome.reason is Reason.SERVER_UNREACHABLE
 
     async def answered_without_a_permit(_: Entry) -> Outcome:
         return Outcome.answered()
 
-    outcome = await guard.now.ledger.record(guard.opening(), answered_without_a_permit)
+    outcome = await guard.now.ledger.record(guard.opening(), answered_without_a_permit, unconditionally)
     assert (outcome.kind, outcome.reason) == (OutcomeKind.UNKNOWN, Reason.GUARD_ERROR)
 
 
@@ -162,11 +162,11 @@ async def test_an_entry_is_of_no_use_after_its_end(guard: World) -> None:
         kept.append(entry)
         return Outcome.refused(Reason.SERVER_UNREACHABLE)
 
-    await guard.now.ledger.record(guard.opening(), work)
+    await guard.now.ledger.record(guard.opening(), work, unconditionally)
     with pytest.raises(EntryMisused):
         kept[0].permit()
     with pytest.raises(EntryMisused):
-        await kept[0].release(Allow())
+        await kept[0].release(Allow(), unconditionally)
 
 
 async def test_a_body_that_is_not_kept_leaves_only_its_size_and_keyed_digest(guard: World) -> None:

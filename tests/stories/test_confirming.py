@@ -35,17 +35,17 @@ def test_what_was_loosened_waits_until_it_was_confirmed_and_started_anew(tmp_pat
             "hosts (mcpguard config confirm)"
         ]
         shown = run("config", "show", *arguments, "--data-dir", data_dir)
-        assert shown.stderr == "notice: hosts waits to be confirmed; in force is: none\n"
+        assert shown.stderr == "notice: hosts needs confirmation; the current value is: none\n"
 
         done = run("config", "confirm", "--data-dir", data_dir)
         assert done.returncode == 0
         assert done.stderr == "confirmed; restart the guard for it to take effect\n"
         head, row = (line.split() for line in done.stdout.splitlines())
-        assert (head, row) == (["key", "in", "force", "confirmed"], ["hosts", "none", HOST])
+        assert (head, row) == (["key", "current", "confirmed"], ["hosts", "none", HOST])
 
         again = run("config", "confirm", "-o", "json", "--data-dir", data_dir)
         assert (again.returncode, json.loads(again.stdout)) == (0, [])
-        assert again.stderr == "nothing waits to be confirmed\n"
+        assert again.stderr == "nothing needs confirmation\n"
         assert not accepted(guard), "until it is started anew"
         stop(guard)
 

@@ -54,7 +54,7 @@ def test_the_walk_ends_with_a_call_that_was_answered_and_a_log_that_is_whole(tmp
     assert numbers == ["1", "2", "3", "4", "5", "6"]
     assert len(re.findall(r"^   \d+ s$", done.stdout, re.MULTILINE)) == 6, "each with the seconds that it took"
     assert "   Echo: hello\n" in done.stdout
-    assert "   Whole: yes.\n" in done.stdout
+    assert "   Integrity: OK\n" in done.stdout
     assert not (tmp_path / "theirs").exists(), "nothing of theirs is touched"
     assert list(temporary.iterdir()) == [], "and nothing is left"
     assert guards_stopped(done.stdout)
@@ -64,5 +64,5 @@ def test_a_call_that_nobody_answers_is_no_end_of_the_walk(tmp_path: Path, tempor
     done = walked(tmp_path, temporary, WITHOUT_ECHO)
     assert done.returncode == 1, done.stdout + done.stderr
     assert "command 4 of 6 failed" in done.stderr
-    assert "Whole" not in done.stdout
+    assert "Integrity" not in done.stdout
     assert guards_stopped(done.stdout), "the guard was stopped all the same"

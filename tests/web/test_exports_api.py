@@ -19,7 +19,7 @@ from mcpguard.domain.filters import Filter
 from mcpguard.domain.people import Role
 from mcpguard.guard.audit.exports import FOLDER, WantedExport
 from mcpguard.ledger.bundle.verify_bundle import verify
-from mcpguard.ledger.checkpoints import Signed
+from mcpguard.ledger.checkpoints import SignedCheckpoint
 from mcpguard.ledger.ledger import Append
 from mcpguard.ledger.verify.report import KeySource, KeyTrust
 from mcpguard.store.engine.backend import Connection
@@ -307,7 +307,7 @@ async def long(tmp_path: Path) -> AsyncIterator[Gate]:
                 append(RecordKind.TURNED_AWAY, {"door": "x" * 2000})
 
         for _ in range(6):
-            await guard.now.ledger.together(grow)
+            await guard.now.ledger.transact(grow)
         yield guard
 
 
@@ -381,7 +381,7 @@ async def test_a_checkpoint_is_signed_for_whoever_may_audit_and_is_no_record(gua
     assert guard.now.guard.depth().signed_to < before[-1]["seq"]
     answer = await guard.network.post(f"{API}/checkpoints", json={}, headers=auditor)
     conforms(answer)
-    signed = Signed.taken(answer.content)
+    signed = SignedCheckpoint.from_json(answer.content)
     assert (answer.status_code, signed.statement.seq) == (201, before[-1]["seq"])
     assert guard.said() == before
     assert guard.verified(signed.statement).chains[0].anchored_to == signed.statement.seq

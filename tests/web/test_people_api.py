@@ -358,7 +358,7 @@ async def test_what_was_stored_and_never_answered_is_found_with_the_next_change(
     await user(guard)
     await user(guard, "bob", Role.VIEWER)
     shown = await cookie(guard, "bob")
-    real = guard.now.ledger.together
+    real = guard.now.ledger.transact
 
     async def late(work: Any) -> Any:  # noqa: ANN401 - as it is called
         await real(work)

@@ -8,7 +8,7 @@ import pytest
 from mcpguard.domain.calls.bodies import KeptBody
 from mcpguard.domain.calls.outcomes import Outcome
 from mcpguard.domain.people import Role
-from mcpguard.ledger.checkpoints import Why
+from mcpguard.ledger.checkpoints import CheckpointCause
 from tests.web.conforming import conforms
 from tests.web.rest import API, browser, program
 from tests.web.reviewing import problem
@@ -24,7 +24,7 @@ async def lived(guard: World) -> str:
     openings = [guard.opening(arguments=KeptBody(b"{}")) for _ in range(4)]
     for opening in openings:
         await guard.call(opening, Outcome.answered(KeptBody(b"a")))
-    await guard.now.ledger.checkpoint(Why.EXPORT)
+    await guard.now.ledger.checkpoint(CheckpointCause.EXPORT)
     return openings[0].entry
 
 

@@ -13,7 +13,7 @@ from mcpguard.domain.calls.verdicts import Deny
 from mcpguard.domain.capabilities import Effect
 from mcpguard.domain.people import Role
 from mcpguard.domain.reasons import Reason
-from mcpguard.ledger.checkpoints import Checkpoint, Why
+from mcpguard.ledger.checkpoints import Checkpoint, CheckpointCause
 from mcpguard.store.engine.backend import Connection
 from tests.web.rest import API, Json, program
 from tests.web.reviewing import problem, said
@@ -65,11 +65,11 @@ async def test_a_record_comes_with_what_it_rests_on(guard: World) -> None:
     assert first["previous"] is None
     assert second["previous"] == first["hash"]
     assert opened["body"] == {"pruned": False, "text": '{"path": "a"}', "base64": None}
-    signed = Checkpoint.verified(
+    signed = Checkpoint.verify(
         json.dumps(first["checkpoint"]["content"], separators=(",", ":"), sort_keys=True).encode(),
         base64.b64decode(first["checkpoint"]["signature"]),
     )
-    assert (signed.seq, signed.hash, signed.why) == (1, first["hash"], Why.START)
+    assert (signed.seq, signed.hash, signed.why) == (1, first["hash"], CheckpointCause.START)
     assert opened["checkpoint"] is None
     for path in ("/records/99999", "/calls/nothing"):
         problem(await guard.network.get(API + path, headers=by), 404)

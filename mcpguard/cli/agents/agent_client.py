@@ -1,7 +1,6 @@
-"""Asking the running guard as an agent does: on the agents' socket, with the agent's token, through the guard face.
+"""The client with which commands ask the guard as an agent does: on the agents' socket, through the guard face.
 
-A shell is no way around scopes: without a token it is anonymous, as every other agent.
-"""
+A shell is no way around scopes: without a token it is anonymous, as every other agent."""
 
 import itertools
 import json
@@ -14,8 +13,8 @@ from typing import Any, Final, NoReturn
 import typer
 
 from mcpguard.app.places import agents_socket
-from mcpguard.cli.shared.common import loaded
-from mcpguard.cli.shared.progress import waiting
+from mcpguard.cli.shared.common import load_settings
+from mcpguard.cli.shared.progress import show_waiting
 from mcpguard.codec.refusals import refusal_facts
 from mcpguard.gateway.tools.definitions import CUT, MORE
 from mcpguard.relay.credential import token
@@ -28,17 +27,17 @@ _VERSION: Final = "2025-11-25"
 
 
 class Agent:
-    """A client of the guard face. Whatever goes wrong is told on standard error and ends the command with 1."""
+    """A client of the guard face. Whatever goes wrong is printed on standard error and ends the command with 1."""
 
     def __init__(
         self, config: Path | None, data_dir: Path | None, seconds: float, environ: Mapping[str, str] = os.environ
     ) -> None:
-        self._path = agents_socket(loaded(config, data_dir=data_dir).settings.data_dir)
+        self._path = agents_socket(load_settings(config, data_dir=data_dir).settings.data_dir)
         self._seconds = seconds
         self._environ = environ
 
     def call(self, tool: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
-        """What one of the guard face's tools answers, as it answers; a long reply is read to its end."""
+        """Call a tool of the guard face and return its answer. A long reply is read to its end."""
         try:
             shown = token(self._environ)
             with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as guard:
@@ -48,11 +47,11 @@ class Agent:
         except CannotRelay as error:
             self._fail(str(error))
         except (FileNotFoundError, ConnectionRefusedError):
-            self._fail(f"no guard runs here ({self._path}); start one with mcpguard serve")
+            self._fail(f"no guard is running here ({self._path}); start one with mcpguard serve")
         except TimeoutError:
-            self._fail("the guard did not answer in time; what was asked for may have been done")
+            self._fail("the guard did not answer in time; the call may have been made")
         except (OSError, ValueError) as error:
-            self._fail(f"the guard cannot be asked: {error}")
+            self._fail(f"the guard cannot be reached: {error}")
 
     def _talked(
         self, guard: socket.socket, shown: str | None, tool: str, arguments: Mapping[str, Any]
@@ -74,18 +73,18 @@ class Agent:
             return self._made(guard, answers, next(numbers), {"name": name, "arguments": dict(given)})
 
         result = made(tool, arguments)
-        while (place := cut(result)) is not None:
+        while (place := next_page(result)) is not None:
             page = made(MORE, {"key": place["key"], "offset": place["end"]})
             if page.get("isError"):
                 self._fail(f"the rest of the reply cannot be read: {page['content'][0]['text']}")
-            result = joined(result, page)
+            result = join_page(result, page)
         return result
 
     def _made(
         self, guard: socket.socket, answers: Iterator[dict[str, Any]], number: int, params: Mapping[str, Any]
     ) -> dict[str, Any]:
         _say(guard, {"jsonrpc": "2.0", "id": number, "method": "tools/call", "params": params})
-        with waiting(lambda: "waiting for the answer"):
+        with show_waiting(lambda: "waiting for the answer"):
             answer = _answer(answers, number)
         if "error" in answer:
             self._fail(f"the guard answers with an error: {answer['error'].get('message')}")
@@ -97,20 +96,20 @@ class Agent:
         raise typer.Exit(1)
 
 
-def answered(result: Mapping[str, Any]) -> Mapping[str, Any]:
-    """For a program: what a tool answered, or the facts of a refusal; empty where there is nothing but text."""
+def answer_facts(result: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The structured answer of a tool, or the facts of a refusal; empty if there is nothing but text."""
     structure = result.get("structuredContent")
     return refusal_facts(result) or (structure if isinstance(structure, dict) else {})
 
 
-def cut(result: Mapping[str, Any]) -> dict[str, Any] | None:
-    """Where to go on in a reply; None at its end, and where there is no more to be had."""
+def next_page(result: Mapping[str, Any]) -> dict[str, Any] | None:
+    """The place at which a truncated reply goes on; None if it is complete, or the rest cannot be read."""
     place: dict[str, Any] = result.get("_meta", {}).get(CUT, {"end": 0, "total": 0})
     return place if place["end"] < place["total"] and "key" in place else None
 
 
-def joined(result: dict[str, Any], page: Mapping[str, Any]) -> dict[str, Any]:
-    """A reply with one more page in it. The last text of each says where it was cut."""
+def join_page(result: dict[str, Any], page: Mapping[str, Any]) -> dict[str, Any]:
+    """Add one more page to a reply. The last text of each says where it was cut."""
     *content, _ = result["content"]
     text, notice = page["content"]
     last = content[-1] if content else {}
@@ -129,11 +128,11 @@ def _say(guard: socket.socket, message: Mapping[str, Any]) -> None:
 
 
 def _answer(answers: Iterator[dict[str, Any]], number: int) -> dict[str, Any]:
-    """The answer to this request; what else is said meanwhile is passed over."""
+    """The answer to this request; other messages are ignored."""
     for message in answers:
         if message.get("id") == number and "method" not in message:
             return message
-    raise ValueError("it ended the connection")
+    raise ValueError("it closed the connection")
 
 
 def _lines(guard: socket.socket) -> Iterator[dict[str, Any]]:

@@ -6,8 +6,7 @@ from typing import Annotated, Any
 import typer
 
 from mcpguard.cli.agents.agent_client import Agent
-from mcpguard.cli.servers.server_tables import lines
-from mcpguard.cli.shared.common import As, Config, DataDir, Output, print_json
+from mcpguard.cli.shared.common import As, Config, DataDir, Output, print_json, print_lines
 from mcpguard.codec.strict import StrictError, parse
 from mcpguard.domain.capabilities import Effect
 
@@ -15,16 +14,18 @@ LARGEST = 4 * 1024 * 1024
 
 
 def call(
-    variant: Annotated[Effect, typer.Argument(metavar="read|write|destructive", help="What it may do.")],
+    variant: Annotated[
+        Effect, typer.Argument(metavar="read|write|destructive", help="The effect that the call may have.")
+    ],
     name: Annotated[str, typer.Argument(metavar="SERVER:TOOL", help="The tool, as search names it.")],
-    args: Annotated[str, typer.Option("--args", metavar="JSON", help="Its arguments: an object.")] = "{}",
-    reason: Annotated[str, typer.Option(metavar="TEXT", help="Why. It goes into the audit log.")] = "",
+    args: Annotated[str, typer.Option("--args", metavar="JSON", help="The arguments: a JSON object.")] = "{}",
+    reason: Annotated[str, typer.Option(metavar="TEXT", help="The reason, which goes into the audit log.")] = "",
     timeout: Annotated[float, typer.Option(min=1, max=86_400, help="Seconds to wait for the answer.")] = 330.0,
     config: Config = None,
     data_dir: DataDir = None,
     output: As = Output.TABLE,
 ) -> None:
-    """Call a tool with the token in MCPGUARD_TOKEN, or as anonymous without one. Exit code 1 where it fails."""
+    """Call a tool as an agent does: with the token in MCPGUARD_TOKEN, or anonymously. Exit code 1 if it fails."""
     given: dict[str, Any] = {"name": name, "arguments": _arguments(args)}
     if reason:
         given["intent_reason"] = reason
@@ -33,12 +34,12 @@ def call(
         print_json(said)
     else:
         for text in _texts(said.get("content")):
-            lines(text)
+            print_lines(text)
     raise typer.Exit(1 if said.get("isError") else 0)
 
 
 def _texts(content: object) -> Iterator[str]:
-    """What can be read of a reply, and what else there is; a server may send anything."""
+    """The texts of a reply, and the kind of whatever else is in it; a server may send anything."""
     for item in content if isinstance(content, list) else [content]:
         match item:
             case {"type": "text", "text": str(text)}:
@@ -46,11 +47,11 @@ def _texts(content: object) -> Iterator[str]:
             case {"type": str(kind)}:
                 yield f"({kind})"
             case _:
-                yield "(nothing that can be shown; -o json has it)"
+                yield "(cannot be shown; -o json has it)"
 
 
 def _arguments(text: str) -> dict[str, Any]:
-    """Which no error repeats: they may hold a secret."""
+    """Parse the arguments. No error repeats them: they may hold a secret."""
     try:
         read = parse(text.encode(errors="surrogateescape"), max_bytes=LARGEST)
     except StrictError as error:

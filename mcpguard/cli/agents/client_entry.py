@@ -1,4 +1,4 @@
-"""How a program on this machine reaches the guard of these settings: by a command that finds it, or by its address."""
+"""The entry with which a program on this host reaches the guard: a command that finds it, or its address."""
 
 import os
 import shutil
@@ -12,22 +12,22 @@ from typing import Final
 import typer
 
 from mcpguard.agents.program import AgentProgram, Reach
-from mcpguard.cli.shared.guard_client import API, Operator
+from mcpguard.cli.shared.guard_client import API, GuardClient
 from mcpguard.relay.credential import TOKEN_FILE
 from mcpguard.settings.load import Loaded
 
 _CONFIG: Final = "MCPGUARD_CONFIG"
 
 
-class Over(StrEnum):
-    """What the program speaks through."""
+class ConnectOver(StrEnum):
+    """How the program reaches the guard."""
 
     STDIO = "stdio"
     HTTP = "http"
 
 
 class ShownFace(StrEnum):
-    """What it sees: the guard's few tools, or every tool by its own name."""
+    """What the agent sees: the guard's few tools, or every tool by its own name."""
 
     GUARD = "guard"
     DIRECT = "direct"
@@ -35,17 +35,17 @@ class ShownFace(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class WantedEntry:
-    """What was asked for."""
+    """The options for the entry."""
 
-    over: Over = Over.STDIO
+    over: ConnectOver = ConnectOver.STDIO
     face: ShownFace = ShownFace.GUARD
     token_file: Path | None = None
     config: Path | None = None
 
 
-def reach(program: AgentProgram, wanted: WantedEntry, found: Loaded, operator: Operator) -> Reach:
-    """Exits with 2 where that cannot be."""
-    if wanted.over is Over.STDIO:
+def reach(program: AgentProgram, wanted: WantedEntry, found: Loaded, guard: GuardClient) -> Reach:
+    """The command or address for the entry. Exits with 2 if the program cannot use it."""
+    if wanted.over is ConnectOver.STDIO:
         token = {TOKEN_FILE: str(wanted.token_file.absolute())} if wanted.token_file else {}
         return Reach((*this_command(), *_words(program, wanted, found)), token)
     if not program.http:
@@ -54,12 +54,12 @@ def reach(program: AgentProgram, wanted: WantedEntry, found: Loaded, operator: O
         raise typer.BadParameter(
             "over http the token itself would stand in the program's file; use --over stdio", param_hint="--token-file"
         )
-    url = operator.get(f"{API}/status")["console"] + "/mcp"
+    url = guard.get(f"{API}/status")["console"] + "/mcp"
     return Reach(url=f"{url}/all?separator={program.separator}" if wanted.face is ShownFace.DIRECT else url)
 
 
 def this_command() -> tuple[str, ...]:
-    """This program, wherever it is started from."""
+    """The command that starts this program, wherever it was started from."""
     called = Path(sys.argv[0])
     if called.name in ("mcpguard", "mcpguard.exe"):
         return (str(Path(shutil.which(str(called)) or called).absolute()),)

@@ -1,4 +1,4 @@
-"""Whose programs `import` and `connect` look at."""
+"""Arguments and options that name the programs whose files `import` and `connect` read."""
 
 import os
 import sys
@@ -15,16 +15,17 @@ from mcpguard.settings.entries.entry import named
 _NAMES = ", ".join(BY_NAME)
 
 Programs = Annotated[
-    list[str] | None, typer.Argument(metavar="PROGRAM", help=f"Whose files; all without one: {_NAMES}.")
+    list[str] | None,
+    typer.Argument(metavar="PROGRAM", help=f"The programs whose files are read; default: all of {_NAMES}."),
 ]
-Project = Annotated[
-    Path, typer.Option(metavar="DIR", help="The project whose files count too; else the folder you are in.")
+Project = Annotated[Path, typer.Option(metavar="DIR", help="A project whose files are read too.")]
+HomeFolder = Annotated[
+    Path | None, typer.Option("--home", metavar="DIR", help="The home folder to look in; default: your own.")
 ]
-HomeFolder = Annotated[Path | None, typer.Option("--home", metavar="DIR", help="Another home than your own.")]
 
 
 def home_of(folder: Path | None) -> Home:
-    """Another's home has none of the variables of ours."""
+    """The home folder to look in. Another user's home has none of our environment variables."""
     if folder is None:
         return Home(Path.home(), sys.platform, os.environ)
     return Home(folder.resolve(), sys.platform)
@@ -36,5 +37,5 @@ def chosen_programs(names: Iterable[str] | None) -> tuple[AgentProgram, ...]:
 
 def named_program(name: str) -> AgentProgram:
     if name not in BY_NAME:
-        raise typer.BadParameter(f"{named(name)} is not known; there are {_NAMES}")
+        raise typer.BadParameter(f"{named(name)} is not known; choose from {_NAMES}")
     return BY_NAME[name]

@@ -17,80 +17,86 @@ from mcpguard.agents.changing import carry_out, planned, taking_back
 from mcpguard.agents.joining import ProgramStanding, joined, standing
 from mcpguard.agents.programs import PROGRAMS
 from mcpguard.app.places import connected
-from mcpguard.cli.agents.client_entry import Over, ShownFace, WantedEntry, reach
+from mcpguard.cli.agents.client_entry import ConnectOver, ShownFace, WantedEntry, reach
 from mcpguard.cli.agents.config_homes import HomeFolder, Project, home_of, named_program
 from mcpguard.cli.agents.connect_dialogue import (
-    agreed,
     asks_to_replace,
-    listed,
+    is_confirmed,
+    print_standings,
+    run_or_exit,
     show_change,
     show_taking_back,
     tell_left,
     tell_snippet,
-    tried,
 )
 from mcpguard.cli.agents.known_servers import guarded_by
-from mcpguard.cli.shared.common import As, Config, DataDir, Output, loaded
-from mcpguard.cli.shared.guard_client import Operator
+from mcpguard.cli.shared.common import As, Config, DataDir, Output, load_settings
+from mcpguard.cli.shared.guard_client import GuardClient
 
-Which = Annotated[str | None, typer.Argument(metavar="PROGRAM", help="Which one; without, how each of them stands.")]
+Which = Annotated[
+    str | None, typer.Argument(metavar="PROGRAM", help="The program; without one, the status of each is printed.")
+]
 Face = Annotated[ShownFace, typer.Option(help="What the agent sees: the guard's own tools, or those of the servers.")]
-Way = Annotated[Over, typer.Option(help="A command that the program starts, or the guard's address.")]
-Token = Annotated[Path | None, typer.Option(metavar="FILE", help="With the agent's token; else it is anonymous.")]
+Way = Annotated[ConnectOver, typer.Option(help="A command that the program starts, or the guard's address.")]
+Token = Annotated[
+    Path | None,
+    typer.Option(metavar="FILE", help="The file with the agent's token; without one, the agent is anonymous."),
+]
 Replace = Annotated[
-    bool | None, typer.Option("--replace/--keep", help="Whether what the guard has itself is taken out of the file.")
+    bool | None,
+    typer.Option("--replace/--keep", help="Whether servers that the guard has too are removed from the file."),
 ]
 
 
 def connect(
     program: Which = None,
     face: Face = ShownFace.GUARD,
-    over: Way = Over.STDIO,
+    over: Way = ConnectOver.STDIO,
     token_file: Token = None,
     replace: Replace = None,
     *,
-    name: Annotated[str, typer.Option(metavar="NAME", help="What the guard is called there.")] = "mcpguard",
-    undo: Annotated[bool, typer.Option("--undo", help="Take back what was done last.")] = False,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Show it, and do nothing.")] = False,
-    yes: Annotated[bool, typer.Option("--yes", help="Do it without asking.")] = False,
+    name: Annotated[str, typer.Option(metavar="NAME", help="The name of the guard in the file.")] = "mcpguard",
+    undo: Annotated[bool, typer.Option("--undo", help="Undo the last change.")] = False,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Show the change, and do nothing.")] = False,
+    yes: Annotated[bool, typer.Option("--yes", help="Make the change without asking.")] = False,
     project: Project = Path(),
     home: HomeFolder = None,
     config: Config = None,
     data_dir: DataDir = None,
     output: As = Output.TABLE,
 ) -> None:
-    """Tell Claude Code, Claude Desktop, Cursor, VS Code, Windsurf or Codex of the guard, in its own file.
+    """Connect Claude Code, Claude Desktop, Cursor, VS Code, Windsurf or Codex with the guard, in its own file.
 
-    It shows what it would change, asks, keeps a copy, and takes it back with --undo. Everything else in the file stays.
+    It shows the change, asks, and keeps a copy, which --undo restores. Everything else in the file stays.
     """
-    found = loaded(config, data_dir=data_dir)
-    operator = Operator(found.settings.data_dir)
-    guarded = guarded_by(found.settings, operator if operator.runs() else None)
+    found = load_settings(config, data_dir=data_dir)
+    guard = GuardClient(found.settings.data_dir)
+    guarded = guarded_by(found.settings, guard if guard.is_running() else None)
     if program is None:
-        listed([standing(each, home_of(home), project.resolve(), guarded) for each in PROGRAMS], output)
+        print_standings([standing(each, home_of(home), project.resolve(), guarded) for each in PROGRAMS], output)
         return
     which = named_program(program)
     backups = Backups(connected(found.settings), which.name)
     if undo:
-        change = tried(lambda: taking_back(backups))
+        change = run_or_exit(lambda: taking_back(backups))
         show_taking_back(which, change, output)
     else:
         at = standing(which, home_of(home), project.resolve(), guarded)
-        by = reach(which, WantedEntry(over, face, token_file, config), found, operator)
+        by = reach(which, WantedEntry(over, face, token_file, config), found, guard)
         replaced = _replaced(at, replace, asking=not (yes or dry_run))
-        edit = tried(lambda: joined(at, by, name, replaced))
-        change = tried(lambda: planned(at.place, edit), lambda: tell_snippet(at, edit))
+        edit = run_or_exit(lambda: joined(at, by, name, replaced))
+        change = run_or_exit(lambda: planned(at.place, edit), lambda: tell_snippet(at, edit))
         show_change(at, change, edit, output)
     if dry_run or change.after == change.before:
         return
-    if not agreed(yes=yes):
+    if not is_confirmed(yes=yes):
         raise typer.Exit(1)
-    tried(lambda: carry_out(change, backups))
+    run_or_exit(lambda: carry_out(change, backups))
     tell_left(which, change, backups)
 
 
 def _replaced(at: ProgramStanding, replace: bool | None, *, asking: bool) -> tuple[Candidate, ...]:
-    """What is taken out: as it was said, or as a person says now."""
+    """The servers that are removed from the file: as the option says, or as a person answers now."""
     if replace is None:
         return at.replaceable if asking and at.replaceable and asks_to_replace(at) else ()
     return at.replaceable if replace else ()

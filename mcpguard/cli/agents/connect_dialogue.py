@@ -1,4 +1,4 @@
-"""What `mcpguard connect` shows and asks. Of a program's file it shows what is put there, and names."""
+"""The output and the questions of `mcpguard connect`. Of a program's file it shows names, and what is put there."""
 
 import sys
 from collections.abc import Callable, Iterable, Iterator
@@ -16,12 +16,12 @@ from mcpguard.cli.shared.common import Output, print_json, print_table, this_pro
 from mcpguard.settings.entries.entry import enumerated
 from mcpguard.text.visible import visible
 
-HEAD: Final = ("program", "file", "stands", "walks around the guard", "what to type")
+HEAD: Final = ("program", "file", "status", "bypasses the guard", "command")
 Result = TypeVar("Result")
 
 
-def tried(work: Callable[[], Result], otherwise: Callable[[], None] | None = None) -> Result:
-    """What came of it. What keeps a file from being changed is told, and ends the command with 1."""
+def run_or_exit(work: Callable[[], Result], otherwise: Callable[[], None] | None = None) -> Result:
+    """Do `work`. What keeps a file from being changed is printed, and ends the command with 1."""
     try:
         return work()
     except NotChanged as error:
@@ -31,8 +31,8 @@ def tried(work: Callable[[], Result], otherwise: Callable[[], None] | None = Non
         raise typer.Exit(1) from None
 
 
-def listed(every: Iterable[ProgramStanding], output: Output) -> None:
-    """How each program stands to the guard."""
+def print_standings(every: Iterable[ProgramStanding], output: Output) -> None:
+    """Print whether each program is connected with the guard."""
     shown = [_shown(each) for each in every]
     if output is Output.JSON:
         print_json(shown)
@@ -70,82 +70,85 @@ def _row(shown: dict[str, Any]) -> tuple[str, ...]:
 
 
 def show_change(at: ProgramStanding, change: FileChange, edit: Edit, output: Output) -> None:
-    """What would be done, before anything is."""
+    """Print the change before it is made."""
     if output is Output.JSON:
         print_json(
             _shown(at) | {"put": dict(edit.put), "take": sorted(edit.take), "changes": change.after != change.before}
         )
         return
     if change.after == change.before:
-        typer.echo(f"{at.program.title} is connected already: {visible(str(change.path))}")
+        typer.echo(f"{at.program.title} is already connected: {visible(str(change.path))}")
         return
     typer.echo(f"{visible(str(change.path))}{'' if change.before is not None else ' (new)'}")
     for line in snippet(at.place, Edit(edit.put)):
         typer.echo(f"  + {visible(line)}")
     if any(each.item.place == at.place for each in at.ours):
-        typer.echo("  in the place of the entry for the guard that stands there")
+        typer.echo("  replaces the present entry of the guard")
     taken = [each for each in at.replaceable if each.item.label in edit.take]
     for each in taken:
         typer.echo(f"  - {visible(each.item.label)}  (the guard has it: {each.why})")
     if any(each.why != "approved" for each in taken):
-        typer.echo("What is not approved no agent can use: approve it first, or leave it where it is.", err=True)
-    typer.echo("Everything else in it stays as it is.")
+        typer.echo("Agents cannot use what is not approved: approve it first, or leave it where it is.", err=True)
+    typer.echo("Everything else in the file stays as it is.")
     _tell_loose(at, edit)
 
 
 def show_taking_back(program: AgentProgram, change: FileChange, output: Output) -> None:
-    """What would be taken back, before anything is."""
+    """Print what undoing would change, before anything is changed."""
     removed = change.after is None
     if output is Output.JSON:
         print_json({"program": program.name, "file": str(change.path), "whole": change.whole, "removed": removed})
     elif removed:
-        typer.echo(f"{visible(str(change.path))} was not there before, and is removed.")
+        typer.echo(f"{visible(str(change.path))} did not exist before, and is removed.")
     elif change.whole:
-        typer.echo(f"{visible(str(change.path))} becomes what it was before, byte for byte.")
+        typer.echo(f"{visible(str(change.path))} is restored, byte for byte.")
     else:
         typer.echo(
-            f"{visible(str(change.path))} was written to since. The guard is taken out again, and what it replaced is "
+            f"{visible(str(change.path))} was changed since. The guard is removed, and what it replaced is "
             "put back; everything else stays as it is now."
         )
 
 
 def snippet(place: ConfigFile, edit: Edit) -> Iterator[str]:
-    """What would have to stand in a file that has nothing else."""
+    """The lines of a file that contains nothing but this entry."""
     yield from edited(b"", place, edit).decode().rstrip("\n").split("\n")
 
 
 def tell_snippet(at: ProgramStanding, edit: Edit) -> None:
-    """For a person to put there."""
-    typer.echo(f"To connect {at.program.title}, have this in {visible(str(at.place.path))}:", err=True)
+    """Print the entry for a person to put into the file."""
+    typer.echo(f"To connect {at.program.title}, put this into {visible(str(at.place.path))}:", err=True)
     for line in snippet(at.place, Edit(edit.put)):
         typer.echo(visible(line))
 
 
 def asks_to_replace(at: ProgramStanding) -> bool:
-    """Whether a person wants nothing to walk around the guard that it has itself."""
+    """Whether a person wants to remove servers from the file that the guard has too."""
     names = enumerated(each.item.label for each in at.replaceable)
     return sys.stdin.isatty() and typer.confirm(
-        f"{at.program.title} also reaches {visible(names)} directly, which the guard has. Take that out?", err=True
+        f"{at.program.title} also reaches {visible(names)} directly, and the guard has them too. Remove them there?",
+        err=True,
     )
 
 
-def agreed(*, yes: bool) -> bool:
-    """Whether it is to be done."""
+def is_confirmed(*, yes: bool) -> bool:
+    """Whether the change is to be made. Exits with 2 if nobody can be asked."""
     if yes:
         return True
     if not sys.stdin.isatty():
-        typer.echo("mcpguard: nobody is here to be asked; --yes does it, --dry-run only shows it", err=True)
+        typer.echo(
+            "mcpguard: there is no terminal to ask on; --yes makes the change, --dry-run only shows it", err=True
+        )
         raise typer.Exit(2)
-    return typer.confirm("Do it?", err=True)
+    return typer.confirm("Make this change?", err=True)
 
 
 def tell_left(program: AgentProgram, change: FileChange, backups: Backups) -> None:
-    """What was done, and what a person does next."""
+    """Print what was done, and what a person does next."""
     if change.number is not None:
-        typer.echo(f"Taken back. If {program.title} runs, start it again: it goes by what it read before.", err=True)
+        typer.echo(f"Undone. If {program.title} is running, restart it: it still uses what it read before.", err=True)
         return
     back = f"{this_program()} connect {program.name} --undo"
-    typer.echo(f"Done. What it was is kept in {backups.folder}; take it back: {back}", err=True)
+    typer.echo(f"Done. The previous file is kept in {backups.folder}; undo: {back}", err=True)
     typer.echo(f"Next: {program.after}.", err=True)
 
 
@@ -153,14 +156,14 @@ def _tell_loose(at: ProgramStanding, edit: Edit) -> None:
     left = [each for each in at.direct if each.item.place != at.place or each.item.label not in edit.take]
     if not left:
         return
-    typer.echo(f"Around the guard it reaches still: {_named(left)}.", err=True)
+    typer.echo(f"Still bypasses the guard: {_named(left)}.", err=True)
     missing = any(each.way is not CandidateWay.HERE for each in left)
     first = f"{this_program()} import {at.program.name}, approve them, then " if missing else ""
     if any(each.item.place == at.place for each in left):
-        typer.echo(f"Bring them behind it: {first}{this_program()} connect {at.program.name} --replace", err=True)
+        typer.echo(f"Put them behind the guard: {first}{this_program()} connect {at.program.name} --replace", err=True)
     if apart := [each for each in left if each.item.place != at.place]:
         where = enumerated(dict.fromkeys(visible(str(each.item.place.path)) for each in apart))
-        typer.echo(f"By hand, as no command does: take {_named(apart)} out of {where}.", err=True)
+        typer.echo(f"Remove by hand, as no command does: {_named(apart)} from {where}.", err=True)
 
 
 def _named(some: Iterable[Candidate]) -> str:

@@ -1,4 +1,4 @@
-"""What `mcpguard import` tells: of the entries that were found, and of what came of those that were chosen."""
+"""The output of `mcpguard import`: the entries that were found, and the results of those that were chosen."""
 
 import sys
 from collections.abc import Iterable, Iterator
@@ -13,14 +13,14 @@ from mcpguard.domain.servers.launches import Profile
 from mcpguard.settings.entries.entry import enumerated
 from mcpguard.text.visible import visible
 
-HEAD: Final = ("of", "scope", "name", "how it is reached", "what becomes of it")
+HEAD: Final = ("program", "scope", "name", "command or URL", "result")
 ADDED: Final = "added"
 WOULD: Final = "would be added"
 REFUSED: Final = "refused"
 
 
-def result(each: Candidate, came: str, why: str = "", **more: object) -> dict[str, Any]:
-    """What came of one. Whatever was wanted: one that is not new is not added."""
+def import_result(each: Candidate, came: str, why: str = "", **more: object) -> dict[str, Any]:
+    """The result of one entry. One that is not new is never added."""
     if each.way is not CandidateWay.NEW:
         came = each.way.value if each.way in (CandidateWay.HERE, CandidateWay.AGAIN) else REFUSED
     taken = each.confided if came != REFUSED else None
@@ -58,22 +58,24 @@ def _shown(each: Candidate) -> dict[str, Any]:
     }
 
 
-def listed(found: list[Candidate], output: Output, *, runs: bool) -> None:
-    """All that were found. `runs`: a guard does, so it is known which it has."""
+def print_candidates(found: list[Candidate], output: Output, *, runs: bool) -> None:
+    """Print all entries that were found. `runs`: whether a guard is running, so that it is known which it has."""
     if output is Output.JSON:
         print_json([_shown(each) for each in found])
         return
     if not found:
-        typer.echo("No server is declared in any file of these programs. See where they are: --help", err=True)
+        typer.echo("No server is declared in the files of these programs. See where they are: --help", err=True)
         return
     print_table(HEAD, _rows(found))
     new = [each for each in found if each.way is CandidateWay.NEW]
     if not runs:
-        typer.echo(f"No guard runs, so it is not known what it has already. Start it: {this_program()} serve", err=True)
+        typer.echo(
+            f"No guard is running, so it is not known what it already has. Start it: {this_program()} serve", err=True
+        )
     elif new and not sys.stdin.isatty():
         typer.echo(f"Import them: {this_program()} import --all, or --server NAME", err=True)
     elif not new:
-        typer.echo("Nothing of this is new.", err=True)
+        typer.echo("Nothing new to import.", err=True)
     if offline := [each.name for each in new if each.profile is Profile.STRICT]:
         typer.echo(_without_network(visible(enumerated(offline))), err=True)
 
@@ -87,22 +89,22 @@ def _rows(found: Iterable[Candidate]) -> Iterator[tuple[str, ...]]:
 
 def _secrets(each: Candidate) -> str:
     count = len(each.confided.files) if each.confided and each.way is CandidateWay.NEW else 0
-    return f"{count} secret{'s' if count > 1 else ''} to be kept in a file" if count else ""
+    return f"{count} secret{'s' if count > 1 else ''} to be stored in a file" if count else ""
 
 
 def tell_of_files(files: Iterable[Contents]) -> None:
-    """Of those that could not be read."""
+    """Print which files could not be read."""
     for each in files:
         if each.problem:
             typer.echo(f"mcpguard: {visible(str(each.place.path))} {visible(each.problem)}", err=True)
 
 
-def report(results: list[dict[str, Any]], output: Output) -> None:
-    """What came of those that were chosen, and what is left for a person to do."""
+def print_results(results: list[dict[str, Any]], output: Output) -> None:
+    """Print the results of the chosen entries, and what is left for a person to do."""
     if output is Output.JSON:
         print_json(results)
     elif not results:
-        typer.echo("Nothing of this is new.", err=True)
+        typer.echo("Nothing new to import.", err=True)
     else:
         print_table(("name", "result", "why"), ((each["name"], each["result"], each["why"]) for each in results))
     for each in results:
@@ -115,8 +117,8 @@ def report(results: list[dict[str, Any]], output: Output) -> None:
     if any(each["result"] == ADDED for each in results):
         program = this_program()
         typer.echo(
-            f"No agent can use them before a person approves them: in the console, or {program} server inspect NAME.\n"
-            f"The programs still reach them directly until they are connected with the guard: {program} connect",
+            f"No agent can use them until they are approved: in the console, or {program} server inspect NAME.\n"
+            f"Until the programs are connected with the guard, they still bypass it: {program} connect",
             err=True,
         )
 
@@ -124,25 +126,28 @@ def report(results: list[dict[str, Any]], output: Output) -> None:
 def _without_network(names: str) -> str:
     program = this_program()
     return (
-        f"WITHOUT NETWORK, as every server that is started here unless somebody says otherwise: {names}\n"
-        f"One that needs it: {program} server approve NAME --sandbox contained, when you have reviewed it; or for all "
-        f"that are imported at once: {program} import --sandbox contained …"
+        f"WITHOUT NETWORK, the default for every server that is started here: {names}\n"
+        f"If one needs it: {program} server approve NAME --sandbox contained, after your review; or for all "
+        f"imports at once: {program} import --sandbox contained …"
     )
 
 
 def _tell(result: dict[str, Any]) -> None:
-    """What somebody has to do, or to know, about one."""
+    """Print what a person has to do, or to know, about one result."""
     name = result["name"]
     for notice in result["notices"]:
         typer.echo(f"notice: {visible(notice)}", err=True)
     for path in result["secrets"]:
         typer.echo(
-            f"{name}: a secret is in {visible(path)} (mode 600) now, and still in the program's own file", err=True
+            f"{name}: a secret was copied to {visible(path)} (mode 600), and is still in the program's own file",
+            err=True,
         )
     for path in result["to_write"]:
-        typer.echo(f"{name}: write what the program would ask for into {visible(path)} (mode 600)", err=True)
+        typer.echo(f"{name}: the program would ask for a value: write it into {visible(path)} (mode 600)", err=True)
     if result["folders"] and result["result"] in (ADDED, WOULD):
         seen = visible(enumerated(result["folders"]))
-        typer.echo(f"{name}: of this machine it gets to see {seen} (mcpguard server patch {name} --mount)", err=True)
+        typer.echo(
+            f"{name}: it sees these folders of the host: {seen} (mcpguard server patch {name} --mount)", err=True
+        )
     if result["variables"]:
-        typer.echo(f"{name}: the guard needs {enumerated(result['variables'])} in its own environment", err=True)
+        typer.echo(f"{name}: the guard needs {enumerated(result['variables'])} in its environment", err=True)

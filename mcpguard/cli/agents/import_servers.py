@@ -18,11 +18,19 @@ import typer
 from mcpguard.agents.candidates import Candidate, CandidateWay, Guarded, candidate, candidates
 from mcpguard.agents.reading import read
 from mcpguard.cli.agents.config_homes import HomeFolder, Programs, Project, chosen_programs, home_of
-from mcpguard.cli.agents.import_report import ADDED, REFUSED, WOULD, listed, report, result, tell_of_files
+from mcpguard.cli.agents.import_report import (
+    ADDED,
+    REFUSED,
+    WOULD,
+    import_result,
+    print_candidates,
+    print_results,
+    tell_of_files,
+)
 from mcpguard.cli.agents.known_servers import guarded_by
-from mcpguard.cli.servers.secret_files import NotKept, kept, let_go
-from mcpguard.cli.shared.common import As, Config, DataDir, Output, loaded
-from mcpguard.cli.shared.guard_client import SERVERS, GuardProblem, Operator
+from mcpguard.cli.servers.secret_files import NotKept, keep_secrets, remove_secrets
+from mcpguard.cli.shared.common import As, Config, DataDir, Output, load_settings
+from mcpguard.cli.shared.guard_client import SERVERS, GuardClient, GuardProblem
 from mcpguard.cli.shared.options import Confining
 from mcpguard.codec.names import is_unambiguous_name
 from mcpguard.domain.servers.launches import Profile, StdioLaunch
@@ -32,7 +40,7 @@ from mcpguard.text.visible import visible
 Confined = Annotated[
     Confining | None,
     typer.Option(
-        metavar="PROFILE", help="How those that are started run: strict, without network (the default), or contained."
+        metavar="PROFILE", help="The sandbox of local servers: strict, without network (the default), or contained."
     ),
 ]
 Chosen = Annotated[list[str] | None, typer.Option("--server", metavar="NAME", help="Import this one; may be repeated.")]
@@ -45,27 +53,27 @@ def importing(
     *,
     sandbox: Confined = None,
     called: Annotated[
-        str | None, typer.Option("--as", metavar="NAME", help="What the one of --server is to be called.")
+        str | None, typer.Option("--as", metavar="NAME", help="Another name for the server of --server.")
     ] = None,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Say what would be done, and do nothing.")] = False,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Show what would be done, and do nothing.")] = False,
     project: Project = Path(),
     home: HomeFolder = None,
     config: Config = None,
     data_dir: DataDir = None,
     output: As = Output.TABLE,
 ) -> None:
-    """Find the servers that agents here reach directly, and bring those that are chosen into quarantine.
+    """Find the servers that agents on this host reach directly, and add the chosen ones, in quarantine.
 
-    Without a choice they are only listed. Their secrets go into files that only the guard's own account can read.
+    Without a choice they are only listed. Their secrets are copied into files that only the guard's account can read.
     """
     if called is not None and (every or len(server or ()) != 1):
-        raise typer.BadParameter("goes with one --server", param_hint="--as")
+        raise typer.BadParameter("needs exactly one --server", param_hint="--as")
     if called is not None and not is_unambiguous_name(called):
         raise typer.BadParameter("a server's name is 1 to 63 of a to z, 0 to 9, - and _, without __", param_hint="--as")
-    settings = loaded(config, data_dir=data_dir).settings
-    operator = Operator(settings.data_dir)
-    runs = operator.runs()
-    guarded = guarded_by(settings, operator if runs or ((server or every) and not dry_run) else None)
+    settings = load_settings(config, data_dir=data_dir).settings
+    guard = GuardClient(settings.data_dir)
+    runs = guard.is_running()
+    guarded = guarded_by(settings, guard if runs or ((server or every) and not dry_run) else None)
     files = [each for program in chosen_programs(programs) for each in read(program, home_of(home), project.resolve())]
     items = [item for each in files for item in each.items]
     found = candidates(items, guarded)
@@ -76,18 +84,18 @@ def importing(
     elif every:
         chosen = new
     else:
-        listed(found, output, runs=runs)
+        print_candidates(found, output, runs=runs)
         chosen = _asked(new) if runs and output is Output.TABLE and not dry_run else []
         if not chosen:
             return
     confined = [_confined(each, sandbox) for each in chosen]
-    results = [result(each, WOULD) if dry_run else _imported(operator, each) for each in confined]
-    report(results, output)
+    results = [import_result(each, WOULD) if dry_run else _imported(guard, each) for each in confined]
+    print_results(results, output)
     raise typer.Exit(1 if any(each["result"] == REFUSED for each in results) else 0)
 
 
 def _named(names: Iterable[str], found: list[Candidate], guarded: Guarded, called: str | None) -> list[Candidate]:
-    """Those that were named, each the first of its name that is not the same as another."""
+    """The entries with these names; of several, the first that is not a duplicate."""
     chosen = []
     for name in names:
         alike = [each for each in found if name in (each.name, each.item.label) and each.way is not CandidateWay.AGAIN]
@@ -95,14 +103,14 @@ def _named(names: Iterable[str], found: list[Candidate], guarded: Guarded, calle
             raise typer.BadParameter(_no_such(name, found), param_hint="--server")
         whose = dict.fromkeys(each.item.program.name for each in alike)
         if len(whose) > 1:
-            sentence = f"{visible(name)} is declared otherwise for {enumerated(whose)}; name one of these too"
+            sentence = f"{visible(name)} is declared differently for {enumerated(whose)}; name one of these too"
             raise typer.BadParameter(sentence, param_hint="--server")
         chosen.append(alike[0] if called is None else _renamed(alike, guarded, called))
     return chosen
 
 
 def _renamed(alike: list[Candidate], guarded: Guarded, called: str) -> Candidate:
-    """Of those of one name, the one that cannot have it."""
+    """Of the entries with one name, the one whose name is taken, under its new name."""
     which = next((each for each in alike if each.way is CandidateWay.TAKEN), alike[0])
     return candidate(which.item, guarded, called)
 
@@ -113,10 +121,10 @@ def _no_such(name: str, found: list[Candidate]) -> str:
 
 
 def _asked(new: list[Candidate]) -> list[Candidate]:
-    """What a person at a terminal chooses of the new ones."""
+    """The new entries that a person at a terminal chooses."""
     if not new or not sys.stdin.isatty():
         return []
-    said: str = typer.prompt("Import which? Their names, or all; nothing for none", default="", show_default=False)
+    said: str = typer.prompt("Which to import? Names, or all; empty for none", default="", show_default=False)
     words = said.replace(",", " ").split()
     by_name = {each.name: each for each in new}
     if unknown := [word for word in words if word not in (*by_name, "all")]:
@@ -125,25 +133,25 @@ def _asked(new: list[Candidate]) -> list[Candidate]:
 
 
 def _confined(each: Candidate, sandbox: Confining | None) -> Candidate:
-    """As it is to be confined, where it is started here and somebody said so."""
+    """The entry with the sandbox of the option, if it is a local server."""
     if sandbox is None or each.confided is None or not isinstance(each.launch, StdioLaunch):
         return each
     confided = replace(each.confided, members={**each.confided.members, "sandbox": sandbox.value})
     return replace(each, confided=confided, launch=replace(each.launch, profile=Profile(sandbox)))
 
 
-def _imported(operator: Operator, each: Candidate) -> dict[str, Any]:
-    """What came of one."""
+def _imported(guard: GuardClient, each: Candidate) -> dict[str, Any]:
+    """Add one entry to the guard, and return the result."""
     if each.way is not CandidateWay.NEW or each.confided is None:
-        return result(each, REFUSED)
+        return import_result(each, REFUSED)
     try:
-        made = kept(each.confided.files)
+        made = keep_secrets(each.confided.files)
     except NotKept as error:
-        return result(each, REFUSED, str(error))
+        return import_result(each, REFUSED, str(error))
     try:
         body = {"name": each.name, "config": dict(each.confided.members), "imported": True}
-        added = operator.tried("POST", SERVERS, body)
+        added = guard.request("POST", SERVERS, body)
     except GuardProblem as problem:
-        let_go(made)
-        return result(each, REFUSED, "; ".join(problem.sentences))
-    return result(each, ADDED, standing=added["standing"], notices=added["notices"])
+        remove_secrets(made)
+        return import_result(each, REFUSED, "; ".join(problem.sentences))
+    return import_result(each, ADDED, standing=added["standing"], notices=added["notices"])

@@ -1,8 +1,7 @@
-"""The well-formed `mcpguard stdio`, understood before anything slow is imported: an agent waits for it to start.
+"""Parses a well-formed `mcpguard stdio` before anything slow is imported: an agent waits for it to start.
 
-Whatever else stands on the command line, a wish for help or a mistake, is left to `mcpguard.cli.agents.stdio`, which
-knows the same options and has the words for it.
-"""
+Anything else on the command line, such as --help or a mistake, is left to `mcpguard.cli.agents.stdio`, which has the
+same options and the messages for it."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -13,8 +12,8 @@ from mcpguard.relay.relay import USUAL, RelayCommand, RelayFace
 OPTIONS = ("--config", "--data-dir", "--face", "--only", "--separator")
 
 
-def understood(words: Sequence[str]) -> RelayCommand | None:
-    """What is asked by the words after `stdio`. None if that takes more than a glance."""
+def parse_relay_command(words: Sequence[str]) -> RelayCommand | None:
+    """The relay that the words after `stdio` ask for; None if the full command line parser is needed."""
     given: dict[str, str] = {}
     rest = iter(words)
     for word in rest:

@@ -1,10 +1,10 @@
-"""`mcpguard search`: what an agent would find."""
+"""`mcpguard search`: searches for tools as an agent does."""
 
 from typing import Annotated
 
 import typer
 
-from mcpguard.cli.agents.agent_client import Agent, answered
+from mcpguard.cli.agents.agent_client import Agent, answer_facts
 from mcpguard.cli.shared.common import As, Config, DataDir, Output, print_json, print_table
 from mcpguard.gateway.tools.arguments import MOST_FOUND
 
@@ -13,20 +13,20 @@ HEAD = ("tool", "effect", "call with", "score", "what it does")
 
 
 def search(
-    query: Annotated[list[str], typer.Argument(metavar="QUERY", help="Service, verb and object.")],
-    limit: Annotated[int, typer.Option(min=1, max=MOST_FOUND, help="How many at most.")] = 15,
+    query: Annotated[list[str], typer.Argument(metavar="QUERY", help="What to look for: service, verb and object.")],
+    limit: Annotated[int, typer.Option(min=1, max=MOST_FOUND, help="The most results to print.")] = 15,
     config: Config = None,
     data_dir: DataDir = None,
     output: As = Output.TABLE,
 ) -> None:
-    """Find approved tools as an agent does: with the token in MCPGUARD_TOKEN, or as anonymous without one."""
+    """Find approved tools as an agent does: with the token in MCPGUARD_TOKEN, or anonymously."""
     said = Agent(config, data_dir, SECONDS).call("retrieve_tools", {"query": " ".join(query), "limit": limit})
-    answer = answered(said)
+    answer = answer_facts(said)
     if output is Output.JSON or said.get("isError"):
         print_json(answer)
         raise typer.Exit(1 if said.get("isError") else 0)
     if not answer["tools"]:
-        typer.echo(f"Nothing fits, of {answer['total']} tools that may be found.", err=True)
+        typer.echo(f"No match among the {answer['total']} tools you can see.", err=True)
     else:
         print_table(HEAD, (_row(each) for each in answer["tools"]))
     if "notice" in answer:

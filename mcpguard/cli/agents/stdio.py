@@ -1,4 +1,4 @@
-"""`mcpguard stdio`: its help, and the words for its mistakes. What is well formed `quick_start` understands faster."""
+"""`mcpguard stdio`: its help and its errors. Well-formed command lines are parsed faster by `quick_start`."""
 
 import os
 from typing import Annotated
@@ -19,10 +19,12 @@ def stdio(
     only: Annotated[str | None, typer.Option(metavar="SERVER", help="The server for --face transparent.")] = None,
     separator: Annotated[
         str | None,
-        typer.Option(metavar="::|__|.", help="Between server and tool with --face direct and proxy; else as set."),
+        typer.Option(
+            metavar="::|__|.", help="Between server and tool with --face direct and proxy; default: the setting."
+        ),
     ] = None,
 ) -> None:
-    """Connect an agent that speaks MCP on standard input and output with the guard, which is started if none runs.
+    """Connect an agent that speaks MCP over stdio with the guard, which is started if none is running.
 
     The agent's token is taken from MCPGUARD_TOKEN or from the file that MCPGUARD_TOKEN_FILE names.
     """

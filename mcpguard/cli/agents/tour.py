@@ -1,8 +1,7 @@
 """`mcpguard tour`: an agent at work, played for a person who wants to see every page fill.
 
-Nothing here is played but the agent: the calls are calls, decided and recorded as everybody's. Who it is, a person has
-let in for an hour; and what it calls, a person approves, here only after they were asked.
-"""
+Only the agent is played: its calls are decided and recorded as any others. It has a token for an hour; what it calls, a
+person approves, and is asked before."""
 
 import json
 import sys
@@ -14,11 +13,11 @@ from typing import Annotated, Any, Final
 
 import typer
 
-from mcpguard.cli.agents.agent_client import Agent, answered
+from mcpguard.cli.agents.agent_client import Agent, answer_facts
 from mcpguard.cli.servers.approval_plan import plan
 from mcpguard.cli.servers.tool_ready import waited_for
 from mcpguard.cli.shared.common import Config, DataDir, this_program
-from mcpguard.cli.shared.guard_client import API, CALLERS, SERVERS, Operator, server_path
+from mcpguard.cli.shared.guard_client import API, CALLERS, SERVERS, GuardClient, server_path
 from mcpguard.domain.capabilities import CapabilityKind
 from mcpguard.text.visible import visible
 
@@ -34,7 +33,7 @@ WHY: Final = "mcpguard tour"
 
 
 class TourStage:
-    """Where the tour is told, step by step."""
+    """Prints the tour, step by step, and makes the calls of its agent."""
 
     def __init__(self, agent: Agent) -> None:
         self._agent = agent
@@ -44,31 +43,31 @@ class TourStage:
         self._steps += 1
         typer.echo(f"\n{self._steps}. {sentence}")
 
-    def calls(self, tool: str, **arguments: object) -> Mapping[str, Any]:
-        """The agent calls one of the guard's tools. What it is answered."""
-        answer = self.begins(tool, **arguments).result()
-        self.answered(answer)
+    def call(self, tool: str, **arguments: object) -> Mapping[str, Any]:
+        """Have the agent call a tool of the guard; returns the answer."""
+        answer = self.begin_call(tool, **arguments).result()
+        self.show_answer(answer)
         return answer
 
-    def begins(self, tool: str, **arguments: object) -> Future[Mapping[str, Any]]:
-        """The agent calls one of the guard's tools, and whoever watches goes on. What it will be answered."""
+    def begin_call(self, tool: str, **arguments: object) -> Future[Mapping[str, Any]]:
+        """Have the agent call a tool of the guard, without waiting; returns the future answer."""
         typer.echo(f"   agent  {tool} {json.dumps(arguments)}")
         aside = ThreadPoolExecutor(1)
         try:
-            return aside.submit(self._asks, tool, arguments)
+            return aside.submit(self._call, tool, arguments)
         finally:
             aside.shutdown(wait=False)
 
-    def calls_again(self, tool: str, **arguments: object) -> None:
-        """The same call, made until somebody has decided about it."""
-        while (answer := self._asks(tool, arguments)).get("status") == "held":
+    def call_until_decided(self, tool: str, **arguments: object) -> None:
+        """Have the agent make the same call again until it was decided about."""
+        while (answer := self._call(tool, arguments)).get("status") == "held":
             time.sleep(PAUSE)
-        self.answered(answer)
+        self.show_answer(answer)
 
-    def _asks(self, tool: str, arguments: Mapping[str, object]) -> Mapping[str, Any]:
-        return answered(self._agent.call(tool, arguments))
+    def _call(self, tool: str, arguments: Mapping[str, object]) -> Mapping[str, Any]:
+        return answer_facts(self._agent.call(tool, arguments))
 
-    def answered(self, answer: Mapping[str, Any]) -> None:
+    def show_answer(self, answer: Mapping[str, Any]) -> None:
         if "status" in answer and "executed" in answer:
             typer.echo(f"   guard  {answer['status']} ({answer['reason']}): {answer['message']} {answer['next']}")
             typer.echo(f"          executed: {answer['executed']}")
@@ -79,73 +78,73 @@ class TourStage:
 def tour(
     yes: Annotated[
         bool,
-        typer.Option(
-            "--yes", help=f"Have {NOTES} inspected and approved, and the call that waits allowed, without being asked."
-        ),
+        typer.Option("--yes", help=f"Inspect and approve {NOTES}, and allow the held call, without asking."),
     ] = False,
     config: Config = None,
     data_dir: DataDir = None,
 ) -> None:
-    """See an agent at work: it finds a tool, calls it, is refused, and has to wait for a person.
+    """See an agent at work: it finds a tool, calls it, is refused, and is held for approval.
 
     It needs a guard that was started with --demo, as make run does. The agent has a token for the demonstration's notes
-    until the tour ends. What it does is done, and is in the audit log.
+    until the tour ends. Its calls are real, and are in the audit log.
     """
-    operator = Operator.of(config, data_dir)
-    console = str(operator.get(f"{API}/status")["console"])
-    if NOTES not in {each["name"] for each in operator.every(SERVERS, "servers")["servers"]}:
+    guard = GuardClient.from_options(config, data_dir)
+    console = str(guard.get(f"{API}/status")["console"])
+    if NOTES not in {each["name"] for each in guard.get_all(SERVERS, "servers")["servers"]}:
         typer.echo(f"mcpguard: there is no {NOTES} here; start the guard with mcpguard serve --demo", err=True)
         raise typer.Exit(1)
     typer.echo(f"Watch what happens in the console: {console}/audit")
-    with _let_in(operator) as (name, token):
+    with _let_in(guard) as (name, token):
         stage = TourStage(Agent(config, data_dir, SECONDS, {"MCPGUARD_TOKEN": token}))
-        if _reviewed(operator, stage, console, yes=yes):
-            _connected(operator)
+        if _reviewed(guard, stage, console, yes=yes):
+            _connected(guard)
             _works(stage)
-            _waits(operator, stage, console, name, yes=yes)
-            typer.echo(f"\nEvery call is in the audit log, from {console}/audit to {this_program()} audit verify.")
+            _waits(guard, stage, console, name, yes=yes)
+            typer.echo(
+                f"\nEvery call is in the audit log, see {console}/audit, or verify it: {this_program()} audit verify"
+            )
             typer.echo(f"The other server, demo-weather, is not what it seems. Review it: {console}/servers")
 
 
 @contextmanager
-def _let_in(operator: Operator) -> Iterator[tuple[str, str]]:
-    """An agent with a name and a token of its own, which are worth nothing when it has left."""
-    taken = {each["name"] for each in operator.every(CALLERS, "callers")["callers"]}
+def _let_in(guard: GuardClient) -> Iterator[tuple[str, str]]:
+    """A caller for the tour, by name and token. It is revoked at the end."""
+    taken = {each["name"] for each in guard.get_all(CALLERS, "callers")["callers"]}
     name = next(each for each in ("tour", *(f"tour-{number}" for number in range(2, 1000))) if each not in taken)
     scope = {"servers": [NOTES], "effects": ["read", "write", "destructive"], "expires_in": HOUR}
-    caller = operator.send("POST", CALLERS, {"name": name, "why": WHY, **scope})
+    caller = guard.send("POST", CALLERS, {"name": name, "why": WHY, **scope})
     try:
         yield name, caller["token"]
     finally:
-        operator.send("POST", f"{CALLERS}/{caller['id']}/revoke", {"why": f"{WHY}: it is over"})
+        guard.send("POST", f"{CALLERS}/{caller['id']}/revoke", {"why": f"{WHY}: it is over"})
 
 
-def _reviewed(operator: Operator, stage: TourStage, console: str, *, yes: bool) -> bool:
-    """Whether agents may use the notes; if not yet, they are shown what they are told, and a person is asked."""
-    server = operator.get(server_path(NOTES))
+def _reviewed(guard: GuardClient, stage: TourStage, console: str, *, yes: bool) -> bool:
+    """Whether agents may use the notes. If not yet, shows what agents are told, and asks a person to approve them."""
+    server = guard.get(server_path(NOTES))
     if server["standing"] == "approved" and server["enabled"]:
         return True
-    stage.step(f"{NOTES} is {server['standing']}: nothing an agent wants of it happens.")
-    stage.calls("call_tool_read", name=f"{NOTES}:list_notes", intent_reason="to see which there are")
-    stage.step("A person decides, never an agent.")
+    stage.step(f"{NOTES} is {server['standing']}: no agent can use it.")
+    stage.call("call_tool_read", name=f"{NOTES}:list_notes", intent_reason="to see which there are")
+    stage.step("A user decides, never an agent.")
     typer.echo(f"   In the console: {console}/servers/{NOTES} — inspect it, review it, approve it.")
     if server["standing"] != "quarantined" or not (yes or _asked()):
         typer.echo("   Then take the tour again.")
         return False
-    said = operator.send("POST", server_path(NOTES, "inspect"), {"consent": False, "give": []}, INSPECTING)
+    said = guard.send("POST", server_path(NOTES, "inspect"), {"consent": False, "give": []}, INSPECTING)
     if said["error"]:
         typer.echo(f"mcpguard: {NOTES} could not be inspected: {visible(said['error'])}", err=True)
         typer.echo(f"Try it yourself, it says what to do: mcpguard server inspect {NOTES}", err=True)
         raise typer.Exit(1)
-    planned = plan(operator.get(server_path(NOTES)), None, ())
-    done = operator.send("POST", server_path(NOTES, "approve"), {**planned.body(WHY), "prefixes": [], "may_ask": []})
+    planned = plan(guard.get(server_path(NOTES)), None, ())
+    done = guard.send("POST", server_path(NOTES, "approve"), {**planned.body(WHY), "prefixes": [], "may_ask": []})
     typer.echo(f"   {NOTES} was inspected, and is approved with {len(done['approved'])} capabilities.")
     return True
 
 
-def _connected(operator: Operator) -> None:
-    """Wait until it is: it is started anew after its approval."""
-    [said] = waited_for(operator, [f"{NOTES}:read_note"], CapabilityKind.TOOL, CONNECTING)
+def _connected(guard: GuardClient) -> None:
+    """Wait until the server can be called: it is restarted after its approval."""
+    [said] = waited_for(guard, [f"{NOTES}:read_note"], CapabilityKind.TOOL, CONNECTING)
     if said["answer"] != "ready":
         typer.echo(f"mcpguard: {NOTES} cannot be called: mcpguard tool ready {NOTES}:read_note says why", err=True)
         raise typer.Exit(1)
@@ -154,56 +153,56 @@ def _connected(operator: Operator) -> None:
 def _asked() -> bool:
     if not sys.stdin.isatty():
         return False
-    return typer.confirm("   Shall it be inspected and approved now, by you, as it is?")
+    return typer.confirm("   Inspect and approve it now, as you see it?")
 
 
 def _works(stage: TourStage) -> None:
-    """What an agent does all day, and what it is refused."""
-    stage.step("The agent looks for a tool by what it wants to do.")
-    stage.calls("retrieve_tools", query="read a note")
-    stage.step("It calls what it found, says what it means to do and why, and is answered by the server.")
-    stage.calls(
+    """The usual calls of an agent, and what it is refused."""
+    stage.step("The agent searches for a tool.")
+    stage.call("retrieve_tools", query="read a note")
+    stage.step("It calls the tool, declares its intent and its reason, and the server answers.")
+    stage.call(
         "call_tool_read", name=f"{NOTES}:read_note", arguments={"name": "garden"}, intent_reason="to plan the evening"
     )
-    stage.step("It says that it only reads, and names a tool that deletes.")
-    stage.calls(
+    stage.step("It declares that it only reads, but calls a tool that deletes.")
+    stage.call(
         "call_tool_read", name=f"{NOTES}:delete_note", arguments={"name": "shopping"}, intent_reason="to look at it"
     )
-    stage.step("It reaches for a server that its token is not for.")
-    stage.calls("call_tool_read", name="demo-weather:weather", arguments={"city": "Graz"}, intent_reason="to see")
+    stage.step("It calls a server that is not in the scope of its token.")
+    stage.call("call_tool_read", name="demo-weather:weather", arguments={"city": "Graz"}, intent_reason="to see")
 
 
-def _waits(operator: Operator, stage: TourStage, console: str, caller: str, *, yes: bool) -> None:
-    """A call that destroys something. While a person watches it is made again until they have answered."""
-    stage.step("It says that it means to delete. Such a call may have to wait for a person.")
+def _waits(guard: GuardClient, stage: TourStage, console: str, caller: str, *, yes: bool) -> None:
+    """A destructive call. While a person watches, the agent makes it again until it is answered."""
+    stage.step("It declares that it deletes. Such a call may be held for approval.")
     wanted: dict[str, Any] = {
         "name": f"{NOTES}:delete_note",
         "arguments": {"name": "shopping"},
         "intent_reason": "it was bought",
     }
-    answer = stage.begins("call_tool_destructive", **wanted)
-    ticket = _ticket(operator, caller, answer)
+    answer = stage.begin_call("call_tool_destructive", **wanted)
+    ticket = _ticket(guard, caller, answer)
     if ticket is not None:
-        typer.echo(f"   It waits. Allow it or deny it: {console}/held")
+        typer.echo(f"   It is held for approval. Allow it or deny it: {console}/held")
         typer.echo(f"   or in another terminal: {this_program()} held allow {ticket} --reason TEXT")
         if yes:
-            operator.send("POST", f"{HELD}/{ticket}/allow", {"why": WHY})
+            guard.send("POST", f"{HELD}/{ticket}/allow", {"why": WHY})
             typer.echo("   You said --yes, so it is allowed.")
-    stage.answered(answer.result())
+    stage.show_answer(answer.result())
     if answer.result().get("status") != "held":
         return
     if not (yes or sys.stdin.isatty()):
-        typer.echo("   The agent would make the same call again. Here nobody watches, so it does not.")
+        typer.echo("   The agent would make the same call again. Without a terminal, it does not.")
         return
-    typer.echo("   The agent makes the same call again until somebody has answered. Ctrl-C ends the tour.")
-    stage.calls_again("call_tool_destructive", **wanted)
+    typer.echo("   The agent makes the same call again until it is answered. Ctrl-C ends the tour.")
+    stage.call_until_decided("call_tool_destructive", **wanted)
 
 
-def _ticket(operator: Operator, caller: str, answer: Future[Mapping[str, Any]]) -> str | None:
-    """What the call of this caller is known by while it waits; None where it was answered without."""
+def _ticket(guard: GuardClient, caller: str, answer: Future[Mapping[str, Any]]) -> str | None:
+    """The id of the held call of this caller; None if the call was answered without being held."""
     while True:
         answered = answer.done()
-        for each in operator.every(HELD, "held")["held"]:
+        for each in guard.get_all(HELD, "held")["held"]:
             if each["caller"]["name"] == caller:
                 return str(each["id"])
         if answered:
@@ -212,7 +211,7 @@ def _ticket(operator: Operator, caller: str, answer: Future[Mapping[str, Any]]) 
 
 
 def _told(answer: Mapping[str, Any]) -> str:
-    """Of what was found, the names; anything else as it is."""
+    """A search result as the names of its tools; anything else as JSON."""
     if "tools" in answer and "total" in answer:
-        return ", ".join(f"{each['name']} ({each['call_with']})" for each in answer["tools"]) or "nothing fits"
+        return ", ".join(f"{each['name']} ({each['call_with']})" for each in answer["tools"]) or "no match"
     return json.dumps(dict(answer), ensure_ascii=False)

@@ -1,1 +1,1 @@
-"""`mcpguard audit`: the audit log is read, proven, exported and pruned."""
+"""`mcpguard audit`: commands that read, verify, export and prune the audit log."""

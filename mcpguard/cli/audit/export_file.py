@@ -1,12 +1,10 @@
-"""Where an export goes: to standard output, or to a file that has another name until it is whole, and that can be gone
-on with where it was interrupted.
+"""The target of an export: standard output, or a file that gets its name when it is complete, and that can be resumed.
 
 Rules kept here:
-1. Nothing that is there is written over unless that was asked for. Only our own account can read what is made.
-2. Beside the unfinished file stands how far it is good: which bytes are on the disk, and after which record to go on.
-   What stands behind them is cut off and made again, so nothing is there twice.
-3. A terminal obeys what is written to it, so none gets records as they are.
-"""
+1. Nothing is overwritten unless that was asked for. Only our own account can read what is made.
+2. A file beside the partial one says up to where it is good: which bytes are on the disk, and after which record to go
+   on. What lies after them is cut off and written again, so nothing is there twice.
+3. A terminal obeys what is written to it, so records are never written to one."""
 
 import hashlib
 import os
@@ -26,13 +24,13 @@ STANDARD: Final = "-"
 What = Mapping[str, str | bool]
 
 
-class Standard:
-    """Standard output."""
+class StandardOutput:
+    """An export to standard output."""
 
     def __init__(self) -> None:
-        """Raises StoreUnavailable at a terminal."""
+        """Raises StoreUnavailable if standard output is a terminal."""
         if sys.stdout.isatty():
-            raise StoreUnavailable("records are not for a terminal; name a file with --output, or pipe them on")
+            raise StoreUnavailable("records are not printed to a terminal; name a file with --output, or use a pipe")
         self.seq = self.records = self.bytes = 0
         self._sha = hashlib.sha256()
         self._out = sys.stdout.buffer
@@ -44,31 +42,31 @@ class Standard:
         return self._sha.hexdigest()
 
     @property
-    def how_to_go_on(self) -> str:
-        return f"what follows the record {self.seq}, which may not have been read, comes with --after {self.seq}"
+    def resume_hint(self) -> str:
+        return f"--after {self.seq} continues after record {self.seq}, if that one was read"
 
     def write(self, data: bytes) -> None:
         self._out.write(data)
         self._sha.update(data)
         self.bytes += len(data)
 
-    def took(self, seq: int, records: int) -> None:
-        """What was written last is these records, to that number."""
+    def advance(self, seq: int, records: int) -> None:
+        """Take note that the records up to this number were written."""
         self.seq = seq
         self.records += records
 
     def mark(self) -> None:
-        """Nothing is kept here."""
+        """Do nothing: standard output cannot be resumed."""
 
     def finish(self) -> None:
         self._out.flush()
 
     def close(self) -> None:
-        """It is not ours to close."""
+        """Do nothing: standard output is not ours to close."""
 
 
-class Unfinished:
-    """The file `path`, while it is made of something that `what` names."""
+class PartialFile:
+    """The file `path` while it is written. `what` identifies the export, so that no other one resumes it."""
 
     def __init__(self, path: Path, what: What, file: BinaryIO, seq: int = 0, records: int = 0) -> None:
         self.seq, self.records = seq, records
@@ -79,14 +77,13 @@ class Unfinished:
 
     @classmethod
     def new(cls, path: Path, what: What, *, force: bool) -> Self:
-        """Raises StoreUnavailable where something is there already."""
+        """Start a new file. Raises StoreUnavailable if it exists already."""
         if not force:
             if os.path.lexists(path):
-                raise StoreUnavailable(f"{path} is there already; --force writes over it")
+                raise StoreUnavailable(f"{path} already exists; --force overwrites it")
             if os.path.lexists(_part(path)):
                 raise StoreUnavailable(
-                    f"{_part(path)} is there, of an export that was interrupted: --resume goes on with it, "
-                    "--force begins anew"
+                    f"{_part(path)} is left from an interrupted export: --resume continues it, --force starts over"
                 )
         try:
             for old in (_part(path), _mark(path)):
@@ -96,51 +93,51 @@ class Unfinished:
         return cls(path, what, _opened(_part(path), os.O_CREAT | os.O_EXCL))
 
     @classmethod
-    def resumed(cls, path: Path, what: What) -> Self:
-        """Where it was left. Raises StoreUnavailable where nothing of the kind was begun."""
+    def resume(cls, path: Path, what: What) -> Self:
+        """Continue an interrupted file. Raises StoreUnavailable if there is none, or it is of another export."""
         try:
             said = orjson.loads(_mark(path).read_bytes())
             seq, records, size = int(said.pop("seq")), int(said.pop("records")), int(said.pop("bytes"))
         except FileNotFoundError:
-            raise StoreUnavailable(f"nothing of {path} can be gone on with: {_mark(path)} is not there") from None
+            raise StoreUnavailable(f"{path} cannot be resumed: {_mark(path)} does not exist") from None
         except (OSError, ValueError, KeyError, TypeError, AttributeError):
-            raise StoreUnavailable(f"{_mark(path)} cannot be read; remove it and begin anew") from None
+            raise StoreUnavailable(f"{_mark(path)} cannot be read; remove it and start over") from None
         if differ := [name for name in what.keys() | said.keys() if what.get(name) != said.get(name)]:
-            raise StoreUnavailable(f"{_part(path)} was begun otherwise: {', '.join(sorted(differ))}")
-        unfinished = cls(path, what, _opened(_part(path), 0), seq, records)
+            raise StoreUnavailable(f"{_part(path)} was started with other options: {', '.join(sorted(differ))}")
+        partial = cls(path, what, _opened(_part(path), 0), seq, records)
         try:
-            unfinished._take_up(size)
+            partial._take_up(size)
         except StoreUnavailable:
-            unfinished.close()
+            partial.close()
             raise
-        return unfinished
+        return partial
 
     @property
     def sha256(self) -> str:
         return self._sha.hexdigest()
 
     @property
-    def how_to_go_on(self) -> str:
+    def resume_hint(self) -> str:
         if self._marked < 0:
-            return "nothing of it was kept"
-        return f"--resume goes on with {self._path} after record {self._good}; another file would begin with --after"
+            return "nothing was saved"
+        return f"--resume continues {self._path} after record {self._good}; in another file, --after does"
 
     @property
     def due(self) -> bool:
-        """Whether so much was written since the last mark that the next is worth it."""
+        """Whether enough was written since the last mark for the next one."""
         return self.bytes - self._marked >= EVERY
 
     def write(self, data: bytes) -> None:
         self._sha.update(data)
         self.bytes += self._file.write(data)
 
-    def took(self, seq: int, records: int) -> None:
-        """What was written last is these records, to that number."""
+    def advance(self, seq: int, records: int) -> None:
+        """Take note that the records up to this number were written."""
         self.seq = seq
         self.records += records
 
     def mark(self) -> None:
-        """What was written so far is good by itself, and is kept."""
+        """Save that what was written so far is complete by itself."""
         self._file.flush()
         os.fsync(self._file.fileno())
         said = {**self._what, "seq": self.seq, "records": self.records, "bytes": self.bytes}
@@ -151,7 +148,7 @@ class Unfinished:
         self._marked, self._good = self.bytes, self.seq
 
     def finish(self) -> None:
-        """It is whole, and gets its name."""
+        """Give the complete file its name."""
         self._file.flush()
         os.fsync(self._file.fileno())
         self._file.close()
@@ -160,7 +157,7 @@ class Unfinished:
         _mark(self._path).unlink(missing_ok=True)
 
     def close(self) -> None:
-        """What can be gone on with stays; anything else is of no use."""
+        """Close the file. A partial file that cannot be resumed is removed."""
         self._file.close()
         if self._marked < 0 and not _mark(self._path).exists():
             _part(self._path).unlink(missing_ok=True)
@@ -170,7 +167,7 @@ class Unfinished:
             self._sha.update(data)
             self.bytes += len(data)
         if self.bytes != size:
-            raise StoreUnavailable(f"{_part(self._path)} is shorter than it was; remove it and begin anew")
+            raise StoreUnavailable(f"{_part(self._path)} is shorter than it was; remove it and start over")
         self._file.truncate(size)
         self._file.seek(size)
         self._marked = size

@@ -1,10 +1,9 @@
-"""What is to be exported, and that the guard records it before anything is read.
+"""The request for an export, which the guard records before anything is read.
 
 Rules kept here:
-1. Where a guard runs, it records the export, or nothing is exported. This process reads the store itself then, so that
-   no call waits for it.
-2. Of a copy, and where no guard runs, nobody keeps a record; that is said.
-"""
+1. If a guard is running, it records the export, or nothing is exported. This process then reads the store itself, so
+   that no call waits for it.
+2. The export of a copy, or without a running guard, is not recorded; the command says so."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -15,8 +14,8 @@ from typing import Any
 import typer
 
 from mcpguard.app import places
-from mcpguard.cli.shared.common import loaded
-from mcpguard.cli.shared.guard_client import API, Operator
+from mcpguard.cli.shared.common import load_settings
+from mcpguard.cli.shared.guard_client import API, GuardClient
 from mcpguard.domain.errors import StoreUnavailable
 from mcpguard.ledger import keys
 from mcpguard.ledger.export.export import ExportSpan
@@ -26,13 +25,13 @@ from mcpguard.store.engine.backend import Connection
 from mcpguard.store.engine.offline import place_from, reading
 from mcpguard.store.rows import chains, records
 
-UNRECORDED = "no guard runs here that could record this export, so the log does not say that it was made"
-OF_A_COPY = "this is a copy: no record is made of its export"
+UNRECORDED = "no guard is running here to record this export, so the audit log does not mention it"
+OF_A_COPY = "this is a copy, so its export is not recorded"
 
 
 @dataclass(frozen=True, slots=True)
 class ExportRequest:
-    """What somebody wants to have."""
+    """The options of an export."""
 
     forms: tuple[str, ...]
     chosen: Fitting
@@ -43,14 +42,14 @@ class ExportRequest:
     chain: str | None
 
     def body(self, chain: str) -> dict[str, Any]:
-        """As the guard is told."""
+        """The request to the guard."""
         said = {"forms": [*self.forms], "after": self.after, "chain": chain}
         flags = {"bundle": self.bundle, "bodies": self.bodies, "compressed": self.packed}
         return {**said, **flags, "q": self.chosen.text}
 
 
 class Export:
-    """An export of one chain of one store, which is open."""
+    """An export of one chain of an open store."""
 
     def __init__(
         self, asked: ExportRequest, chain: str, connection: Connection, settings: Settings, *, live: bool
@@ -64,11 +63,11 @@ class Export:
         self._live = live
 
     def begin(self, after: int | None = None) -> ExportSpan:
-        """What is exported, once that is recorded. `after`: where it goes on, in place of what was asked for."""
+        """Have the export recorded; returns its span. `after`: where a resumed export goes on."""
         asked = self.asked if after is None else replace(self.asked, after=after)
-        operator = Operator(self._settings.data_dir)
-        if self._live and operator.runs():
-            done = operator.send("POST", f"{API}/exports", asked.body(self.chain))
+        guard = GuardClient(self._settings.data_dir)
+        if self._live and guard.is_running():
+            done = guard.send("POST", f"{API}/exports", asked.body(self.chain))
             self.exported = (done["record"]["chain"], done["record"]["seq"])
             return ExportSpan(self.chain, asked.after, done["upto"], asked.chosen)
         typer.echo(f"mcpguard: {UNRECORDED if self._live else OF_A_COPY}", err=True)
@@ -77,14 +76,14 @@ class Export:
         return ExportSpan(self.chain, asked.after, max(asked.after, last[0] if last else 0), asked.chosen)
 
     def key(self) -> keys.SigningKey:
-        """The key with which this guard signs."""
+        """The signing key of this guard."""
         return keys.load(places.signing_key(self._settings))
 
 
 @contextmanager
-def given(asked: ExportRequest, path: str | None, config: Path | None, data_dir: Path | None) -> Iterator[Export]:
-    """The store and the chain that are meant. Raises StoreUnavailable."""
-    settings = loaded(config, data_dir=data_dir).settings
+def open_export(asked: ExportRequest, path: str | None, config: Path | None, data_dir: Path | None) -> Iterator[Export]:
+    """Open the store and the chain to export. Raises StoreUnavailable."""
+    settings = load_settings(config, data_dir=data_dir).settings
     place = places.database(settings) if path is None else place_from(path)
     with reading(place) as connect, connect() as connection:
         every = chains.every(connection)
@@ -92,5 +91,5 @@ def given(asked: ExportRequest, path: str | None, config: Path | None, data_dir:
             raise StoreUnavailable("nothing has been recorded yet")
         chain = every[-1] if asked.chain is None else asked.chain
         if chain not in every:
-            raise StoreUnavailable("there is no such chain; there are " + ", ".join(every[-10:]))
+            raise StoreUnavailable("there is no such chain; choose from " + ", ".join(every[-10:]))
         yield Export(asked, chain, connection, settings, live=path is None)

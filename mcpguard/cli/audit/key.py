@@ -1,22 +1,22 @@
-"""`mcpguard audit key`: the key that signs the audit log, and putting another one in its place."""
+"""`mcpguard audit key`: prints the key that signs the audit log, or rotates it."""
 
 from typing import Final
 
 import typer
 
 from mcpguard.app import places
-from mcpguard.cli.shared.common import As, Config, DataDir, Output, loaded, print_json, telling
-from mcpguard.cli.shared.guard_client import API, Operator
+from mcpguard.cli.shared.common import As, Config, DataDir, Output, load_settings, print_json, report_errors
+from mcpguard.cli.shared.guard_client import API, GuardClient
 from mcpguard.cli.shared.options import Reason
 from mcpguard.ledger import keys
 
-app = typer.Typer(help="The key that signs the audit log: print it, or have another one take its place.")
+app = typer.Typer(help="Print the key that signs the audit log, or rotate it.")
 ROTATE: Final = f"{API}/signing-key/rotate"
 NOT_RUNNING: Final = (
-    "mcpguard: no guard runs in this data directory, and the running guard is what rotates its key; "
+    "mcpguard: no guard is running in this data directory, and only a running guard rotates its key; "
     "start it (mcpguard serve) and try again"
 )
-NOT_MOVED: Final = "The new key could not be moved into its file and lies beside it; the guard's log says why."
+NOT_MOVED: Final = "The new key could not be moved into its file, and is beside it; the guard's log says why."
 
 
 @app.callback(invoke_without_command=True)
@@ -34,12 +34,12 @@ def show(config: Config = None, data_dir: DataDir = None) -> None:
 
 @app.command()
 def rotate(reason: Reason, config: Config = None, data_dir: DataDir = None, output: As = Output.TABLE) -> None:
-    """Have another key sign from now on. The running guard does it, and keeps the old one nowhere."""
-    operator = Operator.of(config, data_dir)
-    if operator.heard(f"{API}/status") is None:
+    """Rotate the signing key. The running guard makes a new one, and keeps no copy of the old one."""
+    guard = GuardClient.from_options(config, data_dir)
+    if guard.get_or_none(f"{API}/status") is None:
         typer.echo(NOT_RUNNING, err=True)
         raise typer.Exit(1)
-    done = operator.send("POST", ROTATE, {"why": reason})
+    done = guard.send("POST", ROTATE, {"why": reason})
     if output is Output.JSON:
         print_json(done)
     else:
@@ -50,6 +50,6 @@ def rotate(reason: Reason, config: Config = None, data_dir: DataDir = None, outp
 
 
 def _print(config: Config, data_dir: DataDir) -> None:
-    settings = loaded(config, data_dir=data_dir).settings
-    with telling():
+    settings = load_settings(config, data_dir=data_dir).settings
+    with report_errors():
         typer.echo(keys.load(places.signing_key(settings)).public)

@@ -1,1 +1,1 @@
-"""What `mcpguard doctor` looks at: one small file for each subject, all of them in the tuple of `checks`."""
+"""`mcpguard doctor`: one small file for each subject that it checks. `checks` lists them all."""

@@ -1,9 +1,8 @@
-"""Who could be anonymous here, and what they may do then.
+"""Checks who could be anonymous on this host, and what they may do then.
 
 Rules kept here:
-1. Loopback is this machine, not this account: every local account, and whatever shares the network of this process, can
-   be anonymous. Those that are known are named; that there are no others is never said.
-"""
+1. Loopback is this host, not this account: every local account, and whatever shares the network of this process, can be
+   anonymous. Those that are known are named; the check never says that there are no others."""
 
 import os
 import pwd
@@ -13,8 +12,8 @@ from pathlib import Path
 from typing import Any, Final
 from urllib.parse import urlsplit
 
+from mcpguard.cli.doctor.evidence import DoctorEvidence
 from mcpguard.cli.doctor.finding import DoctorFinding, notice, ok, problem
-from mcpguard.cli.doctor.sight import Sight
 from mcpguard.cli.shared.guard_client import CALLERS
 from mcpguard.settings.address import loopback
 from mcpguard.settings.entries.entry import enumerated
@@ -27,52 +26,52 @@ MOST: Final = 10
 CLOSE: Final = "anonymous.enabled=false, and a token for each agent (mcpguard caller add), close this"
 
 
-def anonymous(sight: Sight) -> Iterator[DoctorFinding]:
-    """What whoever shows no token may do, and who that could be."""
-    scope = _in_force(sight)
+def anonymous(evidence: DoctorEvidence) -> Iterator[DoctorFinding]:
+    """What agents without a token may do, and who could be one."""
+    scope = _in_force(evidence)
     if not scope["enabled"]:
-        yield ok("anonymous.enabled", "nobody is anonymous: every agent needs a token")
+        yield ok("anonymous.enabled", "anonymous access is off: every agent needs a token")
         return
     where = _where(scope["tools"], scope["servers"])
     yield notice(
         "anonymous.enabled",
-        f"without a token, an agent may find all that is approved and use what is {_effects(scope['effects'])}{where}; "
-        "so may every account of this machine, and every process and container that shares its network",
+        f"without a token, agents can find all that is approved and call what is {_effects(scope['effects'])}{where}; "
+        "so can every account on this host, and every process and container that shares its network",
         f"{CLOSE}; anonymous.servers, anonymous.tools and anonymous.effects narrow it",
     )
-    people = _people(sight.account)
+    people = _people(evidence.account)
     if people:
-        yield notice("anonymous.people", f"other accounts that can sign in here: {_some(people)}", CLOSE)
+        yield notice("anonymous.people", f"other accounts that can log in on this host: {_some(people)}", CLOSE)
     else:
-        yield ok("anonymous.people", "no other account that can sign in is known here")
-    if running := _running(sight.account):
-        yield notice("anonymous.programs", f"other accounts whose programs run now: {_some(running)}", CLOSE)
-    networked = sorted(each["name"] for each in sight.servers if each["sandbox"] in ("contained", "none"))
+        yield ok("anonymous.people", "no other account is known that can log in on this host")
+    if running := _running(evidence.account):
+        yield notice("anonymous.programs", f"other accounts with running programs: {_some(running)}", CLOSE)
+    networked = sorted(each["name"] for each in evidence.servers if each["sandbox"] in ("contained", "none"))
     if networked:
         yield notice(
             "anonymous.servers",
-            f"servers that have the network, and so reach the guard as anonymous agents: {_some(networked)}",
+            f"servers with network access, which can reach the guard as anonymous agents: {_some(networked)}",
             f"give them the sandbox profile strict where they need no network; {CLOSE}",
         )
 
 
-def _in_force(sight: Sight) -> Any:  # noqa: ANN401 - JSON of our own
-    if sight.status is not None:
-        answer = sight.operator.heard(f"{CALLERS}?limit=1")
+def _in_force(evidence: DoctorEvidence) -> Any:  # noqa: ANN401 - JSON of our own
+    if evidence.status is not None:
+        answer = evidence.guard.get_or_none(f"{CALLERS}?limit=1")
         if answer is not None:
             return answer["anonymous"]
-    return sight.settings.anonymous.model_dump(mode="json")
+    return evidence.settings.anonymous.model_dump(mode="json")
 
 
-def listen(sight: Sight) -> Iterator[DoctorFinding]:
-    """The guard refuses other addresses; a guard of another version may not."""
-    where = urlsplit(sight.status["console"]).netloc if sight.status is not None else sight.settings.listen
+def listen(evidence: DoctorEvidence) -> Iterator[DoctorFinding]:
+    """Whether only this host can reach the guard. The guard refuses other addresses; another version may not."""
+    where = urlsplit(evidence.status["console"]).netloc if evidence.status is not None else evidence.settings.listen
     try:
         loopback(where)
     except ValueError:
-        yield problem("anonymous.listen", f"{where} can be reached from elsewhere", "listen on 127.0.0.1 only")
+        yield problem("anonymous.listen", f"{where} can be reached from other hosts", "listen on 127.0.0.1 only")
     else:
-        yield ok("anonymous.listen", f"{where} can be reached from this machine only")
+        yield ok("anonymous.listen", f"{where} can be reached from this host only")
 
 
 def _people(account: int) -> list[str]:
@@ -86,8 +85,7 @@ def _people(account: int) -> list[str]:
 
 
 def _running(account: int) -> list[str]:
-    """The accounts of all processes that can be seen, but for the guard's, those of what a guard that is root confines,
-    and root's: root may do everything anyway."""
+    """The accounts of all processes, except the guard's, root's, and those of servers that a guard as root confines."""
     found: set[int] = set()
     with suppress(OSError), os.scandir("/proc") as entries:
         for each in entries:
@@ -111,7 +109,7 @@ def _effects(effects: list[str]) -> str:
 
 
 def _where(tools: list[str], servers: list[str]) -> str:
-    """Which of it; nothing where that is everything."""
+    """The limits of the scope in words; empty if there are none."""
     limits = (
         f" {what} {' '.join(some) or 'none'}" for what, some in (("named", tools), ("of", servers)) if "*" not in some
     )

@@ -1,26 +1,25 @@
-"""All checks, in the order in which they are told.
+"""All checks, in the order in which they are printed.
 
 Rules kept here:
-1. A check survives whatever it meets: what cannot be looked at is a notice that says why, and the others go on.
-2. A check looks, and changes nothing.
-"""
+1. A check survives whatever it meets: what cannot be checked is a notice that says why, and the others go on.
+2. A check reads, and changes nothing."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Final
 
 from mcpguard.cli.doctor.anonymous import anonymous, listen
+from mcpguard.cli.doctor.audit_log import anchor, database, key
 from mcpguard.cli.doctor.clock import clock
 from mcpguard.cli.doctor.configuration import configuration, file
 from mcpguard.cli.doctor.disk import kind, room, sizes
+from mcpguard.cli.doctor.evidence import DoctorEvidence
 from mcpguard.cli.doctor.finding import DoctorFinding, notice
+from mcpguard.cli.doctor.guard import running
 from mcpguard.cli.doctor.launches import launches
 from mcpguard.cli.doctor.machine import machine, open_files
 from mcpguard.cli.doctor.permissions import above, accounts, data_dir, keys, secrets
-from mcpguard.cli.doctor.proofs import anchor, database, key
-from mcpguard.cli.doctor.running import running
 from mcpguard.cli.doctor.servers import servers
-from mcpguard.cli.doctor.sight import Sight
 from mcpguard.domain.errors import GuardError
 from mcpguard.settings.problems import SettingsError
 
@@ -31,12 +30,12 @@ FORESEEN: Final = (
 """What files, accounts, other versions' answers and strange values make a check fail at."""
 
 
-Look = Callable[[Sight], Iterator[DoctorFinding]]
+Look = Callable[[DoctorEvidence], Iterator[DoctorFinding]]
 
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """`name` is for scripts, `subject` for people. What one look fails at keeps no other from being made."""
+    """A subject with its checks. `name` is for scripts, `subject` for people. One look that fails stops no other."""
 
     name: str
     subject: str
@@ -48,7 +47,7 @@ CHECKS: Final = (
     Check("servers", "servers", (servers,)),
     Check("launches", "what servers need", (launches,)),
     Check("configuration", "the configuration", (configuration, file)),
-    Check("anonymous", "who could be anonymous here", (anonymous, listen)),
+    Check("anonymous", "anonymous access", (anonymous, listen)),
     Check("permissions", "permissions", (accounts, data_dir, above, keys, secrets)),
     Check("clock", "the clock", (clock,)),
     Check("disk", "the disk", (room, sizes, kind)),
@@ -57,14 +56,14 @@ CHECKS: Final = (
 )
 
 
-def examined(sight: Sight) -> list[tuple[Check, list[DoctorFinding]]]:
-    """What each check finds."""
-    return [(check, [each for look in check.looks for each in _found(look, sight)]) for check in CHECKS]
+def run_checks(evidence: DoctorEvidence) -> list[tuple[Check, list[DoctorFinding]]]:
+    """The findings of every check."""
+    return [(check, [each for look in check.looks for each in _found(look, evidence)]) for check in CHECKS]
 
 
-def _found(look: Look, sight: Sight) -> Iterator[DoctorFinding]:
+def _found(look: Look, evidence: DoctorEvidence) -> Iterator[DoctorFinding]:
     try:
-        yield from look(sight)
+        yield from look(evidence)
     except FORESEEN as error:
         why = str(error) or type(error).__name__
-        yield notice("check.made", f"not everything of this could be looked at: {why}")
+        yield notice("check.made", f"this check could not be completed: {why}")

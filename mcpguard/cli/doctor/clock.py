@@ -1,9 +1,8 @@
-"""The clock: records carry its time, and what has an end ends by it.
+"""Checks the clock: records carry its time, and everything that expires goes by it.
 
 Rules kept here:
 1. It is compared with the newest record, which only a clock that was set back can be behind.
-2. Whether it is set over the network is asked of the system where it can say so, and nothing depends on the answer.
-"""
+2. Whether it is synchronized is asked of the system, if it can say so, and nothing depends on the answer."""
 
 import shutil
 import subprocess
@@ -12,43 +11,43 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final
 
+from mcpguard.cli.doctor.evidence import MICROSECONDS, DoctorEvidence
 from mcpguard.cli.doctor.finding import DoctorFinding, notice, ok, problem
-from mcpguard.cli.doctor.sight import MICROSECONDS, Sight
 
 EARLIEST: Final = datetime(2026, 1, 1, tzinfo=UTC)
 LATEST: Final = datetime(2100, 1, 1, tzinfo=UTC)
 TOLERATED: Final = MICROSECONDS
-SET: Final = "set the clock, and keep it right over the network (chrony, systemd-timesyncd)"
+SET: Final = "set the clock, and synchronize it over the network (chrony, systemd-timesyncd)"
 SYSTEM: Final = Path("/run/systemd/system")
 SYSTEM_PATH: Final = "/usr/bin:/bin"
 SECONDS: Final = 1.0
 
 
-def clock(sight: Sight) -> Iterator[DoctorFinding]:
-    now = datetime.fromtimestamp(sight.now / MICROSECONDS, UTC)
+def clock(evidence: DoctorEvidence) -> Iterator[DoctorFinding]:
+    now = datetime.fromtimestamp(evidence.now / MICROSECONDS, UTC)
     if not EARLIEST <= now < LATEST:
         yield problem("clock.plausible", f"the clock says {now:%Y-%m-%d %H:%M} UTC, which cannot be", SET)
-    behind = (sight.stored.at - sight.now) // MICROSECONDS
-    if sight.stored.at > sight.now + TOLERATED:
+    behind = (evidence.stored.at - evidence.now) // MICROSECONDS
+    if evidence.stored.at > evidence.now + TOLERATED:
         yield problem(
             "clock.behind",
-            f"the clock says {now:%Y-%m-%d %H:%M:%S} UTC and is {behind:,} s behind record {sight.stored.records:,}, "
-            "the newest of the audit log",
+            f"the clock says {now:%Y-%m-%d %H:%M:%S} UTC and is {behind:,} s behind the newest "
+            f"record of the audit log ({evidence.stored.records:,})",
             SET,
         )
-    elif sight.stored.known:
+    elif evidence.stored.was_read:
         yield ok("clock.behind", f"it is {now:%Y-%m-%d %H:%M:%S} UTC, and no record is newer")
     else:
         yield ok("clock.behind", f"it is {now:%Y-%m-%d %H:%M:%S} UTC; there is no record to compare that with")
     synchronized = _synchronized()
     if synchronized == "yes":
-        yield ok("clock.synchronized", "it is kept right over the network")
+        yield ok("clock.synchronized", "it is synchronized over the network")
     elif synchronized == "no":
-        yield notice("clock.synchronized", "the system says that its clock is not kept right over the network", SET)
+        yield notice("clock.synchronized", "the system says that its clock is not synchronized over the network", SET)
 
 
 def _synchronized() -> str | None:
-    """What the system says; None where it has nobody to say so."""
+    """The answer of the system; None if it cannot be asked."""
     program = shutil.which("timedatectl", path=SYSTEM_PATH)
     if program is None or not SYSTEM.is_dir():
         return None

@@ -1,8 +1,7 @@
-"""The disk: room for what is recorded, and whether it is one on which a database can lie.
+"""Checks the disk: space for what is recorded, and whether a database can be on it.
 
 Rules kept here:
-1. Without room nothing can be recorded, and so no call is taken: that there is little is said before there is none.
-"""
+1. Without space nothing can be recorded, and every call is refused: little space is reported before there is none."""
 
 import os
 import re
@@ -11,8 +10,8 @@ from pathlib import Path
 from typing import Final
 
 from mcpguard.app.places import database, server_logs
+from mcpguard.cli.doctor.evidence import DoctorEvidence
 from mcpguard.cli.doctor.finding import DoctorFinding, notice, ok, problem
-from mcpguard.cli.doctor.sight import Sight
 
 MIB: Final = 1024 * 1024
 TOO_LITTLE: Final = 100 * MIB
@@ -23,22 +22,22 @@ SHARED: Final = re.compile(
     r"nfs\d?|cifs|smb\d?|smbfs|9p|afs|ceph|lustre|gpfs|vboxsf|drvfs|fuse\.(sshfs|glusterfs|s3fs|rclone|gcsfuse|.*fs-fuse)"
 )
 MEMORY: Final = frozenset({"tmpfs", "ramfs"})
-ROOM: Final = "make room, let old records go (retention.*, mcpguard audit prune), or move the data directory"
+ROOM: Final = "free space, prune old records (retention.*, mcpguard audit prune), or move the data directory"
 
 
-def room(sight: Sight) -> Iterator[DoctorFinding]:
+def room(evidence: DoctorEvidence) -> Iterator[DoctorFinding]:
     """Whether more can be written."""
-    folder = _existing(sight.settings.data_dir)
+    folder = _existing(evidence.settings.data_dir)
     about = os.statvfs(folder)
     free = about.f_bavail * about.f_frsize
     if about.f_flag & os.ST_RDONLY or not os.access(folder, os.W_OK | os.X_OK):
         yield problem(
             "disk.writable",
             f"{folder} cannot be written by this account",
-            "mount it writable, or give it to the guard's account",
+            "make it writable for the guard's account",
         )
     if free < TOO_LITTLE:
-        yield problem("disk.space", f"only {_size(free)} are free for {folder}: without room calls are refused", ROOM)
+        yield problem("disk.space", f"only {_size(free)} are free for {folder}: without space, calls are refused", ROOM)
     elif free < LITTLE:
         yield notice("disk.space", f"{_size(free)} are free for {folder}", ROOM)
     else:
@@ -48,32 +47,32 @@ def room(sight: Sight) -> Iterator[DoctorFinding]:
         yield tell("disk.files", f"only {about.f_favail:,} more files can be made in {folder}", ROOM)
 
 
-def sizes(sight: Sight) -> Iterator[DoctorFinding]:
-    """How much there is."""
-    where = database(sight.settings)
+def sizes(evidence: DoctorEvidence) -> Iterator[DoctorFinding]:
+    """How large the database and the logs are."""
+    where = database(evidence.settings)
     if isinstance(where, Path) and where.exists():
         wal = where.with_name(f"{where.name}-wal")
         size = where.stat().st_size + (wal.stat().st_size if wal.exists() else 0)
-        records = f", {sight.stored.records:,} records" if sight.stored.records else ""
-        yield ok("disk.database", f"the database has {_size(size)}{records}")
-    logs = server_logs(sight.settings)
+        records = f", {evidence.stored.records:,} records" if evidence.stored.records else ""
+        yield ok("disk.database", f"the size of the database is {_size(size)}{records}")
+    logs = server_logs(evidence.settings)
     if logs.is_dir():
         size = sum(each.stat().st_size for each in logs.iterdir() if each.is_file())
-        yield ok("disk.logs", f"what servers wrote to their standard error has {_size(size)}")
+        yield ok("disk.logs", f"the logs of servers take {_size(size)}")
 
 
-def kind(sight: Sight) -> Iterator[DoctorFinding]:
-    """Whether a database can lie there."""
-    folder = _existing(sight.settings.data_dir)
+def kind(evidence: DoctorEvidence) -> Iterator[DoctorFinding]:
+    """Whether a database is safe on this file system."""
+    folder = _existing(evidence.settings.data_dir)
     found = file_system(folder, Path("/proc/self/mountinfo").read_text(errors="surrogateescape"))
-    if SHARED.fullmatch(found) and sight.settings.store.url is None:
+    if SHARED.fullmatch(found) and evidence.settings.store.url is None:
         yield notice(
-            "disk.kind", f"{folder} is on {found}, where SQLite's locks and its WAL cannot be relied on",
+            "disk.kind", f"{folder} is on {found}, where the locks and the WAL of SQLite are not reliable",
             "move the data directory to a local disk, or use PostgreSQL (store.url)",
         )  # fmt: skip
     elif found in MEMORY:
         yield notice(
-            "disk.kind", f"{folder} is in memory ({found}): the audit log is gone when the machine stops",
+            "disk.kind", f"{folder} is in memory ({found}): the audit log is gone when the host stops",
             "move the data directory to a disk",
         )  # fmt: skip
     else:
@@ -81,7 +80,7 @@ def kind(sight: Sight) -> Iterator[DoctorFinding]:
 
 
 def file_system(folder: Path, mounts: str) -> str:
-    """The kind of the one that the folder is on, by what Linux says of all mounts; empty where it does not say so."""
+    """The type of the file system with this folder, by the mounts of Linux; empty if they do not say."""
     best, found = -1, ""
     for line in mounts.splitlines():
         before, dash, after = line.partition(" - ")
@@ -95,7 +94,7 @@ def file_system(folder: Path, mounts: str) -> str:
 
 
 def _existing(folder: Path) -> Path:
-    """The folder, or the nearest above it that is there."""
+    """The folder, or the nearest one above it that exists."""
     return next(each for each in (folder, *folder.parents) if each.is_dir())
 
 

@@ -1,10 +1,9 @@
-"""`mcpguard doctor`: what is wrong here, and what to do about it.
+"""`mcpguard doctor`: finds problems of an installation, and says what to do about them.
 
 Rules kept here:
 1. It works with and without a running guard. It changes nothing, starts no server and contacts none.
-2. Exit code 0 where there is no problem, 1 where there is one, 2 for wrong use. Notices do not count.
-3. Of what others wrote nothing is obeyed, and no value of a secret is printed.
-"""
+2. Exit code 0 if there is no problem, 1 if there is one, 2 for wrong use. Notices do not count.
+3. What others wrote is printed visibly and never obeyed, and no value of a secret is printed."""
 
 from pathlib import Path
 from typing import Annotated, Any
@@ -12,9 +11,9 @@ from typing import Annotated, Any
 import typer
 
 from mcpguard import __version__
-from mcpguard.cli.doctor.checks import Check, examined
+from mcpguard.cli.doctor.checks import Check, run_checks
+from mcpguard.cli.doctor.evidence import DoctorEvidence, gather_evidence
 from mcpguard.cli.doctor.finding import DoctorFinding, Level
-from mcpguard.cli.doctor.sight import Sight, seen
 from mcpguard.cli.shared.common import As, Output, print_json
 from mcpguard.text.visible import visible
 
@@ -29,21 +28,21 @@ Found = list[tuple[Check, list[DoctorFinding]]]
 
 
 def doctor(config: Config = None, data_dir: DataDir = None, output: As = Output.TABLE) -> None:
-    """Look for what is wrong, with the guard or without it, and say what to do. Nothing is changed.
+    """Find problems, with the guard running or not, and say what to do. Nothing is changed.
 
     Exit code 0: no problem. 1: at least one; notices do not count.
     """
-    sight = seen(config, data_dir)
-    found = examined(sight)
+    evidence = gather_evidence(config, data_dir)
+    found = run_checks(evidence)
     if output is Output.JSON:
-        print_json(_report(sight, found))
+        print_json(_report(evidence, found))
     else:
         _print(found)
     if _count(found, Level.PROBLEM):
         raise typer.Exit(1)
 
 
-def _report(sight: Sight, found: Found) -> dict[str, Any]:
+def _report(evidence: DoctorEvidence, found: Found) -> dict[str, Any]:
     findings = [
         {
             "subject": check.name,
@@ -59,8 +58,8 @@ def _report(sight: Sight, found: Found) -> dict[str, Any]:
     ]
     return {
         "version": __version__,
-        "data_dir": str(sight.settings.data_dir),
-        "running": sight.status is not None,
+        "data_dir": str(evidence.settings.data_dir),
+        "running": evidence.status is not None,
         "problems": _count(found, Level.PROBLEM),
         "notices": _count(found, Level.NOTICE),
         "findings": findings,

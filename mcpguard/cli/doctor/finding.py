@@ -1,10 +1,9 @@
-"""What a check finds.
+"""The findings of checks.
 
 Rules kept here:
-1. `check` and `level` are for scripts and stay what they are; `sentence` and `next` are for people.
-2. No sentence holds a secret: names of variables, files, settings and servers, numbers, and what is wrong.
-3. What others wrote, a server or an error, stands in `sentence` or `lines` as it is; whoever prints makes it visible.
-"""
+1. `check` and `level` are for scripts and never change; `sentence` and `next` are for people.
+2. No sentence has a secret: only names of variables, files, settings and servers, numbers, and what is wrong.
+3. What others wrote, a server or an error, is in `sentence` or `lines` as it is; whoever prints it makes it visible."""
 
 from dataclasses import dataclass
 from enum import StrEnum
@@ -20,8 +19,8 @@ class Level(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class DoctorFinding:
-    """`check` says what was looked at, `of` at which thing where there are several: a server, a file, a variable.
-    `next`: what to do about it. `lines`: what somebody else wrote about it last."""
+    """`check` says what was checked; `of` which one of several: a server, a file, a variable.
+    `next`: what to do about it. `lines`: the last output of somebody else about it."""
 
     check: str
     level: Level

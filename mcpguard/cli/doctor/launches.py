@@ -1,11 +1,10 @@
-"""Whether what servers need to be started is here: their programs, what installs packages, and what references lead to.
+"""Checks whether servers can be started here: their programs, package installers, and the targets of references.
 
 Rules kept here:
-1. Nothing is run and no file is opened: programs are looked up, files looked at from outside, variables by their names.
-2. References of servers that are not approved are not followed, not even so far.
-3. The PATH is the one that the server gets. Where the guard's environment cannot be read, what is missing in ours is a
-   notice only.
-"""
+1. Nothing is run and no file is opened: programs are looked up, files checked from outside, variables by their names.
+2. References of servers that are not approved are not followed, not even that far.
+3. The PATH is the one that the server gets. If the guard's environment cannot be read, what is missing in ours is only
+   a notice."""
 
 import os
 import shutil
@@ -15,8 +14,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
+from mcpguard.cli.doctor.evidence import DoctorEvidence
 from mcpguard.cli.doctor.finding import DoctorFinding, Level, ok
-from mcpguard.cli.doctor.sight import Sight
 from mcpguard.cli.shared.guard_client import server_path
 from mcpguard.domain.servers.launches import Launch, StdioLaunch
 from mcpguard.settings.entries.references import LARGEST_SECRET, BadTemplate, Reference, ReferenceKind, referenced
@@ -38,7 +37,7 @@ PUT: Final = {
 
 @dataclass(frozen=True, slots=True)
 class _Start:
-    """What is looked at of one server. `templates`: those of its variables or headers that are known."""
+    """The launch of one server. `templates`: those of its variables or headers that are known."""
 
     name: str
     approved: bool
@@ -48,35 +47,35 @@ class _Start:
     templates: Mapping[str, str]
 
 
-def launches(sight: Sight) -> Iterator[DoctorFinding]:
-    starts = _known(sight)
-    found = [each for start in starts for each in (*_program(sight, start), *_references(sight, start))]
+def launches(evidence: DoctorEvidence) -> Iterator[DoctorFinding]:
+    starts = _known(evidence)
+    found = [each for start in starts for each in (*_program(evidence, start), *_references(evidence, start))]
     yield from found
     if starts and not found:
-        yield ok("launches.here", f"what {len(starts)} servers need to be started is here, as far as can be seen")
+        yield ok("launches.here", f"what {len(starts)} servers need to start is on this host, as far as can be seen")
 
 
-def _known(sight: Sight) -> list[_Start]:
-    """Those of the file, and those that the guard knows and has approved."""
-    approved = _approved(sight)
-    declared = sight.loaded.servers.servers if sight.loaded else ()
+def _known(evidence: DoctorEvidence) -> list[_Start]:
+    """The servers of the file, and those that the guard knows and has approved."""
+    approved = _approved(evidence)
+    declared = evidence.loaded.servers.servers if evidence.loaded else ()
     starts = {
         each.name: _declared(each.name, each.launch, approved=each.name in approved)
         for each in declared
         if each.enabled
     }
-    if sight.status is not None:
+    if evidence.status is not None:
         for name in sorted(approved - starts.keys())[:MOST]:
-            server = sight.operator.heard(server_path(name))
+            server = evidence.guard.get_or_none(server_path(name))
             if server is not None:
                 starts[name] = _shown(name, server["launch"])
     return list(starts.values())
 
 
-def _approved(sight: Sight) -> set[str]:
-    if sight.status is not None:
-        return {each["name"] for each in sight.servers if each["standing"] == "approved" and each["enabled"]}
-    return {each.name for each in sight.stored.upstreams if each.standing.value == "approved" and each.enabled}
+def _approved(evidence: DoctorEvidence) -> set[str]:
+    if evidence.status is not None:
+        return {each["name"] for each in evidence.servers if each["standing"] == "approved" and each["enabled"]}
+    return {each.name for each in evidence.stored.upstreams if each.standing.value == "approved" and each.enabled}
 
 
 def _declared(name: str, launch: Launch, *, approved: bool) -> _Start:
@@ -94,10 +93,10 @@ def _shown(name: str, launch: Any) -> _Start:  # noqa: ANN401 - JSON of our own
     )
 
 
-def _program(sight: Sight, start: _Start) -> Iterator[DoctorFinding]:
+def _program(evidence: DoctorEvidence, start: _Start) -> Iterator[DoctorFinding]:
     if not start.command:
         return
-    path = start.templates.get("PATH", sight.environ.get("PATH", ""))
+    path = start.templates.get("PATH", evidence.environ.get("PATH", ""))
     package = recognised(start.command, start.arguments)
     if isinstance(package, Package):
         beside = os.pathsep.join(filter(None, (str(Path(start.command).parent) if "/" in start.command else "", path)))
@@ -105,10 +104,12 @@ def _program(sight: Sight, start: _Start) -> Iterator[DoctorFinding]:
             if shutil.which(each, path=beside) is None:
                 sentence = f"{start.name} is a package, and there is no {each} on the PATH of the guard"
                 next_ = f"install {INSTALL[each]}, where the guard finds it"
-                yield _missing(sight, start, each, sentence, next_, runs=each in RUNNING)
+                yield _missing(evidence, start, each, sentence, next_, runs=each in RUNNING)
     elif not _there(start, path):
-        sentence = f"{start.name} needs {start.command}, which is no program that the guard can start"
-        yield _missing(sight, start, start.command, sentence, "install it, or declare the command with its whole path")
+        sentence = f"{start.name} needs {start.command}, which is not a program that the guard can start"
+        yield _missing(
+            evidence, start, start.command, sentence, "install it, or declare the command with its full path"
+        )
 
 
 def _there(start: _Start, path: str) -> bool:
@@ -120,7 +121,7 @@ def _there(start: _Start, path: str) -> bool:
     return where.is_file() and os.access(where, os.X_OK)
 
 
-def _references(sight: Sight, start: _Start) -> Iterator[DoctorFinding]:
+def _references(evidence: DoctorEvidence, start: _Start) -> Iterator[DoctorFinding]:
     if not start.approved:
         return
     for name, template in start.templates.items():
@@ -129,21 +130,23 @@ def _references(sight: Sight, start: _Start) -> Iterator[DoctorFinding]:
         except BadTemplate:
             continue  # the configuration's problems say so
         for each in references:
-            why = _unresolved(sight, each)
+            why = _unresolved(evidence, each)
             if why:
-                yield _missing(sight, start, each.name, f"{name} of {start.name} leads nowhere: {why}", PUT[each.kind])
+                yield _missing(
+                    evidence, start, each.name, f"{name} of {start.name} cannot be resolved: {why}", PUT[each.kind]
+                )
 
 
-def _unresolved(sight: Sight, reference: Reference) -> str:
-    """Why there is no value; empty where there seems to be one."""
+def _unresolved(evidence: DoctorEvidence, reference: Reference) -> str:
+    """Why a reference has no value; empty if it seems to have one."""
     name = reference.name
     if reference.kind is ReferenceKind.ENV:
-        value = sight.environ.get(name)
+        value = evidence.environ.get(name)
         return "" if value else f"the variable {name} is {'not set' if value is None else 'empty'}"
     path = Path(name).resolve()
-    folders = map(Path, sight.settings.upstreams.secret_folders)
+    folders = map(Path, evidence.settings.upstreams.secret_folders)
     if not any(folder.is_absolute() and path.is_relative_to(folder.resolve()) for folder in folders):
-        return f"{name} is below no folder of upstreams.secret_folders"
+        return f"{name} is not below a folder of upstreams.secret_folders"
     try:
         found = path.stat()
     except OSError as error:
@@ -155,7 +158,9 @@ def _unresolved(sight: Sight, reference: Reference) -> str:
     return "" if 0 < found.st_size <= LARGEST_SECRET else f"{name} is empty, or larger than {LARGEST_SECRET:,} bytes"
 
 
-def _missing(sight: Sight, start: _Start, of: str, sentence: str, next_: str, *, runs: bool = True) -> DoctorFinding:
-    """A problem where it surely keeps a server from starting that is to start. `runs`: it is needed at each start."""
-    level = Level.PROBLEM if start.approved and sight.theirs and runs else Level.NOTICE
+def _missing(
+    evidence: DoctorEvidence, start: _Start, of: str, sentence: str, next_: str, *, runs: bool = True
+) -> DoctorFinding:
+    """A problem if it certainly keeps an approved server from starting. `runs`: whether every start needs it."""
+    level = Level.PROBLEM if start.approved and evidence.theirs and runs else Level.NOTICE
     return DoctorFinding("launches.here", level, sentence, next_, of=of)

@@ -1,4 +1,4 @@
-"""What the machine has to have: a sandbox, what is imported, and enough open files."""
+"""Checks what the host must have: a sandbox, installed modules, and enough open files."""
 
 import platform
 import re
@@ -8,8 +8,8 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Final
 
+from mcpguard.cli.doctor.evidence import DoctorEvidence
 from mcpguard.cli.doctor.finding import DoctorFinding, notice, ok, problem
-from mcpguard.cli.doctor.sight import Sight
 from mcpguard.domain.servers.launches import Profile
 from mcpguard.upstreams.sandbox.probe import Fails, probed
 
@@ -18,44 +18,44 @@ BESIDES: Final = 200
 LEAST: Final = 256
 
 
-def machine(sight: Sight) -> Iterator[DoctorFinding]:
-    """What has to be installed."""
+def machine(evidence: DoctorEvidence) -> Iterator[DoctorFinding]:
+    """Whether everything is installed."""
     yield ok("machine.python", f"Python {platform.python_version()} on {platform.system()} {platform.release()}")
-    yield from _sandbox(sight)
-    if sight.settings.store.url is not None and find_spec("psycopg") is None:
+    yield from _sandbox(evidence)
+    if evidence.settings.store.url is not None and find_spec("psycopg") is None:
         yield problem(
             "machine.postgresql", "store.url names a PostgreSQL server, and its driver is not installed",
             "install psycopg, which the distribution's requirements name",
         )  # fmt: skip
 
 
-def _sandbox(sight: Sight) -> Iterator[DoctorFinding]:
-    why = _no_sandbox(sight)
+def _sandbox(evidence: DoctorEvidence) -> Iterator[DoctorFinding]:
+    why = _no_sandbox(evidence)
     if not why:
-        yield ok("machine.sandbox", "servers can be confined")
+        yield ok("machine.sandbox", "servers can be sandboxed")
         return
-    wanting = [each["name"] for each in sight.servers if each["sandbox"] not in ("", Profile.NONE)]
-    declared = sight.loaded.servers.servers if sight.loaded else ()
+    wanting = [each["name"] for each in evidence.servers if each["sandbox"] not in ("", Profile.NONE)]
+    declared = evidence.loaded.servers.servers if evidence.loaded else ()
     wanting += [each.name for each in declared if each.enabled and each.sandbox not in (None, Profile.NONE)]
-    said, next_ = f"servers cannot be confined: {why}", "install bubblewrap, or see the sandbox in docs/operating.md"
+    said, next_ = f"servers cannot be sandboxed: {why}", "install bubblewrap, or see the sandbox in docs/operating.md"
     if wanting:
         yield problem("machine.sandbox", f"{said}; so these do not start: {', '.join(sorted({*wanting}))}", next_)
     else:
         yield notice("machine.sandbox", said, next_)
 
 
-def _no_sandbox(sight: Sight) -> str:
-    if sight.status is not None:
-        found = sight.status["sandbox"]
+def _no_sandbox(evidence: DoctorEvidence) -> str:
+    if evidence.status is not None:
+        found = evidence.status["sandbox"]
         return "" if found["works"] else str(found["why"])
     tried = probed()
     return tried.why if isinstance(tried, Fails) else ""
 
 
-def open_files(sight: Sight) -> Iterator[DoctorFinding]:
-    """Whether as many connections as are let in can be open."""
-    most = _limit(sight)
-    connections = sight.settings.limits.connections
+def open_files(evidence: DoctorEvidence) -> Iterator[DoctorFinding]:
+    """Whether as many connections as the settings allow can be open."""
+    most = _limit(evidence)
+    connections = evidence.settings.limits.connections
     if most is None or most >= connections + BESIDES:
         yield ok("machine.files", f"the guard may have {'any number of' if most is None else f'{most:,}'} files open")
         return
@@ -63,14 +63,14 @@ def open_files(sight: Sight) -> Iterator[DoctorFinding]:
     yield tell(
         "machine.files",
         f"the guard may have {most:,} files open, too few for limits.connections ({connections:,}) and its servers",
-        f"raise the limit where it starts (ulimit -n {connections * 4}, LimitNOFILE=), or lower limits.connections",
+        f"raise its limit (ulimit -n {connections * 4}, LimitNOFILE=), or lower limits.connections",
     )
 
 
-def _limit(sight: Sight) -> int | None:
-    """Of the guard's process, else of this one; None without end."""
-    if sight.process is not None:
-        text = Path(f"/proc/{sight.process}/limits").read_text()
+def _limit(evidence: DoctorEvidence) -> int | None:
+    """The limit of open files of the guard's process, else of this one; None if there is none."""
+    if evidence.process is not None:
+        text = Path(f"/proc/{evidence.process}/limits").read_text()
         if found := re.search(r"^Max open files\s+(\d+|unlimited)\s", text, re.MULTILINE):
             return None if found[1] == "unlimited" else int(found[1])
     soft, _ = resource.getrlimit(resource.RLIMIT_NOFILE)

@@ -1,55 +1,54 @@
-"""`mcpguard operator`: tokens with which programs act for people, on the guard's own API."""
+"""`mcpguard operator`: API tokens, with which programs act for users on the guard's own API."""
 
 from collections.abc import Iterator
 from typing import Annotated, Any, Final
 
 import typer
 
-from mcpguard.cli.agents.caller import Expires, lasting
-from mcpguard.cli.people.user import Why, named
-from mcpguard.cli.servers.server_tables import moment, say
-from mcpguard.cli.shared.common import As, Config, DataDir, Output, print_json, print_table
-from mcpguard.cli.shared.guard_client import API, Operator
+from mcpguard.cli.agents.caller import Expires, lifetime
+from mcpguard.cli.shared.common import As, Config, DataDir, Output, moment, print_answer, print_json, print_table
+from mcpguard.cli.shared.guard_client import API, GuardClient
+from mcpguard.cli.shared.options import Reason, account_name
 from mcpguard.domain.people import Right, Role
 from mcpguard.text.visible import visible
 
-app = typer.Typer(no_args_is_help=True, help="Tokens with which programs act for people, on the guard's own API.")
+app = typer.Typer(no_args_is_help=True, help="API tokens, with which programs act for users on the guard's API.")
 OPERATORS: Final = f"{API}/operators"
-HEAD: Final = ("name", "role", "standing", "expires", "added", "by")
-ONLY_PEOPLE: Final = "It lets nothing more happen than before, as only people may, unless authority.tokens is `full`."
-NONE: Final = "No program has a token. Make one: mcpguard operator add NAME --role viewer"
-Name = Annotated[str, typer.Argument(metavar="NAME", help="What the token is for.", callback=named)]
+HEAD: Final = ("name", "role", "status", "expires", "added", "added by")
+ONLY_PEOPLE: Final = "It can tighten protection, not loosen it: only users may, unless authority.tokens is `full`."
+NONE: Final = "No API tokens. Create one: mcpguard operator add NAME --role viewer"
+Name = Annotated[str, typer.Argument(metavar="NAME", help="What the token is for.", callback=account_name)]
 
 
 @app.command()
 def add(
     name: Name,
-    role: Annotated[Role, typer.Option(help="What whoever has it may do.")],
+    role: Annotated[Role, typer.Option(help="What the token permits.")],
     expires: Expires = None,
-    reason: Why = "",
+    reason: Reason = "",
     *,
     config: Config = None,
     data_dir: DataDir = None,
     output: As = Output.TABLE,
 ) -> None:
-    """Make a token. It is printed once, on standard output, and cannot be shown again."""
+    """Create an API token. It is printed once, on standard output, and cannot be shown again."""
     body: dict[str, object] = {"name": name, "role": role.value, "why": reason}
-    body |= lasting(expires)
-    token = Operator.of(config, data_dir).send("POST", OPERATORS, body)
+    body |= lifetime(expires)
+    token = GuardClient.from_options(config, data_dir).send("POST", OPERATORS, body)
     if output is Output.JSON:
         print_json(token)
         return
     typer.echo(token["token"])
     until = f"until {moment(token['expires_at'])} UTC" if token["expires_at"] else "until it is revoked"
-    typer.echo(visible(f"Whoever has it is {role.value} on the guard's API, {until}. It is not shown again."), err=True)
+    typer.echo(visible(f"Its role on the guard's API is {role.value}, {until}. It is not shown again."), err=True)
     if Right.DECIDE in role.rights:
         typer.echo(ONLY_PEOPLE, err=True)
 
 
 @app.command("list")
 def list_(config: Config = None, data_dir: DataDir = None, output: As = Output.TABLE) -> None:
-    """List the tokens that were not revoked."""
-    tokens = Operator.of(config, data_dir).every(OPERATORS, "operators")["operators"]
+    """List the API tokens that are not revoked."""
+    tokens = GuardClient.from_options(config, data_dir).get_all(OPERATORS, "operators")["operators"]
     if output is Output.JSON:
         print_json(tokens)
     elif tokens:
@@ -60,16 +59,16 @@ def list_(config: Config = None, data_dir: DataDir = None, output: As = Output.T
 
 @app.command()
 def revoke(
-    name: Name, reason: Why = "", config: Config = None, data_dir: DataDir = None, output: As = Output.TABLE
+    name: Name, reason: Reason = "", config: Config = None, data_dir: DataDir = None, output: As = Output.TABLE
 ) -> None:
-    """Make a token worth nothing, at once and for good."""
-    operator = Operator.of(config, data_dir)
-    found = [each for each in operator.every(OPERATORS, "operators")["operators"] if each["name"] == name]
+    """Revoke an API token, at once and for good."""
+    guard = GuardClient.from_options(config, data_dir)
+    found = [each for each in guard.get_all(OPERATORS, "operators")["operators"] if each["name"] == name]
     if not found:
-        typer.echo(f"mcpguard: there is no token {name}; mcpguard operator list shows those that there are", err=True)
+        typer.echo(f"mcpguard: there is no token {name}; mcpguard operator list shows them", err=True)
         raise typer.Exit(1)
-    token = operator.send("POST", f"{OPERATORS}/{found[0]['id']}/revoke", {"why": reason})
-    say(output, token, f"{name} is revoked")
+    token = guard.send("POST", f"{OPERATORS}/{found[0]['id']}/revoke", {"why": reason})
+    print_answer(output, token, f"{name} is revoked")
 
 
 def _rows(tokens: list[dict[str, Any]]) -> Iterator[tuple[str, ...]]:

@@ -1,7 +1,6 @@
-"""`mcpguard user`: the people who may sign in, and who of them is signed in.
+"""`mcpguard user`: users who may sign in, and their sessions.
 
-A password is never a word of a command: those are seen by everybody on the machine, and kept by shells.
-"""
+A password is never an argument of a command: everybody on the host can see those, and shells keep them."""
 
 import re
 import sys
@@ -10,33 +9,26 @@ from typing import Annotated, Any, Final
 
 import typer
 
-from mcpguard.cli.servers.server_tables import moment, say
-from mcpguard.cli.shared.common import As, Config, DataDir, Output, print_json, print_table
-from mcpguard.cli.shared.guard_client import API, USERS, Operator
-from mcpguard.domain.people import NAME, Role
+from mcpguard.cli.shared.common import As, Config, DataDir, Output, moment, print_answer, print_json, print_table
+from mcpguard.cli.shared.guard_client import API, USERS, GuardClient
+from mcpguard.cli.shared.options import Reason, account_name
+from mcpguard.domain.people import Role
 from mcpguard.text.visible import visible
 
-app = typer.Typer(no_args_is_help=True, help="The people who may sign in, and who of them is signed in.")
-HEAD: Final = ("name", "role", "standing", "sessions", "added", "by")
-SESSIONS: Final = ("user", "from", "since", "last used", "password given", "session")
+app = typer.Typer(no_args_is_help=True, help="Users who may sign in to the console, and their sessions.")
+HEAD: Final = ("name", "role", "status", "sessions", "added", "added by")
+SESSIONS: Final = ("user", "from", "since", "last used", "password confirmed", "session")
 _SESSION: Final = re.compile(r"[0-9a-f-]{1,36}")
-NONE: Final = "Nobody can sign in. Let somebody in: mcpguard user add NAME --role admin, or mcpguard user setup-link"
-
-
-def named(given: str) -> str:
-    if NAME.fullmatch(given) is None:
-        raise typer.BadParameter("a name has 1 to 63 of a to z, 0 to 9, -, _ and ., and begins with a letter or digit")
-    return given
+NONE: Final = "No users. Add one: mcpguard user add NAME --role admin, or mcpguard user setup-link"
 
 
 def _id(given: str) -> str:
     if _SESSION.fullmatch(given) is None:
-        raise typer.BadParameter("mcpguard user sessions names those that there are")
+        raise typer.BadParameter("not a session id; mcpguard user sessions shows them")
     return given
 
 
-Name = Annotated[str, typer.Argument(metavar="NAME", help="The user.", callback=named)]
-Why = Annotated[str, typer.Option("--reason", metavar="TEXT", help="Why. It goes into the audit log.")]
+Name = Annotated[str, typer.Argument(metavar="NAME", help="The user.", callback=account_name)]
 Stdin = Annotated[
     bool, typer.Option("--password-stdin", help="Read the password from the first line of standard input.")
 ]
@@ -45,24 +37,24 @@ Stdin = Annotated[
 @app.command()
 def add(
     name: Name,
-    role: Annotated[Role, typer.Option(help="What they may do.")],
+    role: Annotated[Role, typer.Option(help="What the user may do.")],
     password_stdin: Stdin = False,
-    reason: Why = "",
+    reason: Reason = "",
     *,
     config: Config = None,
     data_dir: DataDir = None,
     output: As = Output.TABLE,
 ) -> None:
-    """Let somebody in, with a password that they can change themselves, in the console."""
-    operator = Operator.of(config, data_dir)
+    """Add a user, with a password that they can change in the console."""
+    guard = GuardClient.from_options(config, data_dir)
     body = {"name": name, "role": role.value, "password": _password(from_stdin=password_stdin), "why": reason}
-    say(output, operator.send("POST", USERS, body), f"{name} may sign in as {role.value}")
+    print_answer(output, guard.send("POST", USERS, body), f"{name} may sign in as {role.value}")
 
 
 @app.command("list")
 def list_(config: Config = None, data_dir: DataDir = None, output: As = Output.TABLE) -> None:
-    """List the people who may sign in, or might once."""
-    users = Operator.of(config, data_dir).every(USERS, "users")["users"]
+    """List all users, also the disabled ones."""
+    users = GuardClient.from_options(config, data_dir).get_all(USERS, "users")["users"]
     if output is Output.JSON:
         print_json(users)
     elif users:
@@ -75,108 +67,110 @@ def list_(config: Config = None, data_dir: DataDir = None, output: As = Output.T
 def passwd(
     name: Name,
     password_stdin: Stdin = False,
-    reason: Why = "",
+    reason: Reason = "",
     *,
     config: Config = None,
     data_dir: DataDir = None,
     output: As = Output.TABLE,
 ) -> None:
-    """Give somebody another password. They are signed out everywhere."""
-    operator = Operator.of(config, data_dir)
+    """Reset the password of a user, who is signed out everywhere."""
+    guard = GuardClient.from_options(config, data_dir)
     body = {"password": _password(from_stdin=password_stdin), "why": reason}
-    say(output, operator.send("POST", f"{USERS}/{name}/password", body), f"{name} has another password")
+    print_answer(output, guard.send("POST", f"{USERS}/{name}/password", body), f"{name} has a new password")
 
 
 @app.command()
 def role(
     name: Name,
     role: Annotated[Role, typer.Argument(metavar="ROLE", help="viewer, auditor, approver, admin.")],
-    reason: Why = "",
+    reason: Reason = "",
     config: Config = None,
     data_dir: DataDir = None,
     output: As = Output.TABLE,
 ) -> None:
-    """Give somebody another role. Whoever loses rights by it is signed out everywhere."""
+    """Change the role of a user, who is signed out everywhere if that takes rights away."""
     body = {"role": role.value, "why": reason}
-    user = Operator.of(config, data_dir).send("POST", f"{USERS}/{name}/role", body)
-    say(output, user, f"{name} is {role.value}")
+    user = GuardClient.from_options(config, data_dir).send("POST", f"{USERS}/{name}/role", body)
+    print_answer(output, user, f"{name} is {role.value}")
 
 
 @app.command()
 def disable(
-    name: Name, reason: Why = "", config: Config = None, data_dir: DataDir = None, output: As = Output.TABLE
+    name: Name, reason: Reason = "", config: Config = None, data_dir: DataDir = None, output: As = Output.TABLE
 ) -> None:
-    """Let somebody in no more. They are signed out everywhere, at once."""
-    user = Operator.of(config, data_dir).send("POST", f"{USERS}/{name}/disable", {"why": reason})
-    say(output, user, f"{name} is disabled")
+    """Disable a user, who is signed out everywhere at once."""
+    user = GuardClient.from_options(config, data_dir).send("POST", f"{USERS}/{name}/disable", {"why": reason})
+    print_answer(output, user, f"{name} is disabled")
 
 
 @app.command()
 def enable(
-    name: Name, reason: Why = "", config: Config = None, data_dir: DataDir = None, output: As = Output.TABLE
+    name: Name, reason: Reason = "", config: Config = None, data_dir: DataDir = None, output: As = Output.TABLE
 ) -> None:
-    """Let somebody sign in again who was disabled."""
-    user = Operator.of(config, data_dir).send("POST", f"{USERS}/{name}/enable", {"why": reason})
-    say(output, user, f"{name} may sign in")
+    """Enable a user who was disabled."""
+    user = GuardClient.from_options(config, data_dir).send("POST", f"{USERS}/{name}/enable", {"why": reason})
+    print_answer(output, user, f"{name} may sign in")
 
 
 @app.command("sign-out")
 def sign_out(
-    name: Name, reason: Why = "", config: Config = None, data_dir: DataDir = None, output: As = Output.TABLE
+    name: Name, reason: Reason = "", config: Config = None, data_dir: DataDir = None, output: As = Output.TABLE
 ) -> None:
-    """End all sessions of somebody."""
-    user = Operator.of(config, data_dir).send("POST", f"{USERS}/{name}/sign-out", {"why": reason})
-    say(output, user, f"{name} is signed out")
+    """End all sessions of a user."""
+    user = GuardClient.from_options(config, data_dir).send("POST", f"{USERS}/{name}/sign-out", {"why": reason})
+    print_answer(output, user, f"{name} is signed out")
 
 
 @app.command()
 def sessions(
-    name: Annotated[str | None, typer.Argument(metavar="NAME", help="The user; everybody if left out.")] = None,
+    name: Annotated[str | None, typer.Argument(metavar="NAME", help="Only the sessions of this user.")] = None,
     config: Config = None,
     data_dir: DataDir = None,
     output: As = Output.TABLE,
 ) -> None:
     """List who is signed in, from where and since when."""
-    wanted = None if name is None else named(name)
-    sessions = Operator.of(config, data_dir).every(f"{API}/sessions", "sessions")["sessions"]
+    wanted = None if name is None else account_name(name)
+    sessions = GuardClient.from_options(config, data_dir).get_all(f"{API}/sessions", "sessions")["sessions"]
     found = [each for each in sessions if wanted in (None, each["user"])]
     if output is Output.JSON:
         print_json(found)
     elif found:
         print_table(SESSIONS, _session_rows(found))
     else:
-        typer.echo("Nobody is signed in." if wanted is None else f"{wanted} is not signed in.", err=True)
+        typer.echo("No sessions." if wanted is None else f"{wanted} is not signed in.", err=True)
 
 
 @app.command("end-session")
 def end_session(
-    session: Annotated[str, typer.Argument(metavar="SESSION", help="As `user sessions` names it.", callback=_id)],
-    reason: Why = "",
+    session: Annotated[
+        str, typer.Argument(metavar="SESSION", help="The session id, as in `user sessions`.", callback=_id)
+    ],
+    reason: Reason = "",
     config: Config = None,
     data_dir: DataDir = None,
     output: As = Output.TABLE,
 ) -> None:
-    """End one session of somebody."""
-    user = Operator.of(config, data_dir).send("POST", f"{API}/sessions/{session}/end", {"why": reason})
-    say(output, user, f"one session of {user['name']} has ended")
+    """End one session of a user."""
+    user = GuardClient.from_options(config, data_dir).send("POST", f"{API}/sessions/{session}/end", {"why": reason})
+    print_answer(output, user, f"one session of {user['name']} has ended")
 
 
 @app.command("setup-link")
-def setup_link(reason: Why = "", config: Config = None, data_dir: DataDir = None, output: As = Output.TABLE) -> None:
-    """Print a link that makes the first admin, good once and for half an hour. The one before is worth nothing."""
-    made = Operator.of(config, data_dir).send("POST", f"{API}/setup-link", {"why": reason})
+def setup_link(reason: Reason = "", config: Config = None, data_dir: DataDir = None, output: As = Output.TABLE) -> None:
+    """Print a link that creates the first admin. It works once, for half an hour; earlier links stop working."""
+    made = GuardClient.from_options(config, data_dir).send("POST", f"{API}/setup-link", {"why": reason})
     if output is Output.JSON:
         print_json(made)
     else:
         typer.echo(visible(made["url"]))
-        typer.echo("It is good once, for half an hour, for whoever has it.", err=True)
+        typer.echo("It works once, for half an hour, for anybody who has it.", err=True)
 
 
 def _password(*, from_stdin: bool) -> str:
     if from_stdin:
         return sys.stdin.readline().rstrip("\r\n")
     if not sys.stdin.isatty():
-        raise typer.BadParameter("there is no terminal to ask on; give --password-stdin", param_hint="--password-stdin")
+        raise typer.BadParameter("there is no terminal to ask on; use --password-stdin", param_hint="--password-stdin")
     given: str = typer.prompt("Password", hide_input=True, confirmation_prompt=True, err=True)
     return given
 

@@ -1,1 +1,1 @@
-"""`mcpguard server`, `tool` and `scan`: what the guard stands in front of, and decisions about it."""
+"""`mcpguard server`, `tool` and `scan`: servers, their capabilities, and decisions about them."""

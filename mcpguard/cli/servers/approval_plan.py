@@ -1,8 +1,6 @@
-"""What `server approve` is about to approve: as it is printed, and as it is sent.
+"""The approval that `server approve` prints and sends.
 
-What is sent as seen is exactly what was printed. If anything of it stands differently by then, the guard approves
-nothing.
-"""
+What is sent as seen is exactly what was printed. If anything of it changed meanwhile, the guard approves nothing."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -10,7 +8,7 @@ from typing import Any, Final
 
 import typer
 
-from mcpguard.cli.servers.choices import Capability, chosen, default_effect, effects_given, key_of
+from mcpguard.cli.servers.choices import Capability, choose_capabilities, default_effect, key_of, parse_effects
 from mcpguard.cli.servers.server_tables import TASKS, findings, grave_rules, short
 from mcpguard.cli.shared.options import Confining
 from mcpguard.codec.capability_keys import write_key
@@ -25,7 +23,7 @@ HEAD: Final = ("capability", "what happens", "effect", "fingerprint", "findings"
 
 @dataclass(frozen=True, slots=True)
 class ApprovalPlan:
-    """An approval that was not sent yet. `only` None: everything that can be approved."""
+    """An approval that was not sent yet. `only`: the capabilities; None for all that can be approved."""
 
     server: dict[str, Any]
     only: frozenset[Key] | None
@@ -33,7 +31,7 @@ class ApprovalPlan:
     left_out: frozenset[Key] = frozenset()
 
     @property
-    def approved(self) -> list[Capability]:
+    def approved_capabilities(self) -> list[Capability]:
         return [each for each in self.server["capabilities"] if self._left(each) is None]
 
     def rows(self) -> Iterator[tuple[str, ...]]:
@@ -54,9 +52,9 @@ class ApprovalPlan:
         left = {"left_out": sorted(map(write_key, self.left_out))} if self.left_out else {}
         return {"why": why, "seen": seen, "effects": self.effects, **only, **left}
 
-    def otherwise(self, approved: Iterable[dict[str, Any]]) -> Iterator[tuple[str, str, str]]:
-        """What was approved with another effect than was printed; nobody should have to look for that."""
-        printed = {key_of(each): self._assigned(each)[0] for each in self.approved}
+    def changed_effects(self, approved: Iterable[dict[str, Any]]) -> Iterator[tuple[str, str, str]]:
+        """The capabilities that were approved with another effect than was printed, with both effects."""
+        printed = {key_of(each): self._assigned(each)[0] for each in self.approved_capabilities}
         for each in approved:
             key = key_of(each)
             expected = printed.get(key, "nothing")
@@ -64,11 +62,11 @@ class ApprovalPlan:
                 yield write_key(key), expected, each["effect"]
 
     def _left(self, capability: Capability) -> str | None:
-        """Why it is not approved. None if it is."""
+        """Why a capability is not approved; None if it is."""
         if capability["standing"] == "blocked":
             return "stays blocked"
         if not capability["present"]:
-            return "is gone"
+            return "is not listed any more"
         if capability["fingerprint"] is None:
             return "cannot be read"
         if key_of(capability) in self.left_out:
@@ -78,7 +76,7 @@ class ApprovalPlan:
         return None
 
     def _assigned(self, capability: Capability) -> tuple[Effect | None, bool]:
-        """The effect, and whether it was given."""
+        """The effect of a capability, and whether it was given on the command line."""
         kind, name = key_of(capability)
         if kind is CapabilityKind.TOOL and name in self.effects:
             return self.effects[name], True
@@ -89,7 +87,7 @@ class ApprovalPlan:
     def _effect(self, capability: Capability) -> str:
         effect, given = self._assigned(capability)
         if effect is None:
-            return "as the guard finds"
+            return "assigned by the guard"
         if capability["kind"] != CapabilityKind.TOOL:
             return effect
         before = capability["assigned"]
@@ -99,8 +97,8 @@ class ApprovalPlan:
 
 
 @dataclass(frozen=True, slots=True)
-class Further:
-    """What of the server itself an approval changes besides; of what is empty or None nothing."""
+class FurtherChanges:
+    """What an approval changes about the server itself. What is empty or None stays unchanged."""
 
     prefixes: list[str]
     may_ask: list[AskKind]
@@ -114,15 +112,15 @@ class Further:
     def sentences(self) -> Iterator[str]:
         yield from (f"readable: every resource below {visible(prefix)}" for prefix in self.prefixes)
         if self.may_ask:
-            yield f"may ask clients for: {', '.join(self.may_ask)}"
+            yield f"may request of clients: {', '.join(self.may_ask)}"
         if self.sandbox:
             yield f"sandbox from now on: {self.sandbox}"
         if self.mounts:
-            yield f"sees from now on: {visible(', '.join(self.mounts))}"
+            yield f"folders it sees from now on: {visible(', '.join(self.mounts))}"
 
 
-def findings_said(server: dict[str, Any], words: Iterable[str]) -> dict[str, list[str]]:
-    """The grave findings that these words say were read: those that the guard has just told of."""
+def parse_findings_read(server: dict[str, Any], words: Iterable[str]) -> dict[str, list[str]]:
+    """The grave findings that these words confirm as read, of those that the guard just listed."""
     every = {ITSELF: server} | {write_key(key_of(each)): each for each in server["capabilities"]}
     meant: set[str] = set()
     for word in words:
@@ -131,21 +129,21 @@ def findings_said(server: dict[str, Any], words: Iterable[str]) -> dict[str, lis
         elif word == ITSELF:
             meant.add(ITSELF)
         else:
-            meant |= {*map(write_key, chosen([word], server["capabilities"], "--findings-read"))}
+            meant |= {*map(write_key, choose_capabilities([word], server["capabilities"], "--findings-read"))}
     return {name: rules for name in sorted(meant) if (rules := grave_rules(every[name]))}
 
 
 def plan(
     server: dict[str, Any], only: list[str] | None, effects: Iterable[str], leave_out: Iterable[str] = ()
 ) -> ApprovalPlan:
-    """What these words mean for this server. Words that mean nothing are wrong use."""
+    """The approval that these words ask for. Raises BadParameter for words that match nothing."""
     capabilities = server["capabilities"]
-    keys = chosen([word for word in only if word != ITSELF], capabilities) if only else None
-    given = effects_given(effects, capabilities)
+    keys = choose_capabilities([word for word in only if word != ITSELF], capabilities) if only else None
+    given = parse_effects(effects, capabilities)
     for name in given:
         if keys is not None and (CapabilityKind.TOOL, name) not in keys:
             raise typer.BadParameter(f"{visible(name)} is not among what is approved", param_hint="--effect")
-    left_out = chosen(leave_out, capabilities, "--leave-out")
+    left_out = choose_capabilities(leave_out, capabilities, "--leave-out")
     if both := (keys or frozenset()) & left_out:
         wrong = ", ".join(visible(write_key(key)) for key in sorted(both))
         raise typer.BadParameter(f"{wrong} is approved by --only", param_hint="--leave-out")

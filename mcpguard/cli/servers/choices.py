@@ -1,4 +1,4 @@
-"""What of a server is meant, by the words on the command line: which capabilities, and with which effect."""
+"""Finds the capabilities, and their effects, that words on the command line name."""
 
 from collections.abc import Iterable, Iterator
 from typing import Any
@@ -20,8 +20,10 @@ def key_of(capability: Capability) -> Key:
     return CapabilityKind(capability["kind"]), capability["name"]
 
 
-def chosen(words: Iterable[str], capabilities: Iterable[Capability], option: str = "--only") -> frozenset[Key]:
-    """Each word is `kind:name`, or a name that exactly one capability has."""
+def choose_capabilities(
+    words: Iterable[str], capabilities: Iterable[Capability], option: str = "--only"
+) -> frozenset[Key]:
+    """The capabilities that these words name: each is `kind:name`, or a name that only one has."""
     keys = [key_of(each) for each in capabilities]
     return frozenset(_chosen(word, keys, option) for word in words)
 
@@ -34,8 +36,8 @@ def _chosen(word: str, keys: list[Key], option: str) -> Key:
     raise typer.BadParameter(f"{visible(found)}; choose from: {_listed(meant or keys)}", param_hint=option)
 
 
-def effects_given(words: Iterable[str], capabilities: Iterable[Capability]) -> dict[str, Effect]:
-    """By the name of the tool. An effect stands after the last `=`: names may hold others."""
+def parse_effects(words: Iterable[str], capabilities: Iterable[Capability]) -> dict[str, Effect]:
+    """The effects by the name of the tool. An effect stands after the last `=`: names may have others."""
     tools = {name for kind, name in map(key_of, capabilities) if kind is CapabilityKind.TOOL}
     found: dict[str, Effect] = {}
     for word in words:
@@ -52,7 +54,7 @@ def effects_given(words: Iterable[str], capabilities: Iterable[Capability]) -> d
 
 
 def default_effect(capability: Capability) -> Effect | None:
-    """What the guard assigns where no effect is given. None where the definition cannot be read."""
+    """The effect that the guard assigns if none is given. None if the definition cannot be read."""
     if capability["kind"] != CapabilityKind.TOOL:
         return Effect.READ
     if capability["suggested"] is None:
@@ -61,8 +63,8 @@ def default_effect(capability: Capability) -> Effect | None:
     return careful(None if declared is None else Effect(declared), Effect(capability["suggested"]))
 
 
-def resolved(word: str, kind: CapabilityKind) -> tuple[str, Key]:
-    """The server and the capability of `SERVER:TOOL`, which has that form."""
+def split_reference(word: str, kind: CapabilityKind) -> tuple[str, Key]:
+    """The server and the capability of `SERVER:TOOL`."""
     server, _, name = word.partition(":")
     return server, (kind, name)
 
@@ -74,5 +76,5 @@ def _listed(keys: Iterable[Key]) -> str:
 
 
 def waiting(capabilities: Iterable[Capability]) -> Iterator[Capability]:
-    """Those that a person should look at."""
+    """The capabilities that need review."""
     return (each for each in capabilities if each["waits"])

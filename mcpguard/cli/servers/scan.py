@@ -32,7 +32,7 @@ _STDIN: Final = "-"
 
 
 class ScanForm(StrEnum):
-    """How what was found is written."""
+    """The output format of findings."""
 
     TABLE = "table"
     JSON = "json"
@@ -49,7 +49,7 @@ class _Scanned:
 
 def scan(
     file: Annotated[str, typer.Argument(metavar="FILE|-", help="Definitions, one a line; - is standard input.")],
-    output: Annotated[ScanForm, typer.Option("--output", "-o", help="How to print.")] = ScanForm.TABLE,
+    output: Annotated[ScanForm, typer.Option("--output", "-o", help="Output format.")] = ScanForm.TABLE,
 ) -> None:
     """Inspect definitions, one JSON object a line: {"server": NAME, "tool": {…}} or a tool by itself."""
     with ExitStack() as stack:
@@ -89,7 +89,7 @@ def _scanned(lines: IO[bytes]) -> Iterator[_Scanned]:
 
 
 def _lines(lines: IO[bytes]) -> Iterator[bytes]:
-    """Lines, of which none fills the memory: what is too long is cut, and then refused for its length."""
+    """The lines of the file. One that is too long is cut, so that it does not fill the memory, and refused later."""
     while line := lines.readline(_LONGEST_LINE + 1):
         yield line
         while len(line) > _LONGEST_LINE and not line.endswith(b"\n"):
@@ -123,7 +123,7 @@ def _as_json(scanned: Iterator[_Scanned]) -> None:
 
 
 def _as_sarif(uri: str, scanned: Iterator[_Scanned]) -> None:
-    """The document is opened, filled while reading, and closed."""
+    """Print a SARIF document, which is filled while reading."""
     head, tail = json_line(sarif.empty_log(all_rules())).split('"results":[]')
     typer.echo(head + '"results":[')
     comma = ""

@@ -1,4 +1,4 @@
-"""Files with the secrets of servers: each in a folder of that server's, for the guard's own account only."""
+"""Files with the secrets of servers: each in a folder of its server, for the guard's account only."""
 
 from collections.abc import Mapping
 from contextlib import suppress
@@ -10,11 +10,11 @@ from mcpguard.store.files.keyfiles import make, read, remove
 
 
 class NotKept(Exception):
-    """A secret cannot be put where it is to be. The sentence says why, and not what it is."""
+    """A secret cannot be stored. The sentence says why, and not what it is."""
 
 
-def kept(files: Mapping[Path, str]) -> list[Path]:
-    """The files that were made for it; those that hold the same already are left. Raises NotKept, and leaves none."""
+def keep_secrets(files: Mapping[Path, str]) -> list[Path]:
+    """Store secrets; returns the files that were made. Raises NotKept, and leaves none then."""
     made: list[Path] = []
     try:
         for path, secret in files.items():
@@ -23,13 +23,13 @@ def kept(files: Mapping[Path, str]) -> list[Path]:
             if _keep(path, secret.encode()):
                 made.append(path)
     except (OSError, StoreUnavailable, NotKept, UnicodeEncodeError) as error:
-        let_go(made)
+        remove_secrets(made)
         raise NotKept(_told(error)) from None
     return made
 
 
-def let_go(made: list[Path]) -> None:
-    """Remove what was made, and folders in which nothing is left."""
+def remove_secrets(made: list[Path]) -> None:
+    """Remove these files, and folders that are empty then."""
     for path in made:
         remove(path)
         with suppress(OSError):
@@ -37,21 +37,21 @@ def let_go(made: list[Path]) -> None:
 
 
 def _keep(path: Path, secret: bytes) -> bool:
-    """Whether it was made now."""
+    """Store one secret. Returns whether the file was made now."""
     try:
         make(path, secret)
     except FileExistsError:
         if read(path, "secret") == secret:
             return False
-        raise NotKept(f"{path} holds another value already; move it away if nothing needs it") from None
+        raise NotKept(f"{path} already holds another value; move it away if nothing needs it") from None
     return True
 
 
 def _told(error: Exception) -> str:
     match error:
         case OSError():
-            return f"its secrets cannot be kept: {error.strerror}"
+            return f"its secrets cannot be stored: {error.strerror}"
         case UnicodeEncodeError():
-            return "one of its secrets is no text"
+            return "one of its secrets is not text"
         case _:
             return str(error)

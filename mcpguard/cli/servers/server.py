@@ -1,4 +1,4 @@
-"""`mcpguard server`: the servers that the guard stands in front of."""
+"""`mcpguard server`: the servers behind the guard."""
 
 from collections.abc import Iterator
 from typing import Annotated, Any
@@ -12,25 +12,23 @@ from mcpguard.cli.servers.server_tables import (
     OFFERED,
     first_rows,
     further_rows,
-    moment,
     offered_row,
-    warn,
     warn_of_confinement,
     warn_of_cut_diffs,
     warn_of_unread,
 )
-from mcpguard.cli.shared.common import As, Config, DataDir, Output, loaded, print_json, print_table
-from mcpguard.cli.shared.guard_client import SERVERS, Operator, server_path
+from mcpguard.cli.shared.common import As, Config, DataDir, Output, load_settings, moment, print_json, print_table, warn
+from mcpguard.cli.shared.guard_client import SERVERS, GuardClient, server_path
 from mcpguard.cli.shared.options import Name
 from mcpguard.codec.capability_keys import write_key
 from mcpguard.domain.servers.launches import Profile
 from mcpguard.settings.entries.entry import enumerated
 from mcpguard.text.visible import visible
 
-app = typer.Typer(no_args_is_help=True, help="The servers that the guard stands in front of.")
+app = typer.Typer(no_args_is_help=True, help="The MCP servers behind the guard.")
 HEAD = (
-    "name", "standing", "state", "since", "speaks", "tools", "resources", "prompts", "waits", "findings", "risk",
-    "what is wrong",
+    "name", "status", "state", "since", "transport", "tools", "resources", "prompts", "needs review",
+    "findings", "risk", "problem",
 )  # fmt: skip
 NONE = (
     "There are no servers. Add one: mcpguard server add NAME -- COMMAND ARG…  "
@@ -40,8 +38,8 @@ NONE = (
 
 @app.command("list")
 def list_(config: Config = None, data_dir: DataDir = None, output: As = Output.TABLE) -> None:
-    """List the servers: how they stand, how the connections to them are, and what waits for a person."""
-    answer = Operator.of(config, data_dir).every(SERVERS, "servers")["servers"]
+    """List the servers, with their status, their connections, and what needs review."""
+    answer = GuardClient.from_options(config, data_dir).get_all(SERVERS, "servers")["servers"]
     if output is Output.JSON:
         print_json(answer)
         return
@@ -50,31 +48,31 @@ def list_(config: Config = None, data_dir: DataDir = None, output: As = Output.T
         return
     print_table(HEAD, _rows(answer))
     if loose := [server["name"] for server in answer if server["sandbox"] == Profile.NONE]:
-        warn(f"WITHOUT A SANDBOX, with everything that the guard's own account may do: {enumerated(loose)}")
+        warn(f"WITHOUT A SANDBOX, with all rights of the guard's own account: {enumerated(loose)}")
     waits = [server["name"] for server in answer if server["standing"] == "quarantined" or server["waiting"]]
     if unread := [server["name"] for server in answer if server["unread"]]:
         warn(f"approved with grave findings that nobody confirmed reading: {enumerated(unread)}")
     if waits:
-        typer.echo(f"A person should look at {enumerated(waits)}: mcpguard server show NAME", err=True)
+        typer.echo(f"{enumerated(waits)} need review: mcpguard server show NAME", err=True)
 
 
 @app.command()
 def show(name: Name, config: Config = None, data_dir: DataDir = None, output: As = Output.TABLE) -> None:
-    """Print all that is known of a server: how it stands and is reached, what it offers and says of that, who it is."""
-    operator = Operator.of(config, data_dir)
-    server = operator.get(server_path(name))
+    """Show a server: its status, launch, sandbox and findings, and its capabilities with their descriptions."""
+    guard = GuardClient.from_options(config, data_dir)
+    server = guard.get(server_path(name))
     if output is Output.JSON:
         print_json(server)
         return
-    print_table(("what", "value"), first_rows(server))
+    print_table(("field", "value"), first_rows(server))
     capabilities = server["capabilities"]
     if capabilities:
-        said = operator.get(server_path(name, "descriptions"))["descriptions"]
+        said = guard.get(server_path(name, "descriptions"))["descriptions"]
         typer.echo()
         print_table(OFFERED, (offered_row(each, said.get(write_key(key_of(each)), "")) for each in capabilities))
     typer.echo()
-    print_table(("what else", "value"), further_rows(server))
-    warn_of_cut_diffs(operator, name, capabilities)
+    print_table(("more", "value"), further_rows(server))
+    warn_of_cut_diffs(guard, name, capabilities)
     warn_of_confinement(server)
     warn_of_unread(server)
     typer.echo(_next(server), err=True)
@@ -87,8 +85,8 @@ def logs(
     data_dir: DataDir = None,
     lines: Annotated[int, typer.Option(min=1, max=10_000, help="How many of the last lines.")] = 50,
 ) -> None:
-    """Print what a server wrote to its standard error last. No guard needs to run."""
-    path = server_logs(loaded(config, data_dir=data_dir).settings) / f"{name}.log"
+    """Print the last lines that a server wrote to standard error. No guard needs to run."""
+    path = server_logs(load_settings(config, data_dir=data_dir).settings) / f"{name}.log"
     found = [old_or_new for old_or_new in (path.with_name(path.name + ".1"), path) if old_or_new.exists()]
     if not found:
         typer.echo(f"mcpguard: {name} has written nothing: there is no {path}", err=True)
@@ -118,17 +116,17 @@ def _rows(servers: Any) -> Iterator[tuple[str, ...]]:  # noqa: ANN401 - JSON of 
 
 
 def _next(server: dict[str, Any]) -> str:
-    """What a person can do about it now."""
+    """What to do about a server now."""
     name, waits = server["name"], len(list(waiting(server["capabilities"])))
     match server["standing"]:
         case "blocked":
-            return f"{name} is blocked. To look at it again: mcpguard server quarantine {name} --reason TEXT"
+            return f"{name} is blocked. To review it again: mcpguard server quarantine {name} --reason TEXT"
         case "quarantined" if server["observed"] is None:
-            failed = "The last inspection failed, and nobody knows" if server["failed_inspection"] else "Nobody knows"
-            return f"{failed} what {name} offers: mcpguard server inspect {name}"
+            failed = "The last inspection failed, so it is" if server["failed_inspection"] else "It is"
+            return f"{failed} not known what {name} offers: mcpguard server inspect {name}"
         case "quarantined":
-            return f"No agent can use {name} before a person approves it: mcpguard server approve {name} --reason TEXT"
+            return f"No agent can use {name} until it is approved: mcpguard server approve {name} --reason TEXT"
         case _ if waits:
-            return f"{waits} of these wait for a person: mcpguard tool list {name}"
+            return f"{waits} of these need review: mcpguard tool list {name}"
         case _:
-            return f"Nothing{' else' if server['unread'] else ''} of {name} waits for a person."
+            return f"Nothing{' else' if server['unread'] else ''} of {name} needs review."

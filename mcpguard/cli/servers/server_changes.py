@@ -1,4 +1,4 @@
-"""`mcpguard server add`, `patch` and `remove`: what is declared. None of them makes a server trusted."""
+"""`mcpguard server add`, `patch` and `remove`: change declarations. None of them makes a server trusted."""
 
 import shutil
 from enum import StrEnum
@@ -7,9 +7,9 @@ from typing import Annotated
 
 import typer
 
-from mcpguard.cli.servers.server_tables import say, warn, warn_of_confinement
-from mcpguard.cli.shared.common import As, Config, DataDir, Output, loaded
-from mcpguard.cli.shared.guard_client import SERVERS, Operator, server_path
+from mcpguard.cli.servers.server_tables import warn_of_confinement
+from mcpguard.cli.shared.common import As, Config, DataDir, Output, load_settings, print_answer, warn
+from mcpguard.cli.shared.guard_client import SERVERS, GuardClient, server_path
 from mcpguard.cli.shared.options import Mounts, Name, Sandbox, mounts, pairs
 from mcpguard.codec.names import is_unambiguous_name, server_name_for
 from mcpguard.codec.strict import StrictError, parse
@@ -24,25 +24,26 @@ UV = ("uv", "uvx")
 
 
 class RemoteType(StrEnum):
-    """The transports of servers that run already."""
+    """The transports of servers that are reached by a URL."""
 
     HTTP = "http"
     SSE = "sse"
 
 
 def add(  # noqa: PLR0917 - each is an option of the command
-    name: Annotated[str, typer.Argument(metavar="NAME", help="What it is to be called.")],
+    name: Annotated[str, typer.Argument(metavar="NAME", help="The name of the server.")],
     command: Annotated[
         list[str] | None,
-        typer.Argument(metavar="COMMAND", help="After --: the program that is the server, and its arguments."),
+        typer.Argument(metavar="COMMAND", help="After --: the command that starts the server, and its arguments."),
     ] = None,
-    url: Annotated[str | None, typer.Option(metavar="URL", help="Where a server listens that runs already.")] = None,
+    url: Annotated[str | None, typer.Option(metavar="URL", help="The URL of a server that is already running.")] = None,
     transport: Annotated[
         RemoteType | None,
-        typer.Option("--type", help="What is spoken there: sse for a URL that ends in /sse, http for any other."),
+        typer.Option("--type", help="The transport: sse for a URL that ends in /sse, http for any other."),
     ] = None,
     env: Annotated[
-        list[str] | None, typer.Option(metavar="K=V", help="A variable for it; ${env:X} and ${file:/path} as values.")
+        list[str] | None,
+        typer.Option(metavar="K=V", help="An environment variable; ${env:X} and ${file:/path} as values."),
     ] = None,
     header: Annotated[list[str] | None, typer.Option(metavar="K=V", help="A header of every request.")] = None,
     cwd: Annotated[Path | None, typer.Option(metavar="DIR", help="Its working directory.")] = None,
@@ -53,7 +54,7 @@ def add(  # noqa: PLR0917 - each is an option of the command
     data_dir: DataDir = None,
     output: As = Output.TABLE,
 ) -> None:
-    """Declare a server. It waits in quarantine: nothing of it runs before a person says so."""
+    """Add a server. It starts in quarantine: nothing of it runs until a user says so."""
     if bool(command) == (url is not None):
         raise typer.BadParameter("give either --url URL or -- COMMAND ARG…")
     declared: dict[str, object]
@@ -69,41 +70,41 @@ def add(  # noqa: PLR0917 - each is an option of the command
         declared = {"url": url, "headers": pairs(header or (), "--header")}
         declared |= {"type": transport.value} if transport else {}
     if instead := _instead_of(name):
-        typer.echo(f"A server could be called {instead} in place of {visible(name)}.", err=True)
-    settings = loaded(config, data_dir=data_dir).settings
-    server = Operator(settings.data_dir).send("POST", SERVERS, {"name": name, "config": declared})
-    say(output, server, f"{server['name']} is declared, and {server['standing']}")
+        typer.echo(f"{visible(name)} is not allowed as a name; {instead} is.", err=True)
+    settings = load_settings(config, data_dir=data_dir).settings
+    server = GuardClient(settings.data_dir).send("POST", SERVERS, {"name": name, "config": declared})
+    print_answer(output, server, f"{server['name']} was added, and is {server['standing']}")
     _tell(server["notices"])
     warn_of_confinement(server)
     if command and Path(command[0]).name in UV and not (shutil.which("uv") or brought(settings.data_dir)):
-        warn(f"there is no uv here, with which {server['name']} is installed: install it, or have one fetched ({HOW})")
+        warn(f"uv, which installs {server['name']}, is not on this host: install it, or have one fetched ({HOW})")
     if server["standing"] == "quarantined":
-        typer.echo(f"See what it offers: mcpguard server inspect {server['name']}", err=True)
+        typer.echo(f"List what it offers: mcpguard server inspect {server['name']}", err=True)
 
 
 def patch(
     name: Name,
     change: Annotated[
         str,
-        typer.Argument(metavar="[JSON|@FILE]", help="What changes in its entry; null removes a key."),
+        typer.Argument(metavar="[JSON|@FILE]", help="The change to its entry; null removes a key."),
     ] = "{}",
     sandbox: Sandbox = None,
     mount: Mounts = None,
     revision: Annotated[
-        int | None, typer.Option(metavar="N", help="The revision that the change is for; else the one just read.")
+        int | None, typer.Option(metavar="N", help="The revision that the change is for; default: the current one.")
     ] = None,
     config: Config = None,
     data_dir: DataDir = None,
     output: As = Output.TABLE,
 ) -> None:
-    """Change what is declared of a server. Where it changes what runs, the server goes back into quarantine."""
-    wanted, operator = _changes(change) | _confined(sandbox, mount), Operator.of(config, data_dir)
+    """Change the declaration of a server. If that changes what runs, the server goes back into quarantine."""
+    wanted, guard = _changes(change) | _confined(sandbox, mount), GuardClient.from_options(config, data_dir)
     if not wanted:
-        raise typer.BadParameter("say what changes: JSON, @FILE, --sandbox or --mount")
+        raise typer.BadParameter("give a change: JSON, @FILE, --sandbox or --mount")
     if revision is None:
-        revision = operator.get(server_path(name))["revision"]
-    server = operator.send("PATCH", server_path(name), {"revision": revision, "patch": wanted})
-    say(output, server, f"{name} has revision {server['revision']} now, and is {server['standing']}")
+        revision = guard.get(server_path(name))["revision"]
+    server = guard.send("PATCH", server_path(name), {"revision": revision, "patch": wanted})
+    print_answer(output, server, f"{name} now has revision {server['revision']}, and is {server['standing']}")
     _tell(server["notices"])
     warn_of_confinement(server)
 
@@ -114,23 +115,23 @@ def remove(
     data_dir: DataDir = None,
     output: As = Output.TABLE,
 ) -> None:
-    """Remove a server. What was decided about it is not forgotten."""
-    operator = Operator.of(config, data_dir)
-    revision = operator.get(server_path(name))["revision"]
-    operator.send("DELETE", server_path(name, revision=str(revision)))
-    say(output, {"name": name, "removed": True}, f"{name} is removed")
+    """Remove a server. Decisions about it are kept."""
+    guard = GuardClient.from_options(config, data_dir)
+    revision = guard.get(server_path(name))["revision"]
+    guard.send("DELETE", server_path(name, revision=str(revision)))
+    print_answer(output, {"name": name, "removed": True}, f"{name} is removed")
 
 
 def fetch_uv(config: Config = None, data_dir: DataDir = None) -> None:
     """Fetch uv, which installs what uvx runs, from PyPI into a folder of the guard's own. No guard needs to run."""
-    place = folder(loaded(config, data_dir=data_dir).settings.data_dir)
+    place = folder(load_settings(config, data_dir=data_dir).settings.data_dir)
     typer.echo(f"Fetching uv into {place} …", err=True)
     try:
         program = bring(place)
     except NotInstalled as error:
         typer.echo(f"mcpguard: {visible(str(error))}", err=True)
         raise typer.Exit(1) from None
-    typer.echo(f"The guard installs with {program} what uvx runs, where the machine has no uv of its own.")
+    typer.echo(f"The guard installs with {program} what uvx runs, if the host has no uv of its own.")
 
 
 COMMANDS = (add, patch, remove, fetch_uv)
@@ -142,18 +143,18 @@ def _tell(notices: list[str]) -> None:
 
 
 def _confined(sandbox: Profile | None, mount: list[str] | None) -> dict[str, object]:
-    """What was said of the sandbox. The folders that are named are all that it gets to see."""
+    """The members of an entry about the sandbox. The named mounts are all that the server sees."""
     said: dict[str, object] = {} if sandbox is None else {"sandbox": sandbox.value}
     return said if mount is None else said | {"mounts": mounts(mount)}
 
 
 def _needless(option: str, given: object) -> None:
     if given:
-        raise typer.BadParameter("means nothing for a server that is reached so", param_hint=option)
+        raise typer.BadParameter("does not apply to a server of this transport", param_hint=option)
 
 
 def _changes(change: str) -> dict[str, object]:
-    """What the change says, which no error repeats: it may hold a secret."""
+    """Parse the change. No error repeats it: it may hold a secret."""
     try:
         text = Path(change[1:]).read_bytes() if change.startswith("@") else change.encode(errors="surrogateescape")
         wanted = parse(text, max_bytes=LARGEST)
@@ -167,7 +168,7 @@ def _changes(change: str) -> dict[str, object]:
 
 
 def _instead_of(name: str) -> str:
-    """The name that a server could have whose name the guard refuses; empty where it is none, or there is none."""
+    """The nearest valid name for one that is not; empty if it is valid, or there is none."""
     if is_unambiguous_name(name):
         return ""
     try:

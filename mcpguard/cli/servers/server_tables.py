@@ -3,14 +3,13 @@
 import re
 import shlex
 from collections.abc import Iterable, Iterator
-from datetime import UTC, datetime
 from typing import Any, Final
 
 import typer
 
 from mcpguard.cli.servers.choices import Capability, key_of
-from mcpguard.cli.shared.common import Output, print_json
-from mcpguard.cli.shared.guard_client import Operator, server_path
+from mcpguard.cli.shared.common import moment, warn
+from mcpguard.cli.shared.guard_client import GuardClient, server_path
 from mcpguard.codec.capability_keys import write_key
 from mcpguard.domain.decisions import ITSELF
 from mcpguard.domain.findings import Severity, is_grave
@@ -30,41 +29,41 @@ _CHOICES: Final = {
     Need.WRITING.value: "--mount PATH:rw",
     Need.FILES.value: "--mount PATH",
 }
-OFFERED: Final = ("capability", "standing", "effect", "declared", "what its server says of it", "findings")
+OFFERED: Final = ("capability", "status", "effect", "declared", "description", "findings")
 LINE: Final = 110
 """Characters of a description that are shown beside others."""
 _SPACES: Final = re.compile(r"[ \t\r\n]+")
-CAPABILITY: Final = ("capability", "standing", "effect", "declared", "fingerprint", "findings")
+CAPABILITY: Final = ("capability", "status", "effect", "declared", "fingerprint", "findings")
 
 
 def first_rows(server: dict[str, Any]) -> Iterator[tuple[str, str]]:
-    """What a person wants to know of a server first: how it stands, what runs, how it is confined, what was found."""
+    """The most important facts about a server: status, launch, sandbox, findings."""
     yield "name", server["name"] + (f" ({server['label']})" if server["label"] != server["name"] else "")
-    yield "standing", server["standing"] + ("" if server["enabled"] else ", disabled")
+    yield "status", server["standing"] + ("" if server["enabled"] else ", disabled")
     yield "connection", _connection(server)
     yield from inspection_rows(server)
     yield from _launch(server["launch"])
     yield from _confinement(server["confinement"])
     for each in server["requested"]:
         asked = f"{each['label']} ({each['by']}) {moment(each['at'])} UTC"
-        yield f"asks for {each['about']}", f"{each['said']}, a request of {asked}; nothing of it is in force"
-    yield "may ask for", ", ".join(server["may_ask"]) or "nothing"
+        yield f"requests {each['about']}", f"{each['said']}, requested by {asked}; not in effect"
+    yield "may request", ", ".join(server["may_ask"]) or "nothing"
     yield "risk", risk(server)
     if server["unread_itself"]:
         yield "not read", f"it {UNREAD}: {', '.join(server['unread_itself'])}"
     for finding in server["findings"]:
-        yield "finding", f"{found(finding)} at {finding['evidence']['path']}"
+        yield "finding", f"{finding_line(finding)} at {finding['evidence']['path']}"
 
 
 def further_rows(server: dict[str, Any]) -> Iterator[tuple[str, str]]:
-    """What else is known of a server, but for its capabilities."""
+    """The other facts about a server, without its capabilities."""
     for left_out in server["left_out"]:
         yield "left out", left_out
-    yield "replies", screening(server)
+    yield "replies scanned", screening(server)
     if server["prefixes"]:
         yield "readable below", " ".join(server["prefixes"])
     yield "approved", _approved(server)
-    yield "declared by", " ".join(filter(None, (server["origin"], server["requester"])))
+    yield "added by", " ".join(filter(None, (server["origin"], server["requester"])))
     yield "revision", str(server["revision"])
     yield "fingerprint", server["fingerprint"]
     yield "observed", server["observed"] or "not yet: it was never inspected"
@@ -73,19 +72,19 @@ def further_rows(server: dict[str, Any]) -> Iterator[tuple[str, str]]:
 
 
 def offered_row(capability: Capability, description: str) -> tuple[str, ...]:
-    """A capability as a server is looked at; the first line's worth of what its server says of it."""
+    """A capability in the table of its server, with the beginning of its description."""
     key, standing, effect, declared, _, findings = capability_row(capability)
     return key, standing, effect, declared, on_a_line(description), findings
 
 
 def on_a_line(text: str) -> str:
-    """Foreign text on one line, everything in it visible; marked where it goes on."""
+    """Foreign text on one line, made visible, and cut with a mark."""
     shown = visible(_SPACES.sub(" ", text).strip())
     return shown if len(shown) <= LINE else f"{shown[:LINE]}…"
 
 
 def inspection_rows(server: dict[str, Any]) -> Iterator[tuple[str, str]]:
-    """That it is being inspected, or how its last inspection failed."""
+    """Whether a server is being inspected, or how its last inspection failed."""
     if server["inspecting"]:
         yield "inspecting", f"since {moment(server['inspecting'])} UTC"
     if (failed := server["failed_inspection"]) is not None:
@@ -94,7 +93,7 @@ def inspection_rows(server: dict[str, Any]) -> Iterator[tuple[str, str]]:
 
 
 def screening(server: dict[str, Any]) -> str:
-    """How what it says is screened."""
+    """How a server's replies are scanned."""
     return str(server["screening"]) + ("" if server["screening_decided"] else ", as the setting says")
 
 
@@ -102,7 +101,7 @@ def capability_row(capability: Capability) -> tuple[str, ...]:
     standing = capability["standing"] + ("" if capability["present"] else ", gone")
     return (
         write_key(key_of(capability)),
-        standing + (", waits" if capability["waits"] else "") + (TASKS if capability["needs_tasks"] else ""),
+        standing + (", needs review" if capability["waits"] else "") + (TASKS if capability["needs_tasks"] else ""),
         effect_of(capability),
         capability["declared"] or "",
         short(capability["fingerprint"]),
@@ -111,33 +110,33 @@ def capability_row(capability: Capability) -> tuple[str, ...]:
 
 
 def effect_of(capability: Capability) -> str:
-    """The assigned effect; what we suggest otherwise, with a question mark."""
+    """The assigned effect; a suggested one has a question mark."""
     if capability["assigned"]:
         return str(capability["assigned"])
     return f"{capability['suggested']}?" if capability["suggested"] else ""
 
 
 def short(fingerprint: str | None) -> str:
-    """Enough of it to tell two apart at a glance; the whole one is in the JSON."""
+    """The beginning of a fingerprint, enough to tell two apart; the JSON has all of it."""
     return f"{fingerprint[:SHORT]}…" if fingerprint else "cannot be read"
 
 
 def risk(of: dict[str, Any]) -> str:
-    """Of a server or a capability; of what nobody inspected nothing is known but its launch."""
+    """The risk of a server or a capability. Of a server that was never inspected, only the launch is known."""
     if not of.get("inspected", True):
         return "not inspected" + (", grave findings in its launch" if of["grave"] else "")
     has_grave = of["grave"] if "grave" in of else grave(of)
     return f"{of['risk']} of 100" + (", grave findings" if has_grave else "")
 
 
-def found(finding: dict[str, Any]) -> str:
+def finding_line(finding: dict[str, Any]) -> str:
     mark = ", hard" if finding["hard"] else ""
     about = f": {finding['about']}" if finding["about"] else ""
     return f"{finding['severity']}{mark}: {finding['title']}{about} ({finding['rule']})"
 
 
 def findings(of: dict[str, Any]) -> str:
-    """How many there are, how bad the worst is, and what the worst say: enough to see where to look."""
+    """The number of findings, the worst severity, and the titles of the first ones."""
     if not (every := of["findings"]):
         return ""
     titles = list(dict.fromkeys(each["title"] for each in every))
@@ -148,7 +147,7 @@ def findings(of: dict[str, Any]) -> str:
 
 
 def grave(of: dict[str, Any]) -> list[dict[str, Any]]:
-    """The findings that a person has to say to have read."""
+    """The findings that a person must confirm to have read."""
     return [each for each in of["findings"] if is_grave(Severity(each["severity"]), hard=each["hard"])]
 
 
@@ -157,14 +156,14 @@ def grave_rules(of: dict[str, Any]) -> list[str]:
 
 
 def warn_of_grave(server: str, capabilities: Iterable[Capability]) -> None:
-    """Grave findings must not be approved unread."""
+    """Warn of grave findings, which must not be approved unread."""
     for each in capabilities:
         if grave(each):
             warn(f"{write_key(key_of(each))} {GRAVE}: {_look(server, each)}")
 
 
 def warn_of_unread(server: dict[str, Any]) -> None:
-    """What is approved with grave findings that nobody has read can be called all the same."""
+    """Warn of grave findings that were approved unread: what has them can be called all the same."""
     named = [ITSELF] if server["unread_itself"] else []
     named += [write_key(key_of(each)) for each in server["capabilities"] if each["unread"]]
     for name in named:
@@ -176,29 +175,15 @@ def warn_of_unread(server: dict[str, Any]) -> None:
 
 
 def capabilities(count: int) -> str:
-    """So many of them."""
+    """A number of capabilities in words."""
     return f"{count} {'capability' if count == 1 else 'capabilities'}"
 
 
-def moment(microseconds: int | None) -> str:
-    return f"{datetime.fromtimestamp(microseconds / 1e6, UTC):%Y-%m-%d %H:%M:%S}" if microseconds else ""
-
-
-def lines(text: str) -> None:
-    """Print foreign text of several lines, to be seen and not obeyed."""
-    for line in text.split("\n"):
-        typer.echo(visible(line))
-
-
-def warn(sentence: str) -> None:
-    typer.echo(f"warning: {visible(sentence)}", err=True)
-
-
-def warn_of_cut_diffs(operator: Operator, server: str, capabilities: list[Capability]) -> None:
-    """Whoever approves a change must know that they have not seen all of it."""
+def warn_of_cut_diffs(guard: GuardClient, server: str, capabilities: list[Capability]) -> None:
+    """Warn of changes that are too long to be compared here in full."""
     for each in capabilities:
         if each["standing"] == "changed" and each["approved"] and each["fingerprint"]:
-            diff = operator.get(server_path(server, "capability", "diff", kind=each["kind"], name=each["name"]))
+            diff = guard.get(server_path(server, "capability", "diff", kind=each["kind"], name=each["name"]))
             warn_if_cut(diff, server, each)
 
 
@@ -206,7 +191,7 @@ def warn_if_cut(diff: dict[str, Any], server: str, capability: Capability) -> No
     if not diff["complete"]:
         look = _look(server, capability)
         warn(
-            f"{write_key(key_of(capability))} differs in more than is compared here; read the whole definition: {look}"
+            f"{write_key(key_of(capability))} has more changes than are shown here; read the whole definition: {look}"
         )
 
 
@@ -242,32 +227,32 @@ def _launch(launch: dict[str, Any]) -> Iterator[tuple[str, str]]:
 def _confinement(how: dict[str, Any] | None) -> Iterator[tuple[str, str]]:
     if how is None:
         return
-    chosen = f" (a person decided on that; declared: {how['declared']})" if how["chosen"] else ""
+    chosen = f" (set by a reviewer; declared: {how['declared']})" if how["chosen"] else ""
     yield "sandbox", f"{how['profile']}: {how['means']}{chosen}"
     yield from (("sees", mount) for mount in how["mounts"])
     yield from (("probably needs", f"{each['need']}: {each['seen']}; {each['remedy']}") for each in how["needs"])
 
 
 def warn_of_confinement(server: dict[str, Any]) -> None:
-    """Whoever lets a server run must know what it can reach, and what it cannot."""
+    """Warn of what a server can reach, and of what it needs and cannot."""
     how, name = server["confinement"], server["name"]
     if how is None:
         return
     if how["profile"] == Profile.NONE:
-        warn(f"{name} runs WITHOUT A SANDBOX, with everything that the guard's own account may do")
+        warn(f"{name} runs WITHOUT A SANDBOX, with all rights of the guard's own account")
     if how["impossible"]:
-        warn(f"nothing can be confined here ({how['impossible']}), so {name} cannot run as it is declared")
+        warn(f"no sandbox works on this host ({how['impossible']}), so {name} cannot run as declared")
     for path in how["unseen"]:
-        warn(f"in its sandbox {name} does not see {path}: if it has to, {to_mount(server)}")
+        warn(f"{name} does not see {path} in its sandbox: if it needs to, {to_mount(server)}")
     for each in how["needs"]:
-        warn(f"{name} probably needs what its sandbox keeps from it ({each['need']}): {each['seen']}; {each['remedy']}")
+        warn(f"{name} probably needs what its sandbox denies ({each['need']}): {each['seen']}; {each['remedy']}")
     if options := " ".join(dict.fromkeys(_CHOICES[each["need"]] for each in how["needs"] if each["need"] in _CHOICES)):
         chosen = f"mcpguard server approve {name} {options} --reason TEXT"
-        typer.echo(visible(f"Choose what it needs, and nothing else, when you approve it: {chosen}"), err=True)
+        typer.echo(visible(f"When you approve it, allow what it needs and nothing else: {chosen}"), err=True)
 
 
 def to_mount(server: dict[str, Any]) -> str:
-    """What lets it see another folder. Those that are named are all that it sees, so the others are named again."""
+    """The command that lets a server see another folder. It repeats the present ones, as it replaces them."""
     if server["origin"] == Origin.FILE:
         return f"name a folder in the mounts of {server['label']} in the configuration file"
     kept = "".join(f"--mount {shlex.quote(mount)} " for mount in server["confinement"]["mounts"])
@@ -275,7 +260,7 @@ def to_mount(server: dict[str, Any]) -> str:
 
 
 def _given(each: dict[str, Any]) -> str:
-    return f"{each['name']}={'⟨written out, not shown⟩' if each['value'] is None else each['value']}"
+    return f"{each['name']}={'⟨literal value, masked⟩' if each['value'] is None else each['value']}"
 
 
 def _approved(server: dict[str, Any]) -> str:
@@ -283,15 +268,7 @@ def _approved(server: dict[str, Any]) -> str:
     if approved is None:
         return "no"
     if approved["launch"] != server["fingerprint"]:
-        return "another launch than this one"
+        return "for another launch than this one"
     if approved["observed"] != server["observed"]:
-        return "another server than was observed last"
+        return "for another server than was observed last"
     return "exactly this one"
-
-
-def say(output: Output, answer: object, sentence: str) -> None:
-    """What was done: as the guard answers it, or in a sentence."""
-    if output is Output.JSON:
-        print_json(answer)
-    else:
-        typer.echo(visible(sentence))

@@ -1,4 +1,4 @@
-"""`mcpguard tool`: one tool of a server, or a resource, a template, a prompt, or the instructions."""
+"""`mcpguard tool`: one capability of a server: a tool, resource, template, prompt, or the instructions."""
 
 from collections.abc import Iterator
 from typing import Annotated, Any
@@ -6,38 +6,38 @@ from typing import Annotated, Any
 import typer
 
 from mcpguard.cli.servers import tool_decisions
-from mcpguard.cli.servers.choices import Capability, key_of, resolved, waiting
-from mcpguard.cli.servers.server_tables import findings, found, lines, moment, risk, short, warn, warn_if_cut
+from mcpguard.cli.servers.choices import Capability, key_of, split_reference, waiting
+from mcpguard.cli.servers.server_tables import finding_line, findings, risk, short, warn_if_cut
 from mcpguard.cli.servers.tool_ready import ready
-from mcpguard.cli.shared.common import As, Config, DataDir, Output, print_json, print_table
-from mcpguard.cli.shared.guard_client import SERVERS, Operator, server_path
+from mcpguard.cli.shared.common import As, Config, DataDir, Output, moment, print_json, print_lines, print_table, warn
+from mcpguard.cli.shared.guard_client import SERVERS, GuardClient, server_path
 from mcpguard.cli.shared.options import Kind, Tool, server_name
 from mcpguard.codec.capability_keys import write_key
 from mcpguard.domain.capabilities import CapabilityKind, Fingerprint
 from mcpguard.domain.errors import InvalidName
 from mcpguard.text.visible import visible
 
-app = typer.Typer(no_args_is_help=True, help="The tools of servers, and whatever else --kind says.")
-HEAD = ("name", "standing", "effect", "suggested", "because", "fingerprint", "findings")
+app = typer.Typer(no_args_is_help=True, help="The tools of servers, or other capabilities with --kind.")
+HEAD = ("name", "status", "effect", "suggested", "because", "fingerprint", "findings")
 
 
 @app.command("list")
 def list_(
     server: Annotated[
-        str | None, typer.Argument(metavar="[SERVER]", help="Only of this one.", callback=server_name)
+        str | None, typer.Argument(metavar="[SERVER]", help="Only the tools of this server.", callback=server_name)
     ] = None,
     kind: Kind = CapabilityKind.TOOL,
     config: Config = None,
     data_dir: DataDir = None,
     output: As = Output.TABLE,
 ) -> None:
-    """List the tools of all servers, or of one: how they stand, and what waits for a person."""
-    operator = Operator.of(config, data_dir)
-    names = [server] if server else [each["name"] for each in operator.every(SERVERS, "servers")["servers"]]
+    """List the tools of all servers, or of one, with their status and what needs review."""
+    guard = GuardClient.from_options(config, data_dir)
+    names = [server] if server else [each["name"] for each in guard.get_all(SERVERS, "servers")["servers"]]
     every = [
         {"server": name, **each}
         for name in names
-        for each in operator.get(server_path(name))["capabilities"]
+        for each in guard.get(server_path(name))["capabilities"]
         if each["kind"] == kind
     ]
     if output is Output.JSON:
@@ -46,11 +46,11 @@ def list_(
     if not every:
         what = "instructions" if kind is CapabilityKind.INSTRUCTIONS else f"{kind}s"
         of = f"{server} has listed no {what} yet" if server else f"No server has listed {what} yet"
-        typer.echo(f"{of}. To let a server list what it offers: mcpguard server inspect NAME", err=True)
+        typer.echo(f"{of}. To list what a server offers: mcpguard server inspect NAME", err=True)
         return
     print_table(HEAD, map(_row, every))
     waits = list(waiting(every))
-    said = f"{len(waits)} of {len(every)} wait for a person" if waits else "None of these waits for a person"
+    said = f"{len(waits)} of {len(every)} need review" if waits else "None of these needs review"
     typer.echo(f"{said}." if not waits else f"{said}: mcpguard tool show SERVER:NAME", err=True)
 
 
@@ -62,53 +62,59 @@ def show(
     data_dir: DataDir = None,
     output: As = Output.TABLE,
 ) -> None:
-    """Print all that is known of a tool, with its definition as the server lists it."""
-    server, key = resolved(tool, kind)
-    capability = Operator.of(config, data_dir).get(server_path(server, "capability", kind=key[0], name=key[1]))
+    """Show a tool, with its definition as the server lists it."""
+    server, key = split_reference(tool, kind)
+    capability = GuardClient.from_options(config, data_dir).get(
+        server_path(server, "capability", kind=key[0], name=key[1])
+    )
     if output is Output.JSON:
         print_json(capability)
         return
-    print_table(("what", "value"), _rows(server, capability))
+    print_table(("field", "value"), _rows(server, capability))
     typer.echo()
     for place in _places(capability["findings"]):
         typer.echo(visible(place))
     if capability["findings"]:
         typer.echo()
-    lines(capability["shown"])
+    print_lines(capability["shown"])
     if not capability["complete"]:
         warn("this is not the whole definition; -o json prints it")
     if capability["standing"] == "changed":
-        typer.echo(f"What is different from what was approved: mcpguard tool diff {visible(tool)}", err=True)
+        typer.echo(f"What changed since the approval: mcpguard tool diff {visible(tool)}", err=True)
 
 
 @app.command()
 def diff(
     tool: Tool,
     kind: Kind = CapabilityKind.TOOL,
-    before: Annotated[str | None, typer.Option(metavar="FP", help="A version; else the approved one.")] = None,
-    after: Annotated[str | None, typer.Option(metavar="FP", help="A version; else the one listed now.")] = None,
+    before: Annotated[
+        str | None, typer.Option(metavar="FP", help="A fingerprint; default: the approved version.")
+    ] = None,
+    after: Annotated[
+        str | None, typer.Option(metavar="FP", help="A fingerprint; default: the version listed now.")
+    ] = None,
     config: Config = None,
     data_dir: DataDir = None,
     output: As = Output.TABLE,
 ) -> None:
-    """Print how two versions of a definition differ."""
-    server, key = resolved(tool, kind)
+    """Show what changed between two versions of a definition."""
+    server, key = split_reference(tool, kind)
     given = {"before": _print(before, "--before"), "after": _print(after, "--after")}
     query = {"kind": str(kind), "name": key[1]} | {name: value for name, value in given.items() if value is not None}
-    answer = Operator.of(config, data_dir).get(server_path(server, "capability", "diff", **query))
+    answer = GuardClient.from_options(config, data_dir).get(server_path(server, "capability", "diff", **query))
     if output is Output.JSON:
         print_json(answer)
     else:
         typer.echo(f"from {answer['before'] or 'nothing'} to {answer['after'] or 'nothing'}", err=True)
         if answer["text"]:
-            lines(answer["text"])
+            print_lines(answer["text"])
         elif answer["before"] == answer["after"]:
-            typer.echo("This is one version, and no other is known to compare it with.", err=True)
+            typer.echo("Only this version is known: there is no other to compare it with.", err=True)
         else:
             typer.echo("There is no difference." if answer["complete"] else "No difference was found.", err=True)
         for how, found_there in answer["findings"].items():
             for finding in found_there:
-                typer.echo(visible(f"{how}: {found(finding)} at {finding['evidence']['path']}"))
+                typer.echo(visible(f"{how}: {finding_line(finding)} at {finding['evidence']['path']}"))
     warn_if_cut(answer, server, {"kind": kind, "name": key[1]})
 
 
@@ -120,7 +126,7 @@ def _row(capability: Capability) -> tuple[str, ...]:
     standing = capability["standing"] + ("" if capability["present"] else ", gone")
     return (
         f"{capability['server']}:{capability['name']}",
-        standing + (", waits" if capability["waits"] else ""),
+        standing + (", needs review" if capability["waits"] else ""),
         capability["assigned"] or "",
         capability["suggested"] or "",
         capability["because"] or "",
@@ -132,8 +138,8 @@ def _row(capability: Capability) -> tuple[str, ...]:
 def _rows(server: str, capability: dict[str, Any]) -> Iterator[tuple[str, str]]:
     yield "server", server
     yield "capability", write_key(key_of(capability))
-    yield "standing", capability["standing"] + ("" if capability["present"] else ", gone")
-    yield "waits for a person", "yes" if capability["waits"] else "no"
+    yield "status", capability["standing"] + ("" if capability["present"] else ", gone")
+    yield "needs review", "yes" if capability["waits"] else "no"
     yield "fingerprint", capability["fingerprint"] or "none: its definition cannot be read"
     yield "approved", capability["approved"] or "never"
     if capability["kind"] == CapabilityKind.TOOL:
@@ -144,7 +150,7 @@ def _rows(server: str, capability: dict[str, Any]) -> Iterator[tuple[str, str]]:
             f"{capability['suggested']}: {capability['because']}" if capability["suggested"] else "nothing",
         )
     if capability["needs_tasks"]:
-        yield "calls", "it needs tasks, which the guard does not carry: every call of it is refused"
+        yield "calls", "it needs tasks, which the guard does not support: every call is refused"
     yield "risk", risk(capability)
     for version in capability["versions"]:
         seen = f"first {moment(version['first_seen'])}, last {moment(version['last_seen'])} UTC"
@@ -153,10 +159,10 @@ def _rows(server: str, capability: dict[str, Any]) -> Iterator[tuple[str, str]]:
 
 
 def _places(findings: list[dict[str, Any]]) -> Iterator[str]:
-    """Each finding, and the place in the definition that it speaks of."""
+    """Each finding, with its place in the definition."""
     for finding in findings:
         evidence = finding["evidence"]
-        yield f"{found(finding)} at {evidence['path']} [{evidence['start']}:{evidence['end']}]"
+        yield f"{finding_line(finding)} at {evidence['path']} [{evidence['start']}:{evidence['end']}]"
         if finding["excerpt"]:
             yield f"    {finding['excerpt']}"
 

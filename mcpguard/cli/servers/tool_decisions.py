@@ -1,25 +1,16 @@
 """`mcpguard tool approve`, `block`, `unblock`, `revoke` and `reject`: decisions about one capability.
 
-Each is about the definition that was printed just before: if the server lists another one by then, nothing changes.
-"""
+Each is about the definition that was just printed: if the server lists another one by then, nothing changes."""
 
 from collections.abc import Callable
 from typing import Annotated, Any
 
 import typer
 
-from mcpguard.cli.servers.choices import default_effect, key_of, resolved
-from mcpguard.cli.servers.server_tables import (
-    CAPABILITY,
-    capability_row,
-    grave_rules,
-    say,
-    warn,
-    warn_of_cut_diffs,
-    warn_of_grave,
-)
-from mcpguard.cli.shared.common import As, Config, DataDir, Output, print_table
-from mcpguard.cli.shared.guard_client import GuardProblem, Operator, server_path, tell
+from mcpguard.cli.servers.choices import default_effect, key_of, split_reference
+from mcpguard.cli.servers.server_tables import CAPABILITY, capability_row, grave_rules, warn_of_cut_diffs, warn_of_grave
+from mcpguard.cli.shared.common import As, Config, DataDir, Output, print_answer, print_table, warn
+from mcpguard.cli.shared.guard_client import GuardClient, GuardProblem, print_problem, server_path
 from mcpguard.cli.shared.options import Kind, Reason, Tool
 from mcpguard.codec.capability_keys import write_key
 from mcpguard.domain.capabilities import CapabilityKind, Effect
@@ -32,23 +23,25 @@ def approve(
     tool: Tool,
     reason: Reason,
     effect: Annotated[
-        Effect | None, typer.Option(help="What it does to the world; else the most careful of what is known.")
+        Effect | None, typer.Option(help="The effect of the tool; default: the most careful of what is known.")
     ] = None,
     kind: Kind = CapabilityKind.TOOL,
     findings_read: Annotated[
         bool,
-        typer.Option("--findings-read", help="Say that you have read its findings that are hard, critical or high."),
+        typer.Option(
+            "--findings-read", help="Confirm that you have read its findings that are hard, critical or high."
+        ),
     ] = False,
     config: Config = None,
     data_dir: DataDir = None,
     output: As = Output.TABLE,
 ) -> None:
-    """Approve a tool exactly as it is printed."""
+    """Approve a tool exactly as printed."""
     if effect is not None and kind is not CapabilityKind.TOOL:
-        raise typer.BadParameter("only tools have one", param_hint="--effect")
-    operator, (server, _) = Operator.of(config, data_dir), resolved(tool, kind)
-    capability = _looked_at(operator, tool, kind, output)
-    warn_of_cut_diffs(operator, server, [capability])
+        raise typer.BadParameter("only tools have an effect", param_hint="--effect")
+    guard, (server, _) = GuardClient.from_options(config, data_dir), split_reference(tool, kind)
+    capability = _looked_at(guard, tool, kind, output)
+    warn_of_cut_diffs(guard, server, [capability])
     warn_of_grave(server, [capability])
     assigned, how = (effect, "given") if effect else (default_effect(capability), "careful default")
     if effect is None and capability["standing"] == "approved" and capability["assigned"]:
@@ -59,14 +52,14 @@ def approve(
     if findings_read:
         more["findings_read"] = grave_rules(capability)
     elif grave_rules(capability):
-        typer.echo("If you have read what was found in it: --findings-read", err=True)
-    now = _decide(operator, tool, "approve", reason, capability, more, output)
+        typer.echo("If you have read its findings: --findings-read", err=True)
+    now = _decide(guard, tool, "approve", reason, capability, more, output)
     if effect is None and assigned is not None and now["assigned"] != assigned:
         warn(f"it was approved as {now['assigned']}, not as {assigned}")
 
 
 def _decision(answer: str, sentence: str, *, looked_at: bool) -> Callable[..., None]:
-    """The command for a decision that needs a reason and nothing more; about the definition, or whatever it is."""
+    """Make the command for a decision with a reason and nothing more. `looked_at`: about the printed definition."""
 
     def command(
         tool: Tool,
@@ -76,36 +69,36 @@ def _decision(answer: str, sentence: str, *, looked_at: bool) -> Callable[..., N
         data_dir: DataDir = None,
         output: As = Output.TABLE,
     ) -> None:
-        operator = Operator.of(config, data_dir)
-        about = _looked_at(operator, tool, kind, output) if looked_at else {"kind": kind}
-        _decide(operator, tool, answer, reason, about, {}, output)
+        guard = GuardClient.from_options(config, data_dir)
+        about = _looked_at(guard, tool, kind, output) if looked_at else {"kind": kind}
+        _decide(guard, tool, answer, reason, about, {}, output)
 
     command.__name__, command.__doc__ = answer, sentence
     return command
 
 
-revoke = _decision("revoke", "Take the approval of a tool back; it waits for a person again.", looked_at=True)
+revoke = _decision("revoke", "Revoke the approval of a tool; it needs review again.", looked_at=True)
 reject = _decision(
     "reject",
-    "Send a tool out of the inbox as it is now: it stays refused, and waits again only when it is different.",
+    "Reject a tool as it is now: it stays refused, and needs review again only when it changes.",
     looked_at=True,
 )
 block = _decision("block", "Block a tool, whatever its definition is or becomes.", looked_at=False)
-unblock = _decision("unblock", "Take a block back: the tool waits for a person again.", looked_at=False)
+unblock = _decision("unblock", "Unblock a tool; it needs review again.", looked_at=False)
 COMMANDS = (approve, revoke, reject, block, unblock)
 
 
-def _looked_at(operator: Operator, tool: str, kind: CapabilityKind, output: Output) -> dict[str, Any]:
-    """The capability as it stands, printed."""
-    server, key = resolved(tool, kind)
-    capability: dict[str, Any] = operator.get(server_path(server, "capability", kind=kind, name=key[1]))
+def _looked_at(guard: GuardClient, tool: str, kind: CapabilityKind, output: Output) -> dict[str, Any]:
+    """Print the capability as it is now, and return it."""
+    server, key = split_reference(tool, kind)
+    capability: dict[str, Any] = guard.get(server_path(server, "capability", kind=kind, name=key[1]))
     if output is Output.TABLE:
         print_table(CAPABILITY, iter([capability_row(capability)]))
     return capability
 
 
 def _decide(
-    operator: Operator,
+    guard: GuardClient,
     tool: str,
     answer: str,
     reason: str,
@@ -113,16 +106,16 @@ def _decide(
     more: dict[str, object],
     output: Output,
 ) -> dict[str, Any]:
-    """What it is after the decision."""
-    server, key = resolved(tool, CapabilityKind(about["kind"]))
+    """Send the decision; returns the capability after it."""
+    server, key = split_reference(tool, CapabilityKind(about["kind"]))
     body = {"why": reason, "kind": key[0], "name": key[1], "seen": about.get("fingerprint"), **more}
     try:
-        now: dict[str, Any] = operator.tried("POST", server_path(server, "capability", answer), body)
+        now: dict[str, Any] = guard.request("POST", server_path(server, "capability", answer), body)
     except GuardProblem as problem:
-        tell(problem)
+        print_problem(problem)
         if problem.status == CONFLICT:
             typer.echo(f"Nothing was decided. Look again: mcpguard tool show {visible(tool)}", err=True)
         raise typer.Exit(1) from None
-    waits = ", and waits for a person" if now["waits"] else ""
-    say(output, now, f"{write_key(key_of(now))} of {server} is {now['standing']}{waits}")
+    waits = ", and needs review" if now["waits"] else ""
+    print_answer(output, now, f"{write_key(key_of(now))} of {server} is {now['standing']}{waits}")
     return now

@@ -1,8 +1,7 @@
 """`mcpguard tool ready`: whether tools or whole servers can be called now, for cron and CI.
 
-Exit codes: 0 all can be, 10 try again later, 11 a person has to do something first, 12 there is no such thing. Of
-several answers the worst counts: what is unknown no waiting mends, what is blocked no trying again.
-"""
+Exit codes: 0 all can be, 10 try again later, 11 a person has to do something first, 12 no such capability. Of several
+answers the worst counts: no waiting helps with an unknown one, and no retry with a blocked one."""
 
 import sys
 import time
@@ -11,9 +10,9 @@ from typing import Annotated, Any, Final
 
 import typer
 
-from mcpguard.cli.servers.choices import resolved
+from mcpguard.cli.servers.choices import split_reference
 from mcpguard.cli.shared.common import As, Config, DataDir, Output, print_json
-from mcpguard.cli.shared.guard_client import Absent, GuardProblem, Operator, server_path, tell
+from mcpguard.cli.shared.guard_client import GuardAbsent, GuardClient, GuardProblem, print_problem, server_path
 from mcpguard.cli.shared.options import Kind
 from mcpguard.codec.names import is_server_name, parse_reference
 from mcpguard.domain.capabilities import CapabilityKind
@@ -34,7 +33,7 @@ def _names(given: list[str]) -> list[str]:
             if not is_server_name(name):
                 parse_reference(name)
         except InvalidName:
-            raise typer.BadParameter("say which as SERVER:TOOL, or as SERVER; mcpguard tool list shows them") from None
+            raise typer.BadParameter("give each as SERVER:TOOL or SERVER; mcpguard tool list shows them") from None
     return given
 
 
@@ -42,7 +41,7 @@ Names = Annotated[
     list[str], typer.Argument(metavar="SERVER:TOOL…", help="Tools, or whole servers as SERVER.", callback=_names)
 ]
 Wait = Annotated[
-    float, typer.Option(metavar="SECONDS", min=0, max=86_400, help="How long to look again while something is to come.")
+    float, typer.Option(metavar="SECONDS", min=0, max=86_400, help="How long to try again while the answer is retry.")
 ]
 
 
@@ -54,9 +53,9 @@ def ready(
     data_dir: DataDir = None,
     output: As = Output.TABLE,
 ) -> None:
-    """Say whether tools can be called now, and if not, why. Exit code 0 ready, 10 retry, 11 blocked, 12 unknown."""
-    operator = Operator.of(config, data_dir)
-    answers = waited_for(operator, names, kind, wait)
+    """Show whether tools can be called now, and if not, why. Exit code 0 ready, 10 retry, 11 blocked, 12 unknown."""
+    guard = GuardClient.from_options(config, data_dir)
+    answers = waited_for(guard, names, kind, wait)
     if output is Output.JSON:
         print_json(answers)
     else:
@@ -65,12 +64,12 @@ def ready(
     raise typer.Exit(max(EXITS[each["answer"]] for each in answers))
 
 
-def waited_for(operator: Operator, names: Iterable[str], kind: CapabilityKind, wait: float) -> list[Answer]:
-    """What is said of each, as soon as nothing is to come any more, or the time is over."""
+def waited_for(guard: GuardClient, names: Iterable[str], kind: CapabilityKind, wait: float) -> list[Answer]:
+    """The answers for these names, once none is `retry` or the time is over."""
     deadline = time.monotonic() + wait
     person = sys.stderr.isatty()
     while True:
-        answers = [_asked(operator, name, kind) for name in names]
+        answers = [_asked(guard, name, kind) for name in names]
         comes = [each["asked"] for each in answers if each["answer"] == "retry"]
         certain = any(EXITS[each["answer"]] > EXITS["retry"] for each in answers)
         if not comes or certain or time.monotonic() >= deadline:
@@ -82,19 +81,19 @@ def waited_for(operator: Operator, names: Iterable[str], kind: CapabilityKind, w
         time.sleep(PAUSE)
 
 
-def _asked(operator: Operator, name: str, kind: CapabilityKind) -> Answer:
-    """What the guard says of one. Where none runs one may come, so that is to be tried again."""
+def _asked(guard: GuardClient, name: str, kind: CapabilityKind) -> Answer:
+    """The answer for one name. Without a guard it is `retry`, as one may start."""
     server, _, tool = name.partition(":")
     try:
         if not tool:
-            return _of_server(name, operator.sought("GET", server_path(server)))
-        _, key = resolved(name, kind)
-        said = operator.sought("GET", server_path(server, "capability", "explain", kind=key[0], name=key[1]))
-    except Absent:
-        return _answer(name, "retry", "", "No guard runs here.", "Start it: mcpguard serve")
+            return _of_server(name, guard.request("GET", server_path(server)))
+        _, key = split_reference(name, kind)
+        said = guard.request("GET", server_path(server, "capability", "explain", kind=key[0], name=key[1]))
+    except GuardAbsent:
+        return _answer(name, "retry", "", "No guard is running here.", "Start it: mcpguard serve")
     except GuardProblem as problem:
         if problem.status != NOT_FOUND:
-            tell(problem)
+            print_problem(problem)
             raise typer.Exit(1) from None
         return _answer(name, "unknown", "", problem.sentences[0], "")
     return {"asked": name, **said}

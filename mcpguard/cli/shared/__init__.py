@@ -1,1 +1,1 @@
-"""What several commands use."""
+"""What several commands use: options, output, and the client of the guard."""

@@ -1,4 +1,4 @@
-"""What every command shares: its options, loading the settings, tables, and how an error is told."""
+"""What every command uses: common options, loading the settings, printing, and reporting errors."""
 
 import json
 import os
@@ -7,6 +7,7 @@ import shutil
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from datetime import UTC, datetime
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
@@ -16,7 +17,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from mcpguard.cli.shared.progress import waiting
+from mcpguard.cli.shared.progress import show_waiting
 from mcpguard.domain.errors import GuardError
 from mcpguard.settings.load import NOTHING, Loaded, load
 from mcpguard.settings.problems import SettingsError
@@ -24,7 +25,7 @@ from mcpguard.text.visible import hidden_as, visible
 
 
 class Output(StrEnum):
-    """How data is written to standard output."""
+    """The format of data on standard output."""
 
     TABLE = "table"
     JSON = "json"
@@ -32,17 +33,17 @@ class Output(StrEnum):
 
 Config = Annotated[Path | None, typer.Option("--config", metavar="FILE", help="The configuration file to read.")]
 DataDir = Annotated[Path | None, typer.Option("--data-dir", metavar="DIR", help="The data directory.")]
-As = Annotated[Output, typer.Option("--output", "-o", help="How to print.")]
+As = Annotated[Output, typer.Option("--output", "-o", help="Output format.")]
 
 
-def loaded(config: Path | None, demo: Mapping[str, object] = NOTHING, **given: object) -> Loaded:
-    """The settings as a start would see them; every problem on standard error otherwise."""
-    with telling():
+def load_settings(config: Path | None, demo: Mapping[str, object] = NOTHING, **given: object) -> Loaded:
+    """The settings as the guard reads them at its start. Prints every problem and exits with 1 otherwise."""
+    with report_errors():
         return load(given, os.environ, config, demo)
 
 
 def this_program() -> str:
-    """How somebody types this command in a terminal like this one."""
+    """How a user types this command in this terminal."""
     called = Path(sys.argv[0])
     found = shutil.which("mcpguard")
     if called.name == "__main__.py":
@@ -53,8 +54,8 @@ def this_program() -> str:
 
 
 @contextmanager
-def telling() -> Iterator[None]:
-    """What we raise on purpose is told in its sentence, without a traceback; of settings, everything that is wrong."""
+def report_errors() -> Iterator[None]:
+    """Print our own errors in their sentence, without a traceback, and exit with 1. Settings report every problem."""
     try:
         yield
     except SettingsError as error:
@@ -67,31 +68,31 @@ def telling() -> Iterator[None]:
 
 
 @contextmanager
-def progress() -> Iterator[Callable[[int], None]]:
-    """Says how far a long walk has come, to a person only, and wipes it out at the end."""
+def show_progress() -> Iterator[Callable[[int], None]]:
+    """Show how far a long walk has come, at a terminal only, and wipe it out at the end."""
     come = 0
 
     def told(seq: int) -> None:
         nonlocal come
         come = seq
 
-    with waiting(lambda: f"{come:,} records" if come else "looking it over"):
+    with show_waiting(lambda: f"{come:,} records" if come else "reading"):
         yield told
 
 
 def print_json(value: object) -> None:
-    """The value unchanged, in a form that no terminal obeys: hidden characters are escaped, which JSON may always."""
+    """Print a value as JSON that no terminal obeys: hidden characters are escaped."""
     lines = json.dumps(value, indent=2, ensure_ascii=not _utf8()).split("\n")
     typer.echo("\n".join(hidden_as(line, _escaped) for line in lines))
 
 
 def json_line(value: object) -> str:
-    """The same on one line, for a program that reads line by line."""
+    """The value as JSON on one line, for programs that read line by line."""
     return hidden_as(json.dumps(value, ensure_ascii=not _utf8(), separators=(",", ":")), _escaped)
 
 
 def print_table(columns: tuple[str, ...], rows: Iterator[tuple[str, ...]]) -> None:
-    """Cells are text and nothing else: no markup, hidden characters made visible."""
+    """Print a table. Cells are text only: no markup, and hidden characters made visible."""
     table = Table(*columns, box=None, pad_edge=False)
     for row in rows:
         table.add_row(*(Text(visible(cell), overflow="fold") for cell in row))
@@ -109,3 +110,25 @@ def _escaped(char: str) -> str:
 
 def _utf8() -> bool:
     return (sys.stdout.encoding or "").lower().replace("-", "") == "utf8"
+
+
+def moment(microseconds: int | None) -> str:
+    return f"{datetime.fromtimestamp(microseconds / 1e6, UTC):%Y-%m-%d %H:%M:%S}" if microseconds else ""
+
+
+def print_lines(text: str) -> None:
+    """Print foreign text of several lines, made visible so that no terminal obeys it."""
+    for line in text.split("\n"):
+        typer.echo(visible(line))
+
+
+def warn(sentence: str) -> None:
+    typer.echo(f"warning: {visible(sentence)}", err=True)
+
+
+def print_answer(output: Output, answer: object, sentence: str) -> None:
+    """Print the answer of the guard as JSON, or the sentence."""
+    if output is Output.JSON:
+        print_json(answer)
+    else:
+        typer.echo(visible(sentence))

@@ -1,9 +1,9 @@
-"""Asking the running guard over the operator's socket.
+"""The client that commands use to ask the running guard, over the operator's socket.
 
 Rules kept here:
-1. Whatever goes wrong is told on standard error, in sentences, and ends the command with 1.
-2. A change that was not answered in time may have been made: that is said, and nothing is tried again.
-3. A person at a terminal sees what is waited for, when that takes longer than a moment.
+1. Whatever goes wrong is printed on standard error, in sentences, and ends the command with 1.
+2. A change that was not answered in time may have been made: the command says so, and does not try again.
+3. A user at a terminal sees what the command waits for, when that takes longer than a moment.
 """
 
 import http.client
@@ -17,8 +17,8 @@ from urllib.parse import urlencode
 import typer
 
 from mcpguard.app.places import operator_socket
-from mcpguard.cli.shared.common import loaded
-from mcpguard.cli.shared.progress import waiting
+from mcpguard.cli.shared.common import load_settings
+from mcpguard.cli.shared.progress import show_waiting
 from mcpguard.text.visible import visible
 
 TIMEOUT: Final = 5.0
@@ -32,19 +32,15 @@ _LISTS: Final = {CALLERS: "caller", USERS: "user", f"{API}/setup-link": "user", 
     f"{API}/records": "audit",
     f"{API}/calls": "audit",
 }
-"""Which command shows whether a change was made; for the rest it is `server`."""
+"""Which command shows whether a change was made; for all other paths it is `server`."""
 USUAL: Final = "waiting for the guard"
 MOST: Final = 1000
 """Entries of a list that are asked for at once."""
 _REFUSED: Final = 400
 
 
-class Absent(Exception):
-    """Nobody listens there."""
-
-
 class GuardProblem(Exception):
-    """The guard does not do what it was asked. `sentences` are the guard's; they may repeat what servers say."""
+    """The guard refuses what it was asked. `sentences` are the guard's own; they may repeat what servers say."""
 
     def __init__(self, status: int, sentences: tuple[str, ...]) -> None:
         super().__init__(*sentences)
@@ -52,29 +48,28 @@ class GuardProblem(Exception):
         self.sentences = sentences
 
 
-def asked(data_dir: Path, what: str) -> Any:  # noqa: ANN401 - JSON of our own
-    """What the guard answers. Says so and exits with 1 where none does."""
-    return Operator(data_dir).get(what)
+class GuardAbsent(GuardProblem):
+    """No guard listens at the socket."""
 
 
 def server_path(server: str, /, *further: str, **query: str) -> str:
-    """The path of a server, whose name has the form of one, or of what is below it."""
+    """The path of a server, or of what is below it. `server` must have the form of a server's name."""
     return "/".join((SERVERS, server, *further)) + (f"?{urlencode(query)}" if query else "")
 
 
-class Operator:
-    """The guard that runs in this data directory."""
+class GuardClient:
+    """Asks the guard that runs in a data directory."""
 
     def __init__(self, data_dir: Path) -> None:
         self._path = operator_socket(data_dir)
 
     @classmethod
-    def of(cls, config: Path | None, data_dir: Path | None) -> "Operator":
-        """The guard of these options."""
-        return cls(loaded(config, data_dir=data_dir).settings.data_dir)
+    def from_options(cls, config: Path | None, data_dir: Path | None) -> "GuardClient":
+        """The client for the data directory that these options name."""
+        return cls(load_settings(config, data_dir=data_dir).settings.data_dir)
 
-    def runs(self) -> bool:
-        """Whether somebody listens there. Whatever else goes wrong, somebody may."""
+    def is_running(self) -> bool:
+        """Whether somebody listens at the socket. Yes also where that cannot be told."""
         try:
             with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as there:
                 there.settimeout(TIMEOUT)
@@ -85,21 +80,22 @@ class Operator:
             return True
         return True
 
-    def get(self, what: str) -> Any:  # noqa: ANN401 - JSON of our own
-        return self.send("GET", what, timeout=TIMEOUT)
+    def get(self, path: str) -> Any:  # noqa: ANN401 - JSON of our own
+        """What the guard has at this path. Ends the command where it does not answer."""
+        return self.send("GET", path, timeout=TIMEOUT)
 
-    def every(self, what: str, of: str) -> Any:  # noqa: ANN401 - JSON of our own
-        """The same for a list, of which each answer has a part under the name `of`: with all the parts."""
-        whole = more = self.get(f"{what}?limit={MOST}")
+    def get_all(self, path: str, key: str) -> Any:  # noqa: ANN401 - JSON of our own
+        """A list that comes in pages, as one answer: every page has its part under `key`."""
+        whole = more = self.get(f"{path}?limit={MOST}")
         while (cursor := more["next"]) is not None:
-            more = self.get(f"{what}?{urlencode({'limit': MOST, 'cursor': cursor})}")
-            whole[of] += more[of]
+            more = self.get(f"{path}?{urlencode({'limit': MOST, 'cursor': cursor})}")
+            whole[key] += more[key]
         return whole
 
-    def heard(self, what: str) -> Any:  # noqa: ANN401 - JSON of our own
-        """The same for whoever can do without: None where no guard answers."""
+    def get_or_none(self, path: str) -> Any:  # noqa: ANN401 - JSON of our own
+        """What the guard has at this path; None where it does not answer, or refuses."""
         try:
-            status, answer = _exchanged(_Connection(self._path, TIMEOUT), "GET", what, None)
+            status, answer = _exchanged(_Connection(self._path, TIMEOUT), "GET", path, None)
             return json.loads(answer) if status < _REFUSED else None
         except (OSError, http.client.HTTPException, ValueError):
             return None
@@ -107,62 +103,49 @@ class Operator:
     def send(
         self,
         method: str,
-        what: str,
+        path: str,
         body: object = None,
         timeout: float = DECIDING,
         doing: Callable[[], str] = lambda: USUAL,
     ) -> Any:  # noqa: ANN401 - JSON of our own
-        """Ask for something to be done. `doing` says what is being done meanwhile."""
+        """Make a request. Whatever goes wrong is printed and ends the command. `doing` says what is being done."""
         try:
-            return self.tried(method, what, body, timeout, doing)
+            return self.request(method, path, body, timeout, doing)
         except GuardProblem as problem:
-            tell(problem)
+            print_problem(problem)
             raise typer.Exit(1) from None
 
-    def tried(
+    def request(
         self,
         method: str,
-        what: str,
+        path: str,
         body: object = None,
         timeout: float = DECIDING,
         doing: Callable[[], str] = lambda: USUAL,
     ) -> Any:  # noqa: ANN401 - JSON of our own
-        """The same, for whoever knows what to do about a GuardProblem."""
+        """Make a request, for commands that know what to do about a refusal. Raises GuardProblem or GuardAbsent."""
         try:
-            return self.sought(method, what, body, timeout, doing)
-        except Absent as absent:
-            _end(str(absent))
-
-    def sought(
-        self,
-        method: str,
-        what: str,
-        body: object = None,
-        timeout: float = DECIDING,
-        doing: Callable[[], str] = lambda: USUAL,
-    ) -> Any:  # noqa: ANN401 - JSON of our own
-        """The same, for whoever knows what to do where nobody listens, too."""
-        try:
-            with waiting(doing):
-                status, answer = _exchanged(_Connection(self._path, timeout), method, what, body)
+            with show_waiting(doing):
+                status, answer = _exchanged(_Connection(self._path, timeout), method, path, body)
             if status < _REFUSED:
                 return json.loads(answer) if answer else None
         except (BrokenPipeError, ConnectionResetError, http.client.RemoteDisconnected):
-            _end(f"the guard at {self._path} does not speak to this process; its log says why")
+            _end(f"the guard at {self._path} refuses to talk to this process; its log says why")
         except TimeoutError:
+            # Nothing is tried again: a change may have been made, and made twice it would be two.
             late = f"the guard at {self._path} has not answered in {timeout:g} s"
-            look = next((_LISTS[each] for each in _LISTS if what.startswith(each)), "server")
-            _end(late if method == "GET" else f"{late}; find out whether it was done: mcpguard {look} list")
+            look = next((_LISTS[each] for each in _LISTS if path.startswith(each)), "server")
+            _end(late if method == "GET" else f"{late}; check whether it was done: mcpguard {look} list")
         except (OSError, http.client.HTTPException, ValueError) as error:
             sentence = f"no guard answers at {self._path}: {str(error) or type(error).__name__}"
             if isinstance(error, FileNotFoundError | ConnectionRefusedError):
-                raise Absent(sentence) from None
+                raise GuardAbsent(0, (sentence,)) from None
             _end(sentence)
         raise GuardProblem(status, tuple(_sentences(status, answer)))
 
 
-def tell(problem: GuardProblem) -> None:
-    """Its sentences, the first of which says whose they are."""
+def print_problem(problem: GuardProblem) -> None:
+    """Print the sentences of a problem on standard error."""
     first, *more = problem.sentences
     typer.echo(f"mcpguard: {visible(first)}", err=True)
     for sentence in more:
@@ -195,7 +178,7 @@ def _exchanged(connection: _Connection, method: str, what: str, body: object) ->
 
 
 def _sentences(status: int, answer: bytes) -> Iterator[str]:
-    """What an answer that refuses says; whatever it is."""
+    """The sentences of an answer that refuses, whatever form it has."""
     try:
         said = json.loads(answer)
     except ValueError:
@@ -207,7 +190,7 @@ def _sentences(status: int, answer: bytes) -> Iterator[str]:
         case {"detail": str(detail)}:
             yield detail
         case _:
-            yield f"the guard failed at this ({status}); its log says why"
+            yield f"the guard failed to do this ({status}); its log says why"
 
 
 def _end(sentence: str) -> NoReturn:

@@ -1,4 +1,4 @@
-"""What the commands about servers and their capabilities share: arguments, options, and how they are read."""
+"""Arguments and options that several commands have, and how they are parsed."""
 
 from collections.abc import Iterable
 from dataclasses import replace
@@ -11,13 +11,21 @@ import typer
 from mcpguard.codec.names import is_server_name, parse_reference
 from mcpguard.domain.capabilities import CapabilityKind
 from mcpguard.domain.errors import InvalidName
+from mcpguard.domain.people import NAME
 from mcpguard.domain.servers.launches import Mount, Profile
 
 
 def server_name(given: str | None) -> str | None:
-    """The name as it was given, if it can be one."""
+    """The name as it was given, if a server can have it."""
     if given is not None and not is_server_name(given):
-        raise typer.BadParameter("this is no server's name; mcpguard server list shows them")
+        raise typer.BadParameter("not a server name; mcpguard server list shows them")
+    return given
+
+
+def account_name(given: str) -> str:
+    """The name as it was given, if a user, a caller or an API token can have it."""
+    if NAME.fullmatch(given) is None:
+        raise typer.BadParameter("a name has 1 to 63 of a to z, 0 to 9, -, _ and ., and begins with a letter or digit")
     return given
 
 
@@ -25,17 +33,22 @@ def _reference(given: str) -> str:
     try:
         parse_reference(given)
     except InvalidName:
-        raise typer.BadParameter("say which as SERVER:TOOL; mcpguard tool list shows them") from None
+        raise typer.BadParameter("give it as SERVER:TOOL; mcpguard tool list shows them") from None
     return given
 
 
 Name = Annotated[str, typer.Argument(metavar="NAME", help="The server.", callback=server_name)]
 Tool = Annotated[
     str,
-    typer.Argument(metavar="SERVER:TOOL", help="The server and the tool, or what --kind is.", callback=_reference),
+    typer.Argument(
+        metavar="SERVER:TOOL", help="The server and the tool, or the capability of --kind.", callback=_reference
+    ),
 ]
-Kind = Annotated[CapabilityKind, typer.Option("--kind", help="What it is; instructions are called instructions.")]
-Reason = Annotated[str, typer.Option("--reason", metavar="TEXT", help="Why. It goes into the audit log.")]
+Kind = Annotated[
+    CapabilityKind, typer.Option("--kind", help="The kind of capability; the name of instructions is `instructions`.")
+]
+Reason = Annotated[str, typer.Option("--reason", metavar="TEXT", help="The reason, which goes into the audit log.")]
+"""Required, unless the command gives it a default."""
 
 Sandbox = Annotated[
     Profile | None,
@@ -46,7 +59,7 @@ Sandbox = Annotated[
 
 
 class Confining(StrEnum):
-    """The profiles that an approval can choose."""
+    """The sandbox profiles that an approval can choose."""
 
     STRICT = Profile.STRICT.value
     CONTAINED = Profile.CONTAINED.value
@@ -55,17 +68,21 @@ class Confining(StrEnum):
 Confined = Annotated[
     Confining | None,
     typer.Option(
-        "--sandbox", metavar="PROFILE", help="From now on strict: no network; contained: with network; else as it was."
+        "--sandbox",
+        metavar="PROFILE",
+        help="Change the sandbox. strict: no network; contained: with network; default: unchanged.",
     ),
 ]
 Mounts = Annotated[
     list[str] | None,
-    typer.Option("--mount", metavar="PATH[:rw]", help="A folder that it sees in the sandbox; :rw if it may write."),
+    typer.Option(
+        "--mount", metavar="PATH[:rw]", help="A folder that is visible in the sandbox; :rw makes it writable."
+    ),
 ]
 
 
 def mounts(given: Iterable[str]) -> list[str]:
-    """Each with a whole path, as an entry names them."""
+    """The mounts of an entry, each with an absolute path."""
     found = []
     for each in given:
         mount = Mount.written(each)
@@ -76,7 +93,7 @@ def mounts(given: Iterable[str]) -> list[str]:
 
 
 def pairs(given: Iterable[str], option: str) -> dict[str, str]:
-    """What was given as K=V, each once. The value of none is repeated: it may be a secret."""
+    """Parse NAME=VALUE options. No error repeats a value: it may be a secret."""
     found: dict[str, str] = {}
     for each in given:
         name, equals, value = each.partition("=")

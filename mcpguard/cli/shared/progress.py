@@ -1,7 +1,6 @@
-"""A person at a terminal sees that a command works, when it takes longer than a moment.
+"""Shows a person at a terminal that a command works, if it takes longer than a moment.
 
-Whoever pipes standard error somewhere is told nothing: what is there stays what it was.
-"""
+Nothing is written to standard error that is piped: what is there stays what it was."""
 
 import sys
 import threading
@@ -22,8 +21,8 @@ _WIPED: Final = "\r\x1b[K"
 
 
 @contextmanager
-def waiting(what: Callable[[], str]) -> Iterator[None]:
-    """While the block runs, say what is waited for and for how long. `what` is asked again and again, aside."""
+def show_waiting(what: Callable[[], str]) -> Iterator[None]:
+    """While the block runs, show what it waits for, and for how long. `what` is called in another thread."""
     if not sys.stderr.isatty():
         yield
         return

@@ -18,7 +18,7 @@ from mcpguard.domain.decisions import Actor
 from mcpguard.domain.errors import GuardError
 from mcpguard.domain.filters import EVERYTHING, Filter
 from mcpguard.guard.audit.histogram import Histogram, grain, histogram
-from mcpguard.ledger.checkpoints import Signed, Why
+from mcpguard.ledger.checkpoints import CheckpointCause, SignedCheckpoint
 from mcpguard.ledger.ledger import Ledger
 from mcpguard.store.engine.backend import Connection
 from mcpguard.store.engine.store import Store
@@ -99,11 +99,11 @@ class Auditing:
             raise RecordUnknown("nothing is recorded of a call with this id")
         return found
 
-    async def checkpoint(self, by: Actor) -> Signed:
+    async def checkpoint(self, by: Actor) -> SignedCheckpoint:
         """A checkpoint of all that is recorded at this moment: signed now, or the newest where nothing came after it.
         It adds no record, which it could not cover. Raises Lapsed and LedgerUnavailable."""
         by.check()
-        return await self._ledger.checkpoint(Why.EXPORT)
+        return await self._ledger.checkpoint(CheckpointCause.EXPORT)
 
 
 def _extent(connection: Connection, chain: str, wanted: Filter, now: int) -> int:

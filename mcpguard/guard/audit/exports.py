@@ -27,10 +27,10 @@ from mcpguard.domain.clock import Clock
 from mcpguard.domain.decisions import Actor, Unknown
 from mcpguard.domain.errors import StoreUnavailable
 from mcpguard.ledger.bundle import tar
-from mcpguard.ledger.bundle.making import Maker, make
-from mcpguard.ledger.bundle.making import WantedBundle as Kept
+from mcpguard.ledger.bundle.make_bundle import Maker, make
+from mcpguard.ledger.bundle.make_bundle import WantedBundle as Kept
 from mcpguard.ledger.bundle.manifest import MANIFEST, SIGNATURE
-from mcpguard.ledger.checkpoints import Why
+from mcpguard.ledger.checkpoints import CheckpointCause
 from mcpguard.ledger.export.export import ExportSpan, Tape, next_batch
 from mcpguard.ledger.export.formats import form
 from mcpguard.ledger.export.selection import EVERYTHING, Selection
@@ -91,8 +91,8 @@ class Exporting:
         if chain != own and chain not in await self._store.exports.run(chains.every):
             raise Unknown("there is no such chain")
         fields = _fact(wanted, by, "" if chain == own else chain)
-        seq = await self._ledger.together(lambda _, append: append(RecordKind.EXPORTED, fields))
-        end = (await self._ledger.checkpoint(Why.EXPORT)).statement.seq
+        seq = await self._ledger.transact(lambda _, append: append(RecordKind.EXPORTED, fields))
+        end = (await self._ledger.checkpoint(CheckpointCause.EXPORT)).statement.seq
         if chain != own:
             last = await self._store.exports.run(lambda connection: records.last(connection, chain))
             end = last[0] if last else 0
@@ -117,7 +117,7 @@ class Exporting:
         folder = self._folder / f"{begun.seq}-{secrets.token_hex(8)}"
         try:
             names = await self._store.exports.run(partial(self._make, folder, begun, wanted))
-            parts = tar.packed(folder, names)
+            parts = tar.tar_chunks(folder, names)
             while data := await to_thread.run_sync(next, parts, b""):
                 begun.by.check()
                 yield data

@@ -19,7 +19,7 @@ from mcpguard.domain.calls.records import RecordKind
 from mcpguard.domain.decisions import Decision, Undecidable
 from mcpguard.domain.errors import LedgerUnavailable, StoreUnavailable
 from mcpguard.guard.people.users import check_why
-from mcpguard.ledger.checkpoints import Why
+from mcpguard.ledger.checkpoints import CheckpointCause
 from mcpguard.ledger.keyfile import KeyFile
 from mcpguard.ledger.ledger import Append, Ledger
 from mcpguard.ledger.recordable import recordable
@@ -62,7 +62,7 @@ class Rotating:
                 return self._ledger.chain.rotate(connection, key, fields)
 
             with anyio.CancelScope(shield=True):  # what is stored is finished
-                record = await self._ledger.together(rotate)
+                record = await self._ledger.transact(rotate)
                 log.warning("ledger.key_rotated", record=record, key=key.public, previous=previous, by=by.id)
                 moved = await to_thread.run_sync(self._file.finish)
                 await self._sign(previous if moved else "")
@@ -78,7 +78,7 @@ class Rotating:
         """A key beside the file is left of a rotation of which it was not known whether it was stored. It is known as
         soon as anything else is."""
         if self._file.next.exists():
-            await self._ledger.checkpoint(Why.ROTATION)
+            await self._ledger.checkpoint(CheckpointCause.ROTATION)
             retired = await to_thread.run_sync(self._file.settle, self._ledger.chain.public_key)
             await self._sign(retired)
         elif self._ledger.outage:
@@ -89,4 +89,4 @@ class Rotating:
         with suppress(LedgerUnavailable):  # the rotation is stored, and each start says and signs the rest
             if retired:
                 await self._ledger.note(RecordKind.RETIRED, {"key": retired})
-            await self._ledger.checkpoint(Why.ROTATION)
+            await self._ledger.checkpoint(CheckpointCause.ROTATION)

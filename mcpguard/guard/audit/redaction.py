@@ -14,7 +14,7 @@ from typing import Final
 from mcpguard.domain.decisions import LONGEST_WHY, Decision, Undecidable, Unknown
 from mcpguard.domain.json import Json
 from mcpguard.guard.servers import facts
-from mcpguard.ledger.format import parsed
+from mcpguard.ledger.format import parse_content
 from mcpguard.ledger.ledger import Ledger
 from mcpguard.ledger.pruner import Pruner
 from mcpguard.store.engine.backend import Connection
@@ -110,9 +110,9 @@ class Redacting:
     async def _ended(self, entries: Iterable[str]) -> Mapping[str, tuple[int, int]]:
         """From where to where the records of each are. Raises Undecidable where one has not ended for good."""
         began, ended, answerable = await self._survey.run(partial(_ends, entries=list(entries)))
-        signed = await self._survey.signed()
+        signed = await self._survey.signed_up_to()
         for entry in entries:
-            if entry in self._ledger.unsettled or entry not in ended:
+            if entry in self._ledger.unsettled_entries or entry not in ended:
                 raise Undecidable("the call is still open; redact it when it has ended")
             if entry in answerable:
                 raise Undecidable("a person can still answer this held call: deny it, or wait until its time is over")
@@ -129,7 +129,7 @@ class Redacting:
 
 
 def _links(content: bytes | None) -> list[str]:
-    said = parsed(content)
+    said = parse_content(content)
     return [str(said[name]) for name in LINKS if name in said]
 
 

@@ -20,7 +20,7 @@ from mcpguard.domain.json import Json
 from mcpguard.guard.servers import facts
 from mcpguard.ledger.ledger import Ledger
 from mcpguard.ledger.pruner import Pruner
-from mcpguard.ledger.prunings import Cause, Stretch, Unsound, What
+from mcpguard.ledger.prunings import PrunedPart, PruningCause, Stretch, Unsound
 from mcpguard.settings.guard_groups import RetentionSettings as Settings
 from mcpguard.store.engine.store import Store
 
@@ -45,8 +45,8 @@ class WantedPruning:
     bodies: bool = False
 
     @property
-    def what(self) -> What:
-        return What.BODIES if self.bodies else What.RECORDS
+    def what(self) -> PrunedPart:
+        return PrunedPart.BODIES if self.bodies else PrunedPart.RECORDS
 
 
 class Retention:
@@ -91,7 +91,7 @@ class Retention:
             raise Undecidable(f"the reason is longer than {LONGEST_WHY} characters")
         async with self.pruner.alone():
             decision.by.check()
-            after, horizon = await self._survey.reached(wanted.what), await self._survey.horizon()
+            after, horizon = await self._survey.pruned_up_to(wanted.what), await self._survey.horizon()
             upto = await self._upto(wanted, after)
             if upto <= after:
                 raise Undecidable("there is nothing to prune: what lies there was pruned already, or is to be kept")
@@ -104,7 +104,7 @@ class Retention:
             stretches = await self._next(wanted.what, after, last)
             if not stretches:
                 raise Undecidable("there is nothing to prune: what still lies there has to stay")
-            numbers = await self.pruner.prune(stretches, Cause.ASKED, facts.pruning(decision))
+            numbers = await self.pruner.prune(stretches, PruningCause.ASKED, facts.pruning(decision))
         first, end, count = stretches[0].first, stretches[-1].last, sum(each.count for each in stretches)
         more = end < last and await self._survey.count(wanted.what, end, last) > 0
         return _answer(wanted.what, first, end, count, upto - last, numbers, more=more)
@@ -115,35 +115,38 @@ class Retention:
         return await self._survey.older(after, self._end, wanted.before or 0, self._clock.now())
 
     async def _by_age(self) -> None:
-        for what, days in ((What.RECORDS, self._settings.record_days), (What.BODIES, self._settings.body_days)):
+        for what, days in (
+            (PrunedPart.RECORDS, self._settings.record_days),
+            (PrunedPart.BODIES, self._settings.body_days),
+        ):
             if days is not None:
-                await self._prune(what, Cause.AGE, partial(self._too_old, days))
+                await self._prune(what, PruningCause.AGE, partial(self._too_old, days))
 
     async def _by_count(self) -> None:
         most = self._settings.records
         if most is not None:
-            await self._prune(What.RECORDS, Cause.COUNT, partial(self._too_many, most))
+            await self._prune(PrunedPart.RECORDS, PruningCause.COUNT, partial(self._too_many, most))
 
     async def _by_size(self) -> None:
         most = self._settings.database_bytes
         if most is not None:
-            await self._prune(What.RECORDS, Cause.SIZE, partial(self._too_large, most))
+            await self._prune(PrunedPart.RECORDS, PruningCause.SIZE, partial(self._too_large, most))
 
-    async def _prune(self, what: What, why: Cause, upto: Upto) -> None:
+    async def _prune(self, what: PrunedPart, why: PruningCause, upto: Upto) -> None:
         """Prune up to where `upto` says, again and again until there is nothing more."""
         while True:
             async with self.pruner.alone():
-                after = await self._survey.reached(what)
+                after = await self._survey.pruned_up_to(what)
                 stretches = await self._next(what, after, min(await upto(after), await self._survey.horizon()))
                 if not stretches:
                     return
                 await self.pruner.prune(stretches, why)
 
-    async def _next(self, what: What, after: int, upto: int) -> tuple[Stretch, ...]:
+    async def _next(self, what: PrunedPart, after: int, upto: int) -> tuple[Stretch, ...]:
         """What is pruned at once of what lies there."""
         if upto <= after:
             return ()
-        return await (self._survey.records if what is What.RECORDS else self._survey.bodies)(after, upto)
+        return await (self._survey.records if what is PrunedPart.RECORDS else self._survey.bodies)(after, upto)
 
     async def _too_old(self, days: int, after: int) -> int:
         now = self._clock.now()
@@ -166,7 +169,7 @@ class Retention:
 
 
 def _answer(
-    what: What, first: int, last: int, count: int, later: int, numbers: Sequence[int] = (), *, more: bool = False
+    what: PrunedPart, first: int, last: int, count: int, later: int, numbers: Sequence[int] = (), *, more: bool = False
 ) -> Json:
     """`later`: how many of the numbers that were meant have to wait; `more`: whether to ask again at once."""
     said: Json = {"what": what.value, "first": first, "last": last, "count": count, "later": max(0, later)}

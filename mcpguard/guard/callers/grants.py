@@ -87,7 +87,7 @@ class Granting:
                 self._callers.remove(id_)
                 done = False
                 try:
-                    await self._ledger.together(self._revoking(grant, decision))
+                    await self._ledger.transact(self._revoking(grant, decision))
                     done = True
                 finally:
                     if not done:
@@ -158,7 +158,7 @@ class Granting:
             append(fact.kind, fact.fields)
             return True
 
-        if not await self._ledger.together(keep):
+        if not await self._ledger.transact(keep):
             await self._callers.catch_up()
             raise _taken(grant.caller.label)
         self._callers.add(grant, digest)

@@ -177,7 +177,7 @@ class Answering:
                 raise IllegalMove("this call was made, or ended otherwise, before it could be answered")
             append(fact.kind, fact.fields)
 
-        await self._ledger.together(keep)
+        await self._ledger.transact(keep)
         log.info("call.answered", ticket=now.id, answer=answer.value, by=decision.by.id)
 
     def _due(self, hold: HeldCall) -> HoldMove | None:
@@ -204,7 +204,7 @@ class Answering:
                 append(fact.kind, fact.fields)
 
         try:
-            await self._ledger.together(end)
+            await self._ledger.transact(end)
         except LedgerUnavailable:
             return  # it is owed
         ticket.owed = None
@@ -215,7 +215,7 @@ class Answering:
         id_ = ticket.hold.id
         self.tickets.drop(ticket)
         with suppress(LedgerUnavailable):  # then the next start finds it over
-            await self._ledger.together(lambda connection, _: holds.end(connection, id_, HoldState.DENIED))
+            await self._ledger.transact(lambda connection, _: holds.end(connection, id_, HoldState.DENIED))
 
 
 def _check(decision: Decision) -> None:

@@ -28,7 +28,7 @@ from mcpguard.guard.calls.waiting_call import HoldPart
 from mcpguard.guard.servers.running_calls import Cutting
 from mcpguard.guard.servers.servers import Servers
 from mcpguard.guard.traffic.events import CallStage, Course, Events
-from mcpguard.ledger.entries import Entry
+from mcpguard.ledger.entries import Entry, unconditionally
 from mcpguard.store.engine.backend import Connection
 from mcpguard.upstreams.exchange.conversation import ServerError
 from mcpguard.upstreams.exchange.endings import Unsent
@@ -145,7 +145,7 @@ class Making:
             self._judged = judged = await self._confirmed()
             self._course.enter(CallStage.RECORDING)
             if judged.reason is not None:
-                await entry.release(judged.verdict)
+                await entry.release(judged.verdict, unconditionally)
                 return Outcome.refused(judged.reason)
             try:
                 await entry.release(judged.verdict, partial(self._uses_up, judged, part))
@@ -154,7 +154,7 @@ class Making:
             else:
                 part.used()
                 return None
-        await entry.release(Deny(Reason.CAPABILITY_CHANGED))  # it does not stand still
+        await entry.release(Deny(Reason.CAPABILITY_CHANGED), unconditionally)  # it does not stand still
         return Outcome.refused(Reason.CAPABILITY_CHANGED)
 
     async def _confirmed(self) -> Judged:
@@ -193,7 +193,7 @@ class Making:
         try:
             self.result = await self._answer(turn, entry)
         except Unsent:
-            entry.nothing_left()
+            entry.mark_unsent()
             return Outcome.refused(Reason.SERVER_UNREACHABLE)
         except (Overdue, TransportEnded, Declined) as error:
             known = self._with.servers.find(self._asked.capability.server)

@@ -83,7 +83,7 @@ class SettingUp:
                 append(fact.kind, fact.fields)
                 return True
 
-            if not (self.needed and await self._ledger.together(offer)):
+            if not (self.needed and await self._ledger.transact(offer)):
                 raise SetupOver(THERE_IS_SOMEBODY)
         log.info("setup.offered", by=decision.by.id)
         return key
@@ -122,7 +122,7 @@ class SettingUp:
                     append(fact.kind, fact.fields)
                 return True
 
-            if not await self._ledger.together(use):
+            if not await self._ledger.transact(use):
                 raise SetupOver(OVER)
             self._people.keep(user)
             self._people.add_session(done.session, shown)

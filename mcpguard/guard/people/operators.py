@@ -60,7 +60,7 @@ class Operators:
                 fact = people_facts.operator("added", token, decision)
                 append(fact.kind, fact.fields)
 
-            await self._ledger.together(keep)
+            await self._ledger.transact(keep)
             self._people.add_token(token, digest)
         log.info("operator.added", token=token.id, name=name, role=role.value, by=decision.by.id)
         return token, shown
@@ -83,7 +83,7 @@ class Operators:
             self._people.remove_token(id_)
             done = False
             try:
-                await self._ledger.together(revoke)
+                await self._ledger.transact(revoke)
                 done = True
             finally:
                 if not done:

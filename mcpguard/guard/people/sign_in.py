@@ -129,7 +129,7 @@ class SigningIn:
                 sessions.put(connection, done.session, digest_of("session", done.shown))
                 append(fact.kind, fact.fields)
 
-            await self._ledger.together(begin)
+            await self._ledger.transact(begin)
             for session in over:
                 self._people.end_session(session.id)
             self._people.keep(done.user)
@@ -150,7 +150,7 @@ class SigningIn:
         done = False
         try:
             ended = [session for session, _ in found]
-            await self._ledger.together(lambda connection, append: self._ending(connection, append, ended, why, by))
+            await self._ledger.transact(lambda connection, append: self._ending(connection, append, ended, why, by))
             done = True
         finally:
             if not done:

@@ -65,7 +65,7 @@ class Users:
                 self.admit(connection, user)
                 append(fact.kind, fact.fields)
 
-            await self._ledger.together(add)
+            await self._ledger.transact(add)
             self._people.keep(user)
         log.info("user.added", user=user.id, name=name, role=role.value, by=decision.by.id)
         return user
@@ -175,7 +175,7 @@ class Users:
                 self._people.end_session(each.id)
             done = False
             try:
-                await self._ledger.together(work)
+                await self._ledger.transact(work)
                 done = True
             finally:
                 if not done:

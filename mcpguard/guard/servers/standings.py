@@ -129,7 +129,7 @@ class Standings:
                 if self.registry.find(known.name) is not None:
                     raise NameTaken(f"there is a server {known.name} already; patch it, or choose another name")
                 change = ServerChange(known.upstream, known.declared, facts=(fact,))
-                await self._ledger.together(partial(self._store, known, change))
+                await self._ledger.transact(partial(self._store, known, change))
                 self.registry.add(known)
 
     async def catch_up(self, name: str) -> None:
@@ -170,7 +170,7 @@ class Standings:
         self._narrow(known, change)
         try:
             if stored:
-                await self._ledger.together(partial(self._store, known, change))
+                await self._ledger.transact(partial(self._store, known, change))
             done = True
         finally:
             if not done:

@@ -105,4 +105,4 @@ async def _confirm(ledger: Ledger, clock: Clock, what: str, values: Mapping[str,
         fields = said | {"keys": " ".join(sorted(values)), "values": written}
         append(RecordKind.CONFIGURED, {name: value for name, value in fields.items() if value is not None})
 
-    await ledger.together(work)
+    await ledger.transact(work)

@@ -1,1 +1,1 @@
-"""An export that proves itself: files, and a signature over what they hold. docs/export.md is the specification."""
+"""Bundles: exports with a signed manifest, which can be verified offline. docs/export.md is the specification."""

@@ -1,4 +1,4 @@
-"""What was found in a bundle, and what the answer rests on."""
+"""The result of verifying a bundle."""
 
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -8,7 +8,7 @@ from mcpguard.ledger.verify.report import ChainReport, KeyTrust
 
 
 class Flaw(StrEnum):
-    """What kind of change explains what is wrong with the files. What is wrong with records is a `Tampering`."""
+    """The kind of problem with the files of a bundle. Problems of records are a `Tampering`."""
 
     MANIFEST = "manifest unreadable"
     SIGNATURE = "signature wrong"
@@ -24,7 +24,7 @@ class Flaw(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class BundleFinding:
-    """Something that an untouched bundle does not contain. `file` is empty where it is about none."""
+    """A problem with the files of a bundle. `file` is empty if it is about none."""
 
     flaw: Flaw
     file: str
@@ -33,10 +33,10 @@ class BundleFinding:
 
 @dataclass(slots=True)
 class BundleReport:
-    """The answer about a bundle. `chain`: what was found in its records; None where they prove nothing by themselves.
+    """The result for a bundle. `chain`: the result for its records; None if the bundle has none that can be verified.
 
-    `vouched`: how many of some records that were chosen a checkpoint names by itself; of all records it is the chain
-    that says how far checkpoints reach.
+    `vouched`: of selected records, how many match a checkpoint of their own; for all records,
+    `chain.signed_to` says how far checkpoints reach.
     """
 
     KEEP = 50
@@ -50,7 +50,7 @@ class BundleReport:
     problems: list[BundleFinding] = field(default_factory=list)
     notices: list[str] = field(default_factory=list)
 
-    def found(self, flaw: Flaw, sentence: str, file: str = "") -> None:
+    def add_problem(self, flaw: Flaw, sentence: str, file: str = "") -> None:
         if len(self.problems) < self.KEEP:
             self.problems.append(BundleFinding(flaw, file, sentence))
 

@@ -1,4 +1,4 @@
-"""What was found in a bundle, in words: what is proven, by what, and what is not. Also as JSON, with the same facts."""
+"""The result for a bundle in words: what is verified, by what, and what is not. Also as JSON, with the same facts."""
 
 from collections.abc import Iterator
 from datetime import UTC, datetime
@@ -7,82 +7,84 @@ from mcpguard.ledger.bundle.bundle_report import BundleReport
 from mcpguard.ledger.bundle.manifest import Manifest
 from mcpguard.ledger.export.formats import OWN
 from mcpguard.ledger.keys import short
-from mcpguard.ledger.verify.explain import noticed
+from mcpguard.ledger.verify.explain import listed_notices
 from mcpguard.ledger.verify.report import ChainReport
 
 
 def sentences(report: BundleReport) -> Iterator[str]:
-    """For a person."""
+    """The result as sentences for a person. The last one is the answer."""
     manifest = report.manifest
     yield f"Bundle {report.place}" + (":" if manifest is None else f": {_what(manifest)}.")
     for found in report.problems:
-        yield f"  NOT AS SIGNED ({found.flaw}): {f'{found.file}: ' if found.file else ''}{found.sentence}."
+        yield f"  PROBLEM ({found.flaw}): {f'{found.file}: ' if found.file else ''}{found.sentence}."
     if report.chain is not None:
         yield from _problems(report.chain)
-        yield from (f"  Note: {notice}." for notice in (*report.notices, *noticed(report.chain)))
+        yield from (f"  Note: {notice}." for notice in (*report.notices, *listed_notices(report.chain)))
+    # Of a bundle with problems nothing is called verified, not even what is.
     if report.whole and manifest is not None:
-        yield from (f"  Proven: {each}." for each in proven(report, manifest))
-        yield from (f"  On the word of whoever has the key: {each}." for each in said(report, manifest))
-        yield from (f"  Not proven: {each}." for each in unproven(report, manifest))
-    yield f"Whole: {'yes' if report.whole else 'NO'}."
+        yield from (f"  Verified: {each}." for each in proven_facts(report, manifest))
+        yield from (f"  Stated by the signer, not verifiable: {each}." for each in signers_claims(report, manifest))
+        yield from (f"  Not verified: {each}." for each in unproven_facts(report, manifest))
+    yield f"Integrity: {'OK' if report.whole else 'FAILED'}"
 
 
-def proven(report: BundleReport, manifest: Manifest) -> Iterator[str]:
-    """What is certain, and why."""
+def proven_facts(report: BundleReport, manifest: Manifest) -> Iterator[str]:
+    """What the bundle proves, and by what."""
     if report.trust.keys:
-        given = "the key that was given" if manifest.key in report.trust.keys else "a key that follows the one given"
-        yield f"whoever has {given} ({short(manifest.key)}) made this bundle, and none of it was changed"
+        given = "the given key" if manifest.key in report.trust.keys else "a key that the given one was rotated to"
+        yield f"the holder of {given} ({short(manifest.key)}) made this bundle, and nothing in it was changed"
     chain = report.chain
     if chain is None or not chain.records:
         return
     records = f"{manifest.records:,} records"
     if manifest.selection:
-        yield f"of each of the {records}, its content is the one from which its hash was made, with the hash before it"
+        yield f"each of the {records} has the content that its hash was computed from, together with the previous hash"
     else:
         yield (
-            f"the {records} follow one another from {manifest.after + 1:,} to {manifest.upto:,} without a gap, and "
-            "every hash, computed anew, is right: whoever changed one would have had to make all that follow anew"
+            f"the {records} run from {manifest.after + 1:,} to {manifest.upto:,} without a gap, and every "
+            "recomputed hash matches: changing one would have meant rewriting all that follow"
         )
     yield from _reach(report, manifest, chain)
     if manifest.bodies:
-        yield f"{chain.bodies:,} bodies are those that their records speak of"
+        yield f"{chain.bodies:,} bodies match the digests in their records"
 
 
-def said(report: BundleReport, manifest: Manifest) -> Iterator[str]:
-    """What the signature says and nothing else shows."""
+def signers_claims(report: BundleReport, manifest: Manifest) -> Iterator[str]:
+    """What the signer states, and nothing else shows."""
     if manifest.selection:
         yield (
-            f"these records are of the chain {manifest.chain}, and they are all of {manifest.after + 1:,} to "
-            f"{manifest.upto:,} that this chooses: {manifest.selection}"
+            f"these records belong to chain {manifest.chain}, and they are all records from {manifest.after + 1:,} to "
+            f"{manifest.upto:,} that match this filter: {manifest.selection}"
         )
     for kept in manifest.files:
         if kept.what == "records" and kept.form != OWN.word:
-            yield f"{kept.name} says what was recorded. It is the file that was signed; nothing in it can be computed"
+            yield f"{kept.name} says what was recorded: it is the signed file, but nothing in it can be recomputed"
     if manifest.pruned:
-        yield f"{manifest.pruned:,} records were pruned, as a record says, and what they held is gone"
+        yield f"{manifest.pruned:,} records were pruned, as a record says, and their content is gone"
     if report.manifest and manifest.exported:
-        yield f"record {manifest.exported[1]:,} of chain {manifest.exported[0]} says that it was exported, and by whom"
+        chain, seq = manifest.exported
+        yield f"record {seq:,} of chain {chain} says that this export was made, and by whom"
 
 
-def unproven(report: BundleReport, manifest: Manifest) -> Iterator[str]:
-    """What nobody should conclude."""
+def unproven_facts(report: BundleReport, manifest: Manifest) -> Iterator[str]:
+    """What the bundle does not prove."""
     if not report.trust.keys:
         yield (
-            f"who made it, and that it was not all written anew: the key ({short(manifest.key)}) is named by the "
-            "bundle alone, and anybody can make one. Compare it with the guard's (mcpguard audit key) and give it with "
-            "--key"
+            f"who made it, and that it was not written from scratch: only the bundle itself names the key "
+            f"({short(manifest.key)}), and anybody can make one. Compare it with the guard's (mcpguard audit key) and "
+            "give it with --key"
         )
     if manifest.selection:
-        yield "anything about what was not chosen: neither what it says nor that it is still there"
+        yield "anything about records that were not selected: neither what they say nor that they still exist"
     elif manifest.after:
-        yield f"what came before: record {manifest.after + 1:,} is bound to a hash, and the records to it are not here"
-    yield f"that nothing came after record {manifest.upto:,}, and that nothing happened that was not recorded"
+        yield f"anything before record {manifest.after + 1:,}: it is linked to a hash, but earlier records are not here"
+    yield f"that no record followed {manifest.upto:,}, and that nothing happened without being recorded"
     if not manifest.bodies:
-        yield "what calls and replies held: there are no bodies in it, and the records have digests of them"
+        yield "what calls and replies contained: the bundle has no bodies, only their digests in the records"
 
 
 def as_json(report: BundleReport) -> dict[str, object]:
-    """For a program."""
+    """The result as JSON for a program."""
     manifest, chain = report.manifest, report.chain
     holds = report.whole and manifest is not None
     return {
@@ -102,7 +104,7 @@ def as_json(report: BundleReport) -> dict[str, object]:
         "signed_to": 0 if chain is None else chain.signed_to,
         "anchored_to": 0 if chain is None else chain.anchored_to,
         "bodies": 0 if chain is None else chain.bodies,
-        "notices": [*report.notices, *(() if chain is None else noticed(chain))],
+        "notices": [*report.notices, *(() if chain is None else listed_notices(chain))],
         "problem_count": len(report.problems) + (0 if chain is None else chain.problem_count),
         "problems": [
             *({"file": each.file, "flaw": each.flaw.value, "sentence": each.sentence} for each in report.problems),
@@ -111,24 +113,24 @@ def as_json(report: BundleReport) -> dict[str, object]:
                 for each in (() if chain is None else chain.problems)
             ),
         ],
-        "proven": [*proven(report, manifest)] if holds and manifest else [],
-        "said": [*said(report, manifest)] if holds and manifest else [],
-        "not_proven": [*unproven(report, manifest)] if holds and manifest else [],
+        "proven": [*proven_facts(report, manifest)] if holds and manifest else [],
+        "said": [*signers_claims(report, manifest)] if holds and manifest else [],
+        "not_proven": [*unproven_facts(report, manifest)] if holds and manifest else [],
     }
 
 
 def _reach(report: BundleReport, manifest: Manifest, chain: ChainReport) -> Iterator[str]:
-    """How far checkpoints carry."""
+    """How far external and included checkpoints reach."""
     if chain.anchored_to:
-        yield f"record {chain.anchored_to:,} is the one that the checkpoint kept elsewhere names" + (
-            "" if manifest.selection else ": nobody wrote it, or any before it in this bundle, anew"
+        yield f"record {chain.anchored_to:,} matches the external checkpoint" + (
+            "" if manifest.selection else ": nobody rewrote it, or any record before it in this bundle"
         )
     if manifest.selection:
         if report.vouched:
-            yield f"{report.vouched:,} of them are named by checkpoints of their chain"
+            yield f"{report.vouched:,} of them match checkpoints of their chain"
     elif chain.signed_to > manifest.after:
-        made = f"{chain.checkpoints:,} checkpoints, made as the chain grew"
-        yield f"{made}, name what stands here, the last of them record {chain.signed_to:,}"
+        made = f"{chain.checkpoints:,} checkpoints, signed as the chain grew"
+        yield f"{made}, match these records, the last of them record {chain.signed_to:,}"
 
 
 def _problems(chain: ChainReport) -> Iterator[str]:
@@ -140,7 +142,7 @@ def _problems(chain: ChainReport) -> Iterator[str]:
 
 
 def _what(manifest: Manifest) -> str:
-    chosen = f", chosen by {manifest.selection}" if manifest.selection else ""
+    chosen = f", filtered by {manifest.selection}" if manifest.selection else ""
     pruned = f", {manifest.pruned:,} of them pruned" if manifest.pruned else ""
     span = f"after {manifest.after:,} to {manifest.upto:,}" if manifest.after else f"to {manifest.upto:,}"
     return (

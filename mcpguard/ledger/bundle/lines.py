@@ -1,4 +1,4 @@
-"""The lines of our own form, read back: strictly, as anybody may have written them."""
+"""Parses the lines of a bundle's files, strictly: anybody may have written them."""
 
 import base64
 import re
@@ -19,11 +19,11 @@ _LINE: Final = re.compile(
 )
 
 MOST_VALUES: Final = 10_000
-"""In one line. A record has some dozens; read, a value may take a hundred times the room of its text."""
+"""JSON values in one line. A record has some dozens; parsed, a value may take a hundred times the room."""
 
 
 class RecordLine(NamedTuple):
-    """A record as its line tells it. `raw` is None where it was pruned; `said` is empty where it is none of ours."""
+    """A record from its line. `raw` is None if it was pruned; `said` is empty if its content is not a JSON object."""
 
     seq: int
     hash: bytes
@@ -34,13 +34,13 @@ class RecordLine(NamedTuple):
 
 
 def records(source: BundleSource, kept: BundleFile, holding: bytes = b"") -> Iterator[RecordLine]:
-    """Those whose lines hold these bytes. Raises UnreadableBundle."""
+    """The records whose lines contain these bytes. Raises UnreadableBundle."""
     found = _lines(source, kept)
     return map(_told, (line for line in found if holding in line) if holding else found)
 
 
 def bodies(source: BundleSource, kept: BundleFile) -> Iterator[StoredBody]:
-    """Raises UnreadableBundle."""
+    """The bodies of the file. Raises UnreadableBundle."""
     for line in _lines(source, kept):
         match _parsed(line):
             case {"seq": int(seq), "pruned": True, **rest} if not rest:
@@ -48,30 +48,31 @@ def bodies(source: BundleSource, kept: BundleFile) -> Iterator[StoredBody]:
             case {"seq": int(seq), "salt": str(salt), "content": str(content), **rest} if not rest:
                 yield StoredBody(seq, _bytes(salt), _bytes(content))
             case _:
-                raise UnreadableBundle("a line in it tells of no body")
+                raise UnreadableBundle("a line in it is not a body")
 
 
 def checkpoints(source: BundleSource, kept: BundleFile) -> Iterator[StoredCheckpoint]:
-    """Raises UnreadableBundle. The number is the one that the statement itself says: a line has no other."""
+    """The checkpoints, each with the number that its statement has. Raises UnreadableBundle."""
     for line in _lines(source, kept):
         match _parsed(line):
             case {"content": str(content), "signature": str(signature), **rest} if not rest:
                 stated = _bytes(content)
                 seq = _parsed(stated).get("seq")
                 if type(seq) is not int:
-                    raise UnreadableBundle("a line in it tells of no checkpoint")
+                    raise UnreadableBundle("a line in it is not a checkpoint")
                 yield StoredCheckpoint(seq, stated, _bytes(signature))
             case _:
-                raise UnreadableBundle("a line in it tells of no checkpoint")
+                raise UnreadableBundle("a line in it is not a checkpoint")
 
 
 def _lines(source: BundleSource, kept: BundleFile) -> Iterator[bytes]:
-    """What is compressed may unpack to anything; all else is as long as it is."""
+    """The lines of a file. Compressed data may unpack to any size, so it is limited by what the manifest says."""
     most = kept.plain if kept.packed else max(kept.plain, source.sizes[kept.name])
     return source.lines(kept.name, packed=kept.packed, most=most)
 
 
 def _told(line: bytes) -> RecordLine:
+    # The content is cut out and not parsed and written again: its hash is over these very bytes.
     if found := _LINE.fullmatch(line):
         raw = found["raw"]
         said = _parsed(raw)
@@ -83,9 +84,9 @@ def _told(line: bytes) -> RecordLine:
         case {"chain": chain, "hash": str(hash_), "unreadable": str(content), "seq": seq, **rest} if not rest:
             raw = _bytes(content)
         case _:
-            raise UnreadableBundle("a line in it tells of no record")
+            raise UnreadableBundle("a line in it is not a record")
     if not HASH.fullmatch(hash_):
-        raise UnreadableBundle("a line in it tells of no record")
+        raise UnreadableBundle("a line in it is not a record")
     return RecordLine(_seq({"seq": seq}), bytes.fromhex(hash_), None, raw, {}, chain)
 
 
@@ -98,12 +99,13 @@ def _seq(said: Mapping[str, Any]) -> int:
 
 def _parsed(line: bytes) -> dict[str, Any]:
     try:
+        # Before parsing: a short line of empty arrays takes a hundred times its size in memory.
         refuse_values(line.decode(), MOST_VALUES)
         said = orjson.loads(line)
     except ValueError:
         said = None
     if not isinstance(said, dict):
-        raise UnreadableBundle("a line in it is not what we write")
+        raise UnreadableBundle("a line in it is not a JSON object that mcpguard writes")
     return said
 
 
@@ -111,4 +113,4 @@ def _bytes(text: str) -> bytes:
     try:
         return base64.b64decode(text, validate=True)
     except ValueError:
-        raise UnreadableBundle("what should be base64 in it is none") from None
+        raise UnreadableBundle("a value in it is not base64") from None

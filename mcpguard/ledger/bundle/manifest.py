@@ -1,11 +1,10 @@
-"""What a bundle says of itself, and the signature over that.
+"""The manifest of a bundle, and the signature over it.
 
 Rules kept here:
-1. A manifest is one canonical JSON object; whatever else says the same is none.
-2. It names every file of the bundle by a name that leads nowhere else, with its size and its SHA-256. What it does not
-   name does not belong to the bundle.
-3. There is one file for each thing that is told. Of two that tell the same, a verifier and a reader could take
-   different ones.
+1. A manifest is one canonical JSON object; the same content in any other form is not a manifest.
+2. It lists every file of the bundle with its size and its SHA-256. No name leads outside of the bundle, and a file that
+   is not listed does not belong to it.
+3. There is one file for each content. Of two with the same content, a verifier and a reader could use different ones.
 """
 
 import base64
@@ -33,7 +32,7 @@ MOST_FILES: Final = 16
 NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 HASH: Final = re.compile(r"[0-9a-f]{64}")
 _TOLD: Final = {*(("records", word) for word in WORDS), ("bodies", ""), ("checkpoints", ""), ("readme", "")}
-"""What a file may hold, and in which form."""
+"""The contents that a file may have, each with its form."""
 _MEMBERS: Final = {
     "v", "chain", "after", "upto", "before", "first", "last", "records", "pruned", "selection", "bodies", "exported",
     "made_at", "version", "key", "files",
@@ -41,7 +40,7 @@ _MEMBERS: Final = {
 
 
 class BadManifest(ValueError):
-    """This is no manifest. Says why, and repeats nothing of it."""
+    """This is not a manifest. Says why, and repeats nothing of it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,8 +53,8 @@ class End:
 
 @dataclass(frozen=True, slots=True)
 class BundleFile:
-    """A file of a bundle. `what`: `records`, `checkpoints`, `bodies` or `readme`; `form`: of records; `plain`: how many
-    bytes it has when it is unpacked."""
+    """A file of a bundle. `what`: `records`, `checkpoints`, `bodies` or `readme`; `form`: that of records; `plain`: its
+    size when it is unpacked."""
 
     name: str
     what: str
@@ -68,9 +67,9 @@ class BundleFile:
 
 @dataclass(frozen=True, slots=True)
 class Manifest:
-    """What was exported: of one chain, of the records after one number to another those that `selection` names.
+    """What was exported: the records of one chain, after one number and up to another, that match `selection`.
 
-    `before`: the hash of the record `after`; `exported`: the record that says so, where a guard has made one.
+    `before`: the hash of the record `after`; `exported`: the record about this export, if a guard made one.
     """
 
     chain: str
@@ -113,15 +112,16 @@ class Manifest:
 
     @classmethod
     def read(cls, content: bytes) -> Self:
-        """Raises BadManifest."""
+        """Parse a manifest. Raises BadManifest."""
         try:
             said = _object(parse(content, max_bytes=LARGEST), _MEMBERS)
+            # The signature is over bytes: two texts with one meaning could be shown to two readers.
             if exact_json(said) != content:
                 raise BadManifest("it is not written in the canonical form")
         except (StrictError, Unreadable):
-            raise BadManifest("it is no strict JSON") from None
+            raise BadManifest("it is not strict JSON") from None
         if said["v"] != VERSION:
-            raise BadManifest("it is of a version that this program does not know")
+            raise BadManifest("its version is not known to this program")
         return cls(
             chain=_text(said["chain"]),
             after=_number(said["after"]),
@@ -142,7 +142,7 @@ class Manifest:
 
 
 def sign(content: bytes, key: SigningKey) -> bytes:
-    """What stands in the file beside the manifest."""
+    """The content of the signature file."""
     return base64.b64encode(key.sign(TAG + content)) + b"\n"
 
 
@@ -175,23 +175,24 @@ def _exported(said: object) -> tuple[str, int] | None:
 
 def _files(said: object, *, bodies: bool) -> tuple[BundleFile, ...]:
     if not isinstance(said, list) or len(said) > MOST_FILES:
-        raise BadManifest(f"its files are no list of at most {MOST_FILES}")
+        raise BadManifest(f"its files are not a list of at most {MOST_FILES}")
     found = tuple(_file(_object(each, {*BundleFile.__slots__})) for each in said)
     names = [each.name for each in found]
+    # A file named twice could be verified in one place and read in the other.
     if len({*names}) != len(names) or {*names} & {MANIFEST, SIGNATURE}:
         raise BadManifest("it names a file twice, or itself")
     told = [(each.what, each.form) for each in found]
     if len({*told}) != len(told) or not _TOLD.issuperset(told):
-        raise BadManifest("two of its files tell the same, or one tells what no file of a bundle tells")
+        raise BadManifest("two of its files have the same content, or one has a content that no file of a bundle has")
     if ("checkpoints", "") not in told or (("bodies", "") in told) is not bodies:
-        raise BadManifest("it names no file of checkpoints, or says something else of bodies than its files")
+        raise BadManifest("it names no file of checkpoints, or contradicts its files about bodies")
     return found
 
 
 def _file(said: Mapping[str, Any]) -> BundleFile:
     name = _text(said["name"])
     if not NAME.fullmatch(name):
-        raise BadManifest("a name in it is none that a file of a bundle has: it could lead elsewhere")
+        raise BadManifest("a file name in it is not allowed: it could lead outside the bundle")
     return BundleFile(
         name,
         _text(said["what"]),
@@ -205,31 +206,31 @@ def _file(said: Mapping[str, Any]) -> BundleFile:
 
 def _object(said: object, members: set[str]) -> Mapping[str, Any]:
     if not isinstance(said, dict) or said.keys() != members:
-        raise BadManifest("it does not have the members that a manifest has")
+        raise BadManifest("it does not have the members of a manifest")
     return said
 
 
 def _text(said: object) -> str:
     if not isinstance(said, str):
-        raise BadManifest("what should be text in it is none")
+        raise BadManifest("a value in it should be text")
     return said
 
 
 def _number(said: object) -> int:
     if type(said) is not int or not 0 <= said < 2**63:
-        raise BadManifest("what should be a number in it is none")
+        raise BadManifest("a value in it should be a number")
     return said
 
 
 def _flag(said: object) -> bool:
     if not isinstance(said, bool):
-        raise BadManifest("what should be true or false in it is neither")
+        raise BadManifest("a value in it should be true or false")
     return said
 
 
 def _hash(said: object) -> str:
     if not isinstance(said, str) or not HASH.fullmatch(said):
-        raise BadManifest("what should be a hash in it is none")
+        raise BadManifest("a value in it should be a hash")
     return said
 
 
@@ -237,5 +238,5 @@ def _key(said: object) -> str:
     try:
         public_from(_text(said))
     except ValueError:
-        raise BadManifest("what should be a public key in it is none") from None
+        raise BadManifest("a value in it should be a public key") from None
     return str(said)

@@ -1,9 +1,9 @@
-"""Where a bundle is read from: a folder, or a tar. What is there was put there by anybody.
+"""Reads a bundle from a folder or a tar. Anybody may have put there what it finds.
 
 Rules kept here:
-1. Only plain files are opened, in that folder and nowhere else; no link is followed, nothing is waited for, and nothing
-   is written.
-2. What is unpacked is bounded: by what the manifest says, and line by line. Memory does not grow with what is read.
+1. Only regular files are opened, in that folder and nowhere else; no link is followed, nothing blocks, and nothing is
+   written.
+2. Unpacking is limited by the sizes in the manifest, and line by line. Memory does not grow with the size of a file.
 """
 
 import os
@@ -27,19 +27,19 @@ _SQLITE: Final = b"SQLite format 3\0"
 
 
 class UnreadableBundle(ValueError):
-    """A file is not what a file of a bundle is. Says why, and repeats nothing of it."""
+    """A file is not what the file of a bundle must be. Says why, and repeats nothing of it."""
 
     file = ""
 
 
 class BundleSource:
-    """The files of a bundle."""
+    """The files of a bundle, wherever they are."""
 
     def __init__(self, sizes: dict[str, int], odd: tuple[str, ...] = ()) -> None:
         self.sizes = sizes
-        """Every file by its name."""
+        """The size of every file, by name."""
         self.odd = odd
-        """Whatever else is there: links, folders, devices."""
+        """The names of whatever else is there: links, folders, devices."""
 
     @contextmanager
     def _opened(self, name: str) -> Iterator[tuple[BinaryIO, int]]:
@@ -47,7 +47,7 @@ class BundleSource:
         raise NotImplementedError
 
     def read(self, name: str) -> Iterator[bytes]:
-        """What is in the file, some bytes at a time. Raises OSError."""
+        """The content of a file, some bytes at a time. Raises OSError."""
         with self._opened(name) as (file, size):
             taken = 0
             while taken < size and (data := file.read(min(CHUNK, size - taken))):
@@ -55,18 +55,18 @@ class BundleSource:
                 yield data
 
     def lines(self, name: str, *, packed: bool, most: int) -> Iterator[bytes]:
-        """Its lines without their ends. `most`: bytes that it may have, unpacked. Raises UnreadableBundle."""
+        """The lines of a file without their ends. `most`: its largest size, unpacked. Raises UnreadableBundle."""
         taken, rest = 0, b""
         for data in _unpacked(self.read(name)) if packed else self.read(name):
             taken += len(data)
             if taken > most:
-                raise UnreadableBundle("it holds more than the manifest says")
+                raise UnreadableBundle("it is larger than the manifest says")
             *whole, rest = (rest + data).split(b"\n") if b"\n" in data else (rest + data,)
             yield from whole
             if len(rest) > LONGEST_LINE:
-                raise UnreadableBundle("a line in it is longer than any of ours")
+                raise UnreadableBundle("a line in it is longer than mcpguard writes")
         if rest:
-            raise UnreadableBundle("it ends within a line: it was cut")
+            raise UnreadableBundle("it ends within a line: it was truncated")
 
 
 class _Folder(BundleSource):
@@ -80,17 +80,18 @@ class _Folder(BundleSource):
                 else:
                     odd.append(entry.name)
                 if len(sizes) + len(odd) > MOST_NAMES:
-                    break  # no bundle has so many, and those that are too many are told
+                    break  # no bundle has so many; those that are not in the manifest are reported
         super().__init__(sizes, tuple(sorted(odd)))
         self._folder = folder
 
     @contextmanager
     def _opened(self, name: str) -> Iterator[tuple[BinaryIO, int]]:
+        # A link could lead to a file outside, a pipe would block for ever.
         flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
         with os.fdopen(os.open(self._folder / name, flags), "rb") as file:
             found = os.fstat(file.fileno())
             if not stat.S_ISREG(found.st_mode):
-                raise UnreadableBundle("it is no plain file")
+                raise UnreadableBundle("it is not a regular file")
             yield file, found.st_size
 
 
@@ -109,7 +110,7 @@ class _Tar(BundleSource):
 
 
 def is_bundle(path: Path) -> bool:
-    """Whether this is meant as a bundle: a folder, or a tar. Anything else may be a store."""
+    """Whether this path is a bundle, a folder or a tar. Anything else may be a store."""
     if path.is_dir():
         return True
     try:
@@ -117,24 +118,25 @@ def is_bundle(path: Path) -> bool:
             head = file.read(tar.BLOCK)
     except OSError:
         return False
+    # A damaged tar should be reported as one, and not as a database that cannot be opened.
     return head[257:262] == tar.MAGIC or (path.suffix == ".tar" and not head.startswith(_SQLITE))
 
 
-def opened(path: Path) -> BundleSource:
-    """The files of a bundle. Raises StoreUnavailable where there is none."""
+def open_bundle(path: Path) -> BundleSource:
+    """Open a bundle. Raises StoreUnavailable if the path is none."""
     try:
         source = _Folder(path) if path.is_dir() else _Tar(path)
     except OSError as error:
         raise StoreUnavailable(f"{path} cannot be read: {error.strerror}") from error
     except tar.BadTar as error:
-        raise StoreUnavailable(f"{path} is no bundle: {error}") from None
+        raise StoreUnavailable(f"{path} is not a bundle: {error}") from None
     if MANIFEST not in source.sizes:
-        raise StoreUnavailable(f"{path} is no bundle: it has no {MANIFEST}")
+        raise StoreUnavailable(f"{path} is not a bundle: it has no {MANIFEST}")
     return source
 
 
 def _unpacked(parts: Iterator[bytes]) -> Iterator[bytes]:
-    """Some bytes at a time, however much they unpack to. What was compressed in pieces is read to its end."""
+    """Unpack gzip data, some bytes at a time. Several compressed pieces are read one after the other."""
     gzip, begun = zlib.decompressobj(wbits=_GZIP), False
     for data in parts:
         left = data
@@ -148,11 +150,11 @@ def _unpacked(parts: Iterator[bytes]) -> Iterator[bytes]:
                 yield some
             left = gzip.unused_data if gzip.eof else b""
     if begun and not gzip.eof:
-        raise UnreadableBundle("it ends within what was compressed: it was cut")
+        raise UnreadableBundle("its compressed data ends early: it was truncated")
 
 
 def _inflated(gzip: "zlib._Decompress", data: bytes) -> bytes:
     try:
         return gzip.decompress(data, CHUNK)
     except zlib.error:
-        raise UnreadableBundle("it is not what was compressed") from None
+        raise UnreadableBundle("its compressed data is damaged") from None

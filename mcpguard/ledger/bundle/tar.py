@@ -1,8 +1,8 @@
-"""A bundle in one file: a tar with nothing in it but plain files, one after the other.
+"""Bundles in one file: a tar with regular files and nothing else.
 
 Rules kept here:
-1. What is written is what everybody's tar can read.
-2. What is read was written by anybody. Only plain files with short names are taken, and nothing is unpacked to a disk:
+1. Any tar program can read what is written.
+2. Anybody may have written what is read. Only regular files with short names are accepted, and nothing is unpacked:
    a file is a part of the tar, by its place and its size.
 """
 
@@ -14,7 +14,7 @@ from typing import BinaryIO, Final, NamedTuple
 BLOCK: Final = 512
 CHUNK: Final = 256 * 1024
 MOST: Final = 32
-"""Files; a bundle of ours has fewer."""
+"""The most files; a bundle has fewer."""
 _NAME, _SIZE, _SUM, _TYPE, _MAGIC, _PREFIX = (
     slice(0, 100), slice(124, 136), slice(148, 156), slice(156, 157), slice(257, 262), slice(345, 500),
 )  # fmt: skip
@@ -23,18 +23,18 @@ _OCTAL: Final = frozenset(b"01234567")
 
 
 class BadTar(ValueError):
-    """This is no tar that we would have written. Says why, and repeats nothing of it."""
+    """This is not a tar that mcpguard would have written. Says why, and repeats nothing of it."""
 
 
 class TarPart(NamedTuple):
-    """Where a file lies in the tar."""
+    """The place of a file in the tar."""
 
     begin: int
     size: int
 
 
-def packed(folder: Path, names: list[str]) -> Iterator[bytes]:
-    """These files of a folder as a tar, some bytes at a time."""
+def tar_chunks(folder: Path, names: list[str]) -> Iterator[bytes]:
+    """A tar of these files of a folder, some bytes at a time."""
     for name in names:
         with (folder / name).open("rb") as file:
             size = file.seek(0, 2)
@@ -49,37 +49,39 @@ def packed(folder: Path, names: list[str]) -> Iterator[bytes]:
 
 
 def parts(file: BinaryIO) -> dict[str, TarPart]:
-    """The files in a tar. Raises BadTar."""
+    """The places of the files in a tar. Raises BadTar."""
     end = file.seek(0, 2)
     place, found = 0, dict[str, TarPart]()
     while True:
         file.seek(place)
         head = file.read(BLOCK)
         if len(head) < BLOCK:
-            raise BadTar("it ends where it should go on: it was cut")
+            raise BadTar("it ends too early: it was truncated")
         if not any(head):
             break
         name, size = _member(head)
         place += BLOCK
         if place + size > end:
-            raise BadTar("it ends within a file: it was cut")
+            raise BadTar("it ends within a file: it was truncated")
+        # Programs differ in which of two they unpack: one could be verified and the other read.
         if name in found or len(found) == MOST:
-            raise BadTar("it holds a file twice, or too many")
+            raise BadTar("it has a file twice, or too many files")
         found[name] = TarPart(place, size)
         place += size + -size % BLOCK
+    # Exactly one more block of zeros: whatever follows would be read by other programs.
     rest = file.read(2 * BLOCK + 1)
     if len(rest) != BLOCK or any(rest):
-        raise BadTar("something follows its end, or its end was cut")
+        raise BadTar("something follows its end, or its end was truncated")
     return found
 
 
 def _member(head: bytes) -> tuple[str, int]:
     summed = sum(head) - sum(head[_SUM]) + 8 * 0x20
     if head[_MAGIC] != MAGIC or _number(head[_SUM].strip(b" \0")) != summed:
-        raise BadTar("it is no tar, or a head in it was changed")
+        raise BadTar("it is not a tar file, or a header in it was changed")
     name = head[_NAME].rstrip(b"\0")
     if head[_TYPE] not in (b"0", b"\0") or any(head[_PREFIX]) or not name.isascii() or b"\0" in name:
-        raise BadTar("it holds something else than plain files with short names")
+        raise BadTar("it has something other than regular files with short names")
     size = head[_SIZE]
     if size[0] == 0x80:  # GNU's way for what is larger than 8 GiB
         return name.decode(), int.from_bytes(size[1:])

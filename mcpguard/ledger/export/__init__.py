@@ -1,1 +1,1 @@
-"""The ledger in forms that others read. A form is one small file; `formats` names them all."""
+"""The audit log in forms that other programs read. Each form is one small file; `formats` lists them."""

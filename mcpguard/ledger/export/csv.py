@@ -1,13 +1,13 @@
-"""For spreadsheets: the fields that people look for, and the whole record as JSON in the last column. RFC 4180.
+"""The form `csv`, for spreadsheets: the usual fields, and the whole record as JSON in the last column. RFC 4180.
 
 Rules kept here:
-1. A spreadsheet must not compute what an agent or a server wrote, wherever it takes a cell to begin: at commas, or at
-   the semicolons, tabs or line ends in a text, as it does where a comma is the decimal sign. So no sign that begins a
-   formula stands behind anything but a letter or a digit.
-2. Text that has such a sign there, or that begins as a spreadsheet would leave out, is written as a JSON string, with
-   the signs escaped. Nothing else begins with a quotation mark, so whoever reads a cell that does as JSON has what was
-   recorded.
-3. Numbers of ours are numbers, all else is in quotation marks.
+1. A spreadsheet must not compute what an agent or a server wrote (formula injection), wherever it begins a cell: at
+   commas or, where a comma is the decimal sign, at semicolons, tabs or line ends in a text. So a sign that begins a
+   formula only follows a letter or a digit.
+2. Text that has such a sign elsewhere, or that begins with a character that a spreadsheet would drop, is written as a
+   JSON string with the signs escaped. Nothing else begins with a quotation mark, so such a cell, parsed as JSON, gives
+   what was recorded.
+3. Our own numbers are numbers; everything else is quoted.
 """
 
 import re
@@ -28,14 +28,12 @@ FIELDS: Final = (
 """The fields of a record that have a column of their own."""
 COLUMNS: Final = ("seq", "time", *FIELDS, "pruned", "chain", "hash", "record")
 HARMLESS: Final = frozenset(ascii_letters + digits + "{[(</._#:*$%&!?~")
-"""What text may begin with, besides letters and digits of any script: no spreadsheet computes it or leaves it out."""
+"""What text may begin with, besides letters and digits: no spreadsheet computes or drops it."""
 SIGNS: Final = "=+@\uff1d\uff0b\uff0d\uff20\ufe66\ufe62\ufe63\ufe6b\u2212-"
-"""What a formula begins with: `=`, `+`, `@` and `-`, also in full width, and small."""
+"""The signs that begin a formula: `=`, `+`, `@` and `-`, also in full width and small."""
 LONGEST: Final = 32_767
-"""What a cell of Excel holds. It begins another with what is left, at whatever stands there."""
-_BEGINNING: Final = re.compile(
-    rf"[{SIGNS}](?<![^\W_].)", re.DOTALL
-)  # four times as fast as with what is before it first
+"""Characters that a cell of Excel holds. Excel begins another cell with the rest, at whatever character is there."""
+_BEGINNING: Final = re.compile(rf"[{SIGNS}](?<![^\W_].)", re.DOTALL)  # four times as fast as with the lookbehind first
 _ANYWHERE: Final = re.compile(rf"[{SIGNS}]")
 _STRING: Final = re.compile(r'"(?:[^"\\]|\\.)*"')
 _NOTHING: Final = dict.fromkeys(FIELDS)
@@ -44,7 +42,7 @@ _values: Callable[[dict[str, Any]], tuple[Any, ...]] = itemgetter(*FIELDS)
 
 
 class Csv:
-    """Comma-separated values."""
+    """The form for spreadsheets: comma-separated values."""
 
     word = "csv"
     suffix = ".csv"
@@ -64,13 +62,14 @@ class Csv:
 
 
 def cell(value: object) -> str:
-    """A value as it stands between two commas."""
+    """A value as it is written between two commas."""
     if value is None or value == "":
         return ""
     if type(value) is int:
         return str(value)
     if not isinstance(value, str):
         return _quoted(_escaped(orjson.dumps(value).decode()))
+    # Both must hold: a cell that begins well may still be cut apart at a semicolon.
     begins_well = value[0] in HARMLESS or value[0].isalnum()
     return _quoted(value if begins_well and not _signs(value).search(value) else _escaped(_string(value)))
 
@@ -80,7 +79,7 @@ def _string(text: str) -> str:
 
 
 def _escaped(content: str) -> str:
-    """The same JSON, in whose strings no sign stands where a formula could begin."""
+    """The same JSON, with the signs escaped that could begin a formula."""
     signs = _signs(content)
     if not signs.search(content):
         return content
@@ -96,7 +95,7 @@ def _quoted(text: str) -> str:
 
 
 def _time(at: object) -> str:
-    """As everybody reads it, in UTC; nothing for what is no time."""
+    """The time in UTC, as ISO 8601; empty for what is not a time."""
     if type(at) is not int:
         return ""
     try:

@@ -1,9 +1,9 @@
-"""Records of a chain as bytes, some at a time, so that memory does not grow with the chain.
+"""Reads records of a chain and writes them as bytes, some at a time: memory does not grow with the chain.
 
 Rules kept here:
-1. A number names where an export stands: whoever has all to that number goes on after it, and nothing comes twice or is
-   left out.
-2. Reading holds nobody up who writes: each page is a transaction of its own, and numbers never change.
+1. A record number is the position of an export: it can be continued after it, and nothing is exported twice or left
+   out.
+2. Reading never delays a writer: each page is a transaction of its own, and numbers never change.
 """
 
 import zlib
@@ -21,7 +21,7 @@ from mcpguard.store.engine.backend import Connection
 from mcpguard.store.rows import records
 
 TOGETHER: Final = 500
-"""Records that are read and written at once: as many as a walk reads in one page."""
+"""Records that are read and written at once: as many as one page of a walk."""
 _GZIP: Final = 31
 _LEVEL: Final = 3
 """Nearly three times as fast as the usual 6, and a sixth larger."""
@@ -29,7 +29,7 @@ _LEVEL: Final = 3
 
 @dataclass(frozen=True, slots=True)
 class ExportSpan:
-    """What is exported of a chain: of the records after one number, to another, those that were chosen."""
+    """What is exported of a chain: the records after one number and up to another that match the selection."""
 
     chain: str
     after: int
@@ -47,35 +47,37 @@ def batches(connection: Connection, span: ExportSpan) -> Iterator[Sequence[Expor
 
 
 def next_batch(connection: Connection, span: ExportSpan) -> Sequence[ExportLine]:
-    """The first of them, for whoever comes back for more."""
+    """The first batch of a span, for clients that ask for the next one."""
     return next(batches(connection, span), ())
 
 
 class Tape:
-    """What was read, in one form, compressed or not."""
+    """Writes records in one form, compressed or not."""
 
     def __init__(self, form: ExportForm, *, packed: bool) -> None:
         self._form = form
         self._gzip = zlib.compressobj(_LEVEL, wbits=_GZIP) if packed else None
         self.plain = 0
-        """Bytes so far, before they are compressed."""
+        """Bytes written so far, before compression."""
 
     def begin(self) -> bytes:
+        """The bytes before the first record."""
         return self.add(self._form.head())
 
     def take(self, some: Sequence[ExportLine]) -> bytes:
-        """These, after those that were taken before. What is compressed may come later."""
+        """The bytes of more records. Compressed ones may come later."""
         return self.add(b"".join(map(self._form.line, some)))
 
     def add(self, plain: bytes) -> bytes:
-        """Something else, in its place between them."""
+        """The bytes of anything else that belongs between records."""
         self.plain += len(plain)
         return plain if self._gzip is None else self._gzip.compress(plain)
 
     def mark(self) -> bytes:
-        """What completes everything that was given so far, so that it can be read by itself and be gone on from."""
+        """The bytes that complete what was written so far, so that it can be read by itself and continued later."""
         if self._gzip is None:
             return b""
+        # A new gzip member begins: members can be joined, so a resumed file is one valid gzip file.
         rest, self._gzip = self._gzip.flush(), zlib.compressobj(_LEVEL, wbits=_GZIP)
         return rest
 
@@ -83,8 +85,9 @@ class Tape:
 def _lines(
     connection: Connection, chain: str, some: Sequence[SelectedRecord], before: SelectedRecord | None
 ) -> Sequence[ExportLine]:
-    """Each with the hash of the one before, which is looked up where that was not chosen."""
+    """The lines of these records, each with the previous hash, which is looked up if that record was not selected."""
     hashes = {record.seq: _bytes(record.hash) for record in (before, *some) if record is not None}
+    # A filter leaves gaps: the previous record may not be in the batch.
     missing = [record.seq - 1 for record in some if record.seq - 1 not in hashes]
     hashes |= {0: GENESIS} | {seq: _bytes(each) for seq, each in records.hashes(connection, chain, missing).items()}
     return [
@@ -95,7 +98,7 @@ def _lines(
 
 
 def _bytes(stored: object) -> bytes:
-    """SQLite lets a cell hold any type: what mcpguard never wrote must be told as that, and end no export."""
+    """The bytes of a stored value. In SQLite it may have any type, and one that is tampered with must end no export."""
     return stored if type(stored) is bytes else repr(stored).encode(errors="replace")
 
 

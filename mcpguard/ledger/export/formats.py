@@ -1,4 +1,4 @@
-"""All forms that there are. Adding one is adding a small file, and its name here."""
+"""The list of all export forms. To add one, add a small file and its name here."""
 
 from typing import Final
 
@@ -8,11 +8,11 @@ from mcpguard.ledger.export.line import ExportForm
 from mcpguard.ledger.export.ocsf.form import Ocsf
 
 OWN: Final = Jsonl()
-"""The only form from which the chain can be proven."""
+"""The only form from which the chain can be verified."""
 FORMS: Final[tuple[ExportForm, ...]] = (OWN, Csv(), Ocsf())
 WORDS: Final = tuple(form.word for form in FORMS)
 
 
 def form(word: str) -> ExportForm:
-    """Raises KeyError."""
+    """The form of this name. Raises KeyError."""
     return {each.word: each for each in FORMS}[word]

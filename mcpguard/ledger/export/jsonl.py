@@ -1,8 +1,8 @@
-"""Our own form: a record on a line, byte for byte as it was hashed. docs/export.md says how to read it.
+"""The form `jsonl`: one record on each line, byte for byte as it was hashed. docs/export.md specifies it.
 
 Rules kept here:
-1. From a line alone anybody can compute its hash: it has the hash of the record before, and the content verbatim.
-2. A record that was pruned, or that is none of ours, is told as that; it stops nobody.
+1. Anybody can compute the hash of a record from its line alone: it has the previous hash, and the content verbatim.
+2. A record that was pruned, or that mcpguard did not write, is marked as such, and ends no export.
 """
 
 import base64
@@ -13,7 +13,7 @@ from mcpguard.ledger.export.line import ExportLine
 
 
 class Jsonl:
-    """JSON lines."""
+    """The form from which the chain can be verified: JSON lines."""
 
     word = "jsonl"
     suffix = ".jsonl"
@@ -26,6 +26,7 @@ class Jsonl:
         raw = record.raw
         if raw is None:
             return _told(record, pruned=True)
+        # mcpguard writes no line breaks into records; one could forge a second line.
         if not record.said or b"\n" in raw:
             return _told(record, unreadable=base64.b64encode(raw).decode())
         if record.previous is None:
@@ -35,6 +36,6 @@ class Jsonl:
 
 
 def _told(record: ExportLine, **what: object) -> bytes:
-    """What there is to say of a record without its content."""
+    """The line of a record whose content cannot be written verbatim."""
     said = {"chain": record.chain, "hash": record.hash.hex(), "seq": record.seq, **what}
     return orjson.dumps(said, option=orjson.OPT_SORT_KEYS | orjson.OPT_APPEND_NEWLINE)

@@ -1,4 +1,4 @@
-"""A record as an export sees it, and what a form has to know."""
+"""The record that exports pass on, and the interface of an export form."""
 
 from collections.abc import Mapping
 from typing import Any, NamedTuple, Protocol
@@ -7,8 +7,8 @@ from typing import Any, NamedTuple, Protocol
 class ExportLine(NamedTuple):
     """One record of a chain. A tuple, because there are millions.
 
-    `raw`: its content as it was hashed; None where it was pruned. `said`: the same, read; empty where it was pruned or
-    is none of ours. `previous`: the hash of the record before it; None where that is not there.
+    `raw`: its content as it was hashed; None if it was pruned. `said`: the content parsed; empty if it was pruned or is
+    not a JSON object. `previous`: the hash of the previous record; None if that is missing.
     """
 
     chain: str
@@ -20,19 +20,19 @@ class ExportLine(NamedTuple):
 
 
 class ExportForm(Protocol):
-    """How records are written for somebody. What it gives is written one after the other; it remembers nothing."""
+    """Writes records in one format. It has no state; its results are written one after the other."""
 
     word: str
-    """What it is called at the command line and over the API."""
+    """Its name on the command line and in the API."""
     suffix: str
-    """Of its files, with the dot."""
+    """The suffix of its files, with the dot."""
     media: str
     """Its MIME type."""
 
     def head(self) -> bytes:
-        """What comes before the first record."""
+        """The bytes before the first record."""
         ...
 
     def line(self, record: ExportLine) -> bytes:
-        """A record, with the end of its line; nothing where the form has nothing to say of it."""
+        """The bytes of a record, with the end of its line; empty if this form leaves the record out."""
         ...

@@ -1,7 +1,4 @@
-"""Which records are exported: everything, or what fits a filter. What was chosen is told in one canonical text.
-
-Whatever chooses is asked for the records of a span and says what it is; nothing else of it is known here.
-"""
+"""Which records are exported: all, or those that match a filter. The selection has one canonical text."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -14,11 +11,11 @@ from mcpguard.store.engine.backend import Connection
 from mcpguard.store.rows import records, searching
 
 TOGETHER: Final = 500
-"""Records that are looked for at once."""
+"""Records that are searched for at once."""
 
 
 class SelectedRecord(Protocol):
-    """What an export needs of a record. `content` is None where it was pruned."""
+    """What an export needs of a record. `content` is None if it was pruned."""
 
     @property
     def seq(self) -> int: ...
@@ -29,21 +26,21 @@ class SelectedRecord(Protocol):
 
 
 class Selection(Protocol):
-    """Some records of a chain, always the same ones."""
+    """A choice of records of a chain, always the same ones."""
 
     @property
     def text(self) -> str:
-        """What was chosen; empty for everything."""
+        """The canonical text of the choice; empty for all records."""
         ...
 
     def walk(self, connection: Connection, chain: str, after: int, upto: int) -> Iterator[SelectedRecord]:
-        """Those of them that follow the number `after`, to the number `upto`, in order."""
+        """The chosen records after the number `after` and up to the number `upto`, in order."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class Fitting:
-    """What fits a filter. What was pruned fits the empty one alone."""
+    """The records that match a filter. Pruned records match only the empty one."""
 
     filter: Filter = ALL
 
@@ -52,6 +49,7 @@ class Fitting:
         return filters.write(self.filter)
 
     def walk(self, connection: Connection, chain: str, after: int, upto: int) -> Iterator[SelectedRecord]:
+        # Without a filter no index is needed, and pruned records are included.
         if self == EVERYTHING:
             return records.walk_bare(connection, chain, after, upto)
         return _found(connection, chain, self.filter, after, upto)
@@ -64,6 +62,6 @@ def _found(connection: Connection, chain: str, wanted: Filter, after: int, upto:
     ended = False
     while not ended:
         page = searching.search(connection, chain, wanted, start=after, limit=TOGETHER, newest_first=False, upto=upto)
-        connection.rollback()  # as a walk does: nobody who writes is held up
+        connection.rollback()  # between pages no transaction is open, which would delay writers
         yield from page.records
         after, ended = page.reached, page.ended

@@ -1,4 +1,4 @@
-"""Bodies lie apart from the records that speak of them; the two are compared in one pass, both in order."""
+"""Compares stored bodies with the records that describe them, in one pass over both."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -13,7 +13,7 @@ _SAYS = ("body_size", "body_digest", "body_kept")
 
 
 class BodyCheck:
-    """Matches stored bodies with records."""
+    """Matches stored bodies with records. Records are taken in ascending order."""
 
     def __init__(self, stored: Iterator[StoredBody], report: ChainReport, tombstones: Tombstones) -> None:
         self._stored = stored
@@ -22,27 +22,30 @@ class BodyCheck:
         self._tombstones = tombstones
 
     def take(self, seq: int, record: Mapping[str, Any]) -> None:
-        """Compare what `record` says of its body with what is there."""
+        """Compare what `record` says of its body with the stored body."""
         body = self._at(seq)
+        # Else a record could claim a digest and no body, or the other way round, and nobody would look.
         if not _holds_together(record):
-            self._found(seq, Tampering.INCONSISTENT, "what it says of its body does not hold together")
+            self._found(seq, Tampering.INCONSISTENT, "its fields about its body contradict each other")
         if not record.get("body_kept"):
             if body is not None:
-                self._found(seq, Tampering.BODY_ADDED, "a body lies beside it, but the record speaks of none")
+                self._found(seq, Tampering.BODY_ADDED, "a body is stored for it, but the record has none")
         elif body is None:
-            self._found(seq, Tampering.BODY_REMOVED, "the record speaks of a body, but there is none")
+            self._found(seq, Tampering.BODY_REMOVED, "the record has a body, but none is stored")
         else:
             self._compare(seq, record, body)
 
     def skip(self, seq: int) -> None:
-        """For a pruned record, whose body went with it."""
+        """Take a pruned record, whose body must be gone too."""
         if self._at(seq) is not None:
             self._found(seq, Tampering.BODY_ADDED, "the record was pruned, but its body was not")
 
     def finish(self) -> None:
+        """Report the stored bodies that are left after the last record."""
         self._drop_below(2**63)
 
     def _compare(self, seq: int, record: Mapping[str, Any], body: StoredBody) -> None:
+        # Emptied by pruning. Whether that was recorded, the tombstones say.
         if body.content is None and body.salt is None:
             self._tombstones.body(seq)
             return
@@ -56,6 +59,7 @@ class BodyCheck:
     def _at(self, seq: int) -> StoredBody | None:
         self._drop_below(seq)
         body = self._next
+        # Both are in order, so a body that is not next is not there.
         if body is None or body.seq != seq:
             return None
         self._next = next(self._stored, None)
@@ -63,15 +67,15 @@ class BodyCheck:
 
     def _drop_below(self, seq: int) -> None:
         while self._next is not None and self._next.seq < seq:
-            self._found(self._next.seq, Tampering.BODY_ADDED, "a body lies here that belongs to no record")
+            self._found(self._next.seq, Tampering.BODY_ADDED, "a body is stored here that belongs to no record")
             self._next = next(self._stored, None)
 
     def _found(self, seq: int, tampering: Tampering, sentence: str) -> None:
-        self._report.found(seq, tampering, sentence)
+        self._report.add_problem(seq, tampering, sentence)
 
 
 def _holds_together(record: Mapping[str, Any]) -> bool:
-    """Whether what a record says of a body is one of the forms that there are."""
+    """Whether the fields of a record about its body are one of the forms that the ledger writes."""
     keyed, large = record.get("body_hmac"), record.get("body_too_large")
     if not any(name in record for name in _SAYS):
         return keyed is None and large is None

@@ -1,72 +1,80 @@
-"""A report in words: what was found, and what the answer rests on. Also as JSON, with the same facts."""
+"""A report in words: what was found, and how far the answer can be relied on. Also as JSON, with the same facts."""
 
 from collections.abc import Iterator
 from datetime import UTC, datetime
 
-from mcpguard.ledger.keys import named
+from mcpguard.ledger.keys import display_name
 from mcpguard.ledger.verify.report import ChainReport, KeySource, KeyTrust, Report
 
 
 def sentences(report: Report) -> Iterator[str]:
-    """For a person."""
+    """The report as sentences for a person. The last one is the answer."""
     if not report.chains:
         yield f"{report.place}: nothing has been recorded yet."
     for chain in report.chains:
         yield f"Chain {chain.chain} in {report.place}: {chain.records:,} records{_at(chain)}."
         if chain.pruned:
-            yield f"  {chain.pruned:,} of them were pruned: their hashes still hold the chain together."
-        yield from (f"  Note: {notice}." for notice in noticed(chain))
+            yield f"  {chain.pruned:,} of them were pruned; their hashes still link the chain."
+        yield from (f"  Note: {notice}." for notice in listed_notices(chain))
         yield from _problems(chain)
         yield from _open(chain)
         yield from (f"  {line}" for line in rests_on(chain, report.trust))
     for missing, seq in report.elsewhere.items():
         yield (
-            f"Note: a checkpoint kept elsewhere speaks of chain {missing} up to record {seq:,}, which is not in "
-            f"{report.place}: it is another store's, or a whole chain was removed."
+            f"Note: an external checkpoint covers chain {missing} up to record {seq:,}, which is not in "
+            f"{report.place}: it belongs to another store, or a whole chain was removed."
         )
-    yield f"Whole: {'yes' if report.whole else 'NO'}."
+    yield f"Integrity: {'OK' if report.whole else 'FAILED'}"
 
 
 _SIGNED_BY = {
     KeySource.LOG: (
         "a key that only the log itself names ({keys}): whoever can write the log can name a key of their own. "
-        "Compare it with the guard's (mcpguard audit key) and give it with --key"
+        "Compare it with the guard's public key, and verify with that one"
     ),
     KeySource.BESIDE: (
-        "a key found beside the log ({keys}): not proof against whoever owns both. "
-        "Keep a checkpoint elsewhere (mcpguard audit checkpoint) and give it with --checkpoint"
+        "a key stored beside the log ({keys}): no proof against whoever controls both. "
+        "Keep a checkpoint in another place, and verify with that one"
     ),
-    KeySource.ANCHOR: "the key of a checkpoint kept elsewhere ({keys}): nobody without it rewrote them",
-    KeySource.GIVEN: "the key that was given ({keys}): nobody without it rewrote them",
+    KeySource.ANCHOR: "the key of an external checkpoint ({keys}): nobody without it rewrote them",
+    KeySource.GIVEN: "the given key ({keys}): nobody without it rewrote them",
 }
 _SUCCEEDED = {
-    KeySource.BESIDE: "a key found beside the log, or one that follows it",
-    KeySource.ANCHOR: "the key of a checkpoint kept elsewhere, or one that follows it",
-    KeySource.GIVEN: "the key that was given, or one that follows it",
+    KeySource.BESIDE: "a key stored beside the log, or one it was rotated to",
+    KeySource.ANCHOR: "the key of an external checkpoint, or one it was rotated to",
+    KeySource.GIVEN: "the given key, or one it was rotated to",
 }
 
 
 def rests_on(chain: ChainReport, trust: KeyTrust) -> Iterator[str]:
-    """Why the answer may be believed, and how far."""
+    """Which records are covered by what: external checkpoints, signatures, or the hash chain alone."""
+    # An external checkpoint names its key, which then is known from outside of the log.
     source = KeySource.ANCHOR if trust.source is KeySource.LOG and chain.anchor_keys else trust.source
     rested = max(chain.signed_to, chain.anchored_to)
     if chain.anchored_to:
-        yield f"Records 1 to {chain.anchored_to:,} rest on the checkpoint kept elsewhere: nobody rewrote them."
+        yield f"{_span(1, chain.anchored_to)}: covered by an external checkpoint; nobody rewrote them."
+    # What an external checkpoint covers needs no signature in the store.
     if chain.signed_to > chain.anchored_to:
         signed_by = _signers(chain, source, trust)
-        yield f"Records {chain.anchored_to + 1:,} to {chain.signed_to:,} rest on signatures by {signed_by}."
+        yield f"{_span(chain.anchored_to + 1, chain.signed_to)}: signed by {signed_by}."
     if chain.earlier_to > rested:
         yield (
-            f"Checkpoints to record {chain.earlier_to:,} are by keys that came before it. They prove nothing: "
-            "it has signed nothing after them."
+            f"Checkpoints up to record {chain.earlier_to:,} are signed by earlier keys. They prove nothing: "
+            "the key that counts has signed nothing after them."
         )
-    newest = chain.last_seq - rested
-    if newest > 0:
-        yield f"The newest {newest:,} records rest on the chain alone: had more followed, their removal would not show."
+    if chain.last_seq > rested:
+        # What earlier keys signed is signed, and nobody may rely on it.
+        how = "hash-chained only" if chain.earlier_to > rested else "hash-chained, not signed"
+        yield f"{_span(rested + 1, chain.last_seq)}: {how}; truncation of the tail cannot be detected."
+
+
+def _span(first: int, last: int) -> str:
+    return f"Records {first:,} to {last:,}" if first < last else f"Record {last:,}"
 
 
 def _signers(chain: ChainReport, source: KeySource, trust: KeyTrust) -> str:
-    keys = ", ".join(sorted(named(key) for key in chain.signers))
+    keys = ", ".join(sorted(display_name(key) for key in chain.signers))
+    # Signers beyond the known keys are their successors, by rotations in the log.
     known = trust.keys | chain.anchor_keys
     if known and chain.signers - known:
         return f"{_SUCCEEDED[source]} ({keys}): nobody without one of them rewrote them"
@@ -74,7 +82,7 @@ def _signers(chain: ChainReport, source: KeySource, trust: KeyTrust) -> str:
 
 
 def as_json(report: Report) -> dict[str, object]:
-    """For a program."""
+    """The report as JSON for a program."""
     return {
         "place": report.place,
         "whole": report.whole,
@@ -94,7 +102,7 @@ def as_json(report: Report) -> dict[str, object]:
                 "keys": sorted(chain.keys),
                 "signers": sorted(chain.signers),
                 "open": sorted(chain.open_entries),
-                "notices": [*noticed(chain)],
+                "notices": [*listed_notices(chain)],
                 "problem_count": chain.problem_count,
                 "problems": [
                     {"seq": problem.seq, "tampering": problem.tampering.value, "sentence": problem.sentence}
@@ -108,8 +116,8 @@ def as_json(report: Report) -> dict[str, object]:
     }
 
 
-def noticed(chain: ChainReport) -> Iterator[str]:
-    """What is no problem, and how much more there is of it than is told."""
+def listed_notices(chain: ChainReport) -> Iterator[str]:
+    """The notices of a chain, and how many more there are than were kept."""
     yield from chain.notices
     for kind, more in sorted(chain.unlisted.items()):
         yield f"{more:,} more records of kind {kind} are not listed here"
@@ -130,7 +138,7 @@ def _open(chain: ChainReport) -> Iterator[str]:
     if chain.open_entries:
         shown = sorted(chain.open_entries)[:10]
         more = len(chain.open_entries) - len(shown)
-        yield f"  Open entries: {len(chain.open_entries)} ({', '.join(shown)}{f' and {more} more' if more else ''})."
+        yield f"  Open calls: {len(chain.open_entries)} ({', '.join(shown)}{f' and {more} more' if more else ''})."
 
 
 def _at(chain: ChainReport) -> str:
@@ -139,5 +147,5 @@ def _at(chain: ChainReport) -> str:
     try:
         at = datetime.fromtimestamp(chain.last_at / 1e6, UTC)
     except (OverflowError, ValueError, OSError):
-        return ", the last of an impossible time"
-    return f", the last of {at:%Y-%m-%d %H:%M:%S} UTC"
+        return ", the last at an impossible time"
+    return f", the last at {at:%Y-%m-%d %H:%M:%S} UTC"

@@ -1,4 +1,4 @@
-"""What a verification found, and what its answer rests on."""
+"""The result of a verification: problems, notices, and how far signatures and external checkpoints reach."""
 
 from bisect import insort
 from collections import Counter
@@ -9,11 +9,11 @@ from operator import attrgetter
 from typing import Final
 
 LONGEST: Final = 1000
-"""Characters of a sentence that is kept. What it repeats was written by anybody."""
+"""Characters of a sentence that are kept. It may repeat what anybody wrote."""
 
 
 class Tampering(StrEnum):
-    """What kind of change explains a problem."""
+    """The kind of tampering that explains a problem."""
 
     EDITED = "edited"
     COLUMNS_EDITED = "columns edited"
@@ -34,7 +34,7 @@ class Tampering(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class LedgerProblem:
-    """Something that an untouched ledger does not contain."""
+    """A problem: something that an untouched ledger does not contain."""
 
     seq: int
     tampering: Tampering
@@ -43,10 +43,10 @@ class LedgerProblem:
 
 @dataclass(slots=True)
 class ChainReport:
-    """What was found in one chain. `problems` keeps those of the lowest numbers; `problem_count` counts them all.
+    """The result for one chain. `problems` keeps those with the lowest numbers; `problem_count` counts them all.
     `notices` keeps the first ones of each kind of record, and `unlisted` counts the others.
 
-    `signers`: keys whose signatures count, and that have signed. `earlier_to`: how far those of earlier keys go.
+    `signers`: the keys that signed and whose signatures count. `earlier_to`: how far signatures of earlier keys reach.
     """
 
     KEEP = 20
@@ -72,23 +72,26 @@ class ChainReport:
     problem_count: int = 0
     _noticed: Counter[str] = field(default_factory=Counter)
 
-    def found(self, seq: int, tampering: Tampering, sentence: str) -> None:
+    def add_problem(self, seq: int, tampering: Tampering, sentence: str) -> None:
+        """Add a problem of the record with this number."""
         self.problem_count += 1
+        # Ordered by number, as bodies and external checkpoints report out of turn: the first one matters most.
         insort(self.problems, LedgerProblem(seq, tampering, _cut(sentence)), key=attrgetter("seq"))
+        # What follows a problem may only be its consequence, so the lowest numbers are kept.
         del self.problems[self.KEEP :]
 
-    def noticed(self, kind: str, sentence: str) -> None:
-        """A record of this kind says something that is no problem, and that whoever reads the report should know."""
+    def add_notice(self, kind: str, sentence: str) -> None:
+        """Add what a record of this kind says, if it is no problem but the reader of the report should know it."""
         self._noticed[kind] += 1
         if self._noticed[kind] <= self.KEEP:
             self.notices.append(_cut(sentence))
         else:
             self.unlisted[kind] += 1
 
-    def cut(self, last: int, seq: int, what: str) -> None:
-        """`what` speaks of a record after the last one."""
+    def add_cut_tail(self, last: int, seq: int, what: str) -> None:
+        """Add the problem that the tail was cut: `what` is about a record after the last one."""
         sentence = f"records {last + 1} to {seq} are missing: {what} vouches for them"
-        self.found(last + 1, Tampering.TAIL_CUT, sentence)
+        self.add_problem(last + 1, Tampering.TAIL_CUT, sentence)
 
     @property
     def whole(self) -> bool:
@@ -114,7 +117,7 @@ class KeySource(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class KeyTrust:
-    """The keys that signatures must be by, and how they are known. Without any, what the log says of itself."""
+    """The keys that must have signed, and how they are known. Without any, the keys that the log itself names."""
 
     keys: frozenset[str] = frozenset()
     source: KeySource = KeySource.LOG
@@ -125,8 +128,8 @@ LOG_ONLY = KeyTrust()
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """The answer about a store. `elsewhere`: chains that are not in it, and how far checkpoints kept elsewhere say that
-    they went."""
+    """The result for a store. `elsewhere`: chains that it does not have, and up to which record external checkpoints
+    cover them."""
 
     place: str
     trust: KeyTrust

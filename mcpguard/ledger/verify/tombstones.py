@@ -1,7 +1,7 @@
-"""What was pruned must be said to have been pruned, by a later record of the same chain.
+"""Checks that a later record of the same chain accounts for everything that was pruned.
 
-A `pruned` record names a stretch, and for records a digest over the hashes that were left standing in it. It comes
-first, and then it goes: some of the stretch may still be there, after a crash or while the guard is at it.
+A `pruned` record names a stretch and, for records, a digest over the hashes that stay. The record is written first and
+the stretch emptied after it, so some of it may still be there, after a crash or while the guard prunes.
 """
 
 import hashlib
@@ -9,27 +9,27 @@ from collections.abc import Iterable, Mapping
 from itertools import islice
 from typing import Any, Final, NamedTuple
 
-from mcpguard.ledger.format import parsed
+from mcpguard.ledger.format import parse_content
 from mcpguard.ledger.verify import succession
 from mcpguard.ledger.verify.report import ChainReport, Tampering
 from mcpguard.store.rows.pruning import NEVER
 from mcpguard.store.rows.records import StoredRecord
 
 _BECAUSE = {
-    "age": "as they were older than the settings keep them",
-    "count": "as there were more than the settings keep",
-    "size": "as the database took more than the settings let it",
+    "age": "because they were older than the retention settings keep them",
+    "count": "because there were more than the retention settings keep",
+    "size": "because the database was larger than the retention settings allow",
 }
 
 
 MOST: Final = 250_000
-"""Records of this kind that are followed. A guard that prunes every hour needs fourteen years for so many."""
+"""Pruning records that are checked. A guard that prunes every hour writes so many in fourteen years."""
 _DIGEST: Final = 64
 """Characters of a digest."""
 
 
 class PruneClaim(NamedTuple):
-    """What one `pruned` record accounts for."""
+    """The stretch that one `pruned` record accounts for."""
 
     seq: int
     first: int
@@ -38,65 +38,69 @@ class PruneClaim(NamedTuple):
 
 
 class Tombstones:
-    """Holds every tombstone against the `pruned` record that accounts for it. Asked with rising numbers."""
+    """Matches every tombstone with the `pruned` record that accounts for it. Records are taken in ascending order."""
 
     def __init__(self, pruned: Iterable[StoredRecord], report: ChainReport) -> None:
         self.keys: set[str] = set()
-        """Those that what was pruned announced, as the records about it repeat."""
+        """The keys that pruned records announced, which the records about the prunings repeat."""
         self._report = report
         self._records: list[PruneClaim] = []
         self._bodies: list[PruneClaim] = []
         for record in pruned:
             if len(self._records) + len(self._bodies) == MOST:
-                sentence = f"more than {MOST:,} records say that something was pruned, so this one is not followed"
-                report.found(record.seq, Tampering.INCONSISTENT, sentence)
+                sentence = f"there are more than {MOST:,} pruning records, so this one is not checked"
+                report.add_problem(record.seq, Tampering.INCONSISTENT, sentence)
                 break
             self._read(record)
+        # By their beginning, so that one pass over the chain meets them in order.
         self._records.sort(key=lambda claim: claim.first)
         self._bodies.sort(key=lambda claim: claim.first)
         self._at = self._at_body = self._bodies_upto = 0
         self._seen, self._next = hashlib.sha256(), 0
         self._excused_below = 0
+        # Two claims on one record: one of them is a forgery, or was copied.
         for one, other in zip(self._records, self._records[1:], strict=False):
             if other.first <= one.last:
-                sentence = f"it says that {other.first} was pruned, and record {one.seq} says so too"
-                report.found(other.seq, Tampering.INCONSISTENT, sentence)
+                sentence = f"it says that record {other.first} was pruned, and so does record {one.seq}"
+                report.add_problem(other.seq, Tampering.INCONSISTENT, sentence)
 
     def reach(self, seq: int, said: Mapping[str, Any], signed: int) -> None:
-        """The walk comes to what accounts for something. `signed`: to where checkpoints were found before this."""
+        """The walk comes to a pruning record. `signed`: up to which record the checkpoints before it reach."""
         claim = _claim(seq, said)
+        # Records that no checkpoint covered could be removed and replaced before they were pruned.
         if claim is not None and claim.last > signed:
-            sentence = f"it says that records to {claim.last} were pruned, and no checkpoint before it covers them"
-            self._report.found(seq, Tampering.INCONSISTENT, sentence)
+            sentence = f"it says that records up to {claim.last} were pruned, but no earlier checkpoint covers them"
+            self._report.add_problem(seq, Tampering.INCONSISTENT, sentence)
 
-    def passed(self, seq: int, stored_hash: bytes, *, kind: object = None) -> None:
-        """A record that is there, whether it says anything or not. `kind`: what it says it is."""
+    def pass_record(self, seq: int, stored_hash: bytes, *, kind: object = None) -> None:
+        """Take any record, pruned or not. `kind`: the kind that it says it is."""
         claim = self._claim(seq)
         if claim is not None:
             self._seen.update(stored_hash)
             self._next = seq + 1
+            # A forged claim over these would hide rotations, losses, or other prunings.
             if kind in NEVER:
-                sentence = f"record {claim.seq} says that it was pruned, and records of this kind never are"
-                self._report.found(seq, Tampering.INCONSISTENT, sentence)
+                sentence = f"record {claim.seq} says that it was pruned, but records of this kind never are"
+                self._report.add_problem(seq, Tampering.INCONSISTENT, sentence)
 
     def record(self, seq: int) -> None:
-        """A record that says nothing any more; it was passed before."""
+        """Take a pruned record, after `pass_record`."""
         claim = self._claim(seq)
         if claim is None:
-            self._unrecorded(seq, "records")
+            self._unrecorded(seq, "content is")
         else:
             self._excused_below = max(self._excused_below, claim.seq)
 
     def body(self, seq: int) -> None:
-        """A body that is not there any more, of a record that is."""
+        """Take a pruned body of a record that is there."""
         while self._at_body < len(self._bodies) and self._bodies[self._at_body].first <= seq:
             self._bodies_upto = max(self._bodies_upto, self._bodies[self._at_body].last)
             self._at_body += 1
         if seq > self._bodies_upto:
-            self._unrecorded(seq, "bodies")
+            self._unrecorded(seq, "body is")
 
     def excuses(self, seq: int) -> bool:
-        """Whether what an entry began with may have been pruned before this: whatever was open then was left."""
+        """Whether the opening of an entry may have been pruned. What was open at a pruning was never pruned."""
         return seq < self._excused_below
 
     def finish(self) -> None:
@@ -104,17 +108,18 @@ class Tombstones:
             self._leave()
 
     def compare(self, claim: PruneClaim) -> None:
-        """All that is left of what it accounts for was passed."""
+        """Compare a claim with the hashes of its stretch, all of which were passed."""
+        # The hashes stay: whoever adds, removes or edits tombstones changes their digest.
         if self._next != claim.last + 1 or self._seen.hexdigest() != claim.hashes:
-            self._report.found(
+            self._report.add_problem(
                 claim.first,
                 Tampering.EDITED,
-                f"record {claim.seq} says that {claim.first} to {claim.last} were pruned, "
-                "but what was left of them is not what it describes",
+                f"record {claim.seq} says that records {claim.first} to {claim.last} were pruned, "
+                "but the hashes left of them do not match it",
             )
 
     def _read(self, record: StoredRecord) -> None:
-        said = parsed(record.content)
+        said = parse_content(record.content)
         claim = _claim(record.seq, said)
         match said.get("what"):
             case "records" if claim is not None:
@@ -122,14 +127,14 @@ class Tombstones:
             case "bodies" if claim is not None:
                 self._bodies.append(claim)
             case _:
-                sentence = "it accounts for nothing that lies before it"
-                self._report.found(record.seq, Tampering.INCONSISTENT, sentence)
+                sentence = "it accounts for no earlier record"
+                self._report.add_problem(record.seq, Tampering.INCONSISTENT, sentence)
                 return
         self._announced(str(said.get("keys", "")).split())
-        self._report.noticed("pruned", _told(claim, said))
+        self._report.add_notice("pruned", _told(claim, said))
 
     def _announced(self, keys: list[str]) -> None:
-        """One more than are known is enough to show that there are too many."""
+        """Take these keys, at most one more than are allowed: that shows that there are too many."""
         new = (key for key in keys if len(key) <= succession.LONGEST and key not in self.keys)
         self.keys.update(islice(new, succession.MOST + 1 - len(self.keys)))
 
@@ -139,14 +144,16 @@ class Tombstones:
         self._seen, self._next = hashlib.sha256(), 0
 
     def _claim(self, seq: int) -> PruneClaim | None:
-        """The one that accounts for this number."""
+        """The claim that accounts for this number, if there is one."""
         while self._at < len(self._records) and self._records[self._at].last < seq:
             self._leave()
         claim = self._records[self._at] if self._at < len(self._records) else None
         return claim if claim is not None and claim.first <= seq else None
 
     def _unrecorded(self, seq: int, what: str) -> None:
-        self._report.found(seq, Tampering.PRUNED_UNRECORDED, f"its {what} are gone, and no later record says why")
+        self._report.add_problem(
+            seq, Tampering.PRUNED_UNRECORDED, f"its {what} gone, and no later record accounts for it"
+        )
 
 
 def _claim(seq: int, said: Mapping[str, Any]) -> PruneClaim | None:
@@ -157,7 +164,7 @@ def _claim(seq: int, said: Mapping[str, Any]) -> PruneClaim | None:
 
 
 def _told(claim: PruneClaim, said: Mapping[str, Any]) -> str:
-    """For a person: what, how many, why, and who wanted it."""
+    """A pruning in a sentence: what, how many, why, and who requested it."""
     count = said.get("count")
     many = f" ({count:,} of them)" if type(count) is int and said.get("what") == "bodies" else ""
     stretch = f"{claim.first:,} to {claim.last:,}" if claim.last > claim.first else f"{claim.first:,}"
@@ -165,6 +172,6 @@ def _told(claim: PruneClaim, said: Mapping[str, Any]) -> str:
     told = f"record {claim.seq}: the {what} {stretch}{many} were pruned"
     if said.get("why") == "asked":
         process = f", {said['process']}" if "process" in said else ""
-        return f'{told}; {said.get("by")} ({said.get("via")}{process}) asked for it: "{said.get("words", "")}"'
+        return f'{told}; requested by {said.get("by")} ({said.get("via")}{process}): "{said.get("words", "")}"'
     why = _BECAUSE.get(str(said.get("why")))
     return f"{told}, {why}" if why else told

@@ -1,4 +1,4 @@
-"""The whole question: are the chains of this store whole?"""
+"""Verifies all chains of a store."""
 
 from collections.abc import Callable, Iterable
 from copy import deepcopy
@@ -6,8 +6,8 @@ from functools import partial
 from typing import Final
 
 from mcpguard.ledger.checkpoints import Checkpoint
-from mcpguard.ledger.prunings import Stretch, unfinished
-from mcpguard.ledger.verify.anchored import Anchored
+from mcpguard.ledger.prunings import Stretch, unfinished_prunings
+from mcpguard.ledger.verify.anchor_check import AnchorCheck
 from mcpguard.ledger.verify.bodies import BodyCheck
 from mcpguard.ledger.verify.report import ChainReport, KeyTrust, Report, Tampering
 from mcpguard.ledger.verify.signatures import Signatures
@@ -23,37 +23,39 @@ TRIES: Final = 5
 
 
 def verify(connect: Connect, place: str, anchors: Iterable[Checkpoint], trust: KeyTrust, progress: Progress) -> Report:
-    """Walk every chain in the store. `anchors`: checkpoints that were kept elsewhere.
+    """Verify every chain in the store. `anchors`: external checkpoints.
 
-    Works on a live store too: what is appended while it walks is left for the next time.
+    Works on a live store too: records that are added meanwhile are not looked at.
     """
     with connect() as connection:
         refuse_misfits(connection, place)
         begun = set(chains.every(connection))
-        anchored = Anchored(connection, sorted(begun | records.chains_named(connection)))
+        anchored = AnchorCheck(connection, sorted(begun | records.chains_named(connection)))
         for anchor in anchors:
             anchored.take(anchor)
+        # Another store's checkpoints are no problem, unless this store has none of the chains that they name.
         if not any(report.anchor_keys for report in anchored.reports.values()):
-            anchored.missing()
+            anchored.report_missing_chains()
     walked = [_at_rest(connect, asked, asked.chain in begun, trust, progress) for asked in anchored.reports.values()]
     return Report(place, trust, tuple(walked), anchored.elsewhere)
 
 
 def _at_rest(connect: Connect, asked: ChainReport, begun: bool, trust: KeyTrust, progress: Progress) -> ChainReport:
-    """While the guard prunes, records and bodies that are read one after the other are not of one moment: what is found
-    then is looked at again."""
+    """Verify a chain, and again if it has problems and the guard pruned meanwhile: records and bodies are not read in
+    one moment then."""
     for _ in range(TRIES):
         report, before = deepcopy(asked), _pruning(connect, asked.chain)
         _walk(connect, report, begun, trust, progress)
+        # Nothing was pruned meanwhile: what was found is there.
         if report.whole or _pruning(connect, asked.chain) == before:
             break
     return report
 
 
 def _pruning(connect: Connect, chain: str) -> tuple[int, list[tuple[Stretch, int]]]:
-    """How far pruning has come."""
+    """How far pruning has come: the last pruning record, and what is unfinished."""
     with connect() as connection:
-        return records.last_of(connection, chain, "pruned"), unfinished(connection, chain)
+        return records.last_of(connection, chain, "pruned"), unfinished_prunings(connection, chain)
 
 
 def _walk(connect: Connect, report: ChainReport, begun: bool, trust: KeyTrust, progress: Progress) -> None:
@@ -63,8 +65,11 @@ def _walk(connect: Connect, report: ChainReport, begun: bool, trust: KeyTrust, p
         end = records.last(of_records, chain)
         upto = end[0] if end else 0
         signed_upto = max(upto, signed.seq if signed else 0)
+        # A chain without records, or records without a chain: one of the two tables was edited.
         if begun != bool(end):
-            report.found(1, Tampering.INCONSISTENT, "the table of chains and the table of records do not agree on it")
+            report.add_problem(
+                1, Tampering.INCONSISTENT, "the table of chains and the table of records disagree about it"
+            )
         hash_of = partial(records.hash_of, of_records, chain)
         keys = KeySuccession(records.of_kind(of_records, chain, "rotated", upto), hash_of, trust, report)
         tombstones = Tombstones(records.of_kind(of_records, chain, "pruned", upto), report)
@@ -76,4 +81,4 @@ def _walk(connect: Connect, report: ChainReport, begun: bool, trust: KeyTrust, p
             BodyCheck(records.walk_bodies(of_bodies, chain, upto), report, tombstones),
             tombstones,
             progress,
-        ).over(records.walk(of_records, chain, upto))
+        ).run(records.walk(of_records, chain, upto))

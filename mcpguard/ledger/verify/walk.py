@@ -1,21 +1,21 @@
-"""One walk over one chain, from its first record to its last.
+"""The walk over one chain, from its first record to its last.
 
-For every record, in this order (the first thing found wrong is the one reported for it):
+For every record, in this order (the first problem is the one reported for it):
 1. its number follows the one before: a gap means that records were removed;
-2. its content says the same number and chain as its place in the table: otherwise it was moved;
-3. its hash is the hash of the one before and its content: otherwise one of the two was edited;
-4. the columns repeat the content: otherwise they were edited, and searches would lie;
-5. the checkpoint made after it names its hash: otherwise everything up to here was written anew;
-6. its body is the one that it describes; its entry is opened once and closed once.
+2. its content has the number and chain of its row: otherwise it was moved;
+3. its hash is that of the previous hash and its content: otherwise one of them was edited;
+4. its columns repeat the content: otherwise they were edited, and searches would be wrong;
+5. the checkpoint made after it has its hash: otherwise everything up to here was rewritten;
+6. its body matches its fields; its entry is opened once and closed once.
 """
 
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
-from mcpguard.ledger.format import GENESIS, link, parsed
-from mcpguard.ledger.keys import named
+from mcpguard.ledger.format import GENESIS, link, parse_content
+from mcpguard.ledger.keys import display_name
 from mcpguard.ledger.verify.bodies import BodyCheck
-from mcpguard.ledger.verify.calls_closed import Entries
+from mcpguard.ledger.verify.call_entries import CallEntries
 from mcpguard.ledger.verify.report import ChainReport, Tampering
 from mcpguard.ledger.verify.signatures import Signatures
 from mcpguard.ledger.verify.tombstones import Tombstones
@@ -24,7 +24,7 @@ from mcpguard.store.rows.records import COLUMNS, StoredRecord
 _SAID_ANYWAY = {"chain", "seq"}
 Progress = Callable[[int], None]
 TOLD_EVERY = 1000
-"""Records after which it is told how far the walk has come."""
+"""Records after which progress is reported."""
 
 
 class Walk:
@@ -37,18 +37,19 @@ class Walk:
         self._signatures = signatures
         self._bodies = bodies
         self._tombstones = tombstones
-        self._entries = Entries(report, tombstones)
+        self._entries = CallEntries(report, tombstones)
         self._progress = progress
         self._previous: bytes | None = GENESIS
         self._signer: object = None
         """The key that was announced last."""
 
     def begin_after(self, seq: int, stored_hash: bytes | None) -> None:
-        """The first record is not the chain's first: it follows this one, whose hash may not be known."""
+        """Start in the middle of the chain, after this record, whose hash may not be known."""
         self._report.last_seq, self._previous = seq, stored_hash
-        self._entries.lost()
+        self._entries.expect_lost_openings()
 
-    def over(self, records: Iterable[StoredRecord]) -> None:
+    def run(self, records: Iterable[StoredRecord]) -> None:
+        """Check these records, and then what is left of checkpoints, bodies and prunings."""
         for stored in records:
             self._step(stored)
         self._bodies.finish()
@@ -58,8 +59,9 @@ class Walk:
     def _step(self, stored: StoredRecord) -> None:
         seq, report = stored.seq, self._report
         if seq < 1:
-            self._found(seq, Tampering.ADDED, "a chain has no record with this number")
+            self._found(seq, Tampering.ADDED, "no chain has a record with this number")
             return
+        # Numbers are given without gaps, so one means that records were removed.
         if seq > report.last_seq + 1:
             self._missing(report.last_seq + 1, seq - 1)
         report.records += 1
@@ -75,31 +77,35 @@ class Walk:
     def _missing(self, first: int, last: int) -> None:
         gone = f"record {first} is" if first == last else f"records {first} to {last} are"
         self._found(first, Tampering.REMOVED, f"{gone} missing")
-        self._previous = None  # nothing to hold the next hash against
+        self._previous = None  # the next hash has nothing to be checked against
 
     def _take_tombstone(self, stored: StoredRecord) -> None:
         self._report.pruned += 1
         columns = zip(COLUMNS, stored.columns, strict=True)
+        # A pruned record keeps its number and its hash, and nothing else.
         if any(value is not None and name not in _SAID_ANYWAY for name, value in columns):
-            self._found(stored.seq, Tampering.EDITED, "its content is gone, but its columns are not")
-        self._tombstones.passed(stored.seq, stored.hash)
+            self._found(stored.seq, Tampering.EDITED, "its content was removed, but its columns were not")
+        self._tombstones.pass_record(stored.seq, stored.hash)
         self._tombstones.record(stored.seq)
         self._bodies.skip(stored.seq)
         self._signatures.take(stored.seq, stored.hash)
 
     def _take_record(self, stored: StoredRecord, content: bytes) -> None:
         seq = stored.seq
-        record = parsed(content)
+        record = parse_content(content)
         if record.get("seq", seq) != seq or record.get("chain", self._report.chain) != self._report.chain:
             where = f"record {record.get('seq')} of chain {record.get('chain')}"
-            self._found(seq, Tampering.REORDERED, f"what lies here says that it is {where}")
+            self._found(seq, Tampering.REORDERED, f"the content stored here says that it is {where}")
+        # The stored hash goes on as the next previous one: a single edit is one problem, and not one for all that
+        # follow.
         elif self._previous is not None and link(self._previous, content) != stored.hash:
             self._found(seq, Tampering.EDITED, "its content or its hash is not what was written")
+        # Searching uses the columns, which no hash covers.
         elif stored.columns != (said := tuple(map(record.get, COLUMNS))):
             pairs = zip(COLUMNS, stored.columns, said, strict=True)
             different = ", ".join(name for name, lies, was in pairs if lies != was)
-            self._found(seq, Tampering.COLUMNS_EDITED, f"columns differ from what was recorded: {different}")
-        self._tombstones.passed(seq, stored.hash, kind=record.get("kind"))
+            self._found(seq, Tampering.COLUMNS_EDITED, f"columns differ from the recorded content: {different}")
+        self._tombstones.pass_record(seq, stored.hash, kind=record.get("kind"))
         self._note(seq, record)
         self._signatures.take(seq, stored.hash)
         self._bodies.take(seq, record)
@@ -118,34 +124,44 @@ class Walk:
             case "rotated":
                 self._signatures.keys.reach(seq)
                 self._signer = record.get("key")
-                report.noticed("rotated", f"record {seq}: another key signs from here on: {named(record.get('key'))}")
+                report.add_notice(
+                    "rotated",
+                    f"record {seq}: the signing key was rotated; from here on {display_name(record.get('key'))} signs",
+                )
             case "lost":
-                self._entries.lost()
-                report.noticed(
-                    "lost",
-                    f"record {seq}: the guard found the chain ending at {record.get('found')} after it had "
-                    f"acknowledged {record.get('acknowledged')}; what lay between is lost",
-                )
+                self._entries.expect_lost_openings()
+                report.add_notice("lost", f"record {seq}: {_lost(record)}")
             case "rolled_back":
-                report.noticed(
-                    "rolled_back",
-                    f"record {seq}: the guard started with a store that ended at {record.get('found')}, and the anchor "
-                    f"file spoke of record {record.get('anchored')}: it was rolled back or rewritten before",
-                )
+                report.add_notice("rolled_back", f"record {seq}: {_rolled_back(record)}")
             case "resumed":
-                report.noticed(
-                    "resumed",
-                    f"record {seq}: the guard could not record for a time and refused {record.get('refused')}",
-                )
+                refused = f"{record.get('refused')} records were refused"
+                report.add_notice("resumed", f"record {seq}: the audit log could not be written for a time; {refused}")
             case _:
                 pass
 
     def _started(self, seq: int, key: object) -> None:
+        # Not tampering: an operator may lose a key. But nobody vouches for the new one, so the reader must know.
         if self._signer not in (None, key):
-            exchanged = "without having been rotated to: the key file was exchanged or lost while no guard ran"
-            self._report.noticed("started", f"record {seq}: another key signs from here on, {named(key)}, {exchanged}")
+            exchanged = "without a rotation: the key file was replaced or lost while no guard was running"
+            self._report.add_notice(
+                "started", f"record {seq}: from here on another key signs, {display_name(key)}, {exchanged}"
+            )
         self._signer = key
         self._signatures.keys.announce(str(key))
 
     def _found(self, seq: int, tampering: Tampering, sentence: str) -> None:
-        self._report.found(seq, tampering, sentence)
+        self._report.add_problem(seq, tampering, sentence)
+
+
+def _lost(record: Mapping[str, Any]) -> str:
+    return (
+        f"the guard found the chain ending at {record.get('found')} after it had acknowledged "
+        f"{record.get('acknowledged')}; the records between are lost"
+    )
+
+
+def _rolled_back(record: Mapping[str, Any]) -> str:
+    return (
+        f"the guard started with a store that ended at {record.get('found')}, while the anchor file has a checkpoint "
+        f"of record {record.get('anchored')}: the store had been rolled back or rewritten"
+    )

@@ -14,8 +14,8 @@ from mcpguard.domain.calls.bodies import DigestedBody, KeptBody
 from mcpguard.domain.calls.outcomes import Outcome
 from mcpguard.domain.calls.verdicts import Deny
 from mcpguard.domain.reasons import Reason
-from mcpguard.ledger.checkpoints import Why
-from mcpguard.ledger.entries import Entry
+from mcpguard.ledger.checkpoints import CheckpointCause
+from mcpguard.ledger.entries import Entry, unconditionally
 from mcpguard.web.pages.audit import record_rows
 from mcpguard.web.pages.audit.record_rows import MOST_OF_A_BODY, body, fields, recorded, row
 from tests.ledger.tampering import tampering
@@ -41,7 +41,7 @@ async def test_a_record_says_everything_and_what_it_rests_on(guard: World) -> No
     by = await browser(guard)
     opening = guard.opening(Deny(Reason.SCOPE_EFFECT), arguments=KeptBody(b'{"path":"/etc","n":[1,2]}'))
     await guard.call(opening)
-    await guard.now.ledger.checkpoint(Why.COUNT)
+    await guard.now.ledger.checkpoint(CheckpointCause.COUNT)
     seq = next(record["seq"] for record in guard.said() if record.get("entry") == opening.entry)
     text = await page(guard, by, f"/audit/{seq}")
     shown, record = plain(text), guard.said()[seq - 1]
@@ -68,7 +68,7 @@ async def test_the_first_and_the_newest_record_have_one_neighbour(guard: World) 
     first = await page(guard, by, "/audit/1")
     assert 'rel="prev"' not in first
     assert "This is the first record of the chain." in first
-    await guard.now.ledger.checkpoint(Why.COUNT)
+    await guard.now.ledger.checkpoint(CheckpointCause.COUNT)
     newest = await page(guard, by, f"/audit/{len(guard.said())}")
     assert 'rel="next"' not in newest
     assert "this record and all before it" in newest
@@ -93,7 +93,7 @@ async def test_a_record_that_was_edited_is_told_as_that(guard: World) -> None:
 
 async def test_a_checkpoint_that_nobody_signed_is_told_as_that(guard: World) -> None:
     by = await browser(guard)
-    await guard.now.ledger.checkpoint(Why.COUNT)
+    await guard.now.ledger.checkpoint(CheckpointCause.COUNT)
     seq = len(guard.said())
     with tampering(guard.database) as connection:
         connection.execute("UPDATE checkpoints SET signature = ? WHERE seq = ?", (bytes(64), seq))
@@ -143,7 +143,7 @@ async def test_a_call_that_is_open_says_so(guard: World) -> None:
         shown.append(plain(await page(guard, by, f"/calls/{opening.entry}")))
         return Outcome.answered()
 
-    await guard.now.ledger.record(opening, work)
+    await guard.now.ledger.record(opening, work, unconditionally)
     assert "1 record. It is not closed" in shown[0]
 
 

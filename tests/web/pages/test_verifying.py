@@ -9,7 +9,7 @@ import pytest
 
 from mcpguard.domain.people import Role
 from mcpguard.guard.audit.verification import NO_ANCHORS, UNFINISHED, Underway, _Ended, _rested
-from mcpguard.ledger.checkpoints import Why
+from mcpguard.ledger.checkpoints import CheckpointCause
 from mcpguard.ledger.verify.explain import sentences
 from mcpguard.ledger.verify.report import KeySource, KeyTrust
 from tests.gateway.holding import until
@@ -55,13 +55,13 @@ async def test_a_whole_log_is_told_as_that_everywhere(guard: World) -> None:
 async def test_it_says_what_the_command_says_of_this_data_directory(guard: World) -> None:
     by = await browser(guard)
     await guard.call()
-    await guard.now.ledger.checkpoint(Why.COUNT)
+    await guard.now.ledger.checkpoint(CheckpointCause.COUNT)
     await asked(guard, by)
     last, key = guard.now.guard.verifying.last, guard.now.ledger.chain.public_key
     assert last is not None
     report = guard.verified(trust=KeyTrust(frozenset({key}), KeySource.BESIDE))
     assert [*last.said] == [each.strip().replace(str(guard.database), "the store") for each in sentences(report)]
-    assert any("a key found beside the log" in each for each in last.said)
+    assert any("a key stored beside the log" in each for each in last.said)
     assert str(guard.database.parent) not in await page(guard, by, VERIFY)
 
 
@@ -81,7 +81,7 @@ async def test_a_log_that_was_tampered_with_is_told_as_broken_with_the_record(gu
 async def test_a_careful_forger_is_found_by_the_key_that_signs_here(guard: World) -> None:
     by = await browser(guard)
     await guard.call()
-    await guard.now.ledger.checkpoint(Why.COUNT)
+    await guard.now.ledger.checkpoint(CheckpointCause.COUNT)
     with tampering(guard.database) as connection:
         connection.execute(FORGED)
         rechain(connection)
@@ -150,17 +150,17 @@ async def test_the_anchor_file_is_held_against_the_log(tmp_path: Path) -> None:
     async with anchored(tmp_path) as (guard, file):
         by = await browser(guard)
         await guard.call()
-        await guard.now.ledger.checkpoint(Why.COUNT)
+        await guard.now.ledger.checkpoint(CheckpointCause.COUNT)
         assert guard.now.guard.anchoring is not None
         await guard.now.guard.anchoring.catch_up()
         assert file.read_bytes().count(b"\n") > 0
         told = await asked(guard, by)
-        assert "rest on the checkpoint kept elsewhere: nobody rewrote them." in told
+        assert ": covered by an external checkpoint; nobody rewrote them." in told
         with tampering(guard.database) as connection:
             connection.execute(FORGED)
             rechain(connection)
             connection.execute("DELETE FROM checkpoints WHERE seq > 1")
-        assert "a checkpoint kept elsewhere names another hash" in await asked(guard, by)
+        assert "an external checkpoint has a different hash for it" in await asked(guard, by)
         file.unlink()
         assert NO_ANCHORS in await asked(guard, by)
         file.write_text("nothing of ours")

@@ -1,1 +1,1 @@
-"""The ledger as events of the Open Cybersecurity Schema Framework, version 1.8. docs/ocsf.md says what becomes what."""
+"""The audit log as events of the Open Cybersecurity Schema Framework, version 1.8. docs/ocsf.md has the mapping."""

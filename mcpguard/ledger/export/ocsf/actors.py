@@ -1,4 +1,4 @@
-"""Who did it: a person, an agent, a program, or the guard itself.
+"""The actor of an event: a person, an agent, a program, or the guard itself.
 
 Rules kept here:
 1. `actor.user` is a person, an operating-system account or an operator's token, and nobody else.
@@ -21,7 +21,7 @@ _AGENT: Final = "agent"
 
 
 def caller(said: Texts) -> Event:
-    """Who made a call, and the person who did it in their name."""
+    """The agent that made a call, and the user who did it in its name, if one did."""
     id_ = said.get("caller")
     actor: Event = {**NOBODY} if id_ is None else {"app_uid": id_, "app_name": said.get("caller_label", id_)}
     if (by := said.get("by")) is not None and (user := _user(by)) is not None:
@@ -30,7 +30,7 @@ def caller(said: Texts) -> Event:
 
 
 def decider(said: Texts) -> Event:
-    """Who decided or declared something; the guard itself where nobody did."""
+    """Who decided or declared something; the guard itself if nobody did."""
     by, via = said.get("by"), said.get("via")
     if by is None:
         return GUARD
@@ -53,7 +53,7 @@ def _user(by: str) -> dict[str, Any] | None:
 
 
 def person(said: Texts, role: str | None) -> dict[str, Any] | None:
-    """The user whom a record is about, in a role."""
+    """The user that a record is about, with a role; None if it names none."""
     id_, name = said.get("user"), said.get("user_name")
     if id_ is None and name is None:
         return None

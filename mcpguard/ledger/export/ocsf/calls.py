@@ -1,16 +1,17 @@
-"""Calls, what servers ask during them, what was shown to agents, and what was turned away: API Activity.
+"""Events of calls, of server requests during them, of disclosures and of refused requests: API Activity.
 
 Rules kept here:
 1. All events of one call have its entry as `metadata.correlation_uid`.
-2. A call is allowed, denied or held by the verdict, and succeeds or fails by its outcome: an opening that was allowed
-   claims no success.
-3. What was found in a call does not make another event of it: it is an enrichment, and the call is an alert.
+2. The verdict says whether a call is allowed, denied or held; the outcome whether it succeeded. The opening of an
+   allowed call claims no success.
+3. Findings in a call do not make another event: they are an enrichment, and the call is an alert.
 """
 
 from typing import Any, Final
 
 from mcpguard.ledger.export.line import ExportLine
 from mcpguard.ledger.export.ocsf.actors import caller
+from mcpguard.ledger.export.ocsf.disposition import DONE, MASKED, ODD, OUTCOMES, REFUSED, VERDICTS, judge
 from mcpguard.ledger.export.ocsf.event import (
     INFORMATIONAL,
     LOW,
@@ -20,14 +21,13 @@ from mcpguard.ledger.export.ocsf.event import (
     Class,
     Event,
     Texts,
-    counted,
+    count_of,
     event,
     number,
     texts,
     uid_of,
     words,
 )
-from mcpguard.ledger.export.ocsf.judging import DONE, MASKED, ODD, OUTCOMES, REFUSED, VERDICTS, judge
 
 _CAPTIONS: Final = {0: "Unknown", 1: "Create", 2: "Read", 3: "Update", 4: "Delete", 99: "Other"}
 API: Final = Class(6003, "API Activity", (6, "Application Activity"), _CAPTIONS)
@@ -38,19 +38,19 @@ _READING: Final = frozenset({"resources/read", "prompts/get", "completion/comple
 """Methods that only read, whatever they name; a tool has an effect of its own."""
 _ASKS: Final = API.other("Ask")
 _ANSWERS: Final = API.other("Answer")
-_OPENED: Final = {"allow": "A call was allowed", "hold": "A call waits for a person", "deny": "A call was refused"}
+_OPENED: Final = {"allow": "A call was allowed", "hold": "A call is held for approval", "deny": "A call was refused"}
 _CLOSED: Final = {
     "answered": "A call was answered",
     "failed": "A call failed at the server",
     "refused": "A call was refused",
-    "held": "A call ended and waits for a person",
+    "held": "A call ended while it is held for approval",
     "cancelled": "A call was cancelled",
-    "unknown": "A call ended and what became of it is not known",
+    "unknown": "A call ended with an unknown outcome",
 }
 
 
-def opened(record: ExportLine) -> Event:
-    """A call and the verdict about it."""
+def opened_event(record: ExportLine) -> Event:
+    """A call was opened, with its verdict."""
     said = texts(record.said)
     verdict = said.get("verdict")
     made = _of_a_call(record, said, _OPENED.get(verdict or "", "A call was opened"))
@@ -59,17 +59,17 @@ def opened(record: ExportLine) -> Event:
     return made
 
 
-def released(record: ExportLine) -> Event:
-    """The verdict after a person allowed a held call."""
+def released_event(record: ExportLine) -> Event:
+    """A held call was decided again, after a person allowed it."""
     said = texts(record.said)
     verdict = said.get("verdict")
-    made = _of_a_call(record, said, "A held call was judged again")
+    made = _of_a_call(record, said, "A held call was decided again")
     judge(made, VERDICTS.get(verdict, ODD), said.get("reason"))
     return made
 
 
-def closed(record: ExportLine) -> Event:
-    """How a call ended."""
+def closed_event(record: ExportLine) -> Event:
+    """A call ended, with its outcome."""
     said = texts(record.said)
     outcome, reason, executed = said.get("outcome"), said.get("reason"), said.get("executed", UNKNOWN)
     made = _of_a_call(record, said, _CLOSED.get(outcome or "", "A call ended"))
@@ -82,7 +82,8 @@ def closed(record: ExportLine) -> Event:
     made["api"]["response"] = response
     so = OUTCOMES.get(outcome, ODD)
     if outcome == "answered" and reason is not None:
-        so = REFUSED  # it was executed, and its reply was withheld
+        so = REFUSED  # executed, but its reply was withheld
+    # Secrets in the reply were masked before the agent saw it.
     elif outcome == "answered" and (number(record.said, "masked") or 0) > 0:
         so = MASKED
     found = _found(made, "reply", said.get("found"), said.get("screened", UNKNOWN))
@@ -90,11 +91,11 @@ def closed(record: ExportLine) -> Event:
     return made
 
 
-def asked(record: ExportLine) -> Event:
-    """What a server asked of the client."""
+def question_event(record: ExportLine) -> Event:
+    """A server sent a request to the client, as for sampling."""
     said = texts(record.said)
     server, reason = said.get("server", UNKNOWN), said.get("reason")
-    made = _event(record, said, _ASKS, "A server asked the client something")
+    made = _event(record, said, _ASKS, "A server sent a request to the client")
     made["actor"] = {"app_name": server}
     made["src_endpoint"] = {"svc_name": server}
     found = _found(made, "question", said.get("found"), "screened")
@@ -102,29 +103,29 @@ def asked(record: ExportLine) -> Event:
     return made
 
 
-def heard(record: ExportLine) -> Event:
-    """What became of that."""
+def question_outcome_event(record: ExportLine) -> Event:
+    """A request of a server to the client ended."""
     said = texts(record.said)
     reason = said.get("reason")
-    made = _event(record, said, _ANSWERS, "What became of what a server asked")
+    made = _event(record, said, _ANSWERS, "A request of a server to the client ended")
     judge(made, DONE if reason is None else REFUSED, reason)
     return made
 
 
-def disclosed(record: ExportLine) -> Event:
-    """Somebody was shown what is offered."""
+def disclosure_event(record: ExportLine) -> Event:
+    """A caller was shown what is available."""
     said = texts(record.said)
-    made = _event(record, said, _READ, "Somebody was shown what is offered")
-    made |= counted(record.said)
+    made = _event(record, said, _READ, "A caller was shown what is available")
+    made |= count_of(record.said)
     judge(made, DONE, None, _found(made, "query", said.get("secrets"), "secret"))
     return made
 
 
-def turned_away(record: ExportLine) -> Event:
-    """What came could not be taken."""
+def refused_request_event(record: ExportLine) -> Event:
+    """A request was refused before it became a call."""
     said = texts(record.said)
-    made = _event(record, said, _NOT_KNOWN, "Something was turned away at the door")
-    made |= counted(record.said)
+    made = _event(record, said, _NOT_KNOWN, "A request was refused at the door")
+    made |= count_of(record.said)
     made["api"]["operation"] = said.get("operation", UNKNOWN)
     judge(made, REFUSED, said.get("why"))
     made.setdefault("status_code", UNKNOWN)
@@ -132,7 +133,7 @@ def turned_away(record: ExportLine) -> Event:
 
 
 def _of_a_call(record: ExportLine, said: Texts, message: str) -> Event:
-    """With what was called."""
+    """An event of a call, with the capability that was called as its resource."""
     what = _EFFECTS.get(said.get("effect", ""))
     if what is None:
         what = _READ if said.get("method") in _READING else _NOT_KNOWN
@@ -150,13 +151,14 @@ def _of_a_call(record: ExportLine, said: Texts, message: str) -> Event:
 
 
 def _event(record: ExportLine, said: Texts, what: Any, message: str) -> Event:  # noqa: ANN401 - attributes
-    """With who, where and what of any of these."""
+    """An event of this class, with caller, server, client and trace."""
     get = said.get
     entry, server, client, parts = get("entry"), get("server"), get("client"), get("trace", "").split("-")
     profiles = [SECURITY_CONTROL]
     if client is not None:
         profiles.append("ai_operation")
     if len(parts) >= 4:
+        # A W3C traceparent: version, trace id, span id, flags.
         profiles.append("trace")
     made = event(record, what, INFORMATIONAL, message, entry, *profiles)
     api: dict[str, Any] = {"operation": get("method", UNKNOWN)}
@@ -178,14 +180,14 @@ def _event(record: ExportLine, said: Texts, what: Any, message: str) -> Event:  
 
 
 def _unclear(outcome: str | None, executed: str) -> int:
-    """How much it matters that nobody knows whether it was executed. Clients give up calls all the time."""
+    """The severity of not knowing whether a call was executed. Clients cancel calls all the time."""
     if executed != UNKNOWN:
         return INFORMATIONAL
     return LOW if outcome == "cancelled" else MEDIUM
 
 
 def _from(said: Texts) -> Event:
-    """The agent, as the guard knows it, and the door through which it came. No record of a call has an address."""
+    """The agent, as the guard knows it, and the door it came through. No record of a call has an address."""
     id_, door = said.get("caller"), said.get("face") or said.get("door")
     endpoint = {} if id_ is None else {"uid": id_}
     if door is not None:
@@ -194,7 +196,7 @@ def _from(said: Texts) -> Event:
 
 
 def _found(made: Event, where: str, rules: str | None, how: str) -> int:
-    """Notes what was found in a call, and says how much it matters."""
+    """Add the findings in a call to its event. Returns the severity."""
     if rules is None:
         return INFORMATIONAL
     made["enrichments"] = [{"name": where, "type": how, "value": rules, "data": {"rules": words(rules)}}]

@@ -1,10 +1,10 @@
-"""Decisions, and what else changes who may do what: Entity Management.
+"""Events of decisions, and of other changes to permissions: Entity Management.
 
 Rules kept here:
-1. The entity is what was decided about: a server, a capability, a held call, a caller, a person, a token, the settings.
-   Before and after are its standing, and of a person the role.
-2. The answers that the schema has a word for are that; the others are `Other` with our word.
-3. `comment` is what the person wrote; what the guard says of a failure is `status_detail`.
+1. The entity is what was decided about: a server, a capability, a held call, a caller, a user, a token, the settings.
+   Its state before and after is the status; of a user, the role.
+2. Decisions that the schema has an activity for get that; the others are `Other` with our word.
+3. `comment` is what a person wrote; `status_detail` what the guard says about a failure.
 """
 
 from collections.abc import Mapping
@@ -23,9 +23,9 @@ from mcpguard.ledger.export.ocsf.event import (
     Event,
     Texts,
     event,
-    given,
     texts,
     uid_of,
+    without_none,
 )
 
 _CAPTIONS: Final = {
@@ -73,34 +73,34 @@ _WORDS: Final[Mapping[str, Mapping[str, Any]]] = {
     "differs": _SUSPEND,
     "returned": _RESUME,
 }
-"""What the records call it. `allow` and `deny` of held calls, `reject`, how a held call ended, and whatever a later
-version brings are none of the schema's words."""
+"""The activity for each word of our records. The schema has none for `allow` and `deny` of held calls, for `reject`,
+and for how a held call ended."""
 _MATTER: Final = frozenset({"identity_changed", "differs", "unconfined"})
-"""What somebody should look at: something is not what was approved, or runs unconfined."""
+"""Changes that need attention: something is not what was approved, or runs without a sandbox."""
 _APPROVING: Final = frozenset({"approve"})
 
 
-def admitted(record: ExportLine) -> Event:
+def admission_event(record: ExportLine) -> Event:
     said = texts(record.said)
-    return _stood(record, said, said.get("change"), "A server came, or is declared otherwise")
+    return _stood(record, said, said.get("change"), "The declaration of a server changed")
 
 
-def decided(record: ExportLine) -> Event:
+def decision_event(record: ExportLine) -> Event:
     said = texts(record.said)
-    return _stood(record, said, said.get("answer"), "Somebody decided")
+    return _stood(record, said, said.get("answer"), "A decision was made")
 
 
-def moved(record: ExportLine) -> Event:
+def status_change_event(record: ExportLine) -> Event:
     said = texts(record.said)
-    return _stood(record, said, said.get("move"), "The guard moved something by itself")
+    return _stood(record, said, said.get("move"), "The guard changed a status by itself")
 
 
-def inspected(record: ExportLine) -> Event:
+def inspection_event(record: ExportLine) -> Event:
     said = texts(record.said)
-    return _changed(record, said, "inspect", _thing(said), "A person has a server looked at")
+    return _changed(record, said, "inspect", _thing(said), "A user requested the inspection of a server")
 
 
-def inspection_failed(record: ExportLine) -> Event:
+def failed_inspection_event(record: ExportLine) -> Event:
     said = texts(record.said)
     made: Event = {**_changed(record, said, "inspect", _thing(said), "The inspection of a server failed"), **FAILURE}
     if (why := made.pop("comment", None)) is not None:
@@ -108,46 +108,47 @@ def inspection_failed(record: ExportLine) -> Event:
     return made
 
 
-def listed(record: ExportLine) -> Event:
+def listing_event(record: ExportLine) -> Event:
     said = texts(record.said)
-    return _changed(record, said, "changed", _thing(said), "A server lists something else than before")
+    return _changed(record, said, "changed", _thing(said), "A server changed what it lists")
 
 
-def granted(record: ExportLine) -> Event:
+def token_grant_event(record: ExportLine) -> Event:
     said = texts(record.said)
-    return _changed(record, said, "added", _caller(said), "A caller was let in")
+    return _changed(record, said, "added", _caller(said), "A caller was created")
 
 
-def revoked(record: ExportLine) -> Event:
+def token_revocation_event(record: ExportLine) -> Event:
     said = texts(record.said)
-    return _changed(record, said, "revoked", _caller(said), "A caller is none any more")
+    return _changed(record, said, "revoked", _caller(said), "A caller was revoked")
 
 
-def configured(record: ExportLine) -> Event:
+def settings_event(record: ExportLine) -> Event:
     said = texts(record.said)
     policy = {"name": "settings", "is_applied": True}
     settings = {"type_id": 5, "type": "Policy", "name": "settings", "policy": policy}
-    return _changed(record, said, "changed", settings, "Settings that carry trust were confirmed")
+    return _changed(record, said, "changed", settings, "Security settings were confirmed")
 
 
-def of_person(record: ExportLine) -> Event:
+def user_event(record: ExportLine) -> Event:
     said = texts(record.said)
     before, role = said.get("before"), said.get("role")
     entity = _person(said, before or role)
-    made = _changed(record, said, said.get("change"), entity, "A person was let in, or may do something else")
+    made = _changed(record, said, said.get("change"), entity, "A user was created or changed")
     if before is not None:
         made["entity_result"] = _person(said, role)
     return made
 
 
-def of_operator(record: ExportLine) -> Event:
+def operator_token_event(record: ExportLine) -> Event:
     said = texts(record.said)
     token = _entity("operator's token", said.get("token_name"), said.get("token"))
-    return _changed(record, said, said.get("change"), token, "A program's token was made or revoked")
+    return _changed(record, said, said.get("change"), token, "An API token was created or revoked")
 
 
 def _changed(record: ExportLine, said: Texts, word: str | None, entity: Event, message: str) -> Event:
     what = _WORDS.get(word or "") or (ENTITY.activity(0) if word is None else ENTITY.other(word))
+    # Approved although inspection had findings, or declared with a launch that breaks rules.
     in_spite = word in _APPROVING and "rules" in said
     launch = record.said.get("kind") == "admitted" and "rules" in said
     severity = MEDIUM if word in _MATTER or in_spite or launch else INFORMATIONAL
@@ -159,7 +160,7 @@ def _changed(record: ExportLine, said: Texts, word: str | None, entity: Event, m
 
 
 def _stood(record: ExportLine, said: Texts, word: str | None, message: str) -> Event:
-    """With where it stood before, and where it stands now."""
+    """An event with the status before and after."""
     entity = _thing(said)
     made = _changed(record, said, word, entity, message)
     if (before := said.get("before")) is not None:
@@ -177,7 +178,7 @@ def _person(said: Texts, role: str | None) -> Event:
 
 
 def _thing(said: Texts) -> Event:
-    """A held call, a capability or a server: the narrowest that the record names."""
+    """The entity of a record: a held call, a capability or a server, the narrowest that it names."""
     get = said.get
     name, server, kind, fingerprint = get("name"), get("server"), get("capability"), get("fingerprint")
     if (ticket := get("ticket")) is not None:
@@ -194,5 +195,5 @@ def _caller(said: Texts) -> Event:
 def _entity(type_: str, name: str | None, uid: str | None, version: str | None = None) -> Event:
     if name is None and uid is None:
         name = UNKNOWN
-    named = given([("name", name), ("uid", uid), ("version", version)])
+    named = without_none([("name", name), ("uid", uid), ("version", version)])
     return {"type_id": OTHER, "type": type_, **named}

@@ -1,9 +1,9 @@
-"""What all events have in common: the class, the time, the metadata, the record itself.
+"""The common parts of all events: class, time, metadata, and the record itself.
 
 Rules kept here:
-1. An attribute says what the record says, or is left out. Where the schema wants one and the record has nothing, it is
+1. An attribute has the value of the record, or is left out. If the schema requires one that the record lacks, it is
    `unknown`, 0, or 1970.
-2. A value of the wrong type is no value. The record lies in `unmapped`, byte for byte, so nothing is lost with it.
+2. A value of the wrong type is left out. The record is in `unmapped`, byte for byte, so nothing is lost.
 3. Sentences are ours and constant.
 4. Whatever is of severity Medium or higher is an alert (`is_alert`), in every class, as the schema advises.
 """
@@ -19,7 +19,7 @@ from mcpguard.ledger.export.line import ExportLine
 
 Event = dict[str, Any]
 Texts = Mapping[str, str]
-"""What a record says in words: its fields that are strings and not empty."""
+"""The fields of a record that are non-empty strings."""
 
 VERSION: Final = "1.8.0"
 US: Final = "mcpguard"
@@ -50,7 +50,7 @@ class Class:
         return self._activities[id_]
 
     def other(self, name: str) -> Mapping[str, Any]:
-        """The same of an activity that the schema has no word for."""
+        """The attributes of an event whose activity the schema does not have."""
         return {**self._activities[OTHER], "activity_name": name}
 
     def _of(self, id_: int, caption: str) -> Mapping[str, Any]:
@@ -73,7 +73,8 @@ def event(
     together: str | None = None,
     *profiles: str,
 ) -> Event:
-    """An event of a record. `together`: what binds it to others; `profiles`: of the schema, where it uses any."""
+    """The event of a record. `together`: the id that it shares with related events; `profiles`: those of the schema."""
+    # The schema has `is_alert` in this profile only.
     if severity >= MEDIUM and SECURITY_CONTROL not in profiles:
         profiles = (*profiles, SECURITY_CONTROL)
     said = record.said
@@ -90,6 +91,7 @@ def event(
         metadata["profiles"] = profiles
     unmapped: Event = {"record_hash": record.hash.hex()}
     if said and record.raw is not None:
+        # The bytes as they were hashed: written anew, nobody could verify them.
         unmapped["record"] = orjson.Fragment(record.raw)
     made = {**what, "time": 0 if at is None else at // 1000, "message": message, "metadata": metadata}
     weigh(made, severity)
@@ -98,14 +100,14 @@ def event(
 
 
 def weigh(made: Event, severity: int) -> None:
-    """Says how much it matters. An alert belongs to the profile `security_control`, outside of findings."""
+    """Set the severity of an event. An alert that is not a finding needs the profile `security_control`."""
     made["severity_id"], made["severity"] = severity, SEVERITIES[severity]
     if severity >= MEDIUM:
         made["is_alert"] = True
 
 
 def uid_of(capability: str, server: str | None, name: str) -> str:
-    """What a capability is called wherever an event is about it: calls and decisions are joined by it."""
+    """The id of a capability in events: calls and decisions can be joined by it."""
     return f"{capability}:{server or UNKNOWN}:{name}"
 
 
@@ -114,22 +116,22 @@ def texts(said: Mapping[str, Any]) -> Texts:
 
 
 def number(said: Mapping[str, Any], key: str) -> int | None:
-    """An integer that a record can have."""
+    """A field that is an integer which a record can have; otherwise None."""
     value = said.get(key)
     return value if type(value) is int and -LARGEST <= value <= LARGEST else None
 
 
-def counted(said: Mapping[str, Any]) -> Event:
-    """How often it was."""
+def count_of(said: Mapping[str, Any]) -> Event:
+    """The attribute `count`, if the record has one."""
     count = number(said, "count")
     return {} if count is None else {"count": count}
 
 
 def words(given: str | None) -> list[str]:
-    """A list that a record has as one string."""
+    """The items of a list that a record has as one string."""
     return given.split() if given else []
 
 
-def given(pairs: Iterable[tuple[str, str | None]]) -> Event:
-    """Without what is not there."""
+def without_none(pairs: Iterable[tuple[str, str | None]]) -> Event:
+    """An object of these pairs, without those that have no value."""
     return {key: value for key, value in pairs if value is not None}

@@ -1,4 +1,4 @@
-"""What inspection found in what a server lists: Detection Finding. A listing in which there is nothing is none."""
+"""Events of findings in what a server lists: Detection Finding. A listing without findings is an entity event."""
 
 from typing import Any, Final
 
@@ -16,9 +16,9 @@ from mcpguard.ledger.export.ocsf.event import (
     Class,
     Event,
     event,
-    given,
     number,
     texts,
+    without_none,
     words,
 )
 
@@ -27,21 +27,23 @@ FINDING: Final = Class(2004, "Detection Finding", (2, "Findings"), _CAPTIONS)
 _CREATED: Final = FINDING.activity(1)
 _SEEN: Final = {"action_id": 3, "action": "Observed", "disposition_id": 15, "disposition": "Detected"}
 _NEW: Final = {"status_id": 1, "status": "New"}
-_TITLE: Final = "What a server lists breaks rules of inspection"
+_TITLE: Final = "Findings in what a server lists"
 _COUNTS: Final = ("capabilities", "findings", "hard", "grave", "more_rules")
 
 
-def listed(record: ExportLine) -> Event:
+def finding_event(record: ExportLine) -> Event:
     said = texts(record.said)
     counts = {key: number(record.said, key) or 0 for key in _COUNTS if key in record.said or key != "grave"}
     grave = counts.get("grave", counts["hard"])  # older records tell the hard ones alone
     rules = words(said.get("rules"))
     if not rules and counts["findings"] <= 0 and grave <= 0:
-        return entities.listed(record)
+        return entities.listing_event(record)
     risk = number(record.said, "risk") or 0
     severity = HIGH if grave > 0 else MEDIUM if risk >= FLAGGED else LOW
     made = event(record, _CREATED, severity, _TITLE, None, SECURITY_CONTROL)
-    server = given([("name", said.get("server")), ("uid", said.get("upstream")), ("version", said.get("artifact"))])
+    server = without_none(
+        [("name", said.get("server")), ("uid", said.get("upstream")), ("version", said.get("artifact"))]
+    )
     if "name" not in server and "uid" not in server:
         server["name"] = UNKNOWN
     evidence: dict[str, Any] = {"data": {"rules": rules, **counts}}

@@ -1,10 +1,8 @@
 """The form `ocsf`: one event for each record, a line each.
 
 Rules kept here:
-1. Each record by itself becomes exactly one event, whatever it is and whatever it holds: nothing is remembered, nothing
-   left out.
-2. What is written is valid OCSF 1.8 and one line of JSON. Content that is not one JSON object on one line is given as
-   text.
+1. Each record by itself becomes exactly one event, whatever its kind and content: no state, nothing left out.
+2. An event is valid OCSF 1.8, on one line of JSON. Content that is not one JSON object on one line is included as text.
 """
 
 from collections.abc import Callable, Mapping
@@ -13,46 +11,46 @@ from typing import Final
 import orjson
 
 from mcpguard.ledger.export.line import ExportLine
-from mcpguard.ledger.export.ocsf import calls, entities, findings, keeping, signing
+from mcpguard.ledger.export.ocsf import calls, entities, findings, log_and_guard, sign_ins
 from mcpguard.ledger.export.ocsf.event import Event
 
 _OPTIONS: Final = orjson.OPT_SORT_KEYS | orjson.OPT_APPEND_NEWLINE
 KINDS: Final[Mapping[str, Callable[[ExportLine], Event]]] = {
-    "started": keeping.started,
-    "stopped": keeping.stopped,
-    "opened": calls.opened,
-    "released": calls.released,
-    "asked": calls.asked,
-    "heard": calls.heard,
-    "closed": calls.closed,
-    "resumed": keeping.resumed,
-    "admitted": entities.admitted,
-    "decided": entities.decided,
-    "moved": entities.moved,
-    "listed": findings.listed,
-    "inspected": entities.inspected,
-    "inspection_failed": entities.inspection_failed,
-    "configured": entities.configured,
-    "granted": entities.granted,
-    "revoked": entities.revoked,
-    "person": entities.of_person,
-    "operator": entities.of_operator,
-    "signed_in": signing.signed_in,
-    "signed_out": signing.signed_out,
-    "sign_in_refused": signing.refused,
-    "disclosed": calls.disclosed,
-    "turned_away": calls.turned_away,
-    "lost": keeping.lost,
-    "pruned": keeping.pruned,
-    "exported": keeping.exported,
-    "rolled_back": keeping.rolled_back,
-    "rotated": keeping.rotated,
-    "retired": keeping.retired,
+    "started": log_and_guard.start_event,
+    "stopped": log_and_guard.stop_event,
+    "opened": calls.opened_event,
+    "released": calls.released_event,
+    "asked": calls.question_event,
+    "heard": calls.question_outcome_event,
+    "closed": calls.closed_event,
+    "resumed": log_and_guard.resumption_event,
+    "admitted": entities.admission_event,
+    "decided": entities.decision_event,
+    "moved": entities.status_change_event,
+    "listed": findings.finding_event,
+    "inspected": entities.inspection_event,
+    "inspection_failed": entities.failed_inspection_event,
+    "configured": entities.settings_event,
+    "granted": entities.token_grant_event,
+    "revoked": entities.token_revocation_event,
+    "person": entities.user_event,
+    "operator": entities.operator_token_event,
+    "signed_in": sign_ins.sign_in_event,
+    "signed_out": sign_ins.sign_out_event,
+    "sign_in_refused": sign_ins.refused_sign_in_event,
+    "disclosed": calls.disclosure_event,
+    "turned_away": calls.refused_request_event,
+    "lost": log_and_guard.loss_event,
+    "pruned": log_and_guard.pruning_event,
+    "exported": log_and_guard.export_event,
+    "rolled_back": log_and_guard.rollback_event,
+    "rotated": log_and_guard.key_rotation_event,
+    "retired": log_and_guard.key_retirement_event,
 }
 
 
 class Ocsf:
-    """Events of OCSF 1.8, a line each."""
+    """The form for SIEMs: events of OCSF 1.8, one on each line."""
 
     word = "ocsf"
     suffix = ".ocsf.jsonl"
@@ -68,9 +66,10 @@ class Ocsf:
 def _event(record: ExportLine) -> Event:
     raw = record.raw
     if raw is None:
-        return keeping.gone(record)
+        return log_and_guard.pruned_record_event(record)
+    # A line break in the content would make two lines of one event.
     if not record.said or b"\n" in raw or b"\r" in raw:
-        return keeping.unreadable(record)
+        return log_and_guard.unreadable_event(record)
     kind = record.said.get("kind")
     make = KINDS.get(kind) if isinstance(kind, str) else None
-    return (make or keeping.unknown)(record)
+    return (make or log_and_guard.unknown_kind_event)(record)

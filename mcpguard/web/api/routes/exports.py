@@ -57,7 +57,7 @@ def exports(guard: Guard) -> APIRouter:
 
         Where nothing was recorded since the newest checkpoint, it is that one. Asking adds no record.
         """
-        return JSONResponse((await guard.auditing.checkpoint(actor(request, guard))).kept(), 201)
+        return JSONResponse((await guard.auditing.checkpoint(actor(request, guard))).as_json(), 201)
 
     @router.get("/records/export", dependencies=[may(Right.AUDIT)], response_class=Response, responses=_STREAMED)
     async def export(

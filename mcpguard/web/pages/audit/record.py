@@ -64,10 +64,10 @@ def proof(record: Json, key: str) -> Json:
     content, covering = record["content"], record["checkpoint"]
     follows = None
     if content is not None:
-        follows = single_record.follows(content, record["seq"], record["previous"], record["hash"])
+        follows = single_record.hash_matches(content, record["seq"], record["previous"], record["hash"])
     signed = None
     if covering is not None and covering["content"] is not None:
-        signed = single_record.signed(covering["content"], covering["signature"])
+        signed = single_record.verified_checkpoint(covering["content"], covering["signature"])
     names = signed is None or signed.seq != record["seq"] or signed.hash == record["hash"]
     at = None if signed is None else moment(signed.at)
     ours = signed is not None and signed.key == key

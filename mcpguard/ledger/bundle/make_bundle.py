@@ -1,8 +1,8 @@
-"""Making a bundle: its files in a folder, and last of all the manifest and the signature.
+"""Makes a bundle: writes its files into a folder, and the manifest and the signature last.
 
 Rules kept here:
 1. Memory does not grow with the chain: everything is written as it is read.
-2. Nothing that is there is written over, and only our own account can read what is made.
+2. Nothing is overwritten, and only our own account can read what is made.
 """
 
 import base64
@@ -29,24 +29,24 @@ from mcpguard.store.rows import checkpoints, records
 from mcpguard.store.rows.checkpoints import StoredCheckpoint
 
 BODIES_TOGETHER: Final = 10
-"""Each may have 16 MiB."""
+"""Bodies that are read at once: each may have 16 MiB."""
 Progress = Callable[[int], None]
 _TEXT: Final = """\
-This folder is a part of the audit log of an mcpguard, as it was exported. manifest.json says what is in it, and
-manifest.sig is the guard's signature over that.
+This folder is an export of the audit log of mcpguard. manifest.json says what is in it, and manifest.sig is the guard's
+signature over that.
 
 To check it, on any machine, with nothing but this folder and the guard's public key (`mcpguard audit key`):
 
     mcpguard audit verify FOLDER --key KEY
 
-It says what is proven and what is not. The format, in enough detail to write another program that checks it, is in
-docs/export.md of mcpguard.
+It says what is verified and what is not. The format, in enough detail to write another verifier, is in docs/export.md
+of mcpguard.
 """
 
 
 @dataclass(frozen=True, slots=True)
 class WantedBundle:
-    """What a bundle is to hold."""
+    """What a bundle should contain."""
 
     forms: tuple[str, ...]
     packed: bool = False
@@ -55,7 +55,7 @@ class WantedBundle:
 
 @dataclass(frozen=True, slots=True)
 class Maker:
-    """Who makes it: with which key, when, by which version, and which record of which chain says so."""
+    """Who makes a bundle: the key, the time, the version, and the chain and number of the record about the export."""
 
     key: SigningKey
     now: int
@@ -64,7 +64,7 @@ class Maker:
 
 
 class _File:
-    """A new file of a bundle, and what the manifest says of it."""
+    """A new file of a bundle, and its entry in the manifest."""
 
     def __init__(
         self, folder: Path, name: str, what: str, form: ExportForm | None = None, *, packed: bool = False
@@ -73,6 +73,7 @@ class _File:
         self._tape = Tape(form or _Plain(), packed=packed)
         self._sha = hashlib.sha256()
         self._bytes = 0
+        # O_EXCL: nothing that somebody put there is followed or overwritten.
         self._out = os.fdopen(os.open(folder / name, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600), "wb")
 
     def __enter__(self) -> Self:
@@ -88,8 +89,8 @@ class _File:
     def add(self, plain: bytes) -> None:
         self._write(self._tape.add(plain))
 
-    def ended(self) -> BundleFile:
-        """Written to the disk."""
+    def finish(self) -> BundleFile:
+        """Write everything to the disk. Returns the entry for the manifest."""
         self._write(self._tape.mark())
         self._out.flush()
         os.fsync(self._out.fileno())
@@ -102,7 +103,7 @@ class _File:
 
 
 class _Plain:
-    """What is not made of records."""
+    """The form of files that do not hold records."""
 
     word = suffix = media = ""
 
@@ -116,15 +117,16 @@ class _Plain:
 def make(
     folder: Path, connection: Connection, span: ExportSpan, wanted: WantedBundle, maker: Maker, progress: Progress
 ) -> Manifest:
-    """Write a bundle into a folder, which is there and is empty. Raises OSError and StoreUnavailable; what is there
-    then is no bundle."""
+    """Write a bundle into an empty folder. Raises OSError and StoreUnavailable; the folder is not a bundle then."""
     counted, files = _records(folder, connection, span, wanted, progress)
     files.append(_checkpoints(folder, connection, span, maker.key.public))
     with _File(folder, README, "readme") as readme:
         readme.add(_TEXT.encode())
-        files.append(readme.ended())
+        files.append(readme.finish())
+    # Pruned between two pages: the pruning record would lie after the end of the bundle.
     if counted.pruned:
         _refuse_pruned_meanwhile(connection, span)
+    # The first record of a bundle is verified against the hash before it.
     before = records.hash_of(connection, span.chain, span.after) if span.after else GENESIS
     manifest = Manifest(
         chain=span.chain,
@@ -144,10 +146,11 @@ def make(
         files=tuple(files),
     )
     content = manifest.content()
+    # Last, so that an interrupted bundle has no manifest and passes for none.
     for name, said in ((MANIFEST, content), (SIGNATURE, sign(content, maker.key))):
         with _File(folder, name, "") as file:
             file.add(said)
-            file.ended()
+            file.finish()
     return manifest
 
 
@@ -183,11 +186,11 @@ def _records(
                     file.add(line)
             counted.take(some)
             progress(some[-1].seq)
-        return counted, [file.ended() for file in (*files, *bodies)]
+        return counted, [file.finish() for file in (*files, *bodies)]
 
 
 def _bodies(connection: Connection, chain: str, some: Sequence[ExportLine]) -> Iterator[bytes]:
-    """The bodies of these records, in order, as far as they are there."""
+    """The lines of the bodies of these records, in order, as far as they exist."""
     kept = [line.seq for line in some if line.said.get("body_kept") is True]
     for begin in range(0, len(kept), BODIES_TOGETHER):
         for body in records.bodies_of(connection, chain, kept[begin : begin + BODIES_TOGETHER]):
@@ -199,27 +202,27 @@ def _bodies(connection: Connection, chain: str, some: Sequence[ExportLine]) -> I
 
 
 def _checkpoints(folder: Path, connection: Connection, span: ExportSpan, key: str) -> BundleFile:
-    """Those from the record before the first on: that one may be what the first rests on. With some records only those
-    that the same key signed as the bundle: what says that it followed another may not have been chosen."""
+    """Write the checkpoints, from that of the record before the first one on. Of selected records, only those that the
+    bundle's key signed: the records about rotations may not be selected."""
     with _File(folder, CHECKPOINTS, "checkpoints") as file:
         for each in checkpoints.walk(connection, span.chain, span.upto):
             if each.seq >= span.after and (not span.selection.text or _signed_by(each, key)):
                 said = {"content": _base64(each.content), "signature": _base64(each.signature)}
                 file.add(orjson.dumps(said, option=orjson.OPT_APPEND_NEWLINE))
-        return file.ended()
+        return file.finish()
 
 
 def _signed_by(checkpoint: StoredCheckpoint, key: str) -> bool:
     try:
         return Checkpoint.read(checkpoint.content).key == key
-    except BadCheckpoint:  # somebody has been here; whoever verifies is told
+    except BadCheckpoint:  # it was tampered with; verifying the bundle reports it
         return True
 
 
 def _refuse_pruned_meanwhile(connection: Connection, span: ExportSpan) -> None:
-    """The record that accounts for it would not be in the bundle, which would look tampered with."""
+    """Raise StoreUnavailable if records were pruned meanwhile: the bundle would look tampered with."""
     if records.last_of(connection, span.chain, "pruned") > span.upto:
-        raise StoreUnavailable("records were pruned while they were exported; export them again")
+        raise StoreUnavailable("records were pruned during the export; export again")
 
 
 def _base64(data: bytes) -> str:

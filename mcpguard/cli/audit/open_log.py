@@ -1,4 +1,4 @@
-"""What the commands about the audit log read: which store, that of a guard or a copy; and what of it."""
+"""Options of the commands that read the audit log, and opening it: that of the guard, or a copy."""
 
 import time
 from collections.abc import Iterator
@@ -9,7 +9,7 @@ from typing import Annotated, Final
 import typer
 
 from mcpguard.app import places
-from mcpguard.cli.shared.common import loaded
+from mcpguard.cli.shared.common import load_settings
 from mcpguard.codec.filters import parse
 from mcpguard.domain.errors import StoreUnavailable
 from mcpguard.domain.filters import ABOUT, Filter
@@ -17,9 +17,9 @@ from mcpguard.store.engine.backend import Connection
 from mcpguard.store.engine.offline import Place, place_from, reading
 from mcpguard.store.rows import chains
 
-OTHER = "A copy of the database, or a postgresql:// URL; else the live one."
+OTHER = "A copy of the database, or a postgresql:// URL; default: the live database."
 HELP: Final = (
-    "What to look for, as key:value, a minus before it for what not: "
+    "Filter terms, as key:value; -key:value excludes. Keys: "
     + ", ".join(ABOUT)
     + "; since and until, as 2h or 2026-11-20T14:00. * and ? are wildcards."
 )
@@ -31,11 +31,11 @@ Database = Annotated[str | None, typer.Option("--db", metavar="PATH", help=OTHER
 def place(path: str | None, config: Path | None, data_dir: Path | None) -> Place:
     if path is not None:
         return place_from(path)
-    return places.database(loaded(config, data_dir=data_dir).settings)
+    return places.database(load_settings(config, data_dir=data_dir).settings)
 
 
 @contextmanager
-def opened(path: str | None, config: Path | None, data_dir: Path | None) -> Iterator[tuple[Connection, str]]:
+def open_log(path: str | None, config: Path | None, data_dir: Path | None) -> Iterator[tuple[Connection, str]]:
     with reading(place(path, config, data_dir)) as connect, connect() as connection:
         chain = chains.newest(connection)
         if chain is None:
@@ -44,5 +44,5 @@ def opened(path: str | None, config: Path | None, data_dir: Path | None) -> Iter
 
 
 def filter_of(terms: list[str] | None) -> Filter:
-    """What to look for. Raises BadFilter."""
+    """Parse filter terms. Raises BadFilter."""
     return parse(" ".join(terms or ()), time.time_ns() // 1000)

@@ -1,4 +1,4 @@
-"""The records of a bundle that has all of them, from one number to another: the chain is walked as in a store."""
+"""Verifies a bundle that has all records from one number to another: its chain is walked like that of a store."""
 
 from collections.abc import Callable, Iterator, Mapping
 from functools import partial
@@ -22,28 +22,28 @@ from mcpguard.store.rows.records import COLUMNS, StoredBody, StoredRecord
 T = TypeVar("T")
 
 
-class Files:
-    """The files of a bundle by what they hold. Whatever they give raises UnreadableBundle, with the file's name."""
+class BundleContents:
+    """The files of a bundle by what they hold. Reading them raises UnreadableBundle, with the name of the file."""
 
     def __init__(self, source: BundleSource, manifest: Manifest) -> None:
         there = [each for each in manifest.files if each.name in source.sizes]
-        self.records = next((each for each in there if each.form == OWN.word), None)
-        """Those from which something can be proven."""
+        self.records_file = next((each for each in there if each.form == OWN.word), None)
+        """The file with records in the jsonl form, the only ones that can be verified."""
         self.last: RecordLine | None = None
-        """The last of them that was read."""
+        """The last record that was read."""
         self._source = source
         self._kept = {each.what: each for each in there}
 
-    def told(self) -> Iterator[RecordLine]:
-        """Every record."""
-        return self._read(self.records, self._told)
+    def record_lines(self) -> Iterator[RecordLine]:
+        """Every record, in the order of the file."""
+        return self._read(self.records_file, self._record_lines)
 
-    def pruned(self) -> Iterator[StoredRecord]:
-        """What accounts for something that was pruned. It comes later than that, so it is looked for first."""
+    def pruning_records(self) -> Iterator[StoredRecord]:
+        """The records about prunings. They come after what was pruned, so they are read before the walk."""
         return (StoredRecord(told.seq, told.hash, told.raw, ()) for told in self._of_kind("pruned"))
 
-    def rotated(self) -> Iterator[RecordLine]:
-        """What says that another key follows. Who is believed is known before the first record is looked at."""
+    def rotation_lines(self) -> Iterator[RecordLine]:
+        """The records about key rotations. The walk has to know them from its beginning."""
         return self._of_kind("rotated")
 
     def checkpoints(self) -> Iterator[StoredCheckpoint]:
@@ -54,10 +54,10 @@ class Files:
 
     def _of_kind(self, kind: str) -> Iterator[RecordLine]:
         holding = f'"kind":"{kind}"'.encode()
-        some = self._read(self.records, partial(lines.records, holding=holding))
+        some = self._read(self.records_file, partial(lines.records, holding=holding))
         return (told for told in some if told.said.get("kind") == kind)
 
-    def _told(self, source: BundleSource, kept: BundleFile) -> Iterator[RecordLine]:
+    def _record_lines(self, source: BundleSource, kept: BundleFile) -> Iterator[RecordLine]:
         for self.last in lines.records(source, kept):
             yield self.last
 
@@ -67,12 +67,13 @@ class Files:
         try:
             yield from how(self._source, kept)
         except UnreadableBundle as error:
+            # The parser of lines does not know which file it reads.
             error.file = kept.name
             raise
 
 
 class _HalfSeen(Tombstones):
-    """Of what was pruned before the bundle begins, the hashes are not in it, and maybe not the checkpoints."""
+    """Tombstones of a bundle: hashes of records before its beginning are not in it, nor perhaps checkpoints."""
 
     begin = 1
 
@@ -85,7 +86,7 @@ class _HalfSeen(Tombstones):
 
 
 class NoBodies(BodyCheck):
-    """Those of a bundle without bodies."""
+    """The check of a bundle without bodies, which finds nothing wrong."""
 
     def take(self, seq: int, record: Mapping[str, Any]) -> None:
         pass
@@ -94,19 +95,22 @@ class NoBodies(BodyCheck):
         pass
 
 
-def check(
-    files: Files,
+def check_all_records(
+    files: BundleContents,
     manifest: Manifest,
     held: Mapping[int, Checkpoint],
     keys: KeySuccession,
     report: ChainReport,
     progress: Progress,
 ) -> None:
-    """Walk them. `held`: checkpoints that were kept elsewhere. Raises UnreadableBundle."""
-    tombstones = _HalfSeen(files.pruned(), report)
+    """Verify the records. `held`: external checkpoints, by number. Raises UnreadableBundle."""
+    tombstones = _HalfSeen(files.pruning_records(), report)
+    # A bundle may begin in the middle of the chain.
     tombstones.begin = manifest.after + 1
+    # Keys whose announcements were pruned are repeated by the pruning records.
     for key in tombstones.keys:
         keys.announce(key)
+    # In the middle of the chain, the checkpoint before the first one is not known.
     signatures = Signatures(files.checkpoints(), keys, report, None if manifest.after else 0)
     bodies = (BodyCheck if manifest.bodies else NoBodies)(files.bodies(), report, tombstones)
     walk = Walk(report, signatures, bodies, tombstones, progress)
@@ -115,39 +119,41 @@ def check(
         walk.begin_after(manifest.after, before)
         if before is not None:
             signatures.take(manifest.after, before)
-    walk.over(_stored(files, manifest, held, report))
+    walk.run(_stored(files, manifest, held, report))
 
 
-def hold(told: RecordLine, held: Mapping[int, Checkpoint], report: ChainReport) -> None:
-    """Compare a record with the checkpoint that was kept elsewhere of it, if one was."""
+def compare_with_anchor(told: RecordLine, held: Mapping[int, Checkpoint], report: ChainReport) -> None:
+    """Compare a record with the external checkpoint of it, if there is one."""
     anchor = held.get(told.seq)
     if anchor is None:
         return
     if anchor.hash == told.hash.hex():
         report.anchored_to = told.seq
     else:
-        report.found(told.seq, Tampering.REWRITTEN, "a checkpoint kept elsewhere names another hash")
+        report.add_problem(told.seq, Tampering.REWRITTEN, "an external checkpoint has a different hash for it")
 
 
 def _stored(
-    files: Files, manifest: Manifest, held: Mapping[int, Checkpoint], report: ChainReport
+    files: BundleContents, manifest: Manifest, held: Mapping[int, Checkpoint], report: ChainReport
 ) -> Iterator[StoredRecord]:
-    """Each as it would lie in a store; what stands in a place that it cannot have is told, and left out."""
+    """The records as a store would have them. Those in an impossible place are reported and left out."""
     last, before = manifest.after, None if manifest.before is None else bytes.fromhex(manifest.before)
-    for told in files.told():
+    for told in files.record_lines():
         if told.seq == last and last > manifest.after:
-            report.found(told.seq, Tampering.ADDED, "it is there a second time")
+            report.add_problem(told.seq, Tampering.ADDED, "it is there twice")
             continue
         if told.seq <= last:
-            report.found(told.seq, Tampering.REORDERED, f"it stands behind record {last}")
+            report.add_problem(told.seq, Tampering.REORDERED, f"it comes after record {last}")
             continue
+        # Else records could be added after the end, behind a signature that says nothing about them.
         if told.seq > manifest.upto:
-            report.found(told.seq, Tampering.ADDED, f"the bundle ends with record {manifest.upto}")
+            report.add_problem(told.seq, Tampering.ADDED, f"the bundle ends with record {manifest.upto}")
             continue
         if told.raw is None and told.chain != manifest.chain:
-            report.found(told.seq, Tampering.REORDERED, "it was pruned from another chain")
+            report.add_problem(told.seq, Tampering.REORDERED, "it was pruned from another chain")
+        # A line repeats the previous hash. If it differs from that of the line before, one of them was edited.
         if told.seq == last + 1 and told.previous is not None and before is not None and told.previous != before:
-            report.found(told.seq, Tampering.EDITED, "it does not follow the record before it")
-        hold(told, held, report)
+            report.add_problem(told.seq, Tampering.EDITED, "it does not follow the record before it")
+        compare_with_anchor(told, held, report)
         last, before = told.seq, told.hash
         yield StoredRecord(told.seq, told.hash, told.raw, tuple(map(told.said.get, COLUMNS)))

@@ -1,9 +1,8 @@
-"""Whether a guard runs here, of this version, and can be reached.
+"""Checks whether a guard is running here, has this version, and can be reached.
 
 Rules kept here:
-1. Our own guard is asked for its health where it says that it listens. Where none runs, nobody is contacted: whether
-   the port is free is found out by binding it, without listening, for a moment.
-"""
+1. Our own guard is asked for its health at the address that it gives. If none is running, nobody is contacted: whether
+   the port is free is found out by binding it for a moment, without listening."""
 
 import http.client
 import json
@@ -18,33 +17,33 @@ from urllib.parse import urlsplit
 
 from mcpguard import __version__
 from mcpguard.app.places import agents_socket, operator_socket
+from mcpguard.cli.doctor.evidence import DoctorEvidence
 from mcpguard.cli.doctor.finding import DoctorFinding, notice, ok, problem
-from mcpguard.cli.doctor.sight import Sight
 from mcpguard.store.files.datadir import LOCK
 
 TIMEOUT: Final = 2.0
 SERVE: Final = "start it: mcpguard serve"
 
 
-def running(sight: Sight) -> Iterator[DoctorFinding]:
-    if sight.status is not None:
-        yield from _guard(sight, sight.status)
-        yield from _listener(sight.status)
-        yield from _agents(sight)
-    elif sight.listens:
-        path = operator_socket(sight.settings.data_dir)
+def running(evidence: DoctorEvidence) -> Iterator[DoctorFinding]:
+    if evidence.status is not None:
+        yield from _guard(evidence, evidence.status)
+        yield from _listener(evidence.status)
+        yield from _agents(evidence)
+    elif evidence.listens:
+        path = operator_socket(evidence.settings.data_dir)
         yield problem(
             "guard.answers",
-            f"a guard may run here, and does not answer this command at {path}: it hangs, refuses this process, or is "
-            "out of reach for this account",
+            f"a guard may be running here, but does not answer at {path}: it hangs, refuses this process, or this "
+            "account cannot reach it",
             "look at the guard's own log; run this command outside of any container or sandbox, in the guard's account",
         )
     else:
-        yield from _none(sight)
-        yield from _port(sight)
+        yield from _none(evidence)
+        yield from _port(evidence)
 
 
-def _guard(sight: Sight, status: Any) -> Iterator[DoctorFinding]:  # noqa: ANN401 - JSON of our own
+def _guard(evidence: DoctorEvidence, status: Any) -> Iterator[DoctorFinding]:  # noqa: ANN401 - JSON of our own
     ready = status["ready"]
     yield ok("guard.runs", f"a guard runs here, process {status['process']}")
     if status["version"] != __version__:
@@ -61,9 +60,9 @@ def _guard(sight: Sight, status: Any) -> Iterator[DoctorFinding]:  # noqa: ANN40
         yield problem(
             "guard.ready",
             f"it takes no calls ({ready['reason']}): {ready['cause']}",
-            "put right what the cause says; calls are refused until then",
+            "correct the cause; calls are refused until then",
         )
-    if sight.versions and status["settings"] not in sight.versions:
+    if evidence.versions and status["settings"] not in evidence.versions:
         yield notice(
             "guard.settings",
             "it was started with other settings than this command reads",
@@ -85,13 +84,13 @@ def _listener(status: Any) -> Iterator[DoctorFinding]:  # noqa: ANN401 - JSON of
     else:
         yield problem(
             "listener.answers",
-            f"nobody of ours answers at {console}: {answer}",
-            "restart the guard; a firewall rule or another program may stand between",
+            f"the guard does not answer at {console}: {answer}",
+            "restart the guard; a firewall rule or another program may be in the way",
         )
 
 
 def _health(console: str) -> str | None:
-    """What is wrong with the answer; None for the one of a guard."""
+    """What is wrong with the answer; None if it is that of a guard."""
     there = urlsplit(console)
     connection = http.client.HTTPConnection(there.hostname or "", there.port, timeout=TIMEOUT)
     try:
@@ -103,8 +102,8 @@ def _health(console: str) -> str | None:
     return None if json.loads(body) == {"status": "alive"} else f"the answer ({answer.status}) is not that of a guard"
 
 
-def _agents(sight: Sight) -> Iterator[DoctorFinding]:
-    path = agents_socket(sight.settings.data_dir)
+def _agents(evidence: DoctorEvidence) -> Iterator[DoctorFinding]:
+    path = agents_socket(evidence.settings.data_dir)
     if path.exists() and stat.S_ISSOCK(path.lstat().st_mode):
         yield ok("agents.socket", f"agents' relays find it at {path}")
     else:
@@ -114,24 +113,24 @@ def _agents(sight: Sight) -> Iterator[DoctorFinding]:
         )  # fmt: skip
 
 
-def _none(sight: Sight) -> Iterator[DoctorFinding]:
+def _none(evidence: DoctorEvidence) -> Iterator[DoctorFinding]:
     note: Any = {}
     with suppress(OSError, ValueError):
-        note = json.loads((sight.settings.data_dir / LOCK).read_bytes()[:1024])
+        note = json.loads((evidence.settings.data_dir / LOCK).read_bytes()[:1024])
     pid = note.get("pid") if isinstance(note, dict) else None
     if not isinstance(pid, int):
-        yield notice("guard.runs", f"no guard runs in {sight.settings.data_dir}", SERVE)
+        yield notice("guard.runs", f"no guard runs in {evidence.settings.data_dir}", SERVE)
     elif _alive(pid):
         yield problem(
             "guard.runs",
-            f"process {pid} has the data directory, and nobody listens at its operator's socket",
-            "wait if it is just starting or stopping; else look at its log, and restart it",
+            f"process {pid} holds the data directory, but does not listen at the operator socket",
+            "wait if it is just starting or stopping; otherwise look at its log, and restart it",
         )
     else:
         yield notice(
             "guard.runs",
-            f"no guard runs in {sight.settings.data_dir}, and the last one was killed or crashed",
-            f"{SERVE}; calls that it left open are closed as unknown then",
+            f"no guard runs in {evidence.settings.data_dir}, and the last one was killed or crashed",
+            f"{SERVE}; calls that it left open are then closed as unknown",
         )
 
 
@@ -145,8 +144,8 @@ def _alive(pid: int) -> bool:
     return Path(f"/proc/{pid}").exists() or not Path("/proc/self").exists()
 
 
-def _port(sight: Sight) -> Iterator[DoctorFinding]:
-    listen, (host, port) = sight.settings.listen, sight.settings.address
+def _port(evidence: DoctorEvidence) -> Iterator[DoctorFinding]:
+    listen, (host, port) = evidence.settings.listen, evidence.settings.address
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     try:
         with socket.socket(family, socket.SOCK_STREAM) as bound:

@@ -1,9 +1,8 @@
-"""What the store has of what is checked, read once: whoever does not answer is waited for only once.
+"""What the checks need from the store, read once: a database that does not answer is waited for only once.
 
 Rules kept here:
 1. The store is read as `mcpguard audit` reads it: never written, no file made, also while a guard writes to it.
-2. A few rows by their keys. Whether the whole log is sound, `mcpguard audit verify` says.
-"""
+2. A few rows by their keys. Whether the log is sound, `mcpguard audit verify` says."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -14,7 +13,7 @@ from mcpguard.app import places
 from mcpguard.domain.errors import GuardError
 from mcpguard.domain.json import SettingValue
 from mcpguard.domain.servers.upstreams import Upstream
-from mcpguard.ledger.rotations import signing
+from mcpguard.ledger.rotations import signing_key_of
 from mcpguard.settings.model import Settings
 from mcpguard.store.engine.backend import Connection
 from mcpguard.store.engine.offline import named, reading
@@ -25,10 +24,10 @@ _AT: Final = records.COLUMNS.index("at")
 
 
 @dataclass(frozen=True, slots=True)
-class Stored:
-    """`place`: what to call the database. `there`: whether there is one. `trouble`: why it cannot be read; then the
-    rest is not known. `records`: the number of the newest record, `at` its time in microseconds. `signed_to`: that of
-    the newest checkpoint, `key` the public key that signs what comes next."""
+class StoredFacts:
+    """`place`: the name of the database. `there`: whether it exists. `trouble`: why it cannot be read; then the rest is
+    unknown. `records`: the number of the newest record; `at`: its time in microseconds. `signed_to`: the record of the
+    newest checkpoint; `key`: the public key that signs what comes next."""
 
     place: str
     there: bool
@@ -43,44 +42,44 @@ class Stored:
     upstreams: tuple[Upstream, ...] = ()
 
     @property
-    def known(self) -> bool:
-        """Whether the rest is what is stored, and not merely not known."""
+    def was_read(self) -> bool:
+        """Whether the store was read; if not, the other fields are unknown."""
         return self.confirmed is not None
 
 
-def stored(settings: Settings) -> Stored:
-    """What is there now."""
+def read_stored_facts(settings: Settings) -> StoredFacts:
+    """Read them now."""
     try:
         where = places.database(settings)
     except GuardError as error:
-        return Stored("the database", there=True, trouble=str(error))
+        return StoredFacts("the database", there=True, trouble=str(error))
     place = named(where)
     if isinstance(where, Path) and not _there(where):
-        return Stored(place, there=False)
+        return StoredFacts(place, there=False)
     try:
         with reading(where) as connect, connect() as connection:
             return _read(connection, place)
     except (GuardError, ImportError, OSError, ValueError, LookupError, TypeError) as error:
-        return Stored(place, there=True, trouble=str(error) or type(error).__name__)
+        return StoredFacts(place, there=True, trouble=str(error) or type(error).__name__)
 
 
 def _there(path: Path) -> bool:
-    """Where that cannot be told, there may be one."""
+    """Whether the file exists; yes if that cannot be told."""
     try:
         return path.exists()
     except OSError:
         return True
 
 
-def _read(connection: Connection, place: str) -> Stored:
+def _read(connection: Connection, place: str) -> StoredFacts:
     schema = schema_of(connection)
     if schema.found != schema.newest:  # its tables may be others
-        return Stored(place, there=True, schema=schema)
+        return StoredFacts(place, there=True, schema=schema)
     chain = chains.newest(connection) or ""
     newest = records.last(connection, chain)
     last = searching.numbered(connection, chain, newest[0]) if newest else None
     checkpoint = checkpoints.last(connection, chain)
-    return Stored(
+    return StoredFacts(
         place,
         there=True,
         schema=schema,
@@ -88,7 +87,7 @@ def _read(connection: Connection, place: str) -> Stored:
         records=newest[0] if newest else 0,
         at=int(last.columns[_AT] or 0) if last else 0,
         signed_to=checkpoint.seq if checkpoint else 0,
-        key=signing(connection, chain),
+        key=signing_key_of(connection, chain),
         confirmed=confirmed.every(connection),
         upstreams=tuple(each for each in upstreams.every(connection) if not each.removed),
     )

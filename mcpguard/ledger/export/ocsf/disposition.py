@@ -1,7 +1,7 @@
-"""What was made of a call: whether it went well, what the guard did with it, and how much it matters.
+"""Status, action, disposition and severity of a call, by its verdict, outcome and reason.
 
 Rules kept here:
-1. Whatever is not in a table is the careful answer: unknown, and worth a look.
+1. What is not in a table gets the careful answer: unknown, and worth a look.
 2. A reason raises the severity, and lowers none.
 """
 
@@ -38,7 +38,7 @@ OUTCOMES: Final[Mapping[str | None, Mapping[str, Any]]] = {
 }
 MASKED: Final[Mapping[str, Any]] = {**SUCCESS, **_CORRECTED}
 ODD: Final[Mapping[str, Any]] = {**UNCLEAR, **_NOT_KNOWN}
-"""Of a word that no table has."""
+"""The attributes for a word that no table has."""
 
 _SUBJECTS: Final = {
     "scope": _UNAUTHORIZED,
@@ -70,7 +70,7 @@ _MATTER: Final = frozenset(
         Reason.GUARD_CRASHED,
     }
 )
-"""The reasons for which somebody should look. Every other refusal is the guard at its ordinary work."""
+"""The reasons that need attention. Every other refusal is the ordinary work of the guard."""
 
 
 def _of(reason: Reason) -> tuple[int, Mapping[str, Any], Mapping[str, Any]]:
@@ -82,12 +82,13 @@ _REASONS: Final = {reason.value: _of(reason) for reason in Reason}
 
 
 def judge(event: Event, so: Mapping[str, Any], reason: str | None, severity: int = INFORMATIONAL) -> None:
-    """Says in the event how it stands, why, and how much that matters; at least as much as `severity`."""
+    """Set status, action, disposition and reason of an event, and its severity: at least `severity`."""
     event.update(so)
     if reason is not None:
         by_itself, said, disposition = _REASONS.get(reason) or (LOW, {"status_code": reason}, {})
         severity = max(severity, by_itself)
         event.update(said)
+        # Only a denial is unauthorized, or an error of the guard, by its reason.
         if so.get("action_id") == 2:
             event.update(disposition)
     weigh(event, severity)

@@ -1,4 +1,4 @@
-"""People who sign in and out: Authentication. Agents show a token with every request and have no such events."""
+"""Events of users who sign in and out: Authentication. Agents send a token with every request and have none."""
 
 from collections.abc import Mapping
 from ipaddress import ip_address
@@ -18,7 +18,7 @@ from mcpguard.ledger.export.ocsf.event import (
     Class,
     Event,
     Texts,
-    counted,
+    count_of,
     event,
     texts,
 )
@@ -30,9 +30,9 @@ _LONGEST_ADDRESS: Final = 40
 _PASSWORD: Final = {"factor_type_id": 11, "factor_type": "Password"}
 
 
-def signed_in(record: ExportLine) -> Event:
+def sign_in_event(record: ExportLine) -> Event:
     said = texts(record.said)
-    made = _event(record, said, _ON, INFORMATIONAL, "Somebody has signed in")
+    made = _event(record, said, _ON, INFORMATIONAL, "A user signed in")
     made |= SUCCESS
     if (method := said.get("method")) is not None:
         password = method == "password"
@@ -40,9 +40,9 @@ def signed_in(record: ExportLine) -> Event:
     return made
 
 
-def signed_out(record: ExportLine) -> Event:
+def sign_out_event(record: ExportLine) -> Event:
     said = texts(record.said)
-    made = _event(record, said, _OFF, INFORMATIONAL, "A session ended before its time")
+    made = _event(record, said, _OFF, INFORMATIONAL, "A session ended early")
     made |= SUCCESS
     if "by" in said:
         made["actor"] = decider(said)
@@ -51,12 +51,12 @@ def signed_out(record: ExportLine) -> Event:
     return made
 
 
-def refused(record: ExportLine) -> Event:
+def refused_sign_in_event(record: ExportLine) -> Event:
     said = texts(record.said)
     why = said.get("why")
     severity = LOW if why == "password" else MEDIUM
-    made = _event(record, said, _ON, severity, "Somebody has not shown who they are")
-    return {**made, **FAILURE, "status_code": why or UNKNOWN, **counted(record.said)}
+    made = _event(record, said, _ON, severity, "A sign-in was refused")
+    return {**made, **FAILURE, "status_code": why or UNKNOWN, **count_of(record.said)}
 
 
 def _event(record: ExportLine, said: Texts, what: Mapping[str, Any], severity: int, message: str) -> Event:

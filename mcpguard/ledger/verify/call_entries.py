@@ -1,4 +1,4 @@
-"""One opening, one closing: what the records of calls say together."""
+"""Checks that every entry is opened once and closed once."""
 
 from collections.abc import Mapping
 from hashlib import sha256
@@ -13,16 +13,16 @@ LONGEST: Final = 64
 """Characters of an id; those of a guard have fewer."""
 
 
-class Entries:
-    """Follows every entry from its opening to its closing. Keeps only those that are open, and no more than `MOST`."""
+class CallEntries:
+    """Follows every entry from its opening to its closing. Keeps only the open ones, and at most `MOST`."""
 
     def __init__(self, report: ChainReport, tombstones: Tombstones) -> None:
         self._report = report
         self._tombstones = tombstones
         self._openings_lost = False
 
-    def lost(self) -> None:
-        """From here on an entry may end whose opening the chain says was lost."""
+    def expect_lost_openings(self) -> None:
+        """From here on, an entry may be closed without an opening: the chain says that records were lost."""
         self._openings_lost = True
 
     def take(self, seq: int, record: Mapping[str, Any]) -> None:
@@ -33,6 +33,7 @@ class Entries:
                 if entry in still_open:
                     self._inconsistent(seq, f"entry {entry} was opened twice")
                 self._follow(seq, entry)
+            # A closing without an opening was added, or its opening removed.
             case "released" | "closed" if entry not in still_open and not self._excused(seq):
                 self._inconsistent(seq, f"entry {entry} was {kind}, but is not open")
             case "closed":
@@ -41,6 +42,7 @@ class Entries:
                 pass
 
     def _follow(self, seq: int, entry: str) -> None:
+        # Anybody can write openings without end; memory must not follow.
         if len(self._report.open_entries) < MOST:
             self._report.open_entries.add(entry)
         else:
@@ -50,10 +52,10 @@ class Entries:
         return self._openings_lost or self._tombstones.excuses(seq)
 
     def _inconsistent(self, seq: int, sentence: str) -> None:
-        self._report.found(seq, Tampering.INCONSISTENT, sentence)
+        self._report.add_problem(seq, Tampering.INCONSISTENT, sentence)
 
 
 def _id(said: object) -> str:
-    """The id as it is kept: of one that is longer than any of a guard, what identifies it."""
+    """The id of an entry, or its hash if it is longer than a guard's ids: anybody may have written it."""
     entry = str(said)
     return entry if len(entry) <= LONGEST else sha256(entry.encode(errors="replace")).hexdigest()

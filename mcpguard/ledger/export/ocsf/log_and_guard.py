@@ -1,9 +1,9 @@
-"""What the guard says of itself and of its log: Application Lifecycle, Event Log Activity, and what has no class.
+"""Events of the guard itself and of its log: Application Lifecycle, Event Log Activity, and Base Event.
 
 Rules kept here:
-1. Whatever interrupts, shortens or copies the log is Event Log Activity: a SIEM watches that class for exactly this.
-2. A record that is not there any more is an event all the same; so is one of a kind that we do not know, and so is
-   content that is no record of ours. They have no class: Base Event.
+1. Whatever interrupts, shortens or copies the log is Event Log Activity: a SIEM watches that class for this.
+2. A pruned record is an event all the same; so is one of an unknown kind, and one that mcpguard did not write. They
+   have no class: Base Event.
 """
 
 from collections.abc import Mapping
@@ -40,14 +40,14 @@ _ROTATED, _RETIRED = LOG.other("Key rotated"), LOG.other("Key retired")
 _THIS_LOG: Final = {"log_name": US, "log_provider": US, "log_type_id": 2, "log_type": "Application"}
 
 
-def started(record: ExportLine) -> Event:
+def start_event(record: ExportLine) -> Event:
     said = texts(record.said)
     made = event(record, APPLICATION.activity(3), INFORMATIONAL, "The guard started")
     app = {**PRODUCT, "version": said.get("version", UNKNOWN)}
     return {**made, **SUCCESS, "app": app}
 
 
-def stopped(record: ExportLine) -> Event:
+def stop_event(record: ExportLine) -> Event:
     said = texts(record.said)
     made = event(record, APPLICATION.activity(4), INFORMATIONAL, "The guard stopped")
     made |= {**SUCCESS, "app": {"name": US, "vendor_name": US}}
@@ -56,8 +56,8 @@ def stopped(record: ExportLine) -> Event:
     return made
 
 
-def resumed(record: ExportLine) -> Event:
-    made = _of_log(record, _RESTART, HIGH, "The guard could not record for a time")
+def resumption_event(record: ExportLine) -> Event:
+    made = _of_log(record, _RESTART, HIGH, "The audit log could not be written for a time")
     since, refused = number(record.said, "since"), number(record.said, "refused")
     if since is not None:
         made |= {"start_time": since // 1000, "end_time": made["time"]}
@@ -66,48 +66,48 @@ def resumed(record: ExportLine) -> Event:
     return made
 
 
-def lost(record: ExportLine) -> Event:
-    return {**_of_log(record, _LOST, CRITICAL, "Records that had been stored were found missing"), **FAILURE}
+def loss_event(record: ExportLine) -> Event:
+    return {**_of_log(record, _LOST, CRITICAL, "Stored records were found missing"), **FAILURE}
 
 
-def pruned(record: ExportLine) -> Event:
-    """By a person, or by itself as the settings say; the latter is nothing to look at each time."""
+def pruning_event(record: ExportLine) -> Event:
+    """Something was pruned: by a person, or, with less severity, by the guard as its settings say."""
     severity = MEDIUM if "by" in texts(record.said) else LOW
     return _of_log(record, _DELETE, severity, "Records or bodies were removed on purpose")
 
 
-def exported(record: ExportLine) -> Event:
-    return _of_log(record, _EXPORT, LOW, "The log was exported")
+def export_event(record: ExportLine) -> Event:
+    return _of_log(record, _EXPORT, LOW, "The audit log was exported")
 
 
-def rotated(record: ExportLine) -> Event:
-    return _of_log(record, _ROTATED, LOW, "Another key signs the log from here on")
+def key_rotation_event(record: ExportLine) -> Event:
+    return _of_log(record, _ROTATED, LOW, "The signing key was rotated")
 
 
-def retired(record: ExportLine) -> Event:
-    return _of_log(record, _RETIRED, INFORMATIONAL, "The key that signed before is kept nowhere any more")
+def key_retirement_event(record: ExportLine) -> Event:
+    return _of_log(record, _RETIRED, INFORMATIONAL, "The previous signing key was deleted")
 
 
-def rolled_back(record: ExportLine) -> Event:
-    return {**_of_log(record, _BACK, CRITICAL, "The store was not the one that the anchors say"), **FAILURE}
+def rollback_event(record: ExportLine) -> Event:
+    return {**_of_log(record, _BACK, CRITICAL, "The store did not match the external anchors"), **FAILURE}
 
 
-def unknown(record: ExportLine) -> Event:
-    """A record of a kind that we do not know."""
+def unknown_kind_event(record: ExportLine) -> Event:
+    """A record of an unknown kind."""
     kind = texts(record.said).get("kind")
     what = BASE.activity(0) if kind is None else BASE.other(kind)
-    return event(record, what, INFORMATIONAL, "A record of another kind")
+    return event(record, what, INFORMATIONAL, "A record of an unknown kind")
 
 
-def gone(record: ExportLine) -> Event:
-    """A record whose content was pruned. When it was is gone too."""
+def pruned_record_event(record: ExportLine) -> Event:
+    """A record whose content was pruned, its time included."""
     return event(record, BASE.other("Pruned"), INFORMATIONAL, "The content of this record was pruned")
 
 
-def unreadable(record: ExportLine) -> Event:
-    """Content that is no record of ours: somebody has edited it. It is given as text."""
+def unreadable_event(record: ExportLine) -> Event:
+    """A record with content that mcpguard does not write: somebody edited it. The content is included as text."""
     bare, text = record._replace(said={}), record.raw or b""
-    made = event(bare, BASE.other("Unreadable"), HIGH, "The content of this record is none that the guard writes")
+    made = event(bare, BASE.other("Unreadable"), HIGH, "The content of this record was not written by the guard")
     made["unmapped"]["content"] = text.decode(errors="replace")
     return made
 

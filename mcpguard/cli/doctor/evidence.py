@@ -1,11 +1,10 @@
-"""What all checks look at, gathered once: the settings, the guard if one runs, and what is stored.
+"""What all checks look at, gathered once: the settings, the guard if one is running, and what is stored.
 
 Rules kept here:
 1. Everything is read and nothing is changed: no file is made, no lock is taken, no record is left.
-2. Settings that cannot be loaded are a finding like any other. What else is looked at then rests on the defaults.
-3. A guard that runs is asked at its operator's socket, and nothing else is. What is not answered is not known.
-4. The environment of the guard is that of its process where it can be read; only names, and its PATH, are told of it.
-"""
+2. Settings that cannot be loaded are a finding like any other. The other checks then assume the defaults.
+3. A running guard is asked at its operator socket, and nowhere else. What it does not answer is not known.
+4. The environment is that of the guard's process if it can be read; only names, and its PATH, are printed."""
 
 import os
 import time
@@ -15,8 +14,8 @@ from pathlib import Path
 from typing import Any, Final
 
 from mcpguard.app import demonstration
-from mcpguard.cli.doctor.stored import Stored, stored
-from mcpguard.cli.shared.guard_client import API, Operator
+from mcpguard.cli.doctor.stored_facts import StoredFacts, read_stored_facts
+from mcpguard.cli.shared.guard_client import API, GuardClient
 from mcpguard.relay.place import data_directory
 from mcpguard.relay.problem import CannotRelay
 from mcpguard.settings.environment import CONFIG
@@ -29,7 +28,7 @@ MICROSECONDS: Final = 1_000_000
 
 
 @dataclass(frozen=True, slots=True)
-class Sight:
+class DoctorEvidence:
     """`loaded`: None where the settings are refused, for the reasons in `refused`; `settings` are the defaults then.
     `versions`: those of the settings that a guard would start with, with --demo or without.
     `file`: the configuration file that was read, or would be. `status`: what the guard says of itself, if it answers;
@@ -41,17 +40,17 @@ class Sight:
     refused: tuple[str, ...]
     settings: Settings
     file: Path
-    operator: Operator
+    guard: GuardClient
     listens: bool
     status: Mapping[str, Any] | None
-    stored: Stored
+    stored: StoredFacts
     environ: Mapping[str, str] = field(repr=False)
     theirs: bool
     now: int
 
     @property
     def account(self) -> int:
-        """The user that the guard is: of the process that runs, else whoever this is."""
+        """The user id of the guard: that of its process, else that of this command."""
         try:
             return os.geteuid() if self.process is None else Path(f"/proc/{self.process}").stat().st_uid
         except OSError:
@@ -59,33 +58,33 @@ class Sight:
 
     @property
     def process(self) -> int | None:
-        """The guard's, where one runs and says so."""
+        """The process id of the guard, if one is running and says so."""
         return _process(self.status)
 
     @property
     def servers(self) -> list[Mapping[str, Any]]:
-        """Those of the guard that runs."""
+        """The servers of the running guard."""
         return list(self.status["servers"]) if self.status is not None else []
 
 
-def seen(config: Path | None, data_dir: Path | None) -> Sight:
-    """How everything is now."""
+def gather_evidence(config: Path | None, data_dir: Path | None) -> DoctorEvidence:
+    """Gather everything now."""
     loaded, refused = _loaded(config, data_dir)
     settings = loaded.settings if loaded else _otherwise(config, data_dir)
-    operator = Operator(settings.data_dir)
-    status = operator.heard(f"{API}/status")
+    guard = GuardClient(settings.data_dir)
+    status = guard.get_or_none(f"{API}/status")
     known = status if isinstance(status, dict) else None
     environment = _environment(known)
-    return Sight(
+    return DoctorEvidence(
         loaded,
         _versions(config, data_dir) if loaded else frozenset(),
         refused,
         settings,
         config or (Path(os.environ[CONFIG]) if CONFIG in os.environ else usual_place()),
-        operator,
-        known is not None or operator.runs(),
+        guard,
+        known is not None or guard.is_running(),
         known,
-        stored(settings),
+        read_stored_facts(settings),
         environment or os.environ,
         bool(environment),
         time.time_ns() // 1000,
@@ -105,7 +104,7 @@ def _versions(config: Path | None, data_dir: Path | None) -> frozenset[str]:
 
 
 def _otherwise(config: Path | None, data_dir: Path | None) -> Settings:
-    """The defaults, with the data directory that is meant, if that can be told."""
+    """The default settings, with the data directory that is meant, if that is known."""
     try:
         return Settings(data_dir=data_directory(data_dir, config, os.environ))
     except (CannotRelay, OSError, ValueError):
@@ -113,7 +112,7 @@ def _otherwise(config: Path | None, data_dir: Path | None) -> Settings:
 
 
 def _environment(status: Mapping[str, Any] | None) -> dict[str, str]:
-    """That of the guard's process, as it was started; empty where that cannot be read."""
+    """The environment of the guard's process, as it was started; empty if it cannot be read."""
     process = _process(status)
     if process is None:
         return {}

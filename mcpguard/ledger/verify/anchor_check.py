@@ -1,7 +1,7 @@
-"""Checkpoints that were kept elsewhere, held against the store one by one: nobody rewrote what they cover.
+"""Compares external checkpoints with the store, one by one: nobody rewrote what they cover.
 
-Each is looked up by itself, so it does not matter how many there are, in which order they come, or whether more are
-written meanwhile.
+Each is looked up by itself, so it does not matter how many there are, in which order they come, or whether records are
+added meanwhile.
 """
 
 from collections.abc import Collection
@@ -13,11 +13,11 @@ from mcpguard.store.engine.backend import Connection
 from mcpguard.store.rows import checkpoints, records
 
 PAUSE: Final = 1000
-"""After so many the connection lets go of what it reads, as others write to it."""
+"""Checkpoints after which the read transaction ends, so that it does not get in the way of writers."""
 
 
-class Anchored:
-    """Reports on the chains of a store what checkpoints from elsewhere say of them."""
+class AnchorCheck:
+    """Compares external checkpoints with the chains of a store, and writes into a report for each chain."""
 
     def __init__(self, connection: Connection, chains: Collection[str]) -> None:
         self.reports = {chain: ChainReport(chain) for chain in chains}
@@ -26,6 +26,7 @@ class Anchored:
         self._taken = 0
 
     def take(self, anchor: Checkpoint) -> None:
+        """Compare one external checkpoint."""
         report = self.reports.get(anchor.chain)
         if report is None:
             self.elsewhere[anchor.chain] = max(anchor.seq, self.elsewhere.get(anchor.chain, 0))
@@ -36,11 +37,11 @@ class Anchored:
         if self._taken % PAUSE == 0:
             self._connection.rollback()
 
-    def missing(self) -> None:
-        """None of the chains is here: then they were."""
+    def report_missing_chains(self) -> None:
+        """Report the chains of external checkpoints as removed. For a store that has none of them."""
         for chain, seq in self.elsewhere.items():
             report = self.reports[chain] = ChainReport(chain)
-            report.cut(0, seq, "a checkpoint kept elsewhere")
+            report.add_cut_tail(0, seq, "an external checkpoint")
         self.elsewhere.clear()
 
     def _compare(self, anchor: Checkpoint, report: ChainReport) -> None:
@@ -48,14 +49,16 @@ class Anchored:
         if there is None:
             end = records.last(self._connection, anchor.chain)
             last = end[0] if end else 0
+            # Nothing in the store tells of a tail that was cut with its checkpoints: only an external one does.
             if anchor.seq > last:
-                report.cut(last, anchor.seq, "a checkpoint kept elsewhere")
-            return  # a gap is told by the walk
+                report.add_cut_tail(last, anchor.seq, "an external checkpoint")
+            return  # the record is missing amid others, which the walk reports
         if there.hex() != anchor.hash:
-            report.found(anchor.seq, Tampering.REWRITTEN, "a checkpoint kept elsewhere names another hash")
+            report.add_problem(anchor.seq, Tampering.REWRITTEN, "an external checkpoint has a different hash for it")
             return
         report.anchored_to = max(report.anchored_to, anchor.seq)
         stored = checkpoints.at(self._connection, anchor.chain, anchor.seq)
+        # Same record, but the store lacks the checkpoint: somebody removed or replaced it.
         if stored is None or stored.content != anchor.content():
-            why = "a checkpoint kept elsewhere is not in the store"
-            report.found(anchor.seq, Tampering.CHECKPOINT_REMOVED, why)
+            why = "an external checkpoint is missing from the store"
+            report.add_problem(anchor.seq, Tampering.CHECKPOINT_REMOVED, why)

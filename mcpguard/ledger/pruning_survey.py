@@ -1,11 +1,11 @@
-"""Looking at what could be pruned, page by page, on connections that cannot write.
+"""Finds out what could be pruned, page by page, on connections that cannot write.
 
 Rules kept here:
-1. Only what lies below the newest signed checkpoint may go, and below the oldest call that is open or that a person can
-   still answer. What was opened before something was pruned was closed before it, too.
-2. What says what was pruned, which key signs from now on, and with what this guard started stays, wherever it lies: a
-   stretch ends before it.
-3. What is about to go is verified first (`soundness`). Where it is not what was written, nothing goes.
+1. Only records before the newest signed checkpoint may go, and before the oldest call that is open or held. So every
+   call that was opened before a pruned record was also closed before it.
+2. Records about prunings and key rotations, and the one with which this guard started, always stay: a stretch ends
+   before them.
+3. What is about to be removed is verified first (`soundness`). If it is not what was written, nothing is removed.
 """
 
 import hashlib
@@ -17,7 +17,7 @@ from typing import Any, Final, TypeVar
 from mcpguard.domain.calls.records import RecordKind
 from mcpguard.ledger.format import GENESIS
 from mcpguard.ledger.ledger import Ledger
-from mcpguard.ledger.prunings import Covered, Stretch, Unsound, What, reached, said
+from mcpguard.ledger.prunings import CoveredNumbers, PrunedPart, Stretch, Unsound, pruned_up_to, recorded_prunings
 from mcpguard.ledger.soundness import check_alone, check_bodies, sound
 from mcpguard.store.engine.backend import Connection
 from mcpguard.store.engine.readers import Readers
@@ -28,41 +28,43 @@ from mcpguard.store.rows.records import StoredRecord
 PAGE: Final = 500
 """Records that are read at once."""
 MOST: Final = 25_000
-"""Records, or bodies, that are pruned at once: as many as go in a few seconds."""
+"""Records, or bodies, that are pruned at once: as many as take a few seconds."""
 MOST_STRETCHES: Final = 200
 _FAR: Final = 50_000
 T = TypeVar("T")
 
 
-class Surveying:
-    """Reads the chain that this guard writes."""
+class PruningSurvey:
+    """Finds what could be pruned in the chain that this guard writes."""
 
     def __init__(self, readers: Readers, ledger: Ledger) -> None:
         self._readers = readers
         self._ledger = ledger
 
     async def horizon(self) -> int:
-        """The last record that may go."""
-        signed = await self.signed()
-        # What was opened before that is in here as long as it is open; what comes later lies beyond it.
-        unsettled = self._ledger.unsettled
+        """The number of the last record that may be pruned."""
+        # The newest checkpoint stays verifiable: its own record is not pruned.
+        signed = await self.signed_up_to()
+        # Read after `signed`: a call that is opened later lies beyond it, and one that is open now is in here.
+        unsettled = self._ledger.unsettled_entries
         return min(signed, await self.run(partial(_oldest, unsettled=unsettled), signed)) - 1
 
-    async def signed(self) -> int:
-        """Up to which record the newest signed checkpoint covers."""
+    async def signed_up_to(self) -> int:
+        """The number of the record that the newest checkpoint covers; 0 if there is none."""
         return await self.run(_signed)
 
-    async def reached(self, what: What) -> int:
-        """Up to which number nothing of this is left that could be pruned."""
-        return reached(await self.run(said), what)
+    async def pruned_up_to(self, what: PrunedPart) -> int:
+        """Up to which number all records, or all bodies, were pruned."""
+        return pruned_up_to(await self.run(recorded_prunings), what)
 
     async def older(self, after: int, upto: int, before: int, now: int) -> int:
-        """The last of these records that was made before a moment, and all before it too. Times in the future say
-        nothing; clocks are set."""
+        """The last of these records up to which all are older than a moment. Times in the future are ignored, as clocks
+        are set."""
         last = after
         while after < upto:
             page = await self.run(pruning.times, after, upto, PAGE)
             for seq, at in page:
+                # A record from the future is from a clock that was set wrong; it must not keep the older ones for ever.
                 if before <= at <= now:
                     return last
                 last = seq if at < before else last
@@ -72,7 +74,7 @@ class Surveying:
         return last
 
     async def bytes_taken(self, after: int, upto: int) -> int:
-        """What the database takes; on a server what its records and bodies do, as if they lay close together."""
+        """The size of the database file; of a server, an estimate from its records and bodies."""
         found = await self._readers.run(pruning.file_bytes)
         if found is not None:
             return found
@@ -81,61 +83,62 @@ class Surveying:
             size += await self.run(pruning.content_bytes, first, min(first + _FAR - 1, upto))
         return size
 
-    async def count(self, what: What, after: int, upto: int) -> int:
-        """How many there are after one and up to another that could go."""
-        look = pruning.count_full if what is What.RECORDS else pruning.count_full_bodies
+    async def count(self, what: PrunedPart, after: int, upto: int) -> int:
+        """How many records, or bodies, after one number and up to another could be pruned."""
+        look = pruning.count_full if what is PrunedPart.RECORDS else pruning.count_full_bodies
         found = 0
         for first in range(after + 1, upto + 1, _FAR):
             found += await self.run(look, first, min(first + _FAR - 1, upto))
-        return found - int(what is What.RECORDS and after < self._ledger.started <= upto)
+        return found - int(what is PrunedPart.RECORDS and after < self._ledger.started <= upto)
 
     async def records(self, after: int, upto: int) -> tuple[Stretch, ...]:
-        """The stretches of records after one and up to another, as many as are pruned at once. Raises Unsound."""
-        walked = _Walked(self._ledger.started, after, Covered(await self.run(said), What.BODIES))
+        """The stretches of records after one number and up to another that can be pruned at once. Raises Unsound."""
+        walked = _SurveyWalk(
+            self._ledger.started, after, CoveredNumbers(await self.run(recorded_prunings), PrunedPart.BODIES)
+        )
         while walked.seq < upto and walked.count < MOST and len(walked.done) < MOST_STRETCHES:
-            await self.run(walked.on, min(PAGE, upto - walked.seq))
+            await self.run(walked.advance, min(PAGE, upto - walked.seq))
         return walked.finish()
 
     async def bodies(self, after: int, upto: int) -> tuple[Stretch, ...]:
-        """The one stretch with the bodies after a number and up to another, as many as are pruned at once. Raises
-        Unsound."""
+        """The stretch of bodies after one number and up to another that can be pruned at once. Raises Unsound."""
         found = await self.run(pruning.full_bodies, after + 1, upto, MOST)
         if not found:
             return ()
         await self.check(found)
         last = upto if len(found) < MOST else found[-1]
-        return (Stretch(What.BODIES, after + 1, last, len(found)),)
+        return (Stretch(PrunedPart.BODIES, after + 1, last, len(found)),)
 
     async def check(self, numbers: Sequence[int]) -> None:
-        """Whether these records and their bodies are what was written. Raises Unsound."""
+        """Check that these records and their bodies are what was written. Raises Unsound."""
         for some in batched(numbers):
             await self.run(check_alone, some)
 
     async def run(self, work: Callable[..., T], *more: Any) -> T:  # noqa: ANN401 - what it takes
-        """What `work` finds in this chain."""
+        """The result of `work` on this chain, on a connection for reading."""
         chain = self._ledger.chain.id
         return await self._readers.run(lambda connection: work(connection, chain, *more))
 
 
 @dataclass(slots=True)
 class _Open:
-    """A stretch that is being made."""
+    """A stretch that is being collected."""
 
     first: int
     count: int = 0
     hashes: Any = field(default_factory=hashlib.sha256)
     keys: dict[str, None] = field(default_factory=dict)
 
-    def done(self) -> Stretch:
+    def stretch(self) -> Stretch:
         last = self.first + self.count - 1
-        return Stretch(What.RECORDS, self.first, last, self.count, self.hashes.hexdigest(), " ".join(self.keys))
+        return Stretch(PrunedPart.RECORDS, self.first, last, self.count, self.hashes.hexdigest(), " ".join(self.keys))
 
 
-class _Walked:
-    """A walk over records that may go. On a reader's thread."""
+class _SurveyWalk:
+    """Walks over records that may go, verifies them, and collects stretches. Runs on a reader's thread."""
 
-    def __init__(self, started: int, after: int, gone: Covered) -> None:
-        """`gone`: where bodies were pruned before."""
+    def __init__(self, started: int, after: int, gone: CoveredNumbers) -> None:
+        """`gone`: the numbers whose bodies were pruned before."""
         self.seq = after
         self.count = 0
         self.done: list[Stretch] = []
@@ -144,15 +147,17 @@ class _Walked:
         self._previous: bytes | None = None
         self._open: _Open | None = None
 
-    def on(self, connection: Connection, chain: str, limit: int) -> None:
-        """Take the next so many. Raises Unsound."""
+    def advance(self, connection: Connection, chain: str, limit: int) -> None:
+        """Take the next records, as many as `limit`. Raises Unsound."""
         if self._previous is None:
             self._previous = _hash(connection, chain, self.seq)
         told: dict[int, Mapping[str, Any]] = {}
         for stored in records.after(connection, chain, self.seq, limit):
+            # A gap. What is missing is reported below, and nothing is pruned.
             if stored.seq != self.seq + 1:
                 break
             said = told[stored.seq] = sound(chain, stored, self._previous)
+            # Pruning these would take away what verifying needs: keys, prunings, the start of this guard.
             if said.get("kind") in pruning.NEVER or stored.seq == self._started:
                 self._end()
             else:
@@ -174,12 +179,13 @@ class _Walked:
         self._open.count += 1
         self._open.hashes.update(stored.hash)
         if said.get("kind") == RecordKind.STARTED:
+            # Their announcement goes with the record, so the pruning record repeats it.
             self._open.keys[str(said.get("key"))] = None
         self.count += 1
 
     def _end(self) -> None:
         if self._open is not None:
-            self.done.append(self._open.done())
+            self.done.append(self._open.stretch())
             self._open = None
 
 
@@ -189,7 +195,7 @@ def _signed(connection: Connection, chain: str) -> int:
 
 
 def _oldest(connection: Connection, chain: str, most: int, unsettled: Iterable[str]) -> int:
-    """The number of the first record of what is not over, or `most`."""
+    """The number of the first record of the calls that are open or held, at most `most`."""
     asked = [hold.id for hold in holds.every(connection)]
     return min(records.opened_at(connection, chain, [*unsettled, *asked]).values(), default=most)
 
