@@ -18,5 +18,7 @@ def recordable(fields: Fields) -> Fields:
     # Free text may hold secrets that agents pasted; the log must not become a place to find them.
     left = masked(words, maybe=True)
     checked = fields if left.value is words else {**fields, **left.value}
-    canonical_json(checked)  # here it fails one call; on the writer's thread it would fail all that share its transaction
+    canonical_json(
+        checked
+    )  # here it fails one call; on the writer's thread it would fail all that share its transaction
     return checked

@@ -3,7 +3,6 @@
 import ast
 import re
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Final
 
 import pytest
@@ -14,18 +13,19 @@ PACKAGE: Final = ROOT / "mcpguard"
 PARTICIPLES: Final = frozenset(
     re.findall(
         r"\w+",
-        """begun bound broken brought built caught chosen dealt done drawn fallen fed felt forbidden forgotten fought found
-        frozen given gone got grown heard held hidden kept known laid led left lent lost made meant met overridden paid
-        risen said seen sent shown sold spent spoken stolen stood struck swept taken thrown told torn understood won
-        written""",
+        """begun bound broken brought built caught chosen dealt done drawn fallen fed felt forbidden forgotten
+        fought found frozen given gone got grown heard held hidden kept known laid led left lent lost made
+        meant met overridden paid risen said seen sent shown sold spent spoken stolen stood struck swept
+        taken thrown told torn understood won written""",
     )
 )
 PARTICLES: Final = frozenset(
     re.findall(
         r"\w+",
-        """aboard about after again along apart around aside away back before behind below beneath beside besides between
-        beyond by down during except from here in inside into later like near never now of off often on once only onto out
-        outside over past since soon still then there through to toward under until up upon with within without""",
+        """aboard about after again along apart around aside away back before behind below beneath beside
+        besides between beyond by down during except from here in inside into later like near never now of
+        off often on once only onto out outside over past since soon still then there through to toward
+        under until up upon with within without""",
     )
 )
 """Prepositions and adverbs."""

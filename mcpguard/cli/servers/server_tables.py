@@ -190,9 +190,7 @@ def warn_of_cut_diffs(guard: GuardClient, server: str, capabilities: list[Capabi
 def warn_if_cut(diff: dict[str, Any], server: str, capability: Capability) -> None:
     if not diff["complete"]:
         look = _look(server, capability)
-        warn(
-            f"{write_key(key_of(capability))} has more changes than are shown here; read the whole definition: {look}"
-        )
+        warn(f"{write_key(key_of(capability))} has more changes than are shown here; read the whole definition: {look}")
 
 
 def _look(server: str, capability: Capability) -> str:
