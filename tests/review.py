@@ -9,7 +9,7 @@ from mcpguard.app.running import Running
 from mcpguard.domain.asks import AskKind
 from mcpguard.domain.capabilities import CapabilityKind, Effect, Fingerprint
 from mcpguard.domain.decisions import Actor, Approval, Decision, Seen
-from mcpguard.guard.servers.grave_findings import to_read
+from mcpguard.guard.review.confirmations import findings_to_confirm
 from tests.patience import PATIENCE
 
 PERSON = Actor("uid:1000 (reviewer)", "operator socket")
@@ -56,7 +56,9 @@ async def approved_as_listed(
     }
     known = now.guard.servers.find(name)
     assert known is not None
-    approval = Approval(await seen(now, name), None, effects, prefixes, frozenset(may_ask), to_read(known))
+    approval = Approval(
+        await seen(now, name), None, effects, prefixes, frozenset(may_ask), findings_to_confirm(known).rules
+    )
     await now.guard.decisions.approve(name, approval, DECISION)
 
 
@@ -82,4 +84,4 @@ async def taken_in(now: Running, names: Iterable[str]) -> None:
 
 def in_force(now: Running, name: str) -> bool:
     known = now.guard.servers.find(name)
-    return known is not None and now.guard.servers.in_force(known)
+    return known is not None and now.guard.servers.is_in_force(known)

@@ -15,52 +15,53 @@ from mcpguard.app.signing import Signing
 from mcpguard.domain.callers import Caller
 from mcpguard.domain.clock import Clock, Ids
 from mcpguard.domain.screening import Screening
-from mcpguard.guard.audit.key_rotation import Rotating
-from mcpguard.guard.audit.verification import Verifying
+from mcpguard.guard.audit.key_rotation import KeyRotator
+from mcpguard.guard.audit.verification import LogVerifier
 from mcpguard.guard.callers.callers import Callers, anonymous
-from mcpguard.guard.callers.grants import Granting
-from mcpguard.guard.calls.caller_budgets import Budgeting
+from mcpguard.guard.callers.grants import CallerGrants
+from mcpguard.guard.calls.caller_budgets import CallerBudgets
+from mcpguard.guard.calls.explanation import is_anybody
 from mcpguard.guard.calls.handle import Calls
-from mcpguard.guard.calls.hold_answers import Answering
-from mcpguard.guard.calls.hold_rules import Demanding
-from mcpguard.guard.calls.holds_shown import Held
-from mcpguard.guard.calls.judgement import Judging
+from mcpguard.guard.calls.held_calls import HeldCalls
+from mcpguard.guard.calls.hold_answers import HoldAnswers
+from mcpguard.guard.calls.hold_rules import HoldRules
+from mcpguard.guard.calls.judgement import CallJudge
 from mcpguard.guard.calls.kept_bodies import KeptBodies
-from mcpguard.guard.calls.open_call import With
+from mcpguard.guard.calls.open_call import CallServices
 from mcpguard.guard.calls.open_holds import Tickets
 from mcpguard.guard.calls.screening import Screener
-from mcpguard.guard.calls.waiting_call import Holding
-from mcpguard.guard.guard import CallTraffic, Facts, Guard, LogProof, Own, Review, Staff
-from mcpguard.guard.people.first_user import SettingUp
-from mcpguard.guard.people.operators import Operators
+from mcpguard.guard.calls.waiting_call import WaitingCalls
+from mcpguard.guard.guard import AgentServices, CallTraffic, Guard, GuardFacts, LogProof, Review, Staff
+from mcpguard.guard.people.first_user import FirstUserSetup
+from mcpguard.guard.people.operators import OperatorTokens
 from mcpguard.guard.people.own_password import OwnPassword
 from mcpguard.guard.people.passwords import USUAL, Cost, Passwords
 from mcpguard.guard.people.people import People
-from mcpguard.guard.people.sign_in import SigningIn
+from mcpguard.guard.people.sign_in import SignIns
 from mcpguard.guard.people.users import Users
 from mcpguard.guard.review.admission import Admission
-from mcpguard.guard.review.agent_requests import Managing
+from mcpguard.guard.review.agent_requests import AgentRequests
 from mcpguard.guard.review.decisions import Decisions
-from mcpguard.guard.review.inspection import Inspecting
-from mcpguard.guard.review.inspection_records import Inspections
+from mcpguard.guard.review.inspection import ServerInspections
+from mcpguard.guard.review.inspection_records import InspectionRecords
 from mcpguard.guard.review.last_words import LastWords
 from mcpguard.guard.review.launch_fingerprints import Fingerprints
-from mcpguard.guard.review.sandbox_needs import Needing
-from mcpguard.guard.review.server_json import Queries
-from mcpguard.guard.review.server_log import Tailing
+from mcpguard.guard.review.sandbox_needs import SandboxNeeds
+from mcpguard.guard.review.server_json import ServerQueries
+from mcpguard.guard.review.server_log import ServerLogs
 from mcpguard.guard.servers.intake import Intake
 from mcpguard.guard.servers.neighbours import NeighbourTools
 from mcpguard.guard.servers.publisher import Publisher
 from mcpguard.guard.servers.registry import Registry, ServerState
-from mcpguard.guard.servers.running_calls import Cutting
+from mcpguard.guard.servers.running_calls import RunningCalls
 from mcpguard.guard.servers.servers import Servers
 from mcpguard.guard.servers.standings import Standings, capabilities
 from mcpguard.guard.servers.status import SandboxStatus
-from mcpguard.guard.servers.tool_effects import Effects
-from mcpguard.guard.traffic.counts import Counting
-from mcpguard.guard.traffic.events import Events
+from mcpguard.guard.servers.tool_effects import EffectReader
+from mcpguard.guard.traffic.counts import CallCounts
+from mcpguard.guard.traffic.events import CallEvents
 from mcpguard.guard.traffic.tallies import Tallies
-from mcpguard.guard.trust.confirmed_settings import Confirming
+from mcpguard.guard.trust.confirmed_settings import ConfirmedSettings
 from mcpguard.ledger import digests
 from mcpguard.ledger.ledger import Ledger
 from mcpguard.settings.model import Settings
@@ -87,7 +88,7 @@ class Parts:
     """A guard, and what of it has to run."""
 
     guard: Guard
-    inspections: Inspections
+    inspections: InspectionRecords
     fleet: Fleet
     intake: Intake
     standings: Standings
@@ -104,7 +105,7 @@ class Here:
 
 
 async def assembled(
-    confirming: Confirming,
+    confirming: ConfirmedSettings,
     clock: Clock,
     new_id: Ids,
     store: Store,
@@ -116,7 +117,7 @@ async def assembled(
     """A guard that knows what the store has, and does not run yet. `given`: callers by their tokens, besides those."""
     settings = confirming.settings
     digesting, seal = digests.load_or_make(digest_key(settings)), sealing.load_or_make(seal_key(settings))
-    registry, publisher, cutting, effects = Registry(), Publisher(), Cutting(), Effects(store)
+    registry, publisher, cutting, effects = Registry(), Publisher(), RunningCalls(), EffectReader(store)
     standings = Standings(registry, publisher, cutting, ledger, store.readers, seal, clock, settings)
     intake = Intake(standings, clock, new_id, KNOWN_PER_ENTRY * settings.upstreams.list_entries)
     servers = Servers(standings, intake, clock, settings)
@@ -128,33 +129,34 @@ async def assembled(
     decisions = Decisions(standings, effects, new_id, Screening(settings.screening.mode), fingerprints)
     callers = Callers(clock, anonymous(settings.anonymous), given, cutting.cut_off)
     await callers.load(store.readers)
-    demanding = Demanding(Tickets(digesting), settings.holds)
-    answering = Answering(demanding.tickets, registry, publisher, callers, ledger, clock, new_id, settings.holds)
+    demanding = HoldRules(Tickets(digesting), settings.holds)
+    answering = HoldAnswers(demanding.tickets, registry, publisher, callers, ledger, clock, new_id, settings.holds)
     await answering.load(store.readers)
-    judging, strictly = Judging(servers, demanding), Judging(servers, demanding, callers.holds)
-    inspections = Inspections(standings, LastWords(registry, reach.mark, reach.wrote), clock)
-    inspecting = Inspecting(inspections, admission, intake, fleet, settings.definitions.confirm_seconds, confining.why)
-    budgets, bodies = Budgeting(clock, settings), KeptBodies(digesting, settings.audit, reach.confided.ways)
+    judge, explaining = CallJudge(servers, demanding, callers.holds), CallJudge(servers, demanding, is_anybody)
+    inspections = InspectionRecords(standings, LastWords(registry, reach.mark, reach.wrote), clock)
+    seconds = settings.definitions.confirm_seconds
+    inspecting = ServerInspections(inspections, admission, intake, fleet, seconds, confining.why)
+    budgets, bodies = CallerBudgets(clock, settings), KeptBodies(digesting, settings.audit, reach.confided.ways)
     screener = Screener(servers, NeighbourTools(registry), reach.confided.telling, settings, clock)
-    queries = Queries(registry, servers, judging, effects, store, Needing(reach.lines), confining)
+    queries = ServerQueries(registry, servers, explaining, effects, store, SandboxNeeds(reach.lines), confining)
     heard = _heard(clock, servers, callers, ledger)
-    with_ = With(servers, callers, strictly, fleet, cutting, bodies, screener, heard.events)
-    calls = Calls(with_, ledger, Holding(demanding, answering, clock, settings.holds), budgets, new_id, settings)
-    managing = Managing(registry, admission, decisions, callers, budgets, clock)
+    with_ = CallServices(servers, callers, judge, fleet, cutting, bodies, screener, heard.events)
+    calls = Calls(with_, ledger, WaitingCalls(demanding, answering, clock, settings.holds), budgets, new_id, settings)
+    managing = AgentRequests(registry, admission, decisions, callers, budgets, clock)
     guard = Guard(
         confirming,
         store,
         ledger,
         clock,
-        Facts(__version__, os.getpid(), clock.now(), confining),
+        GuardFacts(__version__, os.getpid(), clock.now(), confining),
         servers=servers,
         calls=calls,
         callers=callers,
-        granting=Granting(callers, ledger, clock, new_id),
+        granting=CallerGrants(callers, ledger, clock, new_id),
         review=Review(admission, decisions, inspecting, queries),
-        own=Own(managing, Tailing(registry, callers, reach.wrote)),
-        judging=judging,
-        held=Held(answering, registry, store, ledger.chain.id),
+        own=AgentServices(managing, ServerLogs(registry, callers, reach.wrote)),
+        judging=judge,
+        held=HeldCalls(answering, registry, store, ledger.chain.id),
         staff=await _staff(settings, store, ledger, heard.tallies, clock, new_id, here.cost),
         heard=heard,
         proof=_proof(settings, signing, ledger, clock),
@@ -165,13 +167,13 @@ async def assembled(
 
 
 def _proof(settings: Settings, signing: Signing, ledger: Ledger, clock: Clock) -> LogProof:
-    verifying = Verifying(database(settings), anchor_file(settings), ledger, clock)
-    return LogProof(Rotating(signing.file, ledger), signing.anchoring, verifying)
+    verifying = LogVerifier(database(settings), anchor_file(settings), ledger, clock)
+    return LogProof(KeyRotator(signing.file, ledger), signing.anchoring, verifying)
 
 
 def _heard(clock: Clock, servers: Servers, callers: Callers, ledger: Ledger) -> CallTraffic:
-    events, counting = Events(clock), Counting(servers.knows)
-    for listener in (counting.ended, callers.called):
+    events, counting = CallEvents(clock), CallCounts(servers.knows)
+    for listener in (counting.count_call, callers.note_call):
         events.subscribe(listener)
     return CallTraffic(events, counting, Tallies(ledger, clock))
 
@@ -182,10 +184,10 @@ async def _staff(
     people = People(store, clock, settings.people)
     await people.load()
     passwords = Passwords(people, cost)
-    signing_in = SigningIn(people, passwords, ledger, clock, new_id, tallies)
+    signing_in = SignIns(people, passwords, ledger, clock, new_id, tallies)
     users = Users(people, passwords, signing_in.throttle, ledger, clock, new_id)
-    setting_up = SettingUp(people, users, signing_in, passwords, store, ledger, clock, new_id)
-    operators = Operators(people, ledger, clock, new_id)
+    setting_up = FirstUserSetup(people, users, signing_in, passwords, store, ledger, clock, new_id)
+    operators = OperatorTokens(people, ledger, clock, new_id)
     return Staff(people, users, operators, signing_in, setting_up, OwnPassword(people, users, signing_in))
 
 

@@ -197,9 +197,9 @@ async def listening(now: Running, clock: Clock, new_id: Ids) -> AsyncIterator[Li
         publisher = guard.servers.publisher
         with ExitStack() as told:
             for tell in (door.tell, streams.tell):
-                told.enter_context(publisher.subscribed(tell))
+                told.enter_context(publisher.subscription(tell))
             for lost in (methods.end_caller, door.end_caller, streams.end_caller):
-                told.enter_context(guard.callers.subscribed(lost))
+                told.enter_context(guard.callers.subscription(lost))
             async with await SocketListener.from_socket(agents) as listener, anyio.create_task_group() as tasks:
                 tasks.start_soon(streams.listen, listener, name="agents' streams")
                 tasks.start_soon(methods.parking.run, name="calls that wait for answers")

@@ -24,7 +24,7 @@ from mcpguard.domain.servers.launches import Declared
 from mcpguard.guard.guard import Guard
 from mcpguard.guard.people.passwords import USUAL, Cost
 from mcpguard.guard.review.admission import DeclarationSource, from_file
-from mcpguard.guard.trust.confirmed_settings import Confirming
+from mcpguard.guard.trust.confirmed_settings import ConfirmedSettings
 from mcpguard.ledger import keys
 from mcpguard.ledger.chain import Chain
 from mcpguard.ledger.keyfile import KeyFile
@@ -77,7 +77,7 @@ async def running(
         chain = Chain(keys.load_or_make(file.path), settings.audit.checkpoint_records, clock, new_id)
         opening = store.opened(backend(settings), chain, batch=settings.store.batch, readers=settings.store.readers)
         async with opening as opened, AsyncExitStack() as ending, anyio.create_task_group() as tasks:
-            confirming = await Confirming.begun(settings, opened)
+            confirming = await ConfirmedSettings.from_store(settings, opened)
             settings = confirming.settings
             spans = await ending.enter_async_context(telemetry(settings.telemetry))
             ledger = Ledger(opened.writer, chain, settings, clock)
@@ -90,7 +90,7 @@ async def running(
             here = Here(sandbox or await sandbox_here(), cost)
             parts = await assembled(confirming, clock, new_id, opened, ledger, signed, callers, here)
             guard = parts.guard
-            await parts.inspections.unfinished()
+            await parts.inspections.end_unfinished()
             await to_thread.run_sync(guard.exporting.sweep)
             if spans is not None:
                 guard.events.subscribe(spans(guard.servers.knows))

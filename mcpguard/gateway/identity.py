@@ -71,7 +71,7 @@ def caller_of_token(token: str | None, callers: Callers) -> Caller:
         return callers.anonymous
     if token is None:
         raise Unauthorized("a token is required: set MCPGUARD_TOKEN or MCPGUARD_TOKEN_FILE", CredentialFault.MISSING)
-    caller = callers.named_by(token)
+    caller = callers.caller_of_token(token)
     if caller is None:
         raise Unauthorized("this token is unknown, expired or revoked")
     return caller

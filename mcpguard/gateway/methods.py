@@ -132,7 +132,7 @@ class Methods:
         return Result(request.id, {"protocolVersion": client.version, **greeting})
 
     def _count_handshake(self, client: Client) -> None:
-        if wait := self._guard.calls.greet(client.caller):
+        if wait := self._guard.calls.count_handshake(client.caller):
             raise BudgetSpent(wait)
 
     def take_notification(self, client: Client, method: str) -> None:
@@ -142,11 +142,11 @@ class Methods:
 
     def count_stray_answer(self, client: Client) -> None:
         """Counts an answer to a question that nobody asked."""
-        self._guard.tallies.turned_away(door=client.door, why="answer")
+        self._guard.tallies.count_refused(door=client.door, why="answer")
 
     def _rejected(self, client: Client, request: Request, rejected: RequestRejected) -> Failure:
         if rejected.why:
-            self._guard.tallies.turned_away(door=client.door, why=rejected.why)
+            self._guard.tallies.count_refused(door=client.door, why=rejected.why)
         return Failure(request.id, rejected.error)
 
     def tool(self, client: Client, name: str) -> CatalogEntry | None:
@@ -193,7 +193,7 @@ class Methods:
         return pinned is not None and "outputSchema" not in pinned.definition
 
     async def _settled(self, client: Client) -> None:
-        await self._guard.servers.settled()
+        await self._guard.servers.wait_until_settled()
         if not self._guard.callers.holds(client.caller):
             raise RequestRejected(REFUSED, Reason.CALLER_REVOKED.sentence, "credential")
 
@@ -206,7 +206,7 @@ class Methods:
         greeting = {"capabilities": has, "serverInfo": US}
         if not (said := face.instructions(catalog)):
             return greeting
-        self._guard.tallies.disclosed(**disclosed_fields(client, method, [*said]))
+        self._guard.tallies.count_disclosure(**disclosed_fields(client, method, [*said]))
         return greeting | {"instructions": instructions(said, merged=face.word is calls.Face.DIRECT)}
 
     async def _discover(self, exchange: Exchange, _params: Params) -> dict[str, Any]:
@@ -225,7 +225,7 @@ class Methods:
         client = exchange.client
         await self._settled(client)
         result, names = self._lists.page(client.face, client.caller.scope, self._seen_by(client), method, params)
-        self._guard.tallies.disclosed(**disclosed_fields(client, method, names))
+        self._guard.tallies.count_disclosure(**disclosed_fields(client, method, names))
         return result
 
     async def _call_tool(self, exchange: Exchange, params: Params) -> dict[str, Any]:
@@ -285,7 +285,7 @@ class Methods:
     async def _carried_out(self, exchange: Exchange, wanted: CallRequest) -> CallResult:
         """Makes a call and returns its result or refusal. Raises ServerAnsweredError with a server's own error."""
         exchange.server = wanted.capability.server
-        told = await self._guard.calls.make(wanted, exchange)
+        told = await self._guard.calls.handle(wanted, exchange)
         if told.error is not None:
             raise ServerAnsweredError(told.error)
         return told

@@ -1,4 +1,4 @@
-"""What a door is given: everything it may ask of the guard, and nothing behind it."""
+"""The facade that the doors (pages, API, MCP, commands) are given: everything they may ask of the guard."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -11,46 +11,46 @@ from mcpguard.domain.clock import Clock
 from mcpguard.domain.decisions import Actor
 from mcpguard.domain.json import SettingValue
 from mcpguard.domain.reasons import Reason
-from mcpguard.guard.audit.audit_log import Auditing
-from mcpguard.guard.audit.exports import Exporting
-from mcpguard.guard.audit.key_rotation import Rotating
-from mcpguard.guard.audit.redaction import Redacting
+from mcpguard.guard.audit.audit_log import AuditLog
+from mcpguard.guard.audit.exports import AuditExports
+from mcpguard.guard.audit.key_rotation import KeyRotator
+from mcpguard.guard.audit.redaction import CallRedaction
 from mcpguard.guard.audit.retention import Retention
-from mcpguard.guard.audit.verification import Verifying
+from mcpguard.guard.audit.verification import LogVerifier
 from mcpguard.guard.callers.callers import Callers
-from mcpguard.guard.callers.grants import Granting
-from mcpguard.guard.calls.explanation import explained_to
+from mcpguard.guard.callers.grants import CallerGrants
+from mcpguard.guard.calls.explanation import explain_to_agent
 from mcpguard.guard.calls.handle import Calls
-from mcpguard.guard.calls.holds_shown import Held
-from mcpguard.guard.calls.judgement import Judging
-from mcpguard.guard.people.first_user import SettingUp
-from mcpguard.guard.people.operators import Operators
+from mcpguard.guard.calls.held_calls import HeldCalls
+from mcpguard.guard.calls.judgement import CallJudge
+from mcpguard.guard.people.first_user import FirstUserSetup
+from mcpguard.guard.people.operators import OperatorTokens
 from mcpguard.guard.people.own_password import OwnPassword
 from mcpguard.guard.people.people import People
-from mcpguard.guard.people.sign_in import SigningIn
+from mcpguard.guard.people.sign_in import SignIns
 from mcpguard.guard.people.users import Users
 from mcpguard.guard.review.admission import Admission
-from mcpguard.guard.review.agent_requests import Managing
+from mcpguard.guard.review.agent_requests import AgentRequests
 from mcpguard.guard.review.decisions import Decisions
-from mcpguard.guard.review.inspection import Inspecting
-from mcpguard.guard.review.server_json import Queries
-from mcpguard.guard.review.server_log import Tailing
-from mcpguard.guard.search.answer import found
-from mcpguard.guard.search.tool_search import Searching, Wish
+from mcpguard.guard.review.inspection import ServerInspections
+from mcpguard.guard.review.server_json import ServerQueries
+from mcpguard.guard.review.server_log import ServerLogs
+from mcpguard.guard.search.answer import search_answer
+from mcpguard.guard.search.tool_search import SearchScope, ToolSearch
 from mcpguard.guard.servers.servers import Servers
 from mcpguard.guard.servers.status import AnchorStatus, LedgerStatus, Readiness, SandboxStatus, Status
-from mcpguard.guard.traffic.counts import Counting
-from mcpguard.guard.traffic.events import Events
+from mcpguard.guard.traffic.counts import CallCounts
+from mcpguard.guard.traffic.events import CallEvents
 from mcpguard.guard.traffic.tallies import Tallies
-from mcpguard.guard.trust.confirmed_settings import Confirming
+from mcpguard.guard.trust.confirmed_settings import ConfirmedSettings
 from mcpguard.ledger.anchoring import Anchoring
 from mcpguard.ledger.ledger import Ledger
 from mcpguard.store.engine.store import Store
 
 
 @dataclass(frozen=True, slots=True)
-class Facts:
-    """What does not change while the guard runs."""
+class GuardFacts:
+    """Facts about the running guard that do not change while it runs."""
 
     version: str
     process: int
@@ -60,51 +60,51 @@ class Facts:
 
 @dataclass(frozen=True, slots=True)
 class Review:
-    """What people do with servers: bring them, look at them, decide about them."""
+    """What reviewers do with servers: add, inspect and decide about them."""
 
     admission: Admission
     decisions: Decisions
-    inspecting: Inspecting
-    queries: Queries
+    inspecting: ServerInspections
+    queries: ServerQueries
 
 
 @dataclass(frozen=True, slots=True)
-class Own:
-    """What agents may do about servers themselves."""
+class AgentServices:
+    """What agents may do about servers themselves: request changes, and read logs."""
 
-    managing: Managing
-    tailing: Tailing
+    managing: AgentRequests
+    tailing: ServerLogs
 
 
 @dataclass(frozen=True, slots=True)
 class CallTraffic:
-    """What is heard of calls, and what they and all that became none were counted as."""
+    """The events of calls, and the counts of calls, disclosures and refusals."""
 
-    events: Events
-    counting: Counting
+    events: CallEvents
+    counting: CallCounts
     tallies: Tallies
 
 
 @dataclass(frozen=True, slots=True)
 class Staff:
-    """Who looks after the guard: who they are, and how they come, sign in and go."""
+    """The users and API tokens of the guard, and how users sign in."""
 
     people: People
     users: Users
-    operators: Operators
-    signing_in: SigningIn
-    setting_up: SettingUp
+    operators: OperatorTokens
+    signing_in: SignIns
+    setting_up: FirstUserSetup
     own_password: OwnPassword
 
 
 @dataclass(frozen=True, slots=True)
 class LogProof:
-    """What the audit log is proven by: the key, the file outside that checkpoints go to, where one is wanted, and who
-    looks whether it is whole."""
+    """How the integrity of the audit log is shown: the signing key, the external anchor file, if any, and
+    verification."""
 
-    rotating: Rotating
+    rotating: KeyRotator
     anchoring: Anchoring | None
-    verifying: Verifying
+    verifying: LogVerifier
 
 
 class Guard:
@@ -112,20 +112,20 @@ class Guard:
 
     def __init__(
         self,
-        confirming: Confirming,
+        confirming: ConfirmedSettings,
         store: Store,
         ledger: Ledger,
         clock: Clock,
-        facts: Facts,
+        facts: GuardFacts,
         *,
         servers: Servers,
         calls: Calls,
         callers: Callers,
-        granting: Granting,
+        granting: CallerGrants,
         review: Review,
-        own: Own,
-        judging: Judging,
-        held: Held,
+        own: AgentServices,
+        judging: CallJudge,
+        held: HeldCalls,
         staff: Staff,
         heard: CallTraffic,
         proof: LogProof,
@@ -155,13 +155,13 @@ class Guard:
         self.tallies = heard.tallies
         self.events = heard.events
         self.counting = heard.counting
-        self.searching = Searching(servers.publisher)
-        self.auditing = Auditing(store, ledger, clock)
-        self.exporting = Exporting(store, ledger, clock, confirming.settings.data_dir)
+        self.searching = ToolSearch(servers.publisher)
+        self.auditing = AuditLog(store, ledger, clock)
+        self.exporting = AuditExports(store, ledger, clock, confirming.settings.data_dir)
         self.rotating = proof.rotating
         self.anchoring = proof.anchoring
         self.retention = Retention(store, ledger, clock, self.settings.retention)
-        self.redacting = Redacting(self.retention.pruner, ledger)
+        self.redacting = CallRedaction(self.retention.pruner, ledger)
         self.verifying = proof.verifying
         self._store = store
         self._ledger = ledger
@@ -169,19 +169,19 @@ class Guard:
 
     @property
     def catalog(self) -> Catalog:
-        """What may be found and called at this moment."""
+        """The catalog of what may be found and called at this moment."""
         return self.servers.publisher.catalog
 
-    def explained(self, caller: Caller, capability: Capability) -> dict[str, Any]:
-        """Why this caller can use it now, or why not (`explanation`). Out of reach and not there look the same."""
-        return explained_to(caller, capability, self.judging)
+    def explain(self, caller: Caller, capability: Capability) -> dict[str, Any]:
+        """Explain why this caller can use a capability now, or why not. Unknown and out of scope look the same."""
+        return explain_to_agent(caller, capability, self.judging)
 
-    def found(self, query: str, limit: int, wish: Wish, *, full: bool = False) -> dict[str, Any]:
-        """The tools that fit best, for whoever reaches as far as `wish` says (`answer`)."""
-        return found(query, limit, wish, self.searching, self.servers, full=full)
+    def search(self, query: str, limit: int, wish: SearchScope, *, full: bool = False) -> dict[str, Any]:
+        """Search for tools within the scope and filters of `wish`."""
+        return search_answer(query, limit, wish, self.searching, self.servers, full=full)
 
     async def confirm(self, seen: Mapping[str, SettingValue], by: Actor) -> tuple[str, ...]:
-        """Confirm the settings that wait (`confirmed_settings`)."""
+        """Confirm the settings that wait for it, as they were seen. Returns their keys."""
         return await self.confirming.confirm(seen, by, self._ledger, self.clock)
 
     def readiness(self) -> Readiness:
@@ -192,12 +192,12 @@ class Guard:
         return Readiness(ready=False, reason=Reason.LEDGER_UNAVAILABLE, since=outage.since, cause=outage.why)
 
     @property
-    def queued(self) -> int:
-        """How much waits to be written."""
+    def queued_writes(self) -> int:
+        """How many writes to the database are queued."""
         return self._store.writer.waiting
 
     def status(self) -> Status:
-        """What an operator wants to know first."""
+        """The overview of the guard and its servers."""
         return Status(
             version=self.facts.version,
             process=self.facts.process,
@@ -217,7 +217,7 @@ class Guard:
         )
 
     def depth(self) -> LedgerStatus:
-        """Where the ledger stands."""
+        """The state of the audit log."""
         chain = self._ledger.chain
         end, signed, outage = chain.acknowledged, chain.signed, self._ledger.outage
         return LedgerStatus(
@@ -229,5 +229,5 @@ class Guard:
             key=chain.public_key,
             open_entries=self._ledger.open_entries,
             refused=outage.refused if outage else 0,
-            anchors=None if self.anchoring is None else AnchorStatus.of(self.anchoring),
+            anchors=None if self.anchoring is None else AnchorStatus.from_anchoring(self.anchoring),
         )

@@ -13,7 +13,7 @@ from fastapi.responses import StreamingResponse
 from starlette.types import Send
 
 from mcpguard.domain.decisions import Actor, Undecidable
-from mcpguard.guard.audit.exports import BegunExport, Exporting, WantedExport
+from mcpguard.guard.audit.exports import AuditExportRequest, AuditExports, BegunExport
 from mcpguard.ledger.export.formats import form
 
 GZIP: Final = "application/gzip"
@@ -33,14 +33,14 @@ class Streamed(StreamingResponse):
             await super().stream_response(send)
 
 
-async def let_out(exporting: Exporting, wanted: WantedExport, by: Actor) -> Streamed:
-    """Record it, and then hand it out. Raises what `Exporting.begin` raises; nothing is let out then."""
+async def let_out(exporting: AuditExports, wanted: AuditExportRequest, by: Actor) -> Streamed:
+    """Record it, and then hand it out. Raises what `AuditExports.begin` raises; nothing is let out then."""
     begun = await exporting.begin(wanted, by)
     make = exporting.bundle if wanted.bundle else exporting.stream
     return Streamed(make(begun, wanted), media(wanted), _name(begun, wanted))
 
 
-def checked(wanted: WantedExport) -> WantedExport:
+def checked(wanted: AuditExportRequest) -> AuditExportRequest:
     """Raises Undecidable for what there is not."""
     if wanted.bundle and wanted.upto is not None:
         raise Undecidable("a bundle goes to the newest record; choose by time instead")
@@ -49,13 +49,13 @@ def checked(wanted: WantedExport) -> WantedExport:
     return wanted
 
 
-def media(wanted: WantedExport) -> str:
+def media(wanted: AuditExportRequest) -> str:
     if wanted.bundle:
         return TAR
     return GZIP if wanted.packed else form(wanted.forms[0]).media
 
 
-def _name(begun: BegunExport, wanted: WantedExport) -> str:
+def _name(begun: BegunExport, wanted: AuditExportRequest) -> str:
     span = begun.span
     suffix = ".tar" if wanted.bundle else form(wanted.forms[0]).suffix + (".gz" if wanted.packed else "")
     return f"mcpguard-{span.chain}-{span.after}-{span.upto}{suffix}"

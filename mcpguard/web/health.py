@@ -56,7 +56,7 @@ def health(guard: Guard, *, causes: bool) -> APIRouter:
 
 def _unconnected(guard: Guard, *, names: bool) -> dict[str, Any]:
     """How many approved servers are not connected now, and which; nothing where there are none."""
-    found = guard.servers.unconnected()
+    found = guard.servers.unconnected_servers()
     if not found:
         return {}
     return {"not_connected": len(found), **({"servers": list(found)} if names else {})}

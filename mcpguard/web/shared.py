@@ -33,7 +33,7 @@ class Shared:
             place = self._shares.take(who)
         except Crowded as crowded:
             why = "person's share" if crowded.own else "people's places"
-            self._tallies.turned_away(door="network", why=why, by=who)
+            self._tallies.count_refused(door="network", why=why, by=who)
             await self._refusal(crowded, scope)(scope, receive, send)
             return
         with place:

@@ -12,7 +12,7 @@ from sqlalchemy import Connection, Table, update
 
 from mcpguard.domain.capabilities import CapabilityKind
 from mcpguard.domain.decisions import Answer, Approval, Key
-from mcpguard.guard.servers.grave_findings import to_read
+from mcpguard.guard.review.confirmations import findings_to_confirm
 from mcpguard.store.rows.tables import capabilities, upstreams
 from tests import people, review
 from tests.attacks.unread import FORECAST, approve, one, rules
@@ -33,7 +33,7 @@ async def old(folder: Path, table: Table, read: Callable[[str], str] = lambda _:
         await inspected(guard, NAME, **POISONED)
         known = guard.now.guard.servers.find(NAME)
         assert known is not None
-        approval = Approval(await review.seen(guard.now, NAME), read=to_read(known))
+        approval = Approval(await review.seen(guard.now, NAME), read=findings_to_confirm(known).rules)
         await guard.now.guard.decisions.approve(NAME, approval, people.BY)
         assert guard.now.guard.inbox.every() == [], "what was said to be read is not named"
         rows = await guard.now.store.readers.run(lambda connection: connection.execute(table.select()).all())
@@ -105,7 +105,7 @@ async def test_another_definition_has_to_be_read_for_itself(tmp_path: Path) -> N
         await inspected(guard, NAME, **POISONED)
         known = guard.now.guard.servers.find(NAME)
         assert known is not None
-        approval = Approval(await review.seen(guard.now, NAME), read=to_read(known))
+        approval = Approval(await review.seen(guard.now, NAME), read=findings_to_confirm(known).rules)
         decide = guard.now.guard.decisions
         await decide.approve(NAME, approval, people.BY)
         assert known.pins[FORECAST].findings_read

@@ -92,7 +92,7 @@ async def reviewed(guard: Gate) -> str:
 def rules(guard: Gate, tool: str = "bomb") -> list[str]:
     known = guard.now.guard.servers.find("web")
     assert known is not None
-    return [each.rule for each in known.inspected((TOOL, tool)).findings if each.rule.startswith("schema.")]
+    return [each.rule for each in known.findings_in((TOOL, tool)).findings if each.rule.startswith("schema.")]
 
 
 @pytest.mark.parametrize("bomb", UNUSABLE)

@@ -12,7 +12,7 @@ from mcpguard.domain.servers.needs import Need
 from mcpguard.domain.servers.standing import UpstreamStanding
 from mcpguard.domain.servers.upstreams import Origin
 from mcpguard.guard.review.admission import DeclarationSource
-from mcpguard.guard.servers.grave_findings import to_read
+from mcpguard.guard.review.confirmations import findings_to_confirm
 from mcpguard.settings.entries.members import as_members
 from tests.attacks.quarantined import records, standing, upstream
 from tests.attacks.sandboxed import works
@@ -43,7 +43,7 @@ async def added(guard: Gate, name: str = "web", **entry: object) -> None:
 async def approve(guard: Gate, name: str = "web", **chosen: Any) -> None:  # noqa: ANN401 - of `Approval`
     known = guard.now.guard.servers.find(name)
     assert known is not None
-    approval = replace(Approval(await seen(guard.now, name), read=to_read(known)), **chosen)
+    approval = replace(Approval(await seen(guard.now, name), read=findings_to_confirm(known).rules), **chosen)
     await guard.now.guard.decisions.approve(name, approval, DECISION)
 
 
@@ -72,7 +72,7 @@ async def test_what_it_probably_needs_is_said_and_not_chosen(tmp_path: Path) -> 
         await inspected(guard)
         assert await needs(guard) == {
             "network": "its tool open says that it reaches others (openWorldHint)",
-            "writing": "its log says: EROFS",
+            "writing": "log: EROFS",
         }
         await approve(guard)
         assert launched(guard).profile is Profile.STRICT, "a suggestion chooses nothing"
@@ -85,7 +85,7 @@ async def test_a_server_that_ends_for_want_of_something_says_what(tmp_path: Path
         await guard.declare(needy(complains="fatal: detected dubious ownership in repository", falls=True))
         done = await guard.now.guard.inspecting.inspect("web", DECISION, consent=False, give=frozenset())
         assert done.error
-        assert await needs(guard) == {Need.OWNERSHIP: "its inspection ended with: dubious ownership"}
+        assert await needs(guard) == {Need.OWNERSHIP: "inspection error: dubious ownership"}
 
 
 async def test_what_the_profile_gives_is_not_suggested(tmp_path: Path) -> None:
@@ -147,7 +147,7 @@ async def test_one_that_runs_is_started_anew_with_what_is_chosen_later(tmp_path:
 @pytest.mark.parametrize(
     ("chosen", "why"),
     [
-        ({"sandbox": Profile.NONE}, "takes no sandbox away"),
+        ({"sandbox": Profile.NONE}, "cannot remove the sandbox"),
         ({"mounts": ("notes",)}, "must be a whole path"),
         ({"mounts": ("/srv/../etc",)}, "must be a whole path"),
     ],

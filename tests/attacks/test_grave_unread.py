@@ -7,7 +7,7 @@ import pytest
 
 from mcpguard.domain.capabilities import CapabilityKind, Effect
 from mcpguard.domain.decisions import Answer, Approval, Forbidden, Unread
-from mcpguard.guard.servers.grave_findings import to_read
+from mcpguard.guard.review.confirmations import findings_to_confirm
 from tests import review
 from tests.attacks.unread import FORECAST, approve, one, rules
 from tests.people import NARROW
@@ -80,7 +80,7 @@ async def test_no_less_careful_effect_is_assigned_unread(guard: World) -> None:
     assert known is not None
     shown = await review.seen(guard.now, "weather")
     decide = guard.now.guard.decisions
-    first = Approval(shown, frozenset({FORECAST}), {"forecast": Effect.WRITE}, read=to_read(known))
+    first = Approval(shown, frozenset({FORECAST}), {"forecast": Effect.WRITE}, read=findings_to_confirm(known).rules)
     await decide.approve("weather", first, review.DECISION)
     print_ = shown.capabilities[FORECAST]
     with pytest.raises(Unread):
@@ -109,7 +109,7 @@ async def test_who_may_only_tighten_approves_nothing_by_saying_that_it_was_read(
     server = await inspected(guard, "weather", **POISONED)
     known = guard.now.guard.servers.find("weather")
     assert known is not None
-    approval = Approval(await review.seen(guard.now, "weather"), read=to_read(known))
+    approval = Approval(await review.seen(guard.now, "weather"), read=findings_to_confirm(known).rules)
     with pytest.raises(Forbidden):
         await guard.now.guard.decisions.approve("weather", approval, NARROW)
     await unchanged(guard, server, 0)

@@ -123,7 +123,7 @@ async def test_what_one_server_lists_is_never_taken_for_anothers_who_came_in_its
         await guard.now.guard.admission.add("web", {"url": url}, source)
 
         async def inspect() -> None:
-            with pytest.raises(Undecidable, match="otherwise by now"):
+            with pytest.raises(Undecidable, match="changed meanwhile"):
                 await inspected(guard)
 
         async with anyio.create_task_group() as tasks:

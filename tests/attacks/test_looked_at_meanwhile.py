@@ -148,7 +148,7 @@ async def test_what_a_visit_heard_counts_for_no_connection_that_runs_by_then(tmp
         known = guard.now.guard.servers.find("web")
         assert known is not None
         done = await looking(guard, script, approved)
-        assert "runs by now" in done.error
+        assert "was started meanwhile" in done.error
         assert len(records(guard, "inspected")) == 2
         assert not [each for each in records(guard, "listed") if each["changed"]]
         assert standing(guard) is UpstreamStanding.APPROVED

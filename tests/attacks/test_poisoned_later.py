@@ -130,12 +130,12 @@ async def test_a_tool_that_another_server_brings_later_shows_what_a_text_was_for
     ):
         known = guard.now.guard.servers.find("web")
         assert known is not None
-        assert [each.rule for each in known.inspected((TOOL, "echo")).findings] == ["steering.other"]
+        assert [each.rule for each in known.findings_in((TOOL, "echo")).findings] == ["steering.other"]
         standing = pin(guard, "echo")
         await guard.declare(first, second)
         await guard.now.guard.inspecting.inspect("mail", DECISION, consent=True, give=frozenset())
         await changed(guard, web)
-        assert [each.rule for each in known.inspected((TOOL, "echo")).findings] == ["steering.foreign"]
+        assert [each.rule for each in known.findings_in((TOOL, "echo")).findings] == ["steering.foreign"]
         assert pin(guard, "echo") == standing, "findings advise"
         (record,) = (each for each in records(guard, "listed", server="web") if "by" not in each)
         assert (record["new"], record["changed"], record["gone"]) == (0, 0, 0)
@@ -157,7 +157,7 @@ async def test_a_blocked_server_makes_no_other_look_bad(tmp_path: Path) -> None:
         assert known is not None
 
         def found() -> list[str]:
-            return [each.rule for each in known.inspected((TOOL, "read_note")).findings]
+            return [each.rule for each in known.findings_in((TOOL, "read_note")).findings]
 
         await guard.ready("web", "twin")
         await changed(guard, web)
@@ -180,7 +180,7 @@ async def test_findings_that_come_and_go_fill_no_ledger(tmp_path: Path) -> None:
         assert known is not None
 
         def shown(rule: str) -> bool:
-            return [each.rule for each in known.inspected((TOOL, "echo")).findings] == [rule]
+            return [each.rule for each in known.findings_in((TOOL, "echo")).findings] == [rule]
 
         async def turned(name: str) -> None:
             mail.tools[-1]["name"] = name

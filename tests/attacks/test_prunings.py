@@ -12,7 +12,7 @@ import pytest
 
 from mcpguard.domain.calls.bodies import KeptBody
 from mcpguard.domain.calls.outcomes import Outcome
-from mcpguard.guard.audit.retention import WantedPruning
+from mcpguard.guard.audit.retention import PruningRequest
 from mcpguard.ledger.checkpoints import CheckpointCause
 from tests import second_verifier
 from tests.guard.pruned import BY
@@ -27,7 +27,7 @@ async def make(folder: Path) -> Path:
     async with world(folder, audit__checkpoint_records=5) as guard:
         for _ in range(10):
             await guard.call(guard.opening(arguments=KeptBody(b"{}")), Outcome.answered(KeptBody(b"a")))
-        await guard.now.guard.retention.asked(WantedPruning(keep=len(guard.said()) - 9), BY, dry=False)
+        await guard.now.guard.retention.prune_on_request(PruningRequest(keep=len(guard.said()) - 9), BY, dry=False)
         for _ in range(3):
             await guard.call()
         await guard.now.ledger.checkpoint(CheckpointCause.EXPORT)

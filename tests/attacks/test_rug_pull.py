@@ -131,7 +131,7 @@ async def test_what_returns_after_a_grave_finding_waits_for_a_person(tmp_path: P
         await until(guard, lambda: pin(guard, "echo").standing is CapabilityStanding.CHANGED)
         known = guard.now.guard.servers.find("web")
         assert known is not None
-        found = known.inspected((CapabilityKind.TOOL, "echo"))
+        found = known.findings_in((CapabilityKind.TOOL, "echo"))
         assert (bool(found.grave), found.hard) == (True, False)
         seen = pin(guard, "echo").listed
         tool.clear()

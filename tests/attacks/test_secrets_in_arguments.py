@@ -80,10 +80,10 @@ async def test_it_is_refused_from_the_file_and_from_agents(tmp_path: Path) -> No
     async with gate(tmp_path, callers=CALLERS) as guard:
         before = len(guard.said())
         (sentence,) = await guard.now.guard.admission.declare([process("db", ["server", URL])], from_file())
-        assert "args[0] holds what looks like a secret" in sentence
+        assert "args[0] contains what looks like a secret" in sentence
         nothing_happened(guard, before)
         told = await asked(guard, operation="add", name="db", config={"command": "server", "args": [URL]})
-        assert "holds what looks like a secret" in json.dumps(told)
+        assert "contains what looks like a secret" in json.dumps(told)
         assert CANARY not in json.dumps(told)
         assert [*guard.now.guard.status().servers] == []
 

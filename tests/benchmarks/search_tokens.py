@@ -18,7 +18,7 @@ from mcpguard.gateway.faces.face import AgentFace
 from mcpguard.gateway.lists import ShownLists
 from mcpguard.gateway.tools.answers import tool_result
 from mcpguard.gateway.tools.guard_face import GuardFace
-from mcpguard.guard.search.answer_size import retrieved
+from mcpguard.guard.search.answer_size import fit_hits
 from mcpguard.guard.search.tool_search import ToolHit
 from mcpguard.settings.model import Settings
 from tests.benchmarks.report import Row, Sheet, quantile
@@ -77,6 +77,6 @@ def _list(face: AgentFace, catalog: Catalog) -> str:
 
 def _answer(view: View, catalog: Catalog, query: str, limit: int, *, full: bool) -> str:
     pinned = ((each, catalog.find(each.server, _TOOL, each.name)) for each in view.search(query, limit))
-    tools, _ = retrieved([ToolHit(one, each.score) for each, one in pinned if one is not None], full=full)
+    tools, _ = fit_hits([ToolHit(one, each.score) for each, one in pinned if one is not None], full=full)
     text: str = tool_result({"tools": tools, "total": view.count(), "query": query})["content"][0]["text"]
     return text

@@ -137,14 +137,14 @@ def test_somebody_is_let_in_signs_in_and_changes_their_password(ada: Seen, brows
         assert is_sound(bob)
         fill(bob, Present_password=PASSWORD, New_password=THIRD, The_same_again=THIRD)
         bob.press("Change it")
-        assert problem(bob) == "The present password is not yours, or not any more."
+        assert problem(bob) == "The current password is wrong."
         fill(bob, Present_password=OTHER, New_password=THIRD, The_same_again=THIRD)
         bob.press("Change it")
         assert told(bob) == "Changed your password. Your other sessions have ended."
         other.page.reload()
         assert other.heading == "Sign in"
         sign_in(other, guard, "bob", OTHER)
-        assert problem(other).startswith("The name or the password is wrong")
+        assert problem(other).startswith("Wrong name or password")
         sign_in(other, guard, "bob", THIRD)
         assert other.heading == "Inbox"
         ada.page.goto(guard.url + "/settings/sessions")

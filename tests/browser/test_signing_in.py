@@ -44,7 +44,7 @@ def test_the_first_admin_is_made_signs_out_and_in_again(scriptless: Seen, guard:
     assert scriptless.heading == "Sign in"
     fill(scriptless, Name="ada", Password=WRONG)
     scriptless.press("Sign in")
-    assert problem(scriptless) == "The name or the password is wrong, or this name may not sign in."
+    assert problem(scriptless) == "Wrong name or password, or this user may not sign in."
     assert page.get_by_label("Password").input_value() == ""
     fill(scriptless, Name="ada", Password=PASSWORD)
     scriptless.press("Sign in")

@@ -42,7 +42,7 @@ def test_an_operator_prunes_and_redacts_and_the_log_is_proved(tmp_path: Path) ->
             (("prune",), "either `before`"),
             (("prune", "--keep", "1", "--before", "1d"), "either `before`"),
             (("prune", "--before", "soon"), "a time"),
-            (("redact", "999999"), "there is no record 999999"),
+            (("redact", "999999"), "the audit log has no record 999999"),
             (("redact", "0199d8a4-7c1e-7b60-9f3e-2f6a1c9b0e11"), "no such call"),
         ):
             before = len(said(data_dir / "mcpguard.db"))

@@ -83,7 +83,7 @@ def test_a_call_is_held_allowed_made_once_and_held_again(desk: Desk) -> None:
     assert deleting.ended().returncode == 0
     refused = desk("held", "allow", call["id"], "--reason", "once more")
     assert refused.exit_code == 1
-    assert "no call waits under this ticket" in refused.stderr
+    assert "no held call has this ticket" in refused.stderr
 
     again = Deleting(desk)
     other = waiting(desk)

@@ -246,7 +246,7 @@ def test_a_name_that_would_become_another_is_refused_and_that_one_is_offered(
     before = desk.json("server", "list")
     result = desk("server", "add", "--", name, "true") if name == "-x" else desk("server", "add", name, "--", "true")
     assert (result.exit_code, result.stdout) == (1, "")
-    assert "is no name of a server" in result.stderr
+    assert "invalid server name" in result.stderr
     assert (f"is not allowed as a name; {instead} is." in result.stderr) == bool(instead)
     assert desk.json("server", "list") == before, "and nothing happened"
 

@@ -80,7 +80,9 @@ def test_people_are_let_in_listed_changed_and_shut_out(desk: Desk) -> None:
     assert signed_in(desk, "bob") == ""
     assert desk.done("user", "enable", "bob") == "bob may sign in\n"
     assert signed_in(desk, "bob")
-    assert "is, or was, a user bob" in refusal(typed(desk, f"{PASSWORD}\n", "user", "add", "bob", "--role", "viewer"))
+    assert "is, or was, a user named bob" in refusal(
+        typed(desk, f"{PASSWORD}\n", "user", "add", "bob", "--role", "viewer")
+    )
     changes = [each["change"] for each in said(desk.guard.data_dir / "mcpguard.db") if each["kind"] == "person"]
     assert changes == ["offered", "added", "added", "role", "session_ended", "signed_out", "disabled", "enabled"]
 
@@ -91,7 +93,7 @@ def test_another_password_is_read_and_printed_nowhere(desk: Desk) -> None:
     assert (changed.exit_code, changed.stdout, changed.stderr) == (0, "ada has a new password\n", "")
     assert signed_in(desk) == ""
     assert signed_in(desk, password="nine green hedgehogs")  # noqa: S106 - nobody's
-    for text, told in (("short\n", "at least 12"), ("", "at least 12"), ("password12345\n", "anybody would try")):
+    for text, told in (("short\n", "at least 12"), ("", "at least 12"), ("password12345\n", "too common")):
         assert told in refusal(typed(desk, text, "user", "passwd", "ada"))
     assert "hedgehogs" not in "".join(desk.guard.lines)
 
@@ -113,7 +115,7 @@ def test_the_link_of_the_first_start_is_on_the_terminal_and_in_no_log(desk: Desk
     assert again.stdout.startswith(f"{desk.guard.url}/setup?key=")
     assert desk.guard.get(link.removeprefix(desk.guard.url)).status_code == 403
     add(desk)
-    assert "mcpguard user add" in refusal(desk("user", "setup-link"))
+    assert "an admin can add more" in refusal(desk("user", "setup-link"))
     for secret in (link.partition("key=")[2], again.stdout.partition("key=")[2].strip()):
         assert secret not in str(desk.guard.log)
 
@@ -148,7 +150,7 @@ def test_a_token_is_alone_on_standard_output_and_can_be_revoked(desk: Desk) -> N
     token = made.stdout.strip()
     assert token not in made.stderr + desk.done("operator", "list")
     assert desk.guard.get("/", **bears(token)).status_code == 200
-    assert "a token ci already" in refusal(desk("operator", "add", "ci", "--role", "admin"))
+    assert "a token named ci exists already" in refusal(desk("operator", "add", "ci", "--role", "admin"))
     assert desk.done("operator", "revoke", "ci") == "ci is revoked\n"
     assert desk.guard.get("/", **bears(token)).status_code == 401
     assert "there is no token ci" in refusal(desk("operator", "revoke", "ci"))

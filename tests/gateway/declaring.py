@@ -42,4 +42,4 @@ async def call(
     asked = CallRequest(
         caller, Face.GUARD, "tools/call", capability, {"name": tool, "arguments": arguments}, stated=said
     )
-    return await guard.now.guard.calls.make(asked, Alone())
+    return await guard.now.guard.calls.handle(asked, Alone())

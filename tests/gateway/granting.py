@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from mcpguard.domain.capabilities import Effect
 from mcpguard.domain.grants import Grant
-from mcpguard.guard.callers.grants import WantedCaller
+from mcpguard.guard.callers.grants import CallerRequest
 from tests.gate import Gate
 from tests.gateway.speaking import scope
 from tests.review import DECISION
@@ -32,7 +32,7 @@ async def granted(
     manage: bool = False,
 ) -> Granted:
     """A caller with this scope; everything, if nothing is said."""
-    wanted = WantedCaller(label, scope(servers, tools, *effects), seconds, manage=manage)
+    wanted = CallerRequest(label, scope(servers, tools, *effects), seconds, manage=manage)
     return Granted(*await guard.now.guard.granting.add(wanted, DECISION))
 
 

@@ -27,7 +27,7 @@ from tests.web.pages.reading import somebody
 pytestmark = pytest.mark.anyio
 ECHO = "web::echo"
 ANSWERED = Ended("web", "echo", "answered", "yes")
-STARTING = "Still starting: web. What is not found yet may be found soon; a call waits for the first connection."
+STARTING = "Still starting: web. Their tools may show up soon; a call waits for the first connection."
 
 
 class Slow(Script):

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from mcpguard.catalog.shelf import CatalogEntry
 from mcpguard.codec.messages import dumps
 from mcpguard.domain.capabilities import Capability, CapabilityKind, Effect
-from mcpguard.guard.search.answer_size import BEYOND, MOST_BYTES, TOO_LARGE, described, retrieved
+from mcpguard.guard.search.answer_size import BEYOND, MOST_BYTES, TOO_LARGE, fit_descriptions, fit_hits
 from mcpguard.guard.search.tool_search import ToolHit
 from tests.gateway.guard_face import agent, answer, found
 from tests.gateway.speaking import guarded
@@ -36,7 +36,7 @@ WORDS = st.sampled_from(["Counts.", "\U0010ffff" * 200, "㐀" * 300])
 @given(SIZES, WORDS, st.booleans())
 def test_hits_have_a_bound_and_are_counted(sizes: list[int], says: str, full: bool) -> None:
     hits = [ToolHit(pinned(number, size, says), 1.0) for number, size in enumerate(sizes)]
-    tools, notices = retrieved(hits, full=full)
+    tools, notices = fit_hits(hits, full=full)
     assert sum(len(dumps(each)) for each in tools) <= MOST_BYTES
     assert [each["name"] for each in tools] == [f"web:count_{number:03}" for number in range(len(tools))]
     without = [each for each in tools if "inputSchema" not in each]
@@ -49,12 +49,12 @@ def test_hits_have_a_bound_and_are_counted(sizes: list[int], says: str, full: bo
 @given(SIZES.map(lambda sizes: sizes[:20]), WORDS)
 def test_every_name_is_answered_and_what_is_short_says_so(sizes: list[int], says: str) -> None:
     said: Json = {"name": "x", "answer": "ready"}
-    tools = described([(said, pinned(number, size, says)) for number, size in enumerate(sizes)], {})["tools"]
+    tools = fit_descriptions([(said, pinned(number, size, says)) for number, size in enumerate(sizes)], {})["tools"]
     assert [each["name"] for each in tools] == [f"web:count_{number:03}" for number in range(len(sizes))]
     assert sum(len(dumps(each)) for each in tools) <= MOST_BYTES
     for each, size in zip(tools, sizes, strict=True):
         assert ("inputSchema" in each) is ("note" not in each)
-        (alone,) = described([(said, pinned(0, size, says))], {})["tools"]
+        (alone,) = fit_descriptions([(said, pinned(0, size, says))], {})["tools"]
         assert alone.get("note") in (None, TOO_LARGE)
         assert each.get("note") in ((TOO_LARGE,) if "note" in alone else (None, BEYOND))
 
@@ -67,7 +67,7 @@ async def test_an_agent_is_told_what_is_missing(tmp_path: Path) -> None:
         assert (len(said["tools"]), "notice" in said) == (6, False)
         said = await answer(client, "retrieve_tools", query="count words", detail="full")
         assert len([each for each in said["tools"] if "inputSchema" in each]) == 4
-        assert said["notice"] == "2 without schemas, which do not fit into one answer; describe_tool shows them."
+        assert said["notice"] == "2 without schemas, as they do not fit into one answer; describe_tool shows them."
         names = [f"web:count_{number:03}" for number in range(6)]
         tools = (await answer(client, "describe_tool", names=names))["tools"]
         assert [each.get("note") for each in tools] == [None, None, None, None, BEYOND, TOO_LARGE]

@@ -210,7 +210,7 @@ async def test_a_server_that_an_agent_asks_for_waits_in_quarantine_in_its_name(t
         for number in range(2):
             await answer(client, "upstream_servers", operation="request", name=f"more{number}", config=config)
         too_many = await refused(client, "upstream_servers", operation="request", name="more9", config=config)
-        assert "wait for a person already" in too_many["expected"]
+        assert "are waiting for review already" in too_many["expected"]
         secret = {"command": "x", "env": {"TOKEN": "${env:HOME}"}}
         assert (
             "reference"

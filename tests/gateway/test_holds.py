@@ -96,7 +96,7 @@ async def test_a_call_waits_for_a_person_and_is_made_when_they_allow_it(how: str
         assert {each["progressToken"] for each in waited} == {"p"}
         steps = [each["progress"] for each in waited]
         assert steps == sorted(set(steps))
-        assert all("a person" in each["message"] for each in waited)
+        assert all("held for approval" in each["message"] for each in waited)
         entry = [record for record in guard.said() if record.get("entry") == ticket]
         assert [record["kind"] for record in entry] == ["opened", "released", "closed"]
         assert [record.get("verdict") for record in entry] == ["hold", "allow", None]

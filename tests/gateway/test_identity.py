@@ -19,7 +19,7 @@ from tests.simulators.script import Script
 pytestmark = pytest.mark.anyio
 ANYBODY = Caller("anonymous", "anonymous", EVERYTHING)
 GIVEN = {"good": Caller("one", "one", EVERYTHING)}
-KNOWN = Callers(FakeClock(), ANYBODY, GIVEN)
+KNOWN = Callers(FakeClock(), ANYBODY, GIVEN, cut=lambda _: None)
 PORT = 8080
 
 
@@ -146,7 +146,7 @@ def test_one_credential_is_enough_and_two_are_too_many() -> None:
 
 
 def test_where_nobody_is_anonymous_nothing_makes_anybody_so() -> None:
-    closed = Callers(FakeClock(), None, GIVEN)
+    closed = Callers(FakeClock(), None, GIVEN, cut=lambda _: None)
     with pytest.raises(Unauthorized) as refused:
         caller_of_request(scope(), closed)
     assert refused.value.wrong is CredentialFault.MISSING

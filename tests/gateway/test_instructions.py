@@ -9,7 +9,7 @@ from mcpguard.domain.capabilities import CapabilityKind
 from mcpguard.domain.decisions import Answer
 from mcpguard.domain.servers.listings import INSTRUCTIONS
 from mcpguard.domain.servers.standing import CapabilityStanding
-from mcpguard.guard.search.answer_size import MOST_BYTES, described
+from mcpguard.guard.search.answer_size import MOST_BYTES, fit_descriptions
 from tests.attacks.quarantined import pin, until
 from tests.gate import Gate
 from tests.gateway.speaking import HOWS, TOKEN, callers, guarded
@@ -117,6 +117,6 @@ async def test_that_they_were_shown_is_recorded(tmp_path: Path) -> None:
 
 
 def test_what_does_not_fit_beside_the_tools_is_named() -> None:
-    told = described([({"name": "x", "answer": "unknown"}, None)], {"web": "y" * MOST_BYTES, "other": SAID})
+    told = fit_descriptions([({"name": "x", "answer": "unknown"}, None)], {"web": "y" * MOST_BYTES, "other": SAID})
     assert told["instructions"] == {"other": SAID}
     assert told["notice"] == "The instructions of web do not fit into this answer; ask for fewer tools."

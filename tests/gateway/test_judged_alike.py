@@ -7,7 +7,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from mcpguard.domain.capabilities import CapabilityKind, Effect
-from mcpguard.guard.calls.explanation import explained
+from mcpguard.guard.calls.explanation import explain
 from mcpguard.policy.arguments.call_arguments import Arguments
 from mcpguard.policy.intents import stated
 from tests.gateway.declaring import call
@@ -149,7 +149,7 @@ async def test_readiness_is_the_same_judgement(tmp_path: Path) -> None:
         for case in CASES:
             caller = NARROW if case.token == TOKEN else CAREFUL
             carried = Arguments("tools/call", {"name": case.tool, "arguments": case.arguments})
-            said = await explained(known, (CapabilityKind.TOOL, case.tool), judging, caller, given=carried)
+            said = await explain(known, (CapabilityKind.TOOL, case.tool), judging, caller, given=carried)
             reasons = [each["reason"] for each in said["reasons"]]
             assert reasons == ([case.reason] if case.reason else [])
             assert said["callable"] is not bool(case.reason)

@@ -16,7 +16,7 @@ from mcpguard.domain.callers import Scope
 from mcpguard.domain.capabilities import Effect
 from mcpguard.gateway.lists import KINDS
 from mcpguard.gateway.methods import Methods
-from mcpguard.guard.callers.grants import WantedCaller
+from mcpguard.guard.callers.grants import CallerRequest
 from tests.gate import DIRECT, Gate
 from tests.gateway.attempting import FORGED, HEADERS, REFERENCES, WORDS, attempts, configs
 from tests.gateway.speaking import ONLY, turned_away
@@ -40,14 +40,14 @@ def _scope(*effects: Effect, servers: str = "*") -> Scope:
     return Scope((servers,), ("*",), frozenset(effects))
 
 
-CALLERS: dict[str, WantedCaller | None] = {
+CALLERS: dict[str, CallerRequest | None] = {
     "anonymous": None,
-    "reads only": WantedCaller("reader", _scope(Effect.READ)),
-    "does everything": WantedCaller("worker", _scope(*Effect)),
-    "must declare": WantedCaller("careful", _scope(*Effect), must_declare=True),
-    "manages": WantedCaller("manager", _scope(*Effect), manage=True),
-    "revoked": WantedCaller("gone", _scope(*Effect), manage=True),
-    "of elsewhere": WantedCaller("stranger", _scope(*Effect, servers="elsewhere-*"), manage=True),
+    "reads only": CallerRequest("reader", _scope(Effect.READ)),
+    "does everything": CallerRequest("worker", _scope(*Effect)),
+    "must declare": CallerRequest("careful", _scope(*Effect), must_declare=True),
+    "manages": CallerRequest("manager", _scope(*Effect), manage=True),
+    "revoked": CallerRequest("gone", _scope(*Effect), manage=True),
+    "of elsewhere": CallerRequest("stranger", _scope(*Effect, servers="elsewhere-*"), manage=True),
 }
 
 
@@ -198,7 +198,7 @@ async def test_nothing_is_trusted_more_whatever_an_agent_asks_for(who: str, tmp_
     async with scene(tmp_path) as here:
         guard, wanted = here.guard, CALLERS[who]
         granting = guard.now.guard.granting
-        _, witness = await granting.add(WantedCaller("witness", _scope(*Effect)), DECISION)
+        _, witness = await granting.add(CallerRequest("witness", _scope(*Effect)), DECISION)
         grant, token = await granting.add(wanted, DECISION) if wanted else (None, None)
         known = {face: await shown(guard, face, witness) for face in FACES}
         if who == "revoked":

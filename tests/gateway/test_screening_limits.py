@@ -16,7 +16,7 @@ from mcpguard.codec.messages import dumps
 from mcpguard.domain.calls.bodies import KeptBody
 from mcpguard.domain.calls.outcomes import Outcome
 from mcpguard.domain.screening import Screening
-from mcpguard.guard.calls.screening import Noticed, Screener
+from mcpguard.guard.calls.screening import Screener, ServerReply
 from mcpguard.guard.servers.neighbours import NeighbourTools
 from mcpguard.guard.servers.registry import Registry
 from tests.gate import Gate
@@ -164,14 +164,6 @@ async def test_a_reply_that_is_made_to_be_work_costs_its_own_call_only(
         assert entry.get("reason") in (None, "reply:unscreened")
 
 
-class Said:
-    """What a server said, and is passed on of it."""
-
-    def __init__(self, result: Json) -> None:
-        self.result: Json | None = result
-        self.error: Json | None = None
-
-
 async def test_others_have_their_turns_while_a_large_reply_is_searched_for_what_is_ours(tmp_path: Path) -> None:
     """Also where nothing is looked at but that. Nothing else is waited for here, so these turns are all."""
     async with guarded(tmp_path, Script()) as guard:
@@ -180,7 +172,7 @@ async def test_others_have_their_turns_while_a_large_reply_is_searched_for_what_
         screener = Screener(
             now.servers, NeighbourTools(Registry()), lambda _: frozenset(), guard.now.settings, guard.clock
         )
-        said = Said({"content": [{"_meta": {"mcpguard/call": "forged"}}] * 20_000})
+        said = ServerReply({"content": [{"_meta": {"mcpguard/call": "forged"}}] * 20_000})
         outcome = Outcome.answered(KeptBody(dumps(said.result)))
 
         async def other() -> None:
@@ -193,9 +185,9 @@ async def test_others_have_their_turns_while_a_large_reply_is_searched_for_what_
             tasks.start_soon(other)
             await checkpoint()
             before = turns
-            await screener.reply("web", "tools/call", None, outcome, said, Noticed())
+            screened = await screener.reply("web", "tools/call", None, outcome, said)
             ended = True
-        assert said.result == {"content": [{}] * 20_000}
+        assert screened.reply.result == {"content": [{}] * 20_000}
         assert turns - before > 1
 
 

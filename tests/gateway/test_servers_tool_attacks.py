@@ -65,14 +65,14 @@ async def test_what_it_may_add_is_bounded_also_at_once_and_with_what_it_removes(
             for number in range(MOST_ADDED + 5):
                 tasks.start_soon(add, number)
         assert sum("added" in each for each in answers) == MOST_ADDED
-        assert sum("wait for a person already" in each.get("expected", "") for each in answers) == 5
+        assert sum("are waiting for review already" in each.get("expected", "") for each in answers) == 5
         for number in range(MOST_ADDED, MOST_BROUGHT):
             known = guard.now.guard.servers.every()[0]
             await asked(guard, operation="remove", name=known.name)
             assert "added" in await asked(guard, operation="add", name=f"more-{number}", config=CONFIG)
         await asked(guard, operation="remove", name=guard.now.guard.servers.every()[0].name)
         last = await asked(guard, operation="add", name="one-too-many", config=CONFIG)
-        assert "as many as one caller may" in last["expected"]
+        assert "the most that one caller may" in last["expected"]
         assert "added" in await asked(guard, SECOND, operation="add", name="one-too-many", config=CONFIG)
 
 

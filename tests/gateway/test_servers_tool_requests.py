@@ -33,7 +33,7 @@ async def test_the_examples_of_the_protocol_are_taken_as_requests(tmp_path: Path
             guard, operation="add", name="mine", **given, isolation_json='{"enabled": true, "image": "node:20"}'
         )
         assert said["standing"] == "quarantined"
-        assert "isolation was noted as a request" in said["notices"][0]
+        assert "isolation was recorded as a request" in said["notices"][0]
         assert await seen(guard) == [("isolation", {"enabled": True, "image": "node:20"}, "manager")]
         before = declared(guard, "mine")
         await asked(guard, SECOND, operation="patch", name="mine", isolation_json='{"image": "node:22"}')

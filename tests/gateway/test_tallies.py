@@ -23,8 +23,8 @@ def recorded(guard: World) -> list[Json]:
 async def test_what_is_alike_is_one_record(guard: World) -> None:
     tallies = guard.now.guard.tallies
     for _ in range(1000):
-        tallies.turned_away(door="network", why="message")
-        tallies.disclosed(caller="a", names=3, digest="d")
+        tallies.count_refused(door="network", why="message")
+        tallies.count_disclosure(caller="a", names=3, digest="d")
     await tallies.flush()
     await tallies.flush()
     one, other = recorded(guard)
@@ -35,8 +35,8 @@ async def test_what_is_alike_is_one_record(guard: World) -> None:
 async def test_however_different_it_is_the_number_of_records_is_bounded(guard: World) -> None:
     tallies = guard.now.guard.tallies
     for number in range(3 * MOST_DIFFERENT):
-        tallies.disclosed(caller=str(number), names=0, digest="d")
-        tallies.turned_away(why=str(number))
+        tallies.count_disclosure(caller=str(number), names=0, digest="d")
+        tallies.count_refused(why=str(number))
     await tallies.flush()
     records = recorded(guard)
     assert len(records) == MOST_DIFFERENT + 2
@@ -49,7 +49,7 @@ async def test_nothing_is_lost_while_nothing_can_be_recorded(guard: World) -> No
     await guard.now.store.writer.submit(lambda c: c.exec_driver_sql("PRAGMA query_only=ON").close())
     for minute in range(20):
         for number in range(MOST_DIFFERENT):
-            tallies.turned_away(why=f"{minute} {number}")
+            tallies.count_refused(why=f"{minute} {number}")
         await tallies.flush()
         assert len(tallies._counts) <= MOST_DIFFERENT + 1, "and it does not grow meanwhile"
     await guard.recovered()
@@ -59,12 +59,12 @@ async def test_nothing_is_lost_while_nothing_can_be_recorded(guard: World) -> No
 
 async def test_what_happens_while_it_is_recorded_is_counted_too(guard: World) -> None:
     tallies = guard.now.guard.tallies
-    tallies.turned_away(why="x")
+    tallies.count_refused(why="x")
     async with anyio.create_task_group() as tasks:
         tasks.start_soon(tallies.flush)
         await anyio.lowlevel.checkpoint()
-        tallies.turned_away(why="x")
-        tallies.turned_away(why="y")
+        tallies.count_refused(why="x")
+        tallies.count_refused(why="y")
     await tallies.flush()
     counts: dict[str, int] = {}
     for each in recorded(guard):
@@ -76,7 +76,7 @@ async def test_what_was_not_recorded_when_it_was_stopped_is_recorded_then(guard:
     """At least once: what was on its way may be recorded twice."""
     tallies = guard.now.guard.tallies
     for number in range(10):
-        tallies.turned_away(why=str(number))
+        tallies.count_refused(why=str(number))
     async with anyio.create_task_group() as tasks:
         tasks.start_soon(tallies.flush)
         await anyio.lowlevel.checkpoint()
@@ -177,7 +177,9 @@ async def test_who_searches_for_ever_is_counted_and_crowds_out_nobody(guard: Wor
     tallies = guard.now.guard.tallies
 
     def search(caller: str, number: int) -> None:
-        tallies.disclosed(caller=caller, names=0, digest=str(number), query=f"query {number}", method="retrieve_tools")
+        tallies.count_disclosure(
+            caller=caller, names=0, digest=str(number), query=f"query {number}", method="retrieve_tools"
+        )
 
     for minute in range(2):
         for number in range(3 * MOST_DIFFERENT):

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from mcpguard.domain.servers.upstreams import Origin
-from mcpguard.guard.calls.unseen_server import LONGEST_WORD, MOST_WORDS
+from mcpguard.guard.calls.uninspected_server import LONGEST_WORD, MOST_WORDS
 from mcpguard.guard.review.admission import DeclarationSource
 from tests.attacks.quarantined import standing, upstream
 from tests.gate import DIRECT, Gate, gate

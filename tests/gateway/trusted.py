@@ -114,7 +114,7 @@ def in_force(guard: Gate) -> Trust:
     now = guard.now.guard
     nobody = Caller("anonymous", "anonymous", Scope())
     return Trust(
-        {known.name: _server(known, connected=now.servers.reachable(known)) for known in now.servers.every()},
+        {known.name: _server(known, connected=now.servers.is_reachable(known)) for known in now.servers.every()},
         {grant.caller.id: grant.caller for grant in now.callers} | {"anonymous": now.callers.anonymous or nobody},
     )
 

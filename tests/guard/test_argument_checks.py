@@ -11,7 +11,7 @@ from mcpguard.domain.servers.pins import Pin
 from mcpguard.domain.servers.standing import CapabilityStanding
 from mcpguard.domain.servers.upstreams import Transport, Upstream
 from mcpguard.guard.servers import argument_checks as module
-from mcpguard.guard.servers.argument_checks import MOST_SCHEMAS, Checking
+from mcpguard.guard.servers.argument_checks import MOST_SCHEMAS, CallArgumentChecks
 from mcpguard.guard.servers.registry import ServerState
 from mcpguard.policy.arguments.call_arguments import Arguments
 from mcpguard.settings.model import Settings
@@ -48,7 +48,7 @@ def call(**arguments: object) -> Arguments:
 
 
 def test_arguments_are_compared_with_the_definition_that_is_listed() -> None:
-    checking, known = Checking(Settings()), offering({"name": "echo", "inputSchema": STRICT})
+    checking, known = CallArgumentChecks(Settings()), offering({"name": "echo", "inputSchema": STRICT})
     assert checking.look(call(a=1), known, pin("1")).unfit is None
     found = checking.look(call(), known, pin("1")).unfit
     assert found is not None
@@ -56,7 +56,7 @@ def test_arguments_are_compared_with_the_definition_that_is_listed() -> None:
 
 
 def test_another_definition_means_another_comparison_and_the_same_one_does_not() -> None:
-    checking, carried = Checking(Settings()), call()
+    checking, carried = CallArgumentChecks(Settings()), call()
     known = offering({"name": "echo"})
     assert checking.look(carried, known, pin("1")).unfit is None
     known.listing = Listing(tools=({"name": "echo", "inputSchema": STRICT},))
@@ -66,7 +66,7 @@ def test_another_definition_means_another_comparison_and_the_same_one_does_not()
 
 def test_a_definition_that_is_not_there_lets_nothing_through() -> None:
     for known in (offering(), offering({"name": "other"}), offering({"name": 7})):
-        found = Checking(Settings()).look(call(), known, pin("1")).unfit
+        found = CallArgumentChecks(Settings()).look(call(), known, pin("1")).unfit
         assert found is not None
         assert found.reason is Reason.ARGUMENTS_UNVERIFIABLE
 
@@ -74,13 +74,13 @@ def test_a_definition_that_is_not_there_lets_nothing_through() -> None:
 def test_only_tools_and_prompts_have_a_description_of_what_they_are_given() -> None:
     known = offering()
     for method in ("resources/read", "completion/complete", "resources/subscribe"):
-        assert Checking(Settings()).look(Arguments(method, {"uri": "a://b"}), known, pin("1")).unfit is None
+        assert CallArgumentChecks(Settings()).look(Arguments(method, {"uri": "a://b"}), known, pin("1")).unfit is None
 
 
 def test_secrets_are_looked_for_once() -> None:
     Counting.reads = 0
     carried = Arguments("tools/call", {"arguments": Counting(a="x")})
-    look = Checking(Settings()).look(carried, offering(), pin("1"))
+    look = CallArgumentChecks(Settings()).look(carried, offering(), pin("1"))
     assert carried.found is None, "nobody has asked yet"
     assert look.secret is None
     assert look.secret is None
@@ -88,7 +88,7 @@ def test_secrets_are_looked_for_once() -> None:
 
 
 def test_schemas_that_are_kept_stay_few_and_small() -> None:
-    checking = Checking(Settings())
+    checking = CallArgumentChecks(Settings())
     many = 3 * (module.MOST_BYTES // (200 * 1024))
     for at in range(many):
         schema = {"type": "object", "properties": {"a": {"description": "x" * 200_000}, "b": {"const": at}}}
@@ -102,7 +102,7 @@ def test_schemas_that_are_kept_stay_few_and_small() -> None:
 
 
 def test_a_schema_that_is_kept_is_not_read_again() -> None:
-    checking, known = Checking(Settings()), offering({"name": "echo", "inputSchema": STRICT})
+    checking, known = CallArgumentChecks(Settings()), offering({"name": "echo", "inputSchema": STRICT})
     assert checking.look(call(), known, pin("1")).unfit is not None
     known.listing = Listing(tools=({"name": "echo", "inputSchema": "unreadable"},))
     found = checking.look(call(), known, replace(pin("1"), generation=7)).unfit

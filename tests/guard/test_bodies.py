@@ -29,15 +29,15 @@ def digest(value: object) -> str:
 @pytest.mark.parametrize("padding", ["", "x " * LARGE], ids=["small", "large"])
 async def test_it_is_kept_masked_with_the_digest_of_what_it_was(padding: str) -> None:
     value = {"q": [f"{TOKEN} is {GIVEN}"], "more": padding}
-    kept = await bodies().of("web", value)
+    kept = await bodies().make_body("web", value)
     assert kept == KeptBody(dumps({"q": ["(hidden: github-pat) is (hidden)"], "more": padding}), digest(value))
-    other = await bodies().of("other", value)
+    other = await bodies().make_body("other", value)
     assert other == KeptBody(dumps({"q": [f"(hidden: github-pat) is {GIVEN}"], "more": padding}), digest(value))
 
 
 async def test_what_has_no_secret_is_kept_as_it_was_sent() -> None:
     value, written = {"b": 1, "a": "é"}, b'{ "b":1,"a":"\xc3\xa9" }'
-    kept = await bodies().of("web", value, written)
+    kept = await bodies().make_body("web", value, written)
     assert isinstance(kept, KeptBody)
     assert kept.masked == written
 
@@ -45,6 +45,6 @@ async def test_what_has_no_secret_is_kept_as_it_was_sent() -> None:
 async def test_of_what_is_too_large_or_not_wanted_only_the_digest_is_kept() -> None:
     value = {"q": "x" * 2000}
     size = len(dumps(value))
-    assert await bodies(body_bytes=1024).of("web", value) == DigestedBody(size, digest(value), too_large=True)
-    assert await bodies(bodies="digest").of("web", value) == DigestedBody(size, digest(value))
-    assert isinstance(await bodies(body_bytes=size).of("web", value), KeptBody)
+    assert await bodies(body_bytes=1024).make_body("web", value) == DigestedBody(size, digest(value), too_large=True)
+    assert await bodies(bodies="digest").make_body("web", value) == DigestedBody(size, digest(value))
+    assert isinstance(await bodies(body_bytes=size).make_body("web", value), KeptBody)

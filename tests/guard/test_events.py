@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mcpguard.domain.calls.outcomes import Outcome
-from mcpguard.guard.traffic.events import OF_OTHERS, CallStage, EndedCall, Events
+from mcpguard.guard.traffic.events import OF_OTHERS, CallEvents, CallStage, EndedCall
 from mcpguard.ledger.entries import unconditionally
 from tests.clock import FakeClock
 from tests.world import World
@@ -18,9 +18,9 @@ pytestmark = pytest.mark.anyio
 @given(st.lists(st.tuples(st.sampled_from(CallStage), st.integers(0, 50)), max_size=12), st.integers(0, 50))
 def test_the_parts_are_the_whole_and_the_rest_is_the_guards_own(steps: list[tuple[CallStage, int]], last: int) -> None:
     clock, told = FakeClock(), list[EndedCall]()
-    events = Events(clock)
+    events = CallEvents(clock)
     events.subscribe(told.append)
-    course = events.course("")
+    course = events.begin_course("")
     spent = dict.fromkeys(CallStage, 0)
     now = CallStage.JUDGING
     for stage, seconds in [*steps, (None, last)]:
@@ -29,7 +29,7 @@ def test_the_parts_are_the_whole_and_the_rest_is_the_guards_own(steps: list[tupl
         if stage is not None:
             course.enter(stage)
             now = stage
-    events.ended(course, None, "", Outcome.answered())  # type: ignore[arg-type]
+    events.publish_end(course, None, "", Outcome.answered())  # type: ignore[arg-type]
     (ended,) = told
     assert ended.took == sum(spent.values())
     assert ended.own == sum(seconds for stage, seconds in spent.items() if stage not in OF_OTHERS)

@@ -24,7 +24,7 @@ def offering(name: str) -> Script:
 def found(guard: Gate, server: str, tool: str) -> list[Finding]:
     known = guard.now.guard.servers.find(server)
     assert known is not None
-    findings = known.inspected((CapabilityKind.TOOL, tool)).findings
+    findings = known.findings_in((CapabilityKind.TOOL, tool)).findings
     return [each for each in findings if each.rule.startswith("lookalike.")]
 
 

@@ -21,7 +21,7 @@ from mcpguard.guard.people.passwords import (
     SHORTEST,
     USUAL,
     Passwords,
-    checked,
+    check_new_password,
 )
 from mcpguard.guard.people.throttle import FREE_BY_NAME
 from tests.people import BY, PASSWORD, PEER, user
@@ -51,10 +51,10 @@ def computed(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 def test_whatever_is_long_enough_may_be_a_password(password: str) -> None:
     plain = unicodedata.normalize("NFKC", password)
     if len(plain) >= SHORTEST and len(plain.encode()) <= LONGEST_BYTES and plain.casefold() not in COMMON:
-        checked("ada", password)
+        check_new_password("ada", password)
     else:
         with pytest.raises(Undecidable):
-            checked("ada", password)
+            check_new_password("ada", password)
 
 
 @pytest.mark.parametrize(
@@ -74,7 +74,7 @@ def test_whatever_is_long_enough_may_be_a_password(password: str) -> None:
 )
 def test_what_is_too_short_too_long_or_tried_first_may_not(password: str) -> None:
     with pytest.raises(Undecidable) as told:
-        checked("augustaadaking", password)
+        check_new_password("augustaadaking", password)
     assert not password or password not in str(told.value)
 
 
@@ -87,7 +87,7 @@ def test_what_is_listed_as_common_is_what_would_be_taken_otherwise() -> None:
 
 async def test_it_is_kept_as_owasp_asks_at_least(guard: World) -> None:
     """As a guard does that is not told otherwise; that one which is served is not, `tests.cli` sees."""
-    kept = await Passwords(guard.now.guard.people).hashed("ada", PASSWORD)
+    kept = await Passwords(guard.now.guard.people).hash_new("ada", PASSWORD)
     found = extract_parameters(kept)
     assert found.type.name == "ID"
     assert found.memory_cost >= 19 * 1024

@@ -100,6 +100,6 @@ async def test_an_approved_server_is_not_rejected_and_runs_on(guard: World) -> N
 
 async def test_what_is_not_there_is_not_rejected(guard: World) -> None:
     with pytest.raises(Unknown):
-        guard.now.guard.queries.seen("nothing")
+        guard.now.guard.queries.seen_now("nothing")
     with pytest.raises(Unknown):
         await guard.now.guard.decisions.reject("nothing", Seen(OTHER, None, {}), review.DECISION)

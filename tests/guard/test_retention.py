@@ -16,7 +16,7 @@ from mcpguard.domain.calls.bodies import KeptBody
 from mcpguard.domain.calls.outcomes import Outcome
 from mcpguard.domain.decisions import Actor, Decision, Forbidden, Undecidable
 from mcpguard.domain.errors import LedgerUnavailable, StoreUnavailable
-from mcpguard.guard.audit.retention import Retention, WantedPruning
+from mcpguard.guard.audit.retention import PruningRequest, Retention
 from mcpguard.ledger.checkpoints import CheckpointCause
 from mcpguard.ledger.entries import Entry, unconditionally
 from mcpguard.ledger.prunings import PruningCause, Unsound
@@ -159,9 +159,9 @@ async def test_a_person_removes_what_they_name_and_the_record_says_who_and_why(t
     async with living(tmp_path) as guard:
         ends = len(rows(guard))
         retention = guard.now.guard.retention
-        asked = await retention.asked(WantedPruning(keep=8), BY, dry=True)
+        asked = await retention.prune_on_request(PruningRequest(keep=8), BY, dry=True)
         assert (asked["count"], gone(guard), prunings(guard)) == (ends - 8 - 1, [], []), "a dry run removes nothing"
-        done = await retention.asked(WantedPruning(keep=8), BY, dry=False)
+        done = await retention.prune_on_request(PruningRequest(keep=8), BY, dry=False)
         assert (done["first"], done["last"], done["more"]) == (asked["first"] + 1, asked["last"], False)
         (told,) = prunings(guard)
         assert (told["by"], told["via"], told["words"], told["why"]) == (BY.by.id, BY.by.via, BY.why, "asked")
@@ -174,7 +174,7 @@ async def test_who_may_not_let_more_happen_removes_nothing(tmp_path: Path) -> No
     async with living(tmp_path) as guard:
         before = guard.said()
         with pytest.raises(Forbidden):
-            await guard.now.guard.retention.asked(WantedPruning(keep=1), NARROW, dry=False)
+            await guard.now.guard.retention.prune_on_request(PruningRequest(keep=1), NARROW, dry=False)
         with pytest.raises(Forbidden):
             await guard.now.guard.redacting.redact(3, NARROW)
         assert (guard.said(), gone(guard), bodies(guard)) == (before, [], 20), "and nothing happened"
@@ -194,11 +194,11 @@ async def test_what_no_checkpoint_covers_and_what_is_open_stays(tmp_path: Path) 
         opened = max(rows(guard))
         await lived(guard, 3)
         await guard.call()
-        done = await guard.now.guard.retention.asked(WantedPruning(keep=0), BY, dry=False)
+        done = await guard.now.guard.retention.prune_on_request(PruningRequest(keep=0), BY, dry=False)
         assert done["last"] < opened
         assert done["later"] > 0
         with pytest.raises(Undecidable, match="nothing can be pruned yet"):
-            await guard.now.guard.retention.asked(WantedPruning(keep=0), BY, dry=False)
+            await guard.now.guard.retention.prune_on_request(PruningRequest(keep=0), BY, dry=False)
         end.set()
         await guard.settle()
         assert whole(guard)
@@ -210,7 +210,7 @@ async def test_what_is_not_what_was_written_stays_as_evidence(tmp_path: Path) ->
             connection.execute("UPDATE records SET content = CAST(content || ' ' AS BLOB) WHERE seq = 6")
         before = len(guard.said())
         with pytest.raises(Unsound, match="record 6"):
-            await guard.now.guard.retention.asked(WantedPruning(keep=1), BY, dry=False)
+            await guard.now.guard.retention.prune_on_request(PruningRequest(keep=1), BY, dry=False)
         assert (len(guard.said()), gone(guard)) == (before, []), "and nothing happened"
         assert not whole(guard)
 
@@ -232,7 +232,7 @@ async def test_a_body_that_is_not_what_was_written_stays_with_its_record(tmp_pat
             connection.execute(BODIES_CHANGED[change], (first,))
         before = len(guard.said()), bodies(guard)
         with pytest.raises(Unsound):
-            await guard.now.guard.retention.asked(WantedPruning(keep=1), BY, dry=False)
+            await guard.now.guard.retention.prune_on_request(PruningRequest(keep=1), BY, dry=False)
         assert ((len(guard.said()), bodies(guard)), gone(guard)) == (before, []), "and nothing happened"
         assert not whole(guard)
 
@@ -252,7 +252,7 @@ async def test_nor_is_a_body_alone_removed_where_it_or_its_record_is_not_what_wa
                 connection.execute("UPDATE records SET server = 'mail' WHERE seq = ?", (opened["seq"],))
         before = len(guard.said()), bodies(guard)
         for asked in (
-            partial(guard.now.guard.retention.asked, WantedPruning(keep=1, bodies=True), BY, dry=False),
+            partial(guard.now.guard.retention.prune_on_request, PruningRequest(keep=1, bodies=True), BY, dry=False),
             partial(guard.now.guard.redacting.redact, opened["entry"], BY),
             partial(guard.now.guard.redacting.redact, opened["seq"], BY),
         ):
@@ -285,7 +285,7 @@ async def test_while_nothing_can_be_recorded_nothing_is_removed(tmp_path: Path) 
         guard.database.rename(aside)
         await guard.call()
         with pytest.raises((LedgerUnavailable, StoreUnavailable)):
-            await guard.now.guard.retention.asked(WantedPruning(keep=1), BY, dry=False)
+            await guard.now.guard.retention.prune_on_request(PruningRequest(keep=1), BY, dry=False)
         aside.rename(guard.database)
         await guard.recovered()
         assert (gone(guard), prunings(guard)) == ([], [])
@@ -435,7 +435,7 @@ async def test_a_call_that_goes_on_is_not_redacted(tmp_path: Path) -> None:
 
 async def test_calls_go_on_while_much_is_removed(tmp_path: Path) -> None:
     async with living(tmp_path, 300) as guard, anyio.create_task_group() as tasks:
-        tasks.start_soon(lambda: guard.now.guard.retention.asked(WantedPruning(keep=10), BY, dry=False))
+        tasks.start_soon(lambda: guard.now.guard.retention.prune_on_request(PruningRequest(keep=10), BY, dry=False))
         for _ in range(20):
             assert await guard.call() == Outcome.answered()
     assert whole(guard)
@@ -447,7 +447,7 @@ async def test_what_went_before_a_rotation_is_proven_by_either_key(tmp_path: Pat
         await guard.now.guard.rotating.rotate(BY)
         await lived(guard, 4)
         new = guard.now.ledger.chain.public_key
-        done = await guard.now.guard.retention.asked(WantedPruning(keep=4), BY, dry=False)
+        done = await guard.now.guard.retention.prune_on_request(PruningRequest(keep=4), BY, dry=False)
         (rotated,) = (record["seq"] for record in guard.said() if record["kind"] == "rotated")
         assert done["first"] < rotated < done["last"]
         assert [(each["first"], each["last"]) for each in prunings(guard)] == [
@@ -460,7 +460,7 @@ async def test_what_went_before_a_rotation_is_proven_by_either_key(tmp_path: Pat
         assert second_verifier.verify(guard.database, keys={new}) == second_verifier.verify(guard.database) == []
     async with world(tmp_path) as guard:
         assert guard.now.ledger.chain.public_key == new
-        await guard.now.guard.retention.asked(WantedPruning(keep=0, bodies=True), BY, dry=False)
+        await guard.now.guard.retention.prune_on_request(PruningRequest(keep=0, bodies=True), BY, dry=False)
         assert whole(guard)
 
 
@@ -468,7 +468,7 @@ async def test_what_went_before_a_rotation_is_proven_by_either_key(tmp_path: Pat
 async def test_a_bundle_of_it_is_whole(tmp_path: Path, begin: int) -> None:
     async with living(tmp_path) as guard:
         await guard.now.guard.redacting.redact(max(rows(guard)), BY)
-        await guard.now.guard.retention.asked(WantedPruning(keep=8), BY, dry=False)
+        await guard.now.guard.retention.prune_on_request(PruningRequest(keep=8), BY, dry=False)
         await guard.now.ledger.checkpoint(CheckpointCause.EXPORT)
         file, key = guard.database, guard.now.ledger.chain.public_key
     bundling.bundle(tmp_path / "bundle", file, after=begin)
@@ -483,7 +483,7 @@ async def test_on_postgresql_too(tmp_path: Path, postgres_server: str) -> None:
         for _ in range(5):
             await guard.call(guard.opening(arguments=KeptBody(b"{}")), Outcome.answered(KeptBody(b"a")))
         await guard.now.ledger.checkpoint(CheckpointCause.EXPORT)
-        done = await guard.now.guard.retention.asked(WantedPruning(keep=3), BY, dry=False)
+        done = await guard.now.guard.retention.prune_on_request(PruningRequest(keep=3), BY, dry=False)
         assert done["count"] > 5
         page = await guard.now.guard.auditing.page(limit=100)
         assert [each["seq"] for each in page.records if each["pruned"]] == [*range(done["first"], done["last"] + 1)]
@@ -492,7 +492,7 @@ async def test_on_postgresql_too(tmp_path: Path, postgres_server: str) -> None:
             await guard.call(guard.opening(arguments=KeptBody(b"{}")), Outcome.answered(KeptBody(b"a")))
         await guard.now.ledger.checkpoint(CheckpointCause.EXPORT)
         await guard.now.guard.redacting.redact(guard.said()[-1]["seq"], BY)
-        done = await guard.now.guard.retention.asked(WantedPruning(keep=3, bodies=True), BY, dry=False)
+        done = await guard.now.guard.retention.prune_on_request(PruningRequest(keep=3, bodies=True), BY, dry=False)
         assert done["count"] == 11, "and three of before"
         assert verified(places.database(guard.now.settings)).whole
         few = shrinking(guard, 1)

@@ -12,7 +12,7 @@ from mcpguard.catalog.shelf import make_shelf
 from mcpguard.domain.callers import Scope
 from mcpguard.domain.capabilities import Effect
 from mcpguard.domain.servers.listings import Listing
-from mcpguard.guard.search.tool_search import Searching, Wish
+from mcpguard.guard.search.tool_search import SearchScope, ToolSearch
 from mcpguard.guard.servers.publisher import Publisher
 from tests.patience import PATIENCE
 
@@ -30,8 +30,8 @@ class Broken(dict[str, Any]):
 
 
 @asynccontextmanager
-async def following(publisher: Publisher) -> AsyncIterator[Searching]:
-    searching = Searching(publisher)
+async def following(publisher: Publisher) -> AsyncIterator[ToolSearch]:
+    searching = ToolSearch(publisher)
     async with anyio.create_task_group() as tasks:
         tasks.start_soon(searching.run)
         await checkpoint()
@@ -43,8 +43,8 @@ def publish(publisher: Publisher, server: str, *tools: dict[str, Any], effect: E
     publisher.publish(publisher.catalog.with_shelf(make_shelf(server, Listing(tools=tools), lambda *_: effect)))
 
 
-def found(searching: Searching, query: str, *servers: str, effects: frozenset[Effect] = ALL.effects) -> list[str]:
-    wish = Wish(ALL, effects, frozenset(servers) if servers else None)
+def found(searching: ToolSearch, query: str, *servers: str, effects: frozenset[Effect] = ALL.effects) -> list[str]:
+    wish = SearchScope(ALL, effects, frozenset(servers) if servers else None)
     hits, _ = searching.search(query, 10, wish)
     return [f"{hit.pinned.capability.server}:{hit.pinned.capability.name}" for hit in hits]
 

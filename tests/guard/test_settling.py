@@ -4,16 +4,16 @@ import anyio
 import pytest
 from anyio import wait_all_tasks_blocked
 
-from mcpguard.guard.servers.startup_wait import Settling
+from mcpguard.guard.servers.startup_wait import StartupWait
 
 pytestmark = pytest.mark.anyio
 
 
 async def test_whoever_waits_waits_for_servers_that_are_expected_later_too_and_no_longer() -> None:
-    settling, waited = Settling(), anyio.Event()
+    settling, waited = StartupWait(), anyio.Event()
 
     async def wait() -> None:
-        await settling.settled()
+        await settling.wait()
         waited.set()
 
     settling.expect({"first", "gone"})
@@ -21,12 +21,12 @@ async def test_whoever_waits_waits_for_servers_that_are_expected_later_too_and_n
         tasks.start_soon(wait)
         await wait_all_tasks_blocked()
         settling.expect({"second"})
-        settling.tried("first")
-        settling.tried("gone")
-        settling.tried("nobody")
+        settling.note_tried("first")
+        settling.note_tried("gone")
+        settling.note_tried("nobody")
         await wait_all_tasks_blocked()
         assert not waited.is_set()
-        settling.tried("second")
+        settling.note_tried("second")
         await wait_all_tasks_blocked()
         assert waited.is_set()
-    await settling.settled()  # at once from here on
+    await settling.wait()  # at once from here on

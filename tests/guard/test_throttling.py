@@ -65,7 +65,7 @@ def test_whoever_succeeds_is_forgiven_and_frees_nobody_elses_name() -> None:
         wait(throttle, "victim")
     for _ in range(50):
         assert wait(throttle, "mine") == 0
-        throttle.succeeded("mine", "192.0.2.1")
+        throttle.forgive_success("mine", "192.0.2.1")
     assert wait(throttle, "victim") > 0
     for number in range(FREE_BY_PEER - FREE_BY_NAME):
         assert wait(throttle, f"name-{number}") == 0

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from mcpguard.domain.calls.bodies import KeptBody
 from mcpguard.domain.calls.outcomes import Outcome
 from mcpguard.domain.decisions import Undecidable
-from mcpguard.guard.audit.retention import WantedPruning
+from mcpguard.guard.audit.retention import PruningRequest
 from mcpguard.ledger.checkpoints import CheckpointCause
 from tests import second_verifier
 from tests.guard.pruned import BY, gone, prunings
@@ -41,7 +41,9 @@ async def step(guard: World, what: str, number: int) -> None:
             await guard.now.ledger.checkpoint(CheckpointCause.EXPORT)
         case "keep" | "bodies":
             with suppress(Undecidable):
-                await now.retention.asked(WantedPruning(keep=number, bodies=what == "bodies"), BY, dry=False)
+                await now.retention.prune_on_request(
+                    PruningRequest(keep=number, bodies=what == "bodies"), BY, dry=False
+                )
         case "redact":
             opened = [record["entry"] for record in guard.said() if record["kind"] == "opened"]
             if opened:

@@ -8,7 +8,7 @@ import httpx2
 
 from mcpguard.domain.callers import Scope
 from mcpguard.domain.people import Role
-from mcpguard.guard.callers.grants import WantedCaller
+from mcpguard.guard.callers.grants import CallerRequest
 from tests.gate import Gate
 from tests.gateway.speaking import EVERYTHING
 from tests.people import BY, bears
@@ -49,5 +49,5 @@ async def desk(guard: Gate, role: Role = Role.ADMIN) -> Desk:
 
 async def granted(guard: Gate, name: str = "agent", scope: Scope = EVERYTHING, **more: Any) -> tuple[str, str]:  # noqa: ANN401 - fields
     """A caller: its id and its token."""
-    grant, token = await guard.now.guard.granting.add(WantedCaller(name, scope, **more), BY)
+    grant, token = await guard.now.guard.granting.add(CallerRequest(name, scope, **more), BY)
     return grant.caller.id, token

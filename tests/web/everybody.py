@@ -45,7 +45,7 @@ async def standing(guard: World) -> tuple[Any, ...]:
     return (
         {key: server[key] for key in DECIDED},
         [known.name for known in now.servers.every()],
-        now.granting.every(),
+        now.granting.callers_json(),
         [*now.people.users()],
         [token.id for token in now.people.tokens()],
         now.confirming.unconfirmed,

@@ -54,9 +54,9 @@ async def test_who_is_let_in_gets_a_token_and_by_default_may_only_read(guard: Wo
         False,
     )
     assert await listed(guard) == [caller]
-    found = guard.now.guard.callers.named_by(token)
+    found = guard.now.guard.callers.caller_of_token(token)
     assert found == Caller(caller["id"], "agent", Scope(("*",), ("*",), frozenset({Effect.READ})))
-    assert guard.now.guard.callers.named_by(token + "x") is None
+    assert guard.now.guard.callers.caller_of_token(token + "x") is None
 
 
 async def test_who_is_let_in_for_ever_is_so_because_somebody_said_so(guard: World) -> None:
@@ -95,7 +95,7 @@ async def test_who_is_revoked_is_nobody_from_then_on_and_the_name_is_free(guard:
     assert (gone["id"], gone["standing"]) == (caller["id"], "revoked")
     assert "token" not in gone
     assert await listed(guard) == []
-    assert guard.now.guard.callers.named_by(caller["token"]) is None
+    assert guard.now.guard.callers.caller_of_token(caller["token"]) is None
     granted, revoked = records(guard)
     assert (revoked["kind"], revoked["caller"], revoked["why"]) == ("revoked", caller["id"], "left")
     told = problem(await revoke(guard, caller), 404)
@@ -104,7 +104,7 @@ async def test_who_is_revoked_is_nobody_from_then_on_and_the_name_is_free(guard:
     again = await add(guard)
     assert again["id"] != caller["id"]
     assert again["token"] != caller["token"]
-    assert guard.now.guard.callers.named_by(caller["token"]) is None
+    assert guard.now.guard.callers.caller_of_token(caller["token"]) is None
 
 
 async def test_a_name_is_one_callers(guard: World) -> None:
@@ -191,7 +191,7 @@ async def test_while_nothing_can_be_recorded_nobody_comes_or_goes(guard: World) 
     problem(await guard.operator.post(CALLERS, json={"name": "more"}), 503)
     problem(await revoke(guard, caller), 503)
     assert [each["id"] for each in await listed(guard)] == [caller["id"]]
-    assert guard.now.guard.callers.named_by(caller["token"]) is not None
+    assert guard.now.guard.callers.caller_of_token(caller["token"]) is not None
     await guard.recovered()
     assert said(await revoke(guard, caller))["standing"] == "revoked"
     assert [each["kind"] for each in records(guard)] == ["granted", "revoked"]
@@ -214,19 +214,19 @@ async def test_a_restart_keeps_callers_and_forgets_nothing_that_was_revoked(tmp_
         (found,) = await listed(guard)
         assert found | {"token": kept["token"]} == kept
         known = guard.now.guard.callers
-        assert known.named_by(gone["token"]) is None
-        mine = known.named_by(kept["token"])
+        assert known.caller_of_token(gone["token"]) is None
+        mine = known.caller_of_token(kept["token"])
         assert mine is not None
         assert (mine.id, mine.scope.servers, mine.must_declare) == (kept["id"], ("web",), True)
         await guard.clock.advance(101)
-        assert known.named_by(kept["token"]) is None
+        assert known.caller_of_token(kept["token"]) is None
 
 
 async def test_a_token_lies_nowhere(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     """Not in the database, its WAL, a copy of it, a record, a log or any other file, whole or in part."""
     async with world(tmp_path) as guard:
         token = (await add(guard, why="for the canary"))["token"]
-        assert guard.now.guard.callers.named_by(token) is not None
+        assert guard.now.guard.callers.caller_of_token(token) is not None
         await guard.operator.get(CALLERS)
         await guard.settle()
         places = files(tmp_path)

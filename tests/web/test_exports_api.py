@@ -17,7 +17,7 @@ from mcpguard.domain.decisions import Actor, Lapsed
 from mcpguard.domain.errors import StoreUnavailable
 from mcpguard.domain.filters import Filter
 from mcpguard.domain.people import Role
-from mcpguard.guard.audit.exports import FOLDER, WantedExport
+from mcpguard.guard.audit.exports import FOLDER, AuditExportRequest
 from mcpguard.ledger.bundle.verify_bundle import verify
 from mcpguard.ledger.checkpoints import SignedCheckpoint
 from mcpguard.ledger.ledger import Append
@@ -247,9 +247,9 @@ async def test_a_folder_that_somebody_else_laid_there_is_not_written_to(guard: W
     elsewhere = tmp_path / "elsewhere"
     elsewhere.mkdir(mode=0o755)
     (guard.now.settings.data_dir / FOLDER).symlink_to(elsewhere)
-    begun = await guard.now.guard.exporting.begin(WantedExport(("jsonl",), bundle=True), BY)
+    begun = await guard.now.guard.exporting.begin(AuditExportRequest(("jsonl",), bundle=True), BY)
     with pytest.raises(StoreUnavailable, match="exports can be entered by others"):
-        await anext(guard.now.guard.exporting.bundle(begun, WantedExport(("jsonl",), bundle=True)))
+        await anext(guard.now.guard.exporting.bundle(begun, AuditExportRequest(("jsonl",), bundle=True)))
     assert not [*elsewhere.iterdir()]
 
 
@@ -260,7 +260,7 @@ async def test_whoever_is_revoked_meanwhile_gets_no_more(guard: World) -> None:
     await people.token(guard, Role.AUDITOR)
     holds = True
     by = Actor("token:1 (ci)", "api", holds=lambda: holds)
-    exporting, wanted = guard.now.guard.exporting, WantedExport(("csv",))
+    exporting, wanted = guard.now.guard.exporting, AuditExportRequest(("csv",))
     stream = exporting.stream(await exporting.begin(wanted, by), wanted)
     assert (await anext(stream)).startswith(b"seq,")
     holds = False
@@ -316,7 +316,7 @@ async def first(parts: AsyncIterator[bytes]) -> None:
 
 
 async def test_a_client_that_goes_ends_the_making_of_its_bundle(long: Gate) -> None:
-    exporting, wanted = long.now.guard.exporting, WantedExport(("jsonl",), bundle=True, packed=True)
+    exporting, wanted = long.now.guard.exporting, AuditExportRequest(("jsonl",), bundle=True, packed=True)
     folder = long.now.settings.data_dir / FOLDER
     bundle = exporting.bundle(await exporting.begin(wanted, BY), wanted)
     async with anyio.create_task_group() as tasks:
@@ -350,7 +350,7 @@ async def test_a_stream_that_breaks_does_not_look_whole_and_is_gone_on_with(long
 
 async def test_calls_are_recorded_while_a_slow_client_takes_its_time(long: Gate) -> None:
     """Nothing is read ahead of it, and a small part at a time."""
-    exporting, wanted = long.now.guard.exporting, WantedExport(("jsonl",))
+    exporting, wanted = long.now.guard.exporting, AuditExportRequest(("jsonl",))
     stream = exporting.stream(await exporting.begin(wanted, BY), wanted)
     sizes = [len(await anext(stream)) for _ in range(4)]
     assert 0 < sizes[-1] < 2 * 1024 * 1024

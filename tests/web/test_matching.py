@@ -121,7 +121,7 @@ async def test_who_signed_in_too_long_ago_tightens_and_gives_the_password_again_
     problem(await guard.network.post(f"{API}/operators", json={"name": "x", "role": "viewer"}, headers=by), 403)
     assert {key: (await show(guard))[key] for key in DECIDED} == {key: server[key] for key in DECIDED}
     assert await decided(guard) == 0
-    assert guard.now.guard.granting.every() == []
+    assert guard.now.guard.granting.callers_json() == []
     shown = await people.cookie(guard, before=by["cookie"].partition("=")[2])
     fresh = by | people.shows(shown)
     said(await guard.network.post(f"{NOTES}/approve", json=body, headers=fresh))

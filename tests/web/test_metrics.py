@@ -19,7 +19,7 @@ from mcpguard.domain.capabilities import Capability, CapabilityKind, Effect
 from mcpguard.domain.people import Role
 from mcpguard.domain.reasons import Reason
 from mcpguard.domain.screening import Screened, Screening
-from mcpguard.guard.traffic.counts import BUCKETS, MOST_RULES, MOST_SERIES, MOST_SERVERS, NONE, Counting, Durations
+from mcpguard.guard.traffic.counts import BUCKETS, MOST_RULES, MOST_SERIES, MOST_SERVERS, NONE, CallCounts, Durations
 from mcpguard.guard.traffic.events import CallStage, EndedCall
 from mcpguard.guard.traffic.tallies import MOST_WHYS, OTHER
 from mcpguard.web.metrics.names import METRICS
@@ -189,13 +189,13 @@ async def test_a_server_that_is_gone_is_forgotten(guard: World) -> None:
     there = {"a", "b"}
     counting._exists = there.__contains__
     for name in ("a", "b", "a"):
-        counting.ended(ended(name))
+        counting.count_call(ended(name))
     there.remove("a")
     text = (await guard.operator.get("/metrics")).text
     assert 'server="b"' in text
     assert 'server="a"' not in text
     there.add("a")
-    counting.ended(ended("a"))
+    counting.count_call(ended("a"))
     again = samples((await guard.operator.get("/metrics")).text, "text/plain")
     assert again[CALLS, labels(**FINE | {"server": "a"})] == 1, "it begins anew"
 
@@ -210,19 +210,19 @@ def ended(server: str, effect: Effect | None = Effect.READ, outcome: Outcome | N
 
 
 def test_servers_beyond_the_bound_are_counted_together() -> None:
-    counting = Counting(lambda _: True)
+    counting = CallCounts(lambda _: True)
     for number in range(MOST_SERVERS + 50):
-        counting.ended(ended(f"s{number}"))
+        counting.count_call(ended(f"s{number}"))
     assert len(counting.whole) == MOST_SERVERS + 1
     assert sum(count for series, count in counting.calls.items() if series.server == OTHER) == 50
     assert sum(counting.calls.values()) == MOST_SERVERS + 50
 
 
 def test_series_beyond_the_bound_are_counted_together() -> None:
-    counting = Counting(lambda _: True)
+    counting = CallCounts(lambda _: True)
     for number in range(MOST_SERVERS):
         for reason in Reason:
-            counting.ended(ended(f"s{number}", outcome=Outcome.refused(reason)))
+            counting.count_call(ended(f"s{number}", outcome=Outcome.refused(reason)))
     beyond = {series for series in counting.calls if series.server == OTHER}
     assert len(counting.calls) == MOST_SERIES + len(beyond)
     assert 0 < len(beyond) <= len(Reason)
@@ -231,18 +231,18 @@ def test_series_beyond_the_bound_are_counted_together() -> None:
 
 async def test_rules_and_whys_beyond_the_bound_are_counted_together(guard: World) -> None:
     counting, tallies = guard.now.guard.counting, guard.now.guard.tallies
-    counting.found_by("replies", (f"r{number}" for number in range(MOST_RULES + 7)))
+    counting.count_findings("replies", (f"r{number}" for number in range(MOST_RULES + 7)))
     assert len(counting.found) == MOST_RULES + 1
     assert counting.found["replies", OTHER] == 7
     for number in range(MOST_WHYS + 7):
-        tallies.turned_away(door="network", why=str(number))
+        tallies.count_refused(door="network", why=str(number))
     assert tallies.since_start[RecordKind.TURNED_AWAY, OTHER, OTHER] == 7
 
 
 async def test_what_was_found_is_counted_by_rule(guard: World) -> None:
     counting = guard.now.guard.counting
     screened = replace(Outcome.answered(), screened=Screened(Screening.NOTE, ("quiet.traces", "a.b")))
-    counting.ended(ended("x", outcome=screened))
+    counting.count_call(ended("x", outcome=screened))
     told = samples((await guard.operator.get("/metrics")).text, "text/plain")
     assert told["mcpguard_findings_total", labels(where="replies", rule="quiet.traces")] == 1
     assert told["mcpguard_findings_total", labels(where="replies", rule="a.b")] == 1

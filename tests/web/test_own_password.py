@@ -77,7 +77,7 @@ async def test_who_does_not_know_the_present_one_changes_nothing_and_is_counted(
     await user(guard)
     shown, other = await cookie(guard), await cookie(guard)
     told = problem(await change(guard, shown, "wrong"), 401)
-    assert told["detail"] == "the present password is not yours, or not any more"
+    assert told["detail"] == "the current password is wrong"
     for _ in range(4):
         problem(await change(guard, shown, "wrong"), 401)
     answer = await change(guard, shown)
@@ -122,7 +122,7 @@ async def test_of_two_who_know_it_at_once_one_is_late(guard: World) -> None:
     """Both have proven it when the first of them changes it."""
     ada = await user(guard)
     here, there = await cookie(guard), await cookie(guard)
-    proven = await guard.now.guard.signing_in.proven(ada, PASSWORD, PEER)
+    proven = await guard.now.guard.signing_in.prove(ada, PASSWORD, PEER)
     said(await change(guard, here))
     gone = me(guard, here)
     assert gone is not None

@@ -27,6 +27,7 @@ from mcpguard.domain.servers.launches import Profile
 from mcpguard.domain.servers.upstreams import Origin
 from mcpguard.text.visible import visible
 
+NEEDS_CONSENT = 422
 INSPECTING = 600.0
 """Seconds: a package has to be installed first."""
 _CONFINED: Final = {"strict": "no network", "contained": "the network"}
@@ -54,7 +55,13 @@ def inspect(
         if server["confinement"] is not None:
             typer.echo(f"Without a sandbox: {visible(command_line(server['launch']))}", err=True)
     typer.echo(f"Waiting until {name} has listed what it offers, for up to {INSPECTING:g} s …", err=True)
-    said = guard.send("POST", server_path(name, "inspect"), body, INSPECTING, lambda: _how_far(guard, name))
+    try:
+        said = guard.request("POST", server_path(name, "inspect"), body, INSPECTING, lambda: _how_far(guard, name))
+    except GuardProblem as problem:
+        print_problem(problem)
+        if problem.status == NEEDS_CONSENT and not consent:
+            typer.echo(f"If you agree to that: mcpguard server inspect {name} --consent", err=True)
+        raise typer.Exit(1) from None
     if said["error"]:
         typer.echo(f"mcpguard: {name} could not be inspected: {visible(said['error'])}", err=True)
         server = guard.get(server_path(name))

@@ -242,7 +242,7 @@ class HttpDoor:
         )
 
     def _count(self, reason: str, **more: str) -> None:
-        self._guard.tallies.turned_away(door=NETWORK, why=reason, **more)
+        self._guard.tallies.count_refused(door=NETWORK, why=reason, **more)
 
 
 def _check_headers(scope: Scope) -> None:

@@ -147,7 +147,7 @@ class StreamDoor:
             self.used = self._clock.monotonic()
 
     def _count(self, why: str, **more: str) -> None:
-        self._guard.tallies.turned_away(door=STREAMS, why=why, **more)
+        self._guard.tallies.count_refused(door=STREAMS, why=why, **more)
 
     async def _first_line(self, lines: BufferedByteStream) -> object:
         if len(self._silent) >= self._guard.settings.limits.connections:

@@ -60,7 +60,7 @@ class ListenRequests:
         with closing(SubscribedUris()) as subscribed, self._until_ended(exchange.client.caller.id) as scope:
             if uris := wanted.get("resourceSubscriptions"):
                 await self._subscribe(told, dict.fromkeys(uris), subscribed, scope)
-            with self._counted(), self._publisher.subscribed(lambda changed: told.tell_change(self._new(changed))):
+            with self._counted(), self._publisher.subscription(lambda changed: told.tell_change(self._new(changed))):
                 told.acknowledge()
                 await anyio.sleep_forever()
         told.acknowledge()
@@ -78,7 +78,7 @@ class ListenRequests:
                 await self._subscribing.add(told.exchange, {"uri": uri}, subscribed, told.tell_update, scope.cancel)
             except RequestRejected as rejected:
                 if rejected.why:
-                    self._tallies.turned_away(door=door, why=rejected.why)
+                    self._tallies.count_refused(door=door, why=rejected.why)
             except ServerAnsweredError:
                 return
             else:
@@ -89,7 +89,7 @@ class ListenRequests:
             for uri in every[: self._subscribing.most]:
                 tasks.start_soon(one, uri, name="subscription of a listen")
         if len(every) > self._subscribing.most:
-            self._tallies.turned_away(door=door, why=TOO_MANY)
+            self._tallies.count_refused(door=door, why=TOO_MANY)
         told.resources = [uri for uri in every if uri in agreed]
 
     @contextmanager

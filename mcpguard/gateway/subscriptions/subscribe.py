@@ -81,7 +81,9 @@ class ResourceSubscriber:
         agreed = False
         try:
             said = {**params, "uri": capability.name}
-            told = await self._guard.calls.make(call_request(exchange, SUBSCRIBE, meant, said, subscription), exchange)
+            told = await self._guard.calls.handle(
+                call_request(exchange, SUBSCRIBE, meant, said, subscription), exchange
+            )
             agreed = told.result is not None
         finally:
             (to.hold if agreed else to.lose)(words, subscription)

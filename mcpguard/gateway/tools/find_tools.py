@@ -15,8 +15,8 @@ from mcpguard.domain.errors import InvalidName
 from mcpguard.domain.json import Json
 from mcpguard.gateway.tools.arguments import DescribeArguments, RetrieveArguments
 from mcpguard.guard.guard import Guard
-from mcpguard.guard.search.answer_size import described
-from mcpguard.guard.search.tool_search import Wish
+from mcpguard.guard.search.answer_size import fit_descriptions
+from mcpguard.guard.search.tool_search import SearchScope
 
 
 class FindTools:
@@ -27,15 +27,15 @@ class FindTools:
 
     def retrieve(self, caller: Caller, given: RetrieveArguments) -> Json:
         effects = frozenset(Effect if given.effects is None else given.effects)
-        wish = Wish(caller.scope, effects, None if given.servers is None else frozenset(given.servers))
-        return self._guard.found(given.query, given.limit, wish, full=given.detail == "full")
+        wish = SearchScope(caller.scope, effects, None if given.servers is None else frozenset(given.servers))
+        return self._guard.search(given.query, given.limit, wish, full=given.detail == "full")
 
     def describe(self, caller: Caller, given: DescribeArguments) -> Json:
         said = [self._one(caller, name) for name in dict.fromkeys(given.names)]
         shelves = self._guard.catalog.shelves
         servers = dict.fromkeys(pinned.capability.server for _, pinned in said if pinned is not None)
         every = {server: shelves[server].instructions for server in servers if server in shelves}
-        return described(said, {server: text for server, text in every.items() if text})
+        return fit_descriptions(said, {server: text for server, text in every.items() if text})
 
     def _one(self, caller: Caller, name: str) -> tuple[Json, CatalogEntry | None]:
         """Returns what is told of a tool, and the definition that may be shown with it."""
@@ -44,6 +44,6 @@ class FindTools:
         except InvalidName:
             server, own = "", name
         capability = Capability(server, CapabilityKind.TOOL, own)
-        said: Json = {"name": name, **self._guard.explained(caller, capability)}
+        said: Json = {"name": name, **self._guard.explain(caller, capability)}
         pinned = self._guard.catalog.find(server, CapabilityKind.TOOL, own)
         return said, pinned if said["answer"] != "unknown" else None

@@ -118,7 +118,7 @@ class ProxyTool:
             )
 
     def _unusable(self, client: Client, sentence: str) -> Json:
-        self._guard.tallies.turned_away(door=client.door, why="arguments")
+        self._guard.tallies.count_refused(door=client.door, why="arguments")
         return unusable_arguments(self._name, sentence)
 
     async def _done(self, exchange: Exchange, params: Mapping[str, Any], operation: ProxyOperation) -> Json:
@@ -218,16 +218,16 @@ class ProxyTool:
         """Says why there is no definition to show, as a refused call would be told. Unknown and out of scope look the
         same.
         """
-        said = self._guard.explained(client.caller, found) if found else {}
+        said = self._guard.explain(client.caller, found) if found else {}
         reason = said.get("reason", Reason.CAPABILITY_UNKNOWN.value)
-        self._guard.tallies.turned_away(door=client.door, why=reason, caller=client.caller.id)
+        self._guard.tallies.count_refused(door=client.door, why=reason, caller=client.caller.id)
         if "reason" not in said:
             return tool_refusal(self._name, Reason.CAPABILITY_UNKNOWN)
         told = {name: value for name, value in said.items() if name != "answer"}
         return refused_result({"status": "refused", "executed": "no", **told}, structured=True)
 
     def _disclosed(self, client: Client, operation: ProxyOperation, names: Sequence[str]) -> None:
-        self._guard.tallies.disclosed(
+        self._guard.tallies.count_disclosure(
             caller=client.caller.id,
             face=client.face.word.value,
             method=f"proxy {operation.action} {operation.type}",

@@ -69,7 +69,7 @@ class ServersTool:
         objection = self._guard.managing.objection(caller, manages=given.operation in MANAGING)
         if objection is not None:
             return RefusedOperation(given.operation.value, objection)
-        with self._guard.managing.counted(caller):
+        with self._guard.managing.count_change(caller):
             return await self._done(caller, given)
 
     def _may_manage(self, caller: Caller) -> bool:
@@ -101,7 +101,7 @@ class ServersTool:
 
     async def _tailed(self, caller: Caller, given: ServersArguments) -> Json | RefusedOperation:
         name = _named(given)
-        said = await self._guard.tailing.last(caller, name, given.lines)
+        said = await self._guard.tailing.last_lines(caller, name, given.lines)
         if isinstance(said, Reason):
             return RefusedOperation(given.operation.value, said)
         return {"name": name, "lines": list(said.lines), "withheld": said.withheld, "note": WRITTEN_BY_IT}

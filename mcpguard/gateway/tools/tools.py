@@ -78,19 +78,19 @@ class Tools:
         try:
             return await self._table[params["name"]](exchange, params, params.get("arguments") or {})
         except UnusableArguments as error:
-            self._guard.tallies.turned_away(door=exchange.client.door, why="arguments")
+            self._guard.tallies.count_refused(door=exchange.client.door, why="arguments")
             return unusable_arguments(params["name"], str(error))
 
     async def _retrieve(self, exchange: Exchange, _: Mapping[str, Any], arguments: Json) -> Json:
         answer = self._finding.retrieve(exchange.client.caller, read(RetrieveArguments, arguments))
         disclosed = disclosed_fields(exchange.client, definitions.RETRIEVE, _names(answer["tools"]))
-        self._guard.tallies.disclosed(query=answer["query"], **disclosed)
+        self._guard.tallies.count_disclosure(query=answer["query"], **disclosed)
         return tool_result(answer)
 
     async def _describe(self, exchange: Exchange, _: Mapping[str, Any], arguments: Json) -> Json:
         client = exchange.client
         answer = self._finding.describe(client.caller, read(DescribeArguments, arguments))
-        self._guard.tallies.disclosed(**disclosed_fields(client, definitions.DESCRIBE, _names(answer["tools"])))
+        self._guard.tallies.count_disclosure(**disclosed_fields(client, definitions.DESCRIBE, _names(answer["tools"])))
         return tool_result(answer)
 
     async def _upstream_servers(self, exchange: Exchange, _: Mapping[str, Any], arguments: Json) -> Json:
@@ -98,11 +98,11 @@ class Tools:
         answer = await self._servers.answer(client.caller, arguments)
         if isinstance(answer, RefusedOperation):
             said = {"caller": client.caller.id, "operation": answer.operation}
-            self._guard.tallies.turned_away(door=client.door, why=answer.reason.value, **said)
+            self._guard.tallies.count_refused(door=client.door, why=answer.reason.value, **said)
             return tool_refusal(definitions.SERVERS, answer.reason, answer.where)
         if "lines" in answer:
             method = f"{definitions.SERVERS} {ServerOperation.TAIL_LOG}"
-            self._guard.tallies.disclosed(**disclosed_fields(client, method, [answer["name"]]))
+            self._guard.tallies.count_disclosure(**disclosed_fields(client, method, [answer["name"]]))
         return tool_result(answer)
 
     async def _variant(self, exchange: Exchange, params: Mapping[str, Any], arguments: Json) -> Json:

@@ -1,8 +1,8 @@
-"""The audit log as people read it while the guard runs: what fits a filter, one record, all of one call; and the
-signature over all of it, which somebody keeps elsewhere.
+"""The audit log as people read it: records that match a filter, one record, or one call; and a signed checkpoint, to be
+kept elsewhere.
 
 Rules kept here:
-1. Everything is told as it lies there. What was pruned, or is none of ours, is told as that.
+1. Everything is shown as it is stored. What was pruned, or was not written by the guard, is shown as such.
 2. Looking for something takes no longer than `PATIENCE`; whoever asks goes on from where it ended. Counting takes no
    longer than `GLANCE`, and says how far it came.
 """
@@ -29,7 +29,7 @@ from mcpguard.store.rows.records import StoredRecord
 PATIENCE: Final = 0.5
 GLANCE: Final = 0.05
 LATELY: Final = 100_000
-"""Records that tell how long a time those are from that can be counted."""
+"""The newest records, from which the time span is estimated that can be counted."""
 
 
 class RecordUnknown(GuardError):
@@ -38,15 +38,16 @@ class RecordUnknown(GuardError):
 
 @dataclass(frozen=True, slots=True)
 class RecordPage:
-    """Some records, in the order that was asked for. `last`: where to go on; `more`: whether anything is there."""
+    """A page of records, in the requested order. `last`: where the next page starts; `more`: whether there may be
+    one."""
 
     records: tuple[dict[str, Any], ...]
     last: int
     more: bool
 
 
-class Auditing:
-    """Reads the chain that this guard writes."""
+class AuditLog:
+    """Reads the hash chain that this guard writes."""
 
     def __init__(self, store: Store, ledger: Ledger, clock: Clock) -> None:
         self._store = store
@@ -56,7 +57,8 @@ class Auditing:
     async def page(
         self, wanted: Filter = EVERYTHING, start: int | None = None, limit: int = 100, *, newest_first: bool = False
     ) -> RecordPage:
-        """Records that fit, beyond the one of this number. Raises StoreUnavailable."""
+        """The records that match, starting after this number. Raises StoreUnavailable."""
+        # A filter that matches nothing would otherwise read the whole log, and hold a reader all the while.
         until = self._clock.monotonic() + PATIENCE
         look = partial(
             searching.search,
@@ -71,7 +73,7 @@ class Auditing:
         return RecordPage(tuple(map(_said, found.records)), found.reached, not found.ended)
 
     async def histogram(self, wanted: Filter = EVERYTHING) -> Histogram:
-        """How many records fit, over time. Raises StoreUnavailable."""
+        """How many records match, over time. Raises StoreUnavailable."""
         chain, now = self._ledger.chain.id, self._clock.now()
         until = self._clock.monotonic() + GLANCE
 
@@ -83,11 +85,11 @@ class Auditing:
         return await self._store.readers.run(look)
 
     async def record(self, seq: int) -> dict[str, Any]:
-        """One record, with its body, and what it rests on. Raises RecordUnknown and StoreUnavailable."""
+        """One record with its body, its previous hash and its checkpoint. Raises RecordUnknown and StoreUnavailable."""
         return await self._store.readers.run(partial(_whole, chain=self._ledger.chain.id, seq=seq))
 
     async def call(self, entry: str) -> list[dict[str, Any]]:
-        """All that is recorded of a call, with the bodies. Raises RecordUnknown and StoreUnavailable."""
+        """All records of one call, with their bodies. Raises RecordUnknown and StoreUnavailable."""
         chain = self._ledger.chain.id
 
         def look(connection: Connection) -> list[dict[str, Any]]:
@@ -96,7 +98,7 @@ class Auditing:
 
         found = await self._store.readers.run(look)
         if not found:
-            raise RecordUnknown("nothing is recorded of a call with this id")
+            raise RecordUnknown("the audit log has no call with this id")
         return found
 
     async def checkpoint(self, by: Actor) -> SignedCheckpoint:
@@ -107,7 +109,7 @@ class Auditing:
 
 
 def _extent(connection: Connection, chain: str, wanted: Filter, now: int) -> int:
-    """About how long a time what fits is from, as far as it can be counted."""
+    """Roughly the time span of the records that match, as far as they can be counted."""
     last = records.last(connection, chain)
     number = last[0] if last else 0
     first = counting.made_at(connection, chain, 1) if wanted.since is None else wanted.since
@@ -120,7 +122,7 @@ def _extent(connection: Connection, chain: str, wanted: Filter, now: int) -> int
 def _whole(connection: Connection, chain: str, seq: int) -> dict[str, Any]:
     found = searching.numbered(connection, chain, seq)
     if found is None:
-        raise RecordUnknown("there is no record of this number")
+        raise RecordUnknown("the audit log has no record with this number")
     previous = records.hash_of(connection, chain, seq - 1) if seq > 1 else None
     signed = checkpoints.covering(connection, chain, seq)
     return {
@@ -132,7 +134,7 @@ def _whole(connection: Connection, chain: str, seq: int) -> dict[str, Any]:
 
 
 def body_of(connection: Connection, chain: str, seq: int) -> dict[str, Any] | None:
-    """What lies beside a record: as text, or in base64 where it is none."""
+    """The body of a record, as text, or in base64 where it is no text; None where it has none."""
     body = records.body(connection, chain, seq)
     if body is None:
         return None

@@ -1,4 +1,4 @@
-"""Letting records out: it is recorded first, and then read some at a time, whoever is slow to take it.
+"""Exports of the audit log: each is recorded first, and then read in portions, however slowly it is taken.
 
 Rules kept here:
 1. No record, no export: the record that says who gets what, and a signature over the chain with it, are stored before
@@ -41,13 +41,13 @@ from mcpguard.store.files import datadir
 from mcpguard.store.rows import chains, records
 
 FOLDER: Final = "exports"
-"""In the data directory: bundles that are being handed over."""
+"""The folder in the data directory for bundles that are being handed over."""
 log = structlog.get_logger("mcpguard.guard")
 
 
 @dataclass(frozen=True, slots=True)
-class WantedExport:
-    """What somebody wants to have. `upto` None: all that there is; `chain` empty: of the chain that is written now."""
+class AuditExportRequest:
+    """What is to be exported. `upto` None: everything; `chain` empty: the chain that is written now."""
 
     forms: tuple[str, ...]
     selection: Selection = EVERYTHING
@@ -61,7 +61,7 @@ class WantedExport:
 
 @dataclass(frozen=True, slots=True)
 class BegunExport:
-    """An export that is recorded: by which record of which chain, and what it is of."""
+    """An export that was recorded: the record of it, and the span of records that it contains."""
 
     chain: str
     seq: int
@@ -69,8 +69,8 @@ class BegunExport:
     by: Actor
 
 
-class Exporting:
-    """Lets records out."""
+class AuditExports:
+    """Exports records, after recording who gets which."""
 
     def __init__(self, store: Store, ledger: Ledger, clock: Clock, data_dir: Path) -> None:
         self._store = store
@@ -79,19 +79,22 @@ class Exporting:
         self._folder = data_dir / FOLDER
 
     def sweep(self) -> None:
-        """Remove what was left behind."""
+        """Remove bundles that a crash left behind."""
         if self._folder.is_dir() and not self._folder.is_symlink():
             shutil.rmtree(self._folder)
 
-    async def begin(self, wanted: WantedExport, by: Actor) -> BegunExport:
-        """Record it. Raises Unknown, Lapsed, LedgerUnavailable or StoreUnavailable; nothing may be let out then."""
+    async def begin(self, wanted: AuditExportRequest, by: Actor) -> BegunExport:
+        """Record the export. Raises Unknown, Lapsed, LedgerUnavailable or StoreUnavailable; then nothing may be
+        exported."""
         by.check()
         own = self._ledger.chain.id
         chain = wanted.chain or own
         if chain != own and chain not in await self._store.exports.run(chains.every):
-            raise Unknown("there is no such chain")
+            raise Unknown("there is no such hash chain")
         fields = _fact(wanted, by, "" if chain == own else chain)
+        # Before the first byte is read: an export that leaves no record does not happen.
         seq = await self._ledger.transact(lambda _, append: append(RecordKind.EXPORTED, fields))
+        # Signed up to that record, so that the export contains and proves the record of itself.
         end = (await self._ledger.checkpoint(CheckpointCause.EXPORT)).statement.seq
         if chain != own:
             last = await self._store.exports.run(lambda connection: records.last(connection, chain))
@@ -100,8 +103,9 @@ class Exporting:
         log.info("export.begun", chain=chain, record=seq, by=by.id, forms=[*wanted.forms], bundle=wanted.bundle)
         return BegunExport(own, seq, ExportSpan(chain, wanted.after, max(upto, wanted.after), wanted.selection), by)
 
-    async def stream(self, begun: BegunExport, wanted: WantedExport) -> AsyncIterator[bytes]:
-        """The records, in the one form that was wanted. Raises Lapsed, StoreUnavailable; it ends in the middle then."""
+    async def stream(self, begun: BegunExport, wanted: AuditExportRequest) -> AsyncIterator[bytes]:
+        """Stream the records in the first requested form. Raises Lapsed or StoreUnavailable, and then ends in the
+        middle."""
         tape, span = Tape(form(wanted.forms[0]), packed=wanted.packed), begun.span
         yield tape.begin()
         while True:
@@ -112,8 +116,8 @@ class Exporting:
                 return
             span = replace(span, after=after)
 
-    async def bundle(self, begun: BegunExport, wanted: WantedExport) -> AsyncIterator[bytes]:
-        """A bundle, as a tar. It is made whole first, which takes its time; whoever goes meanwhile ends that."""
+    async def bundle(self, begun: BegunExport, wanted: AuditExportRequest) -> AsyncIterator[bytes]:
+        """Stream a bundle as a tar. It is made completely first, which takes time and ends when the client goes."""
         folder = self._folder / f"{begun.seq}-{secrets.token_hex(8)}"
         try:
             names = await self._store.exports.run(partial(self._make, folder, begun, wanted))
@@ -125,7 +129,7 @@ class Exporting:
             with CancelScope(shield=True):
                 await to_thread.run_sync(partial(shutil.rmtree, folder, ignore_errors=True))
 
-    def _make(self, folder: Path, begun: BegunExport, wanted: WantedExport, connection: Connection) -> list[str]:
+    def _make(self, folder: Path, begun: BegunExport, wanted: AuditExportRequest, connection: Connection) -> list[str]:
         maker = Maker(self._ledger.chain.key, self._clock.now(), __version__, (begun.chain, begun.seq))
         kept = Kept(wanted.forms, wanted.packed, wanted.bodies)
         try:
@@ -138,12 +142,12 @@ class Exporting:
 
 
 def _step(tape: Tape, span: ExportSpan, connection: Connection) -> tuple[int | None, bytes]:
-    """Some bytes, and after which number to go on; None at the end."""
+    """The next bytes, and the number after which to go on; None at the end."""
     some = next_batch(connection, span)
     return (some[-1].seq, tape.take(some)) if some else (None, tape.mark())
 
 
-def _fact(wanted: WantedExport, by: Actor, of: str) -> dict[str, Scalar]:
+def _fact(wanted: AuditExportRequest, by: Actor, of: str) -> dict[str, Scalar]:
     fields: dict[str, Scalar] = {
         "form": " ".join(wanted.forms),
         "selection": wanted.selection.text,

@@ -1,4 +1,4 @@
-"""How many records fit a filter over time, as bars of one width.
+"""How many records match a filter over time, as bars of one width.
 
 Rules kept here:
 1. Each record that was counted is in one bar, and nothing else is.
@@ -15,7 +15,7 @@ from mcpguard.store.rows.counting import Counted
 
 SECOND: Final = 1_000_000
 MOST: Final = 60
-"""Bars, and one more where neither end is at a round time."""
+"""The most bars; there is one more where neither end is at a round time."""
 _GRAINS: Final = (1, 10, 60, 600, 3600, 86_400)
 _YEAR: Final = 31_536_000
 _WIDTHS: Final = (
@@ -28,7 +28,7 @@ _VERDICTS: Final = ("allow", "hold", "deny")
 
 @dataclass(frozen=True, slots=True)
 class Bar:
-    """What was counted from `at` on. `other`: records that have no verdict, such as what closes a call."""
+    """The counts of one bar, which starts at `at`. `other`: records without a verdict, such as the end of a call."""
 
     at: int
     allowed: int
@@ -43,8 +43,8 @@ class Bar:
 
 @dataclass(frozen=True, slots=True)
 class Histogram:
-    """Bars without a gap, each `width` microseconds wide. `reached`: all records from this number on are counted;
-    `whole`: those before it do not fit."""
+    """Bars without gaps, each `width` microseconds wide. All records from number `reached` on are counted; `whole`: no
+    earlier ones match."""
 
     bars: tuple[Bar, ...]
     width: int
@@ -61,14 +61,14 @@ class Histogram:
 
 
 def grain(extent: int) -> int:
-    """How fine to count, where what is counted may extend over this time or a good part of it; microseconds."""
+    """How fine to count records over a span of this length, in microseconds."""
     fine = extent / (4 * MOST * SECOND)
     return max((each for each in _GRAINS if each <= fine), default=_GRAINS[0]) * SECOND
 
 
 def histogram(counted: Counted, of: int, wanted: Filter, now: int) -> Histogram:
-    """What was counted in slots as long as `of`. From and to where the filter says; else, and where not everything was
-    counted, from the first that fits to now."""
+    """The histogram of what was counted in slots as long as `of`. It covers the span of the filter; where that is open,
+    or not everything was counted, from the first match to now."""
     slots = [slot * of for slot, _ in counted.slots]
     if not slots:
         return Histogram((), of, counted.reached, counted.ended)

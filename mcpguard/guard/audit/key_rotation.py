@@ -1,4 +1,4 @@
-"""Another signing key takes the place of the one that signs, while the guard runs.
+"""Replaces the key that signs the audit log while the guard runs.
 
 Rules kept here:
 1. The old key says which one follows and signs the record of that; whatever comes later is signed by the new one, and
@@ -18,7 +18,7 @@ from anyio import to_thread
 from mcpguard.domain.calls.records import RecordKind
 from mcpguard.domain.decisions import Decision, Undecidable
 from mcpguard.domain.errors import LedgerUnavailable, StoreUnavailable
-from mcpguard.guard.people.users import check_why
+from mcpguard.guard.people.users import check_reason
 from mcpguard.ledger.checkpoints import CheckpointCause
 from mcpguard.ledger.keyfile import KeyFile
 from mcpguard.ledger.ledger import Append, Ledger
@@ -29,9 +29,9 @@ log = structlog.get_logger("mcpguard.guard")
 
 
 @dataclass(frozen=True, slots=True)
-class Rotated:
-    """The key that signs from now on, the one that did, and the record of it. `moved`: whether the new one is in its
-    file; it lies beside it otherwise."""
+class KeyRotation:
+    """A finished rotation: the new key, the previous one, and the record of it. `moved`: whether the new key is in the
+    key file already; otherwise it lies beside it."""
 
     key: str
     previous: str
@@ -39,22 +39,24 @@ class Rotated:
     moved: bool
 
 
-class Rotating:
-    """Rotates the key, and finishes what was begun."""
+class KeyRotator:
+    """Rotates the signing key, and finishes rotations that were interrupted."""
 
     def __init__(self, file: KeyFile, ledger: Ledger) -> None:
         self._file = file
         self._ledger = ledger
         self._one = anyio.Lock()
 
-    async def rotate(self, decision: Decision) -> Rotated:
-        """Raises Forbidden, Undecidable, Unrecordable or LedgerUnavailable; only after the last may it be done."""
-        check_why(decision)
+    async def rotate(self, decision: Decision) -> KeyRotation:
+        """Rotate the key. Raises Forbidden, Undecidable, Unrecordable or LedgerUnavailable; only after the last it may
+        have happened."""
+        check_reason(decision)
         by = decision.by
         said = {"why": decision.why, "by": by.id, "via": by.via, "process": by.process}
         fields = recordable({name: value for name, value in said.items() if value})
         async with self._one:
             by.check()
+            # An earlier rotation first: its key beside the file may be the one that signs, and must not be overwritten.
             await self._settle()
             previous, key = self._ledger.chain.public_key, await to_thread.run_sync(self._file.offer)
 
@@ -66,17 +68,17 @@ class Rotating:
                 log.warning("ledger.key_rotated", record=record, key=key.public, previous=previous, by=by.id)
                 moved = await to_thread.run_sync(self._file.finish)
                 await self._sign(previous if moved else "")
-        return Rotated(key.public, previous, record, moved)
+        return KeyRotation(key.public, previous, record, moved)
 
     async def stop(self) -> None:
-        """Before the guard ends: finish what an outage has interrupted. Where that cannot be, the next start does."""
+        """Finish a rotation that an outage interrupted, before the guard ends. Otherwise the next start does."""
         async with self._one:
             with suppress(LedgerUnavailable, Undecidable, StoreUnavailable):
                 await self._settle()
 
     async def _settle(self) -> None:
-        """A key beside the file is left of a rotation of which it was not known whether it was stored. It is known as
-        soon as anything else is."""
+        """Finish an earlier rotation. A key beside the key file is left of one that may have been stored or not; that
+        is known as soon as anything else is stored."""
         if self._file.next.exists():
             await self._ledger.checkpoint(CheckpointCause.ROTATION)
             retired = await to_thread.run_sync(self._file.settle, self._ledger.chain.public_key)
@@ -85,7 +87,7 @@ class Rotating:
             raise LedgerUnavailable(self._ledger.outage.why)
 
     async def _sign(self, retired: str) -> None:
-        """Have the key that follows sign, and say that the one before is gone, if it is."""
+        """Sign with the new key, and record that the old one is deleted, if it is."""
         with suppress(LedgerUnavailable):  # the rotation is stored, and each start says and signs the rest
             if retired:
                 await self._ledger.note(RecordKind.RETIRED, {"key": retired})

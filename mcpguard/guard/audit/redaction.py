@@ -1,4 +1,4 @@
-"""Redaction: a person has the bodies of one call removed. That it was made, and what was decided about it, stays.
+"""Redaction: an admin removes the bodies of one call. The records that it was made, and of its verdict, stay.
 
 Rules kept here:
 1. What belongs together goes together: the pages of a reply that was cut, and a held call and the one that used the
@@ -11,8 +11,9 @@ from collections.abc import Iterable, Mapping
 from functools import partial
 from typing import Final
 
-from mcpguard.domain.decisions import LONGEST_WHY, Decision, Undecidable, Unknown
+from mcpguard.domain.decisions import Decision, Undecidable, Unknown
 from mcpguard.domain.json import Json
+from mcpguard.guard.people.users import check_reason
 from mcpguard.guard.servers import facts
 from mcpguard.ledger.format import parse_content
 from mcpguard.ledger.ledger import Ledger
@@ -27,12 +28,12 @@ LINKED_FOR: Final = 3 * 86_400 * 1_000_000
 allowed for two."""
 FAR: Final = 50_000
 TOGETHER: Final = 100
-"""Ids that are looked for at once."""
+"""Ids that are searched for at once."""
 LINKS: Final = ("continues", "ticket")
 
 
-class Redacting:
-    """Has the bodies of calls removed."""
+class CallRedaction:
+    """Removes the bodies of single calls."""
 
     def __init__(self, pruner: Pruner, ledger: Ledger) -> None:
         self._pruner = pruner
@@ -40,21 +41,22 @@ class Redacting:
         self._ledger = ledger
 
     async def redact(self, call: str | int, decision: Decision) -> Json:
-        """Remove the bodies of a call: of its entry, or of the one that the record of this number is about.
+        """Remove the bodies of a call, named by its entry or by the number of one of its records.
 
         Raises Forbidden, Unknown, Undecidable, Unsound, LedgerUnavailable or StoreUnavailable.
         """
         decision.by.check_widening()
-        if len(decision.why) > LONGEST_WHY:
-            raise Undecidable(f"the reason is longer than {LONGEST_WHY} characters")
+        check_reason(decision)
+        # No pruning in between: it could remove records that the links between calls are found by.
         async with self._pruner.alone():
             decision.by.check()
             entries = await self._together(await self._entry(call))
             numbers = await self._bodies(await self._ended(entries))
             if not numbers:
-                raise Undecidable("no body of this call is kept: there was none, or it was removed already")
+                raise Undecidable("no body of this call is stored: it had none, or it was removed already")
+            # A body that was tampered with is evidence, and is not removed.
             await self._survey.check(numbers)
-            recorded = await self._pruner.prune_bodies_of(numbers, facts.pruning(decision))
+            recorded = await self._pruner.prune_bodies_of(numbers, facts.pruning_fields(decision))
         return {"calls": entries, "bodies": numbers, "records": recorded}
 
     async def _entry(self, call: str | int) -> str:
@@ -62,16 +64,16 @@ class Redacting:
             return call
         found = await self._survey.run(records.after, call - 1, 1)
         if not found or found[0].seq != call:
-            raise Unknown(f"there is no record {call}")
+            raise Unknown(f"the audit log has no record {call}")
         if found[0].content is None:
-            raise Undecidable(f"record {call} was pruned, and its body with it")
+            raise Undecidable(f"record {call} and its body were pruned")
         entry = found[0].columns[COLUMNS.index("entry")]
         if not isinstance(entry, str):
-            raise Undecidable(f"record {call} is not about a call, and has no body")
+            raise Undecidable(f"record {call} is not about a call and has no body")
         return entry
 
     async def _together(self, entry: str) -> list[str]:
-        """This one, what it goes on with, what goes on with it, and so on from each."""
+        """This call and all that are linked to it, directly or through others."""
         if await self._opened(entry) is None:
             raise Unknown("the audit log has no such call, or it was pruned")
         found, new = {entry: None}, [entry]
@@ -86,13 +88,14 @@ class Redacting:
         return None if at is None else (await self._survey.run(records.after, at - 1, 1))[0]
 
     async def _before(self, entries: list[str]) -> list[str]:
-        """The calls that these name as what they go on with, as far as they were not pruned."""
+        """The calls that these name as their predecessors, unless they were pruned."""
         openings = [await self._opened(entry) for entry in entries]
         named = [linked for opening in openings if opening is not None for linked in _links(opening.content)]
         return [linked for linked in named if await self._opened(linked) is not None]
 
     async def _after(self, entries: list[str]) -> list[str]:
-        """The calls that name one of these as what they go on with. Where one has not ended, all will be refused."""
+        """The calls that name one of these as their predecessor. If any has not ended, the redaction is refused
+        later."""
         began, ended, _ = await self._survey.run(partial(_ends, entries=entries))
         times = [await self._survey.run(pruning.newest_until, seq) for seq in ended.values()]
         until = max((time for time in times if time is not None), default=0) + LINKED_FOR
@@ -108,16 +111,17 @@ class Redacting:
         return found
 
     async def _ended(self, entries: Iterable[str]) -> Mapping[str, tuple[int, int]]:
-        """From where to where the records of each are. Raises Undecidable where one has not ended for good."""
+        """The first and last record of each call. Raises Undecidable where one has not ended for good."""
         began, ended, answerable = await self._survey.run(partial(_ends, entries=list(entries)))
         signed = await self._survey.signed_up_to()
         for entry in entries:
+            # A call that is still open may get further bodies, which would stay.
             if entry in self._ledger.unsettled_entries or entry not in ended:
-                raise Undecidable("the call is still open; redact it when it has ended")
+                raise Undecidable("the call is still open; redact it after it has ended")
             if entry in answerable:
-                raise Undecidable("a person can still answer this held call: deny it, or wait until its time is over")
+                raise Undecidable("this held call can still be answered: deny it, or wait until it expires")
             if ended[entry] > signed:
-                raise Undecidable("no signed checkpoint covers the end of the call yet; ask again in a minute")
+                raise Undecidable("no signed checkpoint covers the end of the call yet; try again in a minute")
         return {entry: (began[entry], ended[entry]) for entry in entries}
 
     async def _bodies(self, spans: Mapping[str, tuple[int, int]]) -> list[int]:

@@ -1,4 +1,4 @@
-"""How long the audit log is kept: what the settings let go, and what people have pruned.
+"""How long the audit log is kept: pruning by the settings, and pruning on request.
 
 Rules kept here:
 1. Nothing is pruned unless a setting says so or a person asks for it. Whoever asks must be one who may let more happen.
@@ -14,9 +14,10 @@ from typing import Final
 import structlog
 
 from mcpguard.domain.clock import Clock
-from mcpguard.domain.decisions import LONGEST_WHY, Decision, Undecidable
+from mcpguard.domain.decisions import Decision, Undecidable
 from mcpguard.domain.errors import LedgerUnavailable, StoreUnavailable
 from mcpguard.domain.json import Json
+from mcpguard.guard.people.users import check_reason
 from mcpguard.guard.servers import facts
 from mcpguard.ledger.ledger import Ledger
 from mcpguard.ledger.pruner import Pruner
@@ -26,19 +27,19 @@ from mcpguard.store.engine.store import Store
 
 DAY: Final = 86_400 * 1_000_000
 FEWEST: Final = 1000
-"""Records that are pruned at once because of the size: what that frees is seen only afterwards."""
+"""Records that are pruned at once because of the database's size: what that frees is known only afterwards."""
 LATER: Final = (
-    "nothing can be pruned yet: from record {} on they are not covered by a signed checkpoint, or a call that is open "
-    "or that a person can still answer began there; ask again later"
+    "nothing can be pruned yet: records from {} on are not covered by a signed checkpoint, or belong to a call that is "
+    "open or can still be answered; try again later"
 )
 Upto = Callable[[int], Awaitable[int]]
-"""Up to which number something may go, of what follows a number."""
+"""Says up to which number records may be pruned, of those after a number."""
 log = structlog.get_logger("mcpguard.guard")
 
 
 @dataclass(frozen=True, slots=True)
-class WantedPruning:
-    """What somebody wants to have pruned: everything before a moment, or all but the newest; its bodies alone."""
+class PruningRequest:
+    """What is to be pruned: everything before a moment, or all but the newest; `bodies`: only their bodies."""
 
     before: int | None = None
     keep: int | None = None
@@ -50,7 +51,7 @@ class WantedPruning:
 
 
 class Retention:
-    """Prunes."""
+    """Prunes records and bodies, from time to time or on request."""
 
     def __init__(self, store: Store, ledger: Ledger, clock: Clock, settings: Settings) -> None:
         self.pruner = Pruner(store, ledger, clock)
@@ -60,13 +61,13 @@ class Retention:
         self._settings = settings
 
     async def run(self) -> None:
-        """Finish what was begun, by this run or an earlier one, and prune what the settings say; from time to time."""
+        """Prune what the settings say, again and again; first finish what an earlier run has begun."""
         while True:
             await self.sweep()
             await self._clock.sleep(self._settings.every_seconds)
 
     async def sweep(self) -> bool:
-        """Look once what may go, and let it go. Whether all of it could be done."""
+        """Prune once what the settings say. Returns whether all of it could be done."""
         try:
             async with self.pruner.alone():
                 pass
@@ -81,20 +82,20 @@ class Retention:
             return False
         return True
 
-    async def asked(self, wanted: WantedPruning, decision: Decision, *, dry: bool) -> Json:
-        """Prune what a person wants gone, as much as is done at once: `more` says whether to ask again.
+    async def prune_on_request(self, wanted: PruningRequest, decision: Decision, *, dry: bool) -> Json:
+        """Prune what an admin asks for, as much as is done at once: `more` says whether to ask again.
 
         Raises Forbidden, Undecidable, Unsound, LedgerUnavailable or StoreUnavailable.
         """
         decision.by.check_widening()
-        if len(decision.why) > LONGEST_WHY:
-            raise Undecidable(f"the reason is longer than {LONGEST_WHY} characters")
+        check_reason(decision)
         async with self.pruner.alone():
             decision.by.check()
             after, horizon = await self._survey.pruned_up_to(wanted.what), await self._survey.horizon()
             upto = await self._upto(wanted, after)
             if upto <= after:
-                raise Undecidable("there is nothing to prune: what lies there was pruned already, or is to be kept")
+                raise Undecidable("nothing to prune: these records were pruned already, or are kept by this rule")
+            # Only what a signed checkpoint covers may go: else nobody could prove later that the rest is complete.
             if horizon <= after:
                 raise Undecidable(LATER.format(after + 1))
             last = min(upto, horizon)
@@ -103,13 +104,13 @@ class Retention:
                 return _answer(wanted.what, after + 1, last, count, upto - last)
             stretches = await self._next(wanted.what, after, last)
             if not stretches:
-                raise Undecidable("there is nothing to prune: what still lies there has to stay")
-            numbers = await self.pruner.prune(stretches, PruningCause.ASKED, facts.pruning(decision))
+                raise Undecidable("nothing to prune: the remaining records have to stay")
+            numbers = await self.pruner.prune(stretches, PruningCause.ASKED, facts.pruning_fields(decision))
         first, end, count = stretches[0].first, stretches[-1].last, sum(each.count for each in stretches)
         more = end < last and await self._survey.count(wanted.what, end, last) > 0
         return _answer(wanted.what, first, end, count, upto - last, numbers, more=more)
 
-    async def _upto(self, wanted: WantedPruning, after: int) -> int:
+    async def _upto(self, wanted: PruningRequest, after: int) -> int:
         if wanted.keep is not None:
             return self._end - wanted.keep
         return await self._survey.older(after, self._end, wanted.before or 0, self._clock.now())
@@ -143,7 +144,7 @@ class Retention:
                 await self.pruner.prune(stretches, why)
 
     async def _next(self, what: PrunedPart, after: int, upto: int) -> tuple[Stretch, ...]:
-        """What is pruned at once of what lies there."""
+        """The stretches that are pruned at once."""
         if upto <= after:
             return ()
         return await (self._survey.records if what is PrunedPart.RECORDS else self._survey.bodies)(after, upto)
@@ -156,7 +157,8 @@ class Retention:
         return self._end - most
 
     async def _too_large(self, most: int, after: int) -> int:
-        """What a record takes is known only roughly: rather too few of them, and then look again."""
+        """Up to where to prune to get below a size. That is only an estimate, so rather too few, and then look
+        again."""
         taken, end = await self._survey.bytes_taken(after, self._end), self._end
         if taken <= most or end <= after:
             return after
@@ -171,6 +173,6 @@ class Retention:
 def _answer(
     what: PrunedPart, first: int, last: int, count: int, later: int, numbers: Sequence[int] = (), *, more: bool = False
 ) -> Json:
-    """`later`: how many of the numbers that were meant have to wait; `more`: whether to ask again at once."""
+    """The answer to a request. `later`: how many of the records have to wait; `more`: whether to ask again at once."""
     said: Json = {"what": what.value, "first": first, "last": last, "count": count, "later": max(0, later)}
     return said | {"records": [*numbers], "more": more}

@@ -1,4 +1,4 @@
-"""Proving the audit log whole while the guard runs, when somebody asks for it.
+"""Verifies the integrity of the audit log while the guard runs, on request.
 
 Rules kept here:
 1. It is asked what `mcpguard audit verify` asks of this data directory, and believed what that believes: the key that
@@ -29,18 +29,18 @@ from mcpguard.ledger.verify.verify import verify
 from mcpguard.store.engine.offline import Place, reading
 
 HERE: Final = "the store"
-"""What it is called to people who need not know where it is."""
+"""The database in reports to people who need not know where it is."""
 LONGEST_REST: Final = 0.5
 UNFINISHED: Final = (
-    "It could not be finished: the store, or the anchor file, cannot be read. The cause is in the guard's log."
+    "Verification did not finish: the database or the external anchor file cannot be read. The cause is in the log."
 )
-NO_ANCHORS: Final = "The anchor file is not there, so nothing rests on it."
+NO_ANCHORS: Final = "The external anchor file is missing, so no anchors were checked."
 log = structlog.get_logger("mcpguard.guard")
 
 
 @dataclass(slots=True)
-class Underway:
-    """A verification that is made now, of records to about `upto`; `at`: the one that it has come to."""
+class RunningVerification:
+    """A verification that is running, of records up to about `upto`; `at`: the record that it has come to."""
 
     by: str
     began_at: int
@@ -49,9 +49,9 @@ class Underway:
 
 
 @dataclass(frozen=True, slots=True)
-class Verified:
-    """What one found. `to`: the last record that it looked at; `first`: the first bad record of the chain that is
-    written; `said`: all of it in sentences. `finished`: whether it came to an end, without which nothing is known."""
+class VerificationResult:
+    """The result of a verification. `to`: the last record that was verified; `first`: the first bad record of the
+    current chain; `said`: the report in sentences. Unless `finished`, nothing is known."""
 
     by: str
     began_at: int
@@ -64,15 +64,15 @@ class Verified:
 
 
 class _Ended(Exception):
-    """The guard stops."""
+    """The guard stops while a verification runs."""
 
 
-class Verifying:
-    """Verifies the store of this guard."""
+class LogVerifier:
+    """Verifies the audit log of this guard, one run at a time."""
 
     def __init__(self, where: Place, anchor_file: Path | None, ledger: Ledger, clock: Clock) -> None:
-        self.now: Underway | None = None
-        self.last: Verified | None = None
+        self.now: RunningVerification | None = None
+        self.last: VerificationResult | None = None
         self._where = where
         self._anchor_file = anchor_file
         self._ledger = ledger
@@ -81,16 +81,16 @@ class Verifying:
         self._one = CapacityLimiter(1)
 
     def begin(self, by: str) -> bool:
-        """Have it verified. Whether it was begun: not where that is done already."""
+        """Begin a verification. Returns whether it was begun: not if one runs already."""
         if self.now is not None:
             return False
         end = self._ledger.chain.acknowledged
-        self.now = Underway(by, self._clock.now(), end.seq if end else 0)
+        self.now = RunningVerification(by, self._clock.now(), end.seq if end else 0)
         self._asked.set()
         return True
 
     async def run(self) -> None:
-        """Runs until it is cancelled."""
+        """Carry out verifications that were begun, until cancelled."""
         while True:
             await self._asked.wait()
             self._asked = anyio.Event()
@@ -98,7 +98,7 @@ class Verifying:
                 self.last = await self._verified(underway)
                 self.now = None
 
-    async def _verified(self, underway: Underway) -> Verified:
+    async def _verified(self, underway: RunningVerification) -> VerificationResult:
         stopping = threading.Event()
         trust = KeyTrust(frozenset({self._ledger.chain.public_key}), KeySource.BESIDE)
         rest = _rested(underway, stopping, self._clock.monotonic)
@@ -112,18 +112,18 @@ class Verifying:
             report = await to_thread.run_sync(work, limiter=self._one, abandon_on_cancel=True)
         except NotWhole as error:
             log.error("ledger.not_whole", why=str(error))
-            return Verified(*began, self._clock.now(), True, False, said=(f"{error}.",))
+            return VerificationResult(*began, self._clock.now(), True, False, said=(f"{error}.",))
         except (StoreUnavailable, OSError) as error:
             log.error("ledger.not_verified", why=str(error))
-            return Verified(*began, self._clock.now(), False, False, said=(UNFINISHED,))
+            return VerificationResult(*began, self._clock.now(), False, False, said=(UNFINISHED,))
         except Exception:  # whatever lies in the store, calls go on
             log.exception("ledger.not_verified")
-            return Verified(*began, self._clock.now(), False, False, said=(UNFINISHED,))
+            return VerificationResult(*began, self._clock.now(), False, False, said=(UNFINISHED,))
         finally:
             stopping.set()
         return self._told(report, *began)
 
-    def _told(self, report: Report, by: str, began_at: int) -> Verified:
+    def _told(self, report: Report, by: str, began_at: int) -> VerificationResult:
         ours = [each for each in report.chains if each.chain == self._ledger.chain.id]
         first = next((each.first for each in ours if each.first), None)
         to = max((each.last_seq for each in ours), default=0)
@@ -134,15 +134,18 @@ class Verifying:
             log.info("ledger.verified", to=to, by=by)
         else:
             log.error("ledger.not_whole", first=first.seq if first else None, why=first.sentence if first else "")
-        return Verified(by, began_at, self._clock.now(), True, report.whole, to, first, tuple(said))
+        return VerificationResult(by, began_at, self._clock.now(), True, report.whole, to, first, tuple(said))
 
     def _anchors(self) -> Iterator[Checkpoint]:
         if self._anchor_file is not None and self._anchor_file.exists():
             yield from (each.statement for each in anchors.read(self._anchor_file))
 
 
-def _rested(underway: Underway, stopping: threading.Event, monotonic: Callable[[], float]) -> Callable[[int], None]:
-    """Takes note of how far it has come, and rests for as long as it took to come there."""
+def _rested(
+    underway: RunningVerification, stopping: threading.Event, monotonic: Callable[[], float]
+) -> Callable[[int], None]:
+    """Returns a callback that notes how far a verification has come, and rests for as long as it took: calls go
+    first."""
     before = monotonic()
 
     def told(seq: int) -> None:

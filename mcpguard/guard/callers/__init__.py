@@ -1,1 +1,1 @@
-"""The agents that have a token."""
+"""The callers of the guard: agents that have a token, and anonymous ones."""

@@ -1,11 +1,11 @@
-"""The callers that the guard knows: the memory that requests are judged with. `granting` alone changes it.
+"""The callers that the guard knows: the memory that requests are judged with. `CallerGrants` alone changes it.
 
 Rules kept here:
 1. Tokens are known by their digests, and nobody here could say one. They are too long to be guessed, so a plain digest
    gives nothing away.
-2. A caller that was revoked, or whose time is over, is nobody from that moment on, whatever is still open in its name;
-   what is open is ended at once.
-3. Whoever waits for the next caller's time to be over sleeps until then.
+2. A caller that was revoked or has expired is nobody from that moment on; whatever is still open in its name is ended
+   at once.
+3. Expiry is not polled: the task that ends expired callers sleeps until the next one expires.
 4. When a caller came last is known since the guard started; what came before is in the audit log.
 """
 
@@ -18,7 +18,7 @@ from mcpguard.domain.capabilities import Effect
 from mcpguard.domain.clock import Clock
 from mcpguard.domain.grants import ANONYMOUS, Grant
 from mcpguard.guard.traffic.events import EndedCall
-from mcpguard.guard.traffic.wake import Waking
+from mcpguard.guard.traffic.wake import WakeTimer
 from mcpguard.settings.call_groups import Anonymous
 from mcpguard.store.engine.backend import Connection
 from mcpguard.store.engine.readers import Readers
@@ -28,17 +28,17 @@ Lost = Callable[[str], None]
 
 
 class Callers:
-    """Looks callers up by what they show. `given` are known besides those that the store has.
+    """Looks callers up by their tokens. `given` are known besides those that the store has.
 
-    `cut` ends the calls of a caller; it is told first, and what is left of the caller's streams ends after.
+    `cut` ends the calls of a caller. It is called before any subscriber, which may end the caller's streams.
     """
 
     def __init__(
         self,
         clock: Clock,
         anonymous: Caller | None,
-        given: Mapping[str, Caller] | None = None,
-        cut: Lost = lambda _: None,
+        given: Mapping[str, Caller] | None,
+        cut: Lost,
     ) -> None:
         self.anonymous = anonymous
         self._cut = cut
@@ -50,22 +50,22 @@ class Callers:
         self._ended: set[str] = set()
         self._came: dict[str, int] = {}
         self._subscribers: dict[Lost, None] = {}
-        self._waking = Waking(clock)
+        self._waking = WakeTimer(clock)
         self._readers: Readers | None = None
 
     def __iter__(self) -> Iterator[Grant]:
-        """Those that were granted and not revoked, by label."""
+        """The grants that were not revoked, by label."""
         return iter(sorted((grant for grant, _ in self._grants.values()), key=lambda grant: grant.caller.label))
 
     def find(self, id_: str) -> tuple[Grant, bytes] | None:
-        """One that was not revoked, with the digest of its token."""
+        """The grant of a caller that was not revoked, with the digest of its token."""
         return self._grants.get(id_)
 
-    def labelled(self, label: str) -> Grant | None:
+    def find_by_label(self, label: str) -> Grant | None:
         return next((grant for grant in self if grant.caller.label == label), None)
 
-    def named_by(self, token: str) -> Caller | None:
-        """Whose token this is, if it holds now."""
+    def caller_of_token(self, token: str) -> Caller | None:
+        """The caller whose token this is, if it is valid now."""
         digest = digest_of(token)
         grant = self._shown.get(digest)
         if grant is None:
@@ -75,29 +75,29 @@ class Callers:
         self._came[grant.caller.id] = now
         return grant.caller
 
-    def called(self, ended: EndedCall) -> None:
-        """A call has ended: whoever made it was here. A stream shows its token once, and calls for days."""
+    def note_call(self, ended: EndedCall) -> None:
+        """Take note of when a caller made a call. A stream shows its token once, and may go on to call for days."""
         if (id_ := ended.opening.caller.id) in self._grants or id_ in self._others:
             self._came[id_] = max(ended.began, self._came.get(id_, 0))
 
-    def came(self, id_: str) -> int | None:
-        """When it showed its token or called last; None: not since the guard started."""
+    def last_seen(self, id_: str) -> int | None:
+        """When a caller showed its token or called last; None: not since the guard started."""
         return self._came.get(id_)
 
     def holds(self, caller: Caller) -> bool:
-        """Whether this is a caller still."""
-        return self.is_one(caller.id)
+        """Whether this caller is still one, neither revoked nor expired."""
+        return self.is_known(caller.id)
 
-    def is_one(self, id_: str) -> bool:
+    def is_known(self, id_: str) -> bool:
         found = self._grants.get(id_)
         return found[0].holds(self._clock.now()) if found is not None else id_ in self._others
 
-    def still(self, connection: Connection, caller: Caller) -> bool:
-        """Whether the store has it too: it was revoked there first if its answer to that has not reached us."""
+    def holds_in_store(self, connection: Connection, caller: Caller) -> bool:
+        """Whether the store has this caller, too. A revocation is there first if its answer has not reached us."""
         return caller.id in self._others or stored.holds(connection, caller.id)
 
     async def load(self, readers: Readers) -> None:
-        """Know what the store has. Whoever it does not have any more is lost."""
+        """Read the callers from the store, and end those that it no longer has."""
         self._readers = readers
         found = {grant.caller.id: (grant, digest) for grant, digest in await readers.run(stored.every)}
         for id_ in [id_ for id_ in self._grants if id_ not in found]:
@@ -106,18 +106,18 @@ class Callers:
             self.add(grant, digest)
 
     async def catch_up(self) -> None:
-        """The same, for whoever has found the store to be ahead."""
+        """Read the callers again, as the store was found to be ahead of memory."""
         if self._readers is not None:
             await self.load(self._readers)
 
     def add(self, grant: Grant, digest: bytes) -> None:
-        """From now on it is a caller."""
+        """Accept this caller's token from now on."""
         self._grants[grant.caller.id] = grant, digest
         self._shown[digest] = grant
-        self._waking.changed()
+        self._waking.wake()
 
     def remove(self, id_: str) -> None:
-        """From now on it is none, and whatever is open in its name ends."""
+        """Refuse this caller's token from now on, and end whatever is open in its name."""
         _, digest = self._grants.pop(id_)
         del self._shown[digest]
         self._ended.discard(id_)
@@ -125,8 +125,8 @@ class Callers:
         self._tell(id_)
 
     @contextmanager
-    def subscribed(self, subscriber: Lost) -> Iterator[None]:
-        """While the block runs, tell `subscriber`, which cannot wait, of every caller that is one no longer."""
+    def subscription(self, subscriber: Lost) -> Iterator[None]:
+        """While the block runs, call `subscriber`, which cannot wait, for every caller that is revoked or expires."""
         self._subscribers[subscriber] = None
         try:
             yield
@@ -134,9 +134,10 @@ class Callers:
             del self._subscribers[subscriber]
 
     async def run(self) -> None:
-        """End what is open in the name of callers whose time is over, as it comes to be over."""
+        """End what is open in the name of callers as they expire, until cancelled."""
         while True:
-            self._waking.looking()
+            # Reset before looking: a token that is added during the loop is not slept through.
+            self._waking.reset()
             now, times = self._clock.now(), list[int]()
             for grant in self:
                 if grant.expires_at is not None and grant.holds(now):
@@ -144,20 +145,21 @@ class Callers:
                 elif grant.expires_at is not None and grant.caller.id not in self._ended:
                     self._ended.add(grant.caller.id)
                     self._tell(grant.caller.id)
-            await self._waking.until(min(times, default=None))
+            await self._waking.sleep_until(min(times, default=None))
 
     def _tell(self, id_: str) -> None:
+        # Calls first, so that each gets a closing of its own; then what is left of the caller's streams.
         self._cut(id_)
         for subscriber in tuple(self._subscribers):
             subscriber(id_)
 
 
 def digest_of(token: str) -> bytes:
-    """What is kept of a token."""
+    """The digest of a token, which is all that is kept of it."""
     return hashlib.sha256(b"mcpguard/token/1\0" + token.encode(errors="replace")).digest()
 
 
 def anonymous(settings: Anonymous) -> Caller | None:
-    """Whoever shows no token, as the settings have it; None where everybody needs one."""
+    """The caller for requests without a token, as the settings have it; None where tokens are required."""
     scope = Scope(settings.servers, settings.tools, frozenset(map(Effect, settings.effects)))
     return Caller(ANONYMOUS, ANONYMOUS, scope) if settings.enabled else None

@@ -1,8 +1,8 @@
-"""How agents come to be callers, and how they cease to be.
+"""Creates and revokes callers with their tokens.
 
 Rules kept here:
-1. A token is made here, told once to whoever asked for it, and kept nowhere.
-2. A grant, or its end, is one transaction with its record, which says who did it and how far the caller may reach.
+1. A token is created here, shown once to whoever asked for it, and stored nowhere.
+2. A grant, or its end, is one transaction with its record, which says who did it, and the caller's scope.
 3. A revocation takes effect before it is stored; a grant after.
 4. Who may only tighten may revoke and not grant.
 """
@@ -19,9 +19,10 @@ from mcpguard.codec import globs
 from mcpguard.domain.callers import Caller, Scope
 from mcpguard.domain.capabilities import Capability, Effect
 from mcpguard.domain.clock import Clock, Ids
-from mcpguard.domain.decisions import LONGEST_WHY, Actor, Decision, Undecidable
+from mcpguard.domain.decisions import Actor, Decision, Undecidable
 from mcpguard.domain.grants import ANONYMOUS, LABEL, USUAL_SECONDS, CallerUnknown, Grant, LabelTaken
 from mcpguard.guard.callers.callers import Callers, digest_of
+from mcpguard.guard.people.users import check_reason
 from mcpguard.guard.servers import facts
 from mcpguard.ledger.ledger import Append, Ledger
 from mcpguard.policy.intents import BY_HARM
@@ -37,8 +38,8 @@ log = structlog.get_logger("mcpguard.guard")
 
 
 @dataclass(frozen=True, slots=True)
-class WantedCaller:
-    """A caller that somebody wants to be there; `seconds`: for how long, None: until it is revoked."""
+class CallerRequest:
+    """A caller to be created; `seconds`: until its token expires, None: never."""
 
     label: str
     scope: Scope
@@ -47,8 +48,8 @@ class WantedCaller:
     manage: bool = False
 
 
-class Granting:
-    """Lets callers in and out."""
+class CallerGrants:
+    """Creates, revokes and lists callers."""
 
     def __init__(self, callers: Callers, ledger: Ledger, clock: Clock, new_id: Ids) -> None:
         self._callers = callers
@@ -57,16 +58,17 @@ class Granting:
         self._new_id = new_id
         self._changing = anyio.Lock()
 
-    async def add(self, wanted: WantedCaller, decision: Decision) -> tuple[Grant, str]:
-        """The new caller, and its token, which nobody is told a second time.
+    async def add(self, wanted: CallerRequest, decision: Decision) -> tuple[Grant, str]:
+        """Create a caller. Returns it with its token, which is never shown again.
 
-        Raises Forbidden, Undecidable, InvalidName, LabelTaken or LedgerUnavailable, and has changed nothing then.
+        Raises Forbidden, Undecidable, InvalidName, LabelTaken or LedgerUnavailable; then nothing has changed.
         """
         decision.by.check_widening()
         _check(wanted, decision)
         with anyio.CancelScope(shield=True):
             async with self._changing:
                 decision.by.check()
+                # Under the lock: of two with one name, one is refused.
                 self._check_room(wanted.label)
                 token = PREFIX + secrets.token_urlsafe(TOKEN_BYTES)
                 grant = self._granted(wanted, decision.by)
@@ -75,15 +77,16 @@ class Granting:
         return grant, token
 
     async def revoke(self, id_: str, decision: Decision) -> Grant:
-        """The caller is none any more. Raises CallerUnknown, Undecidable or LedgerUnavailable; then it still is one."""
-        _check_why(decision)
+        """Revoke a caller. Raises CallerUnknown, Undecidable or LedgerUnavailable; then it is not revoked."""
+        check_reason(decision)
         with anyio.CancelScope(shield=True):
             async with self._changing:
                 decision.by.check()
                 found = self._callers.find(id_)
                 if found is None:
-                    raise CallerUnknown("there is no such caller; mcpguard caller list shows those that there are")
+                    raise CallerUnknown("there is no such caller; it may have been revoked")
                 grant, digest = found
+                # Revoked in memory first: no call is allowed while the revocation is being stored.
                 self._callers.remove(id_)
                 done = False
                 try:
@@ -100,25 +103,25 @@ class Granting:
         """How many callers there are."""
         return sum(1 for _ in self._callers)
 
-    def every(self) -> list[dict[str, Any]]:
+    def callers_json(self) -> list[dict[str, Any]]:
         """All callers that were not revoked, as JSON."""
-        return [self.shown(grant) for grant in self._callers]
+        return [self.caller_json(grant) for grant in self._callers]
 
-    def reaching(self, capability: Capability, effect: Effect) -> list[dict[str, Any]]:
-        """Those that may call this, by their scopes, as JSON."""
+    def callers_in_scope(self, capability: Capability, effect: Effect) -> list[dict[str, Any]]:
+        """The callers whose scope contains this capability and effect, as JSON."""
         return [
-            self.shown(grant)
+            self.caller_json(grant)
             for grant in self._callers
             if grant.holds(self._clock.now()) and _may(grant.caller.scope, capability, effect)
         ]
 
     def anonymous_reaches(self, capability: Capability, effect: Effect) -> bool:
-        """Whether agents may call this that show no token."""
+        """Whether callers without a token may call this."""
         caller = self._callers.anonymous
         return caller is not None and _may(caller.scope, capability, effect)
 
-    def shown(self, grant: Grant) -> dict[str, Any]:
-        """One of them."""
+    def caller_json(self, grant: Grant) -> dict[str, Any]:
+        """One caller as JSON."""
         caller = grant.caller
         return {
             "id": caller.id,
@@ -130,23 +133,23 @@ class Granting:
             "created_at": grant.at,
             "created_by": grant.by,
             "expires_at": grant.expires_at,
-            "used_at": self._callers.came(caller.id),
+            "used_at": self._callers.last_seen(caller.id),
         }
 
-    def anonymous(self) -> dict[str, Any]:
-        """What agents may do that show no token, as JSON."""
+    def anonymous_json(self) -> dict[str, Any]:
+        """The scope of callers without a token, as JSON."""
         caller = self._callers.anonymous
         return {"enabled": caller is not None, **_reach(caller.scope if caller else Scope())}
 
-    def _granted(self, wanted: WantedCaller, by: Actor) -> Grant:
+    def _granted(self, wanted: CallerRequest, by: Actor) -> Grant:
         caller = Caller(self._new_id(), wanted.label, wanted.scope, wanted.must_declare, wanted.manage)
         now = self._clock.now()
         return Grant(caller, now, by.id, None if wanted.seconds is None else now + wanted.seconds * 1_000_000)
 
     def _check_room(self, label: str) -> None:
         if len(list(self._callers)) >= MOST_CALLERS:
-            raise Undecidable(f"there are {MOST_CALLERS} callers, as many as may be; revoke one first")
-        if self._callers.labelled(label) is not None:
+            raise Undecidable(f"there are {MOST_CALLERS} callers, the maximum; revoke one first")
+        if self._callers.find_by_label(label) is not None:
             raise _taken(label)
 
     async def _kept(self, grant: Grant, digest: bytes, decision: Decision) -> None:
@@ -154,7 +157,7 @@ class Granting:
             if stored.is_taken(connection, grant.caller.label):  # a failure can come too late: it was stored then
                 return False
             stored.put(connection, grant, digest)
-            fact = facts.granted(grant, decision)
+            fact = facts.grant_fact(grant, decision)
             append(fact.kind, fact.fields)
             return True
 
@@ -166,14 +169,14 @@ class Granting:
     def _revoking(self, grant: Grant, decision: Decision) -> Callable[[Connection, Append], None]:
         def revoking(connection: Connection, append: Append) -> None:
             if stored.revoke(connection, grant.caller.id, self._clock.now(), decision.by.id):
-                fact = facts.revoked(grant, decision)
+                fact = facts.revocation(grant, decision)
                 append(fact.kind, fact.fields)
 
         return revoking
 
 
-def _check(wanted: WantedCaller, decision: Decision) -> None:
-    _check_why(decision)
+def _check(wanted: CallerRequest, decision: Decision) -> None:
+    check_reason(decision)
     if LABEL.fullmatch(wanted.label) is None or wanted.label == ANONYMOUS:
         raise Undecidable(
             "the name must have 1 to 63 of a to z, 0 to 9, `-`, `_` and `.`, begin with a letter or digit, "
@@ -185,23 +188,18 @@ def _check(wanted: WantedCaller, decision: Decision) -> None:
             globs.check_pattern(pattern)
     _check_some("effects", tuple(wanted.scope.effects))
     if wanted.seconds is not None and not 0 < wanted.seconds <= LONGEST_SECONDS:
-        raise Undecidable("a caller's time is at least a second and at most ten years, or null for no end")
+        raise Undecidable("a caller's token must expire within one second to ten years, or be null for never")
 
 
 def _check_some(what: str, given: Sequence[str]) -> None:
     if not given:
-        raise Undecidable(f"no {what} are named: that caller would reach nothing")
+        raise Undecidable(f"name at least one of {what}: this caller would have nothing in scope")
     if len(given) > globs.MOST:
-        raise Undecidable(f"at most {globs.MOST} patterns of {what} may be named")
-
-
-def _check_why(decision: Decision) -> None:
-    if len(decision.why) > LONGEST_WHY:
-        raise Undecidable(f"the reason is longer than {LONGEST_WHY} characters")
+        raise Undecidable(f"at most {globs.MOST} patterns for {what} are allowed")
 
 
 def _taken(label: str) -> LabelTaken:
-    return LabelTaken(f"there is a caller {label} already; revoke it first, or choose another name")
+    return LabelTaken(f"a caller named {label} exists already; revoke it first, or choose another name")
 
 
 def _may(scope: Scope, capability: Capability, effect: Effect) -> bool:

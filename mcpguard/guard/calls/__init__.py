@@ -1,1 +1,1 @@
-"""One call from what a client asks to what it is told: judged, recorded, sent, screened and answered."""
+"""How one call is handled: it is judged, recorded, sent, its response screened, and the client answered."""

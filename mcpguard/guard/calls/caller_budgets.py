@@ -1,4 +1,4 @@
-"""The budgets of callers, by the guard's clock."""
+"""How many calls and handshakes each caller may make, measured by the guard's clock."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -12,31 +12,33 @@ from mcpguard.policy.budgets import BudgetPlace, CallBudgets, Most
 from mcpguard.settings.model import Settings
 
 
-class Budgeting:
-    """Counts calls."""
+class CallerBudgets:
+    """Counts calls and handshakes against the budgets in the settings."""
 
     def __init__(self, clock: Clock, settings: Settings) -> None:
         said = settings.budgets
         self._budgets = CallBudgets(Most(said.caller_minute, said.capability_minute, said.at_once))
         self._clock = clock
 
-    def spent(self, caller: Caller, capability: Capability) -> str | None:
-        """The budget that leaves no place for one more call."""
+    def exhausted_budget(self, caller: Caller, capability: Capability) -> str | None:
+        """Names the budget that leaves no room for one more call; None where all have room."""
         return self._budgets.spent(caller, capability, self._clock.monotonic())
 
-    def greet(self, caller: Caller) -> int:
-        """Count a handshake and give 0, or give the seconds after which there is room for one."""
+    def count_handshake(self, caller: Caller) -> int:
+        """Count a handshake and return 0, or return the seconds after which there is room for one."""
         return self._budgets.greet(caller.id, self._clock.monotonic())
 
     @contextmanager
-    def counted(self, caller: Caller, capability: Capability, verdict: Verdict) -> Iterator[BudgetPlace | None]:
-        """Around a call. What is refused does not count, nor does what has to be judged anew."""
+    def count_call(self, caller: Caller, capability: Capability, verdict: Verdict) -> Iterator[BudgetPlace | None]:
+        """Count a call while the block runs. A refused call does not count, nor does one that has to be judged
+        again."""
         if isinstance(verdict, Deny):
             yield None
             return
         place = self._budgets.take(caller, capability, self._clock.monotonic())
         try:
             yield place
+        # Judged again in a moment, and counted then: one call must not cost two.
         except Overtaken:
             place.take_off()
             raise

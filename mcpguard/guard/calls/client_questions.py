@@ -1,11 +1,11 @@
-"""The client of one call, as the server that works on it gets to see it.
+"""The client of a call as its server sees it: what the server asks the client, and sends it, passes through here.
 
 Rules kept here:
 1. A client is asked only what a person permitted this server to ask, and only what it says that it can be asked.
 2. What is asked, and that it was answered, is recorded under the call's entry: the question before the client sees it,
    the answer before the server does. What cannot be recorded is not asked.
-3. Before an answer goes back the call is judged again, with the same arguments: much may have changed meanwhile.
-4. With the call all of this ends: nothing is recorded of it, or put to the client, when its closing is on its way.
+3. Before an answer goes back the call is judged again, with the same arguments: it may have been revoked meanwhile.
+4. When the call ends, so does this: nothing is recorded or put to the client once its closing is on its way.
 5. What a server asks and says meanwhile is screened as its replies are; what is recorded of a question is the question
    as it came.
 6. A call has only so many questions, of a bounded size, and a client only so much time for them. What is refused counts
@@ -27,7 +27,7 @@ from mcpguard.domain.errors import LedgerUnavailable
 from mcpguard.domain.reasons import Reason
 from mcpguard.domain.servers.launches import Era
 from mcpguard.guard.calls.question_limits import QuestionLimits
-from mcpguard.guard.calls.screening import Noticed, Screener, rules_of
+from mcpguard.guard.calls.screening import Screener, ScreeningNotes, rules_of
 from mcpguard.inspection.replies.screening import ScreenedReply
 from mcpguard.policy.asks import objection, offered, passed_on
 
@@ -38,7 +38,7 @@ _ACTIONS = frozenset({"accept", "decline", "cancel"})
 
 
 class ClientQuestions:
-    """The counterpart of one call, with what stands between it and the server."""
+    """The client of one call, with the permissions, limits and screening that apply between it and the server."""
 
     def __init__(
         self,
@@ -54,13 +54,13 @@ class ClientQuestions:
         self._permitted = permitted
         self._objected = objected
         self._desk = desk
-        self.noticed = Noticed()
+        self.notes = ScreeningNotes()
         self._screener = screener
         self._left = desk.limits.per_call
         self._over = False
 
     def end(self) -> None:
-        """The call has ended."""
+        """Ask and record nothing more: the call has ended."""
         self._over = True
 
     @property
@@ -88,15 +88,21 @@ class ClientQuestions:
         return self._client.log_level
 
     def progress(self, params: Mapping[str, Any]) -> None:
-        if (said := self._screener.message(self._call.capability.server, params, self.noticed)) is not None:
-            self._client.progress(said)
+        if (passed := self._screened(params)) is not None:
+            self._client.progress(passed)
 
     def log(self, params: Mapping[str, Any]) -> None:
-        if (said := self._screener.message(self._call.capability.server, params, self.noticed)) is not None:
-            self._client.log(said)
+        if (passed := self._screened(params)) is not None:
+            self._client.log(passed)
+
+    def _screened(self, params: Mapping[str, Any]) -> Mapping[str, Any] | None:
+        passed, looked = self._screener.message(self._server, params)
+        self.notes.add(looked)
+        return passed
 
     async def ask(self, asks: Asks) -> Answers:
-        """What the client answers. Raises Declined, with the reason that is recorded."""
+        """Put the server's questions to the client and return its answers. Raises Declined, with the recorded
+        reason."""
         try:
             return await self._ask({name: passed_on(ask) for name, ask in asks.items()})
         except LedgerUnavailable as error:
@@ -106,21 +112,25 @@ class ClientQuestions:
         if self._left < 0:
             raise Declined(Reason.UPSTREAM_REQUEST_EXCESSIVE)  # recorded when it came to be so
         self._left -= len(asks)
+        # The question as it came, not as it was screened: the record shows what the server tried.
         bodies = {name: dumps(ask.params) for name, ask in asks.items()}
         reason = self._objection(asks, bodies)
         found: Mapping[str, ScreenedReply] = {}
         if reason is None:
             asks, found, reason = await self._screener.questions(self._call.capability.server, asks)
+        # Recorded before the client sees it, and also where it is refused; but no more of it than a call may ask in
+        # all, so that a server cannot fill the audit log with one request.
         for name, ask in islice(asks.items(), self._desk.limits.per_call):
-            body = await self._desk.bodies.of(self._server, ask.params, bodies[name])
+            body = await self._desk.bodies.make_body(self._server, ask.params, bodies[name])
             await self._note(RecordKind.ASKED, ask, body, reason=reason, found=found.get(name))
         if reason is not None:
             raise Declined(reason)
         given = await self._answers(asks)
         answers = {name: envelope.bare_params(known_members(ask.kind, given[name])) for name, ask in asks.items()}
         for name, ask in asks.items():
-            body = await self._desk.bodies.of(self._server, answers[name])
+            body = await self._desk.bodies.make_body(self._server, answers[name])
             await self._note(RecordKind.HEARD, ask, body, action=_action(ask, answers[name]))
+        # The client took its time. If the call was revoked meanwhile, the server must not get the client's words.
         if (reason := self._objected()) is not None:
             raise Declined(reason)
         return answers
@@ -135,7 +145,7 @@ class ClientQuestions:
 
     async def _answers(self, asks: Asks) -> Answers:
         try:
-            with self._desk.patience(self._call.caller.id):
+            with self._desk.asking(self._call.caller.id):
                 return await self._client.ask(asks)
         except Declined as declined:
             for ask in asks.values():
@@ -160,10 +170,12 @@ class ClientQuestions:
         if reason is not None:
             fields["reason"] = reason.value
         if found is not None:
-            self.noticed.add(found)
+            self.notes.add(found)
             fields["found"] = " ".join(rules_of(found))
         if action:
             fields["action"] = action
+        # Asked before and after: the call may end while the record is being written, and nothing may follow its
+        # closing.
         if not self._over:
             await self._desk.ledger.note(kind, fields, body)
         if self._over:
@@ -171,6 +183,6 @@ class ClientQuestions:
 
 
 def _action(ask: Ask, answer: Mapping[str, Any]) -> str:
-    """What a person did with a form, if the client says one of the words for that."""
+    """What the user did with a form, where the client reports one of the known actions; else empty."""
     action = answer.get("action")
     return action if ask.kind is AskKind.ELICITATION and isinstance(action, str) and action in _ACTIONS else ""

@@ -15,8 +15,8 @@ from mcpguard.domain.calls.verdicts import Allow
 from mcpguard.domain.capabilities import Capability, Effect
 from mcpguard.domain.decisions import Key
 from mcpguard.domain.reasons import Reason
-from mcpguard.guard.calls.judgement import PASSING, Judged, Judging
-from mcpguard.guard.calls.refusals import beside, helps
+from mcpguard.guard.calls.judgement import PASSING, CallJudge, JudgedCall, no_budget
+from mcpguard.guard.calls.refusals import helping_command, reason_details
 from mcpguard.guard.calls.request import CallRequest
 from mcpguard.guard.calls.subject import CallSubject
 from mcpguard.guard.servers.registry import ServerState
@@ -26,23 +26,33 @@ from mcpguard.policy.intents import Stated
 from mcpguard.policy.judge import RULES
 from mcpguard.policy.scopes import within
 
-_ANYBODY: Final = Caller("", "", Scope(("*",), ("*",), frozenset(Effect)))
+ANYBODY: Final = Caller("", "", Scope(("*",), ("*",), frozenset(Effect)))
+"""Nobody in particular, with everything in scope. Has no token, so no call is ever made in this name."""
 
 
-async def explained(
+def is_anybody(caller: Caller) -> bool:
+    """Whether this is `ANYBODY`. A judge with this check explains, and refuses every caller that there really is."""
+    return caller is ANYBODY
+
+
+def no_wait() -> None:
+    """Nobody times an explanation."""
+
+
+async def explain(
     known: ServerState,
     key: Key,
-    judging: Judging,
-    caller: Caller = _ANYBODY,
+    judging: CallJudge,
+    caller: Caller,
     stated: Stated | None = None,
     given: Arguments | None = None,
 ) -> dict[str, Any]:
-    """The answer for one capability, with the rules that were asked. As for a call, the server is asked again first
-    where it has not been for long; so the answer may take its time. A first connection is not waited for."""
+    """Explain whether one capability can be called, with the rules that were asked. As for a call, the server lists
+    again first where that was long ago, so this may take a while. A first connection is not waited for."""
     subject = CallSubject(caller, Capability(known.name, *key), stated=stated, given=given)
-    judged = judging.now(subject)
+    judged = judging.judge(subject, exhausted=None)
     if judged.reason is not Reason.SERVER_STARTING:
-        judged = await judging.confirmed(subject)
+        judged = await judging.judge_confirmed(subject, no_budget, no_wait)
     reason = judged.reason
     reached = within(caller.scope, subject.capability)
     pin = known.pins.get(key) if reached else None
@@ -51,7 +61,7 @@ async def explained(
         "kind": key[0].value,
         "name": key[1],
         "callable": reason is None,
-        "held": judged.look.demand,
+        "held": judged.hold.demand,
         "answer": _answer(reason),
         "rules": list(judged.rules),
         "effect": judged.effect.value if judged.effect and reached else None,
@@ -61,20 +71,23 @@ async def explained(
     }
 
 
-def explained_to(caller: Caller, capability: Capability, judging: Judging) -> dict[str, Any]:
-    """For an agent: the answer, and of the reason what a refusal would say. Nothing that a server wrote."""
+def explain_to_agent(caller: Caller, capability: Capability, judging: CallJudge) -> dict[str, Any]:
+    """Explain to an agent whether it can call something, in the words of a refusal. Contains nothing that a server
+    wrote."""
     subject = CallSubject(caller, capability)
-    reason = judging.now(subject).reason
+    reason = judging.judge(subject, exhausted=None).reason
     said: dict[str, Any] = {"answer": _answer(reason)}
     if reason is not None:
         said |= {"reason": reason.value, "message": reason.sentence, "next": reason.next}
-        detail = Detail(helps=helps(reason, capability))
-        said |= beside(detail, judging.found(subject, reason), judging.unseen(subject, reason))
+        detail = Detail(helps=helping_command(reason, capability))
+        said |= reason_details(
+            detail, judging.findings_told(subject, reason), judging.uninspected_server(subject, reason)
+        )
     return said
 
 
-def foreseen(asked: CallRequest, judged: Judged) -> dict[str, Any]:
-    """For people: what would become of a call, and what each rule would say of it."""
+def preview_json(asked: CallRequest, judged: JudgedCall) -> dict[str, Any]:
+    """The outcome that a call would have, and what each rule would say of it, as people are shown it."""
     verdict = judged.verdict
     last = len(judged.rules) - 1
     outcomes = [

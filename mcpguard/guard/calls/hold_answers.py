@@ -1,10 +1,10 @@
-"""What people answer to held calls, and how a hold ends that nobody answers.
+"""How reviewers answer held calls, and how a hold ends that nobody answers.
 
 Rules kept here:
 1. An answer is one transaction with its record, which names the ticket. Who may only tighten may deny and not allow.
-2. What takes something away is in force before it is stored; what allows is stored first.
-3. An answer to something that has changed since it was asked is stale, and allows nothing.
-4. Nobody's answer reaches a hold whose time is over, whatever the store still has.
+2. A denial takes effect before it is stored; an approval after.
+3. An approval of something that has changed since the call was made is stale, and allows nothing.
+4. An expired hold cannot be answered, whatever the store still has.
 """
 
 from contextlib import suppress
@@ -16,14 +16,15 @@ import structlog
 
 from mcpguard.domain.calls.holds import HeldCall, HoldMove, HoldState, moved
 from mcpguard.domain.clock import Clock, Ids
-from mcpguard.domain.decisions import LONGEST_WHY, Answer, Decision, Stale, Undecidable
+from mcpguard.domain.decisions import Answer, Decision, Stale, Undecidable
 from mcpguard.domain.errors import IllegalMove, LedgerUnavailable
 from mcpguard.guard.callers.callers import Callers
 from mcpguard.guard.calls.open_holds import LIVE, Ticket, Tickets
+from mcpguard.guard.people.users import check_reason
 from mcpguard.guard.servers import facts
 from mcpguard.guard.servers.publisher import Publisher
 from mcpguard.guard.servers.registry import Registry
-from mcpguard.guard.traffic.wake import Waking
+from mcpguard.guard.traffic.wake import WakeTimer
 from mcpguard.ledger.ledger import Append, Ledger
 from mcpguard.policy.secrets.masking import masked
 from mcpguard.settings.call_groups import Holds
@@ -32,12 +33,12 @@ from mcpguard.store.engine.readers import Readers
 from mcpguard.store.rows import generations, holds
 
 RETRY_US: Final = 1_000_000
-CHANGED: Final = ("what was called is not as it was when the call was made",)
+CHANGED: Final = ("the tool or its server changed after the call was made",)
 log = structlog.get_logger("mcpguard.guard")
 
 
-class Answering:
-    """Answers held calls, and ends them."""
+class HoldAnswers:
+    """Allows, denies and expires held calls."""
 
     def __init__(
         self,
@@ -58,23 +59,23 @@ class Answering:
         self._clock = clock
         self._new_id = new_id
         self._settings = settings
-        self._waking = Waking(clock)
+        self._waking = WakeTimer(clock)
         self._answering = anyio.Lock()
 
     async def load(self, readers: Readers) -> None:
-        """Know what the store has: what was asked before a restart can still be answered."""
+        """Read the holds from the store: what was held before a restart can still be answered."""
         for hold in await readers.run(holds.every):
             self.tickets.add(Ticket(hold))
 
-    def begun(self, ticket: Ticket) -> None:
-        """One more waits for a person, and the store has it."""
+    def note_held(self, ticket: Ticket) -> None:
+        """Show a new hold to reviewers, now that the store has it."""
         ticket.stored = True
-        self._waking.changed()
+        self._waking.wake()
         log.info("call.held", ticket=ticket.hold.id, caller=ticket.hold.asking.caller_label)
 
     async def allow(self, id_: str, decision: Decision) -> HeldCall:
-        """The call may be made, once. Raises Unknown, Forbidden, Undecidable, IllegalMove, Stale or LedgerUnavailable,
-        and has changed nothing then."""
+        """Allow the call to be made once. Raises Unknown, Forbidden, Undecidable, IllegalMove, Stale or
+        LedgerUnavailable; then nothing has changed."""
         decision.by.check_widening()
         _check(decision)
         with anyio.CancelScope(shield=True):
@@ -82,21 +83,24 @@ class Answering:
                 decision.by.check()
                 ticket = self._open(id_)
                 before, now = ticket.hold, self._answered(ticket.hold, HoldMove.ALLOW, decision)
+                # Stored before it is in force: an approval that could not be recorded must let nothing through.
                 await self._kept(before, now, Answer.ALLOW, decision)
                 ticket.become(now)
-        self._waking.changed()
+        self._waking.wake()
         return now
 
     async def deny(self, id_: str, decision: Decision) -> HeldCall:
-        """The call is refused, and so is the same one for a while. Also takes back what was allowed and not yet used.
-        Raises Unknown, Undecidable, IllegalMove or LedgerUnavailable, and has changed nothing then."""
+        """Refuse the call, and the same one for a while. Also revokes an approval that was not used yet.
+
+        Raises Unknown, Undecidable, IllegalMove or LedgerUnavailable; then nothing has changed."""
         _check(decision)
         with anyio.CancelScope(shield=True):
             async with self._answering:
                 decision.by.check()
                 ticket = self._open(id_)
                 before, now = ticket.hold, self._answered(ticket.hold, HoldMove.DENY, decision)
-                ticket.hold = now  # nobody uses it from here on
+                # In force before it is stored: no call may use an approval while its denial is being written.
+                ticket.hold = now
                 done = False
                 try:
                     await self._kept(before, now, Answer.DENY, decision)
@@ -105,19 +109,19 @@ class Answering:
                     if not done:
                         ticket.hold = before
                 ticket.wake()
-        self._waking.changed()
+        self._waking.wake()
         return now
 
     def every(self) -> list[HeldCall]:
-        """Those that can be answered or used, and those that were denied lately; the oldest first."""
-        return [each.hold for each in self.tickets if each.shown]
+        """The holds that can be answered or used, and those that were denied lately, the oldest first."""
+        return [each.hold for each in self.tickets if each.is_shown]
 
     def get(self, id_: str) -> HeldCall:
-        """Raises Unknown."""
+        """The held call with this ticket. Raises Unknown."""
         return self.tickets.get(id_).hold
 
-    async def over(self, ticket: Ticket, move: HoldMove) -> None:
-        """It is over, if it is not yet. What cannot be recorded now is when it can."""
+    async def end(self, ticket: Ticket, move: HoldMove) -> None:
+        """End a hold that has not ended yet. Where that cannot be recorded now, it is recorded later."""
         async with self._answering:
             if ticket.owed is None:
                 before = ticket.hold
@@ -125,23 +129,25 @@ class Answering:
                     ticket.become(replace(before, state=moved(before.state, move)))
                 except IllegalMove:
                     return
+                # The hold has ended for every call from here on, even if the ledger is down: the record is owed.
                 ticket.owed = before.state, move
             await self._settle(ticket, *ticket.owed)
 
     async def run(self) -> None:
-        """End what nobody answered in time, whose caller has gone, or which rests on what is not any more."""
-        with self._publisher.subscribed(self._look_again), self._callers.subscribed(self._look_again):
+        """End holds that expired, whose caller was revoked, or whose server or capability has changed."""
+        with self._publisher.subscription(self._look_again), self._callers.subscription(self._look_again):
             while True:
-                self._waking.looking()
-                await self._waking.until(await self._sweep())
+                # Reset before looking: a change during the sweep ends the sleep after it at once.
+                self._waking.reset()
+                await self._waking.sleep_until(await self._sweep())
 
     async def _sweep(self) -> int | None:
-        """When there is something to do again, as far as it is known now."""
+        """End what is due. Returns when something is due next, as far as that is known."""
         now, times = self._clock.now(), list[int]()
         for ticket in self.tickets:
             move = ticket.owed[1] if ticket.owed else self._due(ticket.hold)
             if move is not None:
-                await self.over(ticket, move)
+                await self.end(ticket, move)
             elif ticket.state is HoldState.DENIED and ticket.hold.until <= now:
                 await self._forget(ticket)
             elif ticket.state in LIVE:
@@ -151,45 +157,47 @@ class Answering:
         return min(times, default=None)
 
     def _look_again(self, _: object) -> None:
-        """Something has changed that a held call may rest on."""
-        self._waking.changed()
+        """Sweep again: something has changed that a hold may depend on."""
+        self._waking.wake()
 
     def _open(self, id_: str) -> Ticket:
         ticket = self.tickets.get(id_)
         if ticket.hold.until <= self._clock.now():
-            raise IllegalMove("nobody answered this call in time; it was refused")
+            raise IllegalMove("this held call expired without an answer and was refused")
         return ticket
 
     def _answered(self, hold: HeldCall, move: HoldMove, decision: Decision) -> HeldCall:
-        """Raises IllegalMove."""
+        """The hold as it is after an answer. Raises IllegalMove."""
         state = moved(hold.state, move)
         seconds = self._settings.allowed_seconds if move is HoldMove.ALLOW else self._settings.life_seconds
         until = self._clock.now() + round(seconds * 1e6)
         return replace(hold, state=state, until=until, why=masked(decision.why, maybe=True).value, by=decision.by.id)
 
     async def _kept(self, before: HeldCall, now: HeldCall, answer: Answer, decision: Decision) -> None:
-        fact = facts.answered(now, before.state, answer, decision, self._new_id())
+        fact = facts.hold_answer(now, before.state, answer, decision, self._new_id())
 
         def keep(connection: Connection, append: Append) -> None:
+            # In the transaction itself: memory may not know yet that the server or the capability has changed.
             if answer is Answer.ALLOW and not generations.are(connection, now.rests.upstream, now.rests.pin):
                 raise Stale(CHANGED)
+            # Only from the state that was seen: of two answers, or of an answer and a use, the store lets one through.
             if not holds.move(connection, before.state, now):
-                raise IllegalMove("this call was made, or ended otherwise, before it could be answered")
+                raise IllegalMove("this call was sent, or ended, before your answer")
             append(fact.kind, fact.fields)
 
         await self._ledger.transact(keep)
         log.info("call.answered", ticket=now.id, answer=answer.value, by=decision.by.id)
 
     def _due(self, hold: HeldCall) -> HoldMove | None:
-        """What has to happen to it by itself."""
+        """The move that a hold has to make by itself now, if any."""
         if hold.state not in (HoldState.WAITING, HoldState.ALLOWED):
             return None
         if hold.until <= self._clock.now():
             return HoldMove.EXPIRE
-        return None if self._stands(hold) and self._callers.is_one(hold.caller) else HoldMove.VOID
+        return None if self._stands(hold) and self._callers.is_known(hold.caller) else HoldMove.VOID
 
     def _stands(self, hold: HeldCall) -> bool:
-        """Whether everything is as it was when the call was made, as far as memory knows."""
+        """Whether the server and the capability are as they were when the call was made, as far as memory knows."""
         known = self._registry.find(hold.capability.server)
         if known is None or (known.upstream.id, known.upstream.generation) != hold.rests.upstream:
             return False
@@ -197,7 +205,7 @@ class Answering:
         return hold.rests.pin is None or hold.rests.pin in pins
 
     async def _settle(self, ticket: Ticket, before: HoldState, move: HoldMove) -> None:
-        fact = facts.held_over(ticket.hold, before, move)
+        fact = facts.hold_move(ticket.hold, before, move)
 
         def end(connection: Connection, append: Append) -> None:
             if holds.end(connection, ticket.hold.id, before):
@@ -206,12 +214,12 @@ class Answering:
         try:
             await self._ledger.transact(end)
         except LedgerUnavailable:
-            return  # it is owed
+            return  # the next sweep tries again
         ticket.owed = None
         self.tickets.drop(ticket)
 
     async def _forget(self, ticket: Ticket) -> None:
-        """It was denied long enough ago to be asked anew. That is no news: the answer was recorded."""
+        """Forget an old denial, so that the same call is held anew. The answer itself was recorded."""
         id_ = ticket.hold.id
         self.tickets.drop(ticket)
         with suppress(LedgerUnavailable):  # then the next start finds it over
@@ -219,7 +227,6 @@ class Answering:
 
 
 def _check(decision: Decision) -> None:
-    if len(decision.why) > LONGEST_WHY:
-        raise Undecidable(f"the reason is longer than {LONGEST_WHY} characters")
+    check_reason(decision)
     if not decision.why.strip():
         raise Undecidable("a decision needs a reason")

@@ -1,4 +1,4 @@
-"""What a person has to do with a call: whether a setting wants one to allow it, and what they have said of it."""
+"""Which calls a setting holds for approval, and what a reviewer has answered to them."""
 
 from dataclasses import dataclass
 from typing import Final
@@ -16,8 +16,9 @@ from mcpguard.settings.call_groups import Holds
 
 @dataclass(frozen=True, slots=True)
 class HoldView:
-    """At one moment. `demand`: the setting that wants a person, empty where none does. `ticket`: of the same call that
-    waits or was answered. `crowded`: no more calls of this caller may wait."""
+    """What the hold rules say of a call at one moment. `demand`: the phrase of the setting that holds it, empty where
+    none does; `ticket`: the hold of the same call, if there is one; `crowded`: no more calls of this caller may
+    wait."""
 
     demand: str = ""
     ticket: Ticket | None = None
@@ -29,15 +30,15 @@ class HoldView:
 
     @property
     def person(self) -> str:
-        """Why they answered so."""
+        """The reason that the reviewer gave."""
         return self.ticket.hold.why if self.ticket is not None else ""
 
 
-NOBODY: Final = HoldView()
+NO_HOLD: Final = HoldView()
 
 
-class Demanding:
-    """Looks that up."""
+class HoldRules:
+    """Looks up which calls need approval, and whether there is a hold for the same call."""
 
     def __init__(self, tickets: Tickets, settings: Holds) -> None:
         self.tickets = tickets
@@ -45,20 +46,21 @@ class Demanding:
         self._demands: tuple[Demand, ...] = tuple(map(demand, settings.calls))
 
     def look(self, subject: CallSubject, upstream: Upstream, pin: Pin | None, effect: Effect | None) -> HoldView:
-        """A part of a reply needs nobody: the call that it answers was allowed."""
+        """Look up what holds a call. A page of a reply is never held: the call that it answers was allowed."""
         if not self._demands or subject.kept or subject.ticket:
-            return NOBODY
+            return NO_HOLD
         wants = demanded(self._demands, subject.caller, subject.capability, effect)
         if not wants or subject.given is None:
             return HoldView(wants)
-        ticket = self.tickets.find(self.same(subject, pin), rests(upstream, pin))
+        ticket = self.tickets.find(self.same_call(subject, pin), rests(upstream, pin))
         return HoldView(wants, ticket, ticket is None and self.tickets.waiting(subject.caller.id) >= self._most)
 
-    def same(self, subject: CallSubject, pin: Pin | None) -> bytes:
-        """What the call has in common with those that are the same one."""
+    def same_call(self, subject: CallSubject, pin: Pin | None) -> bytes:
+        """A digest that is the same for every repetition of the same call."""
         given, by = subject.given, pin.approved if pin else None
         if given is None:
             raise ValueError("a call that carries nothing yet is the same as none")
+        # Under another approved definition the same arguments are another call.
         if given.same is None or given.same[0] != by:
-            given.same = by, self.tickets.same(subject, given, by)
+            given.same = by, self.tickets.same_call(subject, given, by)
         return given.same[1]

@@ -1,9 +1,9 @@
-"""From a call to a verdict: what is known at this moment is gathered, and judged without anything happening between.
+"""From a call to a verdict: what is known at this moment is gathered and judged, with nothing awaited in between.
 
 Rules kept here:
 1. A verdict names what it rests on, by generation. It counts only if the store has the same when it is stored, and
    memory when the call is sent.
-2. Whoever was revoked, or whose time is over, is refused before anything is looked at.
+2. A caller whose token was revoked or has expired is refused before anything is looked at.
 3. A call waits for the first connection to its server, and for its definition to be confirmed; every other one is
    refused at once.
 4. Budgets are asked about when a call comes, and not again: it is then one of those that count.
@@ -21,9 +21,9 @@ from mcpguard.domain.findings import Finding, weight
 from mcpguard.domain.reasons import Reason
 from mcpguard.domain.servers.pins import Pin
 from mcpguard.domain.servers.upstreams import Upstream
-from mcpguard.guard.calls.hold_rules import NOBODY, Demanding, HoldView
+from mcpguard.guard.calls.hold_rules import NO_HOLD, HoldRules, HoldView
 from mcpguard.guard.calls.subject import CallSubject
-from mcpguard.guard.calls.unseen_server import Uninspected, uninspected
+from mcpguard.guard.calls.uninspected_server import UninspectedServer, describe_uninspected
 from mcpguard.guard.servers.registry import ServerState
 from mcpguard.guard.servers.servers import Servers
 from mcpguard.policy.judge import Situation, judge
@@ -34,17 +34,17 @@ from mcpguard.policy.tasks import needs_tasks
 from mcpguard.store.engine.backend import Connection
 from mcpguard.store.rows import generations
 
-Spent = Callable[[Caller, Capability], str | None]
-"""Which budget is used up."""
+ExhaustedBudget = Callable[[Caller, Capability], str | None]
+"""Names the budget of a caller that leaves no room for one more call, if one does."""
 PASSING: Final = frozenset({Reason.CAPABILITY_UNCONFIRMED, Reason.SERVER_STARTING, Reason.SERVER_UNREACHABLE})
-"""What may be over soon without anybody doing anything."""
+"""Reasons that may pass soon, without anybody doing anything."""
 _BECAUSE: Final = {Reason.SERVER_QUARANTINED, Reason.CAPABILITY_PENDING, Reason.CAPABILITY_CHANGED}
-"""What waits for a person, who may have been told the same."""
+"""Reasons for which the findings are told: the reviewer who has to act is shown the same."""
 
 
 @dataclass(frozen=True, slots=True)
-class Judged:
-    """A verdict with everything that it rests on. `look`: what a person has to do with the call."""
+class JudgedCall:
+    """A verdict with everything that it rests on. `hold`: what the hold rules say of the call."""
 
     verdict: Verdict
     rules: tuple[str, ...]
@@ -52,52 +52,53 @@ class Judged:
     upstream: Upstream | None
     pin: Pin | None
     detail: Detail = NOTHING_MORE
-    look: HoldView = NOBODY
+    hold: HoldView = NO_HOLD
 
     @property
     def reason(self) -> Reason | None:
-        """Why not; None for an allowed call."""
+        """The reason for which the call is held or denied; None for an allowed one."""
         match self.verdict:
             case Allow():
                 return None
             case Deny(reason) | Hold(reason):
                 return reason
 
-    def still(self, connection: Connection) -> bool:
-        """Whether the store has what this rests on."""
+    def holds_in_store(self, connection: Connection) -> bool:
+        """Whether the store has the same server and approval that this verdict rests on."""
         if self.upstream is None:
             return True
         pin = (self.pin.id, self.pin.generation) if self.pin else None
         return generations.are(connection, (self.upstream.id, self.upstream.generation), pin)
 
-    def rests_on_the_same(self, other: "Judged") -> bool:
+    def rests_on_the_same(self, other: "JudgedCall") -> bool:
         return _generations(self) == _generations(other)
 
 
-class Judging:
-    """Judges calls."""
+class CallJudge:
+    """Judges calls, each at the moment at which it is asked about."""
 
-    def __init__(
-        self, servers: Servers, demanding: Demanding, holds: Callable[[Caller], bool] = lambda _: True
-    ) -> None:
-        """`holds`: whether whoever calls is a caller still."""
+    def __init__(self, servers: Servers, hold_rules: HoldRules, is_caller: Callable[[Caller], bool]) -> None:
+        """`is_caller` says whether somebody may still call: their token was not revoked, and has not expired."""
         self._servers = servers
-        self._demanding = demanding
-        self._holds = holds
+        self._hold_rules = hold_rules
+        self._is_caller = is_caller
 
-    def now(self, subject: CallSubject, spent: str | None = None) -> Judged:
-        """The verdict at this moment."""
-        if not self._holds(subject.caller):
-            return Judged(Deny(Reason.CALLER_REVOKED), ("caller.holds",), None, None, None)
+    def judge(self, subject: CallSubject, *, exhausted: str | None) -> JudgedCall:
+        """The verdict at this moment. `exhausted` names the budget that is used up; None where none is, or where the
+        call counted already."""
+        # A revoked token learns nothing, not even whether the server exists: so this comes before any lookup.
+        if not self._is_caller(subject.caller):
+            return JudgedCall(Deny(Reason.CALLER_REVOKED), ("caller.holds",), None, None, None)
         known = self._servers.find(subject.capability.server)
         pin = known.pins.get(subject.key) if known else None
         effect: Effect | None = None
-        look = NOBODY
+        look = NO_HOLD
         if known is None:
             situation = Situation(
                 subject.caller, subject.capability, None, enabled=False, reachable=False, in_force=False, pin=None
             )
         else:
+            # A resource may be covered by an approved template and yet be blocked by itself: then the block wins.
             own = known.pins.get((subject.capability.kind, subject.capability.name))
             is_resource = subject.capability.kind is CapabilityKind.RESOURCE
             situation = Situation(
@@ -105,83 +106,93 @@ class Judging:
                 subject.capability,
                 known.upstream.standing,
                 enabled=known.enabled,
-                reachable=subject.kept or self._servers.reachable(known),
-                starting=self._servers.starting(known),
-                in_force=subject.kept or self._servers.in_force(known),
+                reachable=subject.kept or self._servers.is_reachable(known),
+                starting=self._servers.is_starting(known),
+                in_force=subject.kept or self._servers.is_in_force(known),
                 pin=pin,
                 covered=is_resource and under(known.upstream.prefixes, subject.capability.name),
                 blocked=own is not None and own.is_blocked,
                 stated=subject.stated,
                 arguments=self._servers.checking.look(subject.given, known, pin) if subject.given else None,
-                spent=spent,
+                spent=exhausted,
                 needs_tasks=_needs_tasks(known, pin),
             )
             effect = situation.effect
-            look = self._demanding.look(subject, known.upstream, pin, effect)
+            look = self._hold_rules.look(subject, known.upstream, pin, effect)
             if look.demand:
                 situation = replace(
                     situation, demand=look.demand, answer=look.answer, person=look.person, crowded=look.crowded
                 )
         judgement = judge(situation)
         upstream = known.upstream if known else None
-        return Judged(judgement.verdict, judgement.rules, effect, upstream, pin, judgement.detail, look)
+        return JudgedCall(judgement.verdict, judgement.rules, effect, upstream, pin, judgement.detail, look)
 
-    async def confirmed(
-        self, subject: CallSubject, spent: Spent = lambda *_: None, waits: Callable[[], None] = lambda: None
-    ) -> Judged:
+    async def judge_confirmed(
+        self, subject: CallSubject, exhausted_budget: ExhaustedBudget, on_wait: Callable[[], None]
+    ) -> JudgedCall:
         """The verdict, as soon as it is known whether the server still offers what was approved.
 
-        `waits` hears where that has to be waited for.
+        `on_wait` is called where that has to be waited for.
         """
-        judged = self.now(subject, spent(subject.caller, subject.capability))
+
+        def judge_now() -> JudgedCall:
+            return self.judge(subject, exhausted=exhausted_budget(subject.caller, subject.capability))
+
+        judged = judge_now()
         known = self._servers.find(subject.capability.server)
         if known is not None and judged.reason is Reason.SERVER_STARTING:
-            waits()
+            on_wait()
             try:
-                await self._servers.started(known, subject.caller)
+                await self._servers.wait_for_start(known, subject.caller)
             except Crowded:
                 return replace(judged, verdict=Deny(Reason.SERVER_BUSY))
-            judged = self.now(subject, spent(subject.caller, subject.capability))
+            judged = judge_now()  # anything may have been revoked while this waited
         if known is not None and judged.reason is Reason.CAPABILITY_UNCONFIRMED:
-            waits()
-            await self._servers.confirmed(known)
-            judged = self.now(subject, spent(subject.caller, subject.capability))
+            on_wait()
+            await self._servers.wait_until_confirmed(known)
+            judged = judge_now()
         return judged
 
-    def found(self, subject: CallSubject, reason: Reason | None) -> tuple[Finding, ...]:
-        """What a caller who is refused for this reason may be told was found, in what lies within their reach."""
+    def findings_told(self, subject: CallSubject, reason: Reason | None) -> tuple[Finding, ...]:
+        """The findings that a caller may be told who is refused for this reason; none of what is out of their scope."""
         known = self._servers.find(subject.capability.server)
         if known is None or reason not in _BECAUSE or not within(subject.caller.scope, subject.capability):
             return ()
-        server = known.told.findings if reason is Reason.SERVER_QUARANTINED else ()
-        return tuple(sorted((*known.inspected(subject.key).findings, *server), key=weight, reverse=True))
+        server = known.own_findings.findings if reason is Reason.SERVER_QUARANTINED else ()
+        return tuple(sorted((*known.findings_in(subject.key).findings, *server), key=weight, reverse=True))
 
-    def unseen(self, subject: CallSubject, reason: Reason | None) -> Uninspected | None:
-        """What a caller who is refused for this reason may be told of the server, where nobody has inspected it."""
+    def uninspected_server(self, subject: CallSubject, reason: Reason | None) -> UninspectedServer | None:
+        """What a caller who is refused for this reason may be told of a server that nobody has inspected."""
         known = self._servers.find(subject.capability.server)
-        waits = reason is Reason.SERVER_QUARANTINED  # which nobody is told of what they do not reach
-        return uninspected(known, subject.caller) if waits and known is not None else None
+        waits = reason is Reason.SERVER_QUARANTINED  # a caller never gets this reason for what is out of scope
+        return describe_uninspected(known, subject.caller) if waits and known is not None else None
 
-    def once_more(self, subject: CallSubject, judged: Judged) -> Reason | None:
-        """Why a call that was allowed must not be sent now."""
-        now = self.now(subject)
+    def objection_before_sending(self, subject: CallSubject, judged: JudgedCall) -> Reason | None:
+        """Why a call that was allowed must not be sent now; None where it may."""
+        # Nothing is awaited from here to the permit, so what is judged is what is sent.
+        now = self.judge(subject, exhausted=None)
         if now.reason is not None:
             return now.reason
         return None if now.rests_on_the_same(judged) else Reason.CAPABILITY_CHANGED
 
-    def meanwhile(self, subject: CallSubject) -> Reason | None:
-        """Why a call that was sent must not go on. Whether its definition is confirmed matters to the next one."""
-        reason = self.now(subject).reason
+    def objection_while_running(self, subject: CallSubject) -> Reason | None:
+        """Why a call that was sent must not go on; None where it may. An unconfirmed definition stops only the next
+        call."""
+        reason = self.judge(subject, exhausted=None).reason
         return None if reason in PASSING else reason
 
 
+def no_budget(_caller: Caller, _capability: Capability) -> None:
+    """No budget is asked about: the call is one of those that count already, or is only explained."""
+
+
 def _needs_tasks(known: ServerState, pin: Pin | None) -> bool:
-    """By the definition that its server listed last."""
+    """Whether a tool requires MCP tasks, by the definition that its server listed last."""
     if pin is None or pin.kind is not CapabilityKind.TOOL:
         return False
     definition = known.definition(pin.kind, pin.name)
     return definition is not None and needs_tasks(definition)
 
 
-def _generations(judged: Judged) -> tuple[tuple[str, int] | None, ...]:
+def _generations(judged: JudgedCall) -> tuple[tuple[str, int] | None, ...]:
     return tuple((each.id, each.generation) if each else None for each in (judged.upstream, judged.pin))

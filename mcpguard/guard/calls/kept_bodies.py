@@ -1,4 +1,4 @@
-"""What is kept of what calls carry: what looks like a secret is masked before anything is stored.
+"""Bodies as the audit log keeps them: what looks like a secret is masked before anything is stored.
 
 Rules kept here:
 1. Whatever looks like a secret is masked, also where that may well be wrong, and so is what the server was given in
@@ -23,11 +23,11 @@ from mcpguard.policy.secrets.masking import Ways, masked
 from mcpguard.settings.model import Audit
 
 LARGE: Final = 16 * 1024
-"""Bytes; what is smaller is looked at at once, because a thread costs more than that ever can."""
+"""Bytes; a smaller body is masked at once, because handing it to a thread would cost more."""
 
 
 class KeptBodies:
-    """Makes them. `known`: how what a server was given in confidence may be written."""
+    """Makes the bodies to be stored. `known` gives the ways in which the secrets of a server may be written."""
 
     def __init__(self, digests: Digests, settings: Audit, known: Callable[[str], Ways]) -> None:
         self._digests = digests
@@ -35,23 +35,26 @@ class KeptBodies:
         self._known = known
         self._turn = CapacityLimiter(1)
 
-    async def of(self, server: str, value: object, written: bytes | None = None) -> Body:
-        """What is kept of this, which has to do with that server. `written`: how it is sent."""
+    async def make_body(self, server: str, value: object, written: bytes | None = None) -> Body:
+        """The body to store for this value, with the secrets of that server masked. `written`: its bytes, where they
+        exist."""
         clear = dumps(value) if written is None else written
         digested = self._digests.body(clear)
         if self._most is None:
             return digested
+        # Masking a huge body would hold up others. Its digest still proves later what was sent.
         if len(clear) > self._most:
             return replace(digested, too_large=True)
         known = self._known(server)
         if len(clear) <= LARGE:
             kept = _masked(value, clear, known)
         else:
+            # One at a time for all calls: a flood of large bodies must not take every thread.
             kept = await to_thread.run_sync(partial(_masked, value, clear, known), limiter=self._turn)
         return KeptBody(kept, digested.digest)
 
-    def opening(self, opening: Opening, arguments: Body) -> Opening:
-        """The opening of a call with its arguments, and no secret in what its caller has written."""
+    def with_arguments(self, opening: Opening, arguments: Body) -> Opening:
+        """The opening of a call with its arguments, and with secrets masked in everything that its caller wrote."""
         capability, intent = opening.capability, opening.intent
         texts = [capability.name, intent.reason, opening.client, opening.trace]
         left = masked(texts, self._known(capability.server), maybe=True).value

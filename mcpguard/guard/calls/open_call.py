@@ -1,12 +1,12 @@
-"""The work of one call while its entry in the ledger is open: a person's answer, the way to the server and back.
+"""The work of one call while its entry in the ledger is open: waiting for approval, the way to the server and back.
 
 Rules kept here:
 1. What the verdict rests on is compared in the transaction that stores it, and once more with nothing awaited before
    the first byte.
-2. What was cut off was not sent, or may have been executed, whatever is answered later.
+2. A call that is cut off was not sent, or is recorded as possibly executed, whatever is answered later.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -18,16 +18,16 @@ from mcpguard.domain.errors import Overtaken
 from mcpguard.domain.reasons import Reason
 from mcpguard.guard.callers.callers import Callers
 from mcpguard.guard.calls.client_questions import ClientQuestions
-from mcpguard.guard.calls.judgement import Judged, Judging
+from mcpguard.guard.calls.judgement import CallJudge, JudgedCall, no_budget
 from mcpguard.guard.calls.kept_bodies import KeptBodies
 from mcpguard.guard.calls.request import CallRequest, ReplyPage
-from mcpguard.guard.calls.sandbox_hints import beside_end
-from mcpguard.guard.calls.screening import Screener
+from mcpguard.guard.calls.sandbox_hints import hint_after_end
+from mcpguard.guard.calls.screening import Screener, ServerReply
 from mcpguard.guard.calls.subject import CallSubject
 from mcpguard.guard.calls.waiting_call import HoldPart
-from mcpguard.guard.servers.running_calls import Cutting
+from mcpguard.guard.servers.running_calls import RunningCalls
 from mcpguard.guard.servers.servers import Servers
-from mcpguard.guard.traffic.events import CallStage, Course, Events
+from mcpguard.guard.traffic.events import CallCourse, CallEvents, CallStage
 from mcpguard.ledger.entries import Entry, unconditionally
 from mcpguard.store.engine.backend import Connection
 from mcpguard.upstreams.exchange.conversation import ServerError
@@ -42,48 +42,48 @@ if TYPE_CHECKING:
     from mcpguard.domain.calls.objections import Detail
 
 MOST_TRIES = 3
-"""How often a call is judged anew, or sent back to wait for a listing, before it is refused."""
+"""How often a call is judged again, or waits for a listing again, before it is refused."""
 
 
 @dataclass(frozen=True, slots=True)
-class With:
-    """What every call works with."""
+class CallServices:
+    """The parts of the guard that every call works with."""
 
     servers: Servers
     callers: Callers
-    judging: Judging
+    judging: CallJudge
     fleet: Fleet
-    cutting: Cutting
+    running_calls: RunningCalls
     bodies: KeptBodies
     screener: Screener
-    events: Events
+    events: CallEvents
 
     async def catch_up(self, server: str) -> None:
-        """Until memory knows what the store has found to be otherwise."""
+        """Read this server and the callers from the store, which was found to be ahead of memory."""
         await self.servers.catch_up(server)
         await self.callers.catch_up()
 
 
-class Making:
-    """One call, judged. `client` is asked through it; `part`: what it has to do with a person's answer.
+class OpenCall:
+    """One judged call on its way. The server asks the client through `client`; `part` is its part in a hold, if any.
 
-    When the work has ended: either the upstream's `result`, or its `error`; or `detail`, to be told beside a reason.
+    When the work has ended there is the server's `result`, or its `error`, or a `detail` to be told beside a reason.
     """
 
     def __init__(
         self,
-        with_: With,
+        services: CallServices,
         asked: CallRequest,
         subject: CallSubject,
-        judged: Judged,
+        judged: JudgedCall,
         client: ClientQuestions,
         part: HoldPart | None,
-        course: Course,
+        course: CallCourse,
     ) -> None:
         self.result: dict[str, Any] | None = None
         self.error: dict[str, Any] | None = None
         self.detail: Detail | None = None
-        self._with = with_
+        self._services = services
         self._asked = asked
         self._subject = subject
         self._judged = judged
@@ -91,122 +91,137 @@ class Making:
         self._part = part
         self._course = course
 
-    def still(self, connection: Connection) -> bool:
-        """Asked when the opening is stored: whether the verdict holds. What that does to a held call is stored too."""
+    def confirm_in_store(self, connection: Connection) -> bool:
+        """Whether the verdict still holds in the transaction that stores the opening. Stores what becomes of a hold,
+        too."""
         return self._rests(self._judged, connection) and (self._part is None or self._part.store(connection))
 
     async def work(self, entry: Entry) -> Outcome:
-        """From the stored verdict to how the call ended."""
+        """Do the call, from the stored verdict on. Returns how it ended."""
         self._course.enter(CallStage.JUDGING)
         try:
-            return await self._worked(entry)
+            return await self._do_work(entry)
         finally:
             self._course.enter(CallStage.RECORDING)
 
-    async def _worked(self, entry: Entry) -> Outcome:
+    async def _do_work(self, entry: Entry) -> Outcome:
         asked, subject = self._asked, self._subject
-        with self._with.cutting.call(asked.capability.server, subject.key, asked.caller.id) as call:
+        # Registered before anything is awaited, so that a block or a revocation finds this call and ends it.
+        with self._services.running_calls.call(asked.capability.server, subject.key, asked.caller.id) as call:
             if asked.page is not None:
-                return await self._from_kept(entry, asked.page)
+                return await self._answer_page(entry, asked.page)
             if self._part is not None:
-                ended = await self._answered(entry, self._part)
+                ended = await self._wait_for_approval(entry, self._part)
                 if ended is not None:
                     return ended
-            return await self._screened(await self._sent(entry))
-        return self._cut_off(entry, by_caller=call.by_caller)
+            return await self._screen(await self._send(entry))
+        return self._end_cut_off(entry, by_caller=call.by_caller)
 
-    async def _screened(self, outcome: Outcome) -> Outcome:
-        """What the server said becomes what is passed on, or is withheld."""
-        asked, pin, noticed = self._asked, self._judged.pin, self._client.noticed
-        return await self._with.screener.reply(asked.capability.server, asked.method, pin, outcome, self, noticed)
+    async def _screen(self, outcome: Outcome) -> Outcome:
+        """Screen what the server answered: it is passed on, changed or withheld."""
+        asked, notes, said = self._asked, self._client.notes, ServerReply(self.result, self.error)
+        server, method = asked.capability.server, asked.method
+        screened = await self._services.screener.reply(server, method, self._judged.pin, outcome, said)
+        self.result, self.error = screened.reply.result, screened.reply.error
+        notes.add(screened.looked)
+        return notes.in_outcome(replace(outcome, reason=screened.reason) if screened.reason else outcome, screened.mode)
 
-    def _rests(self, judged: Judged, connection: Connection) -> bool:
-        return judged.still(connection) and self._with.callers.still(connection, self._asked.caller)
+    def _rests(self, judged: JudgedCall, connection: Connection) -> bool:
+        return judged.holds_in_store(connection) and self._services.callers.holds_in_store(
+            connection, self._asked.caller
+        )
 
-    async def _answered(self, entry: Entry, part: HoldPart) -> Outcome | None:
-        """Wait for the person, if it is not allowed yet. How the call ends without one; None if it may be sent."""
+    async def _wait_for_approval(self, entry: Entry, part: HoldPart) -> Outcome | None:
+        """Wait for approval, if it is needed. Returns how the call ends without it; None if it may be sent."""
         part.begin()
         if self._judged.reason is None:
             return None
         self._course.enter(CallStage.PERSON)
-        ended = await part.answered(self._client)
+        ended = await part.wait_for_answer(self._client)
         self._course.enter(CallStage.JUDGING)
         if ended is not None:
             outcome, self.detail = ended
             return outcome
         try:
-            return await self._released(entry, part)
+            return await self._release_hold(entry, part)
         finally:
+            # Also where the client hangs up between the answer and the verdict: the approval is not lost.
             part.give_back()
 
-    async def _released(self, entry: Entry, part: HoldPart) -> Outcome | None:
-        """A person allows it: it is judged again, and their answer is used up together with that verdict."""
+    async def _release_hold(self, entry: Entry, part: HoldPart) -> Outcome | None:
+        """Judge a call that was approved again, and use the approval up together with that verdict."""
         for _ in range(MOST_TRIES):
-            self._judged = judged = await self._confirmed()
+            self._judged = judged = await self._judge_again()
             self._course.enter(CallStage.RECORDING)
             if judged.reason is not None:
                 await entry.release(judged.verdict, unconditionally)
                 return Outcome.refused(judged.reason)
             try:
-                await entry.release(judged.verdict, partial(self._uses_up, judged, part))
+                await entry.release(judged.verdict, partial(self._use_up, judged, part))
             except Overtaken:
-                await self._with.catch_up(self._asked.capability.server)
+                await self._services.catch_up(self._asked.capability.server)
             else:
-                part.used()
+                part.mark_used()
                 return None
-        await entry.release(Deny(Reason.CAPABILITY_CHANGED), unconditionally)  # it does not stand still
+        await entry.release(Deny(Reason.CAPABILITY_CHANGED), unconditionally)  # it changes faster than it can be judged
         return Outcome.refused(Reason.CAPABILITY_CHANGED)
 
-    async def _confirmed(self) -> Judged:
-        judged = await self._with.judging.confirmed(self._subject, waits=self._course.listing)
+    async def _judge_again(self) -> JudgedCall:
+        judged = await self._services.judging.judge_confirmed(self._subject, no_budget, self._course.enter_listing)
         self._course.enter(CallStage.JUDGING)
         return judged
 
-    def _uses_up(self, judged: Judged, part: HoldPart, connection: Connection) -> bool:
+    def _use_up(self, judged: JudgedCall, part: HoldPart, connection: Connection) -> bool:
         return self._rests(judged, connection) and part.use_up(connection)
 
-    async def _sent(self, entry: Entry) -> Outcome:
-        judging, subject, server = self._with.judging, self._subject, self._asked.capability.server
+    async def _send(self, entry: Entry) -> Outcome:
+        judging, subject, server = self._services.judging, self._subject, self._asked.capability.server
         client = self._client if self._asked.watcher is None else None
         self._course.enter(CallStage.SERVER)  # waiting for a place there is the server's time too
         try:
             reason = Reason.CAPABILITY_UNCONFIRMED
             for _ in range(MOST_TRIES):
-                async with self._with.fleet.turn(server, Placed(subject.key, subject.caller.id, client)) as turn:
+                async with self._services.fleet.turn(server, Placed(subject.key, subject.caller.id, client)) as turn:
                     turn.reachable()
-                    objection = judging.once_more(subject, self._judged)
+                    # Waiting for a place takes time, in which anything may be revoked. Asked once more, with nothing
+                    # awaited after it.
+                    objection = judging.objection_before_sending(subject, self._judged)
                     if objection is None:
-                        return await self._told(turn, entry)
+                        return await self._exchange(turn, entry)
                     reason = objection
                 if reason is not Reason.CAPABILITY_UNCONFIRMED:
                     break
-                await self._confirmed()
+                await self._judge_again()
                 self._course.enter(CallStage.SERVER)
         except (Busy, Unsettling, Unreachable) as error:
-            return Outcome.refused(judging.meanwhile(subject) or _reason(error))
+            return Outcome.refused(judging.objection_while_running(subject) or _reason(error))
         finally:
+            # Whatever the server still asks reaches nobody: the closing of the call is about to be written.
             self._client.end()
         return Outcome.refused(reason)
 
-    async def _told(self, turn: Turn, entry: Entry) -> Outcome:
-        """What the server makes of it. Nothing is waited for between the comparison before this and the permit."""
+    async def _exchange(self, turn: Turn, entry: Entry) -> Outcome:
+        """Send the call and return how it ended. Nothing is awaited between the last objection and the permit: a
+        revocation that comes in between would be overlooked."""
         try:
-            self.result = await self._answer(turn, entry)
+            self.result = await self._ask_server(turn, entry)
         except Unsent:
+            # The transport is certain that no byte has left, so this may be recorded as not executed.
             entry.mark_unsent()
             return Outcome.refused(Reason.SERVER_UNREACHABLE)
         except (Overdue, TransportEnded, Declined) as error:
-            known = self._with.servers.find(self._asked.capability.server)
+            known = self._services.servers.find(self._asked.capability.server)
             if known is not None and isinstance(error, TransportEnded):
-                self.detail = beside_end(str(error), known.declared.launch)
+                self.detail = hint_after_end(str(error), known.declared.launch)
             return Outcome.unknown(_reason(error))
         except ServerError as failed:
             self.error = failed.error
-            return Outcome.failed(await self._kept(failed.error))
-        reply = await self._kept(self.result)
+            return Outcome.failed(await self._body_of(failed.error))
+        # Of the reply before it is screened: the record shows what the server really said, with secrets masked.
+        reply = await self._body_of(self.result)
         return Outcome.failed(reply) if self.result.get("isError") is True else Outcome.answered(reply)
 
-    async def _answer(self, turn: Turn, entry: Entry) -> dict[str, Any]:
+    async def _ask_server(self, turn: Turn, entry: Entry) -> dict[str, Any]:
         asked = self._asked
         try:
             if asked.watcher is None:
@@ -216,25 +231,26 @@ class Making:
         finally:
             self._course.enter(CallStage.SCREENING)
 
-    async def _from_kept(self, entry: Entry, page: ReplyPage) -> Outcome:
-        """A part of what the server said before, which this caller may still use."""
-        objection = self._with.judging.once_more(self._subject, self._judged)
+    async def _answer_page(self, entry: Entry, page: ReplyPage) -> Outcome:
+        """Answer with a page of an earlier reply, if this caller may still call what it came from. Nothing is sent."""
+        objection = self._services.judging.objection_before_sending(self._subject, self._judged)
         if objection is not None:
             return Outcome.refused(objection)
         entry.permit()
         self.result = dict(page.result)
-        return Outcome.answered(await self._kept(self.result))
+        return Outcome.answered(await self._body_of(self.result))
 
-    async def _kept(self, said: dict[str, Any]) -> Body:
-        return await self._with.bodies.of(self._asked.capability.server, said)
+    async def _body_of(self, said: dict[str, Any]) -> Body:
+        return await self._services.bodies.make_body(self._asked.capability.server, said)
 
-    def _cut_off(self, entry: Entry, *, by_caller: bool) -> Outcome:
-        """What it is about has left `approved`, or whoever made it was revoked. What was sent may have been executed,
-        whatever it answers now."""
+    def _end_cut_off(self, entry: Entry, *, by_caller: bool) -> Outcome:
+        """How a call ends that is cut off, because what it calls is no longer approved or its caller was revoked. Once
+        it was sent it may have been executed, whatever the server answers now."""
+        # With a permit bytes may have left. Then nobody can say any more that nothing was executed.
         if entry.permitted:
             return Outcome.unknown(Reason.CALLER_REVOKED if by_caller else Reason.CAPABILITY_WITHDRAWN)
         why = Reason.CALLER_REVOKED if by_caller else Reason.CAPABILITY_CHANGED
-        return Outcome.refused(self._with.judging.now(self._subject).reason or why)
+        return Outcome.refused(self._services.judging.judge(self._subject, exhausted=None).reason or why)
 
 
 def _reason(error: Exception) -> Reason:

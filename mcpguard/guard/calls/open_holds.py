@@ -1,11 +1,11 @@
-"""The held calls that are not over: the memory that calls are judged with.
+"""The holds that have not ended, in memory: calls are judged with them.
 
 Rules kept here:
 1. Two calls are the same one if one caller makes them, in one session where nobody knows who that is, of one capability
    by one definition, with the same arguments and the same `_meta`. What the agent says of its reasons does not count,
    nor does which trace it belongs to, where that has the form of one.
-2. A hold is worth something only as long as everything that it rests on is as it was.
-3. One that is used is nobody else's from that moment on, before the store knows.
+2. A hold counts only as long as the server and the capability that it rests on are as they were.
+3. An approval that a call uses is taken from all others at once, before the store knows.
 """
 
 import json
@@ -34,10 +34,10 @@ LIVE = frozenset({HoldState.WAITING, HoldState.ALLOWED, HoldState.DENIED})
 
 @dataclass(slots=True, eq=False)
 class Ticket:
-    """A hold, and the requests that wait for what becomes of it.
+    """A hold, and the requests that wait for its answer.
 
-    `stored`: whether the store has it; until then nobody is shown it. `owed`: how it stood, and what happened to it,
-    where the store has not been told yet.
+    `stored`: whether the store has it; until then nobody is shown it. `owed`: its last state and the move that ended
+    it, where that is not recorded yet.
     """
 
     hold: HeldCall
@@ -50,12 +50,12 @@ class Ticket:
         return self.hold.state
 
     @property
-    def shown(self) -> bool:
-        """Whether people see it, and can answer it or take their answer back."""
+    def is_shown(self) -> bool:
+        """Whether reviewers see it, and can answer it or revoke their answer."""
         return self.stored and self.state in LIVE
 
     def become(self, hold: HeldCall) -> None:
-        """From here on it stands so; whoever waits looks again."""
+        """Replace the hold, and wake everybody who waits for it."""
         self.hold = hold
         self.wake()
 
@@ -68,7 +68,7 @@ class Ticket:
 
 
 class Tickets:
-    """All of them."""
+    """All holds that have not ended, by ticket and by call."""
 
     def __init__(self, digests: Digests) -> None:
         self._digests = digests
@@ -84,43 +84,46 @@ class Tickets:
 
     def drop(self, ticket: Ticket) -> None:
         self._by_id.pop(ticket.hold.id, None)
+        # A newer hold of the same call may have taken its place.
         if self._by_same.get(ticket.hold.same) is ticket:
             del self._by_same[ticket.hold.same]
 
     def get(self, id_: str) -> Ticket:
-        """Raises Unknown."""
+        """The hold with this ticket, if reviewers are shown it. Raises Unknown."""
         found = self._by_id.get(id_)
-        if found is None or not found.shown:
-            raise Unknown("no call waits under this ticket; mcpguard held list shows those that do")
+        if found is None or not found.is_shown:
+            raise Unknown("no held call has this ticket; it may have expired")
         return found
 
     def find(self, same: bytes, rests: Rests) -> Ticket | None:
-        """The one for this call, if it is worth anything now."""
+        """The hold for the same call, if it counts now."""
         found = self._by_same.get(same)
         return found if found is not None and found.hold.rests == rests and found.state in LIVE else None
 
     def waiting(self, caller: str | None = None) -> int:
-        """How many calls wait for a person in all, or of one caller, with those that begin to."""
+        """How many calls wait in all; or how many of one caller do, those included that are not stored yet."""
         if caller is None:
             return sum(each.state is HoldState.WAITING and each.stored for each in self)
         return sum(each.state is HoldState.WAITING and each.hold.caller == caller for each in self)
 
-    def same(self, subject: CallSubject, given: Arguments, by: Fingerprint | None) -> bytes:
-        """What a call has in common with those that are the same one."""
+    def same_call(self, subject: CallSubject, given: Arguments, by: Fingerprint | None) -> bytes:
+        """A digest that is the same for every repetition of the same call."""
         caller, named = subject.caller.id, subject.capability
+        # Anonymous callers share one id: without the session one of them could use the approval of another.
         who = [caller, subject.session if caller == ANONYMOUS else ""]
         what = [given.method, named.server, named.kind.value, named.name, by.text if by else ""]
-        params = {"arguments": {}, **_untraced(given.params)}  # to give none is to give nothing
+        params = {"arguments": {}, **_untraced(given.params)}  # `arguments: {}` and no arguments are the same call
+        # A keyed digest: whoever reads the database cannot test guesses of the arguments.
         return self._digests.body(dumps([who, what]) + b"\0" + _sorted(params)).digest.encode()
 
 
 def rests(upstream: Upstream, pin: Pin | None) -> Rests:
-    """What a verdict rests on at this moment."""
+    """The generations of the server and of the approval that a verdict rests on."""
     return Rests((upstream.id, upstream.generation), (pin.id, pin.generation) if pin else None)
 
 
 def _untraced(params: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Without the id of a trace, which is another one each time that something is tried.
+    """The parameters without a trace id, which is another one for each attempt.
 
     Only in the version whose form is known: a later one may end with any text.
     """
@@ -134,7 +137,7 @@ def _untraced(params: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def _sorted(params: Mapping[str, Any]) -> bytes:
-    """Agents may write the same arguments in another order."""
+    """The parameters with sorted keys: agents may write the same arguments in another order."""
     try:
         return orjson.dumps(params, option=orjson.OPT_SORT_KEYS)
     except TypeError:  # integers beyond 64 bits, which JSON has and orjson has not

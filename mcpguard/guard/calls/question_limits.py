@@ -1,4 +1,5 @@
-"""Where all that servers ask of clients passes: how much of it waits at once, and that it ends with the guard."""
+"""Limits for what servers ask of clients: how many questions wait at once, for how long, and that they end with the
+guard."""
 
 from collections import Counter
 from collections.abc import Iterator
@@ -14,7 +15,7 @@ from mcpguard.settings.model import AskingSettings as Limits
 
 
 class QuestionLimits:
-    """One for all calls."""
+    """Bounds the questions of all calls together; there is one for the whole guard."""
 
     def __init__(self, ledger: Ledger, bodies: KeptBodies, limits: Limits) -> None:
         self.ledger = ledger
@@ -25,12 +26,13 @@ class QuestionLimits:
         self._unanswered = Reason.CLIENT_UNANSWERED
 
     @contextmanager
-    def patience(self, caller: str) -> Iterator[None]:
-        """A caller is asked something in the block. Raises Declined when that takes too long, or cannot be."""
+    def asking(self, caller: str) -> Iterator[None]:
+        """Bound the time in which a caller answers. Raises Declined when that runs out, or too many questions wait."""
         if self._unanswered is Reason.GUARD_STOPPING:
             raise Declined(self._unanswered)
         if self._waiting[caller] >= self.limits.waiting:
             raise Declined(Reason.UPSTREAM_REQUEST_EXCESSIVE)
+        # Counted by caller, not by call: a server must not tie a client up by asking through many calls.
         self._waiting[caller] += 1
         scope = anyio.move_on_after(self.limits.answer_seconds)
         self._scopes.add(scope)
@@ -44,7 +46,7 @@ class QuestionLimits:
             raise Declined(self._unanswered)
 
     def close(self) -> None:
-        """Nobody is asked any more, and nobody waits for an answer."""
+        """End all waiting, and decline every further question."""
         self._unanswered = Reason.GUARD_STOPPING
         for scope in self._scopes:
             scope.cancel()

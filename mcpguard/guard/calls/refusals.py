@@ -1,4 +1,4 @@
-"""What whoever called is told of a call that was not simply answered, at every door.
+"""What a caller is told of a call that was refused, held or withheld, the same at every door.
 
 A refusal says what happened, why, and what to do next, in constants of ours; nothing that an upstream or an agent said
 is ever put into it, but for the names of properties that lead to a wrong argument (`domain.objections`).
@@ -16,12 +16,12 @@ from mcpguard.domain.capabilities import Capability, CapabilityKind
 from mcpguard.domain.findings import Finding
 from mcpguard.domain.reasons import Reason
 from mcpguard.guard.calls.request import CallResult
-from mcpguard.guard.calls.unseen_server import Uninspected
+from mcpguard.guard.calls.uninspected_server import UninspectedServer
 from mcpguard.text.visible import visible
 
 MOST_FINDINGS: Final = 10
 LONGEST_NAME: Final = 200
-"""Of what stands in a command; a URI may be longer."""
+"""Characters of a name that is put into a command; a URI may be longer."""
 _OF_SERVER: Final = frozenset(
     {
         Reason.SERVER_QUARANTINED,
@@ -45,7 +45,7 @@ _OF_CAPABILITY: Final = frozenset(
 
 
 def refusal(told: CallResult) -> dict[str, Any]:
-    """What a client is told of a call that was not simply answered. Of findings it is told our titles alone."""
+    """What a client is told of a refused, held or withheld call. Of findings it gets the titles alone."""
     outcome = told.outcome
     reason = outcome.reason or Reason.GUARD_ERROR
     said = {
@@ -56,13 +56,13 @@ def refusal(told: CallResult) -> dict[str, Any]:
         "next": reason.next,
         "call_id": told.call,
     }
-    detail = replace(told.detail, helps=helps(reason, told.capability) if told.capability else "")
-    return said | beside(detail, told.findings, told.unseen)
+    detail = replace(told.detail, helps=helping_command(reason, told.capability) if told.capability else "")
+    return said | reason_details(detail, told.findings, told.unseen)
 
 
-def beside(detail: Detail, findings: Iterable[Finding], unseen: Uninspected | None) -> dict[str, Any]:
-    """What is told beside a reason; what is empty is not. Of findings our titles alone, and of a server that nobody
-    has inspected what is known of it, which names the command that helps."""
+def reason_details(detail: Detail, findings: Iterable[Finding], unseen: UninspectedServer | None) -> dict[str, Any]:
+    """The details told beside a reason, without empty ones: the titles of findings, and what is known of a server that
+    nobody has inspected."""
     more = {
         "detail": (replace(detail, uninspected=unseen.sentence, helps="") if unseen else detail).said,
         "findings": titles(findings, MOST_FINDINGS),
@@ -71,8 +71,9 @@ def beside(detail: Detail, findings: Iterable[Finding], unseen: Uninspected | No
     return {name: value for name, value in more.items() if value}
 
 
-def helps(reason: Reason, capability: Capability) -> str:
-    """The command that tells more of what lies within the caller's reach; nothing for any other reason."""
+def helping_command(reason: Reason, capability: Capability) -> str:
+    """The command with which an operator sees more, where the reason says that the capability is in scope; else
+    empty."""
     if reason not in _OF_SERVER | _OF_CAPABILITY:
         return ""
     server, name = visible(capability.server), visible(capability.name)

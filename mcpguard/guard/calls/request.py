@@ -1,4 +1,4 @@
-"""What a client asked for, and what it is told: the two ends of a call."""
+"""What a client asked for, and what it is told."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -11,14 +11,14 @@ from mcpguard.domain.calls.outcomes import Outcome
 from mcpguard.domain.capabilities import Capability
 from mcpguard.domain.findings import Finding
 from mcpguard.guard.calls.subject import CallSubject
-from mcpguard.guard.calls.unseen_server import Uninspected
+from mcpguard.guard.calls.uninspected_server import UninspectedServer
 from mcpguard.policy.arguments.call_arguments import Arguments
 from mcpguard.policy.intents import Stated
 
 
 @dataclass(frozen=True, slots=True)
 class ReplyPage:
-    """A part of the reply to the call `of`, which was kept."""
+    """A page of the kept reply to the call `of`."""
 
     of: str
     result: Mapping[str, Any]
@@ -51,7 +51,8 @@ class CallRequest:
     by: str = ""
 
     def subject(self) -> CallSubject:
-        """What of it is judged: one for the whole call, which remembers what was found out."""
+        """What is judged of this request. One subject serves the whole call, as it remembers how its arguments
+        compare."""
         given = Arguments(self.method, self.params)
         kept = self.page is not None
         return CallSubject(
@@ -74,5 +75,5 @@ class CallResult:
     error: dict[str, Any] | None = None
     capability: Capability | None = None
     findings: tuple[Finding, ...] = ()
-    unseen: Uninspected | None = None
+    unseen: UninspectedServer | None = None
     detail: Detail = NOTHING_MORE

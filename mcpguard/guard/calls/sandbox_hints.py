@@ -1,4 +1,4 @@
-"""What agents are told of a server's sandbox beside an error that looks as if it came from there.
+"""Hints at a server's sandbox, told beside an error that looks as if the sandbox caused it.
 
 Rules kept here:
 1. Only an error is told about, and only where its text looks like that (`denials`). Every other one is as it was.
@@ -16,8 +16,8 @@ from mcpguard.domain.servers.needs import CONFINED, Need
 from mcpguard.policy.denials import phrases, texts_of_error, texts_of_result
 
 
-def beside_result(result: Mapping[str, Any], launch: Launch) -> Json:
-    """A result of a server that is launched so, as it is told."""
+def with_hint_in_result(result: Mapping[str, Any], launch: Launch) -> Json:
+    """The result of a failed call, with a hint where the sandbox of this launch may be the cause."""
     needs = phrases(texts_of_result(result), launch)
     if not needs:
         return dict(result)
@@ -25,22 +25,22 @@ def beside_result(result: Mapping[str, Any], launch: Launch) -> Json:
     return envelope.with_meta({**result, "content": [*result["content"], block]}, _said(needs, launch))
 
 
-def beside_error(error: Mapping[str, Any], launch: Launch) -> Json:
-    """An error of a server that is launched so. Where its `data` is no object, there is no place for more."""
+def with_hint_in_error(error: Mapping[str, Any], launch: Launch) -> Json:
+    """The error of a call, with a hint where the sandbox of this launch may be the cause. `data` must be an object."""
     needs, data = phrases(texts_of_error(error), launch), error.get("data", {})
     if not needs or not isinstance(data, dict):
         return dict(error)
     return {**error, "data": envelope.with_meta(data, _said(needs, launch))}
 
 
-def beside_end(why: str, launch: Launch) -> Detail | None:
-    """What is told beside the end of a server that is launched so; `why` is how it ended, with its last words."""
+def hint_after_end(why: str, launch: Launch) -> Detail | None:
+    """A hint where the sandbox of this launch may have ended the server; `why` is how it ended, with its last words."""
     needs = phrases([why], launch)
     return Detail(sandbox=sentence(needs)) if needs else None
 
 
 def sentence(needs: Iterable[Need]) -> str:
-    """How it is with a server that needs this."""
+    """Tells what a server seems to need that its sandbox keeps from it."""
     return " ".join((*(need.fact for need in needs), CONFINED))
 
 

@@ -1,4 +1,4 @@
-"""What servers say, before anybody else hears it: replies, errors, messages on the way, and what they ask.
+"""Screens everything that servers say before anybody else gets it: replies, errors, messages and questions.
 
 Rules kept here:
 1. Every reply passes here once, whole, before its closing is stored and before it is cut, whatever way it came.
@@ -13,9 +13,9 @@ Rules kept here:
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, Final, Protocol, TypeVar
+from typing import Any, Final, TypeVar
 
 from anyio import CapacityLimiter, to_thread
 
@@ -39,7 +39,7 @@ from mcpguard.policy.secrets.hiding import Values
 from mcpguard.settings.model import Settings
 
 LARGE: Final = 32 * 1024
-"""Bytes; at a smaller reply a glance is taken at once."""
+"""Bytes; a smaller reply is glanced at in the event loop."""
 READ_AT_ONCE: Final = 2048
 """Bytes of a message that is read while others wait."""
 AT_ONCE: Final = 2
@@ -51,7 +51,7 @@ STRUCTURE: Final = "structuredContent"
 _UNREAD: Final = DetectorRule(
     "message.unread", "T27", Severity.INFO, 0.0, "Exceeds the scan limit of a message, so it was not scanned"
 )
-_UNTOLD: Final = DetectorRule(
+_UNVERIFIED: Final = DetectorRule(
     "schema.unverified",
     "T9",
     Severity.LOW,
@@ -64,27 +64,58 @@ _NOWHERE: Final = Evidence("", 0, 0)
 T = TypeVar("T")
 
 
-class SaidByServer(Protocol):
-    """What a server said in answer to one call: a result, or an error; neither where it is withheld."""
+@dataclass(frozen=True, slots=True)
+class ServerReply:
+    """The result or the error with which a server answered one call; neither where nothing of it is passed on."""
 
-    result: dict[str, Any] | None
-    error: dict[str, Any] | None
+    result: dict[str, Any] | None = None
+    error: dict[str, Any] | None = None
+
+    @property
+    def value(self) -> dict[str, Any] | None:
+        """The result, or else the error."""
+        return self.result if self.result is not None else self.error
+
+    def with_value(self, value: dict[str, Any]) -> "ServerReply":
+        """The same kind of reply with something else in it."""
+        return ServerReply(result=value) if self.result is not None else ServerReply(error=value)
 
 
-class Noticed:
-    """What was found in what a server said in one call beside its reply."""
+NO_REPLY: Final = ServerReply()
+
+
+@dataclass(frozen=True, slots=True)
+class ScreeningOutcome:
+    """A reply as it may be passed on. `reason` says why it is withheld, `looked` what was found in it."""
+
+    mode: Screening
+    reply: ServerReply = NO_REPLY
+    reason: Reason | None = None
+    looked: ScreenedReply | None = None
+
+
+class ScreeningNotes:
+    """Everything that screening found in what a server said during one call, its reply included."""
 
     def __init__(self) -> None:
-        self.rules: dict[str, None] = {}
-        self.masked = 0
+        self._rules: dict[str, None] = {}
+        self._masked = 0
 
-    def add(self, looked: ScreenedReply) -> None:
-        self.masked += looked.masked
-        self.rules |= dict.fromkeys(each.rule for each in looked.found)
+    def add(self, looked: ScreenedReply | None) -> None:
+        """Count what was found in one message, question or reply."""
+        if looked is not None:
+            self._masked += looked.masked
+            self._rules |= dict.fromkeys(each.rule for each in looked.found)
+
+    def in_outcome(self, outcome: Outcome, mode: Screening) -> Outcome:
+        """The outcome, with what was found where that is anything."""
+        if not self._rules and not self._masked:
+            return outcome
+        return replace(outcome, screened=Screened(mode, tuple(self._rules)[:MOST_RULES], self._masked))
 
 
 class Screener:
-    """Screens. `given`: what the guard gave a server by its name, and is a secret."""
+    """Screens what servers say. `given` returns the secrets that the guard gave to a server."""
 
     def __init__(
         self,
@@ -104,83 +135,76 @@ class Screener:
         self._limiters: dict[str, CapacityLimiter] = {}
 
     async def reply(
-        self, server: str, method: str, pin: Pin | None, outcome: Outcome, said: SaidByServer, noticed: Noticed
-    ) -> Outcome:
-        """The outcome of a call with what was found; `said` is left as it is to be passed on."""
+        self, server: str, method: str, pin: Pin | None, outcome: Outcome, reply: ServerReply
+    ) -> ScreeningOutcome:
+        """Screen what a server answered to a call that had this outcome, in the mode that applies to it now."""
         mode = self._servers.screening(server)
-        value = said.result if said.result is not None else said.error
+        value = reply.value
         if value is None or outcome.reply is None or outcome.reason is not None:
-            said.result = said.error = None
-            return self._ended(outcome, mode, noticed)
-        size, reason = outcome.reply.size, None
+            return ScreeningOutcome(mode)
+        # The size comes first: a reply that is too large is not even searched.
+        size = outcome.reply.size
         if size > self._largest:
-            reason = Reason.REPLY_TOO_LARGE
-        elif mode is Screening.OFF:
-            _pass_on(said, await self._cleaned(server, value, size))
-        else:
-            reason = await self._screened(server, method, pin, size, said, mode, noticed)
-        return self._withheld(outcome, said, reason, mode, noticed) if reason else self._ended(outcome, mode, noticed)
+            return ScreeningOutcome(mode, reason=Reason.REPLY_TOO_LARGE)
+        if mode is Screening.OFF:
+            return ScreeningOutcome(mode, reply.with_value(await self._cleaned(server, value, size)))
+        return await self._screened(server, method, pin, size, reply, mode)
 
     async def _cleaned(self, server: str, value: Mapping[str, Any], size: int) -> dict[str, Any]:
-        """Without what is ours to say. Where much is nested in it, that takes long."""
+        """The reply without `_meta` that only the guard may set. In a thread where it is large, as that takes long."""
         if size <= LARGE:
             return envelope.without_our_keys(value)
         return await self._aside(server, partial(envelope.without_our_keys, value))
 
     async def _aside(self, server: str, work: Callable[[], T]) -> T:
+        # One limiter for each server: replies that take long to read hold up the calls of that server alone.
         limiter = self._limiters.setdefault(server, CapacityLimiter(AT_ONCE))
         return await to_thread.run_sync(work, limiter=limiter, abandon_on_cancel=True)
 
     async def _screened(
-        self,
-        server: str,
-        method: str,
-        pin: Pin | None,
-        size: int,
-        said: SaidByServer,
-        mode: Screening,
-        noticed: Noticed,
-    ) -> Reason | None:
-        """Why it is withheld."""
-        is_result = said.result is not None
-        value = (said.result if is_result else said.error) or {}
+        self, server: str, method: str, pin: Pin | None, size: int, reply: ServerReply, mode: Screening
+    ) -> ScreeningOutcome:
+        is_result = reply.result is not None
+        value = reply.value or {}
         checks = self._checks(server, method, pin) if is_result and value.get("isError") is not True else None
         try:
             fits, looked = await self._looked(server, value, mode, size, checks)
         except OutOfTime:
-            return Reason.REPLY_UNSCREENED
+            # A reply that takes too long to read is withheld: else a server could hide text behind much of it.
+            return ScreeningOutcome(mode, reason=Reason.REPLY_UNSCREENED)
         if fits is None:
-            looked = replace(looked, found=(*looked.found, _UNTOLD.finding_at(_NOWHERE)))
-        noticed.add(looked)
+            looked = replace(looked, found=(*looked.found, _UNVERIFIED.finding_at(_NOWHERE)))
         if fits is False or (fits is None and mode is Screening.REFUSE):
-            return Reason.REPLY_INVALID
+            return ScreeningOutcome(mode, reason=Reason.REPLY_INVALID, looked=looked)
         if mode is Screening.REFUSE and looked.hard:
-            return Reason.REPLY_SCREENED
-        _pass_on(said, _telling(looked, mode) if is_result else looked.value)
-        return None
+            return ScreeningOutcome(mode, reason=Reason.REPLY_SCREENED, looked=looked)
+        passed_on = _with_findings(looked, mode) if is_result else looked.value
+        return ScreeningOutcome(mode, reply.with_value(passed_on), looked=looked)
 
-    def message(self, server: str, params: Mapping[str, Any], noticed: Noticed) -> Mapping[str, Any] | None:
-        """What a server says while it works on a call; None where it is dropped."""
+    def message(self, server: str, params: Mapping[str, Any]) -> tuple[Mapping[str, Any] | None, ScreenedReply | None]:
+        """What is passed on of a message that a server sends while it works on a call, None where it is dropped; and
+        what was found in it."""
         mode, size = self._servers.screening(server), len(dumps(params))
-        bare = envelope.without_our_keys(params if size <= LARGE else _in_short(params))
+        # In every mode: a server must not pose as the guard by setting `_meta` that is ours.
+        bare = envelope.without_our_keys(params if size <= LARGE else _shortened(params))
         if mode is Screening.OFF:
-            return bare
+            return bare, None
         given, around = self._values_of(server), self._around(server)
         if size <= LARGE and is_plain(bare, given, around):
-            return bare
+            return bare, None
         if size > READ_AT_ONCE:
+            # Messages are read in the event loop: a long one would hold up every other call.
             looked = ScreenedReply(bare, (_UNREAD.finding_at(_NOWHERE),), hard=True)
             unfit = mode is not Screening.NOTE or given.within(dumps(bare).decode())
         else:
             looked = screen_reply(bare, mode, given, around, lambda: True)
             unfit = mode is Screening.REFUSE and looked.hard
-        noticed.add(looked)
-        return None if unfit else _telling(looked, mode)
+        return (None if unfit else _with_findings(looked, mode)), looked
 
     async def questions(
         self, server: str, asks: Asks
     ) -> tuple[dict[str, Ask], dict[str, ScreenedReply], Reason | None]:
-        """What is put to a client, what was found in each of it, and why it is not put to them."""
+        """The questions as they are put to a client, what was found in each, and why they are not put to it, if so."""
         mode = self._servers.screening(server)
         passed, found = (
             {name: Ask(ask.method, envelope.without_our_keys(ask.params)) for name, ask in asks.items()},
@@ -196,14 +220,14 @@ class Screener:
                 return passed, found, Reason.UPSTREAM_REQUEST_SCREENED
             if looked.found:
                 found[name] = looked
-            passed[name] = Ask(ask.method, _telling(looked, mode))
+            passed[name] = Ask(ask.method, _with_findings(looked, mode))
         refused = mode is Screening.REFUSE and any(looked.hard for looked in found.values())
         return passed, found, Reason.UPSTREAM_REQUEST_SCREENED if refused else None
 
     async def _looked(
         self, server: str, value: Mapping[str, Any], mode: Screening, size: int, checks: Checks | None
     ) -> tuple[bool | None, ScreenedReply]:
-        """Whether the structure is what it has to be, None where that cannot be told; and what was found."""
+        """Whether the result matches its output schema, None where that cannot be told; and what was found in it."""
         given, around = self._values_of(server), self._around(server)
         if size <= LARGE and is_plain(bare := envelope.without_our_keys(value), given, around):
             return _fits(bare, checks), ScreenedReply(bare)
@@ -212,6 +236,7 @@ class Screener:
     def _read(
         self, value: Mapping[str, Any], mode: Screening, given: Values, around: Surroundings, checks: Checks | None
     ) -> tuple[bool | None, ScreenedReply]:
+        # Measured from here, in the thread: waiting for other replies of the server does not count.
         until = self._clock.monotonic() + self._patience
         still, bare = partial(self._is_before, until), envelope.without_our_keys(value)
         return _fits(bare, checks), screen_reply(bare, mode, given, around, still)
@@ -221,7 +246,7 @@ class Screener:
 
     def _checks(self, server: str, method: str, pin: Pin | None) -> Checks | None:
         known = self._servers.find(server)
-        return self._servers.checking.returned(known, pin) if known and pin and method == CALL else None
+        return self._servers.checking.result_checks(known, pin) if known and pin and method == CALL else None
 
     def _values_of(self, server: str) -> Values:
         given, kept = self._given(server), self._values.get(server)
@@ -229,28 +254,9 @@ class Screener:
             kept = self._values[server] = given, Values(given)
         return kept[1]
 
-    def _withheld(
-        self, outcome: Outcome, said: SaidByServer, why: Reason, mode: Screening, noticed: Noticed
-    ) -> Outcome:
-        said.result = said.error = None
-        return replace(self._ended(outcome, mode, noticed), reason=why)
 
-    def _ended(self, outcome: Outcome, mode: Screening, noticed: Noticed) -> Outcome:
-        if not noticed.rules and not noticed.masked:
-            return outcome
-        return replace(outcome, screened=Screened(mode, tuple(noticed.rules)[:MOST_RULES], noticed.masked))
-
-
-def _pass_on(said: SaidByServer, value: dict[str, Any]) -> None:
-    """In the place of what came."""
-    if said.result is not None:
-        said.result = value
-    else:
-        said.error = value
-
-
-def _in_short(params: Mapping[str, Any]) -> dict[str, Any]:
-    """Of a message that is very long what messages have, as text and as much as is passed on of one."""
+def _shortened(params: Mapping[str, Any]) -> dict[str, Any]:
+    """The members that a message has by the protocol, each cut to what is passed on of a very long one."""
     known = {name: params[name] for name in _OF_MESSAGES if name in params}
     return {
         name: _text(value)[:LARGE] if isinstance(value, str | dict | list) else value for name, value in known.items()
@@ -262,14 +268,14 @@ def _text(value: object) -> str:
 
 
 def _fits(value: Mapping[str, Any], checks: Checks | None) -> bool | None:
-    """Whether a result has the structure that it has to have. One that is left out has not."""
+    """Whether a result matches its output schema. A result without structured content does not."""
     if checks is None or isinstance(checks, Anything):
         return True
     return checks.describes(value[STRUCTURE]) if STRUCTURE in value else False
 
 
-def _telling(looked: ScreenedReply, mode: Screening) -> dict[str, Any]:
-    """What was looked at, with what was found in it."""
+def _with_findings(looked: ScreenedReply, mode: Screening) -> dict[str, Any]:
+    """The screened value, with the findings in its `_meta`."""
     value: dict[str, Any] = looked.value
     if not looked.found and not looked.masked:
         return value
@@ -278,5 +284,5 @@ def _telling(looked: ScreenedReply, mode: Screening) -> dict[str, Any]:
 
 
 def rules_of(looked: ScreenedReply) -> tuple[str, ...]:
-    """The worst of them, by their ids."""
+    """The rules of the findings, no more than are recorded."""
     return tuple(each.rule for each in looked.found)[:MOST_RULES]

@@ -1,4 +1,4 @@
-"""What is judged: who wants to use which capability, with what they say and give."""
+"""What is judged: who requests which capability, with which intent and arguments."""
 
 from dataclasses import dataclass
 
@@ -11,11 +11,11 @@ from mcpguard.policy.intents import Stated
 
 @dataclass(frozen=True, slots=True)
 class CallSubject:
-    """`pinned` is the capability that covers the one that is meant, if it is another.
+    """A request as the rules see it. `pinned` is the template or capability that covers this one, if it is another.
 
-    `stated`: what they say they mean to do, None where that is implied. `given`: what the call carries, None where that
-    is not known yet. `kept`: nothing is asked of the server, what it said before is used; so it need not be there.
-    `session`: in which it is made. `ticket`: that of the held call whose answer this one has used.
+    `stated`: the declared intent, None where it is implied. `given`: the arguments, None where they are not known yet.
+    `kept`: the answer comes from a kept reply, so the server need not be connected. `session`: the session of the call.
+    `ticket`: of the hold whose approval this call has used.
     """
 
     caller: Caller
@@ -29,6 +29,6 @@ class CallSubject:
 
     @property
     def key(self) -> Key:
-        """Under which it stands in the approvals of its server."""
+        """The kind and name under which its server's approvals have it."""
         found = self.pinned or self.capability
         return found.kind, found.name

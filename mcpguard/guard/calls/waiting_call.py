@@ -1,4 +1,4 @@
-"""A call that a person must allow: how it waits, and how it uses what they answered.
+"""A call that is held for approval: how it waits, and how it uses the answer.
 
 Rules kept here:
 1. A hold and the opening of the call that it began with are one transaction. So are the use of an allowed one and the
@@ -6,7 +6,7 @@ Rules kept here:
 2. A call waits for a while, and its client hears that it does. Then the client is told to come back; the same call,
    made again, waits on the same hold or uses what became of it.
 3. Only a client that goes away while it waits takes the question back, and only if nobody else waits for the answer.
-4. When the guard stops, whoever waits is told to come back. What was asked stays asked.
+4. When the guard stops, clients that wait are told to come back. The holds stay.
 """
 
 from collections.abc import Iterator
@@ -28,9 +28,9 @@ from mcpguard.domain.capabilities import Effect
 from mcpguard.domain.clock import Clock
 from mcpguard.domain.errors import Overtaken
 from mcpguard.domain.reasons import Reason
-from mcpguard.guard.calls.hold_answers import Answering
-from mcpguard.guard.calls.hold_rules import Demanding
-from mcpguard.guard.calls.judgement import Judged
+from mcpguard.guard.calls.hold_answers import HoldAnswers
+from mcpguard.guard.calls.hold_rules import HoldRules
+from mcpguard.guard.calls.judgement import JudgedCall
 from mcpguard.guard.calls.open_holds import Ticket, rests
 from mcpguard.guard.calls.subject import CallSubject
 from mcpguard.settings.call_groups import Holds
@@ -38,23 +38,23 @@ from mcpguard.store.engine.backend import Connection
 from mcpguard.store.rows import holds
 
 PROGRESS_SECONDS: Final = 5.0
-WAITS: Final = "The call waits for a person to allow it."
+WAITS: Final = "The call is held for approval."
 _STEP: Final = 1e-6
 """Progress must grow, and a server that works on the call later begins with what it likes, mostly 0 or 1."""
 
 
 class HoldWay(Enum):
-    """What a call has to do with a hold."""
+    """How a call takes part in a hold: it begins one, joins one, or uses an approval."""
 
     BEGINS = "begins"
     JOINS = "joins"
     USES = "uses"
 
 
-class Holding:
-    """Holds calls."""
+class WaitingCalls:
+    """Holds calls, and lets their clients wait for the answer."""
 
-    def __init__(self, demanding: Demanding, answering: Answering, clock: Clock, settings: Holds) -> None:
+    def __init__(self, demanding: HoldRules, answering: HoldAnswers, clock: Clock, settings: Holds) -> None:
         self.demanding = demanding
         self.answering = answering
         self._tickets = demanding.tickets
@@ -63,23 +63,26 @@ class Holding:
         self._closing = False
 
     @contextmanager
-    def part(self, subject: CallSubject, judged: Judged, opening: Opening) -> Iterator["HoldPart | None"]:
-        """What a call has to do with a hold; None where that is nothing.
+    def part(self, subject: CallSubject, judged: JudgedCall, opening: Opening) -> Iterator["HoldPart | None"]:
+        """The call's part in a hold, None where it has none.
 
         Raises Overtaken where another call was faster: the two were judged before either came here.
         """
-        ticket = judged.look.ticket
+        ticket = judged.hold.ticket
         match judged.verdict:
             case Hold():
                 way = HoldWay.BEGINS if ticket is None else HoldWay.JOINS
                 if ticket is None:
                     self._check_first(subject, judged)
+                    # In memory before it is stored: the same call, made again at once, joins this hold and begins no
+                    # second one.
                     ticket = Ticket(self._held(subject, judged, opening), stored=False)
                     self._tickets.add(ticket)
             case Allow() if ticket is not None:
                 way = HoldWay.USES
                 if ticket.state is not HoldState.ALLOWED:
                     raise Overtaken
+                # Taken before the transaction: of two calls only one may use the approval. `undo` gives it back.
                 ticket.move(HoldState.CONSUMED)
             case _:
                 yield None
@@ -88,28 +91,29 @@ class Holding:
         try:
             yield part
         finally:
-            if not part.begun:
+            # The opening was overtaken, or could not be stored.
+            if not part.has_begun:
                 part.undo()
 
-    def _check_first(self, subject: CallSubject, judged: Judged) -> None:
+    def _check_first(self, subject: CallSubject, judged: JudgedCall) -> None:
         upstream = judged.upstream
         if upstream is None or self._tickets.find(
-            self.demanding.same(subject, judged.pin), rests(upstream, judged.pin)
+            self.demanding.same_call(subject, judged.pin), rests(upstream, judged.pin)
         ):
             raise Overtaken
 
     def close(self) -> None:
-        """Nobody waits for a person any more."""
+        """Wake every waiting client: the guard is about to stop."""
         self._closing = True
         for ticket in self._tickets:
             ticket.wake()
 
-    def used(self, ticket: Ticket) -> None:
-        """It was, and the store knows."""
+    def forget(self, ticket: Ticket) -> None:
+        """Drop a hold that was used or never stored."""
         self._tickets.drop(ticket)
 
-    async def answer(self, ticket: Ticket, client: Counterpart) -> None:
-        """Until a person has answered, or patience is over."""
+    async def wait_for_answer(self, ticket: Ticket, client: Counterpart) -> None:
+        """Wait until a reviewer has answered, or until the client has waited long enough."""
         awake = anyio.Event()
         ticket.waiters.add(awake)
         try:
@@ -120,9 +124,11 @@ class Holding:
                 tasks.cancel_scope.cancel()
         except anyio.get_cancelled_exc_class():
             ticket.waiters.discard(awake)
+            # The last client has gone, so nobody could use an answer. At a stop clients come back: then the hold stays.
             if not ticket.waiters and not self._closing:
+                # This task is cancelled, as its client is gone; that the question was withdrawn must still be recorded.
                 with anyio.CancelScope(shield=True):
-                    await self.answering.over(ticket, HoldMove.WITHDRAW)
+                    await self.answering.end(ticket, HoldMove.WITHDRAW)
             raise
         finally:
             ticket.waiters.discard(awake)
@@ -130,13 +136,14 @@ class Holding:
     async def _patience(self, client: Counterpart, awake: anyio.Event) -> None:
         waited = 0.0
         while waited < self._settings.wait_seconds:
+            # Keeps clients from giving up that reset their timeout when they hear of progress.
             client.progress({"progress": waited * _STEP, "message": WAITS})
             nap = min(PROGRESS_SECONDS, self._settings.wait_seconds - waited)
             await self._clock.sleep(nap)
             waited += nap
         awake.set()
 
-    def _held(self, subject: CallSubject, judged: Judged, opening: Opening) -> Held:
+    def _held(self, subject: CallSubject, judged: JudgedCall, opening: Opening) -> Held:
         if judged.upstream is None:
             raise ValueError("a call to no server is not held")
         now, intent = self._clock.now(), opening.intent
@@ -152,12 +159,12 @@ class Holding:
             declared=intent.declared,
             sensitivity=intent.sensitivity.value,
             agent_says=intent.reason,
-            because=judged.look.demand,
+            because=judged.hold.demand,
         )
         return Held(
             opening.entry,
             HoldState.WAITING,
-            self.demanding.same(subject, judged.pin),
+            self.demanding.same_call(subject, judged.pin),
             opening.caller.id,
             opening.capability,
             rests(judged.upstream, judged.pin),
@@ -167,18 +174,19 @@ class Holding:
 
 
 class HoldPart:
-    """What one call has to do with a hold. `begun`: the store has the verdict that speaks of it."""
+    """One call's part in a hold. `has_begun`: whether the store has the verdict that speaks of it."""
 
-    def __init__(self, of: Holding, ticket: Ticket, way: HoldWay) -> None:
+    def __init__(self, of: WaitingCalls, ticket: Ticket, way: HoldWay) -> None:
         self.id = ticket.hold.id
-        self.begun = False
+        self.has_begun = False
         self._is_used = False
         self._of = of
         self._ticket = ticket
         self._way = way
 
     def store(self, connection: Connection) -> bool:
-        """Together with the opening: a new hold is kept, an allowed one is used up. Whether that could be."""
+        """Store a new hold, or use up an approval, in the transaction of the opening. Returns whether that was
+        possible."""
         match self._way:
             case HoldWay.BEGINS:
                 holds.put(connection, self._ticket.hold)
@@ -189,44 +197,47 @@ class HoldPart:
                 return self.use_up(connection)
 
     def use_up(self, connection: Connection) -> bool:
-        """Together with the verdict that allows the call."""
+        """Use up the approval in the transaction of the verdict that allows the call. Returns whether it was still
+        there."""
         return holds.end(connection, self.id, HoldState.ALLOWED)
 
     def begin(self) -> None:
-        """The opening was stored."""
-        self.begun = True
+        """Take note that the opening was stored."""
+        self.has_begun = True
         if self._way is HoldWay.USES:
-            self.used()
+            self.mark_used()
         elif self._way is HoldWay.BEGINS:
-            self._of.answering.begun(self._ticket)
+            self._of.answering.note_held(self._ticket)
 
     def undo(self) -> None:
-        """It was not."""
+        """Undo this part, as the opening was not stored."""
         match self._way:
             case HoldWay.BEGINS:
-                self._of.used(self._ticket)
+                self._of.forget(self._ticket)
                 self._ticket.move(HoldState.EXPIRED)
             case HoldWay.USES:
                 self.give_back()
             case HoldWay.JOINS:
                 pass
 
-    def used(self) -> None:
-        """The store knows that it was."""
+    def mark_used(self) -> None:
+        """Take note that the store has the approval as used."""
         self._is_used = True
-        self._of.used(self._ticket)
+        self._of.forget(self._ticket)
 
     def give_back(self) -> None:
-        """It was not used after all. What became of it meanwhile stays."""
+        """Give back an approval that was not used after all. Whatever else became of it meanwhile stays."""
         if not self._is_used and self._ticket.state is HoldState.CONSUMED:
             self._ticket.move(HoldState.ALLOWED)
 
-    async def answered(self, client: Counterpart) -> tuple[Outcome, Detail] | None:
-        """How the call ends that waited. None if it may be made now, which nobody else may from here on."""
-        await self._of.answer(self._ticket, client)
+    async def wait_for_answer(self, client: Counterpart) -> tuple[Outcome, Detail] | None:
+        """Wait for the answer. Returns how the call ends; None if it may be sent now, and no other call may use
+        that."""
+        await self._of.wait_for_answer(self._ticket, client)
         hold = self._ticket.hold
         match hold.state:
             case HoldState.ALLOWED:
+                # No await between the answer and this: of two clients that wait for one approval, one gets it.
                 self._ticket.move(HoldState.CONSUMED)
                 return None
             case HoldState.WAITING:

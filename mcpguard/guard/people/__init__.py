@@ -1,1 +1,1 @@
-"""The people who decide, how they sign in, and the programs that act for them."""
+"""The users, how they sign in, and the API tokens of programs that act for them."""

@@ -1,4 +1,4 @@
-"""How the first user is made, before there is anybody who could let them in: by a link that is told on the terminal.
+"""How the first user is created, before anybody could add one: by a setup link that is shown on the terminal.
 
 Rules kept here:
 1. There is a link only as long as there was no user ever; not: while there is none. What is shown of it is made here,
@@ -19,8 +19,8 @@ from mcpguard.domain.people import Role, SetupOver
 from mcpguard.guard.people import people_facts
 from mcpguard.guard.people.passwords import Passwords
 from mcpguard.guard.people.people import People, digest_of
-from mcpguard.guard.people.sign_in import SignedIn, SigningIn
-from mcpguard.guard.people.users import Users, check_name, check_why
+from mcpguard.guard.people.sign_in import SignedIn, SignIns
+from mcpguard.guard.people.users import Users, check_name, check_reason
 from mcpguard.ledger.ledger import Append, Ledger
 from mcpguard.store.engine.backend import Connection
 from mcpguard.store.engine.store import Store
@@ -28,19 +28,19 @@ from mcpguard.store.rows import sessions
 
 SECONDS: Final = 1800
 KEY_BYTES: Final = 32
-OVER: Final = "this link is not valid, or not any more; mcpguard user setup-link makes another one"
-THERE_IS_SOMEBODY: Final = "there is, or was, a user already; mcpguard user add lets further ones in"
+OVER: Final = "this setup link is invalid or has expired; create a new one with mcpguard user setup-link"
+THERE_IS_SOMEBODY: Final = "the first user was created already; an admin can add more"
 log = structlog.get_logger("mcpguard.guard")
 
 
-class SettingUp:
-    """Makes the link, and the first user by it."""
+class FirstUserSetup:
+    """Creates setup links, and the first user by one."""
 
     def __init__(
         self,
         people: People,
         users: Users,
-        signing_in: SigningIn,
+        signing_in: SignIns,
         passwords: Passwords,
         store: Store,
         ledger: Ledger,
@@ -48,7 +48,7 @@ class SettingUp:
         new_id: Ids,
     ) -> None:
         self.console = ""
-        """Where the pages are, once they can be reached."""
+        """The address of the pages, once they can be reached."""
         self._people = people
         self._users = users
         self._signing_in = signing_in
@@ -59,17 +59,18 @@ class SettingUp:
         self._new_id = new_id
 
     @property
-    def needed(self) -> bool:
-        """Whether there was no user ever."""
+    def is_needed(self) -> bool:
+        """Whether there never was a user."""
         return not self._people.was_set_up
 
     def url(self, key: str) -> str:
-        """The link."""
+        """The setup link with this key."""
         return f"{self.console}/setup?key={key}"
 
     async def offer(self, decision: Decision) -> str:
-        """The key of a new link; the one before is good no more. Raises Forbidden, SetupOver or LedgerUnavailable."""
-        check_why(decision)
+        """Create a setup link and return its key; an earlier one is void. Raises Forbidden, SetupOver,
+        LedgerUnavailable."""
+        check_reason(decision)
         decision.by.check_widening()
         key = secrets.token_urlsafe(KEY_BYTES)
         async with self._people.changing():
@@ -79,45 +80,46 @@ class SettingUp:
                     return False
                 until = self._clock.now() + SECONDS * 1_000_000
                 sessions.offer(connection, self._new_id(), digest_of("setup", key), until)
-                fact = people_facts.offered(decision)
+                fact = people_facts.setup_link_fact(decision)
                 append(fact.kind, fact.fields)
                 return True
 
-            if not (self.needed and await self._ledger.transact(offer)):
+            if not (self.is_needed and await self._ledger.transact(offer)):
                 raise SetupOver(THERE_IS_SOMEBODY)
         log.info("setup.offered", by=decision.by.id)
         return key
 
     async def check(self, key: str) -> None:
-        """Raises SetupOver where a link with this key cannot be used now, and StoreUnavailable."""
+        """Check that a setup link can be used now. Raises SetupOver where it cannot, and StoreUnavailable."""
         digest, now = digest_of("setup", key), self._clock.now()
-        good = self.needed and await self._store.readers.run(
+        good = self.is_needed and await self._store.readers.run(
             lambda connection: sessions.offered(connection, digest, now) is not None
         )
         if not good:
             raise SetupOver(OVER)
 
     async def use(self, key: str, name: str, password: str, peer: str) -> SignedIn:
-        """The first user, who is an admin and has signed in. Raises SetupOver, Undecidable, TooManyTries,
-        StoreUnavailable or LedgerUnavailable; then there is nobody, and the link is as good as it was."""
+        """Create the first user, an admin who is signed in at once. Raises SetupOver, Undecidable, TooManyTries,
+        StoreUnavailable or LedgerUnavailable; then no user was created, and the link stays valid."""
         await self.check(key)
         check_name(name)
-        kept = await self._passwords.hashed(name, password)
+        kept = await self._passwords.hash_new(name, password)
         decision = Decision(Actor("setup link", "network"), "")
         async with self._people.changing():
-            user = self._users.made(name, Role.ADMIN, kept, decision)
-            done = self._signing_in.made(user, peer)
+            user = self._users.new_user(name, Role.ADMIN, kept, decision)
+            done = self._signing_in.new_session(user, peer)
             shown = digest_of("session", done.shown)
 
             def use(connection: Connection, append: Append) -> bool:
+                # Asked again in the transaction: of two that use one link at once, one is late.
                 good = sessions.offered(connection, digest_of("setup", key), self._clock.now()) is not None
-                if not good or not self.needed:
+                if not good or not self.is_needed:
                     return False
                 self._users.admit(connection, user)
                 sessions.put(connection, done.session, shown)
                 for fact in (
-                    people_facts.changed("added", user, decision),
-                    people_facts.signed_in(user, done.session, "setup link"),
+                    people_facts.user_fact("added", user, decision),
+                    people_facts.sign_in_fact(user, done.session, "setup link"),
                 ):
                     append(fact.kind, fact.fields)
                 return True

@@ -1,7 +1,7 @@
-"""Tokens of operators: how programs come to act for people, and how they cease to.
+"""API tokens: creates and revokes the tokens of programs that act for people.
 
 Rules kept here:
-1. A token is made here, told once to whoever asked for it, and kept nowhere.
+1. A token is created here, shown once to whoever asked for it, and stored nowhere.
 2. A token, or its end, is one transaction with its record. It ends before that is stored; it begins after.
 3. Who may only tighten may revoke and not make one.
 """
@@ -16,7 +16,7 @@ from mcpguard.domain.decisions import Decision, Undecidable
 from mcpguard.domain.people import OperatorToken, Role, UserTaken, UserUnknown
 from mcpguard.guard.people import people_facts
 from mcpguard.guard.people.people import People, digest_of
-from mcpguard.guard.people.users import check_name, check_why
+from mcpguard.guard.people.users import check_name, check_reason
 from mcpguard.ledger.ledger import Append, Ledger
 from mcpguard.store.engine.backend import Connection
 from mcpguard.store.rows import people as stored
@@ -28,8 +28,8 @@ PREFIX: Final = "mcpo_"
 log = structlog.get_logger("mcpguard.guard")
 
 
-class Operators:
-    """Makes tokens and revokes them."""
+class OperatorTokens:
+    """Creates and revokes API tokens."""
 
     def __init__(self, people: People, ledger: Ledger, clock: Clock, new_id: Ids) -> None:
         self._people = people
@@ -38,15 +38,16 @@ class Operators:
         self._new_id = new_id
 
     async def add(self, name: str, role: Role, seconds: int | None, decision: Decision) -> tuple[OperatorToken, str]:
-        """The new token, and what is shown of it, which nobody is told a second time. None: until it is revoked.
+        """Create a token that expires after `seconds`, None: never. Returns it with its text, which is never shown
+        again.
 
-        Raises Forbidden, Undecidable, UserTaken or LedgerUnavailable, and has changed nothing then.
+        Raises Forbidden, Undecidable, UserTaken or LedgerUnavailable; then nothing has changed.
         """
         decision.by.check_widening()
-        check_why(decision)
+        check_reason(decision)
         check_name(name)
         if seconds is not None and not 0 < seconds <= LONGEST_SECONDS:
-            raise Undecidable("a token's time is at least a second and at most ten years, or null for no end")
+            raise Undecidable("a token must expire within one second to ten years, or be null for never")
         async with self._people.changing():
             decision.by.check()
             token = self._made(name, role, seconds, decision)
@@ -57,7 +58,7 @@ class Operators:
                 if stored.token_is_taken(connection, name):
                     raise _taken(name)
                 stored.put_token(connection, token, digest)
-                fact = people_facts.operator("added", token, decision)
+                fact = people_facts.token_fact("added", token, decision)
                 append(fact.kind, fact.fields)
 
             await self._ledger.transact(keep)
@@ -66,20 +67,21 @@ class Operators:
         return token, shown
 
     async def revoke(self, id_: str, decision: Decision) -> OperatorToken:
-        """It is worth nothing from now on. Raises UserUnknown, Undecidable or LedgerUnavailable; then it still is."""
-        check_why(decision)
+        """Revoke a token. Raises UserUnknown, Undecidable or LedgerUnavailable; then it is not revoked."""
+        check_reason(decision)
         async with self._people.changing():
             decision.by.check()
             found = self._people.token(id_)
             if found is None:
-                raise UserUnknown("there is no such token; mcpguard operator list shows those that there are")
+                raise UserUnknown("there is no such API token; it may have been revoked")
             token, digest = found
 
             def revoke(connection: Connection, append: Append) -> None:
                 if stored.revoke_token(connection, id_, self._clock.now(), decision.by.id):
-                    fact = people_facts.operator("revoked", token, decision)
+                    fact = people_facts.token_fact("revoked", token, decision)
                     append(fact.kind, fact.fields)
 
+            # From memory first: the token is worth nothing while its end is being stored.
             self._people.remove_token(id_)
             done = False
             try:
@@ -96,11 +98,11 @@ class Operators:
         if any(token.name == name for token in there):
             raise _taken(name)
         if len(there) >= MOST_TOKENS:
-            raise Undecidable(f"there are {MOST_TOKENS} tokens, as many as may be; revoke one first")
+            raise Undecidable(f"there are {MOST_TOKENS} tokens, the maximum; revoke one first")
         now = self._clock.now()
         until = None if seconds is None else now + seconds * 1_000_000
         return OperatorToken(self._new_id(), name, role, now, decision.by.id, until)
 
 
 def _taken(name: str) -> UserTaken:
-    return UserTaken(f"there is a token {name} already; revoke it first, or choose another name")
+    return UserTaken(f"a token named {name} exists already; revoke it first, or choose another name")

@@ -1,4 +1,4 @@
-"""How people change their own password.
+"""How users change their own password.
 
 Rules kept here:
 1. They give the one that they have: whoever has found their browser open cannot. Each time counts as a try to sign in,
@@ -10,30 +10,30 @@ Rules kept here:
 from mcpguard.domain.decisions import Actor, Decision, Forbidden, Undecidable
 from mcpguard.domain.people import NotProven, Principal, User
 from mcpguard.guard.people.people import People
-from mcpguard.guard.people.sign_in import SigningIn
+from mcpguard.guard.people.sign_in import SignIns
 from mcpguard.guard.people.users import NOT_YOURS, Users
 
 
 class OwnPassword:
-    """Changes them."""
+    """Changes a user's own password."""
 
-    def __init__(self, people: People, users: Users, signing_in: SigningIn) -> None:
+    def __init__(self, people: People, users: Users, signing_in: SignIns) -> None:
         self._people = people
         self._users = users
         self._signing_in = signing_in
 
     async def change(self, me: Principal, present: str, password: str, peer: str, by: Actor) -> User:
-        """From now on they have this password. `peer`: from where they ask.
+        """Change the password of a signed-in user, who gives the current one. `peer`: the address that they come from.
 
         Raises Forbidden, NotProven, Undecidable, TooManyTries or LedgerUnavailable; then they have the one before.
         """
         user = self._people.user_of(me.id) if me.kind == "user" else None
         if user is None:
-            raise Forbidden("only a person who has signed in has a password that they could change")
+            raise Forbidden("only a signed-in user can change a password")
         try:
-            proven = await self._signing_in.proven(user, present, peer)
+            proven = await self._signing_in.prove(user, present, peer)
         except NotProven:
             raise NotProven(NOT_YOURS) from None
         if password == present:
-            raise Undecidable("this is the password that you have; nothing was changed")
+            raise Undecidable("this is your current password; nothing was changed")
         return await self._users.own_password(proven, password, Decision(by, ""), me.session)

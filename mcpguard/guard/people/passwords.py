@@ -1,9 +1,9 @@
-"""Passwords: what may be one, how it is kept, and whether somebody has given theirs.
+"""Passwords: which are allowed, how they are stored, and whether a given one is right.
 
 Rules kept here:
 1. Of a password an argon2id hash is kept, dearer than OWASP asks for (19 MiB, 2 passes, or the like of it).
-2. Hashing happens in a few threads of its own. Of those who wait for one, too many are sent away, so that a crowd at
-   the door costs nobody else.
+2. Hashing happens in a few threads of its own, and only so many may wait for one, so that a flood of sign-ins costs
+   nobody else.
 3. For a name that is nobody's, or somebody's who is disabled, as much is computed as for any other.
 4. A password is a text: the same one whatever the keyboard makes of its accents (NFKC). Long is good, nothing else is
    asked, but that it is not what everybody would try first.
@@ -33,7 +33,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class Cost:
-    """What one try of a password costs whoever makes it: passes over so much memory."""
+    """What one guess of a password costs: so many passes over so much memory."""
 
     passes: int
     kibibytes: int
@@ -42,7 +42,7 @@ class Cost:
         return PasswordHasher(self.passes, self.kibibytes, parallelism=1, hash_len=32, salt_len=16, type=Type.ID)
 
     def nobodys(self) -> str:
-        """A hash of the same form and cost, of which nobody knows a password."""
+        """A hash of the same form and cost for which nobody knows a password."""
         return f"$argon2id$v=19$m={self.kibibytes},t={self.passes},p=1${'A' * 22}${'A' * 43}"
 
 
@@ -50,7 +50,7 @@ USUAL: Final = Cost(passes=3, kibibytes=64 * 1024)
 
 
 class Passwords:
-    """Hashes passwords, and is a `Proof`."""
+    """Hashes and verifies passwords; a `Proof`."""
 
     method = "password"
 
@@ -61,28 +61,30 @@ class Passwords:
         self._limiter = CapacityLimiter(MOST_AT_ONCE)
         self._here = 0
 
-    async def hashed(self, name: str, password: str) -> str:
-        """What is kept of a new password of this user. Raises Undecidable, or TooManyTries."""
-        checked(name, password)
+    async def hash_new(self, name: str, password: str) -> str:
+        """The hash of a new password for this user. Raises Undecidable, or TooManyTries."""
+        check_new_password(name, password)
         return await self._aside(lambda: self._hasher.hash(_bytes(password)))
 
     async def user_of(self, claim: IdentityClaim) -> User | None:
-        """Whoever has this name, if this is their password and they may sign in. Raises TooManyTries."""
+        """The user of this name, if the password is theirs and they may sign in. Raises TooManyTries."""
         user = self._people.user(claim.name)
         kept, can = (user.password, not user.disabled) if user is not None else ("", False)
-        if not is_one(claim.secret):  # it is nobody's, so all the same whose it is not
+        if not fits_limits(claim.secret):  # it is nobody's, so all the same whose it is not
             claim, can = IdentityClaim(claim.name, ""), False
         secret = _bytes(claim.secret)
+        # Hashed for an unknown name, too: otherwise the time of an answer would tell which names exist.
         right = await self._aside(lambda: _is_right(self._hasher, kept or self._nobodys, secret))
         return user if right and can else None
 
-    async def renewed(self, user: User, password: str) -> str:
-        """What is kept of this user's password, which this is; made anew where it would be made dearer now."""
+    async def rehash_if_outdated(self, user: User, password: str) -> str:
+        """The stored hash of this user's password, made again from `password` where the cost was raised since."""
         if not self._hasher.check_needs_rehash(user.password):
             return user.password
         return await self._aside(lambda: self._hasher.hash(_bytes(password)))
 
     async def _aside(self, work: Callable[[], T]) -> T:
+        # Each hash takes much memory and time on purpose: a flood of tries must not exhaust them.
         if self._here >= MOST_AT_ONCE + MOST_WAITING:
             raise TooManyTries(1)
         self._here += 1
@@ -92,19 +94,19 @@ class Passwords:
             self._here -= 1
 
 
-def checked(name: str, password: str) -> None:
-    """Raises Undecidable for what cannot be this user's password."""
+def check_new_password(name: str, password: str) -> None:
+    """Raises Undecidable for a password that this user may not have."""
     plain = unicodedata.normalize("NFKC", password)
     if len(plain) < SHORTEST:
-        raise Undecidable(f"a password has at least {SHORTEST} characters; a few words are easy to keep in mind")
-    if not is_one(password):
-        raise Undecidable(f"a password has at most {LONGEST_BYTES} bytes, all of them characters")
+        raise Undecidable(f"a password must have at least {SHORTEST} characters; a few words are easy to remember")
+    if not fits_limits(password):
+        raise Undecidable(f"a password may have at most {LONGEST_BYTES} bytes of valid text")
     if plain.casefold() == name or plain.casefold() in COMMON:
-        raise Undecidable("this password is among the first that anybody would try")
+        raise Undecidable("this password is too common or is the user name; choose another")
 
 
-def is_one(password: str) -> bool:
-    """Whether anybody's could be this long."""
+def fits_limits(password: str) -> bool:
+    """Whether a text is short enough, and valid enough, to be anybody's password."""
     try:
         return len(password) <= LONGEST_BYTES and len(_bytes(password)) <= LONGEST_BYTES
     except UnicodeEncodeError:

@@ -1,5 +1,5 @@
-"""The people and programs that the guard knows: the memory by which requests are told apart. Whatever changes it keeps
-the same in the store (`users`, `signing_in`, `operators`, `setting_up`).
+"""The users, sessions and API tokens that the guard knows: the memory that requests are authenticated with. Whatever
+changes it changes the store, too (`users`, `sign_in`, `operators`, `first_user`).
 
 Rules kept here:
 1. What somebody shows is known by its digest, and nobody here could say it. It is too long to be guessed, so a plain
@@ -33,34 +33,34 @@ Read = tuple[list[User], list[tuple[Session, bytes]], list[tuple[OperatorToken, 
 
 
 class People:
-    """Looks up who somebody is by what they show."""
+    """Authenticates requests by their session or token."""
 
     def __init__(self, store: Store, clock: Clock, limits: Limits) -> None:
         self.limits = limits
         self.was_set_up = False
-        """Whether there was a user ever."""
+        """Whether there ever was a user."""
         self._stale = False
-        """Whether the store may have what we do not know of."""
+        """Whether the store may be ahead of memory."""
         self._changing = anyio.Lock()
         self._store = store
         self._clock = clock
         self._users: dict[str, User] = {}
-        """By their ids, as a name is looked up seldom."""
+        """Users by their ids; lookups by name are rare."""
         self._sessions: dict[bytes, Session] = {}
         self._shown: dict[str, bytes] = {}
-        """What is shown, by session and by token."""
+        """The digest of what is shown, by the id of a session or token."""
         self._tokens: dict[bytes, OperatorToken] = {}
         self._used: dict[str, int] = {}
 
     def by_token(self, token: str) -> Principal | None:
-        """The program whose token this is, if it holds now."""
+        """The program whose token this is, if it is valid now."""
         found = self._tokens.get(digest_of("operator", token))
         if found is None or not found.holds(self._clock.now()):
             return None
         return Principal(found.id, found.name, found.role, "token")
 
     def by_session(self, shown: str) -> Principal | None:
-        """The person whose browser shows this, if they are signed in still. It counts as used."""
+        """The user whose browser shows this session, if it is still valid. The session counts as used."""
         session = self._sessions.get(digest_of("session", shown))
         now = self._clock.now()
         user = self._of(session, now)
@@ -71,7 +71,9 @@ class People:
         return Principal(user.id, user.name, user.role, "user", session.id, recent)
 
     def holds(self, principal: Principal) -> bool:
-        """Whether this is still so: they are here, in that session or with that token, and have that role."""
+        """Whether a principal is still valid: the same session or token, and the same role."""
+        # Looked up again, not remembered: a page that stays open must notice that its user was disabled or has another
+        # role.
         digest = self._shown.get(principal.session if principal.kind == "user" else principal.id, b"")
         now = self._clock.now()
         if principal.kind == "token":
@@ -87,38 +89,38 @@ class People:
         return self._users.get(id_)
 
     def users(self) -> Iterator[User]:
-        """Everybody, also who is disabled, by name."""
+        """All users, disabled ones included, by name."""
         return iter(sorted(self._users.values(), key=lambda user: user.name))
 
     def sessions(self, user: User | None = None) -> Iterator[Session]:
-        """Those that have not ended, of everybody or of one, the oldest first."""
+        """The sessions that have not ended, of all users or of one, the oldest first."""
         now = self._clock.now()
         for session in sorted(self._sessions.values(), key=lambda session: (session.created_at, session.id)):
             if (user is None or session.user == user.id) and self._of(session, now) is not None:
                 yield self._as_used(session)
 
     def tokens(self) -> Iterator[OperatorToken]:
-        """Those that were not revoked, by name."""
+        """The API tokens that were not revoked, by name."""
         return iter(sorted(self._tokens.values(), key=lambda token: token.name))
 
     def token(self, id_: str) -> tuple[OperatorToken, bytes] | None:
-        """One that was not revoked, with its digest."""
+        """An API token that was not revoked, with its digest."""
         digest = self._shown.get(id_, b"")
         token = self._tokens.get(digest)
         return None if token is None else (token, digest)
 
     def session(self, id_: str) -> tuple[Session, bytes] | None:
-        """One that was not ended, with its digest."""
+        """A session that was not ended, with its digest."""
         digest = self._shown.get(id_, b"")
         session = self._sessions.get(digest)
         return None if session is None else (session, digest)
 
     def session_shown(self, shown: str) -> Session | None:
-        """The same by what a browser shows; it does not count as used."""
+        """The session that a browser shows. It does not count as used."""
         return self._sessions.get(digest_of("session", shown))
 
     def keep(self, user: User) -> None:
-        """From now on this is what is known of them."""
+        """Add or replace a user."""
         self._users[user.id] = user
         self.was_set_up = True
 
@@ -136,7 +138,7 @@ class People:
         self._tokens.pop(self._shown.pop(id_, b""), None)
 
     async def load(self) -> None:
-        """Know what the store has, and nothing else."""
+        """Replace everything with what the store has."""
         everybody, signed_in, tokens, self.was_set_up = await self._store.readers.run(_read)
         self._users = {user.id: user for user in everybody}
         self._sessions = {digest: session for session, digest in signed_in}
@@ -147,7 +149,7 @@ class People:
 
     @asynccontextmanager
     async def changing(self) -> AsyncIterator[None]:
-        """Around a change, of which there is one at a time; it is not given up half way. Raises LedgerUnavailable."""
+        """Make a change while the block runs: one at a time, and never abandoned half way. Raises LedgerUnavailable."""
         with anyio.CancelScope(shield=True):
             async with self._changing:
                 await self._catch_up()
@@ -164,7 +166,7 @@ class People:
             await self.tidy()
 
     async def tidy(self) -> None:
-        """What is done once a minute. What cannot be written now is written later."""
+        """Write down which sessions were used, and end expired ones. What cannot be written now is written later."""
         now = self._clock.now()
         over = [session.id for session in self._sessions.values() if self._is_over(session, now)]
         used = {id_: moment for id_, moment in self._used.items() if id_ not in over}
@@ -180,6 +182,7 @@ class People:
         for id_, moment in used.items():
             if (found := self.session(id_)) is not None:
                 self.add_session(self._as_used(found[0]), found[1])
+                # Not if it was used again meanwhile.
                 if self._used.get(id_) == moment:
                     del self._used[id_]
 
@@ -191,7 +194,7 @@ class People:
                 raise LedgerUnavailable(str(error)) from error
 
     def _of(self, session: Session | None, now: int) -> User | None:
-        """Whose it is, if it and they are there still."""
+        """The user of a session, if it has not expired and they are not disabled."""
         if session is None or self._is_over(session, now):
             return None
         user = self._users.get(session.user)
@@ -209,7 +212,7 @@ class People:
 
 
 def digest_of(what: str, shown: str) -> bytes:
-    """What is kept of what somebody shows: an `operator`'s token, a `session`, a `setup` link."""
+    """The digest of a secret that somebody shows: an `operator`'s token, a `session`, a `setup` link."""
     return hashlib.sha256(f"mcpguard/{what}/1\0".encode() + shown.encode(errors="replace")).digest()
 
 

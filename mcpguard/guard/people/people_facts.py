@@ -1,4 +1,4 @@
-"""What is recorded of people and of operators' tokens. docs/ledger-format.md lists the fields of each kind."""
+"""The records about users, sessions and API tokens. docs/ledger-format.md lists the fields of each kind."""
 
 from mcpguard.codec.canonical import Scalar
 from mcpguard.domain.calls.records import RecordKind
@@ -7,31 +7,31 @@ from mcpguard.domain.people import OperatorToken, Session, User
 from mcpguard.guard.servers.facts import Fact
 
 
-def changed(change: str, user: User, decision: Decision, before: str = "", **more: Scalar) -> Fact:
-    """Somebody was let in, or what they may do was changed. Nothing here tells their password."""
+def user_fact(change: str, user: User, decision: Decision, before: str = "", **more: Scalar) -> Fact:
+    """A user was added or changed. The password is not in the record."""
     fields = {"change": change, **_user(user), "role": user.role.value, "before": before, **more}
     return _fact(RecordKind.PERSON, fields, decision)
 
 
-def offered(decision: Decision) -> Fact:
-    """A link by which the first user can be made was told to somebody."""
+def setup_link_fact(decision: Decision) -> Fact:
+    """A setup link was created, by which the first user can be created."""
     return _fact(RecordKind.PERSON, {"change": "offered"}, decision)
 
 
-def signed_in(user: User, session: Session, method: str) -> Fact:
-    """Somebody has shown who they are."""
+def sign_in_fact(user: User, session: Session, method: str) -> Fact:
+    """A user has signed in."""
     fields = {**_user(user), "role": user.role.value, "session": session.id, "method": method, "peer": session.peer}
     return Fact(RecordKind.SIGNED_IN, fields | {"by": f"user:{user.id} ({user.name})"})
 
 
-def signed_out(user: User, session: Session, why: str, by: Actor | None = None) -> Fact:
-    """A session ended before its time."""
+def sign_out_fact(user: User, session: Session, why: str, by: Actor | None = None) -> Fact:
+    """A session ended before it expired."""
     said = {} if by is None else _by(by)
     return Fact(RecordKind.SIGNED_OUT, _given({**_user(user), "session": session.id, "why": why, **said}))
 
 
-def operator(change: str, token: OperatorToken, decision: Decision) -> Fact:
-    """An operator's token was made, or is worth nothing any more. Nothing here tells it."""
+def token_fact(change: str, token: OperatorToken, decision: Decision) -> Fact:
+    """An API token was created or revoked. Its text is not in the record."""
     fields: dict[str, Scalar] = {
         "change": change,
         "token": token.id,

@@ -1,4 +1,4 @@
-"""How somebody shows who they are: the one place where a password could be something else.
+"""How users prove who they are: the interface behind which a password could be replaced by something else.
 
 Rules kept here:
 1. A proof names a user that there is, or nobody. It gives no role and makes no user.
@@ -13,17 +13,17 @@ from mcpguard.domain.people import User
 
 @dataclass(frozen=True, slots=True)
 class IdentityClaim:
-    """Who somebody says they are, and what they show for it."""
+    """The name that somebody claims, and the secret that they show for it."""
 
     name: str
     secret: str = field(repr=False)
 
 
 class Proof(Protocol):
-    """One way to show it. `method` is its name in the records."""
+    """One way to prove an identity. `method` is its name in the records."""
 
     method: str
 
     async def user_of(self, claim: IdentityClaim) -> User | None:
-        """Whose claim this is, if it is true. Whether they may sign in is not asked here."""
+        """The user whose identity is claimed, if the claim is true; None otherwise."""
         ...

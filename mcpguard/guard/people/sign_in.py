@@ -1,4 +1,4 @@
-"""How people sign in and out.
+"""How users sign in and out.
 
 Rules kept here:
 1. Each time somebody signs in they get a session that nobody has seen before, and the one that their browser had ends.
@@ -31,24 +31,24 @@ from mcpguard.store.rows import people as stored
 from mcpguard.store.rows import sessions
 
 MOST_SESSIONS: Final = 20
-"""Of one person."""
+"""Sessions of one user."""
 SHOWN_BYTES: Final = 32
 LONGEST_PEER: Final = 64
-WRONG: Final = "the name or the password is wrong, or this name may not sign in"
+WRONG: Final = "wrong name or password, or this user may not sign in"
 log = structlog.get_logger("mcpguard.guard")
 
 
 @dataclass(frozen=True, slots=True)
 class SignedIn:
-    """Somebody who has signed in just now. `shown` is what their browser shows from now on."""
+    """A user who has just signed in. `shown` is the secret that their browser shows from now on."""
 
     user: User
     session: Session
     shown: str = field(repr=False)
 
 
-class SigningIn:
-    """Begins and ends sessions."""
+class SignIns:
+    """Signs users in and out: begins and ends their sessions."""
 
     def __init__(
         self, people: People, passwords: Passwords, ledger: Ledger, clock: Clock, new_id: Ids, tallies: Tallies
@@ -62,33 +62,33 @@ class SigningIn:
         self._tallies = tallies
 
     async def with_password(self, name: str, password: str, peer: str, before: str = "") -> SignedIn:
-        """Who has this password. `before`: what their browser has shown until now, which is worth nothing then.
+        """Sign a user in. `before`: the session that their browser has shown until now, which ends.
 
         Raises NotProven, TooManyTries or LedgerUnavailable; then nobody has signed in, and what was is so still.
         """
         claim = IdentityClaim(name, password)
         user = await self._proven(self._passwords, claim, peer)
-        kept = await self._passwords.renewed(user, password)
+        kept = await self._passwords.rehash_if_outdated(user, password)
         return await self._begin(user, kept, self._passwords.method, peer, before)
 
-    async def proven(self, user: User, password: str, peer: str) -> User:
-        """Them, if this is their password; nobody signs in by it. Counts as a try. Raises NotProven or TooManyTries."""
+    async def prove(self, user: User, password: str, peer: str) -> User:
+        """Verify a user's password without signing them in. Counts as a try. Raises NotProven or TooManyTries."""
         return await self._proven(self._passwords, IdentityClaim(user.name, password), peer)
 
     async def sign_out(self, session: str, by: Actor) -> None:
-        """End this one. Raises LedgerUnavailable; then it has not ended."""
+        """End a session. Raises LedgerUnavailable; then it has not ended."""
         async with self._people.changing():
             await self._end([session], "asked", by)
 
     async def sign_out_everywhere(self, user: User, by: Actor) -> int:
-        """End all of somebody's sessions; how many those were. Raises LedgerUnavailable; then they have not ended."""
+        """End all sessions of a user; returns how many. Raises LedgerUnavailable; then they have not ended."""
         async with self._people.changing():
             mine = [session.id for session in self._people.sessions(user)]
             await self._end(mine, "everywhere", by)
         return len(mine)
 
-    def made(self, user: User, peer: str) -> SignedIn:
-        """A session that is not there yet."""
+    def new_session(self, user: User, peer: str) -> SignedIn:
+        """A new session for a user, which is not stored yet."""
         now = self._clock.now()
         session = Session(self._new_id(), user.id, now, now, now, peer[:LONGEST_PEER])
         return SignedIn(user, session, secrets.token_urlsafe(SHOWN_BYTES))
@@ -100,17 +100,18 @@ class SigningIn:
         except TooManyTries:
             self._refused(claim, peer, "too many tries")
             raise
+        # The same sentence for an unknown name, a wrong password and a disabled user: nobody learns which names exist.
         if user is None:
             self._refused(claim, peer, proof.method)
             raise NotProven(WRONG)
-        self.throttle.succeeded(claim.name, peer)
+        self.throttle.forgive_success(claim.name, peer)
         return user
 
     async def _looked_at(self, proof: Proof, claim: IdentityClaim, peer: str) -> User | None:
         try:
             return await proof.user_of(claim)
         except TooManyTries:
-            self.throttle.not_looked_at(claim.name, peer)
+            self.throttle.withdraw_try(claim.name, peer)
             raise
 
     async def _begin(self, proven: User, kept: str, method: str, peer: str, before: str) -> SignedIn:
@@ -118,9 +119,10 @@ class SigningIn:
             now = self._people.user_of(proven.id)
             if now is None or now.disabled or now.password != proven.password:  # since the password was looked at
                 raise NotProven(WRONG)
-            done = self.made(replace(now, password=kept), peer)
+            done = self.new_session(replace(now, password=kept), peer)
+            # The session that the browser had ends: whoever planted it there (session fixation) gains nothing.
             over = self._over(now, before)
-            fact = people_facts.signed_in(done.user, done.session, method)
+            fact = people_facts.sign_in_fact(done.user, done.session, method)
 
             def begin(connection: Connection, append: Append) -> None:
                 if done.user != now:
@@ -138,7 +140,8 @@ class SigningIn:
         return done
 
     def _over(self, user: User, before: str) -> list[Session]:
-        """What ends when somebody signs in: what their browser had, whoever's that was, and what is too much."""
+        """The sessions that end when a user signs in: the one that the browser had, whoever's it was, and the oldest
+        ones beyond the limit."""
         theirs = self._people.session_shown(before)
         mine = [session for session in self._people.sessions(user) if session != theirs]
         return [*([theirs] if theirs else []), *mine[: max(0, len(mine) - MOST_SESSIONS + 1)]]
@@ -162,10 +165,10 @@ class SigningIn:
         for session in ended:
             user = self._people.user_of(session.user)
             if user is not None and session.id in there:
-                fact = people_facts.signed_out(user, session, why, by)
+                fact = people_facts.sign_out_fact(user, session, why, by)
                 append(fact.kind, fact.fields)
 
     def _refused(self, claim: IdentityClaim, peer: str, why: str) -> None:
         user = self._people.user(claim.name)
         about = {} if user is None else {"user": user.id, "user_name": user.name}
-        self._tallies.sign_in_refused(peer=peer[:LONGEST_PEER], why=why, **about)
+        self._tallies.count_refused_sign_in(peer=peer[:LONGEST_PEER], why=why, **about)

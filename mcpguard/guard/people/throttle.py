@@ -1,4 +1,4 @@
-"""How often somebody may try to sign in: ever more slowly, by the name that is tried and by where it comes from.
+"""Slows down repeated tries to sign in, by the name that is tried and by the address that they come from.
 
 Rules kept here:
 1. A try counts when it begins, so that many at once are as slow as one after another; whoever succeeds is forgiven.
@@ -28,15 +28,15 @@ class _Tries:
     count: int = 0
     last: float = 0.0
 
-    def until(self, free: int) -> float:
-        """When the next one may begin."""
+    def next_allowed(self, free: int) -> float:
+        """When the next try may begin."""
         if self.count < free:
             return self.last
         return self.last + min(2.0 ** min(self.count - free, 30), LONGEST_SECONDS)
 
 
 class Throttle:
-    """Remembers tries that have failed, and those that have not ended."""
+    """Counts tries that have failed, and those that have not ended."""
 
     def __init__(self, clock: Clock) -> None:
         self._clock = clock
@@ -46,12 +46,13 @@ class Throttle:
         return len(self._tries)
 
     def begin(self, name: str, peer: str) -> None:
-        """A try begins. Raises TooManyTries where it may not; then it does not count."""
+        """Begin a try. Raises TooManyTries where it may not begin; then it does not count."""
         now = self._clock.monotonic()
         keys = _keys(name, peer)
         wait = max(self._wait(key, free, now) for key, free in keys)
         if wait > 0:
             raise TooManyTries(ceil(wait))
+        # Counted before the password is verified: many tries at once must not all see the same count.
         for key, _ in keys:
             tries = self._tries.get(key)
             if tries is None:
@@ -60,19 +61,19 @@ class Throttle:
             tries.count += 1
             tries.last = now
 
-    def succeeded(self, name: str, peer: str) -> None:
-        """It was who they said. The name is free again; for where it came from, this try does not count."""
+    def forgive_success(self, name: str, peer: str) -> None:
+        """Forgive a name whose owner has signed in; for the address, only this try is taken back."""
         (mine, _), (theirs, _) = _keys(name, peer)
         self._tries.pop(mine, None)
         self._take_back(theirs)
 
-    def not_looked_at(self, name: str, peer: str) -> None:
-        """Nobody has looked at what was shown, so it does not count."""
+    def withdraw_try(self, name: str, peer: str) -> None:
+        """Take a try back for which no password was verified."""
         for key, _ in _keys(name, peer):
             self._take_back(key)
 
     def forgive(self, name: str) -> None:
-        """Whoever administers has seen to it that the name's owner can try again."""
+        """Forget the tries for a name, after an admin has set another password."""
         self._tries.pop(("name", name), None)
 
     def _take_back(self, key: Key) -> None:
@@ -89,7 +90,7 @@ class Throttle:
         if now - tries.last >= FORGOTTEN_SECONDS:
             del self._tries[key]
             return 0.0
-        return tries.until(free) - now
+        return tries.next_allowed(free) - now
 
     def _make_room(self, now: float) -> None:
         if len(self._tries) < MOST_REMEMBERED:
@@ -108,11 +109,12 @@ def _keys(name: str, peer: str) -> tuple[tuple[Key, int], tuple[Key, int]]:
 
 
 def _network(peer: str) -> str:
-    """Where it comes from: an address, or of IPv6 the network that one subscriber has."""
+    """The source of a try: an address, or for IPv6 the network of one subscriber."""
     try:
         address = ip_address(peer)
     except ValueError:
         return ""
+    # One subscriber has a whole network of IPv6 addresses, and could try from each.
     if isinstance(address, IPv6Address):
         return str(ip_network((address, 64), strict=False))
     return str(address)

@@ -1,4 +1,4 @@
-"""How people come to be users, and what becomes of them.
+"""Adds users, and changes what they may do.
 
 Rules kept here:
 1. A change is one transaction with its record, which says who made it and why. What takes something away takes effect
@@ -31,13 +31,13 @@ from mcpguard.store.rows import people as stored
 from mcpguard.store.rows import sessions
 
 MOST_USERS: Final = 1000
-NOT_YOURS: Final = "the present password is not yours, or not any more"
+NOT_YOURS: Final = "the current password is wrong"
 Over = Callable[[Session], bool]
 log = structlog.get_logger("mcpguard.guard")
 
 
 class Users:
-    """Lets people in, and changes what they may do."""
+    """Adds and changes users, each change with its record."""
 
     def __init__(
         self, people: People, passwords: Passwords, throttle: Throttle, ledger: Ledger, clock: Clock, new_id: Ids
@@ -50,16 +50,16 @@ class Users:
         self._new_id = new_id
 
     async def add(self, name: str, role: Role, password: str, decision: Decision) -> User:
-        """A new user. Raises Forbidden, Undecidable, UserTaken, TooManyTries or LedgerUnavailable."""
+        """Add a user. Raises Forbidden, Undecidable, UserTaken, TooManyTries or LedgerUnavailable."""
         _may_widen(decision)
         check_name(name)
         if self._people.user(name) is not None:
             raise _taken(name)
-        kept = await self._passwords.hashed(name, password)
+        kept = await self._passwords.hash_new(name, password)
         async with self._people.changing():
             decision.by.check()
-            user = self.made(name, role, kept, decision)
-            fact = people_facts.changed("added", user, decision)
+            user = self.new_user(name, role, kept, decision)
+            fact = people_facts.user_fact("added", user, decision)
 
             def add(connection: Connection, append: Append) -> None:
                 self.admit(connection, user)
@@ -70,36 +70,36 @@ class Users:
         log.info("user.added", user=user.id, name=name, role=role.value, by=decision.by.id)
         return user
 
-    def made(self, name: str, role: Role, password: str, decision: Decision) -> User:
-        """One that is not there yet. Raises UserTaken or Undecidable."""
+    def new_user(self, name: str, role: Role, password: str, decision: Decision) -> User:
+        """A new user, who is not stored yet. Raises UserTaken or Undecidable."""
         if self._people.user(name) is not None:
             raise _taken(name)
         if sum(1 for _ in self._people.users()) >= MOST_USERS:
-            raise Undecidable(f"there are {MOST_USERS} users, as many as may be")
+            raise Undecidable(f"there are {MOST_USERS} users, the maximum")
         return User(self._new_id(), name, role, password, self._clock.now(), decision.by.id)
 
     def admit(self, connection: Connection, user: User) -> None:
-        """Keep one; from then on there was somebody ever. Raises UserTaken."""
+        """Store a user, and close the setup for ever. Raises UserTaken."""
         if stored.is_taken(connection, user.name):
             raise _taken(user.name)
         stored.put(connection, user)
         sessions.close(connection, self._new_id(), user.created_at)
 
     async def password(self, name: str, password: str, decision: Decision) -> User:
-        """They have this password from now on, and are signed out. Raises as `add`, and UserUnknown."""
+        """Set a user's password, and sign them out. Raises as `add`, and UserUnknown."""
         _may_widen(decision)
         self._known(name)
-        kept = await self._passwords.hashed(name, password)
+        kept = await self._passwords.hash_new(name, password)
         user = await self._change(name, "password", decision, lambda user: replace(user, password=kept))
         self._throttle.forgive(name)
         return user
 
     async def own_password(self, proven: User, password: str, decision: Decision, session: str) -> User:
-        """Whoever has given their password gets this one, and keeps that session of theirs; the others end.
+        """Change the password of a user who has given the current one. Their other sessions end.
 
-        Raises NotProven where theirs is another by now, Undecidable, TooManyTries, Lapsed or LedgerUnavailable.
+        Raises NotProven where it was changed meanwhile, Undecidable, TooManyTries, Lapsed or LedgerUnavailable.
         """
-        kept = await self._passwords.hashed(proven.name, password)
+        kept = await self._passwords.hash_new(proven.name, password)
 
         def renewed(now: User) -> User:
             if now.disabled or now.password != proven.password:  # since the password was looked at
@@ -109,7 +109,7 @@ class Users:
         return await self._change(proven.name, "own_password", decision, renewed, lambda each: each.id != session)
 
     async def end_session(self, session: str, decision: Decision) -> User:
-        """This one ends; whose it was. Raises Undecidable, UserUnknown or LedgerUnavailable."""
+        """End a session; returns its user. Raises Undecidable, UserUnknown or LedgerUnavailable."""
         found = self._people.session(session)
         user = None if found is None else self._people.user_of(found[0].user)
         if user is None:
@@ -119,22 +119,22 @@ class Users:
         )
 
     async def role(self, name: str, role: Role, decision: Decision) -> User:
-        """They have this role from now on. Raises Forbidden, Undecidable, LastAdmin, UserUnknown, LedgerUnavailable."""
+        """Change a user's role. Raises Forbidden, Undecidable, LastAdmin, UserUnknown, LedgerUnavailable."""
         if not role.rights <= self._known(name).role.rights:
             _may_widen(decision)
         return await self._change(name, "role", decision, lambda user: replace(user, role=role))
 
     async def disable(self, name: str, decision: Decision) -> User:
-        """They are nobody from now on. Raises Undecidable, LastAdmin, UserUnknown or LedgerUnavailable."""
+        """Disable a user, and sign them out. Raises Undecidable, LastAdmin, UserUnknown or LedgerUnavailable."""
         return await self._change(name, "disabled", decision, lambda user: replace(user, disabled=True))
 
     async def enable(self, name: str, decision: Decision) -> User:
-        """They may sign in again. Raises Forbidden, Undecidable, UserUnknown or LedgerUnavailable."""
+        """Let a disabled user sign in again. Raises Forbidden, Undecidable, UserUnknown or LedgerUnavailable."""
         _may_widen(decision)
         return await self._change(name, "enabled", decision, lambda user: replace(user, disabled=False))
 
     async def sign_out(self, name: str, decision: Decision) -> User:
-        """All their sessions end. Raises Undecidable, UserUnknown or LedgerUnavailable."""
+        """End all sessions of a user. Raises Undecidable, UserUnknown or LedgerUnavailable."""
         return await self._change(name, "signed_out", decision, lambda user: user)
 
     async def _change(
@@ -146,14 +146,15 @@ class Users:
         which: Over | None = None,
         **said: Scalar,
     ) -> User:
-        """`which` of their sessions end; None: all, if what is done ends any."""
-        check_why(decision)
+        """Change a user. `which` of their sessions end; None: all, if the change ends any."""
+        check_reason(decision)
         async with self._people.changing():
             decision.by.check()
             before = self._known(name)
             after = change(before)
             if not after.role.rights <= before.role.rights:
                 _may_widen(decision)  # what they had may have been taken away meanwhile
+            # One change at a time: two admins who disable each other at once must not both succeed.
             self._check_admins(before, after)
             ends = which is not None or _ends_sessions(what, before, after)
             over = [each for each in self._people.sessions(before) if ends and (which is None or which(each))]
@@ -161,13 +162,14 @@ class Users:
                 raise no_such_session()
             more = {"ended": len(over)} if ends else {}
             was = before.role.value if what == "role" else ""
-            fact = people_facts.changed(what, after, decision, was, **more, **said)
+            fact = people_facts.user_fact(what, after, decision, was, **more, **said)
 
             def work(connection: Connection, append: Append) -> None:
                 stored.change(connection, after)
                 sessions.end(connection, [session.id for session in over])
                 append(fact.kind, fact.fields)
 
+            # What takes something away is in force before it is stored; it is given back where that fails.
             if ends:
                 self._people.keep(after)
             shown = [found for each in over if (found := self._people.session(each.id)) is not None]
@@ -189,35 +191,35 @@ class Users:
     def _check_admins(self, before: User, after: User) -> None:
         others = any(user.administers for user in self._people.users() if user.id != before.id)
         if before.administers and not after.administers and not others:
-            raise LastAdmin(f"{before.name} is the last admin; let somebody else administer first")
+            raise LastAdmin(f"{before.name} is the last admin; make another user an admin first")
 
     def _known(self, name: str) -> User:
         user = self._people.user(name)
         if user is None:
-            raise UserUnknown("there is no such user; mcpguard user list shows those that there are")
+            raise UserUnknown("there is no such user")
         return user
 
 
 def no_such_session() -> UserUnknown:
-    return UserUnknown("there is no such session; mcpguard user sessions shows those that there are")
+    return UserUnknown("there is no such session; it may have ended")
 
 
 def check_name(name: str) -> None:
-    """Raises Undecidable."""
+    """Raises Undecidable for a text that cannot be a user's name."""
     if NAME.fullmatch(name) is None:
         raise Undecidable(
             "the name must have 1 to 63 of a to z, 0 to 9, `-`, `_` and `.`, and begin with a letter or digit"
         )
 
 
-def check_why(decision: Decision) -> None:
-    """Raises Undecidable."""
+def check_reason(decision: Decision) -> None:
+    """Raises Undecidable where the written reason is too long to be recorded."""
     if len(decision.why) > LONGEST_WHY:
         raise Undecidable(f"the reason is longer than {LONGEST_WHY} characters")
 
 
 def _may_widen(decision: Decision) -> None:
-    check_why(decision)
+    check_reason(decision)
     decision.by.check_widening()
 
 
@@ -226,4 +228,4 @@ def _ends_sessions(what: str, before: User, after: User) -> bool:
 
 
 def _taken(name: str) -> UserTaken:
-    return UserTaken(f"there is, or was, a user {name}; names are not used again")
+    return UserTaken(f"there is, or was, a user named {name}; names are never reused")

@@ -1,1 +1,1 @@
-"""What people decide about servers and their capabilities, and what they look at before they do."""
+"""How servers are added, inspected, reviewed and decided about."""

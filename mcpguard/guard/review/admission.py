@@ -1,4 +1,4 @@
-"""How a server comes to stand in front of agents: the one way in, whoever brings it.
+"""How servers are added, changed and removed: the one way in, whoever adds them.
 
 Rules kept here:
 1. Whatever is new, or is launched otherwise than before, is quarantined. Nothing that a declaration says changes that;
@@ -28,7 +28,7 @@ from mcpguard.domain.servers.upstreams import Identity, Origin, Transport, Upstr
 from mcpguard.guard.review.launch_fingerprints import Fingerprints
 from mcpguard.guard.review.requests import as_json
 from mcpguard.guard.servers import facts
-from mcpguard.guard.servers.listed_findings import in_launch
+from mcpguard.guard.servers.listed_findings import launch_findings
 from mcpguard.guard.servers.registry import ServerState
 from mcpguard.guard.servers.standings import ServerChange, Standings
 from mcpguard.inspection.definitions.launches import reference_in_code
@@ -39,18 +39,18 @@ from mcpguard.settings.entries.members import as_members, patched, read
 
 MOST_SERVERS = 1000
 _WRITTEN_OUT: Final = (
-    "holds what looks like a secret, which whoever lists processes or looks at the server can read; "
-    "put it into a file and write ${file:/path} there, or give it in env"
+    "contains what looks like a secret, readable by anybody who lists processes or views the server; "
+    "put it into a file and refer to it as ${file:/path}, or pass it in env"
 )
 _WRITTEN_IN_URL: Final = (
-    "holds what looks like a secret, which every log on the way holds; give it in headers, with ${file:/path}"
+    "contains what looks like a secret, which logs along the way would keep; pass it in headers, as ${file:/path}"
 )
 log = structlog.get_logger("mcpguard.guard")
 
 
 @dataclass(frozen=True, slots=True)
 class DeclarationSource:
-    """Where declarations come from."""
+    """Where a declaration comes from, and on whose behalf it was made."""
 
     origin: Origin
     by: Actor
@@ -58,20 +58,21 @@ class DeclarationSource:
 
 
 @dataclass(frozen=True, slots=True)
-class Added:
-    """A server that was taken, and what of its entry was not read: nothing in an entry approves, for one."""
+class AddedServer:
+    """A server that was added or changed, and notices about members of its entry that were ignored, such as
+    approvals."""
 
     name: str
     notices: tuple[str, ...]
 
 
 def from_file(path: str = "") -> DeclarationSource:
-    """The configuration file, which speaks for whoever may write it."""
+    """The configuration file as a source; it speaks for whoever may write it."""
     return DeclarationSource(Origin.FILE, Actor("configuration file", "file", path))
 
 
 class Admission:
-    """Takes servers in, changes how they are declared, and lets them go."""
+    """Adds servers, changes their declarations, and removes them."""
 
     def __init__(self, standings: Standings, fingerprints: Fingerprints, new_id: Ids, clock: Clock) -> None:
         self._standings = standings
@@ -81,7 +82,8 @@ class Admission:
         self._clock = clock
 
     async def declare(self, declared: Sequence[Declared], source: DeclarationSource) -> tuple[str, ...]:
-        """These, and no others, are what the file declares now. Returns a sentence for each that was not taken."""
+        """Take over what the file declares now, and disable what it no longer does. Returns a sentence for each server
+        that was not added."""
         refused: list[str] = []
         for one_ in declared:
             known = self._registry.find(one_.name)
@@ -91,9 +93,9 @@ class Admission:
                 elif known.upstream.origin is source.origin:
                     await self._redeclare(known, one_, source.by)
                 else:
-                    refused.append(f"{one_.name} came by {known.upstream.origin} before; rename one of them")
+                    refused.append(f"{one_.name} was already added by {known.upstream.origin}; rename one of them")
             except (NotDeclared, Undecidable) as error:
-                refused.append(f"{one_.name} is not taken: {error}")
+                refused.append(f"{one_.name} was not added: {error}")
         names = {one_.name for one_ in declared}
         for known in self._registry:
             if known.upstream.origin is source.origin and known.name not in names and known.declared.enabled:
@@ -106,13 +108,13 @@ class Admission:
         members: Mapping[str, object],
         source: DeclarationSource,
         requests: tuple[ServerRequest, ...] = (),
-    ) -> Added:
-        """Whoever brings one server says what it is called: only labels of a file, whose author cannot be asked, become
-        names by themselves. Raises NotDeclared, NameTaken or LedgerUnavailable."""
+    ) -> AddedServer:
+        """Add one server, under exactly this name: only a file's labels are turned into names, as its author cannot be
+        asked. Raises NotDeclared, NameTaken or LedgerUnavailable."""
         _check_name(label)
         declared, notices = read(label, members)
         await self._add(replace(declared, requests=requests), source)
-        return Added(declared.name, notices)
+        return AddedServer(declared.name, notices)
 
     def ever_had(self, name: str) -> bool:
         """Whether there is or was a server of this name."""
@@ -125,42 +127,44 @@ class Admission:
         revision: int,
         by: Actor,
         requests: tuple[ServerRequest, ...] | None = None,
-    ) -> Added:
-        """Change how it is declared, and what is requested beside that: None leaves it as it is.
+    ) -> AddedServer:
+        """Change a server's declaration, and what is requested beside it: None leaves that as it is.
 
         Raises Unknown, Stale, NotDeclared, DeclaredElsewhere or LedgerUnavailable.
         """
         known = self._editable(name)
         now, notices = read(known.declared.label, patched(as_members(known.declared), patch))
+        # Enabling lets more happen, so it needs the wider right inside a patch, too.
         if now.enabled and not known.declared.enabled:
             by.check_widening()
+        # Who changes the sandbox in the declaration means it: an earlier choice of a reviewer no longer counts.
         consented = patch.keys().isdisjoint({"sandbox", "mounts"})
         now = replace(now, name=name, requests=known.declared.requests if requests is None else requests)
         await self._redeclare(known, now, by, revision=revision, consented=consented)
-        return Added(name, notices)
+        return AddedServer(name, notices)
 
     async def remove(self, name: str, revision: int, by: Actor) -> None:
-        """Let it go, and forget nothing of what was decided. Raises as `patch`."""
+        """Remove a server, and forget nothing of what was decided about it. Raises as `patch`."""
         known = self._editable(name)
 
         def removed(known: ServerState) -> ServerChange:
             by.check()
             _current(known, revision)
             upstream = replace(quarantine.removed(known.upstream), revision=revision + 1)
-            fact = facts.admitted(upstream, "removed", by, known.upstream.standing)
+            fact = facts.admission(upstream, "removed", by, known.upstream.standing)
             return ServerChange(upstream, known.declared, facts=(fact,))
 
         await self._standings.change(known, removed)
 
     async def unconfine(self, known: ServerState, seen: StdioLaunch, by: Actor) -> None:
-        """From now on it runs without a sandbox, which is another launch than the one that was seen.
+        """Have a server run without a sandbox, which is another launch than the one that was seen.
 
         Raises Unknown, Stale or LedgerUnavailable.
         """
         await self._relaunch(known, seen, seen.unconfined(), by, "unconfined")
 
     async def confine(self, known: ServerState, seen: StdioLaunch, by: Actor) -> None:
-        """Take that back: it runs as it is declared. Raises as `unconfine`."""
+        """Have a server run in its declared sandbox again. Raises as `unconfine`."""
         await self._relaunch(known, seen, seen.as_declared(), by, "confined")
 
     async def _relaunch(self, known: ServerState, seen: StdioLaunch, now: StdioLaunch, by: Actor, change: str) -> None:
@@ -185,7 +189,7 @@ class Admission:
 
     async def _add(self, declared: Declared, source: DeclarationSource) -> None:
         if len(tuple(self._registry)) >= MOST_SERVERS:
-            raise Undecidable(f"there are {MOST_SERVERS} servers, as many as may be; remove one first")
+            raise Undecidable(f"there are {MOST_SERVERS} servers, the maximum; remove one first")
         launch = declared.launch
         _check_launch(launch)
         new = Upstream(
@@ -197,16 +201,18 @@ class Admission:
             identity=Identity(self._fingerprints(launch)),
             revision=1,
         )
+        # Compared with every server that there ever was: removing a blocked one and adding it again lifts no block.
         upstream = quarantine.admitted(new, self._registry.ever(), self._alike(launch))
         known = ServerState(upstream, replace(declared, since=self._clock.now()))
         said = as_json(declared.requests)
-        fact = facts.admitted(upstream, "added", source.by, launched=known.launched, requested=said)
+        fact = facts.admission(upstream, "added", source.by, launched=known.launch_findings, requested=said)
         await self._standings.add(known, fact, source.by)
 
     async def _redeclare(
         self, known: ServerState, declared: Declared, by: Actor, *, revision: int | None = None, consented: bool = True
     ) -> None:
-        """`consented`: where a person has decided how it is confined, and it is launched so, that holds."""
+        """Change the declaration. `consented`: a reviewer's choice of sandbox is kept, as long as the launch is the
+        same."""
 
         def redeclared(known: ServerState) -> ServerChange | None:
             now = declared.with_consent_of(known.declared) if consented else declared
@@ -229,20 +235,20 @@ class Admission:
         moved = quarantine.relaunched(before, launch, others, self._alike(declared.launch))
         transport = declared.launch.transport
         upstream = replace(moved.upstream, revision=before.revision + 1, transport=transport)
-        found, asked = in_launch(declared.launch), as_json(declared.requests)
-        said = [facts.admitted(upstream, change, by, before.standing, found, asked)]
+        found, asked = launch_findings(declared.launch), as_json(declared.requests)
+        said = [facts.admission(upstream, change, by, before.standing, found, asked)]
         if moved.move is not None:
-            said.append(facts.moved(upstream, moved.move, before))
+            said.append(facts.server_move(upstream, moved.move, before))
         another = upstream.identity != before.identity
         declared = replace(declared, since=self._clock.now() if another else known.declared.since)
         outcomes = [(pin, identity_changed(pin)) for pin in known.pins.values()] if another else []
-        said += facts.of_moves(upstream, outcomes)
+        said += facts.capability_moves(upstream, outcomes)
         return ServerChange(
             upstream, declared, tuple(now.pin for pin, now in outcomes if now.pin != pin), facts=tuple(said)
         )
 
     def _alike(self, launch: Launch) -> frozenset[Fingerprint]:
-        """It, and what consent would make of it, or has made it of: one is blocked with the other."""
+        """The fingerprints of a launch with and without its sandbox: if one is blocked, so is the other."""
         both = [launch.unconfined(), launch.as_declared()] if isinstance(launch, StdioLaunch) else [launch]
         return frozenset(map(self._fingerprints, both))
 
@@ -266,9 +272,9 @@ def _check_name(label: str) -> None:
     """Raises NotDeclared for a name that would become another. The sentence repeats nothing that was sent."""
     if not is_unambiguous_name(label):
         form = "1 to 63 of a to z, 0 to 9, - and _, beginning with a letter or digit, without __"
-        raise NotDeclared((f"this is no name of a server, which is {form}",))
+        raise NotDeclared((f"invalid server name; it must be {form}",))
 
 
 def _current(known: ServerState, revision: int) -> None:
     if known.upstream.revision != revision:
-        raise Stale((f"{known.name} was changed: it has revision {known.upstream.revision} now, and not {revision}",))
+        raise Stale((f"{known.name} was changed meanwhile: it has revision {known.upstream.revision}, not {revision}",))

@@ -1,10 +1,10 @@
-"""What callers may do about servers: ask for one; and, where a person has granted `manage`, declare and switch them.
+"""What callers may do about servers: request one; and, where they were granted `manage`, declare and switch them.
 
 Rules kept here:
 1. Everything goes the way that it goes for people (`admission`, `decisions`), without a person's authority: what is new
    or launched otherwise is quarantined, and nothing here approves, unblocks, or lets more happen.
-2. What is beyond a caller's reach and what there is not look the same, whatever is asked about it.
-3. What a server is given in secret is a person's matter: references are refused, wherever they stand.
+2. Servers that are out of scope and servers that do not exist look the same, whatever is asked about them.
+3. Only reviewers give secrets to servers: references are refused, wherever they stand.
 4. A caller enables what itself has disabled, and nothing else.
 5. A change is made to what stands at that moment. Where something else stands when it is its turn, or its caller was
    revoked meanwhile, nothing changes.
@@ -33,31 +33,31 @@ from mcpguard.domain.reasons import Reason
 from mcpguard.domain.servers.standing import UpstreamStanding
 from mcpguard.domain.servers.upstreams import Origin
 from mcpguard.guard.callers.callers import Callers
-from mcpguard.guard.calls.caller_budgets import Budgeting
-from mcpguard.guard.review.admission import Added, Admission, DeclarationSource
+from mcpguard.guard.calls.caller_budgets import CallerBudgets
+from mcpguard.guard.review.admission import AddedServer, Admission, DeclarationSource
 from mcpguard.guard.review.decisions import Decisions
-from mcpguard.guard.review.requests import notices, parted, requested
+from mcpguard.guard.review.requests import merge_requests, request_notices, split_requests
 from mcpguard.guard.servers.registry import Registry, ServerState
 from mcpguard.policy.scopes import reaches
 from mcpguard.settings.entries.members import as_members, patched
 from mcpguard.settings.entries.references import unreferenced
 
 MOST_REQUESTED: Final = 3
-"""Requests of one caller that may wait for a person."""
+"""Requested servers of one caller that may wait for review."""
 MOST_ADDED: Final = 20
-"""The same for a caller that may manage."""
+"""Servers waiting for review of a caller that may manage."""
 MOST_BROUGHT: Final = 100
-"""Servers that one caller brings, with those that were removed: their names and launches are never forgotten."""
+"""Servers that one caller may ever add; removed ones count, as their names and launches are never forgotten."""
 LARGEST: Final = 64 * 1024
-"""Bytes of what is declared of one server."""
+"""Bytes of one server's declaration."""
 WHY: Final = "the caller has asked for it (upstream_servers)"
 _SWITCHES: Final = {"enabled": True, "disabled": False}
 _OWN: Final = Capability("", CapabilityKind.TOOL, "upstream_servers")
 Members = Mapping[str, object]
 
 
-class Managing:
-    """Carries out what callers want of servers."""
+class AgentRequests:
+    """Carries out what callers request about servers."""
 
     def __init__(
         self,
@@ -65,7 +65,7 @@ class Managing:
         admission: Admission,
         decisions: Decisions,
         callers: Callers,
-        budgets: Budgeting,
+        budgets: CallerBudgets,
         clock: Clock,
     ) -> None:
         self._registry = registry
@@ -77,79 +77,82 @@ class Managing:
         self._adding = anyio.Lock()
 
     def objection(self, caller: Caller, *, manages: bool) -> Reason | None:
-        """Why a caller may do nothing of the kind now."""
+        """Why a caller may not change servers now; None where it may."""
         if manages and (not caller.manage or caller.id == ANONYMOUS):
             return Reason.AUTHORITY_PERSON
         if not self._callers.holds(caller):
             return Reason.CALLER_REVOKED
-        return Reason.BUDGET_CALLS if self._budgets.spent(caller, _OWN) else None
+        return Reason.BUDGET_CALLS if self._budgets.exhausted_budget(caller, _OWN) else None
 
-    def counted(self, caller: Caller) -> AbstractContextManager[object]:
-        """Around what is done for a caller, of which there was no objection a moment ago."""
-        return self._budgets.counted(caller, _OWN, Allow())
+    def count_change(self, caller: Caller) -> AbstractContextManager[object]:
+        """Count a change against the caller's budget while the block runs."""
+        return self._budgets.count_call(caller, _OWN, Allow())
 
-    async def request(self, caller: Caller, label: str, members: Members) -> Added:
-        """Bring a server, which a person looks at. Raises Undecidable, and what `Admission.add` does."""
+    async def request(self, caller: Caller, label: str, members: Members) -> AddedServer:
+        """Request a server, which waits for review. Raises Undecidable, and what `Admission.add` does."""
         return await self._bring(caller, label, members, MOST_REQUESTED)
 
-    async def add(self, caller: Caller, label: str, members: Members) -> Added:
-        """The same, for a caller that may manage."""
+    async def add(self, caller: Caller, label: str, members: Members) -> AddedServer:
+        """Add a server for a caller that may manage. It waits for review all the same. Raises as `request`."""
         return await self._bring(caller, label, members, MOST_ADDED)
 
-    async def patch(self, caller: Caller, name: str, patch: Members) -> Added:
-        """Change how a server is declared, or switch it. Raises Unknown, Undecidable, and what each of that does."""
+    async def patch(self, caller: Caller, name: str, patch: Members) -> AddedServer:
+        """Change a server's declaration, or enable or disable it. Raises Unknown, Undecidable, and as
+        `Admission.patch`."""
         known = self._reached(caller, name)
         if (on := _switched(patch)) is not None:
-            return Added(await (self.enable if on else self.disable)(caller, name), ())
+            return AddedServer(await (self.enable if on else self.disable)(caller, name), ())
         _without_references(patch)
-        changes, asked = parted(patch)
+        changes, asked = split_requests(patch)
         _bounded(patched(as_members(known.declared), changes))
-        requests = requested(known.declared.requests, asked, caller, self._clock.now())
+        requests = merge_requests(known.declared.requests, asked, caller, self._clock.now())
         by = self._actor(caller)
         done = await self._admission.patch(known.name, changes, known.upstream.revision, by, requests)
-        return Added(done.name, done.notices + notices(asked))
+        return AddedServer(done.name, done.notices + request_notices(asked))
 
     async def remove(self, caller: Caller, name: str) -> str:
-        """The name that it had. Raises Unknown, and what `Admission.remove` does."""
+        """Remove a server; returns its name. Raises Unknown, and what `Admission.remove` does."""
         known = self._reached(caller, name)
         await self._admission.remove(known.name, known.upstream.revision, self._actor(caller))
         return known.name
 
     async def disable(self, caller: Caller, name: str) -> str:
-        """The name of what it is. Raises Unknown, IllegalMove or LedgerUnavailable."""
+        """Disable a server; returns its name. Raises Unknown, IllegalMove or LedgerUnavailable."""
         known = self._reached(caller, name)
         await self._decisions.disable(known.name, Decision(self._actor(caller), WHY), caller.id)
         return known.name
 
     async def enable(self, caller: Caller, name: str) -> str:
-        """Raises Forbidden where it was not this caller who has disabled it, and as `disable`."""
+        """Enable a server again; returns its name. Raises Forbidden where another has disabled it, and as `disable`."""
         known = self._reached(caller, name)
         await self._decisions.enable_again(known.name, Decision(self._actor(caller), WHY), caller.id)
         return known.name
 
-    async def _bring(self, caller: Caller, label: str, members: Members, most_waiting: int) -> Added:
+    async def _bring(self, caller: Caller, label: str, members: Members, most_waiting: int) -> AddedServer:
         try:
             name = server_name_for(label)
         except InvalidName:
-            raise Undecidable("name has no letter a to z and no digit that a server could be called by") from None
+            raise Undecidable("name must contain a letter a to z or a digit") from None
         if not reaches(caller.scope, name):  # whether there is such a server is not this caller's to know
-            raise Undecidable("name is beyond what you may reach")
+            raise Undecidable("name is not in your scope")
         _without_references(members)
-        declares, asked = parted(members)
+        declares, asked = split_requests(members)
         _bounded(declares)
-        requests = requested((), asked, caller, self._clock.now())
+        requests = merge_requests((), asked, caller, self._clock.now())
+        # Counted under a lock: requests that come at once must not all pass the same count.
         async with self._adding:
             mine = [each for each in self._registry.ever() if each.requester == caller.id]
             waiting = [each for each in mine if each.standing is UpstreamStanding.QUARANTINED and not each.removed]
             if len(waiting) >= most_waiting:
-                raise Undecidable(f"{most_waiting} servers that you asked for wait for a person already")
+                raise Undecidable(f"{most_waiting} servers that you requested are waiting for review already")
             if len(mine) >= MOST_BROUGHT:
-                raise Undecidable(f"you have brought {MOST_BROUGHT} servers, as many as one caller may")
+                raise Undecidable(f"you have requested {MOST_BROUGHT} servers, the most that one caller may")
             source = DeclarationSource(Origin.AGENT, self._actor(caller), caller.id)
             done = await self._admission.add(label, declares, source, requests)
-            return Added(done.name, done.notices + notices(asked))
+            return AddedServer(done.name, done.notices + request_notices(asked))
 
     def _actor(self, caller: Caller) -> Actor:
+        # Without the right to loosen anything, and asked again when the change is made: it may be revoked by then.
         return Actor(caller.id, "agent", caller.label, may_widen=False, holds=partial(self._callers.holds, caller))
 
     def _reached(self, caller: Caller, name: str) -> ServerState:
@@ -158,32 +161,32 @@ class Managing:
         except InvalidName:
             known = None
         if known is None or not reaches(caller.scope, known.name):
-            raise Unknown("there is no such server within reach")
+            raise Unknown("unknown server, or not in your scope")
         return known
 
 
 def _switched(patch: Members) -> bool | None:
-    """What a patch does that only switches a server. What does so beside other things is refused: those are two."""
+    """Whether a patch only enables (true) or disables (false) a server; None for any other. Both at once is refused."""
     given = [name for name in _SWITCHES if name in patch]
     if not given:
         return None
     value = patch[given[0]]
     if len(patch) > 1 or not isinstance(value, bool):
-        raise Undecidable(f"{given[0]} is true or false, and is changed by itself")
+        raise Undecidable(f"{given[0]} must be true or false, and the only change in the patch")
     return value is _SWITCHES[given[0]]
 
 
 def _bounded(members: object) -> None:
     if len(dumps(members)) > LARGEST:
-        raise Undecidable(f"what is declared of a server is larger than {LARGEST} bytes")
+        raise Undecidable(f"the declaration is larger than {LARGEST} bytes")
 
 
 def _without_references(value: object) -> None:
-    """Raises Undecidable where something of it would be taken from the guard's environment or files."""
+    """Raises Undecidable for a reference: an agent must not have the guard hand its secrets to a server."""
     match value:
         case str():
             if unreferenced(value):
-                raise Undecidable("config holds a reference (${…}); a person adds secrets when they review it")
+                raise Undecidable("config contains a reference (${…}); leave it out, the reviewer adds secrets")
         case dict():
             for each in value.values():
                 _without_references(each)

@@ -1,27 +1,40 @@
-"""What an approval of a server comes to, and what becomes of what it names."""
+"""What an approval of a server names, what becomes of it, and what is recorded of that.
+
+Rules kept here:
+1. Only what is listed, can be read and is not blocked can be chosen.
+2. A tool whose effect nobody named gets the most careful of what its server declares and what we suggest, and that is
+   recorded as the decision of whoever approved it. One that is approved as it is keeps the effect that it has.
+3. What an approval does not say of the sandbox stays as it is. It may confine more or less closely, but never remove
+   the sandbox: consent to that is given at an inspection, where it is shown what would be executed.
+"""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
-from typing import TypedDict
+from typing import Final, TypedDict
 
 from mcpguard.domain.asks import AskKind
 from mcpguard.domain.capabilities import CapabilityKind, Effect, Fingerprint
-from mcpguard.domain.decisions import Answer, Key, Read
+from mcpguard.domain.decisions import Answer, Approval, Key, NotDeclared, Read, Undecidable
 from mcpguard.domain.findings import Inspected
-from mcpguard.domain.servers.launches import Launch, StdioLaunch
+from mcpguard.domain.servers.launches import Declared, Launch, Profile, StdioLaunch
 from mcpguard.domain.servers.pins import Pin
 from mcpguard.domain.servers.standing import CapabilityStanding
 from mcpguard.domain.servers.upstreams import Upstream
-from mcpguard.guard.servers.grave_findings import said_read
+from mcpguard.guard.review.confirmations import confirmed_field
+from mcpguard.guard.review.staleness import MOST_NAMED
 from mcpguard.guard.servers.registry import ServerState
+from mcpguard.guard.servers.tool_effects import ToolEffects
 from mcpguard.policy import pinning
+from mcpguard.settings.entries.members import confinement
 
+_NO_SANDBOX: Final = "an approval cannot remove the sandbox: inspect {} with consent to run it without one"
+_NOT_OURS: Final = "{} is a remote server and cannot be sandboxed from here"
 _DECIDED = {CapabilityStanding.APPROVED, CapabilityStanding.CHANGED}
 
 
 @dataclass(frozen=True, slots=True)
-class ApprovedOne:
-    """A capability that was approved. `given`: whether its effect was named by whoever approved it."""
+class ApprovedCapability:
+    """A capability that was approved. `given`: whether the reviewer named its effect."""
 
     kind: CapabilityKind
     name: str
@@ -31,24 +44,59 @@ class ApprovedOne:
 
 
 @dataclass(frozen=True, slots=True)
-class Approved:
-    """What an approval came to. `waiting`: what of the server is listed and not approved; `unread`: what was left out,
+class ApprovalResult:
+    """What an approval came to. `waiting`: what the server lists that is not approved; `unread`: what was left out
     because nobody confirmed reading its grave findings, with their rules."""
 
-    approved: tuple[ApprovedOne, ...]
+    approved: tuple[ApprovedCapability, ...]
     waiting: tuple[str, ...]
     unread: Mapping[str, tuple[str, ...]]
 
 
-class InSpite(TypedDict):
-    """What was found in what is approved, and what of it was read."""
+class AcceptedFindings(TypedDict):
+    """The findings in something that is approved in spite of them, and which of them the reviewer confirmed reading."""
 
     found: Inspected
     read: str
 
 
-def left_out(pin: Pin, *, quiet: bool) -> Iterator[tuple[Answer, Pin, Pin]]:
-    """What becomes of it step by step: it is not approved any more, and where it is `quiet`, it waits for nobody."""
+def chosen_keys(known: ServerState, approval: Approval) -> frozenset[Key]:
+    """The capabilities that an approval names, all that can be approved where it names none. Raises Undecidable."""
+    approvable = {
+        key
+        for key, pin in known.pins.items()
+        if pin.present and pin.listed is not None and pin.standing is not CapabilityStanding.BLOCKED
+    }
+    only = approvable - approval.left_out if approval.only is None else approval.only
+    if contradictory := sorted((approval.left_out & only) | (approval.left_out - known.pins.keys())):
+        kind, name = contradictory[0]
+        raise Undecidable(f"{kind}:{name} cannot be left out: it is approved by the same answer, or there is none")
+    if wrong := sorted(only - approvable):
+        named = ", ".join(f"{kind}:{name}" for kind, name in wrong[:MOST_NAMED])
+        raise Undecidable(f"{named} of {known.name} cannot be approved: not listed, not readable, or blocked")
+    tools = {name for kind, name in only if kind is CapabilityKind.TOOL}
+    if strange := sorted(approval.effects.keys() - tools):
+        raise Undecidable(f"an effect is given for names that are no approved tools: {', '.join(strange[:MOST_NAMED])}")
+    return frozenset(only)
+
+
+def effect_of(pin: Pin, given: Mapping[str, Effect], told: Mapping[Fingerprint, ToolEffects]) -> tuple[Effect, bool]:
+    """The effect that an approval gives a capability, and whether the reviewer named it. Raises Undecidable."""
+    if pin.kind is not CapabilityKind.TOOL:
+        if pin.name in given and given[pin.name] is not Effect.READ:
+            raise Undecidable(f"only tools have an effect; the effect of a {pin.kind} is always read")
+        return Effect.READ, False
+    if pin.name in given:
+        return given[pin.name], True
+    if pin.callable and pin.effect is not None:
+        return pin.effect, False
+    said = told.get(pin.listed) if pin.listed else None
+    return (said.careful if said else Effect.DESTRUCTIVE), False
+
+
+def steps_of_leaving_out(pin: Pin, *, quiet: bool) -> Iterator[tuple[Answer, Pin, Pin]]:
+    """The steps by which a capability that an approval leaves out loses its approval and, where `quiet`, leaves the
+    inbox too: each with the pin before and after it."""
     if pin.standing in _DECIDED:
         before, pin = pin, pinning.revoke(pin, pin.listed).pin
         yield Answer.REVOKE, before, pin
@@ -56,8 +104,10 @@ def left_out(pin: Pin, *, quiet: bool) -> Iterator[tuple[Answer, Pin, Pin]]:
         yield Answer.REJECT, pin, pinning.reject(pin, pin.listed).pin
 
 
-def permitted(upstream: Upstream, prefixes: tuple[str, ...] | None, may_ask: frozenset[AskKind] | None) -> Upstream:
-    """What is None stays as it is."""
+def with_permissions(
+    upstream: Upstream, prefixes: tuple[str, ...] | None, may_ask: frozenset[AskKind] | None
+) -> Upstream:
+    """The server with other permissions. What is None stays as it is."""
     return replace(
         upstream,
         prefixes=upstream.prefixes if prefixes is None else prefixes,
@@ -65,14 +115,38 @@ def permitted(upstream: Upstream, prefixes: tuple[str, ...] | None, may_ask: fro
     )
 
 
-def confinement_said(launch: Launch) -> dict[str, str]:
-    """What is recorded of how it is confined from now on; nothing for what we do not start."""
+def confinement_fields(launch: Launch) -> dict[str, str]:
+    """The fields that record how a server is confined from now on; none for a server that we do not start."""
     if not isinstance(launch, StdioLaunch):
         return {}
     return {"profile": launch.profile.value, "mounts": "\n".join(map(str, launch.mounts))}
 
 
-def in_spite(known: ServerState, key: Key, read: Read) -> InSpite:
-    """What is recorded of the findings in what is approved."""
-    found = known.inspected(key)
-    return {"found": found, "read": said_read(found.grave, read.get(key))}
+def accepted_findings(known: ServerState, key: Key, read: Read) -> AcceptedFindings:
+    """What is recorded of the findings in a capability that is approved."""
+    found = known.findings_in(key)
+    return {"found": found, "read": confirmed_field(found.grave, read.get(key))}
+
+
+def with_declared_confinement(declared: Declared) -> Declared:
+    """The declaration without a reviewer's choice of sandbox. Consent to run without one stays."""
+    launch = declared.launch
+    if not isinstance(launch, StdioLaunch) or launch.profile is Profile.NONE:
+        return declared
+    return replace(declared, launch=launch.as_declared())
+
+
+def with_confinement(declared: Declared, approval: Approval) -> Declared:
+    """The declaration with the sandbox that an approval chooses. Raises Undecidable."""
+    if approval.sandbox is None and approval.mounts is None:
+        return declared
+    launch = declared.launch
+    if not isinstance(launch, StdioLaunch):
+        raise Undecidable(_NOT_OURS.format(declared.name))
+    try:
+        how = confinement(launch, approval.sandbox, approval.mounts)
+    except NotDeclared as error:
+        raise Undecidable("; ".join(error.problems)) from error
+    if how.profile is Profile.NONE and launch.profile is not Profile.NONE:
+        raise Undecidable(_NO_SANDBOX.format(declared.name))
+    return replace(declared, launch=launch.confined(how))

@@ -1,4 +1,4 @@
-"""Tags: short names for how a server, or a capability of one, stands at a moment.
+"""Tags of servers and capabilities, for `ETag` and `If-Match`.
 
 A tag is another one as soon as there is anything else to decide about: another declaration, launch or standing, another
 definition, another approval. How the connection to a server is does not count.
@@ -7,22 +7,19 @@ definition, another approval. How the connection to a server is does not count.
 import hashlib
 
 from mcpguard.codec.messages import dumps
-from mcpguard.domain.decisions import Key, Unknown
+from mcpguard.domain.decisions import Key
 from mcpguard.domain.servers.pins import Pin
 from mcpguard.guard.servers.registry import ServerState
 
 
 def of_server(known: ServerState) -> str:
-    """How the server stands, with all that it offers."""
+    """The tag of a server with all its capabilities."""
     return _tag("server", *_own(known), [_pin(pin) for _, pin in sorted(known.pins.items())])
 
 
 def of_capability(known: ServerState, key: Key) -> str:
-    """How the capability stands, and its server. Raises Unknown."""
-    pin = known.pins.get(key)
-    if pin is None:
-        raise Unknown(f"{known.name} has no {key[0]} {key[1]}; mcpguard tool list {known.name} shows what it has")
-    return _tag("capability", *_own(known), _pin(pin))
+    """The tag of one capability and of its server. Raises Unknown."""
+    return _tag("capability", *_own(known), _pin(known.pin(key)))
 
 
 def _own(known: ServerState) -> tuple[object, ...]:

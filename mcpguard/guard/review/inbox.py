@@ -1,7 +1,7 @@
-"""What waits for a person: servers that are new or different, capabilities that changed since they were approved, and
+"""What needs review: servers that are new or different, capabilities that changed since they were approved, and
 approvals of grave findings that nobody confirmed reading.
 
-It is looked at for every page, so what has not changed is not counted again.
+Every page shows its count, so what has not changed is not counted again.
 """
 
 from collections import Counter
@@ -14,7 +14,6 @@ from mcpguard.domain.findings import Inspected, Severity
 from mcpguard.domain.servers.pins import Pin
 from mcpguard.domain.servers.standing import UpstreamStanding
 from mcpguard.domain.servers.upstreams import Upstream
-from mcpguard.guard.servers.grave_findings import unread
 from mcpguard.guard.servers.listed_findings import ListedFindings
 from mcpguard.guard.servers.registry import Registry, ServerState
 
@@ -35,8 +34,8 @@ class UnreadApproval:
 
 @dataclass(frozen=True, slots=True)
 class WaitingServer:
-    """What waits of one server. `pins`: what of it, `reviewed`: whether the server itself is trusted and only those
-    wait; `unread`: what is approved of it unread; `severities`: the findings in all that waits."""
+    """What needs review of one server. `pins`: the capabilities; `reviewed`: whether the server itself is approved and
+    only these wait; `unread`: what is approved unread; `severities`: of the findings in all that waits."""
 
     known: ServerState
     pins: tuple[Pin, ...]
@@ -72,14 +71,14 @@ _Rests = tuple[Upstream, Mapping[Key, Pin], ListedFindings]
 
 
 class Inbox:
-    """Says what waits."""
+    """Lists and counts what needs review."""
 
     def __init__(self, registry: Registry) -> None:
         self._registry = registry
         self._counted: WeakKeyDictionary[ServerState, tuple[_Rests, _Looked]] = WeakKeyDictionary()
 
     def every(self) -> list[WaitingServer]:
-        """By server, the worst first."""
+        """What needs review, by server, the worst first."""
         found = [waiting for known in self._registry if (waiting := self._looked(known).waiting) is not None]
         return sorted(found, key=_urgency)
 
@@ -100,6 +99,7 @@ class Inbox:
     def _looked(self, known: ServerState) -> _Looked:
         rests: _Rests = known.upstream, known.pins, known.found
         before = self._counted.get(known)
+        # By identity: every change makes new objects, so this misses none and costs nothing.
         if before is not None and all(one is other for one, other in zip(before[0], rests, strict=True)):
             return before[1]
         grave = [finding.grave for finding, _ in known.findings()]
@@ -127,7 +127,7 @@ def _waiting(known: ServerState) -> WaitingServer | None:
     pins, left = tuple(readable), _unread(known)
     if not pins and not left and (reviewed or sent_away):
         return None
-    found = [known.found.at(pin) for pin in pins] if reviewed else [each for _, each in known.every()]
+    found = [known.found.at(pin) for pin in pins] if reviewed else [each for _, each in known.findings_by_part()]
     counts = Counter(dict(severities(found)))
     for each in left:
         counts.update(dict(each.severities))
@@ -137,8 +137,8 @@ def _waiting(known: ServerState) -> WaitingServer | None:
 
 def _unread(known: ServerState) -> tuple[UnreadApproval, ...]:
     return tuple(
-        UnreadApproval(key, rules, _of_rules(known.launched if key is None else known.inspected(key), rules))
-        for key, rules in unread(known).items()
+        UnreadApproval(key, rules, _of_rules(known.launch_findings if key is None else known.findings_in(key), rules))
+        for key, rules in known.unread_approvals().items()
     )
 
 

@@ -1,4 +1,4 @@
-"""Looking at a server on a person's word.
+"""Inspects servers when a reviewer asks for it.
 
 Rules kept here:
 1. A server that does not run is started, or contacted, once: it lists what it offers and is stopped. What it lists
@@ -32,8 +32,8 @@ from mcpguard.domain.servers.launches import Declared, Profile, StdioLaunch
 from mcpguard.domain.servers.listings import Listing
 from mcpguard.domain.servers.standing import UpstreamStanding
 from mcpguard.guard.review.admission import Admission
-from mcpguard.guard.review.decisions import authorised
-from mcpguard.guard.review.inspection_records import BegunInspection, Inspections, not_blocked
+from mcpguard.guard.review.authority import check_authority
+from mcpguard.guard.review.inspection_records import BegunInspection, InspectionRecords, check_not_blocked
 from mcpguard.guard.review.withheld_secrets import only_secrets, without_secrets
 from mcpguard.guard.servers.intake import Intake
 from mcpguard.guard.servers.registry import ServerState
@@ -43,13 +43,13 @@ from mcpguard.upstreams.supervise.fleet import Fleet
 from mcpguard.upstreams.supervise.visit import NeverStarted
 
 Looking = Callable[[], Awaitable["InspectionResult"]]
-"""Goes on with an inspection that has begun."""
+"""Carries an inspection on that has begun."""
 log = structlog.get_logger("mcpguard.guard")
 
 
 @dataclass(frozen=True, slots=True)
 class InspectionResult:
-    """What an inspection came to. `started`: whether the server was started or contacted for it."""
+    """The result of an inspection. `started`: whether the server was started or contacted for it."""
 
     started: bool
     capabilities: int = 0
@@ -63,26 +63,26 @@ class InspectionResult:
 
 @dataclass(frozen=True, slots=True)
 class _Aside:
-    """An inspection that has begun, which nobody waits for; `told` hears what it comes to."""
+    """An inspection that has begun and that nobody waits for; `told` is called with its result."""
 
     server: str
     looking: Looking
     told: Callable[[InspectionResult], None]
 
 
-class Inspecting:
-    """Inspects servers."""
+class ServerInspections:
+    """Starts or lists servers once, for a reviewer to see what they offer."""
 
     def __init__(
         self,
-        inspections: Inspections,
+        inspections: InspectionRecords,
         admission: Admission,
         intake: Intake,
         fleet: Fleet,
         seconds: float,
         unconfinable: str,
     ) -> None:
-        """`unconfinable`: why nothing can be confined on this machine; empty where it can."""
+        """`unconfinable`: why servers cannot be sandboxed on this host; empty where they can."""
         self._registry = inspections.registry
         self._inspections = inspections
         self._admission = admission
@@ -95,7 +95,7 @@ class Inspecting:
         self._begun_aside = anyio.Event()
 
     async def run(self) -> None:
-        """See to the inspections that nobody waits for, until cancelled."""
+        """Carry on inspections that nobody waits for, until cancelled."""
         async with anyio.create_task_group() as tasks:
             while True:
                 begun, self._aside, self._begun_aside = self._aside, [], anyio.Event()
@@ -112,7 +112,7 @@ class Inspecting:
         give: frozenset[str],
         seen: Fingerprint | None = None,
     ) -> InspectionResult:
-        """`seen`: the launch that the person was shown, if they were shown one.
+        """Inspect a server and return the result. `seen`: the launch that the reviewer was shown, if any.
 
         Raises Unknown, Stale, NeedsConsent, Undecidable, Forbidden or LedgerUnavailable.
         """
@@ -129,7 +129,8 @@ class Inspecting:
         seen: Fingerprint,
         told: Callable[[InspectionResult], None],
     ) -> None:
-        """The same for whoever does not wait: it has begun when this returns. `told` hears what it comes to."""
+        """Begin an inspection without waiting for it. It has begun when this returns; `told` is called with its
+        result."""
         looking = await self._begun(name, decision, consent=consent, give=give, seen=seen)
         self._aside.append(_Aside(name, looking, told))
         self._begun_aside.set()
@@ -137,15 +138,16 @@ class Inspecting:
     async def _begun(
         self, name: str, decision: Decision, *, consent: bool, give: frozenset[str], seen: Fingerprint | None
     ) -> Looking:
-        """It is recorded that it begins."""
-        authorised(Answer.INSPECT, decision)
+        """Record that an inspection begins, and return how it goes on."""
+        check_authority(Answer.INSPECT, decision)
         known = self._registry.get(name)
+        # Consent is given to the launch that was shown, and to no other.
         if seen is not None and (known.upstream.identity is None or known.upstream.identity.launch != seen):
             raise Stale((f"how {name} is launched or reached",))
-        not_blocked(known)
+        check_not_blocked(known)
         if known.runs:
             if consent and known.sandbox not in (None, Profile.NONE):
-                raise Undecidable(f"{name} runs confined; quarantine it first if it should run without a sandbox")
+                raise Undecidable(f"{name} runs in a sandbox; quarantine it first to run it without one")
             declared = known.declared
             begun = await self._inspections.begin(known, declared, decision, ran=True)
             known.stage = InspectionStage.LISTING
@@ -155,10 +157,11 @@ class Inspecting:
     async def _begun_visit(
         self, known: ServerState, decision: Decision, *, consent: bool, give: frozenset[str]
     ) -> Looking:
-        """The same for a server that does not run."""
+        """Begin to inspect a server that does not run."""
         without_secrets(known.declared, give)
         if known.name in self._now:
             raise Undecidable(f"{known.name} is being inspected already")
+        # Before anything is awaited: of two that ask at once, one is refused.
         self._now.add(known.name)
         begun: BegunInspection | None = None
         try:
@@ -167,17 +170,18 @@ class Inspecting:
             declared = known.declared
             begun = await self._inspections.begin(known, declared, decision, give, ran=False)
         finally:
+            # It did not begin, so nothing else would let go of the name.
             if begun is None:
                 self._now.discard(known.name)
         known.stage = InspectionStage.STARTING
         return partial(self._looked_at, known, declared, begun, give)
 
     async def _confine(self, known: ServerState, launch: StdioLaunch, decision: Decision, *, consent: bool) -> None:
-        """Have it declared as it is to be inspected."""
+        """Have the server declared with the sandbox in which it is inspected. Raises NeedsConsent."""
         if consent:
             await self._admission.unconfine(known, launch, decision.by)
         elif self._unconfinable:
-            raise NeedsConsent(consequences(launch, f"mcpguard cannot confine what it starts ({self._unconfinable})"))
+            raise NeedsConsent(consequences(launch, f"the sandbox does not work here ({self._unconfinable})"))
         elif launch.profile is not Profile.NONE:
             return
         elif known.upstream.standing is UpstreamStanding.APPROVED:
@@ -190,8 +194,10 @@ class Inspecting:
     async def _looked_at(
         self, known: ServerState, declared: Declared, begun: BegunInspection, give: frozenset[str]
     ) -> InspectionResult:
-        """`declared` is what is looked at, whatever is declared by the time that it has answered."""
+        """Inspect what was `declared` when this began, whatever is declared by the time that the server has
+        answered."""
         try:
+            # Without secrets: nobody has reviewed yet what would receive them.
             visited = replace(without_secrets(declared, give), artifact=known.upstream.artifact)
             visit = self._visit(known, declared, visited, begun.by)
             return await self._remembered(begun, only_secrets(visited, give), visit, started=True)
@@ -201,16 +207,17 @@ class Inspecting:
     async def _remembered(
         self, begun: BegunInspection, given: Declared, looking: Awaitable[InspectionResult], *, started: bool
     ) -> InspectionResult:
-        """What the inspection comes to; if it fails, or is cut off, that is kept."""
+        """Await the result of an inspection; record it if it fails or is cut off."""
         done: InspectionResult | None = None
         try:
             try:
                 done = await looking
             finally:
+                # Also when the guard stops: an inspection must not look as if it had never happened.
                 if done is None:
-                    await self._inspections.cut_off(begun, started=started)
+                    await self._inspections.record_cut_off(begun, started=started)
             if done.error:
-                await self._inspections.failed(begun, done.error, given, started=done.started)
+                await self._inspections.record_failure(begun, done.error, given, started=done.started)
             return done
         finally:
             begun.known.stage = None
@@ -236,25 +243,24 @@ class Inspecting:
         return await self._remembered(begun, declared, confirmed, started=False)
 
     async def _confirmed(self, known: ServerState, before: Listing | None) -> InspectionResult:
-        """Once the connection that calls use has listed anew."""
+        """Wait until the connection that calls use has listed again."""
         with anyio.move_on_after(self._seconds):
             while known.listing is before or known.listing is None:
                 moved = known.moved
                 if not self._fleet.confirm(known.name):
-                    return InspectionResult(
-                        started=False, error="it is not connected now; mcpguard server list says why"
-                    )
+                    return InspectionResult(started=False, error="the server is not connected; its status says why")
                 await moved.wait()
             present = [pin for pin in known.pins.values() if pin.present]
             waiting = sum(pin.waits for pin in present)
             return InspectionResult(
                 started=False, capabilities=len(present), new=waiting, profile=_word(known.declared)
             )
-        return InspectionResult(started=False, error=f"it did not list what it offers within {self._seconds:g} seconds")
+        error = f"the server did not list what it offers within {self._seconds:g} seconds"
+        return InspectionResult(started=False, error=error)
 
 
 async def _seen_to(aside: _Aside) -> None:
-    """Whatever becomes of it ends nothing else."""
+    """Carry on an inspection. Whatever goes wrong in it ends nothing else."""
     try:
         done = await aside.looking()
     except GuardError as error:  # its server was removed meanwhile, or it cannot be recorded how it ended
@@ -262,17 +268,17 @@ async def _seen_to(aside: _Aside) -> None:
         done = InspectionResult(started=True, error=str(error))
     except Exception:
         log.exception("inspection.failed", server=aside.server)
-        done = InspectionResult(started=True, error="mcpguard failed at this; its log says how")
+        done = InspectionResult(started=True, error="the inspection failed inside mcpguard; the cause is in its log")
     aside.told(done)
 
 
 def consequences(launch: StdioLaunch, why: str) -> str:
-    """What consent means."""
+    """Says what would run without a sandbox, and where, for a reviewer who is asked for consent."""
     folder = f" in {launch.folder}" if launch.folder else ""
     command = shlex.join((shown_command(launch.command), *shown_arguments(launch.arguments)))
     return (
-        f"{why}: this would run with everything that the guard's own account may do, now and after its approval, "
-        f"and needs your consent (--consent): {command}{folder}"
+        f"{why}: this would run without a sandbox, with everything the guard's account may do, now and after its "
+        f"approval, and needs your consent: {command}{folder}"
     )
 
 

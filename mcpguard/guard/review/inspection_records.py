@@ -1,4 +1,4 @@
-"""How inspections begin and end: what is recorded of them, and what is remembered of one that failed.
+"""Records how inspections begin and end, and remembers why one failed.
 
 Rules kept here:
 1. That an inspection begins is stored with the server before anything runs, and stays until it is known how it ended.
@@ -31,16 +31,17 @@ from mcpguard.text.visible import visible
 from mcpguard.upstreams.process.logs import LogMark
 from mcpguard.upstreams.protocol.error_sentences import of_ours
 
-CUT_OFF: Final = "the inspection was cut off before it ended"
-GUARD_ENDED: Final = "the inspection was cut off: the guard ended, or could not record how it went on"
+CUT_OFF: Final = "the inspection was interrupted"
+GUARD_ENDED: Final = "the inspection was interrupted: the guard stopped, or could not record the result"
 LONGEST: Final = 1000
-"""Characters of why it failed."""
+"""Characters of the reason that are kept."""
 log = structlog.get_logger("mcpguard.guard")
 
 
 @dataclass(frozen=True, slots=True)
 class BegunInspection:
-    """An inspection that has begun. `launch`: of what is looked at; `mark`: how far its log was written before."""
+    """An inspection that has begun. `launch`: of what is inspected; `mark`: how far the server's log was written
+    before."""
 
     known: ServerState
     inspection: Inspection
@@ -49,8 +50,8 @@ class BegunInspection:
     mark: LogMark
 
 
-class Inspections:
-    """Says of each server when an inspection has begun, and how it failed."""
+class InspectionRecords:
+    """Records of each server that an inspection has begun, and how it failed."""
 
     def __init__(self, standings: Standings, last_words: LastWords, clock: Clock) -> None:
         self.registry = standings.registry
@@ -61,41 +62,42 @@ class Inspections:
     async def begin(
         self, known: ServerState, declared: Declared, decision: Decision, give: Iterable[str] = (), *, ran: bool
     ) -> BegunInspection:
-        """Record it. `ran`: whether the server ran when that was looked at.
+        """Record that an inspection begins. `ran`: whether the server ran when that was decided.
 
-        Raises Undecidable if what is `declared` may not be looked at any more, or runs by now, or not any more.
+        Raises Undecidable if the server was blocked, changed, started or stopped meanwhile.
         """
         mark = await self._last_words.begin(known.name)
         inspection = Inspection(self._clock.now(), decision.by.id)
 
         def begun(known: ServerState) -> ServerChange:
             decision.by.check()
-            not_blocked(known)
+            check_not_blocked(known)
             if known.declared.launch != declared.launch or known.runs is not ran:
-                raise Undecidable(f"{known.name} runs, or is declared, otherwise by now; inspect it again")
-            said = facts.inspected(known.upstream, decision, declared.sandbox, give, started=not ran)
+                raise Undecidable(f"{known.name} was started, stopped or changed meanwhile; inspect it again")
+            said = facts.inspection(known.upstream, decision, declared.sandbox, give, started=not ran)
             return ServerChange(replace(known.upstream, inspection=inspection), known.declared, facts=(said,))
 
         await self._standings.change(known, begun)
         return BegunInspection(known, inspection, _launch(known), decision.by, mark)
 
-    async def failed(self, begun: BegunInspection, why: str, given: Declared, *, started: bool) -> None:
-        """It failed. `given`: the declaration with the secrets that the server got.
+    async def record_failure(self, begun: BegunInspection, why: str, given: Declared, *, started: bool) -> None:
+        """Record that an inspection failed. `given`: the declaration with the secrets that the server got.
 
         Raises Unknown if the server was removed, or LedgerUnavailable.
         """
-        wrote = await self._last_words.since(begun.known, given, begun.mark)
+        wrote = await self._last_words.read_since(begun.known, given, begun.mark)
         await self._end(begun, replace(begun.inspection, why=_bounded(why), started=started, wrote=wrote))
 
-    async def cut_off(self, begun: BegunInspection, *, started: bool) -> None:
-        """Something has ended it. What cannot be recorded now is recorded when the guard starts again."""
+    async def record_cut_off(self, begun: BegunInspection, *, started: bool) -> None:
+        """Record that an inspection was cut off. What cannot be recorded now is recorded when the guard starts
+        again."""
         try:
             await self._end(begun, replace(begun.inspection, why=CUT_OFF, started=started))
         except (LedgerUnavailable, Unknown) as error:
             log.warning("inspection.unrecorded", server=begun.known.name, why=str(error))
 
-    async def unfinished(self) -> None:
-        """At a start: record what ended with the guard that ran before. Raises LedgerUnavailable."""
+    async def end_unfinished(self) -> None:
+        """Record, at a start, the inspections that ended with the guard that ran before. Raises LedgerUnavailable."""
         for known in self.registry:
             inspection = known.upstream.inspection
             if inspection is not None and not inspection.failed:
@@ -106,18 +108,19 @@ class Inspections:
         failed = replace(failed, ended=self._clock.now())
 
         def ended(known: ServerState) -> ServerChange:
+            # A newer inspection may have begun meanwhile. Its state stays, and this failure is only recorded.
             is_last = known.upstream.inspection == begun.inspection
             upstream = replace(known.upstream, inspection=failed) if is_last else known.upstream
-            said = facts.inspection_failed(upstream, failed, begun.launch, begun.by, late=late)
+            said = facts.failed_inspection(upstream, failed, begun.launch, begun.by, late=late)
             return ServerChange(upstream, known.declared, facts=(said,))
 
         await self._standings.change(begun.known, ended)
 
 
-def not_blocked(known: ServerState) -> None:
-    """Raises Undecidable for what nobody may look at."""
+def check_not_blocked(known: ServerState) -> None:
+    """Raises Undecidable for a blocked server, which nobody may inspect."""
     if known.upstream.standing is UpstreamStanding.BLOCKED:
-        raise Undecidable(f"{known.name} is blocked; quarantine it first if it should be looked at again")
+        raise Undecidable(f"{known.name} is blocked; quarantine it first to inspect it again")
 
 
 def _launch(known: ServerState) -> Fingerprint | None:

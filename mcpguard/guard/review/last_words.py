@@ -25,7 +25,7 @@ Reads = Callable[[Declared, int, LogMark], Awaitable[Wrote]]
 
 
 class LastWords:
-    """Reads the end of what servers wrote. `mark` says how far a log is written, `wrote` reads it from there."""
+    """Reads the end of servers' logs. `mark` says how far a log is written, `wrote` reads it from there."""
 
     def __init__(self, registry: Registry, mark: Marks, wrote: Reads) -> None:
         self._neighbours = Neighbours(registry)
@@ -34,12 +34,13 @@ class LastWords:
         self._one = CapacityLimiter(1)
 
     async def begin(self, name: str) -> LogMark:
-        """From here on is what it writes."""
+        """Mark how far the log of a server is written now."""
         return await self._mark(name)
 
-    async def since(self, known: ServerState, given: Declared, mark: LogMark) -> tuple[str, ...]:
-        """The last lines since then. `given`: the declaration, with those secrets that the server was given."""
+    async def read_since(self, known: ServerState, given: Declared, mark: LogMark) -> tuple[str, ...]:
+        """The last lines that were written since the mark. `given`: the declaration with the secrets that the server
+        got."""
         wrote = await self._wrote(given, MOST_BYTES, mark)
-        around = self._neighbours.around(known)
+        around = self._neighbours.surroundings_of(known)
         said = await to_thread.run_sync(fit, wrote.lines, wrote.secrets, around, MOST_LINES, limiter=self._one)
         return said.lines

@@ -1,4 +1,4 @@
-"""By what a launch is known: the fingerprint of what would run, with how it is confined."""
+"""The fingerprint of a launch: of what would run, and of its sandbox."""
 
 from dataclasses import dataclass, field
 
@@ -12,13 +12,15 @@ from mcpguard.settings.entries.identity import Unidentifiable, identity
 
 @dataclass(frozen=True, slots=True)
 class Fingerprints:
-    """`key`: with it, what is written out in a launch is told apart and not shown."""
+    """Computes fingerprints of launches. With `key`, values that are written out are told apart and cannot be
+    guessed."""
 
     key: bytes = field(repr=False)
 
     def __call__(self, launch: Launch) -> Fingerprint:
-        """Raises NotDeclared where what would run cannot be told."""
+        """The fingerprint of a launch. Raises NotDeclared where it cannot be told what would run."""
         try:
+            # Keyed, so that a short secret in a launch cannot be guessed from its fingerprint.
             return launch_fingerprint(identity(launch, self.key))
         except (Unidentifiable, Unreadable) as error:
             raise NotDeclared((str(error),)) from error

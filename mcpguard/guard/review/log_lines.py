@@ -1,4 +1,4 @@
-"""What a server wrote, line by line, made fit to be read by an agent.
+"""Makes lines of a server's log fit to be read by an agent.
 
 Rules kept here:
 1. What the server was given and may be a secret is masked, and so are the usual ways to write it.
@@ -15,40 +15,41 @@ from itertools import islice
 from typing import Final
 
 from mcpguard.domain.findings import Finding, Severity
-from mcpguard.guard.servers.listed_findings import looked_at
+from mcpguard.guard.servers.listed_findings import definition_findings
 from mcpguard.inspection.detectors.detector import Surroundings
 from mcpguard.policy.secrets.finding import NOTHING, secrets
 from mcpguard.policy.secrets.masking import HIDDEN, ways
 from mcpguard.text.visible import visible
 
 MOST_CHARACTERS: Final = 10_000
-"""Of all lines: inspection reads that much of one text without leaving anything out."""
+"""Characters of all lines together: inspection reads that much of one text without leaving anything out."""
 LONGEST_LINE: Final = 1000
-LIKE_SECRET: Final = "(mcpguard withholds a line that looks like a secret)"  # noqa: S105
-LIKE_ORDER: Final = "(mcpguard withholds a line in which inspection found something that is meant to steer agents)"
-UNTOLD: Final = "(mcpguard withholds a line, as it cannot tell what is secret in it)"
+LIKE_SECRET: Final = "(line withheld by mcpguard: looks like a secret)"  # noqa: S105
+LIKE_ORDER: Final = "(line withheld by mcpguard: possible prompt injection)"
+UNTOLD: Final = "(line withheld by mcpguard: may contain a secret)"
 _ROUNDS: Final = 25
 _ESCAPED: Final = re.compile("⟨U\\+([0-9A-F]{4,6})⟩")
 _SEQUENCE: Final = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)?|[@-Z\\^_])")
 _LAST: Final = 0x10FFFF
 _HARMLESS: Final = frozenset({Severity.INFO, Severity.LOW})
 Instead = dict[int, str]
-"""What stands in the place of lines, by their numbers."""
+"""The sentences that replace withheld lines, by their numbers."""
 
 
 @dataclass(frozen=True, slots=True)
 class Fit:
-    """Lines that an agent may read, and how many of them are sentences of ours in the place of what was written."""
+    """Lines that an agent may read, and how many of them were withheld and replaced by a sentence."""
 
     lines: tuple[str, ...]
     withheld: int
 
 
 def fit(written: Sequence[str], given: Iterable[str] | None, surroundings: Surroundings, most: int) -> Fit:
-    """The last of what was written, no more than `most` lines. `given`: what may be secret, None if that is unknown."""
+    """The last `most` lines of a log, screened. `given`: the secrets that the server got, None if they are unknown."""
     hide = _masking(given or ())
     lines = _last(hide(plain(line))[:LONGEST_LINE] for line in islice(reversed(written), most))
     instead: Instead = {}
+    # Where the secrets are not known nothing can be masked, so nothing is shown.
     if given is None:
         instead = dict.fromkeys(range(len(lines)), UNTOLD)
     else:
@@ -69,7 +70,7 @@ def _written(escaped: re.Match[str]) -> str:
 
 
 def _last(lines: Iterable[str]) -> list[str]:
-    """As many as may be told of lines that come last one first; those before them are not looked at."""
+    """As many of the lines as may be told; they come last one first, and earlier ones are not read."""
     kept: list[str] = []
     left = MOST_CHARACTERS
     for line in lines:
@@ -91,10 +92,12 @@ def _masking(given: Iterable[str]) -> Callable[[str], str]:
 def _withhold(
     lines: Sequence[str], instead: Instead, sentence: str, found: Callable[[Sequence[str]], Iterable[int]]
 ) -> None:
-    """Each line in which there is something, then those in which there is something together."""
+    """Withhold each line with a hit, then those that have a hit only together: an instruction may be spread over
+    lines."""
     for number in range(len(lines)):
         if number not in instead and any(True for _ in found([lines[number]])):
             instead[number] = sentence
+    # Lines may be harmless alone and steer an agent together. What is left after so many rounds is all withheld.
     for _ in range(_ROUNDS):
         left = [number for number in range(len(lines)) if number not in instead]
         together = {left[at] for at in found([lines[number] for number in left])}
@@ -127,7 +130,9 @@ def _first(most: int, holds: Callable[[int], bool]) -> int:
 
 def _orders(texts: Sequence[str], surroundings: Surroundings) -> Iterable[int]:
     """The lines that a finding is about, by their places in `texts`."""
-    found = [each for each in looked_at("\n".join(texts), surroundings).findings if each.severity not in _HARMLESS]
+    found = [
+        each for each in definition_findings("\n".join(texts), surroundings).findings if each.severity not in _HARMLESS
+    ]
     start, places = 0, set[int]()
     for place, text in enumerate(texts):
         end = start + len(text)

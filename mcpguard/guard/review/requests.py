@@ -23,18 +23,20 @@ REQUESTED: Final = ("isolation", "oauth")
 LARGEST: Final = 2000
 """Characters of one request."""
 DEEPEST: Final = 4
-NOTICE: Final = "{} was noted as a request, which a person sees when they review the server; nothing of it is in force"
+NOTICE: Final = "{} was recorded as a request for the reviewer; it has no effect by itself"
 Members = Mapping[str, object]
 
 
-def parted(members: Members) -> tuple[dict[str, object], dict[str, object]]:
-    """What declares the server, and what is asked for beside it."""
+def split_requests(members: Members) -> tuple[dict[str, object], dict[str, object]]:
+    """Split the members of a declaration into those that declare the server, and those that are requests."""
     asked = {name: members[name] for name in REQUESTED if name in members}
     return {name: value for name, value in members.items() if name not in asked}, asked
 
 
-def requested(before: Iterable[ServerRequest], asked: Members, caller: Caller, now: int) -> tuple[ServerRequest, ...]:
-    """What is asked for after this. Raises Undecidable."""
+def merge_requests(
+    before: Iterable[ServerRequest], asked: Members, caller: Caller, now: int
+) -> tuple[ServerRequest, ...]:
+    """Merge new requests of a caller into those from before. Raises Undecidable."""
     kept = {each.about: each for each in before}
     for about, said in asked.items():
         old = kept.pop(about, None)
@@ -46,20 +48,20 @@ def requested(before: Iterable[ServerRequest], asked: Members, caller: Caller, n
     return tuple(kept[about] for about in REQUESTED if about in kept)
 
 
-def notices(asked: Members) -> tuple[str, ...]:
-    """What whoever asks is told of that."""
+def request_notices(asked: Members) -> tuple[str, ...]:
+    """What the caller is told of its requests."""
     return tuple(NOTICE.format(about) for about, said in asked.items() if said is not None)
 
 
 def as_json(requests: Iterable[ServerRequest]) -> str:
-    """All of them as one text, for a record; empty where nothing is asked for."""
+    """All requests as one text, for a record; empty where there are none."""
     said = {each.about: json.loads(each.said) for each in requests}
     return json.dumps(said, separators=(",", ":")) if said else ""
 
 
 def _fit(about: str, said: object) -> Mapping[str, object]:
     if not isinstance(said, Mapping):
-        raise Undecidable(f"{about} is an object, or null to take it back")
+        raise Undecidable(f"{about} must be an object, or null to withdraw the request")
     _look(about, said, DEEPEST)
     return said
 
@@ -68,19 +70,18 @@ def _look(about: str, said: object, left: int) -> None:
     """Raises Undecidable for what is nested too deeply, and for what may be a secret."""
     match said:
         case Mapping() | list() if not left:
-            raise Undecidable(f"{about} is nested at most {DEEPEST} levels deep")
+            raise Undecidable(f"{about} may be nested at most {DEEPEST} levels deep")
         case Mapping():
             for name, value in said.items():
+                # Names count, too: a secret may stand as a key, or be called one by its key.
                 if looks_secret(name) or (called_secret(name) and value not in (None, "", True, False)):
-                    raise Undecidable(
-                        f"{about} holds what may be a secret; a person gives it when they review the server"
-                    )
+                    raise Undecidable(f"{about} may contain a secret; leave it out, the reviewer adds secrets")
                 _look(about, value, left - 1)
         case list():
             for value in said:
                 _look(about, value, left - 1)
         case str() if looks_secret(said):
-            raise Undecidable(f"{about} holds what may be a secret; a person gives it when they review the server")
+            raise Undecidable(f"{about} may contain a secret; leave it out, the reviewer adds secrets")
         case _:
             return
 

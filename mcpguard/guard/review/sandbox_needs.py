@@ -1,4 +1,4 @@
-"""What a confined server probably needs and does not get, for whoever decides about it.
+"""What a sandboxed server probably needs and does not get, as a hint for the reviewer.
 
 Rules kept here:
 1. It is told from what is known anyway: what the server wrote to its standard error, how its last inspection failed,
@@ -21,26 +21,27 @@ from mcpguard.policy.denials import kept_from, phrases
 from mcpguard.text.visible import visible
 
 MOST_BYTES: Final = 64 * 1024
-"""Of the end of its log."""
+"""Bytes of the end of its log that are read."""
 MOST_NAMED: Final = 3
 Lines = Callable[[Declared, int], Awaitable[tuple[str, ...]]]
 
 
-class Needing:
-    """Tells what servers need. `lines` reads the end of what a server wrote to its standard error."""
+class SandboxNeeds:
+    """Tells what servers need. `lines` reads the end of a server's log."""
 
     def __init__(self, lines: Lines) -> None:
         self._lines = lines
 
     async def signs(self, known: ServerState, told: Mapping[Fingerprint, ToolEffects]) -> tuple[NeedSign, ...]:
-        """`told`: what its tools say, by their fingerprints."""
+        """The signs that a server needs more than its sandbox gives. `told`: the effects of its tools, by
+        fingerprint."""
         launch = known.declared.launch
         if not (kept := kept_from(launch)) or not isinstance(launch, StdioLaunch):
             return ()
         wrote, failed = await self._lines(known.declared, MOST_BYTES), known.upstream.inspection
         said = [failed.why, *failed.wrote] if failed is not None else []
-        found = {need: f"its log says: {phrase}" for need, phrase in phrases(wrote, launch).items()}
-        found |= {need: f"its inspection ended with: {phrase}" for need, phrase in phrases(said, launch).items()}
+        found = {need: f"log: {phrase}" for need, phrase in phrases(wrote, launch).items()}
+        found |= {need: f"inspection error: {phrase}" for need, phrase in phrases(said, launch).items()}
         present = [pin for _, pin in sorted(known.pins.items()) if pin.present]
         if Need.NETWORK in kept:
             reaching, changing = list(_reaching(present, told)), _changing(present, told)
@@ -59,7 +60,7 @@ def _reaching(pins: Iterable[Pin], told: Mapping[Fingerprint, ToolEffects]) -> I
 
 
 def _changing(pins: Iterable[Pin], told: Mapping[Fingerprint, ToolEffects]) -> list[str]:
-    """The tools of which the server itself says that they change something."""
+    """The tools that the server itself declares to change something."""
     every = ((pin.name, told.get(pin.listed)) for pin in pins if pin.listed)
     return [name for name, said in every if said is not None and said.declared not in (None, Effect.READ)]
 

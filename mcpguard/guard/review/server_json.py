@@ -1,4 +1,4 @@
-"""What people are shown of servers and their capabilities, as JSON: the pages, the API and the commands print it.
+"""Servers and capabilities as JSON, the same for pages, the API and commands.
 
 Rules kept here:
 1. No secret is shown: of the environment and of headers the references in clear, of what was written out only that it
@@ -26,19 +26,18 @@ from mcpguard.domain.servers.listings import INSTRUCTIONS
 from mcpguard.domain.servers.needs import NeedSign
 from mcpguard.domain.servers.pins import Pin
 from mcpguard.domain.servers.upstreams import Identity
-from mcpguard.guard.calls.explanation import explained
-from mcpguard.guard.calls.judgement import Judging
+from mcpguard.guard.calls.explanation import ANYBODY, explain
+from mcpguard.guard.calls.judgement import CallJudge
 from mcpguard.guard.review import etags
 from mcpguard.guard.review.inbox import Inbox
-from mcpguard.guard.review.sandbox_needs import Needing
+from mcpguard.guard.review.sandbox_needs import SandboxNeeds
 from mcpguard.guard.review.staleness import differences, standing_now
-from mcpguard.guard.servers.grave_findings import unread
-from mcpguard.guard.servers.listed_findings import ListedFindings, looked_at
+from mcpguard.guard.servers.listed_findings import ListedFindings, definition_findings
 from mcpguard.guard.servers.neighbours import Neighbours
 from mcpguard.guard.servers.registry import Registry, ServerState
 from mcpguard.guard.servers.servers import Servers
 from mcpguard.guard.servers.status import SandboxStatus
-from mcpguard.guard.servers.tool_effects import Effects, ToolEffects
+from mcpguard.guard.servers.tool_effects import EffectReader, ToolEffects
 from mcpguard.inspection.detectors.detector import Surroundings
 from mcpguard.inspection.diff.clipping import clip, value_as_text
 from mcpguard.inspection.diff.diff import compare_definitions
@@ -57,20 +56,20 @@ _SCHEME: Final = re.compile(r"(Bearer|Basic|Token) +\$\{[^{}]*\}", re.IGNORECASE
 MOST_SHOWN: Final = 60_000
 LARGEST_DEFINITION: Final = 1024 * 1024
 Left = Mapping[Key | None, frozenset[str]]
-"""What of grave findings nobody confirmed reading."""
+"""The rules of grave findings that nobody confirmed reading, by capability."""
 
 
-class Queries:
-    """Answers what people ask about servers."""
+class ServerQueries:
+    """Answers questions about servers, as JSON."""
 
     def __init__(
         self,
         registry: Registry,
         servers: Servers,
-        judging: Judging,
-        effects: Effects,
+        judging: CallJudge,
+        effects: EffectReader,
         store: Store,
-        needing: Needing,
+        needing: SandboxNeeds,
         sandbox: SandboxStatus,
     ) -> None:
         self._registry = registry
@@ -87,21 +86,21 @@ class Queries:
         return [asdict(self._servers.status_of(known)) for known in self._registry]
 
     def tag(self, name: str, key: Key | None = None) -> str:
-        """How a server, or a capability of it, stands at this moment (`etags`). Raises Unknown."""
+        """The tag of a server, or of one of its capabilities, at this moment (`etags`). Raises Unknown."""
         known = self._registry.get(name)
         return etags.of_server(known) if key is None else etags.of_capability(known, key)
 
-    def seen(self, name: str) -> Seen:
-        """What whoever looks at a server at this moment decides about. Raises Unknown."""
+    def seen_now(self, name: str) -> Seen:
+        """What a reviewer sees who looks at a server at this moment. Raises Unknown."""
         return standing_now(self._registry.get(name))
 
     async def server(self, name: str) -> Json:
         """Everything about one server. Raises Unknown."""
         known = self._registry.get(name)
-        told = await self._effects.of(known.pins.values())
+        told = await self._effects.by_fingerprint(known.pins.values())
         upstream = known.upstream
         observed = upstream.identity.observed if upstream.identity else None
-        left = unread(known)
+        left = known.unread_approvals()
         status = asdict(self._servers.status_of(known))
         if upstream.inspection is not None and status["failed_inspection"] is not None:
             status["failed_inspection"]["wrote"] = list(upstream.inspection.wrote)
@@ -120,13 +119,13 @@ class Queries:
             "prefixes": list(upstream.prefixes),
             "screening": self._servers.screening(name).value,
             "screening_decided": upstream.screening is not None,
-            "findings": [as_json(each) for each in known.told.findings],
+            "findings": [as_json(each) for each in known.own_findings.findings],
             "unread_itself": sorted(left.get(None, ())),
             "capabilities": await to_thread.run_sync(_capabilities, known.pins, known.found, told, left),
         }
 
     async def definitions(self, name: str) -> Mapping[Key, object]:
-        """What it lists now, as it wrote it; without what is very long. Raises Unknown."""
+        """The definitions that a server lists now, as it wrote them, without very long ones. Raises Unknown."""
         known = self._registry.get(name)
         keys = {pin.id: key for key, pin in known.pins.items()}
 
@@ -136,14 +135,14 @@ class Queries:
 
         return await self._store.readers.run(look)
 
-    def moved(self, name: str, seen: Seen) -> tuple[str, ...]:
-        """What of a server is not as somebody saw it, in sentences. Raises Unknown."""
+    def differences(self, name: str, seen: Seen) -> tuple[str, ...]:
+        """What has changed of a server since somebody saw it, in sentences. Raises Unknown."""
         return differences(self._registry.get(name), seen)
 
     async def capability(self, name: str, key: Key) -> Json:
-        """Everything about one capability: what is listed now, and which versions of it were seen. Raises Unknown."""
+        """Everything about one capability: its listed definition, and all versions that were seen. Raises Unknown."""
         known, pin = self._found(name, key)
-        told = await self._effects.of([pin])
+        told = await self._effects.by_fingerprint([pin])
         seen = await self._store.readers.run(lambda connection: versions.of(connection, pin.id))
         listed = next((each.definition for each in seen if each.fingerprint == pin.listed), None)
         small = listed is not None and len(listed) <= LARGEST_DEFINITION
@@ -151,7 +150,7 @@ class Queries:
         if listed is not None:
             shown, places = await to_thread.run_sync(_shown, listed, known.found.at(pin))
         return {
-            **_capability(pin, known.found, told, unread(known)),
+            **_capability(pin, known.found, told, known.unread_approvals()),
             "findings": places,
             "server": name,
             "definition": read_back(listed) if listed is not None and small else None,
@@ -161,19 +160,19 @@ class Queries:
         }
 
     async def diff(self, name: str, key: Key, before: Fingerprint | None, after: Fingerprint | None) -> Json:
-        """How two versions differ: what was approved and what is listed now, where none is named. Raises Unknown."""
+        """The difference between two versions: by default the approved and the listed one. Raises Unknown."""
         known, pin = self._found(name, key)
         seen = await self._store.readers.run(lambda connection: versions.of(connection, pin.id))
         by_print = {each.fingerprint: each for each in seen}
         old = _wanted(by_print, before or pin.approved or (seen[-2].fingerprint if len(seen) > 1 else pin.listed))
         new = _wanted(by_print, after or pin.listed)
-        surroundings = self._neighbours.around(known)
+        surroundings = self._neighbours.surroundings_of(known)
         said = await to_thread.run_sync(_diff, old.definition, new.definition, surroundings)
         prints = {"before": old.fingerprint.text, "after": new.fingerprint.text}
         return {"server": name, "kind": pin.kind.value, "name": pin.name, **prints, **said}
 
     def _confinement(self, launch: Launch, signs: Iterable[NeedSign]) -> Json | None:
-        """How it is confined, and what it probably needs besides. None for what we do not start."""
+        """The sandbox of a server, and what it probably needs besides. None for a server that we do not start."""
         if not isinstance(launch, StdioLaunch):
             return None
         return {
@@ -190,19 +189,17 @@ class Queries:
     async def explain(self, name: str, key: Key) -> Json:
         """Why a capability can be called now, or why not. Raises Unknown for a server that is not there."""
         known = self._registry.get(name)
-        return await explained(known, key, self._judging)
+        return await explain(known, key, self._judging, ANYBODY)
 
     def _found(self, name: str, key: Key) -> tuple[ServerState, Pin]:
         known = self._registry.get(name)
-        if key not in known.pins:
-            raise Unknown(f"{name} has no {key[0]} {key[1]}; mcpguard tool list {name} shows what it has")
-        return known, known.pins[key]
+        return known, known.pin(key)
 
 
 def _wanted(seen: Mapping[Fingerprint, Version], fingerprint: Fingerprint | None) -> Version:
     version = seen.get(fingerprint) if fingerprint else None
     if version is None:
-        raise Unknown("there is no such version of it; mcpguard tool show lists those that are kept")
+        raise Unknown("this version is not kept, or never existed")
     return version
 
 
@@ -213,8 +210,8 @@ def _diff(before: bytes, after: bytes, surroundings: Surroundings) -> Json:
 
 
 def _findings_differ(before: object, after: object, surroundings: Surroundings) -> Json:
-    """The findings that a version has and the other has not: both are looked at now, in the same surroundings."""
-    old, new = looked_at(before, surroundings).findings, looked_at(after, surroundings).findings
+    """The findings that only one of two versions has. Both are inspected now, beside the same other tools."""
+    old, new = definition_findings(before, surroundings).findings, definition_findings(after, surroundings).findings
     return {
         "new": [as_json(each) for each in new if each.rule not in {other.rule for other in old}],
         "gone": [as_json(each) for each in old if each.rule not in {other.rule for other in new}],
@@ -222,7 +219,7 @@ def _findings_differ(before: object, after: object, surroundings: Surroundings) 
 
 
 def _shown(definition: bytes, found: Inspected) -> tuple[str, list[Json]]:
-    """A definition as text, and what was found in it, each with the place cut out."""
+    """A definition as text, and its findings, each with an excerpt of its place."""
     said = read_back(definition)
     whole = {INSTRUCTIONS: said} if isinstance(said, str) else said
     places = [{**as_json(each), "excerpt": cut_excerpt(whole, each.evidence)} for each in found.findings]
@@ -232,7 +229,7 @@ def _shown(definition: bytes, found: Inspected) -> tuple[str, list[Json]]:
 def _capabilities(
     pins: Mapping[Key, Pin], found: ListedFindings, told: Mapping[Fingerprint, ToolEffects], left: Left
 ) -> list[Json]:
-    """There may be thousands, with much in each."""
+    """All capabilities of a server. There may be thousands, so this runs in a thread."""
     return [_capability(pin, found, told, left) for _, pin in sorted(pins.items())]
 
 
@@ -291,7 +288,7 @@ def _launch(declared: Declared) -> Json:
 
 
 def _template(name: str, template: str, *, code: bool) -> Json:
-    """The value in clear only where it holds nothing that was written out, or where it is code. The name of a scheme
-    before a reference, as in `Bearer ${file:…}`, is nothing."""
+    """A variable or header, with its value only where that is all references, or where it decides what code runs. The
+    name of a scheme before a reference, as in `Bearer ${file:…}`, may be shown."""
     written_out = any(isinstance(part, str) for part in parts(template)) and not _SCHEME.fullmatch(template)
     return {"name": name, "value": template if code or not written_out else None, "code": code}

@@ -1,9 +1,9 @@
-"""What a server wrote to its standard error, told to whoever has to find out why it does not work.
+"""The end of a server's log, for agents and reviewers who have to find out why it does not work.
 
 Rules kept here:
 1. Only callers that are known by a token are told, and only of servers that are within their reach and approved: a
    server that no person has approved has no way to speak to an agent.
-2. What is beyond a caller's reach and what there is not look the same.
+2. A server that is out of scope and a server that does not exist look the same.
 3. Whatever an agent is told is screened (`log_lines`), one log at a time and aside, so that nobody else waits for
    it.
 """
@@ -27,7 +27,7 @@ from mcpguard.policy.scopes import reaches
 from mcpguard.upstreams.supervise.reach import Wrote
 
 MOST_BYTES: Final = 256 * 1024
-"""Of a log that are read: so many lines of the longest that there are."""
+"""Bytes of a log that are read."""
 _STANDS: Final = {
     UpstreamStanding.QUARANTINED: Reason.SERVER_QUARANTINED,
     UpstreamStanding.BLOCKED: Reason.SERVER_BLOCKED,
@@ -35,8 +35,8 @@ _STANDS: Final = {
 Reads = Callable[[Declared, int], Awaitable[Wrote]]
 
 
-class Tailing:
-    """Reads the ends of logs. `wrote` is how a server's log is come by."""
+class ServerLogs:
+    """Reads the ends of servers' logs through `wrote`."""
 
     def __init__(self, registry: Registry, callers: Callers, wrote: Reads) -> None:
         self._registry = registry
@@ -45,27 +45,28 @@ class Tailing:
         self._wrote = wrote
         self._one = CapacityLimiter(1)
 
-    async def last(self, caller: Caller, name: str, most: int) -> Fit | Reason:
-        """The last lines that the server wrote, or why they are not told. Raises Unknown."""
+    async def last_lines(self, caller: Caller, name: str, most: int) -> Fit | Reason:
+        """The last lines of a server's log, screened for an agent; or why they are not told. Raises Unknown."""
         if caller.id == ANONYMOUS:
             return Reason.CALLER_ANONYMOUS
         known = self._registry.find(name)
         if known is None or not reaches(caller.scope, name):
-            raise Unknown("there is no such server within reach")
+            raise Unknown("unknown server, or not in your scope")
         if (objection := self._objection(caller, known)) is not None:
             return objection
         wrote = await self._wrote(known.declared, MOST_BYTES)
-        around = self._neighbours.around(known)
+        around = self._neighbours.surroundings_of(known)
         said = await to_thread.run_sync(fit, wrote.lines, wrote.secrets, around, most, limiter=self._one)
+        # Reading took a while: a caller who was revoked meanwhile gets nothing.
         return self._objection(caller, known) or said
 
     async def as_stored(self, name: str, most: int) -> tuple[str, ...]:
-        """The same for whoever reviews servers, wherever it stands: the lines as they were stored. Raises Unknown."""
+        """The last lines as they are stored, for reviewers, whatever the server's status. Raises Unknown."""
         wrote = await self._wrote(self._registry.get(name).declared, MOST_BYTES)
         return wrote.lines[-most:]
 
     def _objection(self, caller: Caller, known: ServerState) -> Reason | None:
-        """Asked again when it was read, which takes a while."""
+        """Why the log is not told to this caller. Asked again after reading, which takes a while."""
         if not self._callers.holds(caller):
             return Reason.CALLER_REVOKED
         if known.upstream.removed:

@@ -1,4 +1,4 @@
-"""What a server is given while it is only looked at: no secret, unless a person names it."""
+"""The declaration with which a server is inspected: without secrets, but for those that the reviewer names."""
 
 from collections.abc import Iterable
 from dataclasses import replace
@@ -13,16 +13,16 @@ PLACEHOLDER: Final = "not-given-during-inspection"
 
 
 def without_secrets(declared: Declared, give: frozenset[str]) -> Declared:
-    """The declaration as it is inspected. Raises Undecidable if something is to be given that it does not have."""
+    """The declaration without all secrets but those in `give`. Raises Undecidable where `give` names something
+    unknown."""
     launch = declared.launch
     names = {*launch.headers} if isinstance(launch, RemoteLaunch) else {*launch.environment, *_referring(launch)}
     if strange := sorted(give - names):
-        raise Undecidable(
-            f"{declared.name} has no variable, header or argument {', '.join(strange)} that could be given to it"
-        )
+        raise Undecidable(f"{declared.name} has no variable, header or argument named {', '.join(strange)}")
     if isinstance(launch, RemoteLaunch):
         headers = {name: value for name, value in launch.headers.items() if name in give}
         return replace(declared, launch=replace(launch, headers=headers))
+    # What decides which code runs stays: else another program would be inspected than the one that is approved.
     environment = {
         name: value if name in give or is_code(name) else PLACEHOLDER for name, value in launch.environment.items()
     }
@@ -35,7 +35,7 @@ def without_secrets(declared: Declared, give: frozenset[str]) -> Declared:
 
 
 def only_secrets(visited: Declared, give: Iterable[str]) -> Declared:
-    """The declaration as it is inspected, with nothing in its environment but what a person had given to it."""
+    """The inspected declaration, with only those values in its environment that the reviewer gave."""
     launch = visited.launch
     if isinstance(launch, RemoteLaunch):
         return visited
@@ -44,5 +44,5 @@ def only_secrets(visited: Declared, give: Iterable[str]) -> Declared:
 
 
 def _referring(launch: StdioLaunch) -> frozenset[str]:
-    """Its arguments that refer to a file, by the names with which they can be given."""
+    """The arguments with references, by the names under which a reviewer can give them."""
     return frozenset(f"args[{at}]" for at, word in enumerate(launch.arguments) if referenced(word))

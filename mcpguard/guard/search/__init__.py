@@ -1,1 +1,1 @@
-"""Finding tools by what they do, and telling what was found."""
+"""Searches tools by what they do, and fits the matches into an answer."""

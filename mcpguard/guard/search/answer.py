@@ -1,4 +1,4 @@
-"""What somebody looks for, as it is told at every door: the tools that fit best, and what waits for a person.
+"""The answer to a search, the same at every door: the best matches, and notices about servers that are missing.
 
 Rule kept here: what a server says is shown only of tools that a person approved as they are.
 """
@@ -7,21 +7,21 @@ from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
 from mcpguard.domain.servers.standing import UpstreamStanding
-from mcpguard.guard.search.answer_size import retrieved
-from mcpguard.guard.search.tool_search import Searching, Wish
+from mcpguard.guard.search.answer_size import fit_hits
+from mcpguard.guard.search.tool_search import SearchScope, ToolSearch
 from mcpguard.guard.servers.servers import Servers
 from mcpguard.policy.scopes import reaches
 
 MOST_NAMED: Final = 5
-"""Servers that a notice names."""
+"""The most servers that a notice names."""
 
 
-def found(
-    query: str, limit: int, wish: Wish, searching: Searching, servers: Servers, *, full: bool = False
+def search_answer(
+    query: str, limit: int, wish: SearchScope, searching: ToolSearch, servers: Servers, *, full: bool = False
 ) -> dict[str, Any]:
-    """The best within a scope, in short or with their schemas."""
+    """Search, and return the best matches in short or with their schemas, with notices."""
     hits, total = searching.search(query, limit, wish)
-    tools, notices = retrieved(hits, full=full)
+    tools, notices = fit_hits(hits, full=full)
     answer: dict[str, Any] = {"tools": tools, "total": total, "query": query}
     waiting = sum(
         known.upstream.standing is UpstreamStanding.QUARANTINED and reaches(wish.scope, known.name)
@@ -29,7 +29,7 @@ def found(
     )
     if waiting:
         what = "server waits" if waiting == 1 else "servers wait"
-        notices.append(f"{waiting} {what} for a person to review; their tools cannot be used yet.")
+        notices.append(f"{waiting} {what} for review; their tools cannot be used yet.")
     if starting := [*_starting(wish, servers)]:
         notices.append(_said_of(starting))
     if notices:
@@ -37,15 +37,15 @@ def found(
     return answer
 
 
-def _starting(wish: Wish, servers: Servers) -> Iterator[str]:
-    """The names of the servers within the wish that are being connected for the first time."""
+def _starting(wish: SearchScope, servers: Servers) -> Iterator[str]:
+    """The names of the servers in scope that are being connected for the first time."""
     for known in servers.every():
         wanted = wish.servers is None or known.name in wish.servers
-        if wanted and reaches(wish.scope, known.name) and servers.starting(known):
+        if wanted and reaches(wish.scope, known.name) and servers.is_starting(known):
             yield known.name
 
 
 def _said_of(starting: Sequence[str]) -> str:
     more = f" and {len(starting) - MOST_NAMED} more" if len(starting) > MOST_NAMED else ""
     named = f"{', '.join(starting[:MOST_NAMED])}{more}"
-    return f"Still starting: {named}. What is not found yet may be found soon; a call waits for the first connection."
+    return f"Still starting: {named}. Their tools may show up soon; a call waits for the first connection."

@@ -1,4 +1,4 @@
-"""How much of what was found fits into one answer, and what is said of the rest.
+"""Bounds the size of one answer, and says what was left out.
 
 Rules kept here:
 1. Definitions that are shown have no more than `MOST_BYTES` together. First everything is shown in short; what room is
@@ -17,19 +17,19 @@ from mcpguard.guard.search.tool_search import ToolHit
 from mcpguard.policy.intents import call_with
 
 MOST_BYTES: Final = 256 * 1024
-BEYOND: Final = "Shown in short: the whole definition does not fit into this answer. Ask for fewer tools at once."
-TOO_LARGE: Final = f"Shown in short: the whole definition is larger than the {MOST_BYTES // 1024} KiB of an answer."
+BEYOND: Final = "Shortened: the full definition does not fit into this answer. Ask for fewer tools at once."
+TOO_LARGE: Final = f"Shortened: the full definition is larger than the {MOST_BYTES // 1024} KiB limit of an answer."
 _WHOLE: Final = ("description", "title", "inputSchema", "outputSchema", "annotations")
 
 
-class Room:
-    """What is left for one answer."""
+class AnswerRoom:
+    """The room that is left in one answer."""
 
     def __init__(self) -> None:
         self._left = MOST_BYTES
 
     def takes(self, one: Json, instead_of: Json | None = None) -> bool:
-        """Whether it fits, in the place of something that is shown already; then it is counted."""
+        """Whether a value fits, perhaps in place of one that is shown already. If it does, it is counted."""
         more = len(dumps(one)) - (len(dumps(instead_of)) if instead_of is not None else 0)
         if more > self._left:
             return False
@@ -37,9 +37,9 @@ class Room:
         return True
 
 
-def retrieved(hits: Sequence[ToolHit], *, full: bool) -> tuple[list[Json], list[str]]:
-    """What is shown of hits, and sentences about what is not."""
-    room = Room()
+def fit_hits(hits: Sequence[ToolHit], *, full: bool) -> tuple[list[Json], list[str]]:
+    """The hits as they are shown, and sentences about what is left out."""
+    room = AnswerRoom()
     tools: list[Json] = []
     for hit in hits:
         if not room.takes(short := _hit(hit) | _short(hit.pinned)):
@@ -55,10 +55,10 @@ def retrieved(hits: Sequence[ToolHit], *, full: bool) -> tuple[list[Json], list[
     return tools, _said(len(hits) - len(tools), in_short)
 
 
-def described(said: Sequence[tuple[Json, CatalogEntry | None]], instructions: Mapping[str, str]) -> Json:
-    """What is said of each name, with the definition of those that have one to show; and of `instructions`, which are
-    approved ones by their servers, those that fit beside that."""
-    room = Room()
+def fit_descriptions(said: Sequence[tuple[Json, CatalogEntry | None]], instructions: Mapping[str, str]) -> Json:
+    """Descriptions of tools, with their definitions where they have one to show, and those approved `instructions` of
+    servers that still fit."""
+    room = AnswerRoom()
     answer: Json = {"tools": _described(said, room)}
     fitting = {server: text for server, text in instructions.items() if room.takes({server: text})}
     if fitting:
@@ -68,7 +68,7 @@ def described(said: Sequence[tuple[Json, CatalogEntry | None]], instructions: Ma
     return answer
 
 
-def _described(said: Sequence[tuple[Json, CatalogEntry | None]], room: Room) -> list[Json]:
+def _described(said: Sequence[tuple[Json, CatalogEntry | None]], room: AnswerRoom) -> list[Json]:
     whole = [one if pinned is None else one | _common(pinned) | _whole(pinned) for one, pinned in said]
     short = [
         one if pinned is None else one | _common(pinned) | _short(pinned) | {"note": _note(all_of_it)}
@@ -86,9 +86,9 @@ def _note(whole: Json) -> str:
 def _said(left_out: int, in_short: int) -> list[str]:
     sentences = []
     if left_out:
-        sentences.append(f"{left_out} more that were found do not fit into one answer; ask with a smaller limit.")
+        sentences.append(f"{left_out} more matches do not fit into one answer; ask with a smaller limit.")
     if in_short:
-        sentences.append(f"{in_short} without schemas, which do not fit into one answer; describe_tool shows them.")
+        sentences.append(f"{in_short} without schemas, as they do not fit into one answer; describe_tool shows them.")
     return sentences
 
 

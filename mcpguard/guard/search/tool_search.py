@@ -1,4 +1,4 @@
-"""Finding tools by what they do: an index that follows the catalog.
+"""Searches tools by what they do, in an index that follows the catalog.
 
 Rules kept here:
 1. Only what agents may find and call is in it. What leaves the catalog is not found from that moment on, whether the
@@ -33,8 +33,8 @@ _TOOL = CapabilityKind.TOOL
 
 
 @dataclass(frozen=True, slots=True)
-class Wish:
-    """Who looks for what: within which scope, of which effects, at which servers (None: all of them)."""
+class SearchScope:
+    """What may be found in a search: in which scope, with which effects, of which servers (None: all of them)."""
 
     scope: Scope
     effects: frozenset[Effect]
@@ -43,14 +43,14 @@ class Wish:
 
 @dataclass(frozen=True, slots=True)
 class ToolHit:
-    """A tool that was found, and how well it fits."""
+    """A tool that matches, and how well."""
 
     pinned: CatalogEntry
     score: float
 
 
-class Searching:
-    """`run` has to run for anything new to be found."""
+class ToolSearch:
+    """Searches an index of approved tools. New tools are only found while `run` runs."""
 
     def __init__(self, publisher: Publisher) -> None:
         self._publisher = publisher
@@ -61,21 +61,22 @@ class Searching:
         self._changed = anyio.Event()
 
     async def run(self) -> None:
-        """Until cancelled."""
-        with self._publisher.subscribed(self._tell):
+        """Follow the catalog, until cancelled."""
+        with self._publisher.subscription(self._tell):
             while True:
                 self._changed = anyio.Event()
                 await self._follow()
                 await self._changed.wait()
 
-    def search(self, query: str, limit: int, wish: Wish) -> tuple[list[ToolHit], int]:
-        """The best, and how many there are that could have been found at all."""
+    def search(self, query: str, limit: int, wish: SearchScope) -> tuple[list[ToolHit], int]:
+        """The best matches, and how many tools could have been found at all."""
         catalog = self._publisher.catalog
         view = self._view(wish.scope)
 
         def wanted(server: str, name: str) -> bool:
             if wish.servers is not None and server not in wish.servers:
                 return False
+            # The index may lag behind: what left the catalog must not be found, not even for a moment.
             pinned = catalog.find(server, _TOOL, name)
             return pinned is not None and pinned.effect in wish.effects
 

@@ -1,1 +1,1 @@
-"""The servers that the guard knows, where they stand, and what becomes of what they list."""
+"""The servers that the guard knows, their status, and what becomes of what they list."""

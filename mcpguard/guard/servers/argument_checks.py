@@ -1,4 +1,4 @@
-"""What calls carry is held against the definitions that are in force.
+"""Compares the arguments of calls with the approved definitions.
 
 Rules kept here:
 1. A call is judged several times while it lasts, and what its arguments are is found out once. Only where another
@@ -27,8 +27,8 @@ MOST_SCHEMAS: Final = 4096
 MOST_BYTES: Final = 16 * 1024 * 1024
 
 
-class Checking:
-    """Finds out what calls carry."""
+class CallArgumentChecks:
+    """Checks arguments and results against schemas, sizes and secrets, and remembers prepared schemas."""
 
     def __init__(self, settings: Settings) -> None:
         self._bytes = settings.arguments.largest
@@ -38,7 +38,7 @@ class Checking:
         self._size = 0
 
     def look(self, given: Arguments, known: ServerState, pin: Pin | None) -> "ArgumentView":
-        """What the rules may ask about it now."""
+        """The arguments as the rules see them now. Nothing is checked before a rule asks."""
         return ArgumentView(self, given, known, pin)
 
     def too_large(self, given: Arguments) -> Detail | None:
@@ -50,9 +50,10 @@ class Checking:
         return given.found.sure[0] if self._refuses and given.found.sure else None
 
     def unfit(self, given: Arguments, known: ServerState, pin: Pin | None) -> Objection | None:
-        """Why this is not what the definition in force describes."""
+        """Why these arguments do not match the definition in force; None where they do."""
         if given.method not in (CALL, GET) or pin is None or pin.listed is None:
             return None
+        # A call is judged several times, and compared with one definition only once.
         if given.compared is None or given.compared[0] != pin.listed:
             definition = known.definition(pin.kind, pin.name)
             given.compared = pin.listed, self._compared(given, definition, pin.listed)
@@ -66,8 +67,8 @@ class Checking:
         checks_made = self._checks(definition, fingerprint, "inputSchema")
         return of_tool(given.arguments, checks_made, len(given.written))
 
-    def returned(self, known: ServerState, pin: Pin) -> Checks:
-        """What the definition that was approved says of results."""
+    def result_checks(self, known: ServerState, pin: Pin) -> Checks:
+        """The checks for results that the approved definition prescribes."""
         definition = known.definition(pin.kind, pin.name) if pin.listed == pin.approved else None
         if definition is None or pin.approved is None:
             return UNUSABLE
@@ -81,6 +82,7 @@ class Checking:
         made, size = checks(definition.get(member))
         self._schemas[key] = made, size
         self._size += size
+        # Bounded by number and by size: a server with many large schemas must not fill the memory.
         while len(self._schemas) > MOST_SCHEMAS or (self._size > MOST_BYTES and len(self._schemas) > 1):
             self._size -= self._schemas.popitem(last=False)[1][1]
         return made
@@ -88,9 +90,10 @@ class Checking:
 
 @dataclass(frozen=True, slots=True)
 class ArgumentView:
-    """What a call carries, held against what stands at one moment. Nothing is worked out before it is asked for."""
+    """The arguments of a call, compared with the definition in force at one moment. Nothing is computed before it is
+    asked for."""
 
-    checking: Checking
+    checking: CallArgumentChecks
     given: Arguments
     known: ServerState
     pin: Pin | None

@@ -1,4 +1,4 @@
-"""What is recorded of servers, their capabilities and callers: how they came, what was decided, what moved by itself.
+"""The records about servers, capabilities, callers and holds: what was added, decided, and changed by the guard itself.
 
 docs/ledger-format.md lists the fields of each kind.
 """
@@ -19,7 +19,7 @@ from mcpguard.domain.servers.launches import Profile
 from mcpguard.domain.servers.pins import Pin
 from mcpguard.domain.servers.standing import CapabilityMove, CapabilityStanding, UpstreamMove, UpstreamStanding
 from mcpguard.domain.servers.upstreams import Upstream
-from mcpguard.guard.servers.listed_findings import NOTHING, rules
+from mcpguard.guard.servers.listed_findings import NOTHING, rule_fields
 from mcpguard.policy.pinning import PinChange
 
 Fields = Mapping[str, Scalar]
@@ -27,13 +27,13 @@ Fields = Mapping[str, Scalar]
 
 @dataclass(frozen=True, slots=True)
 class Fact:
-    """Something that is about to be recorded."""
+    """A record that is about to be written."""
 
     kind: RecordKind
     fields: Fields
 
 
-def admitted(
+def admission(
     upstream: Upstream,
     change: str,
     by: Actor,
@@ -41,8 +41,8 @@ def admitted(
     launched: Inspected = NOTHING,
     requested: str = "",
 ) -> Fact:
-    """A server came, or is declared otherwise. `change`: `added`, `changed`, `removed`, `withdrawn`. `requested`: what
-    callers ask of people beside that, as JSON."""
+    """A server was added, or its declaration changed. `change`: `added`, `changed`, `removed`, `withdrawn`, `confined`,
+    `unconfined`. `requested`: what callers request of reviewers beside that, as JSON."""
     return Fact(
         RecordKind.ADMITTED,
         _given(
@@ -56,16 +56,16 @@ def admitted(
             before=before.value if before else None,
             after=upstream.standing.value,
             requested=requested,
-            **rules([launched]),
+            **rule_fields([launched]),
             **_by(by),
         ),
     )
 
 
-def inspected(
+def inspection(
     upstream: Upstream, decision: Decision, profile: Profile | None, given: Iterable[str], *, started: bool
 ) -> Fact:
-    """A person has a server looked at. `started`: whether it is started or contacted for that."""
+    """A reviewer has a server inspected. `started`: whether it is started or contacted for that."""
     return Fact(
         RecordKind.INSPECTED,
         _given(
@@ -80,10 +80,10 @@ def inspected(
     )
 
 
-def inspection_failed(
+def failed_inspection(
     upstream: Upstream, failed: Inspection, launch: Fingerprint | None, by: Actor, *, late: bool
 ) -> Fact:
-    """An inspection did not come to a listing. `launch`: what was looked at; `late`: found by a later start."""
+    """An inspection failed. `launch`: of what was inspected; `late`: recorded only when the guard started again."""
     return Fact(
         RecordKind.INSPECTION_FAILED,
         _given(
@@ -98,7 +98,7 @@ def inspection_failed(
     )
 
 
-def decided(
+def server_decision(
     upstream: Upstream,
     answer: Answer,
     decision: Decision,
@@ -106,7 +106,7 @@ def decided(
     before: UpstreamStanding,
     **more: Scalar,
 ) -> Fact:
-    """A person's answer about a server. All records of one decision carry its id."""
+    """A reviewer's answer about a server. All records of one decision carry its id."""
     identity = upstream.identity
     return Fact(
         RecordKind.DECIDED,
@@ -125,7 +125,7 @@ def decided(
     )
 
 
-def decided_about(
+def capability_decision(
     upstream: Upstream,
     answer: Answer,
     decision: Decision,
@@ -137,13 +137,13 @@ def decided_about(
     found: Inspected = NOTHING,
     read: str = "",
 ) -> Fact:
-    """A person's answer about one capability. `given`: whether they named the effect themselves.
+    """A reviewer's answer about one capability. `given`: whether they named the effect themselves.
 
     `found`: what inspection found in it. What is approved is approved in spite of that, and the record says so; `read`:
     the rules of the grave findings in it that they say to have read.
     """
     approves = answer is Answer.APPROVE
-    in_spite = {"risk": found.risk, **rules([found])} if approves and found.findings else {}
+    in_spite = {"risk": found.risk, **rule_fields([found])} if approves and found.findings else {}
     return Fact(
         RecordKind.DECIDED,
         _given(
@@ -165,8 +165,8 @@ def decided_about(
     )
 
 
-def moved(upstream: Upstream, move: UpstreamMove, before: Upstream) -> Fact:
-    """A server that the guard itself moved."""
+def server_move(upstream: Upstream, move: UpstreamMove, before: Upstream) -> Fact:
+    """The guard itself changed the status of a server."""
     return Fact(
         RecordKind.MOVED,
         _given(
@@ -182,8 +182,8 @@ def moved(upstream: Upstream, move: UpstreamMove, before: Upstream) -> Fact:
     )
 
 
-def capability_moved(upstream: Upstream, move: CapabilityMove, before: Pin, after: Pin) -> Fact:
-    """A capability that the guard itself moved."""
+def capability_move(upstream: Upstream, move: CapabilityMove, before: Pin, after: Pin) -> Fact:
+    """The guard itself changed the status of a capability."""
     return Fact(
         RecordKind.MOVED,
         _given(
@@ -199,24 +199,24 @@ def capability_moved(upstream: Upstream, move: CapabilityMove, before: Pin, afte
     )
 
 
-def listed(upstream: Upstream, found: Fields, by: Actor | None = None, **counts: int) -> Fact:
-    """What a server listed was not what it had listed before, or something else was `found` in it."""
+def new_listing(upstream: Upstream, found: Fields, by: Actor | None = None, **counts: int) -> Fact:
+    """A server listed something else than before, or other findings were `found` in it."""
     said = _by(by) if by else {}
     ran = _given(artifact=upstream.artifact)
     return Fact(RecordKind.LISTED, {**_upstream(upstream), **ran, **counts, **found, **said})
 
 
-def of_moves(upstream: Upstream, moves: Iterable[tuple[Pin, PinChange]]) -> list[Fact]:
-    """Each move that is worth a record, of capabilities that stood so before."""
+def capability_moves(upstream: Upstream, moves: Iterable[tuple[Pin, PinChange]]) -> list[Fact]:
+    """The records of those moves of capabilities that are worth one; each with the pin before it."""
     return [
-        capability_moved(upstream, now.move, before, now.pin)
+        capability_move(upstream, now.move, before, now.pin)
         for before, now in moves
         if now.move is not None and is_worth_a_record(before, now.pin)
     ]
 
 
-def granted(grant: Grant, decision: Decision) -> Fact:
-    """A caller was let in, and how far it may reach. Nothing here tells its token."""
+def grant_fact(grant: Grant, decision: Decision) -> Fact:
+    """A caller was created with this scope. The token is not in the record."""
     caller, scope = grant.caller, grant.caller.scope
     return Fact(
         RecordKind.GRANTED,
@@ -234,19 +234,19 @@ def granted(grant: Grant, decision: Decision) -> Fact:
     )
 
 
-def revoked(grant: Grant, decision: Decision) -> Fact:
-    """A caller is none any more."""
+def revocation(grant: Grant, decision: Decision) -> Fact:
+    """A caller was revoked."""
     return Fact(RecordKind.REVOKED, _given(**_caller(grant.caller), why=decision.why, **_by(decision.by)))
 
 
-def answered(hold: HeldCall, before: HoldState, answer: Answer, decision: Decision, id_: str) -> Fact:
-    """A person's answer to a held call."""
+def hold_answer(hold: HeldCall, before: HoldState, answer: Answer, decision: Decision, id_: str) -> Fact:
+    """A reviewer's answer to a held call."""
     said = {"decision": id_, "answer": answer.value, "why": decision.why}
     return Fact(RecordKind.DECIDED, _given(**said, **_hold(hold, before), **_by(decision.by)))
 
 
-def held_over(hold: HeldCall, before: HoldState, move: HoldMove) -> Fact:
-    """A held call ended by itself."""
+def hold_move(hold: HeldCall, before: HoldState, move: HoldMove) -> Fact:
+    """A held call ended without an answer."""
     return Fact(RecordKind.MOVED, _given(move=move.value, **_hold(hold, before)))
 
 
@@ -270,13 +270,13 @@ def _hold(hold: HeldCall, before: HoldState) -> dict[str, Scalar]:
 def is_worth_a_record(before: Pin, after: Pin) -> bool:
     """Whether a move of a capability is recorded by itself: where something approved is lost or comes back.
 
-    What never was approved is counted, so that no server can fill the ledger with it.
+    What never was approved is only counted, so that no server can fill the audit log by listing new tools.
     """
     return CapabilityStanding.APPROVED in (before.standing, after.standing)
 
 
-def pruning(decision: Decision) -> Fields:
-    """Who wants something pruned, and what they say of it."""
+def pruning_fields(decision: Decision) -> Fields:
+    """The fields that say who asked for pruning, and why."""
     return _given(words=decision.why, **_by(decision.by))
 
 

@@ -1,4 +1,4 @@
-"""Calls that wait for a server which is being connected for the first time.
+"""Bounds the calls that wait for the first connection to a server.
 
 Rules kept here:
 1. At one server a caller has as many of them as the server would work on at once; together there are as many as may
@@ -14,7 +14,7 @@ from mcpguard.settings.model import Upstreams
 
 
 class FirstConnections:
-    """Who waits for which server."""
+    """The places for calls that wait for the first connection, by server."""
 
     def __init__(self, settings: Upstreams) -> None:
         self._settings = settings
@@ -22,13 +22,14 @@ class FirstConnections:
 
     @contextmanager
     def place(self, server: str, caller: str) -> Iterator[None]:
-        """A place while the block runs. Raises Crowded."""
+        """Take a place while the block runs. Raises Crowded where there is none."""
         settings = self._settings
         shares = self._waiting.setdefault(server, Shares(settings.concurrency, settings.queue))
         try:
             with shares.take(caller):
                 yield
         finally:
+            # Not kept for names that nobody waits for, so that they cannot pile up.
             if not shares.taken:
                 self._waiting.pop(server, None)
 

@@ -1,4 +1,4 @@
-"""What becomes of what servers list: it is compared with what a person approved, and only then offered.
+"""Takes in what servers list: it is compared with what was approved, and only then offered to agents.
 
 Rules kept here:
 1. Whatever a server lists counts whole, and what it listed before counts no more. Of several listings that wait, only
@@ -32,13 +32,13 @@ from mcpguard.domain.servers.launches import Declared
 from mcpguard.domain.servers.listings import Listing
 from mcpguard.domain.servers.news import Altered, Changes, Listed, Removed, Stood
 from mcpguard.guard.servers import facts
-from mcpguard.guard.servers.listed_findings import ListedFindings, Looking
-from mcpguard.guard.servers.listing_changes import Comparing, HeardListing, Taken, altered
+from mcpguard.guard.servers.listed_findings import ListedFindings, ListingInspection
+from mcpguard.guard.servers.listing_changes import HeardListing, ListingComparison, ListingCounts, change_of_program
 from mcpguard.guard.servers.neighbours import Neighbours
 from mcpguard.guard.servers.registry import ServerState
-from mcpguard.guard.servers.repeated_findings import Retelling
+from mcpguard.guard.servers.repeated_findings import RepeatedFindings
 from mcpguard.guard.servers.standings import ServerChange, Standings
-from mcpguard.guard.servers.startup_wait import Settling
+from mcpguard.guard.servers.startup_wait import StartupWait
 from mcpguard.policy.reconciling import ReadListing, read
 
 if TYPE_CHECKING:
@@ -53,17 +53,17 @@ log = structlog.get_logger("mcpguard.guard")
 
 
 class Intake:
-    """Takes news as they come. `run` has to run for listings to be taken in."""
+    """Takes in listings and other news of servers. Listings are only processed while `run` runs."""
 
     def __init__(self, standings: Standings, clock: Clock, new_id: Ids, most: int) -> None:
-        self.settling = Settling()
+        self.settling = StartupWait()
         self._standings = standings
         self._registry = standings.registry
         self._clock = clock
         self._limiter = CapacityLimiter(AT_ONCE)
         self._neighbours = Neighbours(self._registry)
-        self._retelling = Retelling(clock)
-        self._comparing = Comparing(self._retelling, new_id, most)
+        self._retelling = RepeatedFindings(clock)
+        self._comparing = ListingComparison(self._retelling, new_id, most)
         self._newest: dict[str, Listed] = {}
         self._busy: set[str] = set()
         self._altering: set[str] = set()
@@ -71,42 +71,44 @@ class Intake:
         self._tasks: TaskGroup | None = None
 
     async def run(self) -> None:
-        """Until cancelled."""
+        """Process listings, until cancelled."""
         async with anyio.create_task_group() as self._tasks:
             for server in tuple(self._newest):
                 self._work(server)
             await anyio.sleep_forever()
 
     def take(self, news: Changes) -> None:
-        """What the fleet has to tell. Nothing here waits."""
+        """Accept news from the fleet, without waiting."""
         match news:
             case Listed(server):
                 earlier = self._newest.get(server)
+                # This listing replaces one that was not taken in yet, and takes over what that one announced.
                 unheard = earlier.announced if earlier is not None else frozenset()
                 self._newest[server] = replace(news, announced=news.announced | unheard)
                 self._work(server)
             case Altered(server, declared):
+                # One task for each server: it is told of every try to start.
                 if self._tasks is not None and server not in self._altering:  # else it is told again with the next try
                     self._altering.add(server)
                     self._tasks.start_soon(self._altered, server, declared, name=f"alteration of {server}")
             case Removed(server):
                 self._rests.pop(server, None)
                 self._retelling.forget(server)
-                self.settling.tried(server)
+                self.settling.note_tried(server)
             case Stood(server, condition):
                 if condition.state in _TRIED and server not in self._newest and server not in self._busy:
-                    self.settling.tried(server)
+                    self.settling.note_tried(server)
                 if (known := self._registry.find(server)) is not None:
                     known.announce()
 
     def is_altering(self, server: str) -> bool:
-        """Whether it did not start because its program is another, and is being put in quarantine for that."""
+        """Whether a server is being quarantined because its program is another than the inspected one."""
         return server in self._altering
 
     async def take_in(
         self, known: ServerState, declared: Declared, listing: Listing, by: Actor | None = None, *, runs: bool = True
-    ) -> Taken:
-        """Compare a listing with what is known. `runs`: it is that of the connection which calls use.
+    ) -> ListingCounts:
+        """Compare a listing with what is known. `runs`: whether it comes from the connection that calls use.
 
         Raises Unreadable for a server of which no identity can be told, LedgerUnavailable, and Undecidable for what a
         server that did not run has listed, where it runs by now or is declared otherwise.
@@ -114,35 +116,37 @@ class Intake:
         identity = observed_fingerprint(ObservedIdentity(listing.server, listing.capabilities, listing.artifact))
         said = await self._aside(partial(read, listing))
         heard = HeardListing(identity, listing.artifact, said, await self._looked(known, listing, said))
-        taken, recorded = Taken(0), tuple[facts.Fact, ...]()
+        taken, recorded = ListingCounts(0), tuple[facts.Fact, ...]()
 
         def compared(known: ServerState) -> ServerChange | None:
             nonlocal taken, recorded
             if not runs and known.runs:  # what calls rest on is what its connection lists, and nothing else
-                raise Undecidable("it runs by now; inspect it again")
+                raise Undecidable("the server was started meanwhile; inspect it again")
+            # Listed by a program that is not the declared one any more.
             if known.declared.launch != declared.launch:
                 if not runs:
-                    raise Undecidable("it is declared otherwise by now; inspect it again")
+                    raise Undecidable("the server's declaration changed meanwhile; inspect it again")
                 return None
             if runs and known.upstream.artifact != declared.artifact:
-                return None  # since it ran, something else was looked at
-            change, taken = self._comparing.compared(known, heard, by)
+                return None  # another program was inspected since: this listing says nothing of it
+            change, taken = self._comparing.compare(known, heard, by)
             recorded = change.facts
             left_out = tuple(what if times == 1 else f"{what}, {times} times" for what, times in said.odd.items())
             return replace(change, listing=listing, odd=left_out)
 
         await self._standings.change(known, compared)
-        self._retelling.recorded(recorded)
+        self._retelling.note_recorded(recorded)
         return taken
 
     async def _looked(self, known: ServerState, listing: Listing, said: ReadListing) -> ListedFindings:
-        beside, before = self._neighbours.of(known), known.found
-        looking = await self._aside(partial(Looking, known.name, listing, said, beside, before))
-        while not looking.done:
+        beside, before = self._neighbours.other_tools(known), known.found
+        looking = await self._aside(partial(ListingInspection, known.name, listing, said, beside, before))
+        while not looking.is_done:
             await self._aside(looking.look)
-        return await self._aside(looking.found)
+        return await self._aside(looking.result)
 
     async def _aside(self, work: Callable[[], T]) -> T:
+        # In a thread: reading and inspecting a large listing would hold up every call.
         return await to_thread.run_sync(work, limiter=self._limiter, abandon_on_cancel=True)
 
     def _work(self, server: str) -> None:
@@ -153,6 +157,7 @@ class Intake:
     async def _serve(self, server: str) -> None:
         try:
             while server in self._newest:
+                # A server that lists all the time gets a tenth of the time, and must not hold up the others.
                 left = self._rests.pop(server, 0.0) - self._clock.monotonic()
                 if left > 0:
                     await self._clock.sleep(left)
@@ -162,14 +167,15 @@ class Intake:
                 ended = self._clock.monotonic()
                 self._rests[server] = ended + max(SHARE * (ended - began), 0.0 if done else AGAIN_SECONDS)
                 if done:
-                    self.settling.tried(server)
+                    self.settling.note_tried(server)
                 else:
+                    # Not over a newer one, which may have come meanwhile.
                     self._newest.setdefault(server, listed)
         finally:
             self._busy.discard(server)
 
     async def _taken(self, known: ServerState, listed: Listed) -> bool:
-        """Whether there is nothing more to do about this listing."""
+        """Take in a listing. Returns whether there is nothing more to do about it."""
         before = known.listing or listed.listing
         try:
             await self.take_in(known, listed.declared, listed.listing)
@@ -186,12 +192,12 @@ class Intake:
         return True
 
     async def _altered(self, server: str, declared: Declared) -> None:
-        """It did not start, and does not before a person has looked at what would."""
+        """Quarantine a server whose program was exchanged. It did not start, and stays stopped until it is reviewed."""
 
         try:
             while (known := self._registry.find(server)) is not None:
                 try:
-                    await self._standings.change(known, partial(altered, declared))
+                    await self._standings.change(known, partial(change_of_program, declared))
                 except LedgerUnavailable:
                     await self._clock.sleep(AGAIN_SECONDS)
                 else:

@@ -1,4 +1,4 @@
-"""What inspection finds in what a server lists and in how it is launched, as the guard keeps it.
+"""The findings of inspection in what a server lists and in its launch, as the guard keeps them.
 
 Rules kept here:
 1. A definition that was inspected in the same surroundings is not inspected again: what a server lists every minute
@@ -35,21 +35,21 @@ from mcpguard.policy.reconciling import ReadListing, named
 
 MOST_KEPT: Final = 20
 MOST_RULES: Final = 20
-"""That are named in a record."""
+"""Rules that one record names."""
 PORTION: Final = 32
 """Definitions: some 15 ms of ordinary ones, and 3 s of the worst that there may be."""
 MOST_TRIED: Final = 20
 """Definitions of one listing whose patterns are made ready to find out whether they can be used: 50 ms at worst."""
 NOTHING: Final = Inspected((), 0)
-FAILED: Final = DetectorRule("inspection.failed", "T27", Severity.HIGH, 0.5, "Failed to be inspected")
+FAILED: Final = DetectorRule("inspection.failed", "T27", Severity.HIGH, 0.5, "Inspection failed")
 log = structlog.get_logger("mcpguard.guard")
 
 
 @dataclass(frozen=True)
 class ListedFindings:
-    """What was found in what a server lists: in which definition of what, and in which surroundings.
+    """The findings in what a server lists, by capability, and what they depend on.
 
-    `of` has only those in which there was something; `looked` all that were looked at.
+    `of` has only capabilities with findings; `looked` all that were inspected; `beside` is a digest of the other tools.
     """
 
     of: Mapping[Key, Inspected] = field(default_factory=dict)
@@ -57,43 +57,43 @@ class ListedFindings:
     beside: bytes = b""
 
     def at(self, pin: Pin) -> Inspected:
-        """In the definition that is listed now; nothing where it is not listed any more."""
+        """The findings in a capability as it is listed now; none where it is no longer listed."""
         key = (pin.kind, pin.name)
         known = pin.listed is not None and self.looked.get(key) == pin.listed
         return self.of.get(key, NOTHING) if known else NOTHING
 
     @cached_property
     def grave(self) -> frozenset[Key]:
-        """In what there is something that a person has to read before they approve it."""
+        """The capabilities with grave findings, which a reviewer has to read before approving them."""
         return frozenset(key for key, each in self.of.items() if each.grave)
 
     @cached_property
     def summary(self) -> Mapping[str, Scalar]:
-        """All of it in few words, however much it is: in how many definitions there is something, and what."""
+        """The findings in bounded form, as they are recorded: how many definitions have some, and of which rules."""
         every = self.of.values()
         return {
             "findings": len(every),
             "hard": sum(each.hard for each in every),
             "grave": len(self.grave),
             "risk": max((each.risk for each in every), default=0),
-            **rules(every),
+            **rule_fields(every),
         }
 
 
 @dataclass(frozen=True, slots=True)
-class Beside:
-    """The tools of every other server, since when they and our own are there, and a digest of it all."""
+class OtherTools:
+    """The tools of all other servers, since when they and this server's own are there, and a digest of all that."""
 
     others: Mapping[str, frozenset[str]] = field(default_factory=dict)
     since: Mapping[str, Mapping[str, Since]] | None = None
     digest: bytes = b""
 
 
-class Looking:
-    """A listing that is looked at, portion by portion."""
+class ListingInspection:
+    """Inspects a listing, portion by portion."""
 
     def __init__(
-        self, server: str, listing: Listing, said: ReadListing, beside: Beside, before: ListedFindings
+        self, server: str, listing: Listing, said: ReadListing, beside: OtherTools, before: ListedFindings
     ) -> None:
         self._before = before
         self._tries = MOST_TRIED
@@ -101,6 +101,7 @@ class Looking:
         self._prints = {key: fingerprint for key, (fingerprint, _) in said.found.items() if fingerprint is not None}
         self._surroundings = Surroundings(server, own, beside.others, beside.since)
         self._beside = sha256(beside.digest + names_digest(own)).digest()
+        # Findings depend on other servers' tools, too. Where these have changed, everything is inspected again.
         same = before.looked if before.beside == self._beside else {}
         self._of = {key: found for key, found in before.of.items() if same.get(key) == self._prints.get(key, "")}
         left = {key for key, fingerprint in self._prints.items() if same.get(key) != fingerprint}
@@ -108,11 +109,11 @@ class Looking:
         self._left = [*{(kind, name): said for kind, name, said in every if (kind, name) in left}.items()]
 
     @property
-    def done(self) -> bool:
+    def is_done(self) -> bool:
         return not self._left
 
     def look(self) -> None:
-        """At the next portion of it."""
+        """Inspect the next portion."""
         some, self._left = self._left[:PORTION], self._left[PORTION:]
         for key, definition in some:
             found, before = self._looked_at(definition), self._before.of.get(key)
@@ -120,24 +121,25 @@ class Looking:
                 self._of[key] = before if before is not None and found == before else found
 
     def _looked_at(self, definition: object) -> Inspected:
-        found = looked_at(definition, self._surroundings)
+        found = definition_findings(definition, self._surroundings)
         if not self._tries or not isinstance(definition, dict) or not depends_on_patterns(definition):
             return found
         self._tries -= 1
         more = (*found.findings, *find_unusable_patterns(definition))
         return found if len(more) == len(found.findings) else Inspected(_kept(more), combined_risk(more))
 
-    def found(self) -> ListedFindings:
-        """What was found in all of it, summed up: where it is much, that takes long too."""
+    def result(self) -> ListedFindings:
+        """All findings, with their summary computed: where there are many, that takes long too."""
         found = ListedFindings(self._of, self._prints, self._beside)
         assert found.summary  # noqa: S101 - made here, and not where others wait
         return found
 
 
-def refound(
+def findings_to_store(
     before: ListedFindings, now: ListedFindings, pins: Mapping[Key, Pin], news: Collection[str]
 ) -> Iterator[tuple[str, Fingerprint, Inspected]]:
-    """What of it is not in the store as it is now. `news`: capabilities whose definition is stored with it."""
+    """The findings that the store does not have yet. `news`: capabilities whose definition is stored along with
+    them."""
     for key, fingerprint in now.looked.items():
         found, then, pin = now.of.get(key, NOTHING), before.of.get(key, NOTHING), pins[key].id
         same = before.looked.get(key) == fingerprint and (found is then or found == then)
@@ -145,13 +147,13 @@ def refound(
             yield pin, fingerprint, found
 
 
-def looked_at(definition: object, surroundings: Surroundings) -> Inspected:
-    """What is found in a definition, or in the text of instructions."""
+def definition_findings(definition: object, surroundings: Surroundings) -> Inspected:
+    """Inspect a definition, or the text of instructions."""
     whole: Mapping[str, Any] = definition if isinstance(definition, dict) else {INSTRUCTIONS: definition}
     return _safely(partial(inspect_definition, whole, surroundings))
 
 
-def in_launch(launch: Launch) -> Inspected:
+def launch_findings(launch: Launch) -> Inspected:
     def look() -> Inspected:
         found = inspect_launch(launch)
         return Inspected(found, combined_risk(found))
@@ -159,8 +161,8 @@ def in_launch(launch: Launch) -> Inspected:
     return _safely(look)
 
 
-def rules(every: Iterable[Inspected]) -> dict[str, Scalar]:
-    """The rules that were broken, by their ids and in order; if they are many, the worst of them."""
+def rule_fields(every: Iterable[Inspected]) -> dict[str, Scalar]:
+    """The ids of the rules of these findings as record fields, in order; if they are many, the worst of them."""
     worst: dict[str, Finding] = {}
     for found in (found for each in every for found in each.findings):
         before = worst.setdefault(found.rule, found)
@@ -189,6 +191,7 @@ def _safely(look: Callable[[], Inspected]) -> Inspected:
 def _kept(findings: tuple[Finding, ...]) -> tuple[Finding, ...]:
     if len(findings) <= MOST_KEPT:
         return findings
+    # One finding of each rule comes first: many of a harmless rule must not push a grave one out.
     first = {each.rule: at for at, each in reversed([*enumerate(findings)])}
     others = (at for at in range(len(findings)) if at not in first.values())
     chosen = {*sorted(first.values())[:MOST_KEPT], *[*others][: max(MOST_KEPT - len(first), 0)]}

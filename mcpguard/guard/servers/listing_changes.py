@@ -1,4 +1,4 @@
-"""What a listing changes: it is compared with what is known, and nothing is carried out here.
+"""Works out what a listing changes, by comparing it with what is known. Nothing is carried out here.
 
 Rules kept here:
 1. Who a server is comes first: where that is another now, everything that was approved of it is forgotten.
@@ -17,9 +17,9 @@ from mcpguard.domain.servers.launches import Declared
 from mcpguard.domain.servers.pins import Pin
 from mcpguard.domain.servers.standing import CapabilityMove, CapabilityStanding
 from mcpguard.guard.servers import facts
-from mcpguard.guard.servers.listed_findings import ListedFindings, refound
+from mcpguard.guard.servers.listed_findings import ListedFindings, findings_to_store
 from mcpguard.guard.servers.registry import ServerState
-from mcpguard.guard.servers.repeated_findings import Retelling
+from mcpguard.guard.servers.repeated_findings import RepeatedFindings
 from mcpguard.guard.servers.standings import ServerChange
 from mcpguard.policy import quarantine
 from mcpguard.policy.pinning import PinChange, identity_changed
@@ -27,8 +27,8 @@ from mcpguard.policy.reconciling import ReadListing, reconciled
 
 
 @dataclass(frozen=True, slots=True)
-class Taken:
-    """What a listing had in it, and what of that was not known before."""
+class ListingCounts:
+    """How much a listing contains, and how much of that is new, changed, returned or gone."""
 
     capabilities: int
     new: int = 0
@@ -40,7 +40,7 @@ class Taken:
 
 @dataclass(frozen=True, slots=True)
 class HeardListing:
-    """A listing, read: who said it, what that is, what was listed, and what was found in it."""
+    """A listing that was read and inspected: the identity of its server, what was listed, and the findings."""
 
     identity: Fingerprint
     artifact: str | None
@@ -48,36 +48,41 @@ class HeardListing:
     found: ListedFindings
 
 
-class Comparing:
-    """Compares listings. `most`: so many capabilities of one server are remembered."""
+class ListingComparison:
+    """Compares listings with what is known. At most `most` capabilities of one server are remembered."""
 
-    def __init__(self, retelling: Retelling, new_id: Ids, most: int) -> None:
+    def __init__(self, retelling: RepeatedFindings, new_id: Ids, most: int) -> None:
         self._retelling = retelling
         self._new_id = new_id
         self._most = most
 
-    def compared(self, known: ServerState, heard: HeardListing, by: Actor | None) -> tuple[ServerChange, Taken]:
-        """What is to change, and what that comes to."""
+    def compare(self, known: ServerState, heard: HeardListing, by: Actor | None) -> tuple[ServerChange, ListingCounts]:
+        """The change to make, and its counts."""
         before, pins, said, found = known.upstream, dict(known.pins), heard.said, heard.found
         moved = quarantine.observed(before, heard.identity, heard.artifact)
         recorded: list[facts.Fact] = []
+        # Another identity behind the same name: no approval of the old one may carry over to it.
         if moved.move is not None:
-            recorded.append(facts.moved(moved.upstream, moved.move, before))
+            recorded.append(facts.server_move(moved.upstream, moved.move, before))
             outcomes = {key: identity_changed(pin) for key, pin in pins.items()}
-            recorded += facts.of_moves(moved.upstream, ((pins[key], outcome) for key, outcome in outcomes.items()))
+            recorded += facts.capability_moves(
+                moved.upstream, ((pins[key], outcome) for key, outcome in outcomes.items())
+            )
             pins = {key: outcome.pin for key, outcome in outcomes.items()}
         done = reconciled(before.id, pins.values(), said, self._new_id, found.grave)
         forgotten = self._surplus(pins, done.outcomes)
         after = {(outcome.pin.kind, outcome.pin.name): outcome for outcome in done.outcomes}
         changed = {key: outcome.pin for key, outcome in after.items() if key not in forgotten}
         changed |= {key: pin for key, pin in pins.items() if pin != known.pins[key] and key not in after}
-        recorded += facts.of_moves(moved.upstream, ((pins[key], now) for key, now in after.items() if key in pins))
+        recorded += facts.capability_moves(
+            moved.upstream, ((pins[key], now) for key, now in after.items() if key in pins)
+        )
         taken = _counted(known.pins, after, said)
         counts = {"new": taken.new, "changed": taken.changed, "returned": taken.returned, "gone": taken.gone}
         then, now = known.found.summary, found.summary
-        if any(counts.values()) or by is not None or self._retelling.due(known.name, before.id, then, now):
+        if any(counts.values()) or by is not None or self._retelling.is_due(known.name, before.id, then, now):
             said_of = {"capabilities": taken.capabilities, "left_out": sum(said.odd.values())}
-            recorded.append(facts.listed(moved.upstream, now, by, **counts, **said_of))
+            recorded.append(facts.new_listing(moved.upstream, now, by, **counts, **said_of))
         news = {pin.id for key, pin in changed.items() if key not in pins or pins[key].listed != pin.listed}
         change = ServerChange(
             moved.upstream,
@@ -88,15 +93,16 @@ class Comparing:
             tuple(seen for seen in done.seen if seen.pin in news),
             tuple((pin.id, pin.listed) for pin in pins.values() if pin.listed is not None and pin.id in news),
             found=found,
-            refound=tuple(refound(known.found, found, {**pins, **changed}, news)),
+            refound=tuple(findings_to_store(known.found, found, {**pins, **changed}, news)),
         )
         return change, taken
 
     def _surplus(self, pins: Mapping[Key, Pin], outcomes: tuple[PinChange, ...]) -> set[Key]:
-        """What is gone, and was never decided about, is forgotten where there is too much of it."""
+        """The capabilities to forget where there are too many: those that are gone and were never decided about."""
         after = {**pins, **{(outcome.pin.kind, outcome.pin.name): outcome.pin for outcome in outcomes}}
         if len(after) <= self._most:
             return set()
+        # A server that renames its tools all the time must not fill the memory. What was decided about stays for ever.
         undecided = (
             key
             for key, pin in after.items()
@@ -105,20 +111,20 @@ class Comparing:
         return set(undecided)
 
 
-def altered(declared: Declared, known: ServerState) -> ServerChange | None:
-    """The program of what is `declared` is another than the one that was observed. None where that says nothing now."""
+def change_of_program(declared: Declared, known: ServerState) -> ServerChange | None:
+    """The change for a server whose program is another than the observed one; None where `declared` is out of date."""
     if not known.runs or known.runnable != declared:
         return None
     moved = quarantine.altered(known.upstream)
     outcomes = [(pin, identity_changed(pin)) for pin in known.pins.values()]
-    said = [*facts.of_moves(moved.upstream, outcomes)]
+    said = [*facts.capability_moves(moved.upstream, outcomes)]
     if moved.move is not None:
-        said.insert(0, facts.moved(moved.upstream, moved.move, known.upstream))
+        said.insert(0, facts.server_move(moved.upstream, moved.move, known.upstream))
     pins = tuple(now.pin for pin, now in outcomes if now.pin != pin)
     return ServerChange(moved.upstream, known.declared, pins, facts=tuple(said))
 
 
-def _counted(before: Mapping[Key, Pin], after: Mapping[Key, PinChange], said: ReadListing) -> Taken:
+def _counted(before: Mapping[Key, Pin], after: Mapping[Key, PinChange], said: ReadListing) -> ListingCounts:
     counts: Counter[str] = Counter()
     for key, outcome in after.items():
         old = before.get(key)
@@ -126,4 +132,6 @@ def _counted(before: Mapping[Key, Pin], after: Mapping[Key, PinChange], said: Re
         counts["gone"] += old is not None and old.present and not outcome.pin.present
         counts["returned"] += outcome.move is CapabilityMove.RETURNED
         counts["changed"] += old is not None and outcome.pin.listed != old.listed
-    return Taken(len(said.found), counts["new"], counts["changed"], counts["returned"], counts["gone"], dict(said.odd))
+    return ListingCounts(
+        len(said.found), counts["new"], counts["changed"], counts["returned"], counts["gone"], dict(said.odd)
+    )

@@ -1,4 +1,4 @@
-"""Beside which other servers something is listed: their tools, read once for each change of them."""
+"""The tools of other servers, beside which a definition is inspected: read once for each change of them."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -9,7 +9,7 @@ from mcpguard.domain.capabilities import CapabilityKind
 from mcpguard.domain.decisions import Key
 from mcpguard.domain.servers.pins import Pin
 from mcpguard.domain.servers.standing import UpstreamStanding
-from mcpguard.guard.servers.listed_findings import Beside, names_digest
+from mcpguard.guard.servers.listed_findings import OtherTools, names_digest
 from mcpguard.guard.servers.registry import Registry, ServerState
 from mcpguard.inspection.detectors.detector import Since, Surroundings
 
@@ -17,12 +17,12 @@ _OUT: Final = frozenset({UpstreamStanding.BLOCKED})
 
 
 def own_tools(known: ServerState) -> frozenset[str]:
-    """What it listed last."""
+    """The names of the tools that a server listed last."""
     return frozenset(name for (kind, name), pin in known.pins.items() if pin.present and kind is CapabilityKind.TOOL)
 
 
 def _since(known: ServerState) -> Mapping[str, Since]:
-    """When each of the tools that it listed last came.
+    """When each of the tools came that a server listed last.
 
     Whoever imitates is the newcomer, so an honest tool is not suspected because of one that came after it, whichever
     of their servers came first.
@@ -42,29 +42,31 @@ class _Read:
 
 
 class Neighbours:
-    """Every server with the tools that it lists, unless it is blocked: nobody takes another's tool for one of its."""
+    """The tools of every server that is not blocked. A blocked server's tools cannot be imitated, as nobody calls
+    them."""
 
     def __init__(self, registry: Registry) -> None:
         self._registry = registry
         self._read_last: dict[str, _Read] = {}
 
-    def of(self, known: ServerState) -> Beside:
-        """All but this one. Nothing is read again that is as it was."""
+    def other_tools(self, known: ServerState) -> OtherTools:
+        """The tools of all servers but this one. Only what has changed is read again."""
         self._read_last = {each.name: self._read(each) for each in self._registry if each.upstream.standing not in _OUT}
         others = {name: read for name, read in self._read_last.items() if name != known.name and read.tools}
         mine = _since(known)
         approved = names_digest(name for name, (is_new, _) in mine.items() if not is_new)
         every = b"".join(each.digest for each in others.values()) + approved
         since = {name: each.since for name, each in others.items()} | {known.name: mine}
-        return Beside({name: each.tools for name, each in others.items()}, since, sha256(every).digest())
+        return OtherTools({name: each.tools for name, each in others.items()}, since, sha256(every).digest())
 
-    def around(self, known: ServerState) -> Surroundings:
-        """Beside what it listed last, and beside what all the others list."""
-        beside = self.of(known)
+    def surroundings_of(self, known: ServerState) -> Surroundings:
+        """What a definition of this server is inspected beside: its own tools, and those of all others."""
+        beside = self.other_tools(known)
         return Surroundings(known.name, own_tools(known), beside.others, beside.since)
 
-    def unchanged(self) -> tuple[Mapping[Key, Pin], ...]:
-        """What all of it is made of: as long as this is the same, so is what is beside each."""
+    def all_pins(self) -> tuple[Mapping[Key, Pin], ...]:
+        """The pins of every server that counts. As long as these are the same objects, the surroundings are the
+        same."""
         return tuple(each.pins for each in self._registry if each.upstream.standing not in _OUT)
 
     def _read(self, known: ServerState) -> _Read:
@@ -77,7 +79,7 @@ class Neighbours:
 
 
 class NeighbourTools:
-    """The same by the name of a server, and not read again as long as nothing has changed."""
+    """Looks up the surroundings of a server by name, and remembers them until any server's tools change."""
 
     def __init__(self, registry: Registry) -> None:
         self._registry = registry
@@ -86,7 +88,7 @@ class NeighbourTools:
         self._of: dict[str, Surroundings] = {}
 
     def __call__(self, server: str) -> Surroundings:
-        made_of = self._neighbours.unchanged()
+        made_of = self._neighbours.all_pins()
         if len(made_of) != len(self._made_of) or any(a is not b for a, b in zip(made_of, self._made_of, strict=True)):
             self._made_of, self._of = made_of, {}
         known = self._registry.find(server)
@@ -94,5 +96,5 @@ class NeighbourTools:
             return Surroundings(server)
         found = self._of.get(server)
         if found is None:
-            found = self._of[server] = self._neighbours.around(known)
+            found = self._of[server] = self._neighbours.surroundings_of(known)
         return found

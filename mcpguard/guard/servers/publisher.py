@@ -1,4 +1,4 @@
-"""The one place where the catalog is replaced, and where those who show it hear of that."""
+"""The one place where the catalog is replaced, and from which its subscribers are told."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -10,7 +10,7 @@ from mcpguard.domain.capabilities import CapabilityKind
 
 @dataclass(frozen=True, slots=True)
 class CatalogChange:
-    """The kinds of which something is different now. `by`: the server that says so, where nothing offered is."""
+    """The kinds of capabilities that have changed. `by`: the server that says so, where nothing offered has changed."""
 
     kinds: frozenset[CapabilityKind]
     by: str = ""
@@ -20,14 +20,14 @@ Subscriber = Callable[[CatalogChange], None]
 
 
 class Publisher:
-    """Holds the catalog that is in force."""
+    """Holds the catalog in force, and tells subscribers when it changes."""
 
     def __init__(self) -> None:
         self.catalog = Catalog()
         self._subscribers: set[Subscriber] = set()
 
     def publish(self, catalog: Catalog) -> None:
-        """From now on, this is what may be found and called."""
+        """Replace the catalog: from now on, this is what may be found and called."""
         before, self.catalog = self.catalog, catalog
         changed = frozenset(
             kind
@@ -43,11 +43,12 @@ class Publisher:
             self._tell(CatalogChange(kinds, by=server))
 
     def _tell(self, changed: CatalogChange) -> None:
+        # A copy: a subscriber may unsubscribe when it is told.
         for subscriber in tuple(self._subscribers):
             subscriber(changed)
 
     @contextmanager
-    def subscribed(self, subscriber: Subscriber) -> Iterator[None]:
+    def subscription(self, subscriber: Subscriber) -> Iterator[None]:
         """Tell `subscriber`, which cannot wait, of every change while the block runs."""
         self._subscribers.add(subscriber)
         try:

@@ -1,4 +1,4 @@
-"""The servers that the guard knows, as they stand now: the memory that calls are judged from.
+"""The servers that the guard knows and their status: the memory that calls are judged from.
 
 Only `standings` changes what is here, and the store has all of it but the listing. What was found in what servers list
 advises people; no call is judged by it.
@@ -19,16 +19,16 @@ from mcpguard.domain.servers.listings import INSTRUCTIONS, KEYS, Definition, Lis
 from mcpguard.domain.servers.pins import Pin
 from mcpguard.domain.servers.standing import UpstreamStanding
 from mcpguard.domain.servers.upstreams import Upstream
-from mcpguard.guard.servers.listed_findings import NOTHING, ListedFindings, in_launch
+from mcpguard.guard.servers.listed_findings import NOTHING, ListedFindings, launch_findings
 
 
 @dataclass(slots=True, eq=False, weakref_slot=True)
 class ServerState:
-    """One server: where it and each of its capabilities stand, how it is declared, and what it listed last.
+    """One server: its status and that of each capability, its declaration, and what it listed last.
 
-    `listing` is the one that `pins` were compared with last. Whoever changes anything of it holds the lock. `moved` is
-    set, and made anew, whenever something has changed that a call may wait for. `stage` says how far an inspection has
-    come that is under way; nothing is decided by it, and only `inspecting` sets it.
+    `listing` is the one that `pins` were compared with last. Whoever changes anything here holds `lock`. `moved` is set
+    and replaced whenever something changes that a call may wait for. `stage` says how far a running inspection has
+    come; nothing is decided by it, and only `ServerInspections` sets it.
     """
 
     upstream: Upstream
@@ -54,33 +54,40 @@ class ServerState:
 
     @property
     def runs(self) -> bool:
-        """Whether a person wants it to run as it is."""
+        """Whether it is meant to run: it is approved, enabled and not removed."""
         upstream = self.upstream
         return upstream.standing is UpstreamStanding.APPROVED and self.enabled and not upstream.removed
 
     @property
     def sandbox(self) -> Profile | None:
-        """How it is confined; None where we do not start it."""
+        """Its sandbox profile; None for a server that we do not start."""
         return self.declared.sandbox
 
     @property
     def is_inspected(self) -> bool:
-        """Whether an inspection has begun, and it is not known how it ended."""
+        """Whether an inspection of it is under way."""
         inspection = self.upstream.inspection
         return inspection is not None and not inspection.failed
 
     @property
     def runnable(self) -> Declared:
-        """How it is declared, with what was installed for it when a person had it looked at."""
+        """Its declaration, with the artifact that was installed when it was inspected."""
         return replace(self.declared, artifact=self.upstream.artifact)
 
+    def pin(self, key: Key) -> Pin:
+        """What is decided about one capability. Raises Unknown where the server never listed it."""
+        pin = self.pins.get(key)
+        if pin is None:
+            raise Unknown(f"server {self.name} has no {key[0]} {key[1]}")
+        return pin
+
     def effect(self, kind: CapabilityKind, name: str) -> Effect | None:
-        """Of what may be called now; None for everything else."""
+        """The effect of a capability that is approved as it is; None for any other."""
         pin = self.pins.get((kind, name))
         return pin.effect if pin is not None and pin.callable else None
 
     def definition(self, kind: CapabilityKind, name: str) -> Definition | None:
-        """As it was listed last: what the fingerprint in `pins` is of."""
+        """A definition as it was listed last; its fingerprint is the one in `pins`."""
         if self.listing is None:
             return None
         if self._indexed is None or self._indexed[0] is not self.listing:
@@ -88,46 +95,60 @@ class ServerState:
         return self._indexed[1].get((kind, name))
 
     def shelf(self) -> Shelf | None:
-        """What agents may find of it, before it is connected too: what is found was approved as an inspection listed
-        it, and a call waits until its connection lists the same. None where it is not to run, or nobody knows."""
+        """What agents may find of it, even before it is connected: that was approved as an inspection listed it, and a
+        call waits until the connection lists the same. None where the server is not meant to run, or never listed."""
         if not self.runs or self.listing is None:
             return None
         return make_shelf(self.name, self.listing, self.effect, self.upstream.prefixes)
 
-    def inspected(self, key: Key) -> Inspected:
-        """What was found in a capability as it is listed now."""
+    def findings_in(self, key: Key) -> Inspected:
+        """The findings in a capability as it is listed now."""
         pin = self.pins.get(key)
         return self.found.at(pin) if pin is not None else NOTHING
 
     @property
-    def launched(self) -> Inspected:
-        """What was found in how it is launched or reached."""
+    def launch_findings(self) -> Inspected:
+        """The findings in how it is launched or reached."""
         if self._launched is None or self._launched[0] is not self.declared.launch:
-            self._launched = self.declared.launch, in_launch(self.declared.launch)
+            self._launched = self.declared.launch, launch_findings(self.declared.launch)
         return self._launched[1]
 
     @property
-    def told(self) -> Inspected:
-        """What was found in the server itself: in its launch and its instructions, each with its own places."""
-        said = self.inspected((CapabilityKind.INSTRUCTIONS, INSTRUCTIONS))
-        findings = sorted((*self.launched.findings, *said.findings), key=weight, reverse=True)
-        return Inspected(tuple(findings), max(self.launched.risk, said.risk))
+    def own_findings(self) -> Inspected:
+        """The findings in the server itself: in its launch and in its instructions."""
+        said = self.findings_in((CapabilityKind.INSTRUCTIONS, INSTRUCTIONS))
+        findings = sorted((*self.launch_findings.findings, *said.findings), key=weight, reverse=True)
+        return Inspected(tuple(findings), max(self.launch_findings.risk, said.risk))
 
-    def every(self) -> Iterator[tuple[Key | None, Inspected]]:
-        """What was found in it: None, in how it is launched; each capability that it lists now and in which there is
-        something. Whatever counts findings counts these.
+    def findings_by_part(self) -> Iterator[tuple[Key | None, Inspected]]:
+        """The findings in its launch (None), and in each capability that it lists now and that has any. Whatever counts
+        findings counts these.
         """
-        yield None, self.launched
+        yield None, self.launch_findings
         for key in sorted(self.found.of):
             if (pin := self.pins.get(key)) is not None and pin.present:
                 yield key, self.found.at(pin)
 
+    def unread_approvals(self) -> Mapping[Key | None, frozenset[str]]:
+        """The rules of grave findings in what is approved as it is, which no reviewer confirmed reading: by capability,
+        None for the launch."""
+        if self.upstream.standing is not UpstreamStanding.APPROVED:
+            return {}
+        unread: dict[Key | None, frozenset[str]] = {None: self.launch_findings.grave - self.upstream.findings_read}
+        # Only what has findings: a server may list thousands of tools, and this is asked for every page.
+        for key in self.found.of:
+            pin = self.pins.get(key)
+            if pin is not None and pin.callable:
+                unread[key] = self.findings_in(key).grave - pin.findings_read
+        return {key: rules for key, rules in unread.items() if rules}
+
     def findings(self) -> Iterator[tuple[Finding, Key | None]]:
-        """Every finding, with what it is in."""
-        return ((finding, key) for key, found in self.every() for finding in found.findings)
+        """Every finding, with the capability that it is in; None for the launch."""
+        return ((finding, key) for key, found in self.findings_by_part() for finding in found.findings)
 
     def announce(self) -> None:
-        """Whoever waits for this server looks again."""
+        """Wake everybody who waits for a change of this server."""
+        # Replaced, not cleared: whoever waits holds the old event, and cannot miss this change.
         self.moved.set()
         self.moved = anyio.Event()
 
@@ -143,7 +164,8 @@ def _index(listing: Listing) -> dict[Key, Definition]:
 
 
 class Registry:
-    """All of them, by name; and those that were removed, whose names and launches are not forgotten."""
+    """All servers by name; and the removed ones, whose names and launches are never forgotten: a block outlives
+    removal."""
 
     def __init__(self) -> None:
         self._live: dict[str, ServerState] = {}
@@ -156,22 +178,24 @@ class Registry:
         return self._live.get(name)
 
     def get(self, name: str) -> ServerState:
-        """Raises Unknown."""
+        """The server of this name. Raises Unknown."""
         known = self._live.get(name)
         if known is None:
-            raise Unknown(f"there is no server {name}; mcpguard server list shows those that there are")
+            raise Unknown(f"there is no server {name}")
         return known
 
     def add(self, known: ServerState) -> None:
         self._live[known.name] = known
 
     def bury(self, known: ServerState) -> None:
-        """It was removed."""
+        """Remove a server, and remember that it was there."""
         self._live.pop(known.name, None)
         self._tombstones.append(known.upstream)
 
     def writable(self) -> tuple[tuple[str, Mount], ...]:
-        """The folders that those which run confined, or are being inspected, may write to, with the server's name."""
+        """The folders that sandboxed servers may write to, which run or are being inspected; each with the server's
+        name."""
+        # Servers under inspection count as well: they run with the same mounts.
         launches = ((known.name, known.declared.launch) for known in self if known.runs or known.is_inspected)
         return tuple(
             (name, mount)
@@ -182,10 +206,10 @@ class Registry:
         )
 
     def load(self, live: Iterable[ServerState], tombstones: Iterable[Upstream]) -> None:
-        """What the store has."""
+        """Replace everything with what the store has."""
         self._live = {known.name: known for known in live}
         self._tombstones = list(tombstones)
 
     def ever(self) -> tuple[Upstream, ...]:
-        """Every one that there is or was."""
+        """Every server that there is or was."""
         return (*(known.upstream for known in self._live.values()), *self._tombstones)

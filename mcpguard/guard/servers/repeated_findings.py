@@ -1,4 +1,4 @@
-"""When it is recorded that something else was found in what a server lists, though it lists the same.
+"""When a record is made of other findings in what a server lists, although it lists the same.
 
 What is found in one server's definitions may depend on what others list, which they may change as often as they like.
 So it is compared with what was recorded last, and recorded once in a while: the ledger never says the opposite of what
@@ -24,22 +24,23 @@ class _Told:
     rests: float
 
 
-class Retelling:
-    """What was recorded last of each server."""
+class RepeatedFindings:
+    """The findings that were recorded last of each server."""
 
     def __init__(self, clock: Clock) -> None:
         self._clock = clock
         self._told: dict[str, _Told] = {}
 
-    def due(self, server: str, upstream: str, before: Fields, now: Fields) -> bool:
-        """Whether to record what is found `now`. `before`: what was found last, where nothing was recorded since."""
+    def is_due(self, server: str, upstream: str, before: Fields, now: Fields) -> bool:
+        """Whether the findings `now` are to be recorded. `before`: the last ones, where nothing was recorded since."""
         told = self._told.get(server)
+        # A server that was removed and added again under the same name starts anew.
         if told is None or told.upstream != upstream:
             return before != now
         return told.found != now and self._clock.monotonic() >= told.rests
 
-    def recorded(self, facts: tuple[Fact, ...]) -> None:
-        """These were stored."""
+    def note_recorded(self, facts: tuple[Fact, ...]) -> None:
+        """Take note of the listings among these records, which were stored."""
         for fact in facts:
             if fact.kind is RecordKind.LISTED:
                 server, upstream = str(fact.fields["server"]), str(fact.fields["upstream"])
@@ -50,5 +51,5 @@ class Retelling:
                 self._told[server] = _Told(upstream, found, rests)
 
     def forget(self, server: str) -> None:
-        """It is not there any more."""
+        """Forget a server that was removed."""
         self._told.pop(server, None)

@@ -1,5 +1,5 @@
-"""Calls that are queued, parked or in flight, and how they end when what they are about leaves `approved`, or when
-whoever makes them is no caller any more.
+"""Calls that are queued, parked or in flight, and how they are cut off when what they call is no longer approved, or
+their caller is revoked.
 
 Rules kept here:
 1. A call that is cut off is ended where it stands: what was not sent is not sent any more, the server is told that
@@ -17,18 +17,19 @@ from mcpguard.domain.decisions import Key
 
 
 class _Call:
-    """A call that runs in the block, which is left when the call is cut off."""
+    """A call that runs in a `with` block, which is left when the call is cut off."""
 
-    def __init__(self, of: "Cutting", server: str, key: Key, caller: str) -> None:
+    def __init__(self, of: "RunningCalls", server: str, key: Key, caller: str) -> None:
         self.key = key
         self.caller = caller
         self.by_caller = False
-        """Whether it was cut off because whoever makes it is no caller any more."""
+        """Whether it was cut off because its caller was revoked or has expired."""
         self.scope = anyio.CancelScope()
         self._of = of
         self._server = server
 
     def __enter__(self) -> Self:
+        # Registered before the scope is entered: there is no moment at which the call runs and cannot be found.
         self._of.begin(self._server, self)
         self.scope.__enter__()
         return self
@@ -40,8 +41,8 @@ class _Call:
         return bool(self.scope.__exit__(kind, error, trace))
 
 
-class Cutting:
-    """All calls that can be cut off."""
+class RunningCalls:
+    """All calls that run, so that they can be cut off."""
 
     def __init__(self) -> None:
         self._calls: dict[str, set[_Call]] = {}
@@ -51,14 +52,15 @@ class Cutting:
         return _Call(self, server, key, caller)
 
     def cut(self, server: str, lost: Callable[[Key], bool]) -> None:
-        """End the calls about what is lost of a server."""
+        """End the calls to those capabilities of a server that are lost."""
         for call in tuple(self._calls.get(server, ())):
             if lost(call.key):
                 call.scope.cancel()
 
     def cut_off(self, caller: str) -> None:
-        """End the calls of a caller."""
+        """End all calls of one caller."""
         for call in [each for of in self._calls.values() for each in of if each.caller == caller]:
+            # Before it is cancelled, as the closing of the call says why it was cut off.
             call.by_caller = True
             call.scope.cancel()
 

@@ -1,4 +1,4 @@
-"""The servers as a call meets them: where each stands, what it may ask, whether what it listed is in force."""
+"""The servers as a call meets them: their status, what they may ask, and whether their listing is in force."""
 
 from collections.abc import Iterator
 
@@ -13,9 +13,8 @@ from mcpguard.domain.servers.connections import Condition, ConnectionState
 from mcpguard.domain.servers.inspections import Inspection
 from mcpguard.domain.servers.news import News, Updated
 from mcpguard.domain.servers.standing import UpstreamStanding
-from mcpguard.guard.servers.argument_checks import Checking
+from mcpguard.guard.servers.argument_checks import CallArgumentChecks
 from mcpguard.guard.servers.first_connections import FirstConnections
-from mcpguard.guard.servers.grave_findings import unread
 from mcpguard.guard.servers.intake import Intake
 from mcpguard.guard.servers.registry import ServerState
 from mcpguard.guard.servers.standings import Standings
@@ -28,12 +27,12 @@ _KINDS = (CapabilityKind.TOOL, CapabilityKind.RESOURCE, CapabilityKind.TEMPLATE,
 
 
 class Servers:
-    """What is known of the servers, for whoever wants to use them."""
+    """What is known of all servers and their connections, for the parts of the guard that use them."""
 
     def __init__(self, standings: Standings, intake: Intake, clock: Clock, settings: Settings) -> None:
         self.publisher = standings.publisher
         self.subscriptions = standings.subscriptions
-        self.checking = Checking(settings)
+        self.checking = CallArgumentChecks(settings)
         self._standings = standings
         self._registry = standings.registry
         self._intake = intake
@@ -46,63 +45,64 @@ class Servers:
         self._began = clock.monotonic()
 
     def take(self, news: News) -> None:
-        """What the fleet has to tell."""
+        """Accept news from the fleet."""
         if isinstance(news, Updated):
-            self.subscriptions.updated(news.server, news.uri)
+            self.subscriptions.notify(news.server, news.uri)
         else:
             self._intake.take(news)
 
     def command(self, fleet: Fleet) -> None:
-        """This is the fleet that runs the servers."""
+        """Ask this fleet about connections from now on."""
         self._fleet = fleet
 
     def find(self, name: str) -> ServerState | None:
         return self._registry.find(name)
 
     def every(self) -> tuple[ServerState, ...]:
-        """All that are there, wherever they stand."""
+        """All servers, whatever their status."""
         return tuple(self._registry)
 
     def knows(self, name: str) -> bool:
         return self._registry.find(name) is not None
 
-    def in_force(self, known: ServerState) -> bool:
+    def is_in_force(self, known: ServerState) -> bool:
         """Whether what the server is known to offer is what it listed last, on the connection that calls use."""
         listing = self._fleet.in_force(known.name) if self._fleet else None
         return listing is not None and listing is known.listing
 
-    def reachable(self, known: ServerState) -> bool:
+    def is_reachable(self, known: ServerState) -> bool:
         """Whether there is a connection that calls could use."""
         return self._fleet is not None and self._fleet.is_connected(known.name)
 
-    def starting(self, known: ServerState) -> bool:
-        """Whether it is being connected for the first time, so that a call may wait for that.
+    def is_starting(self, known: ServerState) -> bool:
+        """Whether a server is being connected for the first time, so that a call may wait for it.
 
-        It still is while a program that is not the one which was looked at is being put in quarantine.
+        So it is, too, while a server whose program was exchanged is being quarantined: a call waits, and is told that.
         """
         if self._fleet is None or not known.runs:
             return False
         return self._fleet.is_starting(known.name) or self._intake.is_altering(known.name)
 
-    async def started(self, known: ServerState, caller: Caller) -> None:
-        """Until its first connection was made or has failed, or it has taken as long as a call may. Raises Crowded."""
+    async def wait_for_start(self, known: ServerState, caller: Caller) -> None:
+        """Wait until the first connection was made or has failed, but no longer than a call may take. Raises
+        Crowded."""
         with (
             self._first_connections.place(known.name, caller.id),
             anyio.move_on_after(self._first_connections.seconds(known.declared.timeout)),
         ):
-            while self.starting(known):
+            while self.is_starting(known):
                 await known.moved.wait()
 
-    def ended(self, known: ServerState) -> str:
-        """Why there is no connection to it, with its last words; empty where there is one."""
+    def end_of_connection(self, known: ServerState) -> str:
+        """Why there is no connection to a server, with its last words; empty where there is one."""
         found = self._fleet.conditions().get(known.name) if self._fleet else None
         return found.error if found is not None else ""
 
-    async def confirmed(self, known: ServerState) -> None:
-        """Until what the server lists is in force, there is no connection to it, or it has taken too long."""
+    async def wait_until_confirmed(self, known: ServerState) -> None:
+        """Wait until the server's listing is in force, its connection is lost, or this takes too long."""
         with anyio.move_on_after(self._confirm_seconds):
-            while known.runs and not self.in_force(known):
-                moved = known.moved
+            while known.runs and not self.is_in_force(known):
+                moved = known.moved  # taken before asking for a listing, which may come before anybody waits for it
                 if self._fleet is None:
                     return
                 is_listed = self._fleet.in_force(known.name) is not None  # then it is only being taken in
@@ -111,53 +111,54 @@ class Servers:
                 await moved.wait()
 
     async def catch_up(self, name: str) -> None:
-        """Until nothing is being changed about this server, and it is known as the store has it."""
+        """Wait until no change to this server is under way, and read it from the store."""
         await self._standings.catch_up(name)
 
     def may_ask(self, name: str) -> frozenset[AskKind]:
-        """What this server is permitted to ask of clients."""
+        """What this server may ask of clients."""
         known = self._registry.find(name)
         return known.upstream.may_ask if known is not None and known.runs else frozenset()
 
     def screening(self, name: str) -> Screening:
-        """How what this server says is screened now."""
+        """The screening mode of this server."""
         known = self._registry.find(name)
         decided = known.upstream.screening if known is not None else None
         return decided or self._screening
 
     @property
     def asked_for(self) -> frozenset[AskKind]:
-        """What any server is permitted to ask of clients."""
+        """What at least one server may ask of clients."""
         return frozenset[AskKind]().union(*(known.upstream.may_ask for known in self._registry if known.runs))
 
     def roots_changed(self, scope: Scope) -> None:
-        """A client within this scope has other roots now; those that may ask for them are told."""
+        """Tell the servers in this scope that may ask for roots that a client's roots have changed."""
         for known in self._registry:
             if self._fleet is not None and AskKind.ROOTS in self.may_ask(known.name) and reaches(scope, known.name):
                 self._fleet.roots_changed(known.name)
 
     def restart(self, name: str) -> bool:
-        """Whether there is a connection to this server to be made anew."""
+        """Connect a server again. Returns whether there was a connection to replace."""
         return self._fleet is not None and self._fleet.restart(name)
 
-    async def settled(self) -> None:
-        """For a moment after the start: until every server was taken in, or has failed to connect. Later at once."""
+    async def wait_until_settled(self) -> None:
+        """Wait after the start until every server was taken in or has failed to connect. Later this returns at once."""
+        # Counted from the start of the guard, so that a server that never connects delays nobody later.
         left = self._began + self._settle_seconds - self._clock.monotonic()
         if left > 0:
             with anyio.move_on_after(left):
-                await self._intake.settling.settled()
+                await self._intake.settling.wait()
 
     @property
     def has_settled(self) -> bool:
-        """Whether `settled` would return at once. It stays so, whatever becomes of servers later."""
+        """Whether `wait_until_settled` would return at once. Stays true, whatever becomes of servers later."""
         return self._intake.settling.is_settled or self._clock.monotonic() >= self._began + self._settle_seconds
 
-    def unconnected(self) -> tuple[str, ...]:
-        """Those that are approved and switched on, and that there is no connection to now."""
-        return tuple(known.name for known in self._registry if known.runs and not self.reachable(known))
+    def unconnected_servers(self) -> tuple[str, ...]:
+        """The servers that are approved and enabled, and not connected now."""
+        return tuple(known.name for known in self._registry if known.runs and not self.is_reachable(known))
 
     def states(self) -> Iterator[tuple[str, UpstreamStanding, ConnectionState]]:
-        """Each by its name: where it stands, and how it is with the connection to it."""
+        """The status of each server, and the state of its connection."""
         conditions = self._fleet.conditions() if self._fleet else {}
         for known in self._registry:
             found = conditions.get(known.name)
@@ -171,7 +172,7 @@ class Servers:
         counts = [len(shelf.entries_of(kind)) if shelf else 0 for kind in _KINDS]
         conditions = self._fleet.conditions() if self._fleet else {}
         state = conditions.get(known.name) or Condition(ConnectionState.DISCONNECTED, 0)
-        found = [each for _, each in known.every()]
+        found = [each for _, each in known.findings_by_part()]
         grave = [finding.grave for each in found for finding in each.findings]
         return ServerStatus(
             name=known.name,
@@ -186,7 +187,7 @@ class Servers:
             waiting=sum(pin.waits for pin in known.pins.values()),
             present=sum(pin.present for pin in known.pins.values()),
             approved_now=sum(pin.callable for pin in known.pins.values()),
-            unread=len(unread(known)),
+            unread=len(known.unread_approvals()),
             inspected=upstream.identity is not None and upstream.identity.observed is not None,
             inspecting=_inspecting(upstream.inspection),
             inspection_stage=known.stage.value if known.stage else None,

@@ -1,4 +1,4 @@
-"""Where everything stands: the one place where that is changed.
+"""The one place where the status of servers and capabilities is changed.
 
 Rules kept here:
 1. A change and the records of it are one transaction. What cannot be recorded does not happen.
@@ -9,7 +9,7 @@ Rules kept here:
 5. Changes to one server come one after the other, and none is left half done because somebody stopped waiting for it.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from functools import partial
 
@@ -27,8 +27,8 @@ from mcpguard.guard.servers.facts import Fact
 from mcpguard.guard.servers.listed_findings import ListedFindings
 from mcpguard.guard.servers.publisher import Publisher
 from mcpguard.guard.servers.registry import Registry, ServerState
-from mcpguard.guard.servers.running_calls import Cutting
-from mcpguard.guard.servers.subscriptions import Subscriptions
+from mcpguard.guard.servers.running_calls import RunningCalls
+from mcpguard.guard.servers.subscriptions import Subscription, Subscriptions
 from mcpguard.ledger.ledger import Append, Ledger
 from mcpguard.policy.prefixes import under
 from mcpguard.policy.reconciling import SeenDefinition
@@ -44,10 +44,10 @@ from mcpguard.upstreams.supervise.fleet import Fleet
 
 @dataclass(frozen=True, slots=True)
 class ServerChange:
-    """A server as it is to be: which of its pins are others then, which are forgotten, and what is recorded.
+    """A server as it is to be: which of its pins change, which are forgotten, and what is recorded.
 
     `seen` are definitions that were not listed before; `left` those that were listed until now, each with its pin;
-    `refound` those in which something else was found than before, each with its pin and with what it was.
+    `refound` those with other findings than before, each with its pin and the findings.
     """
 
     upstream: Upstream
@@ -60,13 +60,13 @@ class ServerChange:
     listing: Listing | None = None
     """What the server has listed, running or inspected. Calls rest on it once the connection that they use lists it."""
     odd: tuple[str, ...] = ()
-    """What of it cannot be offered, in sentences."""
+    """What the server lists that cannot be offered, in sentences."""
     found: ListedFindings | None = None
-    """What was found in all that is listed, if it was looked at."""
+    """The findings in all that is listed, if it was inspected."""
     refound: tuple[tuple[str, Fingerprint, Inspected], ...] = ()
 
     def is_stored(self, known: ServerState) -> bool:
-        """Whether there is anything in it to be stored."""
+        """Whether the change has anything to store."""
         same = self.upstream == known.upstream and self.declared == known.declared
         return not same or bool(self.pins or self.forgotten or self.facts or self.refound)
 
@@ -76,13 +76,13 @@ class ServerChange:
 
 
 class Standings:
-    """Changes where servers and their capabilities stand."""
+    """Changes the status of servers and their capabilities."""
 
     def __init__(
         self,
         registry: Registry,
         publisher: Publisher,
-        cutting: Cutting,
+        cutting: RunningCalls,
         ledger: Ledger,
         readers: Readers,
         seal: Seal,
@@ -91,7 +91,7 @@ class Standings:
     ) -> None:
         self.registry = registry
         self.publisher = publisher
-        self.subscriptions = Subscriptions(lambda each: self._fleet.unwatch(each.server, each.uri, each))
+        self.subscriptions = Subscriptions(self._unwatch)
         self._cutting = cutting
         self._ledger = ledger
         self._readers = readers
@@ -99,10 +99,11 @@ class Standings:
         self._clock = clock
         self._versions = settings.definitions.versions
         self._adding = anyio.Lock()
-        self._fleet: Fleet
+        self._fleet: Fleet | None = None
+        """Nothing runs before there is one, so until then there is nothing to start, stop or tell."""
 
     def command(self, fleet: Fleet) -> None:
-        """This is the fleet that starts and stops servers."""
+        """Have this fleet start and stop servers from now on."""
         self._fleet = fleet
 
     async def change(self, known: ServerState, decide: Callable[[ServerState], ServerChange | None]) -> bool:
@@ -110,10 +111,13 @@ class Standings:
 
         Raises Unknown, LedgerUnavailable and what `decide` raises; then nothing has changed.
         """
+        # Shielded: a client that hangs up must not leave a change half done, in memory and not in the store.
         with anyio.CancelScope(shield=True):
             async with known.lock:
                 if known.upstream.removed:
                     raise Unknown(f"{known.name} was removed")
+                # Decided under the lock, from the server as it is now: what was seen before waiting for the lock may be
+                # stale.
                 change = decide(known)
                 if change is not None:
                     await self._carry_out(known, change)
@@ -122,18 +126,19 @@ class Standings:
         return change is not None
 
     async def add(self, known: ServerState, fact: Fact, by: Actor) -> None:
-        """A server that was not there. Raises Lapsed, NameTaken or LedgerUnavailable; then it still is not."""
+        """Add a server. Raises Lapsed, NameTaken or LedgerUnavailable; then it was not added."""
         with anyio.CancelScope(shield=True):
             async with self._adding:
                 by.check()
+                # Under the lock: of two that add the same name at once, one is refused.
                 if self.registry.find(known.name) is not None:
-                    raise NameTaken(f"there is a server {known.name} already; patch it, or choose another name")
+                    raise NameTaken(f"a server named {known.name} exists already; change it, or choose another name")
                 change = ServerChange(known.upstream, known.declared, facts=(fact,))
                 await self._ledger.transact(partial(self._store, known, change))
                 self.registry.add(known)
 
     async def catch_up(self, name: str) -> None:
-        """Know of this server what the store has. It may have more than we were told: a failure can come too late."""
+        """Read this server from the store, which may have more than we were told: a failure can come too late."""
         known = self.registry.find(name)
         if known is None:
             return
@@ -150,7 +155,7 @@ class Standings:
                     self.want()
 
     def show(self, known: ServerState) -> None:
-        """Have agents find what may be found of it now."""
+        """Publish what agents may find of a server now."""
         shelf = known.shelf()
         catalog = self.publisher.catalog
         if shelf is not None:
@@ -160,24 +165,35 @@ class Standings:
         known.announce()
 
     def want(self) -> None:
-        """Have exactly those run that a person wants to run."""
-        self._fleet.want(known.runnable for known in self.registry if known.runs)
+        """Have exactly those servers run that are approved and enabled."""
+        self._want_all(known for known in self.registry if known.runs)
+
+    def _want_all(self, servers: Iterable[ServerState]) -> None:
+        if self._fleet is not None:
+            self._fleet.want(known.runnable for known in servers)
+
+    def _unwatch(self, subscription: Subscription) -> None:
+        if self._fleet is not None:
+            self._fleet.unwatch(subscription.server, subscription.uri, subscription)
 
     async def _carry_out(self, known: ServerState, change: ServerChange) -> None:
         before = known.upstream, known.declared, known.pins
         asked_before = known.upstream.may_ask
         stored, done = change.is_stored(known), False
+        # Narrow first: a crash between the two leaves less allowed, never more.
         self._narrow(known, change)
         try:
             if stored:
                 await self._ledger.transact(partial(self._store, known, change))
             done = True
         finally:
+            # It was not stored: give back what was taken away. Calls that were cut off meanwhile stay cut off.
             if not done:
                 known.upstream, known.declared, known.pins = before
                 self.show(known)
                 self.want()
         known.upstream, known.declared, known.pins = change.upstream, change.declared, change.pins_after(known)
+        # The listing of the old program says nothing about the new one.
         if change.declared.launch != before[1].launch:
             known.listing = None
         if change.listing is not None:
@@ -188,11 +204,11 @@ class Standings:
         self.want()
         if change.declared != before[1]:
             self.subscriptions.withdraw(known.name, lambda _: True)
-        if known.runs and known.upstream.may_ask != asked_before:
+        if self._fleet is not None and known.runs and known.upstream.may_ask != asked_before:
             self._fleet.restart(known.name)  # what it may ask is said when a connection is made
 
     def _narrow(self, known: ServerState, change: ServerChange) -> None:
-        """What will not be allowed any more is not, from here on."""
+        """Put into force at once whatever the change takes away."""
         after = ServerState(change.upstream, change.declared)
         stops = known.runs and (not after.runs or change.declared.launch != known.declared.launch)
         pins = change.pins_after(known)
@@ -213,13 +229,14 @@ class Standings:
             return
         self.show(known)
 
+        # It has left the catalog above, so no new call takes the place of one that is cut off now.
         def is_lost(key: Key) -> bool:
             return stops or key in lost or under(prefixes, key[1])
 
         self._cutting.cut(known.name, is_lost)
         self.subscriptions.withdraw(known.name, is_lost)
         if stops:
-            self._fleet.want(each.runnable for each in self.registry if each.runs and each is not known)
+            self._want_all(each for each in self.registry if each.runs and each is not known)
 
     def _store(self, known: ServerState, change: ServerChange, connection: Connection, append: Append) -> None:
         now = self._clock.now()
@@ -244,7 +261,7 @@ class Standings:
 
 
 def capabilities(connection: Connection, upstream: str) -> tuple[dict[Key, Pin], ListedFindings]:
-    """What the store has of the capabilities of a server: where they stand, and what was found in them."""
+    """Read the capabilities of a server from the store, with their findings."""
     pins = {(pin.kind, pin.name): pin for pin in stored_pins.of(connection, upstream)}
     found = stored_versions.found_now(connection, upstream)
     looked = {key: pin.listed for key, pin in pins.items() if pin.present and pin.listed is not None}

@@ -1,12 +1,12 @@
-"""Waiting for servers at the start: for all that are expected, and for each only until it was tried once."""
+"""Waiting for servers at the start: for all that are expected, and only until each was tried once."""
 
 from collections.abc import Iterable
 
 import anyio
 
 
-class Settling:
-    """Which servers have not been tried yet."""
+class StartupWait:
+    """Keeps track of the servers that have not been tried yet."""
 
     def __init__(self) -> None:
         self._untried: set[str] = set()
@@ -14,13 +14,13 @@ class Settling:
         self._settled.set()
 
     def expect(self, servers: Iterable[str]) -> None:
-        """These are about to connect for the first time."""
+        """Wait for these servers, too: they are about to connect for the first time."""
         self._untried |= {*servers}
         if self._untried and self._settled.is_set():  # whoever waits already goes on waiting for the same
             self._settled = anyio.Event()
 
-    def tried(self, server: str) -> None:
-        """It was taken in, has failed to connect, or is not wanted any more."""
+    def note_tried(self, server: str) -> None:
+        """Wait no longer for a server: it was taken in, has failed to connect, or was removed."""
         self._untried.discard(server)
         if not self._untried:
             self._settled.set()
@@ -30,6 +30,6 @@ class Settling:
         """Whether every expected server was tried once."""
         return not self._untried
 
-    async def settled(self) -> None:
-        """Until every expected server was tried once."""
+    async def wait(self) -> None:
+        """Wait until every expected server was tried once."""
         await self._settled.wait()

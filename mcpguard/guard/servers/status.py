@@ -1,4 +1,4 @@
-"""How the guard is, as values that pages and commands print."""
+"""The status of the guard, as values that pages, the API and commands show."""
 
 from dataclasses import dataclass
 from typing import Self
@@ -19,9 +19,9 @@ class Readiness:
 
 @dataclass(frozen=True, slots=True)
 class AnchorStatus:
-    """The file outside that checkpoints go to: up to which record it has them, and in sentences what is wrong with it,
-    or with the store as it was found by it at the start; both empty where nothing is. The file and what is wrong are
-    for the operator."""
+    """The external anchor file: up to which record it has checkpoints. `trouble` says what is wrong with it,
+    `rolled_back` what it showed to be wrong with the store at the start; both are empty where nothing is. For the
+    operator only."""
 
     file: str
     to: int
@@ -30,15 +30,15 @@ class AnchorStatus:
     rolled_back: str
 
     @classmethod
-    def of(cls, anchoring: Anchoring) -> Self:
+    def from_anchoring(cls, anchoring: Anchoring) -> Self:
         trouble, back = anchoring.trouble, anchoring.rolled_back
         return cls(str(anchoring.path), anchoring.anchored, bool(trouble), trouble, str(back) if back else "")
 
 
 @dataclass(frozen=True, slots=True)
 class LedgerStatus:
-    """Where the ledger stands. `refused` counts the records that it could not take since it cannot write. `anchors`:
-    null where no file is wanted."""
+    """The state of the audit log. `refused` counts the records that were refused since it cannot be written. `anchors`:
+    null where no anchor file is configured."""
 
     chain: str
     records: int
@@ -53,7 +53,7 @@ class LedgerStatus:
 
 @dataclass(frozen=True, slots=True)
 class SandboxStatus:
-    """Whether servers can be confined on this machine: why not, or what bounds them then, in sentences."""
+    """Whether servers can be sandboxed on this host: why not, or which limits apply, in sentences."""
 
     works: bool
     why: str
@@ -120,7 +120,7 @@ class ServerStatus:
 
 @dataclass(frozen=True, slots=True)
 class Status:
-    """What an operator wants to know first. Times are microseconds in UTC.
+    """The overview of the guard. Times are microseconds in UTC.
 
     `console`: where its pages are. `unconfirmed`: settings whose value waits to be confirmed. `held`: how many calls
     wait for a person.

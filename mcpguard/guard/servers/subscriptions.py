@@ -1,4 +1,4 @@
-"""Who wants to hear that a resource has changed.
+"""Subscriptions to changes of resources.
 
 Rules kept here:
 1. A subscription hears nothing before the call that asked for it was allowed, and nothing after it was closed.
@@ -14,7 +14,7 @@ from mcpguard.domain.decisions import Key
 
 
 class Subscription:
-    """One resource of one server that `owner` wants to hear of. Both functions are called at once and cannot wait.
+    """One resource of one server that `owner` is subscribed to. Both callbacks run at once and cannot wait.
 
     `under`: the capability that allows it, which may be a template.
     """
@@ -39,12 +39,12 @@ class Subscription:
         self._on_close = on_close
 
     def close(self) -> None:
-        """It ends. Closing again does no harm."""
+        """End the subscription. Closing again does no harm."""
         self._on_close(self)
 
 
 class Subscriptions:
-    """All of them. `unwatch` is told of each that is closed."""
+    """All subscriptions. `unwatch` is called for each that is closed."""
 
     def __init__(self, unwatch: Callable[[Subscription], None]) -> None:
         self._unwatch = unwatch
@@ -59,15 +59,16 @@ class Subscriptions:
         on_update: Callable[[str], None],
         on_end: Callable[[], None],
     ) -> Subscription:
-        """One that is about to be asked for; whoever asks sets `agreed`, and closes it in the end."""
+        """Open a subscription that its server has not agreed to yet. The caller sets `agreed`, and closes it in the
+        end."""
         subscription = Subscription(server, uri, under, owner, on_update, on_end, self._close)
         self._of.setdefault(server, {}).setdefault(uri, {})[subscription] = None
         return subscription
 
-    def updated(self, server: str, uri: str) -> None:
-        """This resource has changed. Who subscribed to it hears so, and then who did to something that it is a part of.
+    def notify(self, server: str, uri: str) -> None:
+        """Tell that a resource has changed: its subscribers first, then those of resources that it is a part of.
 
-        Nobody hears it twice for that.
+        No owner is told twice.
         """
         of = self._of.get(server, {})
         exact = [each for each in of.get(uri, ()) if each.agreed]
@@ -81,9 +82,10 @@ class Subscriptions:
                 each.on_update(uri)
 
     def withdraw(self, server: str, lost: Callable[[Key], bool]) -> None:
-        """What these capabilities allowed is not allowed any more."""
+        """End the subscriptions that rested on capabilities which are no longer allowed."""
         every = [each for of in self._of.get(server, {}).values() for each in of if lost(each.under)]
         for subscription in every:
+            # First, so that no update slips through while the subscription is being ended.
             subscription.agreed = False
             subscription.on_end()
             subscription.close()

@@ -1,4 +1,4 @@
-"""What the definitions of tools say about what they do: their effect, and whether they reach others.
+"""What definitions of tools tell about what the tools do: their effect, and whether they reach other systems.
 
 The same definition says the same, so it is read once.
 """
@@ -23,7 +23,7 @@ MOST_KEPT = 20_000
 class ToolEffects:
     """What a server declares of a tool, and what we suggest.
 
-    `reaches`: what in it tells that it reaches others; `tasks`: that it can only be called as a task.
+    `reaches`: what in the definition tells that the tool reaches other systems; `tasks`: whether it must be a task.
     """
 
     declared: Effect | None
@@ -33,23 +33,24 @@ class ToolEffects:
 
     @property
     def careful(self) -> Effect:
-        """What the tool gets if nobody says otherwise."""
+        """The effect that the tool gets if no reviewer assigns another."""
         return careful(self.declared, self.suggested.effect)
 
 
-class Effects:
-    """Reads definitions in the store."""
+class EffectReader:
+    """Reads the effects of tools from their definitions in the store, each definition once."""
 
     def __init__(self, store: Store) -> None:
         self._store = store
         self._told: dict[Fingerprint, ToolEffects] = {}
 
-    async def of(self, pins: Iterable[Pin]) -> Mapping[Fingerprint, ToolEffects]:
-        """By the fingerprints of what is listed now. What is no tool, or cannot be read, is not there."""
+    async def by_fingerprint(self, pins: Iterable[Pin]) -> Mapping[Fingerprint, ToolEffects]:
+        """The effects of those tools among the pins whose listed definition can be read, by its fingerprint."""
         tools = {pin.listed: pin for pin in pins if pin.kind is CapabilityKind.TOOL and pin.listed is not None}
         missing = [pin for listed, pin in tools.items() if listed not in self._told]
         if missing:
             found = await self._store.readers.run(lambda connection: _read(connection, missing))
+            # Emptied as a whole: a server that changes its definitions all the time must not fill the memory.
             if len(self._told) + len(found) > MOST_KEPT:
                 self._told.clear()
             self._told |= found

@@ -1,1 +1,1 @@
-"""What became of calls, counted and told as it happens."""
+"""The outcomes of calls: counted, and told to listeners as they happen."""

@@ -1,4 +1,4 @@
-"""Counts calls, how long they took, and what was found in them.
+"""Counts calls, their durations, and findings in them, for the metrics.
 
 Rules kept here:
 1. What is counted by is ours: names of servers that are there, and words of closed lists. Everything else, and whatever
@@ -18,7 +18,7 @@ from mcpguard.guard.traffic.tallies import OTHER
 
 NONE: Final = "none"
 MOST_SERVERS: Final = 250
-"""Servers that are counted by their names."""
+"""The most servers that are counted by name."""
 MOST_SERIES: Final = 10_000
 MOST_RULES: Final = 1000
 BUCKETS: Final = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0, 300.0)
@@ -26,7 +26,7 @@ BUCKETS: Final = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 
 
 
 class Series(NamedTuple):
-    """Calls that are counted together."""
+    """The labels of calls that are counted together."""
 
     server: str
     effect: str
@@ -36,7 +36,7 @@ class Series(NamedTuple):
 
 
 class Durations:
-    """How many took how long. `counts`: one for each bucket, and what took longer than all of them."""
+    """A histogram of durations. `counts`: one for each bucket, and one for what took longer than all of them."""
 
     __slots__ = ("counts", "total")
 
@@ -49,8 +49,8 @@ class Durations:
         self.total += seconds
 
 
-class Counting:
-    """The tables. `exists`: whether there is a server of this name."""
+class CallCounts:
+    """The tables that metrics are read from. `exists`: whether there is a server of this name."""
 
     def __init__(self, exists: Callable[[str], bool]) -> None:
         self._exists = exists
@@ -60,24 +60,25 @@ class Counting:
         self.own: dict[str, Durations] = {}
         self.found: Counter[tuple[str, str]] = Counter()
 
-    def ended(self, ended: EndedCall) -> None:
-        """A call has ended."""
+    def count_call(self, ended: EndedCall) -> None:
+        """Count a call that has ended."""
         opening, outcome = ended.opening, ended.outcome
         server, effect = self.label(opening.capability.server), opening.effect.value if opening.effect else NONE
         reason = outcome.reason.value if outcome.reason else NONE
-        series = Series(server, effect, verdict(opening.verdict), outcome.kind.value, reason)
+        series = Series(server, effect, verdict_word(opening.verdict), outcome.kind.value, reason)
+        # Agents choose what they call: without a bound they could make the tables grow for ever.
         if series not in self.calls and len(self.calls) >= MOST_SERIES:
             series = series._replace(server=OTHER)
         self.calls[series] += 1
         _add(self.whole, server, ended.took)
         _add(self.own, effect, ended.own)
         if opening.secrets:
-            self.found_by("arguments", opening.secrets)
+            self.count_findings("arguments", opening.secrets)
         if outcome.screened is not None:
-            self.found_by("replies", outcome.screened.found)
+            self.count_findings("replies", outcome.screened.found)
 
-    def found_by(self, where: str, rules: Iterable[str]) -> None:
-        """Something was found somewhere, by rules that are named by their ids."""
+    def count_findings(self, where: str, rules: Iterable[str]) -> None:
+        """Count findings in arguments or replies, by the ids of their rules."""
         for rule in rules:
             key = (where, rule)
             if key not in self.found and len(self.found) >= MOST_RULES:
@@ -85,7 +86,7 @@ class Counting:
             self.found[key] += 1
 
     def label(self, server: str) -> str:
-        """What a server is counted by."""
+        """The label for a server: its name, or `OTHER`."""
         if not self._exists(server):
             return OTHER
         if server not in self._named:
@@ -95,7 +96,7 @@ class Counting:
         return server
 
     def forget(self) -> None:
-        """Forget those that are gone. Without that names of servers that came and went would fill the tables."""
+        """Forget servers that are gone. Otherwise names of servers that come and go would fill the tables."""
         gone = {name for name in self._named if not self._exists(name)}
         if gone:
             self._named -= gone
@@ -103,8 +104,8 @@ class Counting:
             self.whole = {name: durations for name, durations in self.whole.items() if name not in gone}
 
 
-def verdict(verdict: Verdict) -> str:
-    """The word for it."""
+def verdict_word(verdict: Verdict) -> str:
+    """The word for a verdict in metrics."""
     match verdict:
         case Allow():
             return "allow"

@@ -1,4 +1,4 @@
-"""What became of each call, for whoever counts calls or draws them.
+"""Tells listeners what became of each call, so that they can count or trace it.
 
 Rules kept here:
 1. A call is in one stage at a time, from its first judgement until its closing is stored. Only what the guard does in
@@ -18,7 +18,7 @@ from mcpguard.domain.clock import Clock
 
 
 class CallStage(StrEnum):
-    """What is done with a call, or waited for."""
+    """What is being done with a call, or waited for."""
 
     JUDGING = "judging"
     LISTING = "listing"
@@ -29,11 +29,11 @@ class CallStage(StrEnum):
 
 
 OF_OTHERS: Final = frozenset({CallStage.LISTING, CallStage.PERSON, CallStage.SERVER})
-"""Where the guard waits: for what a server lists, for a person, for a server with all that it asks of the client."""
+"""Stages in which the guard waits for others: for a listing, a reviewer, or a server and what it asks the client."""
 
 
-class Course:
-    """How far a call has come. `trace`: what its client says that the call is a part of."""
+class CallCourse:
+    """The stages of one call so far. `trace`: the trace that its client says the call is part of."""
 
     __slots__ = ("_monotonic", "began", "steps", "trace")
 
@@ -44,17 +44,17 @@ class Course:
         self.steps = [(CallStage.JUDGING, self._monotonic())]
 
     def enter(self, stage: CallStage) -> None:
-        """From here on it is in this stage."""
+        """Take note that the call enters this stage."""
         self.steps.append((stage, self._monotonic()))
 
-    def listing(self) -> None:
-        """It waits for what its server lists."""
+    def enter_listing(self) -> None:
+        """Take note that the call waits for a listing."""
         self.enter(CallStage.LISTING)
 
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """A part of a call, in seconds from its beginning."""
+    """One stage of a call, in seconds from its beginning."""
 
     stage: CallStage
     began: float
@@ -78,7 +78,7 @@ class EndedCall:
     steps: tuple[tuple[CallStage, float], ...]
 
     def parts(self) -> Iterator[Step]:
-        """In their order, without those that took no time."""
+        """The stages in order, without those that took no time."""
         first = self.steps[0][1]
         ends = (*(at for _, at in self.steps[1:]), first + self.took)
         for (stage, began), ended in zip(self.steps, ends, strict=True):
@@ -89,8 +89,8 @@ class EndedCall:
 Listener = Callable[[EndedCall], None]
 
 
-class Events:
-    """Tells what became of calls."""
+class CallEvents:
+    """Tells listeners what became of calls."""
 
     def __init__(self, clock: Clock) -> None:
         self._clock = clock
@@ -99,14 +99,15 @@ class Events:
     def subscribe(self, listener: Listener) -> None:
         self._listeners = (*self._listeners, listener)
 
-    def course(self, trace: str) -> Course:
-        """A call begins."""
-        return Course(self._clock, trace)
+    def begin_course(self, trace: str) -> CallCourse:
+        """Begin to follow a call."""
+        return CallCourse(self._clock, trace)
 
-    def ended(self, course: Course, opening: Opening, approved: str, outcome: Outcome) -> None:
-        """A call has ended, and its entry with it."""
+    def publish_end(self, course: CallCourse, opening: Opening, approved: str, outcome: Outcome) -> None:
+        """Tell the listeners that a call has ended."""
         steps, end = course.steps, self._clock.monotonic()
         own, until = 0.0, end
+        # Backwards, as each stage lasts until the next one begins.
         for stage, at in reversed(steps):
             if stage not in OF_OTHERS:
                 own += until - at

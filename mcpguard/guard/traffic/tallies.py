@@ -1,4 +1,4 @@
-"""Facts that are recorded once a minute and not each time: whoever causes them must not be able to flood the ledger.
+"""Facts that are recorded once a minute and not each time, so that nobody can flood the audit log with them.
 
 Rules kept here:
 1. What is alike within a minute is one record with a count. The number of different ones is bounded too; what comes
@@ -31,7 +31,7 @@ Key = tuple[RecordKind, tuple[tuple[str, Scalar], ...]]
 
 
 class Tallies:
-    """Counts what happens, and records the counts."""
+    """Counts disclosures and refusals, and records the counts once a minute."""
 
     def __init__(self, ledger: Ledger, clock: Clock) -> None:
         self._ledger = ledger
@@ -39,26 +39,27 @@ class Tallies:
         self._counts: Counter[Key] = Counter()
         self.since_start: Counter[tuple[RecordKind, str, str]] = Counter()
         self._shown: dict[Key, str] = {}
-        """To whom, of what is counted."""
+        """The callers to whom something was disclosed, by what is counted."""
 
-    def disclosed(self, *, caller: str, names: int, digest: str, query: str | None = None, **by: Scalar) -> None:
-        """Somebody was shown what is offered; `query`: what was found for them with it."""
+    def count_disclosure(self, *, caller: str, names: int, digest: str, query: str | None = None, **by: Scalar) -> None:
+        """Count that a caller was shown a list of tools; `query`: what it searched for, if it did."""
         who = {"caller": caller, **by}
         facts = {**who, "names": names, "digest": digest, **({} if query is None else _kept(query))}
         key = _key(RecordKind.DISCLOSED, facts)
         if key not in self._counts:
+            # The many queries of one caller must not crowd out the records of others.
             if sum(each == caller for each in self._shown.values()) >= MOST_OF_ONE:
                 self._count(RecordKind.DISCLOSED, {**who, "other": True})
                 return
             self._shown[key] = caller
         self._count(RecordKind.DISCLOSED, facts)
 
-    def turned_away(self, **facts: Scalar) -> None:
-        """Something came that could not be understood, or from where nothing is taken."""
+    def count_refused(self, **facts: Scalar) -> None:
+        """Count a request that could not be understood, or came from where none is accepted."""
         self._count(RecordKind.TURNED_AWAY, facts)
 
-    def sign_in_refused(self, **facts: Scalar) -> None:
-        """Somebody wanted to sign in and has not shown who they are."""
+    def count_refused_sign_in(self, **facts: Scalar) -> None:
+        """Count a failed try to sign in."""
         self._count(RecordKind.SIGN_IN_REFUSED, facts)
 
     async def run(self) -> None:
@@ -67,13 +68,14 @@ class Tallies:
             await self.flush()
 
     async def flush(self) -> None:
-        """Record what was counted. It is kept until it is stored, also if this is cancelled."""
+        """Record the counts. They are kept until they are stored, also if this is cancelled."""
         for key, count in tuple(self._counts.items()):
             kind, facts = key
             try:
                 await self._ledger.note(kind, {**dict(facts), "count": count})
             except LedgerUnavailable:
                 return
+            # Subtracted, not deleted: more may have been counted while this was being stored.
             self._counts[key] -= count
             if not self._counts[key]:
                 del self._counts[key]
@@ -99,7 +101,7 @@ def _key(kind: RecordKind, facts: Mapping[str, Scalar]) -> Key:
 
 
 def _kept(query: str) -> dict[str, Scalar]:
-    """What is recorded of it."""
+    """What is recorded of a query."""
     found = secrets({"query": query})
     if found.sure or found.maybe:
         return {"secrets": " ".join((*found.sure, *found.maybe))}

@@ -1,29 +1,29 @@
-"""Sleeping until a time comes, or until there is something to look at before."""
+"""Sleeping until a moment comes, or until something changes before that."""
 
 import anyio
 
 from mcpguard.domain.clock import Clock
 
 LONGEST_NAP = 60.0
-"""Seconds: the machine's time may be set, and what a sleep measures may stand still."""
+"""Seconds: the host's clock may be set, and the one that a sleep measures by may stand still while it is suspended."""
 
 
-class Waking:
-    """One sleeper. Whoever looks first says so (`looking`), so that what changes meanwhile is not slept through."""
+class WakeTimer:
+    """An alarm for one sleeper, who calls `reset` before looking, so that no change meanwhile is slept through."""
 
     def __init__(self, clock: Clock) -> None:
         self._clock = clock
         self._changed = anyio.Event()
 
-    def changed(self) -> None:
-        """There is something to look at."""
+    def wake(self) -> None:
+        """Wake the sleeper: there is something to look at."""
         self._changed.set()
 
-    def looking(self) -> None:
+    def reset(self) -> None:
         self._changed = anyio.Event()
 
-    async def until(self, moment: int | None) -> None:
-        """Until then (UTC, microseconds), if it is not too far away, or until something changes."""
+    async def sleep_until(self, moment: int | None) -> None:
+        """Sleep until this moment (UTC, microseconds), but not too long, or until something changes."""
         async with anyio.create_task_group() as tasks:
             if moment is not None:
                 seconds = max(0.0, (moment - self._clock.now()) / 1e6)

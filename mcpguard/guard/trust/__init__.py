@@ -1,1 +1,1 @@
-"""Settings that carry trust, and the rules that they come to."""
+"""Settings that may loosen protection, and the rules that they result in."""

@@ -1,4 +1,4 @@
-"""Settings that carry trust, as somebody confirmed them: what is in force, what waits, and who confirms it.
+"""Settings that may loosen protection: which values are in force, and which wait to be confirmed.
 
 Rules kept here:
 1. The first start confirms what it finds. From then on, more than was confirmed does not take effect, whoever wrote it
@@ -40,24 +40,25 @@ class WaitingSetting:
     found: SettingValue
 
 
-class Confirming:
-    """What was confirmed when the guard started, and what of it has changed since."""
+class ConfirmedSettings:
+    """The confirmed settings at the start of the guard, and those that wait to be confirmed."""
 
     def __init__(self, found: Settings, known: Mapping[str, SettingValue]) -> None:
-        """`known`: what was confirmed before; nothing for a guard that starts for the first time."""
+        """`known`: the values that were confirmed before; empty at the very first start."""
         now = carrying_trust(found)
         before = known or now
         self.settings: Final = in_force(found, before)
         """The settings that are in force until the next start."""
         force = carrying_trust(self.settings)
         self.waiting = tuple(WaitingSetting(key, force[key], now[key]) for key in looser(before, now))
+        # What a start confirms by itself: settings that are new in this version, and values that only tighten.
         self._new = {key: force[key] for key in force if key not in known}
         self._tighter = {key: force[key] for key in tighter(before, force) if key in known}
         self._confirming = anyio.Lock()
 
     @classmethod
-    async def begun(cls, found: Settings, store: Store) -> Self:
-        """Of a guard that starts with these settings."""
+    async def from_store(cls, found: Settings, store: Store) -> Self:
+        """Compare the settings of a guard that starts with those that were confirmed in the store."""
         return cls(found, await store.readers.run(confirmed.every))
 
     @property
@@ -66,7 +67,7 @@ class Confirming:
         return tuple(each.key for each in self.waiting)
 
     async def keep(self, ledger: Ledger, clock: Clock) -> None:
-        """Confirm and record what a start confirms by itself, and tell what waits."""
+        """Confirm and record what a start confirms by itself, and log what waits."""
         start = Actor(BY_THE_START, BY_THE_START)
         for what, values in (("found", self._new), ("tightened", self._tighter)):
             if values:
@@ -78,11 +79,13 @@ class Confirming:
     async def confirm(
         self, seen: Mapping[str, SettingValue], by: Actor, ledger: Ledger, clock: Clock
     ) -> tuple[str, ...]:
-        """Confirm all that waits; its keys. Raises Forbidden, Stale if it is not what was seen, LedgerUnavailable."""
+        """Confirm all that waits and return its keys. Raises Forbidden, LedgerUnavailable, and Stale if something else
+        waits than was seen."""
         by.check_widening()  # what waits lets more happen
         async with self._confirming:
             by.check()
             values = {each.key: each.found for each in self.waiting}
+            # Exactly what was seen: a value that was changed in the file meanwhile must not be confirmed unseen.
             if moved := sorted(key for key in seen.keys() | values.keys() if _of(seen, key) != _of(values, key)):
                 raise Stale(tuple(moved))
             if values:

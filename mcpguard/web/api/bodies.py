@@ -16,7 +16,7 @@ from mcpguard.domain.decisions import ITSELF, LONGEST_WHY, Approval, Key, Seen
 from mcpguard.domain.grants import USUAL_SECONDS
 from mcpguard.domain.screening import Screening
 from mcpguard.domain.servers.launches import Profile
-from mcpguard.guard.audit.exports import WantedExport
+from mcpguard.guard.audit.exports import AuditExportRequest
 from mcpguard.ledger.export.formats import WORDS
 from mcpguard.ledger.export.selection import Selection
 
@@ -217,8 +217,8 @@ class ExportingBody(ApiBody):
     bundle: StrictBool = False
     bodies: StrictBool = False
 
-    def wanted(self, selection: Selection) -> WantedExport:
-        return WantedExport(
+    def wanted(self, selection: Selection) -> AuditExportRequest:
+        return AuditExportRequest(
             tuple(dict.fromkeys(self.forms)),
             selection,
             self.after,

@@ -59,7 +59,7 @@ class Credentials:
         try:
             principal = self._sender(scope, Headers(scope=scope))
         except _Turned as turned:
-            self._tallies.turned_away(door=DOOR, why=turned.why)
+            self._tallies.count_refused(door=DOOR, why=turned.why)
             await _answer(turned, scope)(scope, receive, send)
             return
         state = {**scope.get("state", {}), "principal": principal}

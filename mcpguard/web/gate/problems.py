@@ -108,7 +108,7 @@ def tell_problems(app: FastAPI, tallies: Tallies | None = None) -> None:
                 ("operator" if isinstance(by, OperatorPeer) else "network"),
                 ("right" if known else "credential"),
             )
-            tallies.turned_away(door=door, why=why, **known)
+            tallies.count_refused(door=door, why=why, **known)
         return _foreseen(error, repeats=not isinstance(by, Principal))
 
     for kind in STATUS:

@@ -74,7 +74,7 @@ def _ledger(guard: Guard) -> Iterator[Later]:
     yield _one(names.ROLLED_BACK, bool(depth.anchors and depth.anchors.rolled_back))
     yield _one(names.OPEN, depth.open_entries)
     yield _one(names.REFUSED, depth.refused)
-    yield _one(names.QUEUED, guard.queued)
+    yield _one(names.QUEUED, guard.queued_writes)
 
 
 def _refused(guard: Guard) -> Iterator[Later]:

@@ -94,7 +94,7 @@ def pages(guard: Guard) -> FastAPI:
     async def foreseen(request: Request, error: GuardError) -> Response:
         by = whoever(request)
         if isinstance(error, RightLacking) and isinstance(by, Principal):
-            guard.tallies.turned_away(door="network", why="right", by=f"{by.kind}:{by.id}")
+            guard.tallies.count_refused(door="network", why="right", by=f"{by.kind}:{by.id}")
             return plainly(403, "Not for you", f"You are signed in as {by.name}, and {by.role} may not do that.")
         said = told(error)
         return plainly(said.status, "Not found" if said.status == 404 else "Not now", said.sentence)

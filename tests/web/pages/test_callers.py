@@ -12,7 +12,7 @@ from mcpguard.domain.callers import Scope
 from mcpguard.domain.capabilities import Effect
 from mcpguard.domain.grants import ANONYMOUS
 from mcpguard.domain.people import Role
-from mcpguard.guard.callers.grants import WantedCaller
+from mcpguard.guard.callers.grants import CallerRequest
 from tests.gateway.speaking import guarded
 from tests.people import BY, PASSWORD
 from tests.simulators.script import Script
@@ -55,7 +55,7 @@ async def test_a_caller_is_let_in_and_its_token_shown_once_with_what_to_paste(gu
     assert (answer.status_code, heading(answer)) == (200, "desk is let in")
     assert answer.headers["cache-control"] == "no-store"
     shown = token(answer)
-    caller = guard.now.guard.callers.named_by(shown)
+    caller = guard.now.guard.callers.caller_of_token(shown)
     assert caller is not None
     assert caller.scope == Scope(("github", "postgres-*"), ("tool:get_*",), frozenset({Effect.READ, Effect.WRITE}))
     assert (caller.must_declare, caller.manage) == (True, True)
@@ -86,7 +86,7 @@ async def test_a_reload_makes_no_second_one_and_shows_nothing_again(guard: World
         assert "was sent before" in alert(again)
         assert shown not in again.text
         assert "mcpg_" not in again.text
-        caller = guard.now.guard.callers.labelled("desk")
+        caller = guard.now.guard.callers.find_by_label("desk")
         assert caller is not None
     await guard.now.guard.granting.revoke(caller.caller.id, BY)
     async with nothing_happens(guard):
@@ -119,7 +119,7 @@ async def test_what_is_no_caller_is_refused_and_nothing_typed_is_lost(
     guard: World, sent: dict[str, str | list[str]], status: int, why: str
 ) -> None:
     at = await browser(guard)
-    await guard.now.guard.granting.add(WantedCaller("taken", Scope(("*",), ("*",), frozenset({Effect.READ}))), BY)
+    await guard.now.guard.granting.add(CallerRequest("taken", Scope(("*",), ("*",), frozenset({Effect.READ}))), BY)
     async with nothing_happens(guard):
         once = hidden(await at.get("/callers/add"), "once")
         answer = await at.post("/callers/add", **{"once": once} | FILLED | {"why": "for the desk"} | sent)
@@ -172,7 +172,7 @@ async def test_while_nothing_can_be_recorded_nobody_is_let_in_and_nothing_typed_
 
 
 async def test_an_auditor_sees_them_and_changes_nothing(guard: World) -> None:
-    grant, _ = await guard.now.guard.granting.add(WantedCaller("desk", Scope(("*",), ("*",), frozenset(Effect))), BY)
+    grant, _ = await guard.now.guard.granting.add(CallerRequest("desk", Scope(("*",), ("*",), frozenset(Effect))), BY)
     at = await browser(guard, Role.AUDITOR)
     page = await at.get("/callers")
     assert "desk" in page.text
@@ -187,7 +187,7 @@ async def test_an_auditor_sees_them_and_changes_nothing(guard: World) -> None:
 
 async def test_it_is_revoked_with_its_reason(guard: World) -> None:
     grant, shown = await guard.now.guard.granting.add(
-        WantedCaller("desk", Scope(("*",), ("*",), frozenset(Effect))), BY
+        CallerRequest("desk", Scope(("*",), ("*",), frozenset(Effect))), BY
     )
     at = await browser(guard)
     await guard.clock.advance(OLD)
@@ -196,7 +196,7 @@ async def test_it_is_revoked_with_its_reason(guard: World) -> None:
     page = await at.told(answer)
     assert told(page).startswith("Revoked desk.")
     assert "No agent has a token." in page.text
-    assert guard.now.guard.callers.named_by(shown) is None
+    assert guard.now.guard.callers.caller_of_token(shown) is None
     (record,) = records(guard, "revoked")
     assert (record["caller_label"], record["why"], record["via"]) == ("desk", "the laptop is lost", "console")
     async with nothing_happens(guard):
@@ -205,13 +205,13 @@ async def test_it_is_revoked_with_its_reason(guard: World) -> None:
 
 
 async def test_when_it_was_here_last_is_known_since_the_start(guard: World) -> None:
-    _, shown = await guard.now.guard.granting.add(WantedCaller("desk", Scope(("*",), ("*",), frozenset(Effect))), BY)
+    _, shown = await guard.now.guard.granting.add(CallerRequest("desk", Scope(("*",), ("*",), frozenset(Effect))), BY)
     at = await browser(guard)
     assert text((await at.get("/callers")).text).count("not yet") == 2
-    assert guard.now.guard.callers.named_by(shown + "x") is None
+    assert guard.now.guard.callers.caller_of_token(shown + "x") is None
     assert text((await at.get("/callers")).text).count("not yet") == 2, "another's token is none of it"
     await guard.clock.advance(60)
-    assert guard.now.guard.callers.named_by(shown) is not None
+    assert guard.now.guard.callers.caller_of_token(shown) is not None
     await guard.clock.advance(120)
     assert "2 min ago" in text((await at.get("/callers")).text)
     (caller,) = (await guard.operator.get("/api/v1/callers")).json()["callers"]
@@ -222,28 +222,28 @@ async def test_whoever_calls_without_a_token_or_on_a_stream_was_here_too(tmp_pat
     async with guarded(tmp_path, Script()) as guard:
         callers = guard.now.guard.callers
         grant, shown = await guard.now.guard.granting.add(
-            WantedCaller("desk", Scope(("*",), ("*",), frozenset(Effect))), BY
+            CallerRequest("desk", Scope(("*",), ("*",), frozenset(Effect))), BY
         )
-        assert callers.came(ANONYMOUS) is None
+        assert callers.last_seen(ANONYMOUS) is None
         await guard.client().request("tools/call", {"name": "web::echo", "arguments": {"text": "x"}})
-        first = callers.came(ANONYMOUS)
+        first = callers.last_seen(ANONYMOUS)
         assert first is not None
         async with guard.stream(token=shown) as client:
-            hello = callers.came(grant.caller.id)
+            hello = callers.last_seen(grant.caller.id)
             assert hello is not None
             await guard.clock.advance(5)
             await client.request("tools/call", {"name": "web::echo", "arguments": {"text": "x"}})
-            called = callers.came(grant.caller.id)
+            called = callers.last_seen(grant.caller.id)
             assert called is not None
             assert called > hello
-        assert callers.came(ANONYMOUS) == first
+        assert callers.last_seen(ANONYMOUS) == first
         await guard.now.guard.granting.revoke(grant.caller.id, BY)
-        assert callers.came(grant.caller.id) is None
+        assert callers.last_seen(grant.caller.id) is None
 
 
 async def test_of_one_whose_time_is_over_that_is_said(guard: World) -> None:
     scope = Scope(("*",), ("*",), frozenset(Effect))
-    grant, _ = await guard.now.guard.granting.add(WantedCaller("desk", scope, 60), BY)
+    grant, _ = await guard.now.guard.granting.add(CallerRequest("desk", scope, 60), BY)
     at = await browser(guard)
     await guard.clock.advance(61)
     assert "expired" in text((await at.get("/callers")).text)

@@ -8,7 +8,7 @@ import pytest
 from mcpguard.domain.callers import Scope
 from mcpguard.domain.capabilities import Effect
 from mcpguard.domain.people import Role
-from mcpguard.guard.callers.grants import WantedCaller
+from mcpguard.guard.callers.grants import CallerRequest
 from mcpguard.guard.trust import rules_in_force
 from mcpguard.policy.judge import RULES
 from mcpguard.settings.fields import leaves
@@ -42,9 +42,9 @@ def outcomes(answer: httpx2.Response) -> dict[str, str]:
 
 
 def test_the_rules_shown_are_those_that_are_asked_in_their_order() -> None:
-    shown = rules_in_force.rules(Settings(data_dir=Path("/")))
+    shown = rules_in_force.request_rules(Settings(data_dir=Path("/")))
     assert [each.name for each in shown] == [rules_in_force.FIRST, *(name for name, _ in RULES)]
-    for each in (*shown, *rules_in_force.after(Settings(data_dir=Path("/")))):
+    for each in (*shown, *rules_in_force.response_rules(Settings(data_dir=Path("/")))):
         assert each.asks.endswith(".")
         assert {key for key, _ in each.settings} <= leaves(Settings).keys()
 
@@ -89,8 +89,8 @@ async def test_why_it_would_be_refused_is_said_rule_by_rule(
     at = await browser(guard, Role.AUDITOR)
     await there(guard)
     reading = Scope(("files",), ("*",), frozenset({Effect.READ}))
-    await guard.now.guard.granting.add(WantedCaller("reader", reading), BY)
-    await guard.now.guard.granting.add(WantedCaller("gone", reading, 1), BY)
+    await guard.now.guard.granting.add(CallerRequest("reader", reading), BY)
+    await guard.now.guard.granting.add(CallerRequest("gone", reading, 1), BY)
     await guard.clock.advance(2)
     async with nothing_happens(guard):
         answer = await at.post("/policy", **CALL | more)

@@ -203,7 +203,7 @@ async def test_a_page_that_is_out_of_date_decides_nothing_and_says_what_moved(gu
     told = await by.send(page, "decide", decision=answer, why="as I read it", choose=chosen, **{effect: "destructive"})
     assert told.status == 409
     assert "Nothing happened: notes changed while you read" in told.text
-    assert "tool read_note is listed differently" in told.text
+    assert "tool read_note has another definition" in told.text
     assert told.holds("decide", "why") == ["as I read it"]
     assert told.holds("decide", "choose") == chosen
     assert told.holds("decide", effect.replace("__", ":")) == ["destructive"]

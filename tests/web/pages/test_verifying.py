@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from mcpguard.domain.people import Role
-from mcpguard.guard.audit.verification import NO_ANCHORS, UNFINISHED, Underway, _Ended, _rested
+from mcpguard.guard.audit.verification import NO_ANCHORS, UNFINISHED, RunningVerification, _Ended, _rested
 from mcpguard.ledger.checkpoints import CheckpointCause
 from mcpguard.ledger.verify.explain import sentences
 from mcpguard.ledger.verify.report import KeySource, KeyTrust
@@ -169,7 +169,7 @@ async def test_the_anchor_file_is_held_against_the_log(tmp_path: Path) -> None:
 
 def test_it_rests_as_long_as_it_works_and_ends_when_the_guard_does() -> None:
     times = iter([0.0, 3.0, 100.0, 100.0, 100.0, 101.0])
-    underway, stopping, rests = Underway("me", 0, 10), threading.Event(), list[float]()
+    underway, stopping, rests = RunningVerification("me", 0, 10), threading.Event(), list[float]()
     told = _rested(underway, _Waiting(rests, stopping), lambda: next(times))
     told(7)
     assert (underway.at, rests) == (7, [0.5])

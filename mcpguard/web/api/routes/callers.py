@@ -6,7 +6,7 @@ from fastapi.responses import JSONResponse
 from mcpguard.domain.callers import Scope
 from mcpguard.domain.decisions import Decision
 from mcpguard.domain.people import Right
-from mcpguard.guard.callers.grants import WantedCaller
+from mcpguard.guard.callers.grants import CallerRequest
 from mcpguard.guard.guard import Guard
 from mcpguard.web.api.answers import CallersAnswer, NewCallerAnswer, RevokedCallerAnswer
 from mcpguard.web.api.bodies import GrantedBody, RevokedBody
@@ -22,22 +22,22 @@ def callers(guard: Guard) -> APIRouter:
     @router.get("", dependencies=[may(Right.AUDIT)], response_model=CallersAnswer)
     async def every(limit: Limit = 100, cursor: Cursor = None) -> JSONResponse:
         """The callers that were not revoked, by name, and what agents may do that show no token."""
-        found, after = page(guard.granting.every(), lambda caller: str(caller["name"]), limit, cursor)
-        return JSONResponse({"anonymous": guard.granting.anonymous(), "callers": list(found), "next": after})
+        found, after = page(guard.granting.callers_json(), lambda caller: str(caller["name"]), limit, cursor)
+        return JSONResponse({"anonymous": guard.granting.anonymous_json(), "callers": list(found), "next": after})
 
     @router.post("", dependencies=[may(Right.ADMINISTER)], response_model=NewCallerAnswer, status_code=201)
     async def add(request: Request, body: GrantedBody) -> JSONResponse:
         """Let a caller in. Its token is in this answer, and nowhere else."""
         scope = Scope(tuple(body.servers), tuple(body.tools), frozenset(body.effects))
-        wanted = WantedCaller(body.name, scope, body.expires_in, body.must_declare, body.manage)
+        wanted = CallerRequest(body.name, scope, body.expires_in, body.must_declare, body.manage)
         grant, token = await guard.granting.add(wanted, Decision(actor(request, guard), body.why))
-        said = guard.granting.shown(grant) | {"token": token}
+        said = guard.granting.caller_json(grant) | {"token": token}
         return JSONResponse(said, 201, headers={"cache-control": "no-store"})
 
     @router.post("/{caller}/revoke", dependencies=[may(Right.ADMINISTER)], response_model=RevokedCallerAnswer)
     async def revoke(request: Request, caller: str, body: RevokedBody) -> JSONResponse:
         """Revoke a caller, by its id. What is open in its name ends."""
         grant = await guard.granting.revoke(caller, Decision(actor(request, guard), body.why))
-        return JSONResponse(guard.granting.shown(grant) | {"standing": "revoked"})
+        return JSONResponse(guard.granting.caller_json(grant) | {"standing": "revoked"})
 
     return router

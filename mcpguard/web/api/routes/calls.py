@@ -21,11 +21,11 @@ from mcpguard.domain.grants import ANONYMOUS, CallerUnknown
 from mcpguard.domain.people import Right
 from mcpguard.domain.reasons import Reason
 from mcpguard.domain.servers.launches import Era
-from mcpguard.guard.calls.explanation import foreseen
+from mcpguard.guard.calls.explanation import preview_json
 from mcpguard.guard.calls.refusals import refusal
 from mcpguard.guard.calls.request import CallResult
 from mcpguard.guard.guard import Guard
-from mcpguard.guard.search.tool_search import Wish
+from mcpguard.guard.search.tool_search import SearchScope
 from mcpguard.web.api.answers import EndedAnswer, ForeseenAnswer, HitsAnswer
 from mcpguard.web.api.calling import LONGEST_CALLER, WantedBody
 from mcpguard.web.gate.access import may
@@ -70,19 +70,19 @@ def calls(guard: Guard) -> APIRouter:
     ) -> Response:
         """Tools that fit, the best first: of everything approved, or of what one caller may find."""
         scope = EVERYTHING if caller is None else found(guard, caller).scope
-        return _json(guard.found(q, limit, Wish(scope, frozenset(Effect))))
+        return _json(guard.search(q, limit, SearchScope(scope, frozenset(Effect))))
 
     @router.post("/explain", dependencies=[may(Right.AUDIT)], response_model=ForeseenAnswer)
     async def explain(request: Request, body: WantedBody) -> JSONResponse:
         """What would become of this call now, and why, rule by rule. Nothing is sent, counted or recorded."""
         asked = body.asked(found(guard, body.caller), actor(request, guard).id)
-        return JSONResponse(foreseen(asked, guard.calls.foreseen(asked)))
+        return JSONResponse(preview_json(asked, guard.calls.preview(asked)))
 
     @router.post("/call", dependencies=[may(Right.ADMINISTER)], response_model=EndedAnswer)
     async def call(request: Request, body: WantedBody) -> Response:
         """Make a call in the name of a caller, within its scope. The answer is 200 also where it was refused."""
         asked = body.asked(found(guard, body.caller), actor(request, guard).id)
-        return _json(_ended(await guard.calls.make(asked, Unattended())))
+        return _json(_ended(await guard.calls.handle(asked, Unattended())))
 
     return router
 
@@ -90,7 +90,7 @@ def calls(guard: Guard) -> APIRouter:
 def found(guard: Guard, named: str) -> Caller:
     """The caller of this id, or else of this name. Raises CallerUnknown."""
     by_id = guard.callers.find(named)
-    grant = by_id[0] if by_id is not None else guard.callers.labelled(named)
+    grant = by_id[0] if by_id is not None else guard.callers.find_by_label(named)
     if grant is not None:
         return grant.caller
     if named == ANONYMOUS and guard.callers.anonymous is not None:

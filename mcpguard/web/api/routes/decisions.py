@@ -34,7 +34,7 @@ def decisions(guard: Guard) -> APIRouter:
     async def reject(request: Request, server: str, body: WhyBody) -> JSONResponse:
         """Leave a server in quarantine: it does not wait any more, until it is another or lists anything else."""
         decision = decided(request, server, body.why)
-        await guard.decisions.reject(server, guard.queries.seen(server), decision)
+        await guard.decisions.reject(server, guard.queries.seen_now(server), decision)
         return await shown(guard, server)
 
     @router.post("/quarantine", dependencies=decide, response_model=ServerAnswer, openapi_extra=extra)

@@ -13,7 +13,7 @@ from fastapi.responses import JSONResponse
 from mcpguard.codec.canonical import LARGEST
 from mcpguard.codec.filters import parse
 from mcpguard.domain.people import Right
-from mcpguard.guard.audit.exports import WantedExport
+from mcpguard.guard.audit.exports import AuditExportRequest
 from mcpguard.guard.guard import Guard
 from mcpguard.ledger.export.formats import FORMS, WORDS
 from mcpguard.ledger.export.selection import Fitting
@@ -74,7 +74,9 @@ def exports(guard: Guard) -> APIRouter:
         It ends with the checkpoint that was signed when it began: `filename` says after which record it begins and with
         which it ends.
         """
-        wanted = checked(WantedExport((word,), Fitting(parse(q, guard.clock.now())), after, upto, compressed, bundle))
+        wanted = checked(
+            AuditExportRequest((word,), Fitting(parse(q, guard.clock.now())), after, upto, compressed, bundle)
+        )
         if request.scope.get(HEAD):
             return Response(media_type=media(wanted))
         return await let_out(guard.exporting, wanted, actor(request, guard))

@@ -10,7 +10,7 @@ from mcpguard.codec.canonical import LARGEST
 from mcpguard.codec.filters import moment
 from mcpguard.domain.decisions import Decision, Undecidable
 from mcpguard.domain.people import Right
-from mcpguard.guard.audit.retention import WantedPruning
+from mcpguard.guard.audit.retention import PruningRequest
 from mcpguard.guard.guard import Guard
 from mcpguard.web.api.answers import PrunedAnswer, RedactedAnswer
 from mcpguard.web.api.bodies import Number, WhyBody, example
@@ -33,11 +33,11 @@ class PruningBody(WhyBody):
     bodies: StrictBool = False
     dry: StrictBool = False
 
-    def wanted(self, now: int) -> WantedPruning:
+    def wanted(self, now: int) -> PruningRequest:
         """Raises Undecidable or BadFilter."""
         if (self.before is None) == (self.keep is None):
             raise Undecidable("say either `before`, a time, or `keep`, how many of the newest stay")
-        return WantedPruning(None if self.before is None else moment(self.before, now), self.keep, self.bodies)
+        return PruningRequest(None if self.before is None else moment(self.before, now), self.keep, self.bodies)
 
 
 def pruning(guard: Guard) -> APIRouter:
@@ -48,7 +48,9 @@ def pruning(guard: Guard) -> APIRouter:
     async def prune(request: Request, body: PruningBody) -> JSONResponse:
         """Prune old records, or old bodies, as much as is done at once; `more` says whether to ask again."""
         decision = Decision(actor(request, guard), body.why)
-        return JSONResponse(await guard.retention.asked(body.wanted(guard.clock.now()), decision, dry=body.dry))
+        return JSONResponse(
+            await guard.retention.prune_on_request(body.wanted(guard.clock.now()), decision, dry=body.dry)
+        )
 
     @router.post("/records/{seq}/redact", dependencies=administer, response_model=RedactedAnswer)
     async def redact(request: Request, seq: Seq, body: WhyBody) -> JSONResponse:

@@ -15,7 +15,7 @@ from mcpguard.domain.callers import Scope
 from mcpguard.domain.capabilities import Effect
 from mcpguard.domain.decisions import Actor, Decision, Undecidable
 from mcpguard.domain.people import Right
-from mcpguard.guard.callers.grants import WantedCaller
+from mcpguard.guard.callers.grants import CallerRequest
 from mcpguard.guard.guard import Guard
 from mcpguard.policy.intents import BY_HARM
 from mcpguard.web.forms import FINE, PageProblem, SentForm
@@ -48,7 +48,7 @@ def caller_adding(guard: Guard, desk: Console) -> APIRouter:
             desk.once.use(given)
             grant, token = await guard.granting.add(wanted, Decision(by, given.one("why")))
             clients = snippets(f"{request.url.scheme}://{request.url.netloc}", token)
-            known = guard.granting.shown(grant)
+            known = guard.granting.caller_json(grant)
             return desk.page(request, "callers", "caller_added.html", caller=known, token=token, clients=clients)
 
         async def again(given: SentForm, told: PageProblem) -> Response:
@@ -59,14 +59,14 @@ def caller_adding(guard: Guard, desk: Console) -> APIRouter:
     return router
 
 
-def _wanted(given: SentForm) -> WantedCaller:
+def _wanted(given: SentForm) -> CallerRequest:
     """Raises Undecidable."""
     chosen = given.every("effects")
     if not {*chosen} <= {*Effect}:
         raise Undecidable("effects are read, write and destructive")
     scope = Scope(_lines(given.one("servers")), _lines(given.one("tools")), frozenset(map(Effect, chosen)))
     must_declare, manage = (given.one(each) == "yes" for each in ("must_declare", "manage"))
-    return WantedCaller(given.one("name").strip(), scope, times.seconds(given.one("expires")), must_declare, manage)
+    return CallerRequest(given.one("name").strip(), scope, times.seconds(given.one("expires")), must_declare, manage)
 
 
 def _lines(text: str) -> tuple[str, ...]:

@@ -34,13 +34,19 @@ def callers(guard: Guard, desk: Console) -> APIRouter:
         last = next(iter(newest.records), None)
         said = {"why": given.one("why"), "problem": told.sentence}
         return desk.page(
-            request, "callers", "caller.html", told.status, caller=guard.granting.shown(grant[0]), last=last, said=said
+            request,
+            "callers",
+            "caller.html",
+            told.status,
+            caller=guard.granting.caller_json(grant[0]),
+            last=last,
+            said=said,
         )
 
     @router.get("/callers", dependencies=[may(Right.AUDIT)])
     async def every(request: Request) -> Response:
-        more = {"callers": guard.granting.every(), "anonymous": guard.granting.anonymous()}
-        came = guard.callers.came(ANONYMOUS)
+        more = {"callers": guard.granting.callers_json(), "anonymous": guard.granting.anonymous_json()}
+        came = guard.callers.last_seen(ANONYMOUS)
         return desk.page(request, "callers", "callers.html", **more, came=came, started=guard.facts.started_at)
 
     @router.get("/callers/{caller}", dependencies=[may(Right.AUDIT)])

@@ -17,7 +17,7 @@ from mcpguard.domain.capabilities import Effect
 from mcpguard.domain.errors import GuardError, InvalidName
 from mcpguard.domain.grants import ANONYMOUS, CallerUnknown
 from mcpguard.domain.people import Right
-from mcpguard.guard.calls.explanation import foreseen
+from mcpguard.guard.calls.explanation import preview_json
 from mcpguard.guard.guard import Guard
 from mcpguard.guard.trust import rules_in_force
 from mcpguard.policy.intents import BY_HARM, LONGEST_REASON
@@ -48,8 +48,8 @@ def policy(guard: Guard, desk: Console) -> APIRouter:
             "policy",
             "policy.html",
             told.status,
-            rules=rules_in_force.rules(guard.settings),
-            after=rules_in_force.after(guard.settings),
+            rules=rules_in_force.request_rules(guard.settings),
+            after=rules_in_force.response_rules(guard.settings),
             outcomes={rules_in_force.FIRST: "passed"} | said if answer else {},
             answer=answer,
             given=given,
@@ -63,7 +63,7 @@ def policy(guard: Guard, desk: Console) -> APIRouter:
         try:
             wanted = _wanted(given)
             asked = wanted.asked(_caller(guard, wanted.caller), actor(request, guard, VIA).id)
-            return shown(request, given, FINE, foreseen(asked, guard.calls.foreseen(asked)))
+            return shown(request, given, FINE, preview_json(asked, guard.calls.preview(asked)))
         except GuardError as error:
             return shown(request, given, told(error))
 

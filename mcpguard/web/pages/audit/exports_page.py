@@ -14,7 +14,7 @@ from mcpguard.codec.filters import parse
 from mcpguard.domain.decisions import Undecidable
 from mcpguard.domain.errors import GuardError
 from mcpguard.domain.people import Right
-from mcpguard.guard.audit.exports import WantedExport
+from mcpguard.guard.audit.exports import AuditExportRequest
 from mcpguard.guard.guard import Guard
 from mcpguard.ledger.export.formats import OWN, WORDS
 from mcpguard.ledger.export.selection import Fitting
@@ -60,7 +60,7 @@ def exporting(guard: Guard, desk: Console) -> APIRouter:
     return router
 
 
-def _wanted(request: Request, guard: Guard) -> WantedExport:
+def _wanted(request: Request, guard: Guard) -> AuditExportRequest:
     """Raises BadFilter and Undecidable."""
     given = request.query_params
     word, after = given.get("format", ""), given.get("after", "").strip()
@@ -70,4 +70,4 @@ def _wanted(request: Request, guard: Guard) -> WantedExport:
         raise Undecidable("a number of a record has digits and nothing else")
     chosen = Fitting(parse(given.get("q", ""), guard.clock.now()))
     packed, bundle = given.get("compressed") == "yes", given.get("bundle") == "yes"
-    return checked(WantedExport((word,), chosen, int(after or 0), None, packed, bundle))
+    return checked(AuditExportRequest((word,), chosen, int(after or 0), None, packed, bundle))

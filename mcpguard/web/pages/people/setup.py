@@ -23,7 +23,7 @@ def setup(guard: Guard, views: PageViews) -> APIRouter:
         return told_on(views, "setup.html", told, key=key)
 
     def refused(error: GuardError, key: str) -> Response:
-        if not guard.setting_up.needed:
+        if not guard.setting_up.is_needed:
             return views.page("error.html", 404, title="Not found", sentence="There is no such page.")
         if isinstance(error, SetupOver):
             return views.page("error.html", 403, title="This link is not valid", sentence=told(error).sentence)

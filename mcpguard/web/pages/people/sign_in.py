@@ -28,7 +28,7 @@ def signing(guard: Guard, views: PageViews) -> APIRouter:
     router = APIRouter()
 
     def page(request: Request, back: str, told: PageProblem = FINE) -> Response:
-        needed = guard.setting_up.needed
+        needed = guard.setting_up.is_needed
         return told_on(views, "login.html", told, person=person_of(request), setup=needed, back=ours(back))
 
     @router.get("/login")

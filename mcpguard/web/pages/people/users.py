@@ -33,7 +33,7 @@ def users(guard: Guard, desk: Console) -> APIRouter:
             told.status,
             users=[*guard.people.users()],
             open_=Counter(session.user for session in guard.people.sessions()),
-            needed=guard.setting_up.needed,
+            needed=guard.setting_up.is_needed,
             roles=Role,
             given=given,
             problem=told.sentence,

@@ -19,6 +19,7 @@ from mcpguard.domain.findings import Finding, Inspected
 from mcpguard.domain.json import Json
 from mcpguard.domain.people import Right
 from mcpguard.guard.guard import Guard
+from mcpguard.guard.review.confirmations import grave_rules
 from mcpguard.guard.servers.registry import ServerState
 from mcpguard.web.forms import FINE, Misshapen, PageProblem, SentForm
 from mcpguard.web.gate.access import may
@@ -69,7 +70,7 @@ def capability(guard: Guard, desk: Console) -> APIRouter:
             numbered=_numbered(found, said["definition"], {mark.number for mark in shown.marks} if shown else set()),
             diff=await _diff(guard, request, name, key, said),
             chosen_effect=given.one("effect") or said["assigned"] or careful_effect(said),
-            to_read=" ".join(sorted(found.grave)),
+            to_read=" ".join(sorted(grave_rules(known, key))),
             unread=said["unread"],
             typed=_typed(given, told),
             moved=told.moved,
@@ -158,7 +159,7 @@ async def _use(guard: Guard, one: OneServer, request: Request, known: ServerStat
     capability = Capability(known.name, *key)
     effect = known.pins[key].effect or Effect.READ
     return {
-        "callers": guard.granting.reaching(capability, effect),
+        "callers": guard.granting.callers_in_scope(capability, effect),
         "anonymous": guard.granting.anonymous_reaches(capability, effect),
         "calls": await one.calls(known.name, CALLS, key),
     }

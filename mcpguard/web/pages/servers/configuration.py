@@ -1,6 +1,6 @@
 """`/servers/{name}/configuration`: how a server is declared, what it may ask, how it is screened; and its end.
 
-Of the environment and of headers only names and references are shown, as `Queries` gives them.
+Of the environment and of headers only names and references are shown, as `ServerQueries` gives them.
 """
 
 from functools import partial

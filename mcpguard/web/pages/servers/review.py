@@ -8,7 +8,6 @@ Rules kept here:
    is, unless it is chosen here: what it probably needs is said, and not chosen.
 """
 
-from collections import Counter
 from functools import partial
 from typing import Final
 
@@ -17,11 +16,9 @@ from fastapi import APIRouter, Request
 from fastapi.responses import Response
 
 from mcpguard.domain.decisions import Actor, Approval, Decision, Stale, Undecidable
-from mcpguard.domain.findings import Severity
 from mcpguard.domain.people import Right
 from mcpguard.guard.guard import Guard
-from mcpguard.guard.servers.grave_findings import to_read
-from mcpguard.guard.servers.registry import ServerState
+from mcpguard.guard.review.confirmations import findings_to_confirm
 from mcpguard.text.visible import visible
 from mcpguard.web.forms import FINE, Misshapen, PageProblem, SentForm
 from mcpguard.web.gate.access import may
@@ -53,13 +50,14 @@ def review(guard: Guard, desk: Console) -> APIRouter:
         known = one.find(name)
         if known is None:
             return one.missing(request, name)
-        tag, seen = guard.queries.tag(name), guard.queries.seen(name)
+        tag, seen = guard.queries.tag(name), guard.queries.seen_now(name)
         server = await guard.queries.server(name)
         definitions = await guard.queries.definitions(name)
         evidence = await to_thread.run_sync(said, known, definitions)
+        to_confirm = findings_to_confirm(known)
         typed = chosen(given)
         stale = told.status == 409 and typed is not None
-        moved = told.moved or (guard.queries.moved(name, typed.seen) if stale and typed else ())
+        moved = told.moved or (guard.queries.differences(name, typed.seen) if stale and typed else ())
         return await one.page(
             request,
             known,
@@ -71,8 +69,8 @@ def review(guard: Guard, desk: Console) -> APIRouter:
             looked=looked(seen),
             rows=rows(server["capabilities"], seen, typed, clean=told is FINE and given.one("decision") == CLEAN),
             evidence=evidence,
-            grave=_grave(known),
-            to_read=written_out(to_read(known)),
+            grave=to_confirm.severities,
+            to_read=written_out(to_confirm.rules),
             typed={"why": given.one("why"), "read": given.one("read"), "problem": told.sentence, "stale": stale},
             confined={"sandbox": given.one("sandbox"), "mounts": given.one("mounts")},
             moved=moved,
@@ -113,7 +111,7 @@ async def _as_looked(guard: Guard, name: str, answer: str, given: SentForm, deci
     if answer == "reject":
         await guard.decisions.reject(name, typed.seen, decision)
         return _done(name, answer)
-    if moved := guard.queries.moved(name, typed.seen):
+    if moved := guard.queries.differences(name, typed.seen):
         raise Stale(moved)
     if typed.seen.capabilities and not typed.keys:
         raise Undecidable(CHOOSE)
@@ -153,11 +151,3 @@ async def _carried_out(guard: Guard, name: str, answer: str, decision: Decision)
 def _done(name: str, answer: str) -> DoneNotice:
     sentence, kind = _DONE[answer]
     return DoneNotice(sentence.format(name), kind, f"/servers/{name}/decisions", "Its records")
-
-
-def _grave(known: ServerState) -> list[tuple[str, int]]:
-    """How many findings have to be read before all of it is approved, of each severity, the worst first."""
-    ids = to_read(known)
-    every = [known.launched if key is None else known.inspected(key) for key in ids]
-    counts = Counter(each.severity for found in every for each in found.findings if each.grave)
-    return [(each.value, counts[each]) for each in reversed(Severity) if counts[each]]

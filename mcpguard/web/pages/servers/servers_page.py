@@ -181,7 +181,7 @@ def _row(guard: Guard, known: ServerState, waits: bool) -> Json:
         "status": status,
         "tag": guard.queries.tag(known.name),
         "path": path_of(known.name),
-        "severities": severities([found for _, found in known.every()]),
+        "severities": severities([found for _, found in known.findings_by_part()]),
         "waits": waits,
         "connection": _connection(known, status.state),
     }

@@ -1,7 +1,7 @@
-"""Held calls as people see and answer them: who wants to do what to which server, with which arguments, and why.
+"""Held calls as reviewers see and answer them: who requests what of which server, with which arguments, and why.
 
 Rules kept here:
-1. What the agent says of its reasons is told as what the agent says. It is not checked, and proves nothing.
+1. The agent's reason is shown as the agent's. It is not verified.
 2. The arguments are those of the record: what looked like a secret in them is masked. Whatever else would be sent is
    shown beside them: what remains of `_meta`.
 """
@@ -16,20 +16,20 @@ from mcpguard.domain.calls.holds import HeldCall
 from mcpguard.domain.calls.records import RecordKind
 from mcpguard.domain.decisions import Decision
 from mcpguard.domain.json import Json
-from mcpguard.guard.calls.hold_answers import Answering
+from mcpguard.guard.calls.hold_answers import HoldAnswers
 from mcpguard.guard.servers.registry import Registry
 from mcpguard.store.engine.backend import Connection
 from mcpguard.store.engine.store import Store
 from mcpguard.store.rows import records
 
 DEEPEST: Final = 200
-"""What a call may carry is no deeper (settings `limits.depth`)."""
+"""The arguments of a call are never nested deeper (settings `limits.depth`)."""
 
 
-class Held:
-    """All that wait, were allowed and not yet made, or were denied lately."""
+class HeldCalls:
+    """The held calls: those that wait, that are allowed and not yet made, and that were denied lately."""
 
-    def __init__(self, answering: Answering, registry: Registry, store: Store, chain: str) -> None:
+    def __init__(self, answering: HoldAnswers, registry: Registry, store: Store, chain: str) -> None:
         self._answering = answering
         self._registry = registry
         self._store = store
@@ -37,32 +37,32 @@ class Held:
 
     @property
     def waiting(self) -> int:
-        """How many calls wait for a person."""
+        """How many calls wait for an answer."""
         return self._answering.tickets.waiting()
 
     async def every(self) -> list[Json]:
-        """The oldest first."""
+        """All held calls as JSON, the oldest first."""
         return await self._shown(self._answering.every())
 
     async def one(self, ticket: str) -> Json:
-        """Raises Unknown."""
+        """One held call as JSON. Raises Unknown."""
         return await self._alone(self._answering.get(ticket))
 
     def tag(self, ticket: str) -> str:
-        """Of it as it stands now. Raises Unknown."""
+        """The tag of a held call as it is now. Raises Unknown."""
         hold = self._answering.get(ticket)
         return tag(hold.state, hold.until)
 
     async def allow(self, ticket: str, decision: Decision) -> Json:
-        """Raises what `Answering.allow` does."""
+        """Allow a held call, and return it. Raises what `HoldAnswers.allow` does."""
         return await self._alone(await self._answering.allow(ticket, decision))
 
     async def deny(self, ticket: str, decision: Decision) -> Json:
-        """Raises what `Answering.deny` does."""
+        """Deny a held call, and return it. Raises what `HoldAnswers.deny` does."""
         return await self._alone(await self._answering.deny(ticket, decision))
 
     async def run(self) -> None:
-        """End those whose time is over."""
+        """End held calls as they expire, until cancelled."""
         await self._answering.run()
 
     async def _alone(self, hold: HeldCall) -> Json:
@@ -76,8 +76,9 @@ class Held:
 
     def _as_json(self, hold: HeldCall, arguments: bytes | None) -> Json:
         asking, capability = hold.asking, hold.capability
+        # The findings as they are now: a reviewer decides with what is known today.
         known = self._registry.find(capability.server)
-        found = known.inspected((capability.kind, capability.name)).findings if known else ()
+        found = known.findings_in((capability.kind, capability.name)).findings if known else ()
         return {
             "id": hold.id,
             "state": hold.state.value,
@@ -105,7 +106,7 @@ class Held:
 
 
 def tag(state: str, until: int) -> str:
-    """Another one for every way in which a held call stands."""
+    """A tag that changes whenever the state of a held call does."""
     return f"{state}-{until}"
 
 
@@ -114,8 +115,8 @@ def _arguments(chain: str, entries: Sequence[str], connection: Connection) -> di
 
 
 def _read(params: bytes | None) -> Json:
-    """The arguments, or what there is of a call that has none, and `_meta`. None where they are not kept: they are too
-    large, or the setting says so."""
+    """The arguments of a call, or all its parameters where it has no `arguments`, and `_meta`. None where they are not
+    kept, because they are too large or the setting says so."""
     said = None if params is None else parse(params, max_bytes=len(params), max_depth=DEEPEST)
     if not isinstance(said, dict):
         return {"arguments": said, "meta": None}

@@ -1,0 +1,14 @@
+"""Who may decide about a server, and that they say why."""
+
+from mcpguard.domain.decisions import WIDENING, Answer, Decision, Undecidable
+from mcpguard.guard.people.users import check_reason
+
+
+def check_authority(answer: Answer, decision: Decision) -> None:
+    """Raises Forbidden for somebody who may not give this answer, and Undecidable where the reason is missing or too
+    long. An inspection needs no reason."""
+    if answer in WIDENING:
+        decision.by.check_widening()
+    if answer is not Answer.INSPECT and not decision.why.strip():
+        raise Undecidable("a decision needs a reason")
+    check_reason(decision)

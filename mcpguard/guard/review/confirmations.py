@@ -1,0 +1,83 @@
+"""Which findings a reviewer has to confirm reading before something can be called: the one place that says so.
+
+Rules kept here:
+1. Nothing that has grave findings becomes callable, or callable as something less careful, before a reviewer has
+   confirmed reading these findings, each by its rule. A finding that came meanwhile is not confirmed.
+2. What was approved before, as it is, stays callable. Where grave findings are in it that nobody confirmed reading
+   (the approval is older than this rule, or the finding came later) the inbox names it until somebody has.
+3. Pages, the API and commands pass on what was confirmed. None of them decides whether that is enough.
+"""
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from mcpguard.domain.capabilities import Effect
+from mcpguard.domain.decisions import ITSELF, Key, Read, Unread
+from mcpguard.domain.findings import Inspected, Severity
+from mcpguard.domain.servers.pins import Pin
+from mcpguard.domain.servers.standing import UpstreamStanding
+from mcpguard.guard.servers.registry import ServerState
+
+_CARE = tuple(Effect)
+
+
+@dataclass(frozen=True, slots=True)
+class FindingsToConfirm:
+    """What an approval of a whole server would have to confirm. `rules`: of the grave findings in each part of it, None
+    for its launch; `severities`: how many grave findings these parts have of each severity, the worst first."""
+
+    rules: Mapping[Key | None, frozenset[str]]
+    severities: tuple[tuple[str, int], ...]
+
+
+def findings_to_confirm(known: ServerState) -> FindingsToConfirm:
+    """Everything grave in the server as it is now that nobody has confirmed reading yet."""
+    rules = _rules_to_confirm(known)
+    counts = Counter(each.severity for key in rules for each in _part(known, key).findings if each.grave)
+    return FindingsToConfirm(rules, tuple((each.value, counts[each]) for each in reversed(Severity) if counts[each]))
+
+
+def grave_rules(known: ServerState, key: Key) -> frozenset[str]:
+    """The rules of all grave findings in one capability, which an answer about it alone can confirm."""
+    return known.findings_in(key).grave
+
+
+def missing_confirmations(known: ServerState, pin: Pin, effect: Effect, read: Read) -> frozenset[str]:
+    """The rules that keep this capability from being approved with this effect, as `read` does not confirm them."""
+    key = pin.kind, pin.name
+    # Assigning a less careful effect lets more callers use it, so that counts as an approval of its own.
+    widens = not pin.callable or pin.effect is None or _CARE.index(effect) < _CARE.index(pin.effect)
+    return grave_rules(known, key) - read.get(key, frozenset()) if widens else frozenset()
+
+
+def check_launch_confirmed(known: ServerState, read: Read) -> None:
+    """Raises Unread where a server that is not approved has grave findings in its launch that `read` leaves out."""
+    left = known.launch_findings.grave - read.get(None, frozenset())
+    if left and known.upstream.standing is not UpstreamStanding.APPROVED:
+        raise Unread(f"{ITSELF} {known.name}", left)
+
+
+def confirmed_rules(rules: frozenset[str], read: frozenset[str] | None) -> frozenset[str]:
+    """Which of the grave findings that are there somebody has confirmed reading."""
+    return rules & (read or frozenset())
+
+
+def confirmed_field(rules: frozenset[str], read: frozenset[str] | None) -> str:
+    """The confirmed rules in the form in which they are recorded."""
+    return " ".join(sorted(confirmed_rules(rules, read)))
+
+
+def _rules_to_confirm(known: ServerState) -> Mapping[Key | None, frozenset[str]]:
+    rules = dict(known.unread_approvals())
+    if known.launch_findings.grave and known.upstream.standing is not UpstreamStanding.APPROVED:
+        rules[None] = known.launch_findings.grave
+    for key, pin in known.pins.items():
+        grave = grave_rules(known, key)
+        if grave and pin.present and not pin.callable and not pin.is_blocked and pin.listed is not None:
+            rules[key] = grave
+    return rules
+
+
+def _part(known: ServerState, key: Key | None) -> Inspected:
+    return known.launch_findings if key is None else known.findings_in(key)
